@@ -1,0 +1,108 @@
+// The rooms of the house and what each may import (docs/ARCHITECTURE.md). One list, checked by `npm test`.
+// Tests may also import testkit; only tests may.
+
+/** room → rooms it may import */
+const ROOMS = {
+  'packages/core': [],
+  'packages/control': ['packages/core'],
+  'packages/data-engine': ['packages/core/src/model'],
+  'packages/database': ['packages/core', 'packages/control'],
+  'packages/jobs': ['packages/core', 'packages/control'],
+  'packages/api-client': [],
+  'packages/ui': [],
+  'packages/simulator': ['packages/core', 'packages/control'],
+  'apps/api': [
+    'packages/core',
+    'packages/control',
+    'packages/database',
+    'packages/jobs',
+    'packages/simulator',
+  ],
+  'apps/worker': ['packages/core', 'packages/control', 'packages/database', 'packages/jobs'],
+  'apps/agent': [
+    'packages/core/src/model',
+    'packages/core/src/rebuild',
+    'packages/data-engine',
+    'packages/api-client',
+  ],
+  'apps/console': [
+    'packages/api-client',
+    'packages/core/src/model',
+    'packages/core/src/policy',
+    'packages/ui',
+  ],
+  'apps/cli': ['packages/api-client', 'packages/core', 'packages/simulator'],
+  'apps/local': ['packages/core', 'packages/database'],
+};
+
+const TEST = '\\.test\\.tsx?$|/test/';
+const OURS = '^(apps|packages)/';
+
+const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
+  name: `room-${room.replace('/', '-')}`,
+  comment: `${room} may import only: ${allowed.join(', ') || 'nothing of the repository'}`,
+  severity: 'error',
+  from: { path: `^${room}/`, pathNot: TEST },
+  to: { path: OURS, pathNot: [`^${room}/`, ...allowed.map((target) => `^${target}/`)] },
+}));
+
+module.exports = {
+  forbidden: [
+    ...roomRules,
+    {
+      name: 'core-is-pure',
+      comment: 'core has no I/O, no clock and no randomness: no Node built-ins, and of npm only zod',
+      severity: 'error',
+      from: { path: '^packages/core/src/', pathNot: TEST },
+      to: {
+        dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-peer', 'npm-optional', 'npm-no-pkg', 'npm-unknown'],
+        pathNot: 'node_modules/zod/',
+      },
+    },
+    {
+      name: 'control-has-no-io',
+      comment: 'control reaches the world through its ports only',
+      severity: 'error',
+      from: { path: '^packages/(control|simulator)/src/', pathNot: TEST },
+      to: { dependencyTypes: ['core', 'npm', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'testkit-only-in-tests',
+      comment: 'testkit starts servers and knows every room; nothing that ships may need it',
+      severity: 'error',
+      from: { path: OURS, pathNot: [TEST, '^packages/testkit/'] },
+      to: { path: '^packages/testkit/' },
+    },
+    {
+      name: 'no-cycles',
+      comment: 'two files that need each other are one file, or miss a third',
+      severity: 'error',
+      from: { path: OURS },
+      to: { circular: true },
+    },
+    {
+      name: 'no-barrels',
+      comment: 'no index files inside a package: package.json exports name the doors',
+      severity: 'error',
+      from: { path: OURS },
+      to: { path: '/index\\.tsx?$', pathNot: '/(node_modules|generated)/' },
+    },
+    {
+      name: 'not-unresolvable',
+      comment: 'every import must resolve',
+      severity: 'error',
+      from: { path: OURS },
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(dist|\\.next|generated)/' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['holdfast-source', 'import', 'require', 'node', 'default', 'types'],
+    },
+  },
+};

@@ -1,0 +1,32 @@
+// One Jest run for the whole repository, on TypeScript sources and native ES modules. Integration tests that need
+// processes start the built ones from dist, so `npm test` builds first.
+const transform = {
+  '^.+\\.tsx?$': [
+    '@swc/jest',
+    {
+      jsc: {
+        parser: { syntax: 'typescript', tsx: false, decorators: true },
+        transform: { legacyDecorator: true, decoratorMetadata: true },
+        target: 'es2022',
+        keepClassNames: true,
+      },
+      module: { type: 'es6' },
+    },
+  ],
+};
+
+export default {
+  testEnvironment: 'node',
+  testEnvironmentOptions: { customExportConditions: ['holdfast-source', 'node', 'node-addons'] },
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
+  transform,
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  testMatch: ['<rootDir>/{apps,packages,tools}/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/\\.next/'],
+  modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.*/\\.next/'],
+  watchPathIgnorePatterns: ['/\\.holdfast/'],
+  // Two at once: the machines this runs on have two cores, and several suites start servers of their own.
+  maxWorkers: 2,
+  testTimeout: 30_000,
+  reporters: [['default', { summaryThreshold: 0 }], '<rootDir>/tools/jest/plain-line-reporter.mjs'],
+};

@@ -1,0 +1,34 @@
+import type {
+  ChecksumReply,
+  CreateReplica,
+  DropReplica,
+  OpenReplicaReply,
+  StartEngine,
+  StartEngineReply,
+  StartRebuild,
+} from '@holdfast/core/model/agent-protocol.js';
+import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { StorageNode } from '@holdfast/core/model/node.js';
+
+/** The address and credential of one agent, as it last registered them. */
+export type AgentTarget = Pick<StorageNode, 'id' | 'name' | 'controlUrl'> & { controlSecret: string };
+
+/**
+ * Control calls to one node's agent. Every call may be repeated: the second does nothing more.
+ *
+ * @throws StorageFault `agent.unreachable` when there is no answer (the call may have taken effect),
+ *   `engine.stale_epoch` when something newer has taken over, `replica.not_found`, or another code of the agent's.
+ */
+export interface AgentClient {
+  createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void>;
+  deleteReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<void>;
+  /** Fences the copy at the epoch and says what it holds. */
+  openReplica(agent: AgentTarget, replicaId: ReplicaId, epoch: number): Promise<OpenReplicaReply>;
+  checksumReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ChecksumReply>;
+  startEngine(agent: AgentTarget, volumeId: VolumeId, engine: StartEngine): Promise<StartEngineReply>;
+  /** Flushes and stops. A stop for an epoch older than the running one does nothing. */
+  stopEngine(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<void>;
+  startRebuild(agent: AgentTarget, volumeId: VolumeId, rebuild: StartRebuild): Promise<void>;
+  cancelRebuild(agent: AgentTarget, volumeId: VolumeId, rebuildId: string): Promise<void>;
+  dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void>;
+}

@@ -1,0 +1,15 @@
+import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
+
+/** What a wake-up names. It carries no data: whoever is woken reads the current state. */
+export type WakeUp =
+  | { kind: 'volume'; volumeId: VolumeId }
+  /** Admission of rebuilds, and the check which nodes are alive. */
+  | { kind: 'cluster'; clusterId: ClusterId };
+
+/**
+ * Wakes reconcilers, at least once. A wake-up for something that already waits is merged with it; one that comes
+ * while that thing is being worked on leads to another run afterwards.
+ */
+export interface Queue {
+  wake(wakeUp: WakeUp, options?: { delayMs?: number }): Promise<void>;
+}

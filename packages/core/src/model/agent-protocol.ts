@@ -1,0 +1,209 @@
+/**
+ * What the control plane and an agent say to each other, and what an engine says to replicas on other agents.
+ *
+ * Control plane → agent: HTTP on the agent's control address, `Authorization: Bearer <controlSecret>`; every call may
+ * be repeated. Agent → control plane: heartbeats and record confirmations on the API, with the cluster's agent token.
+ * Engine → replica: `Authorization: Bearer <replica secret>`, on the same control address. Data never goes over HTTP:
+ * it goes over NBD.
+ */
+import { z } from 'zod';
+import { REBUILD_PHASES } from './rebuild.js';
+
+const uuid = z.string().uuid();
+const bytes = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const counter = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** At most this many of anything in one message: far above what a node can hold, low enough to bound memory. */
+const ITEMS_MAX = 10_000;
+
+export const copyRecordSchema = z.object({
+  epoch: counter,
+  dataGeneration: counter,
+  members: z.array(uuid).max(64),
+});
+
+// ---- heartbeat: agent → POST {api}/agent/heartbeat ---------------------------------------------------------------
+
+export const diskReportSchema = z.object({
+  /** From the disk's identity file, made when the agent first took the folder. */
+  diskId: uuid,
+  name: z.string().min(1).max(128),
+  path: z.string().max(4096),
+  type: z.enum(['filesystem', 'block']),
+  fileSystem: z.string().max(32),
+  maximumBytes: bytes,
+  availableBytes: bytes,
+  ready: z.boolean(),
+  reason: z.string().max(128),
+  message: z.string().max(1024),
+});
+
+export const replicaReportSchema = z.object({
+  replicaId: uuid,
+  volumeId: uuid,
+  diskId: uuid,
+  writtenBytes: bytes,
+  record: copyRecordSchema.nullable(),
+});
+
+export const rebuildReportSchema = z.object({
+  rebuildId: uuid,
+  replicaId: uuid,
+  state: z.enum(['running', 'succeeded', 'failed']),
+  phase: z.enum(REBUILD_PHASES),
+  bytes: z.object({ total: bytes, compared: bytes, skipped: bytes, sent: bytes, written: bytes }),
+  rateBytesPerSecond: bytes,
+  snapshots: z
+    .array(
+      z.object({
+        name: z.string(),
+        method: z.enum(['full', 'delta', 'fast']),
+        reason: z.string(),
+        bytesSent: bytes,
+      }),
+    )
+    .max(256),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+});
+
+export const engineReportSchema = z.object({
+  volumeId: uuid,
+  epoch: counter,
+  /** `waiting-record`: I/O waits until the control plane has recorded the members. `stopped`: fenced off or failed. */
+  state: z.enum(['running', 'waiting-record', 'stopped']),
+  reason: z.string().max(1024),
+  record: copyRecordSchema,
+  replicas: z
+    .array(z.object({ replicaId: uuid, mode: z.enum(['RW', 'WO', 'ERR']), reason: z.string().max(1024) }))
+    .max(64),
+  writtenBytes: bytes,
+  rebuilds: z.array(rebuildReportSchema).max(64),
+});
+
+export const heartbeatSchema = z.object({
+  node: z.object({
+    name: z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/),
+    zone: z.string().max(128).nullable(),
+    region: z.string().max(128).nullable(),
+    bootId: uuid,
+    controlUrl: z.string().url(),
+    controlSecret: z.string().min(16).max(256),
+    nbdHost: z.string().max(255),
+    nbdPort: z.number().int().min(1).max(65535),
+    pid: z.number().int().positive(),
+    version: z.string().max(64),
+  }),
+  disks: z.array(diskReportSchema).max(256),
+  replicas: z.array(replicaReportSchema).max(ITEMS_MAX),
+  engines: z.array(engineReportSchema).max(ITEMS_MAX),
+});
+
+export const heartbeatReplySchema = z.object({
+  nodeId: uuid,
+  /** Pause before the next regular heartbeat; a change is reported at once. */
+  intervalMs: z.number().int().positive(),
+});
+
+// ---- records: agent → POST {api}/agent/volumes/{volumeId}/record -------------------------------------------------
+
+/** Asks Postgres to record smaller members before I/O goes on. 200 when recorded, 409 `engine.stale_epoch` else. */
+export const confirmRecordSchema = z.object({ record: copyRecordSchema });
+
+// ---- control plane → agent ---------------------------------------------------------------------------------------
+
+/** POST /v1/replicas. Makes the directory; the same replica twice is fine. */
+export const createReplicaSchema = z.object({
+  replicaId: uuid,
+  volumeId: uuid,
+  diskId: uuid,
+  sizeBytes: bytes,
+  secret: z.string().min(16).max(256),
+  /** The record of a new volume's first copies; null for a replica that starts with a rebuild. */
+  record: copyRecordSchema.nullable(),
+});
+
+/**
+ * POST /v1/replicas/{id}/open: fences the copy at `epoch` (stored before the answer; lower epochs are refused from
+ * then on, and connections opened at one are cut) and says what it holds. 404 when there is no such directory.
+ */
+export const openReplicaSchema = z.object({ epoch: counter });
+export const openReplicaReplySchema = z.object({
+  /** Null for a copy that never became a member (made for a rebuild that has not finished). */
+  record: copyRecordSchema.nullable(),
+  /** False when regions may differ from the other copies after an unclean stop (its write-intent map is not empty). */
+  clean: z.boolean(),
+  writtenBytes: bytes,
+});
+
+/** Where an engine reaches one replica. */
+export const replicaAddressSchema = z.object({
+  replicaId: uuid,
+  nodeId: uuid,
+  controlUrl: z.string().url(),
+  nbdHost: z.string(),
+  nbdPort: z.number().int().min(1).max(65535),
+  secret: z.string(),
+});
+
+/** PUT /v1/engines/{volumeId}: starts the engine of one attachment. The same epoch twice answers as the first time. */
+export const startEngineSchema = z.object({
+  volumeName: z.string(),
+  epoch: counter,
+  sizeBytes: bytes,
+  /** Ends the export name, so that only whom the control plane told it can open the volume. */
+  attachmentSecret: z.string().min(16),
+  /** The record that was found to be the highest; the engine writes a new one above it before it serves. */
+  record: copyRecordSchema,
+  /** The current copies; at least one. */
+  replicas: z.array(replicaAddressSchema).min(1).max(64),
+  replicaTimeoutMs: z.number().int().positive(),
+});
+export const startEngineReplySchema = z.object({
+  endpoint: z.object({ host: z.string(), port: z.number().int(), exportName: z.string() }),
+  report: engineReportSchema,
+});
+
+/** DELETE /v1/engines/{volumeId}?epoch=…: flushes, marks the copies clean and stops. 200 also when there is none. */
+
+/**
+ * POST /v1/engines/{volumeId}/rebuilds: brings one replica up to date: joins it as WO, fixes what is to be copied by
+ * a system snapshot, copies, verifies by content, promotes it to RW. Answers at once; progress is in the engine's
+ * report. The same rebuildId twice is one rebuild; another while one runs is refused (`engine.busy`).
+ */
+export const startRebuildSchema = z.object({
+  rebuildId: uuid,
+  epoch: counter,
+  target: replicaAddressSchema,
+  /** Preferred source; the engine takes any RW copy when it is gone. */
+  sourceReplicaId: uuid.nullable(),
+});
+
+/** POST /v1/engines/{volumeId}/drop: drops one replica to ERR (its node drains, or the copy is to be removed). */
+export const dropReplicaSchema = z.object({ epoch: counter, replicaId: uuid, reason: z.string() });
+
+/** POST /v1/replicas/{id}/checksum: reads the whole copy as a client would see it. Refused while it is attached. */
+export const checksumReplySchema = z.object({
+  /** BLAKE3 over the device's bytes, hex. */
+  checksum: z.string(),
+  writtenBytes: bytes,
+});
+
+// DELETE /v1/replicas/{id} removes the directory; 200 also when there is none.
+
+/** Any refusal: HTTP status as the fault's kind says, and this body. `code` is one of FAULTS. */
+export const agentProblemSchema = z.object({ code: z.string(), message: z.string() });
+
+export type DiskReport = z.infer<typeof diskReportSchema>;
+export type ReplicaReport = z.infer<typeof replicaReportSchema>;
+export type RebuildReport = z.infer<typeof rebuildReportSchema>;
+export type EngineReport = z.infer<typeof engineReportSchema>;
+export type Heartbeat = z.infer<typeof heartbeatSchema>;
+export type HeartbeatReply = z.infer<typeof heartbeatReplySchema>;
+export type CreateReplica = z.infer<typeof createReplicaSchema>;
+export type OpenReplicaReply = z.infer<typeof openReplicaReplySchema>;
+export type ReplicaAddress = z.infer<typeof replicaAddressSchema>;
+export type StartEngine = z.infer<typeof startEngineSchema>;
+export type StartEngineReply = z.infer<typeof startEngineReplySchema>;
+export type StartRebuild = z.infer<typeof startRebuildSchema>;
+export type DropReplica = z.infer<typeof dropReplicaSchema>;
+export type ChecksumReply = z.infer<typeof checksumReplySchema>;

@@ -1,0 +1,81 @@
+import { compareIds, type ReplicaId } from './ids.js';
+
+/**
+ * Which copies of a volume are current, as each copy itself has stored it (DESIGN section 5).
+ *
+ * Records are ordered by (epoch, dataGeneration). The engine writes a new record to every member before it
+ * acknowledges anything under it, so a copy named in the highest record is current even if it had not yet written
+ * that record when everything stopped.
+ */
+export type CopyRecord = {
+  /** Of the attachment under which the record was written; 0 before the first attachment. */
+  readonly epoch: number;
+  /** Grows with each change of the members within an epoch. */
+  readonly dataGeneration: number;
+  /** Sorted by id. */
+  readonly members: readonly ReplicaId[];
+};
+
+export function compareRecords(a: CopyRecord, b: CopyRecord): number {
+  return a.epoch - b.epoch || a.dataGeneration - b.dataGeneration;
+}
+
+export function highestRecord(records: Iterable<CopyRecord>): CopyRecord | undefined {
+  let highest: CopyRecord | undefined;
+  for (const record of records) {
+    if (highest === undefined || compareRecords(record, highest) > 0) highest = record;
+  }
+  return highest;
+}
+
+export function copyRecord(epoch: number, dataGeneration: number, members: Iterable<ReplicaId>): CopyRecord {
+  return { epoch, dataGeneration, members: [...new Set(members)].sort(compareIds) };
+}
+
+/**
+ * May the engine by itself go on with `next` members after `last`?
+ *
+ * Only with more than half: then no other engine can have found half of the last members at hand. Below that the
+ * database has to record the new members first, and I/O waits for it.
+ */
+export function mayShrinkAlone(last: readonly ReplicaId[], next: readonly ReplicaId[]): boolean {
+  return next.length * 2 > last.length;
+}
+
+/** What an attach found when it asked every reachable copy for its record. */
+export type CopySurvey = {
+  /** The record Postgres holds, if the volume was ever written under one. */
+  known: CopyRecord | undefined;
+  /** Copies that answered, by replica. */
+  found: ReadonlyMap<ReplicaId, CopyRecord>;
+};
+
+export type AttachDecision =
+  | { kind: 'go'; record: CopyRecord; current: readonly ReplicaId[]; stale: readonly ReplicaId[] }
+  | {
+      kind: 'wait';
+      code: 'NewerRecordElsewhere' | 'TooFewCopies';
+      record: CopyRecord | undefined;
+      missing: readonly ReplicaId[];
+    };
+
+/**
+ * Decides which copies an engine may believe, or that it must not start by itself.
+ *
+ * It goes on with at least half of the highest known record's members at hand and no higher record in Postgres;
+ * else a person is asked. Copies outside that record are stale: they are rebuilt, never read.
+ */
+export function decideCurrentCopies(survey: CopySurvey): AttachDecision {
+  const { known, found } = survey;
+  const onCopies = highestRecord(found.values());
+  const highest = highestRecord([...(known ? [known] : []), ...(onCopies ? [onCopies] : [])]);
+  if (highest === undefined) return { kind: 'wait', code: 'TooFewCopies', record: undefined, missing: [] };
+
+  const current = highest.members.filter((member) => found.has(member));
+  const missing = highest.members.filter((member) => !found.has(member));
+  const stale = [...found.keys()].filter((id) => !highest.members.includes(id)).sort(compareIds);
+  if (current.length === 0 || current.length * 2 < highest.members.length) {
+    return { kind: 'wait', code: 'TooFewCopies', record: highest, missing };
+  }
+  return { kind: 'go', record: highest, current, stale };
+}

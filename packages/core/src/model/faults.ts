@@ -1,0 +1,115 @@
+/** What a caller can do about a fault. Adapters map it to HTTP, GraphQL, exit codes and job outcomes. */
+export type FaultTraits = {
+  kind:
+    | 'invalid' // the request itself is wrong: 422 (or 400 where it can't be read)
+    | 'unauthenticated' // 401
+    | 'forbidden' // 403
+    | 'not-found' // 404
+    | 'conflict' // 409: the state of things says no
+    | 'precondition' // 412: somebody changed it meanwhile
+    | 'too-large' // 413
+    | 'limited' // 429
+    | 'unavailable'; // 503: try again later
+  retry: 'never' | 'backoff';
+};
+
+/** Every failure we expect. Codes are API: add freely, never rename or reuse one. */
+export const FAULTS = {
+  'request.invalid': { kind: 'invalid', retry: 'never' },
+  'request.too_large': { kind: 'too-large', retry: 'never' },
+  'request.not_found': { kind: 'not-found', retry: 'never' },
+  'request.stale': { kind: 'precondition', retry: 'never' },
+  'request.rate_limited': { kind: 'limited', retry: 'backoff' },
+  'idempotency.key_reused': { kind: 'invalid', retry: 'never' },
+  'idempotency.in_flight': { kind: 'conflict', retry: 'backoff' },
+  'auth.missing': { kind: 'unauthenticated', retry: 'never' },
+  'auth.invalid': { kind: 'unauthenticated', retry: 'never' },
+  'auth.forbidden': { kind: 'forbidden', retry: 'never' },
+  'cluster.not_found': { kind: 'not-found', retry: 'never' },
+  'cluster.not_empty': { kind: 'conflict', retry: 'never' },
+  'cluster.name_taken': { kind: 'conflict', retry: 'never' },
+  'project.not_found': { kind: 'not-found', retry: 'never' },
+  'project.name_taken': { kind: 'conflict', retry: 'never' },
+  'node.not_found': { kind: 'not-found', retry: 'never' },
+  'node.in_use': { kind: 'conflict', retry: 'never' },
+  'node.not_ready': { kind: 'conflict', retry: 'backoff' },
+  'disk.not_found': { kind: 'not-found', retry: 'never' },
+  'disk.in_use': { kind: 'conflict', retry: 'never' },
+  'volume.not_found': { kind: 'not-found', retry: 'never' },
+  'volume.name_taken': { kind: 'conflict', retry: 'never' },
+  'volume.attached': { kind: 'conflict', retry: 'never' },
+  'volume.attached_elsewhere': { kind: 'conflict', retry: 'never' },
+  'volume.not_attached': { kind: 'conflict', retry: 'never' },
+  'volume.deleting': { kind: 'conflict', retry: 'never' },
+  'volume.faulted': { kind: 'conflict', retry: 'never' },
+  'volume.holder_unreachable': { kind: 'conflict', retry: 'backoff' },
+  'volume.copies_missing': { kind: 'conflict', retry: 'backoff' },
+  'replica.not_found': { kind: 'not-found', retry: 'never' },
+  'replica.last_healthy_copy': { kind: 'conflict', retry: 'never' },
+  'rebuild.not_found': { kind: 'not-found', retry: 'never' },
+  'rebuild.finished': { kind: 'conflict', retry: 'never' },
+  'snapshot.not_found': { kind: 'not-found', retry: 'never' },
+  'setting.not_found': { kind: 'not-found', retry: 'never' },
+  'setting.invalid': { kind: 'invalid', retry: 'never' },
+  'token.not_found': { kind: 'not-found', retry: 'never' },
+  'organization.not_found': { kind: 'not-found', retry: 'never' },
+  'member.not_found': { kind: 'not-found', retry: 'never' },
+  'placement.impossible': { kind: 'invalid', retry: 'never' },
+  'fleet.inconsistent': { kind: 'invalid', retry: 'never' },
+  'store.conflict': { kind: 'conflict', retry: 'backoff' },
+  'store.unavailable': { kind: 'unavailable', retry: 'backoff' },
+  'agent.unreachable': { kind: 'unavailable', retry: 'backoff' },
+  'agent.refused': { kind: 'conflict', retry: 'backoff' },
+  'engine.not_found': { kind: 'not-found', retry: 'never' },
+  'engine.stale_epoch': { kind: 'conflict', retry: 'never' },
+  'engine.no_replica': { kind: 'unavailable', retry: 'backoff' },
+  'engine.busy': { kind: 'conflict', retry: 'backoff' },
+  'replica.corrupt': { kind: 'conflict', retry: 'never' },
+  'replica.format_unknown': { kind: 'conflict', retry: 'never' },
+  'disk.no_space': { kind: 'unavailable', retry: 'backoff' },
+  'disk.wrong_identity': { kind: 'conflict', retry: 'never' },
+} as const satisfies Record<string, FaultTraits>;
+
+export type FaultCode = keyof typeof FAULTS;
+
+/** One wrong part of a request: a JSON Pointer into the body (or a query parameter's name) and what is wrong. */
+export type FaultItem = { pointer: string; detail: string };
+
+export type FaultDetails = {
+  /** Safe to show to anyone who may see the resource. */
+  publicMessage: string;
+  /** The wrong parts of the request, where there are some. */
+  errors?: readonly FaultItem[];
+  /** What would cure it, in words an operator can act on. */
+  cures?: readonly string[];
+  /** For logs only: ids, addresses, sizes. */
+  context?: Record<string, string | number | boolean | null>;
+  cause?: unknown;
+};
+
+/** An expected failure: the input, the fleet or a peer said no. Never our own mistake. */
+export class StorageFault extends Error {
+  override readonly name = 'StorageFault';
+  readonly traits: FaultTraits;
+
+  constructor(
+    readonly code: FaultCode,
+    readonly details: FaultDetails,
+  ) {
+    super(details.publicMessage, { cause: details.cause });
+    this.traits = FAULTS[code];
+  }
+}
+
+export function isFault(error: unknown, code?: FaultCode): error is StorageFault {
+  return error instanceof StorageFault && (code === undefined || error.code === code);
+}
+
+/** A broken invariant. Caught only at the process edge, which logs it and answers 500. */
+export class Bug extends Error {
+  override readonly name = 'Bug';
+}
+
+export function assertNever(value: never): never {
+  throw new Bug(`unhandled variant: ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,58 @@
+import type { Condition } from './condition.js';
+import type { ClusterId, DiskId, NodeId } from './ids.js';
+
+/** Which data engine a volume uses: v1 keeps files on a file system, v2 keeps ranges on a block disk. */
+export type DataEngine = 'v1' | 'v2';
+export type DiskType = 'filesystem' | 'block';
+
+/**
+ * A storage node: one agent and the disks it owns.
+ *
+ * Spec is what people want (`allowScheduling` … `region`); the rest is what the agent reported last.
+ */
+export type StorageNode = {
+  id: NodeId;
+  clusterId: ClusterId;
+  name: string;
+  /** `undefined` when the node has no label; such nodes form one unnamed zone (scheduler-spec section 4). */
+  zone: string | undefined;
+  region: string | undefined;
+  tags: readonly string[];
+  allowScheduling: boolean;
+  cordoned: boolean;
+  evictionRequested: boolean;
+  /** Ready: the agent's heartbeat is fresh. Schedulable: not cordoned, where the setting minds that. */
+  conditions: readonly Condition<'Ready' | 'Schedulable'>[];
+  /** Where the worker reaches the agent; `undefined` until it has registered. */
+  controlUrl: string | undefined;
+  /** Host and port at which users and other agents reach this agent's NBD server. */
+  nbdHost: string | undefined;
+  nbdPort: number | undefined;
+  /** New at each start of the agent process: tells a restart, after which no engine runs there. */
+  bootId: string | undefined;
+  lastHeartbeatAt: Date | undefined;
+  version: number;
+};
+
+/** One folder (or device) of a node that holds replicas. */
+export type StorageDisk = {
+  id: DiskId;
+  nodeId: NodeId;
+  name: string;
+  path: string;
+  type: DiskType;
+  /** `ext4`, `xfs`, …; empty when unknown. */
+  fileSystem: string;
+  tags: readonly string[];
+  allowScheduling: boolean;
+  evictionRequested: boolean;
+  storageReservedBytes: number;
+  storageMaximumBytes: number;
+  storageAvailableBytes: number;
+  /** Nominal sizes of all replicas booked here, summed in the same transaction as the booking. */
+  storageScheduledBytes: number;
+  /** Of those replicas, what is really written, so that written data counts once (DESIGN section 4). */
+  writtenBytes: number;
+  conditions: readonly Condition<'Ready' | 'Schedulable'>[];
+  version: number;
+};

@@ -1,0 +1,96 @@
+import type { ClusterId, NodeId, RebuildId, ReplicaId, VolumeId } from './ids.js';
+
+export type RebuildState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+
+/** The steps of a rebuild in their order. */
+export const REBUILD_PHASES = ['waiting', 'preparing', 'copying', 'verifying', 'promoting', 'done'] as const;
+export type RebuildPhase = (typeof REBUILD_PHASES)[number];
+
+/** How one snapshot's data got to the target (DESIGN section 5). */
+export type RebuildMethod = 'full' | 'delta' | 'fast';
+
+export type RebuildBytes = {
+  /** Bytes that the target has to hold in the end. */
+  total: number;
+  /** Bytes looked at, whether sent or skipped. */
+  compared: number;
+  skipped: number;
+  sent: number;
+  written: number;
+};
+
+export type RebuildSnapshot = {
+  name: string;
+  method: RebuildMethod;
+  /** Why that method, in words. */
+  reason: string;
+  bytesSent: number;
+};
+
+export const NO_BYTES: RebuildBytes = { total: 0, compared: 0, skipped: 0, sent: 0, written: 0 };
+
+/**
+ * One attempt to make a replica a full copy again.
+ *
+ * It waits in the database (`queued`) until admission lets it run; the engine then does all the work and reports
+ * progress, so a worker that dies loses nothing.
+ */
+export type Rebuild = {
+  id: RebuildId;
+  clusterId: ClusterId;
+  volumeId: VolumeId;
+  targetReplicaId: ReplicaId;
+  targetNodeId: NodeId;
+  sourceReplicaIds: readonly ReplicaId[];
+  sourceNodeIds: readonly NodeId[];
+  state: RebuildState;
+  phase: RebuildPhase;
+  /** Full copies the volume had when the rebuild was queued: fewest first. */
+  healthyCopies: number;
+  sizeBytes: number;
+  /** Why it does not run yet; empty when it does. */
+  waitingFor: string;
+  /** The attachment under which it was started; an engine of another epoch knows nothing of it. */
+  epoch: number | undefined;
+  bytes: RebuildBytes;
+  percent: number;
+  rateBytesPerSecond: number;
+  snapshots: readonly RebuildSnapshot[];
+  attempts: number;
+  error: { code: string; message: string } | undefined;
+  queuedAt: Date;
+  startedAt: Date | undefined;
+  finishedAt: Date | undefined;
+  version: number;
+};
+
+export function isActiveRebuild(rebuild: Rebuild): boolean {
+  return rebuild.state === 'queued' || rebuild.state === 'running';
+}
+
+/** What share of the work each phase stands for. Copying and verifying both touch every byte once. */
+const PHASE_START_PERCENT: Record<RebuildPhase, number> = {
+  waiting: 0,
+  preparing: 0,
+  copying: 1,
+  verifying: 80,
+  promoting: 99,
+  done: 100,
+};
+
+/**
+ * Percent done, of a phase and the bytes handled in it. Never falls when `previous` is given and never passes 100
+ * (CONTRACT: rebuilds).
+ */
+export function rebuildPercent(
+  phase: RebuildPhase,
+  doneBytes: number,
+  totalBytes: number,
+  previous = 0,
+): number {
+  const start = PHASE_START_PERCENT[phase];
+  const next = REBUILD_PHASES[REBUILD_PHASES.indexOf(phase) + 1] ?? 'done';
+  const share = totalBytes > 0 ? Math.min(1, doneBytes / totalBytes) : 0;
+  const percent = start + (PHASE_START_PERCENT[next] - start) * share;
+  return Math.min(100, Math.max(previous, Math.floor(percent * 10) / 10));
+}

@@ -1,0 +1,70 @@
+import type { DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
+
+/** How the engine uses a replica. WO is being rebuilt: it gets every write and serves no read. */
+export type ReplicaMode = 'RW' | 'WO' | 'ERR';
+
+export type ReplicaState = 'running' | 'stopped' | 'rebuilding' | 'failed';
+
+/** What is wanted of a replica. `evict`: replace it first, then remove it. `remove`: drop it now. */
+export type ReplicaIntent = 'keep' | 'evict' | 'remove';
+
+/** One copy of one volume on one disk. */
+export type Replica = {
+  id: ReplicaId;
+  volumeId: VolumeId;
+  /** `undefined` while no disk could be found; such a row exists only for a volume's first replicas. */
+  nodeId: NodeId | undefined;
+  diskId: DiskId | undefined;
+  sizeBytes: number;
+  intent: ReplicaIntent;
+  /** As the engine last reported it; `undefined` while no engine runs. */
+  mode: ReplicaMode | undefined;
+  /** True once the agent has made the replica's directory. */
+  provisioned: boolean;
+  /** When it last became a full copy. Cleared when a rebuild of it begins. */
+  healthyAt: Date | undefined;
+  lastHealthyAt: Date | undefined;
+  /** When it stopped being one. Cleared when it is reused. A replica with it set is never read. */
+  failedAt: Date | undefined;
+  lastFailedAt: Date | undefined;
+  failure: ReplicaFailure | undefined;
+  /** Counted reuses whose rebuild failed; at REBUILD_RETRIES_MAX the replica is given up (behaviour notes 2.4). */
+  rebuildRetryCount: number;
+  writtenBytes: number;
+  /** Shared with the engine that may open this replica, never shown to users. */
+  secret: string;
+  createdAt: Date;
+  version: number;
+};
+
+export type ReplicaFailure = { reason: string; message: string };
+
+export const REBUILD_RETRIES_MAX = 5;
+
+/** A full copy as far as the control plane knows. The copies' own records decide at attach (DESIGN section 5). */
+export function isHealthy(replica: Replica): boolean {
+  return replica.healthyAt !== undefined && replica.failedAt === undefined;
+}
+
+export function isFailed(replica: Replica): boolean {
+  return replica.failedAt !== undefined;
+}
+
+/** A failed replica whose directory may be brought up to date again (behaviour notes 2.4). */
+export function isPotentiallyReusable(replica: Replica): boolean {
+  return (
+    replica.failedAt !== undefined &&
+    replica.nodeId !== undefined &&
+    replica.diskId !== undefined &&
+    replica.rebuildRetryCount < REBUILD_RETRIES_MAX &&
+    replica.intent === 'keep'
+  );
+}
+
+/** The state that users see, derived from the facts above so that the two can't disagree. */
+export function replicaState(replica: Replica): ReplicaState {
+  if (replica.failedAt !== undefined || replica.mode === 'ERR') return 'failed';
+  if (replica.mode === 'RW') return 'running';
+  if (replica.mode === 'WO') return 'rebuilding';
+  return 'stopped';
+}

@@ -1,0 +1,102 @@
+import type { Condition } from './condition.js';
+import type { CopyRecord } from './copy-record.js';
+import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from './ids.js';
+import type { DataEngine } from './node.js';
+
+export type VolumeState = 'creating' | 'detached' | 'attaching' | 'attached' | 'detaching' | 'deleting';
+export type Robustness = 'healthy' | 'degraded' | 'faulted' | 'unknown';
+export type DataLocality = 'disabled' | 'best-effort' | 'strict-local';
+/** A volume's own answer to a cluster setting; `ignored` inherits it. */
+export type Override = 'ignored' | 'enabled' | 'disabled';
+export type AutoBalance = 'ignored' | 'disabled' | 'least-effort' | 'best-effort';
+
+export const REPLICA_COUNT_MIN = 1;
+/** Longhorn's bound; more copies cost bandwidth on every write and buy nothing (behaviour notes 2.12). */
+export const REPLICA_COUNT_MAX = 20;
+
+/** What people want of a volume. `generation` grows with each change of it. */
+export type VolumeSpec = {
+  sizeBytes: number;
+  numberOfReplicas: number;
+  dataEngine: DataEngine;
+  nodeSelector: readonly string[];
+  diskSelector: readonly string[];
+  dataLocality: DataLocality;
+  replicaSoftAntiAffinity: Override;
+  replicaZoneSoftAntiAffinity: Override;
+  replicaDiskSoftAntiAffinity: Override;
+  replicaAutoBalance: AutoBalance;
+};
+
+/** Who wants the volume attached. `nodeId` undefined: on any node that holds a copy. */
+export type AttachmentRequest = {
+  nodeId: NodeId | undefined;
+  requestedAt: Date;
+};
+
+/** Why a volume can't go on by itself, and what a person may do about it. */
+export type Attention = {
+  code: string;
+  message: string;
+  cures: readonly string[];
+  since: Date;
+};
+
+/** The running engine's address. The export name ends in the attachment's secret (DESIGN section 5). */
+export type VolumeEndpoint = { host: string; port: number; exportName: string };
+
+export type VolumeVerification = {
+  requestedAt: Date;
+  state: 'running' | 'done' | 'failed';
+  finishedAt: Date | undefined;
+  /** True when every copy compared has the same contents. */
+  equal: boolean | undefined;
+  replicas: readonly {
+    replicaId: string;
+    checksum: string | null;
+    writtenBytes: number | null;
+    error: string | null;
+  }[];
+  message: string;
+};
+
+export type Volume = {
+  id: VolumeId;
+  organizationId: OrganizationId;
+  projectId: ProjectId;
+  clusterId: ClusterId;
+  name: string;
+  spec: VolumeSpec;
+  generation: number;
+  /** The newest generation that the reconciler has acted on. */
+  observedGeneration: number;
+
+  state: VolumeState;
+  robustness: Robustness;
+  /** `undefined`: nobody wants it attached. */
+  attachment: AttachmentRequest | undefined;
+  /** True after `detach {force}`: the holder may be dead, do not wait for it. */
+  detachForced: boolean;
+  /** The node whose engine serves it (or should); set from the moment an attach is granted. */
+  attachedNodeId: NodeId | undefined;
+  /** Grows with every attach. Copies refuse anything older (DESIGN section 3, fencing). */
+  epoch: number;
+  /** The boot of the agent on which this epoch's engine was started: a new boot means that engine is gone. */
+  engineBootId: string | undefined;
+  endpoint: VolumeEndpoint | undefined;
+  /** Secret part of the attachment's export name; new at each attach. */
+  attachmentSecret: string | undefined;
+  /** The highest copy record Postgres knows. */
+  record: CopyRecord | undefined;
+  /** Set at entry into `degraded`, cleared on leaving it. */
+  lastDegradedAt: Date | undefined;
+  attention: Attention | undefined;
+  conditions: readonly Condition<'Scheduled'>[];
+  /** Of the fullest copy: bytes of blocks that hold data. */
+  writtenBytes: number;
+  verification: VolumeVerification | undefined;
+  deletionRequestedAt: Date | undefined;
+  createdAt: Date;
+  /** For optimistic concurrency: every change of the row bumps it. */
+  version: number;
+};

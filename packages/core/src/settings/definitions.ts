@@ -1,0 +1,193 @@
+/**
+ * Every cluster setting: its type, default, bounds and meaning. Names, defaults and bounds of those that Longhorn has
+ * too are Longhorn's (reference: behaviour notes section 3); the others say so.
+ */
+type Common = { description: string; category: 'scheduling' | 'rebuild' | 'engine' | 'node' };
+type BooleanSetting = Common & { type: 'boolean'; default: boolean };
+type IntegerSetting = Common & { type: 'integer'; default: number; min: number; max: number; unit?: string };
+type NumberSetting = Common & { type: 'number'; default: number; min: number; max: number };
+type EnumSetting = Common & { type: 'enum'; default: string; options: readonly string[] };
+export type SettingDefinition = BooleanSetting | IntegerSetting | NumberSetting | EnumSetting;
+
+/** A year: longer waits are a typing error. */
+const SECONDS_MAX = 365 * 24 * 3600;
+
+export const SETTINGS = {
+  'replica-soft-anti-affinity': {
+    type: 'boolean',
+    default: false,
+    category: 'scheduling',
+    description: 'Two replicas of one volume may share a node when no better node exists.',
+  },
+  'replica-zone-soft-anti-affinity': {
+    type: 'boolean',
+    default: true,
+    category: 'scheduling',
+    description: 'Two replicas of one volume may share a zone when no unused zone has room.',
+  },
+  'replica-disk-soft-anti-affinity': {
+    type: 'boolean',
+    default: true,
+    category: 'scheduling',
+    description: 'Two replicas of one volume may share a disk as a last resort.',
+  },
+  'storage-over-provisioning-percentage': {
+    type: 'integer',
+    default: 100,
+    min: 0,
+    max: 10_000,
+    unit: '%',
+    category: 'scheduling',
+    description: 'Nominal replica bytes a disk may hold, as a share of its maximum less its reserve.',
+  },
+  'storage-minimal-available-percentage': {
+    type: 'integer',
+    default: 25,
+    min: 0,
+    max: 100,
+    unit: '%',
+    category: 'scheduling',
+    description: 'A disk whose free space is at or below this share of its maximum takes no new replica.',
+  },
+  'allow-empty-node-selector-volume': {
+    type: 'boolean',
+    default: true,
+    category: 'scheduling',
+    description: 'A volume without node selector may use tagged nodes too.',
+  },
+  'allow-empty-disk-selector-volume': {
+    type: 'boolean',
+    default: true,
+    category: 'scheduling',
+    description: 'A volume without disk selector may use tagged disks too.',
+  },
+  'disable-scheduling-on-cordoned-node': {
+    type: 'boolean',
+    default: true,
+    category: 'scheduling',
+    description: 'A cordoned node takes no new replica.',
+  },
+  'allow-volume-creation-with-degraded-availability': {
+    type: 'boolean',
+    default: true,
+    category: 'scheduling',
+    description: 'A detached volume with at least one placed replica counts as scheduled and may attach.',
+  },
+  'balance-alpha': {
+    type: 'number',
+    default: 1,
+    min: 0,
+    max: 1,
+    category: 'scheduling',
+    description: 'Weight of absolute free bytes against the free share in the balance score (Holdfast).',
+  },
+  'replica-auto-balance': {
+    type: 'enum',
+    default: 'disabled',
+    options: ['disabled', 'least-effort', 'best-effort'],
+    category: 'scheduling',
+    description: 'Moves replicas of healthy attached volumes to spread them better.',
+  },
+  'replica-auto-balance-disk-pressure-percentage': {
+    type: 'integer',
+    default: 90,
+    min: 0,
+    max: 100,
+    unit: '%',
+    category: 'scheduling',
+    description:
+      'Used share of a disk from which balancing moves a replica to another disk of the node. 0 is off.',
+  },
+  'default-replica-count': {
+    type: 'integer',
+    default: 3,
+    min: 1,
+    max: 20,
+    category: 'scheduling',
+    description: 'Replicas of a volume that is created without a count.',
+  },
+  'default-data-locality': {
+    type: 'enum',
+    default: 'disabled',
+    options: ['disabled', 'best-effort', 'strict-local'],
+    category: 'scheduling',
+    description: 'Data locality of a volume that is created without one.',
+  },
+  'replica-replenishment-wait-interval': {
+    type: 'integer',
+    default: 600,
+    min: 0,
+    max: SECONDS_MAX,
+    unit: 's',
+    category: 'rebuild',
+    description: 'How long to wait for a failed replica to come back before a new one is built elsewhere.',
+  },
+  'concurrent-replica-rebuild-per-node-limit': {
+    type: 'integer',
+    default: 5,
+    min: 0,
+    max: 100,
+    category: 'rebuild',
+    description: 'Rebuilds that may write to one node at once. 0 stops new rebuilds.',
+  },
+  'concurrent-rebuild-source-per-node-limit': {
+    type: 'integer',
+    default: 5,
+    min: 0,
+    max: 100,
+    category: 'rebuild',
+    description: 'Rebuilds that may read from one node at once (Holdfast). 0 stops new rebuilds.',
+  },
+  'concurrent-rebuild-per-cluster-limit': {
+    type: 'integer',
+    default: 100,
+    min: 0,
+    max: 10_000,
+    category: 'rebuild',
+    description: 'Rebuilds that may run in the whole cluster at once (Holdfast). 0 stops new rebuilds.',
+  },
+  'fast-replica-rebuild-enabled': {
+    type: 'boolean',
+    default: true,
+    category: 'rebuild',
+    description: 'Skip snapshots whose recorded checksums agree on both sides.',
+  },
+  'engine-replica-timeout': {
+    type: 'integer',
+    default: 8,
+    min: 8,
+    max: 30,
+    unit: 's',
+    category: 'engine',
+    description: 'How long an engine waits for a replica that has I/O outstanding before it drops it.',
+  },
+  'agent-heartbeat-timeout': {
+    type: 'integer',
+    default: 10,
+    min: 5,
+    max: 300,
+    unit: 's',
+    category: 'node',
+    description: 'Silence after which a node counts as not ready (Holdfast).',
+  },
+  'stale-replica-timeout': {
+    type: 'integer',
+    default: 2880,
+    min: 0,
+    max: SECONDS_MAX / 60,
+    unit: 'min',
+    category: 'rebuild',
+    description: 'Age at which a failed replica is removed once the volume has its full count. 0 keeps it.',
+  },
+} as const satisfies Record<string, SettingDefinition>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+type ValueOf<D extends SettingDefinition> = D extends { type: 'boolean' }
+  ? boolean
+  : D extends { type: 'enum'; options: readonly (infer Option)[] }
+    ? Option
+    : number;
+
+/** The effective value of every setting of one cluster. */
+export type ClusterSettings = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };

@@ -1,0 +1,45 @@
+// Compiles one package: every src/**/*.ts(x) but tests becomes dist/**/*.js with a source map. Types are checked
+// once for the whole repository (`pnpm typecheck`), so this step is only a fast syntax transform. Decorator
+// metadata is kept because NestJS reads it at run time.
+import fs from 'node:fs';
+import path from 'node:path';
+import { transformFile } from '@swc/core';
+
+const packageDir = process.cwd();
+const sourceDir = path.join(packageDir, 'src');
+const outputDir = path.join(packageDir, 'dist');
+
+/** Options shared by every file; tests use the same ones through tools/jest. */
+const swcOptions = {
+  jsc: {
+    parser: { syntax: 'typescript', tsx: true, decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true, react: { runtime: 'automatic' } },
+    target: 'es2022',
+    keepClassNames: true,
+  },
+  module: { type: 'es6' },
+  sourceMaps: true,
+};
+
+const isSource = (name) => /\.tsx?$/.test(name) && !/\.(test|d)\.tsx?$/.test(name);
+
+function listSources(directory) {
+  return fs
+    .readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && isSource(entry.name))
+    .map((entry) => path.join(entry.parentPath, entry.name));
+}
+
+async function compile(file) {
+  const output = path.join(outputDir, path.relative(sourceDir, file)).replace(/\.tsx?$/, '.js');
+  const tsx = file.endsWith('.tsx');
+  const options = { ...swcOptions, jsc: { ...swcOptions.jsc, parser: { ...swcOptions.jsc.parser, tsx } } };
+  const { code, map } = await transformFile(file, options);
+  fs.mkdirSync(path.dirname(output), { recursive: true });
+  fs.writeFileSync(output, `${code}\n//# sourceMappingURL=${path.basename(output)}.map\n`);
+  fs.writeFileSync(`${output}.map`, map ?? '');
+}
+
+// A deleted source must not live on in dist.
+fs.rmSync(outputDir, { recursive: true, force: true });
+await Promise.all(listSources(sourceDir).map(compile));
