@@ -1,0 +1,45 @@
+import type { ClusterEvent } from '../model/event.js';
+import type { DiskId, NodeId, RebuildId, ReplicaId, VolumeId } from '../model/ids.js';
+import type { StorageDisk, StorageNode } from '../model/node.js';
+import type { Rebuild } from '../model/rebuild.js';
+import type { Replica } from '../model/replica.js';
+import type { Snapshot } from '../model/snapshot.js';
+import type { Volume } from '../model/volume.js';
+
+/**
+ * A replica's claim on a disk. The database compares integers under the disk's lock: the booking fails with
+ * `store.conflict` when the disk's scheduled bytes would pass `limitBytes`, or when disk or settings have changed
+ * since the limit was computed. So two at once can't over-book a disk.
+ */
+export type SpaceBooking = {
+  diskId: DiskId;
+  sizeBytes: number;
+  limitBytes: number;
+  ifSettingsVersion: number;
+};
+
+type Patch<T, K extends keyof T> = Partial<Omit<T, 'id' | 'version' | 'createdAt' | K>>;
+export type VolumePatch = Patch<Volume, 'organizationId' | 'projectId' | 'clusterId'>;
+export type ReplicaPatch = Patch<Replica, 'volumeId' | 'nodeId' | 'diskId'>;
+export type RebuildPatch = Patch<Rebuild, 'clusterId' | 'volumeId'>;
+export type NodePatch = Patch<StorageNode, 'clusterId'>;
+export type DiskPatch = Patch<StorageDisk, 'nodeId' | 'storageScheduledBytes' | 'writtenBytes'>;
+
+/** One change of the database. A commit applies several in one transaction, or none. */
+export type Change =
+  | { kind: 'volume.create'; volume: Volume }
+  | { kind: 'volume.patch'; volumeId: VolumeId; patch: VolumePatch }
+  /** Removes the row; its replicas must be gone. */
+  | { kind: 'volume.delete'; volumeId: VolumeId }
+  | { kind: 'replica.create'; replica: Replica; booking: SpaceBooking | undefined }
+  /** Gives an unplaced replica its disk. */
+  | { kind: 'replica.place'; replicaId: ReplicaId; nodeId: NodeId; booking: SpaceBooking }
+  | { kind: 'replica.patch'; replicaId: ReplicaId; patch: ReplicaPatch }
+  /** Removes the row and gives its booking back. */
+  | { kind: 'replica.delete'; replicaId: ReplicaId }
+  | { kind: 'rebuild.create'; rebuild: Rebuild }
+  | { kind: 'rebuild.patch'; rebuildId: RebuildId; ifState?: Rebuild['state']; patch: RebuildPatch }
+  | { kind: 'snapshot.create'; snapshot: Snapshot }
+  | { kind: 'node.patch'; nodeId: NodeId; patch: NodePatch }
+  | { kind: 'disk.patch'; diskId: DiskId; patch: DiskPatch }
+  | { kind: 'event'; event: ClusterEvent };

@@ -1,0 +1,47 @@
+import type { Heartbeat } from '../model/agent-protocol.js';
+import type { ClusterId, NodeId } from '../model/ids.js';
+import type { StorageDisk, StorageNode } from '../model/node.js';
+import type { Rebuild } from '../model/rebuild.js';
+import type { Replica } from '../model/replica.js';
+import type { Snapshot } from '../model/snapshot.js';
+import type { Volume } from '../model/volume.js';
+import type { ClusterSettings } from '../settings/definitions.js';
+
+/** Everything placement decisions read: one consistent snapshot of a cluster's nodes, disks and settings. */
+export type FleetView = {
+  readonly clusterId: ClusterId;
+  readonly settings: ClusterSettings;
+  /** Grows with every change of a setting: a limit computed from older settings is refused at booking. */
+  readonly settingsVersion: number;
+  readonly nodes: readonly StorageNode[];
+  readonly disks: readonly StorageDisk[];
+};
+
+/** What an engine last reported of a volume, through its agent's heartbeat. */
+export type EngineObservation = {
+  nodeId: NodeId;
+  bootId: string;
+  at: Date;
+  report: Heartbeat['engines'][number];
+};
+
+/** Everything the volume's reconciler reads: one consistent snapshot. */
+export type VolumeView = {
+  readonly volume: Volume;
+  readonly replicas: readonly Replica[];
+  readonly snapshots: readonly Snapshot[];
+  /** Active rebuilds and the last few that ended (for back-off). */
+  readonly rebuilds: readonly Rebuild[];
+  readonly fleet: FleetView;
+  /** The engine of the volume's current epoch on its attached node, if that agent's current boot reported one. */
+  readonly engine: EngineObservation | undefined;
+};
+
+/** Everything rebuild admission reads. */
+export type RebuildQueueView = {
+  readonly clusterId: ClusterId;
+  readonly settings: ClusterSettings;
+  readonly nodes: readonly StorageNode[];
+  readonly queued: readonly Rebuild[];
+  readonly running: readonly Rebuild[];
+};
