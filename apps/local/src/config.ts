@@ -1,0 +1,64 @@
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { portPlan, type PortPlan } from './port-plan.js';
+
+/** The environment of `npm start`, as CONTRACT.md names it. */
+const environmentSchema = z.object({
+  HOLDFAST_HOME: z.string().min(1).optional(),
+  // The block of 40 ports has to fit below 65536.
+  HOLDFAST_PORT_BASE: z.coerce.number().int().min(1024).max(65_496).default(7400),
+  HOLDFAST_CONSOLE: z.enum(['on', 'off']).default('on'),
+  // Ten agents have fixed ports in the block; more would only crowd one machine.
+  HOLDFAST_AGENTS: z.coerce.number().int().min(0).max(10).default(3),
+  HOLDFAST_DISK_SIZE: z
+    .string()
+    .regex(/^\d+([KMGT]i)?$/, 'must be bytes, or a number with Ki, Mi, Gi or Ti')
+    .default('20Gi'),
+  DATABASE_URL: z.string().url().optional(),
+  REDIS_URL: z.string().url().optional(),
+});
+
+export type StackConfig = {
+  repositoryRoot: string;
+  home: string;
+  ports: PortPlan;
+  console: boolean;
+  agents: number;
+  diskSize: string;
+  /** The owner's connection, when somebody else runs Postgres. */
+  databaseUrl: string | undefined;
+  redisUrl: string | undefined;
+};
+
+const repositoryRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
+
+/** Reads the environment, or throws an error whose message is a table of the wrong keys. */
+export function readConfig(environment: NodeJS.ProcessEnv): StackConfig {
+  const parsed = environmentSchema.safeParse(withoutEmpty(environment));
+  if (!parsed.success) {
+    const rows = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(`the environment is not usable:\n${rows.join('\n')}`);
+  }
+  const env = parsed.data;
+  return {
+    repositoryRoot,
+    home: path.resolve(expandHome(env.HOLDFAST_HOME ?? path.join(repositoryRoot, '.holdfast'))),
+    ports: portPlan(env.HOLDFAST_PORT_BASE),
+    console: env.HOLDFAST_CONSOLE === 'on',
+    agents: env.HOLDFAST_AGENTS,
+    diskSize: env.HOLDFAST_DISK_SIZE,
+    databaseUrl: env.DATABASE_URL,
+    redisUrl: env.REDIS_URL,
+  };
+}
+
+/** An empty variable means "not set", as in every shell script. */
+function withoutEmpty(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+}
+
+function expandHome(file: string): string {
+  return file === '~' || file.startsWith('~/') ? path.join(os.homedir(), file.slice(1)) : file;
+}

@@ -1,0 +1,26 @@
+import fs from 'node:fs';
+import http from 'node:http';
+import { controlSocketPath } from './control-socket.js';
+
+/** Makes the home, and refuses to go on when another stack runs in it. */
+export async function claimHome(home: string): Promise<void> {
+  fs.mkdirSync(home, { recursive: true, mode: 0o755 });
+  fs.mkdirSync(`${home}/logs`, { recursive: true });
+  if (await answersOn(controlSocketPath(home))) {
+    throw new Error(`a stack runs in ${home} already; stop it first, or use another HOLDFAST_HOME and HOLDFAST_PORT_BASE`);
+  }
+}
+
+function answersOn(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = http.get({ socketPath, path: '/', timeout: 1_000 }, (response) => {
+      response.resume();
+      resolve(true);
+    });
+    request.once('error', () => resolve(false));
+    request.once('timeout', () => {
+      request.destroy();
+      resolve(true);
+    });
+  });
+}

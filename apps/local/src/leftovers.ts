@@ -1,0 +1,67 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readJson, writeJsonPrivately } from './private-file.js';
+import { signalGroup } from './supervised-process.js';
+
+/**
+ * Which processes this home's stack has started. When the stack itself was killed they live on, and hold its ports
+ * and files; the next start ends them first. A pid alone may have been given to a stranger meanwhile, so the
+ * process's start time is kept beside it.
+ */
+type Known = { pid: number; startTime: string };
+
+const STOP_GRACE_MS = 8_000;
+const POLL_MS = 50;
+
+export class ProcessLedger {
+  readonly #file: string;
+  readonly #known = new Map<number, Known>();
+
+  constructor(home: string) {
+    this.#file = path.join(home, 'processes.json');
+  }
+
+  add(pid: number): void {
+    const startTime = startTimeOf(pid);
+    if (startTime === undefined) return;
+    this.#known.set(pid, { pid, startTime });
+    this.#save();
+  }
+
+  /** Ends what an earlier stack has left running: politely, then not. */
+  async endLeftovers(): Promise<number> {
+    const alive = (readJson<Known[]>(this.#file) ?? []).filter(isAlive);
+    for (const { pid } of alive) signalGroup(pid, 'SIGTERM');
+    const deadline = Date.now() + STOP_GRACE_MS;
+    while (alive.some(isAlive) && Date.now() < deadline) await sleep(POLL_MS);
+    for (const { pid } of alive) signalGroup(pid, 'SIGKILL');
+    this.#known.clear();
+    this.#save();
+    return alive.length;
+  }
+
+  clear(): void {
+    this.#known.clear();
+    this.#save();
+  }
+
+  #save(): void {
+    writeJsonPrivately(this.#file, [...this.#known.values()].filter(isAlive));
+  }
+}
+
+function isAlive({ pid, startTime }: Known): boolean {
+  return startTimeOf(pid) === startTime;
+}
+
+/** Field 22 of /proc/<pid>/stat: clock ticks since boot at which the process started. */
+function startTimeOf(pid: number): string | undefined {
+  try {
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The command's name stands in parentheses and may hold spaces, so count from behind it.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    return undefined;
+  }
+}

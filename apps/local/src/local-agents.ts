@@ -1,0 +1,127 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import type { StackConfig } from './config.js';
+import { AGENTS_MAX } from './port-plan.js';
+import { readJson, writeJsonPrivately } from './private-file.js';
+import { SupervisedProcess } from './supervised-process.js';
+
+/** An agent this home has had: kept, so that a restart finds each node's ports, zone and disks again. */
+export type AgentPlan = { index: number; name: string; zone: string };
+
+const DISKS_PER_AGENT = 2;
+const ZONES = ['zone-a', 'zone-b', 'zone-c'] as const;
+const NODE_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** The nodes of the local stack, in the order they were added. Agents are never restarted by themselves. */
+export class LocalAgents {
+  readonly #plans: AgentPlan[];
+  readonly #processes = new Map<string, SupervisedProcess>();
+
+  constructor(
+    private readonly config: StackConfig,
+    private readonly agentToken: string,
+    private readonly onSpawn: (pid: number) => void,
+    private readonly log: (line: string) => void,
+  ) {
+    this.#plans = readJson<AgentPlan[]>(this.#planFile) ?? [];
+    while (this.#plans.length < config.agents) this.#add(`node-${this.#plans.length + 1}`);
+  }
+
+  get plans(): readonly AgentPlan[] {
+    return this.#plans;
+  }
+
+  pidOf(name: string): number | undefined {
+    return this.#processes.get(name)?.pid;
+  }
+
+  isRunning(name: string): boolean {
+    return this.#processes.get(name)?.running ?? false;
+  }
+
+  disksOf(plan: AgentPlan): string[] {
+    return Array.from({ length: DISKS_PER_AGENT }, (_, disk) =>
+      path.join(this.config.home, 'agents', plan.name, `disk-${disk + 1}`),
+    );
+  }
+
+  urlOf(plan: AgentPlan): string {
+    return `http://127.0.0.1:${this.config.ports.agent(plan.index).control}`;
+  }
+
+  /** The agents a fresh start brings up: the first so many of the environment, and those added by hand. */
+  startAll(): void {
+    for (const plan of this.#plans) this.#start(plan);
+  }
+
+  /** Starts one agent by name; a new name becomes a new node. */
+  start(name: string): AgentPlan {
+    const plan = this.#plans.find((known) => known.name === name) ?? this.#add(name);
+    this.#start(plan);
+    return plan;
+  }
+
+  async stopAll(graceMs: number): Promise<void> {
+    // All at once: an agent that stops keeps serving its replicas while the engines of the others finish.
+    await Promise.all([...this.#processes.values()].map((agent) => agent.stop(graceMs)));
+  }
+
+  get #planFile(): string {
+    return path.join(this.config.home, 'agents.json');
+  }
+
+  #add(name: string): AgentPlan {
+    if (!NODE_NAME.test(name)) {
+      throw new Error(`${name} is no name for a node: use lower case letters, digits and dashes`);
+    }
+    if (this.#plans.length >= AGENTS_MAX) throw new Error(`a local stack has room for ${AGENTS_MAX} agents`);
+    const index = this.#plans.length;
+    const plan = { index, name, zone: ZONES[index % ZONES.length] ?? ZONES[0] };
+    this.#plans.push(plan);
+    writeJsonPrivately(this.#planFile, this.#plans);
+    return plan;
+  }
+
+  #start(plan: AgentPlan): void {
+    if (this.isRunning(plan.name)) return;
+    for (const disk of this.disksOf(plan)) fs.mkdirSync(disk, { recursive: true });
+    const agent = new SupervisedProcess({
+      name: plan.name,
+      args: ['--enable-source-maps', path.join(this.config.repositoryRoot, 'apps/agent/dist/main.js')],
+      cwd: this.config.repositoryRoot,
+      environment: () => this.#environmentOf(plan),
+      logFile: path.join(this.config.home, 'logs', `${plan.name}.log`),
+      restart: 'never',
+      onSpawn: this.onSpawn,
+      onExit: (how) => this.log(`agent ${plan.name} is gone (${how}); start it again: npx holdfast local start-agent ${plan.name}`),
+    });
+    this.#processes.set(plan.name, agent);
+    agent.start();
+  }
+
+  #environmentOf(plan: AgentPlan): Record<string, string> {
+    const ports = this.config.ports.agent(plan.index);
+    return {
+      ...baseEnvironment(),
+      HOLDFAST_API_URL: `http://127.0.0.1:${this.config.ports.api}/api/v1`,
+      HOLDFAST_AGENT_TOKEN: this.agentToken,
+      HOLDFAST_NODE_NAME: plan.name,
+      HOLDFAST_ZONE: plan.zone,
+      HOLDFAST_DISKS: this.disksOf(plan).join(':'),
+      HOLDFAST_DISK_SIZE: this.config.diskSize,
+      HOLDFAST_CONTROL_PORT: String(ports.control),
+      HOLDFAST_NBD_PORT: String(ports.nbd),
+      HOLDFAST_STATE_DIR: path.join(this.config.home, 'agents', plan.name, 'state'),
+    };
+  }
+}
+
+/** What a child needs of the surroundings: where programs are, and the language. Nothing else leaks in. */
+export function baseEnvironment(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'HOLDFAST_LOG_LEVEL'];
+  const entries = names.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(entries), NODE_ENV: 'production' };
+}

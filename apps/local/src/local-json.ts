@@ -1,0 +1,44 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { readJson, writeJsonPrivately } from './private-file.js';
+
+/** What scripts, the CLI and tests read to find the stack (CONTRACT.md). Written when the stack is ready. */
+export type LocalJson = {
+  apiUrl: string;
+  graphqlUrl: string;
+  consoleUrl: string;
+  email: string;
+  password: string;
+  token: string;
+  organizationId: string;
+  projectId: string;
+  clusterId: string;
+  processes: { api: number; worker: number; console?: number };
+  agents: LocalAgent[];
+  /** Where the running stack takes orders such as `local start-agent`. */
+  controlSocket: string;
+};
+
+export type LocalAgent = {
+  nodeId: string;
+  name: string;
+  zone: string;
+  pid: number;
+  url: string;
+  disks: string[];
+};
+
+const fileIn = (home: string) => path.join(home, 'local.json');
+
+export function writeLocalJson(home: string, value: LocalJson): void {
+  writeJsonPrivately(fileIn(home), value);
+}
+
+export function readLocalJson(home: string): LocalJson | undefined {
+  return readJson<LocalJson>(fileIn(home));
+}
+
+/** Its absence says that no stack runs (or that it is not ready yet). */
+export function removeLocalJson(home: string): void {
+  fs.rmSync(fileIn(home), { force: true });
+}

@@ -1,0 +1,72 @@
+/** `npm start` ends up here: runs the local stack in the foreground until it is told to stop. */
+import fs from 'node:fs';
+import path from 'node:path';
+import readline from 'node:readline/promises';
+import { readConfig, type StackConfig } from './config.js';
+import { claimHome } from './home-lock.js';
+import { ProcessLedger } from './leftovers.js';
+import { Stack } from './stack.js';
+
+const say = (line: string) => console.log(`holdfast: ${line}`);
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  if (process.argv.includes('--reset')) await reset(config);
+  const stack = await Stack.open(config, say);
+  const stop = () => {
+    void stack.stop().then(
+      () => process.exit(0),
+      (error: unknown) => fail(error),
+    );
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  // A closed terminal ends the stack as Ctrl-C does.
+  process.on('SIGHUP', stop);
+
+  try {
+    const local = await stack.start();
+    printReady(config, local.apiUrl, local.consoleUrl, stack.password);
+  } catch (error) {
+    await stack.stop();
+    fail(error);
+  }
+}
+
+function printReady(config: StackConfig, apiUrl: string, consoleUrl: string, password: string): void {
+  const lines = [
+    '',
+    'Holdfast is ready',
+    '',
+    ...(config.console ? [`  Console   ${consoleUrl}`, `            admin@holdfast.local  ${password}`] : []),
+    `  REST      ${apiUrl}`,
+    `  GraphQL   ${apiUrl.replace('/api/v1', '/graphql')}`,
+    `  CLI       npx holdfast node list`,
+    `  Data      ${config.home}`,
+    '',
+    '  Ctrl-C stops it; the data stays.',
+    '',
+  ];
+  console.log(lines.join('\n'));
+}
+
+/** Deletes the home's data, after a question that only a person at a terminal can answer. */
+async function reset(config: StackConfig): Promise<void> {
+  await claimHome(config.home);
+  if (!process.stdin.isTTY) throw new Error('--reset asks before it deletes, so it needs a terminal');
+  const terminal = readline.createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question(`Delete all volumes and data in ${config.home}? Type "delete": `);
+  terminal.close();
+  if (answer.trim() !== 'delete') throw new Error('nothing was deleted');
+  await new ProcessLedger(config.home).endLeftovers();
+  for (const entry of ['agents', 'agents.json', 'postgres', 'secrets.json', 'local.json', 'logs']) {
+    fs.rmSync(path.join(config.home, entry), { recursive: true, force: true });
+  }
+}
+
+function fail(error: unknown): never {
+  console.error(`holdfast: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+}
+
+await main();

@@ -1,0 +1,49 @@
+import path from 'node:path';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
+import type { StackConfig } from './config.js';
+
+/** A crashed Postgres is started again after this pause; its own recovery takes about half a second. */
+const RESTART_PAUSE_MS = 250;
+
+/** The stack's Postgres: the embedded one, started again when it dies, or somebody else's by `DATABASE_URL`. */
+export class StackPostgres {
+  #embedded: EmbeddedPostgres | undefined;
+  #stopping = false;
+
+  constructor(
+    private readonly config: StackConfig,
+    private readonly onSpawn: (pid: number) => void,
+    private readonly log: (line: string) => void,
+  ) {}
+
+  /** Starts it and returns the owner's URL. */
+  async start(): Promise<string> {
+    if (this.config.databaseUrl !== undefined) return this.config.databaseUrl;
+    const embedded = await startEmbeddedPostgres({
+      directory: path.join(this.config.home, 'postgres'),
+      port: this.config.ports.postgres,
+      logFile: path.join(this.config.home, 'logs', 'postgres.log'),
+    });
+    this.#embedded = embedded;
+    this.onSpawn(embedded.pid);
+    void embedded.exited.then(() => this.#restart());
+    return embedded.url;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#embedded?.stop();
+  }
+
+  #restart(): void {
+    if (this.#stopping) return;
+    this.log('Postgres died; starting it again');
+    setTimeout(() => {
+      if (this.#stopping) return;
+      this.start().catch((error: unknown) => {
+        this.log(`Postgres can't be started again: ${String(error)}`);
+        this.#restart();
+      });
+    }, RESTART_PAUSE_MS);
+  }
+}

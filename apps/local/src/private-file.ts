@@ -1,0 +1,25 @@
+import fs from 'node:fs';
+import path from 'node:path';
+
+/** Reads a JSON file that this stack wrote; `undefined` when there is none. */
+export function readJson<T>(file: string): T | undefined {
+  try {
+    // Only this stack writes its home, so the shape is what it wrote.
+    return JSON.parse(fs.readFileSync(file, 'utf8')) as T;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw new Error(`${file} can't be read; move it away to make a new one`, { cause: error });
+  }
+}
+
+/** Writes a file that only its owner may read, in one step: a reader sees the old or the new one, never a half. */
+export function writeJsonPrivately(file: string, value: unknown): void {
+  const temporary = `${file}.${process.pid}.tmp`;
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  fs.renameSync(temporary, file);
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

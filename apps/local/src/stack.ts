@@ -1,0 +1,228 @@
+/**
+ * The local stack: Postgres, api, worker, console and some agents on one machine, under one parent.
+ *
+ * Crash behaviour: when this process is killed, its children live on. The next start ends them by the ledger in the
+ * home, and goes on with the same data. Nothing here holds state of its own but what lies in the home.
+ */
+import type { Server } from 'node:http';
+import path from 'node:path';
+import { prepareDatabase, type PreparedDatabase } from './prepare-database.js';
+import type { StackConfig } from './config.js';
+import { controlSocketPath, openControlSocket } from './control-socket.js';
+import { claimHome } from './home-lock.js';
+import { ProcessLedger } from './leftovers.js';
+import { type AgentPlan, baseEnvironment, LocalAgents } from './local-agents.js';
+import { type LocalAgent, type LocalJson, readLocalJson, removeLocalJson, writeLocalJson } from './local-json.js';
+import { StackPostgres } from './postgres.js';
+import { waitForNode, waitForOk } from './readiness.js';
+import { ensureSecrets, type LocalSecrets } from './secrets.js';
+import { SupervisedProcess } from './supervised-process.js';
+
+const HOST = '127.0.0.1';
+/** A cold machine with two busy cores; a healthy one needs a tenth of it. */
+const READY_TIMEOUT_MS = 110_000;
+/** Everything has to be down within 15 s (CONTRACT.md): agents first, then what they report to, then Postgres. */
+const AGENT_STOP_MS = 8_000;
+const SERVICE_STOP_MS = 4_000;
+
+export class Stack {
+  readonly #ledger: ProcessLedger;
+  readonly #secrets: LocalSecrets;
+  readonly #postgres: StackPostgres;
+  readonly #agents: LocalAgents;
+  readonly #services: { api: SupervisedProcess; worker: SupervisedProcess; console: SupervisedProcess | undefined };
+  #database: PreparedDatabase | undefined;
+  #control: Server | undefined;
+  #stopping: Promise<void> | undefined;
+
+  static async open(config: StackConfig, log: (line: string) => void): Promise<Stack> {
+    await claimHome(config.home);
+    return new Stack(config, log);
+  }
+
+  private constructor(
+    private readonly config: StackConfig,
+    private readonly log: (line: string) => void,
+  ) {
+    this.#ledger = new ProcessLedger(config.home);
+    this.#secrets = ensureSecrets(config.home);
+    const remember = (pid: number) => this.#ledger.add(pid);
+    this.#postgres = new StackPostgres(config, remember, log);
+    this.#agents = new LocalAgents(config, this.#secrets.agentToken, remember, (line) => this.#agentGone(line));
+    this.#services = {
+      api: this.#service('api', () => this.#apiEnvironment()),
+      worker: this.#service('worker', () => this.#workerEnvironment()),
+      console: config.console ? this.#service('console', () => this.#consoleEnvironment()) : undefined,
+    };
+  }
+
+  get apiUrl(): string {
+    return `http://${HOST}:${this.config.ports.api}/api/v1`;
+  }
+
+  get consoleUrl(): string {
+    return `http://${HOST}:${this.config.ports.console}`;
+  }
+
+  get password(): string {
+    return this.#secrets.password;
+  }
+
+  async start(): Promise<LocalJson> {
+    removeLocalJson(this.config.home);
+    const ended = await this.#ledger.endLeftovers();
+    if (ended > 0) this.log(`ended ${ended} processes that an earlier stack had left`);
+    const ownerUrl = await this.#postgres.start();
+    this.#database = await prepareDatabase(ownerUrl, this.#secrets);
+    for (const service of Object.values(this.#services)) service?.start();
+    this.#agents.startAll();
+    await this.#waitUntilReady();
+    this.#control = await openControlSocket(this.config.home, { startAgent: (name) => this.startAgent(name) });
+    return this.#publish(await this.#describeAgents());
+  }
+
+  /** Starts one agent and returns its entry of local.json once the API calls its node Ready. */
+  async startAgent(name: string): Promise<LocalAgent> {
+    const startedAt = Date.now();
+    const wasRunning = this.#agents.isRunning(name);
+    const plan = this.#agents.start(name);
+    const agent = await this.#describeAgent(plan, wasRunning ? 0 : startedAt);
+    const known = readLocalJson(this.config.home)?.agents ?? [];
+    const agents = [...known.filter((other) => other.name !== name), agent];
+    this.#publish(agents.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true })));
+    return agent;
+  }
+
+  /** Stops everything in the order that loses nothing. May be called any number of times. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    removeLocalJson(this.config.home);
+    this.#control?.close();
+    const { api, worker, console } = this.#services;
+    // The worker first, so that nothing is decided about agents that only stop; the api stays for their last words.
+    await Promise.all([worker.stop(SERVICE_STOP_MS), console?.stop(SERVICE_STOP_MS), this.#agents.stopAll(AGENT_STOP_MS)]);
+    await api.stop(SERVICE_STOP_MS);
+    await this.#postgres.stop();
+    this.#ledger.clear();
+  }
+
+  async #waitUntilReady(): Promise<void> {
+    const stillWorthIt = () => (this.#stopping === undefined ? undefined : 'stopped before it was ready');
+    const urls = [
+      `http://${HOST}:${this.config.ports.api}/readyz`,
+      `http://${HOST}:${this.config.ports.worker}/readyz`,
+      ...(this.config.console ? [`${this.consoleUrl}/livez`] : []),
+    ];
+    await Promise.all(urls.map((url) => waitForOk(url, READY_TIMEOUT_MS, stillWorthIt)));
+  }
+
+  #describeAgents(): Promise<LocalAgent[]> {
+    const startedAt = Date.now() - READY_TIMEOUT_MS;
+    return Promise.all(this.#agents.plans.map((plan) => this.#describeAgent(plan, startedAt)));
+  }
+
+  async #describeAgent(plan: AgentPlan, heartbeatAfterMs: number): Promise<LocalAgent> {
+    const api = { url: this.apiUrl, token: this.#secrets.token, clusterId: this.#prepared.clusterId };
+    const nodeId = await waitForNode(api, plan.name, READY_TIMEOUT_MS, heartbeatAfterMs);
+    const pid = this.#agents.pidOf(plan.name);
+    if (pid === undefined) throw new Error(`agent ${plan.name} died while it started; see its log in ${this.config.home}/logs`);
+    return { nodeId, name: plan.name, zone: plan.zone, pid, url: this.#agents.urlOf(plan), disks: this.#agents.disksOf(plan) };
+  }
+
+  #publish(agents: LocalAgent[]): LocalJson {
+    const { organizationId, projectId, clusterId, email } = this.#prepared;
+    const { api, worker, console } = this.#services;
+    const local: LocalJson = {
+      apiUrl: this.apiUrl,
+      graphqlUrl: `http://${HOST}:${this.config.ports.api}/graphql`,
+      consoleUrl: this.consoleUrl,
+      email,
+      password: this.#secrets.password,
+      token: this.#secrets.token,
+      organizationId,
+      projectId,
+      clusterId,
+      processes: {
+        api: pidOf(api),
+        worker: pidOf(worker),
+        ...(console === undefined ? {} : { console: pidOf(console) }),
+      },
+      agents,
+      controlSocket: controlSocketPath(this.config.home),
+    };
+    writeLocalJson(this.config.home, local);
+    return local;
+  }
+
+  get #prepared(): PreparedDatabase {
+    if (this.#database === undefined) throw new Error('the database is not prepared yet');
+    return this.#database;
+  }
+
+  #agentGone(line: string): void {
+    if (this.#stopping === undefined) this.log(line);
+  }
+
+  #service(name: 'api' | 'worker' | 'console', environment: () => Record<string, string>): SupervisedProcess {
+    const root = this.config.repositoryRoot;
+    const script = name === 'console' ? 'apps/console/server.mjs' : `apps/${name}/dist/main.js`;
+    return new SupervisedProcess({
+      name,
+      args: ['--enable-source-maps', path.join(root, script)],
+      cwd: path.join(root, 'apps', name),
+      environment,
+      logFile: path.join(this.config.home, 'logs', `${name}.log`),
+      restart: 'always',
+      onSpawn: (pid) => this.#serviceStarted(pid),
+      onExit: (how) => {
+        if (this.#stopping === undefined) this.log(`${name} is gone (${how}); starting it again`);
+      },
+    });
+  }
+
+  /** A service that was started again has a new pid, which local.json must tell. */
+  #serviceStarted(pid: number): void {
+    this.#ledger.add(pid);
+    const local = readLocalJson(this.config.home);
+    if (local !== undefined) this.#publish(local.agents);
+  }
+
+  #apiEnvironment(): Record<string, string> {
+    return {
+      ...baseEnvironment(),
+      ...this.#databaseEnvironment(),
+      DATABASE_URL: this.#prepared.apiUrl,
+      HOLDFAST_API_HOST: HOST,
+      HOLDFAST_API_PORT: String(this.config.ports.api),
+    };
+  }
+
+  #workerEnvironment(): Record<string, string> {
+    return { ...baseEnvironment(), ...this.#databaseEnvironment(), HOLDFAST_WORKER_PORT: String(this.config.ports.worker) };
+  }
+
+  #databaseEnvironment(): Record<string, string> {
+    return {
+      DATABASE_SYSTEM_URL: this.#prepared.systemUrl,
+      ...(this.config.redisUrl === undefined ? {} : { REDIS_URL: this.config.redisUrl }),
+    };
+  }
+
+  #consoleEnvironment(): Record<string, string> {
+    return {
+      ...baseEnvironment(),
+      HOLDFAST_CONSOLE_HOST: HOST,
+      HOLDFAST_CONSOLE_PORT: String(this.config.ports.console),
+      HOLDFAST_API_ORIGIN: `http://${HOST}:${this.config.ports.api}`,
+    };
+  }
+}
+
+function pidOf(service: SupervisedProcess): number {
+  // 0 while it is being started again: no process has that pid, so a reader can't signal a stranger.
+  return service.pid ?? 0;
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import fs from 'node:fs';
+
+export type ProcessSpec = {
+  name: string;
+  /** A Node script and its arguments. */
+  args: readonly string[];
+  cwd: string;
+  /** Asked for at each start, because it may hold what is known only then. */
+  environment: () => Record<string, string>;
+  logFile: string;
+  /** `always`: started again when it dies. `never`: its death is somebody's wish or the node's fate. */
+  restart: 'always' | 'never';
+  onSpawn?: (pid: number) => void;
+  onExit?: (how: string) => void;
+};
+
+/** First pause before a restart, and the most it grows to while a process keeps dying at once. */
+const RESTART_PAUSE_MS = 250;
+const RESTART_PAUSE_MAX_MS = 10_000;
+/** A process that ran this long was fine: its next restart starts with the short pause again. */
+const STABLE_AFTER_MS = 15_000;
+
+/**
+ * One child process of the stack, in a process group of its own, so that a Ctrl-C in the terminal reaches only the
+ * stack, which then stops everything in the right order.
+ */
+export class SupervisedProcess {
+  #child: ChildProcess | undefined;
+  #stopping = false;
+  #pauseMs = RESTART_PAUSE_MS;
+  #restartTimer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly spec: ProcessSpec) {}
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get running(): boolean {
+    return this.#child !== undefined;
+  }
+
+  start(): void {
+    if (this.#child !== undefined || this.#stopping) return;
+    const { args, cwd, environment, logFile, name } = this.spec;
+    const log = fs.openSync(logFile, 'a');
+    const startedAt = Date.now();
+    const child = spawn(process.execPath, [...args], {
+      cwd,
+      env: environment(),
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
+    fs.closeSync(log);
+    this.#child = child;
+    child.once('error', (error) => this.#gone(startedAt, `could not be started: ${error.message}`));
+    child.once('exit', (code, signal) => this.#gone(startedAt, signal ?? `exit code ${code}`));
+    if (child.pid !== undefined) this.spec.onSpawn?.(child.pid);
+    fs.appendFileSync(logFile, `--- ${name} started ${new Date(startedAt).toISOString()} pid ${child.pid}\n`);
+  }
+
+  /** Asks it to stop, and after `graceMs` kills its whole group. Resolves when it is gone. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#restartTimer);
+    const child = this.#child;
+    if (child?.pid === undefined) return;
+    const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    const kill = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), graceMs);
+    child.kill('SIGTERM');
+    await gone;
+    clearTimeout(kill);
+    // Helpers it started share its group; none may outlive it.
+    signalGroup(child.pid, 'SIGKILL');
+  }
+
+  #gone(startedAt: number, how: string): void {
+    if (this.#child === undefined) return;
+    this.#child = undefined;
+    this.spec.onExit?.(how);
+    if (this.#stopping || this.spec.restart === 'never') return;
+    if (Date.now() - startedAt > STABLE_AFTER_MS) this.#pauseMs = RESTART_PAUSE_MS;
+    this.#restartTimer = setTimeout(() => this.start(), this.#pauseMs);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, RESTART_PAUSE_MAX_MS);
+  }
+}
+
+export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group is gone already, which is what was wanted.
+  }
+}

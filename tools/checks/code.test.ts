@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { runTool } from './run-tool.js';
+
+/** Type-checking everything takes most of a minute on two busy cores. */
+const TOOL_TIMEOUT_MS = 180_000;
+
+test.each([
+  { name: 'format and lint', script: '@biomejs/biome/bin/biome', args: ['check', '.'] },
+  { name: 'types', script: 'typescript/bin/tsc', args: ['-p', 'tsconfig.json'] },
+  { name: 'types of the console', script: 'typescript/bin/tsc', args: ['-p', 'apps/console/tsconfig.json', '--noEmit'] },
+  { name: 'types of the console primitives', script: 'typescript/bin/tsc', args: ['-p', 'packages/ui/tsconfig.json'] },
+  { name: 'nothing unused', script: 'knip/bin/knip.js', args: ['--no-progress'] },
+])(
+  '$name',
+  ({ script, args }) => {
+    const { exitCode, output } = runTool(script, args);
+    expect({ exitCode, output: exitCode === 0 ? '' : output }).toEqual({ exitCode: 0, output: '' });
+  },
+  TOOL_TIMEOUT_MS,
+);
