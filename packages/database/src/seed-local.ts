@@ -1,0 +1,146 @@
+import { asId, type ClusterId, type OrganizationId, type ProjectId } from '@holdfast/core/model/ids.js';
+import pg from 'pg';
+import { systemRandom } from './clock-and-random.js';
+import { hashPassword, hashSecret, verifyPassword } from './credentials.js';
+
+const EMAIL = 'admin@holdfast.local';
+const ORGANIZATION = 'Local';
+const PROJECT = 'default';
+const CLUSTER = 'local';
+
+/** The caller keeps these in a file of its own; the database keeps only their hashes. */
+export type LocalSecrets = { password: string; token: string; agentToken: string };
+
+export type LocalSeed = LocalSecrets & {
+  organizationId: OrganizationId;
+  projectId: ProjectId;
+  clusterId: ClusterId;
+  email: string;
+};
+
+/**
+ * Makes what a local stack starts with: one organization, its admin, one project and one cluster, and the tokens of
+ * the admin and of the agents. Repeating it changes nothing; other secrets replace the old ones.
+ *
+ * @param systemUrl connects as the system role
+ */
+export async function seedLocal(systemUrl: string, secrets: LocalSecrets): Promise<LocalSeed> {
+  const client = new pg.Client({ connectionString: systemUrl });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    const organizationId = await ensureOrganization(client);
+    const userId = await ensureAdmin(client, organizationId, secrets.password);
+    const projectId = await ensureNamed(client, 'project', organizationId, PROJECT);
+    const clusterId = await ensureNamed(client, 'cluster', organizationId, CLUSTER);
+    const token = { organizationId, name: 'local admin', kind: 'api', role: 'owner' };
+    await ensureToken(client, { ...token, userId, clusterId: null, secret: secrets.token });
+    const agent = { organizationId, name: 'local agents', kind: 'agent', role: 'agent' };
+    await ensureToken(client, { ...agent, userId: null, clusterId, secret: secrets.agentToken });
+    await client.query('COMMIT');
+    return {
+      organizationId: asId<OrganizationId>(organizationId),
+      projectId: asId<ProjectId>(projectId),
+      clusterId: asId<ClusterId>(clusterId),
+      email: EMAIL,
+      ...secrets,
+    };
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+async function ensureOrganization(client: pg.Client): Promise<string> {
+  await client.query(
+    `INSERT INTO organization (id, name, created_at) VALUES ($1, $2, now()) ON CONFLICT (name) DO NOTHING`,
+    [systemRandom.id(), ORGANIZATION],
+  );
+  return idOf(client, 'SELECT id FROM organization WHERE name = $1', [ORGANIZATION]);
+}
+
+async function ensureAdmin(client: pg.Client, organizationId: string, password: string): Promise<string> {
+  await client.query(
+    `INSERT INTO app_user (id, email, name, created_at) VALUES ($1, $2, 'Administrator', now())
+     ON CONFLICT (email) DO NOTHING`,
+    [systemRandom.id(), EMAIL],
+  );
+  const { rows } = await client.query<{ id: string; password_hash: string | null }>(
+    'SELECT id, password_hash FROM app_user WHERE email = $1 FOR UPDATE',
+    [EMAIL],
+  );
+  const user = rows[0];
+  if (user === undefined) throw new Error(`the user ${EMAIL} vanished while it was being made`);
+  if (user.password_hash === null || !(await verifyPassword(user.password_hash, password))) {
+    await client.query('UPDATE app_user SET password_hash = $2 WHERE id = $1', [
+      user.id,
+      await hashPassword(password),
+    ]);
+  }
+  await client.query(
+    `INSERT INTO membership (organization_id, user_id, role, created_at) VALUES ($1, $2, 'owner', now())
+     ON CONFLICT (organization_id, user_id) DO NOTHING`,
+    [organizationId, user.id],
+  );
+  return user.id;
+}
+
+async function ensureNamed(
+  client: pg.Client,
+  table: 'project' | 'cluster',
+  organizationId: string,
+  name: string,
+): Promise<string> {
+  await client.query(
+    `INSERT INTO ${table} (id, organization_id, name, created_at) VALUES ($1, $2, $3, now())
+     ON CONFLICT (organization_id, name) DO NOTHING`,
+    [systemRandom.id(), organizationId, name],
+  );
+  return idOf(client, `SELECT id FROM ${table} WHERE organization_id = $1 AND name = $2`, [
+    organizationId,
+    name,
+  ]);
+}
+
+/** A token of that name with another secret is replaced: the caller's file is what counts. */
+async function ensureToken(
+  client: pg.Client,
+  token: {
+    organizationId: string;
+    name: string;
+    kind: string;
+    role: string;
+    userId: string | null;
+    clusterId: string | null;
+    secret: string;
+  },
+): Promise<void> {
+  const secretHash = hashSecret(token.secret);
+  await client.query(
+    'DELETE FROM token WHERE organization_id = $1 AND name = $2 AND kind = $3 AND secret_hash <> $4',
+    [token.organizationId, token.name, token.kind, secretHash],
+  );
+  await client.query(
+    `INSERT INTO token (id, organization_id, kind, name, secret_hash, role, user_id, cluster_id, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now()) ON CONFLICT (secret_hash) DO NOTHING`,
+    [
+      systemRandom.id(),
+      token.organizationId,
+      token.kind,
+      token.name,
+      secretHash,
+      token.role,
+      token.userId,
+      token.clusterId,
+    ],
+  );
+}
+
+async function idOf(client: pg.Client, sql: string, values: readonly string[]): Promise<string> {
+  const { rows } = await client.query<{ id: string }>(sql, [...values]);
+  const row = rows[0];
+  if (row === undefined) throw new Error('a row vanished while it was being made');
+  return row.id;
+}
