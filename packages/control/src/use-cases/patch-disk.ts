@@ -1,0 +1,65 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { ClusterId, DiskId } from '@holdfast/core/model/ids.js';
+import type { StorageDisk } from '@holdfast/core/model/node.js';
+import { assertVersion, retryConflicts, type UseCasePorts } from './use-case.js';
+
+export type DiskSpecPatch = {
+  allowScheduling?: boolean | undefined;
+  evictionRequested?: boolean | undefined;
+  tags?: readonly string[] | undefined;
+  storageReservedBytes?: number | undefined;
+};
+
+/**
+ * Changes what is wanted of a disk.
+ *
+ * @throws StorageFault `disk.not_found`, `request.invalid`
+ */
+export function patchDisk(
+  ports: UseCasePorts,
+  input: { clusterId: ClusterId; diskId: DiskId; patch: DiskSpecPatch; ifVersion?: number | undefined },
+): Promise<void> {
+  return retryConflicts(async () => {
+    const { nodes, disks } = await ports.store.loadFleet(input.clusterId);
+    const disk = disks.find(({ id }) => id === input.diskId);
+    const node = nodes.find(({ id }) => id === disk?.nodeId);
+    if (disk === undefined || node === undefined) {
+      throw new StorageFault('disk.not_found', { publicMessage: `the cluster has no disk ${input.diskId}` });
+    }
+    assertVersion(disk.version, input.ifVersion);
+    const wanted = patchedDisk(disk, input.patch);
+    assertDiskSpec(disk, wanted);
+    await ports.store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, [
+      { kind: 'disk.patch', diskId: disk.id, patch: wanted },
+    ]);
+  });
+}
+
+type DiskSpec = Pick<StorageDisk, 'allowScheduling' | 'evictionRequested' | 'tags' | 'storageReservedBytes'>;
+
+function patchedDisk(disk: StorageDisk, patch: DiskSpecPatch): DiskSpec {
+  return {
+    allowScheduling: patch.allowScheduling ?? disk.allowScheduling,
+    evictionRequested: patch.evictionRequested ?? disk.evictionRequested,
+    tags: patch.tags ?? disk.tags,
+    storageReservedBytes: patch.storageReservedBytes ?? disk.storageReservedBytes,
+  };
+}
+
+function assertDiskSpec(disk: StorageDisk, wanted: DiskSpec): void {
+  const { storageReservedBytes: reserved } = wanted;
+  if (!Number.isSafeInteger(reserved) || reserved < 0 || reserved > disk.storageMaximumBytes) {
+    const detail = `must be a whole number of bytes from 0 to ${disk.storageMaximumBytes}`;
+    throw new StorageFault('request.invalid', {
+      publicMessage: `storageReserved ${detail}`,
+      errors: [{ pointer: '/storageReserved', detail }],
+    });
+  }
+  if (!wanted.evictionRequested || !wanted.allowScheduling) return;
+  const detail = 'needs allowScheduling to be false, else new replicas would come while the old ones leave';
+  throw new StorageFault('request.invalid', {
+    publicMessage: `evictionRequested on disk ${disk.name} ${detail}`,
+    errors: [{ pointer: '/evictionRequested', detail }],
+    cures: ['set allowScheduling to false in the same request'],
+  });
+}

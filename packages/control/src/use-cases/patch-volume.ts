@@ -1,0 +1,43 @@
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+import type { VolumeSpec } from '@holdfast/core/model/volume.js';
+import { assertVolumeSpec } from '@holdfast/core/policy/volume-spec.js';
+import { assertNotDeleting, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+
+/** What of a volume may change by a patch. Its size changes by `expand`, its engine never. */
+export type VolumeSpecPatch = {
+  [Field in Exclude<keyof VolumeSpec, 'sizeBytes' | 'dataEngine'>]?: VolumeSpec[Field] | undefined;
+};
+
+/**
+ * Changes what is wanted of a volume. The reconciler builds or removes copies to match.
+ *
+ * @throws StorageFault `request.invalid`
+ */
+export function patchVolume(
+  ports: UseCasePorts,
+  input: { volumeId: VolumeId; patch: VolumeSpecPatch; ifVersion?: number | undefined },
+): Promise<void> {
+  return retryConflicts(async () => {
+    const { volume } = await loadVolume(ports.store, input.volumeId, input.ifVersion);
+    assertNotDeleting(volume);
+    const spec = patchedSpec(volume.spec, input.patch);
+    assertVolumeSpec(spec);
+    await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
+      { kind: 'volume.patch', volumeId: volume.id, patch: { spec, generation: volume.generation + 1 } },
+    ]);
+  });
+}
+
+function patchedSpec(spec: VolumeSpec, patch: VolumeSpecPatch): VolumeSpec {
+  return {
+    ...spec,
+    numberOfReplicas: patch.numberOfReplicas ?? spec.numberOfReplicas,
+    nodeSelector: patch.nodeSelector ?? spec.nodeSelector,
+    diskSelector: patch.diskSelector ?? spec.diskSelector,
+    dataLocality: patch.dataLocality ?? spec.dataLocality,
+    replicaSoftAntiAffinity: patch.replicaSoftAntiAffinity ?? spec.replicaSoftAntiAffinity,
+    replicaZoneSoftAntiAffinity: patch.replicaZoneSoftAntiAffinity ?? spec.replicaZoneSoftAntiAffinity,
+    replicaDiskSoftAntiAffinity: patch.replicaDiskSoftAntiAffinity ?? spec.replicaDiskSoftAntiAffinity,
+    replicaAutoBalance: patch.replicaAutoBalance ?? spec.replicaAutoBalance,
+  };
+}

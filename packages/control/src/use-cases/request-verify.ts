@@ -1,0 +1,34 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { assertNotDeleting, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+
+/**
+ * Asks whether all copies are equal. Only while detached: the copies of a volume in use change under the reader.
+ * Asking while one runs changes nothing.
+ *
+ * @throws StorageFault `volume.attached`
+ */
+export function requestVerify(ports: UseCasePorts, input: { volumeId: VolumeId }): Promise<void> {
+  return retryConflicts(async () => {
+    const { volume } = await loadVolume(ports.store, input.volumeId, undefined);
+    assertNotDeleting(volume);
+    if (volume.attachment !== undefined || volume.attachedNodeId !== undefined) {
+      throw new StorageFault('volume.attached', {
+        publicMessage: `volume ${volume.name} is attached; its copies can be compared only while it is detached`,
+        cures: ['detach it first'],
+      });
+    }
+    if (volume.verification?.state === 'running') return;
+    const verification = {
+      requestedAt: ports.clock.now(),
+      state: 'running' as const,
+      finishedAt: undefined,
+      equal: undefined,
+      replicas: [],
+      message: '',
+    };
+    await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
+      { kind: 'volume.patch', volumeId: volume.id, patch: { verification } },
+    ]);
+  });
+}

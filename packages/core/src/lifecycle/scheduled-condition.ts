@@ -1,0 +1,40 @@
+import type { Condition } from '../model/condition.js';
+import type { Volume } from '../model/volume.js';
+import { describeRefusals } from '../scheduling/explain.js';
+import type { CandidateRefusal } from '../scheduling/framework.js';
+import type { ClusterSettings } from '../settings/definitions.js';
+
+export type ScheduledFacts = {
+  /** Replicas that have a disk and have not failed. */
+  readonly placedCount: number;
+  /** Why the next replica found no disk; empty when nobody has asked yet or all were placed. */
+  readonly refusals: readonly CandidateRefusal[];
+  readonly settings: ClusterSettings;
+};
+
+/** Long enough for a dozen disks with their numbers; a condition travels with every read of the volume. */
+const MESSAGE_LENGTH_MAX = 4000;
+
+/**
+ * Has every wanted replica a place?
+ *
+ * A detached volume with some places counts as scheduled where degraded creation is allowed, because it may attach; the
+ * message still says what is missing.
+ */
+export function scheduledCondition(
+  volume: Pick<Volume, 'spec' | 'attachedNodeId'>,
+  { placedCount, refusals, settings }: ScheduledFacts,
+): Omit<Condition<'Scheduled'>, 'lastTransitionAt'> {
+  const wanted = volume.spec.numberOfReplicas;
+  if (placedCount >= wanted) return { type: 'Scheduled', status: 'True', reason: '', message: '' };
+
+  const why =
+    refusals.length === 0 ? 'the scheduler has not found places for them yet' : describeRefusals(refusals);
+  const message = `${placedCount} of ${wanted} replicas have a place: ${why}`.slice(0, MESSAGE_LENGTH_MAX);
+  const mayAttachDegraded =
+    settings['allow-volume-creation-with-degraded-availability'] &&
+    volume.attachedNodeId === undefined &&
+    placedCount > 0;
+  if (mayAttachDegraded) return { type: 'Scheduled', status: 'True', reason: 'ScheduledDegraded', message };
+  return { type: 'Scheduled', status: 'False', reason: 'ReplicaSchedulingFailure', message };
+}

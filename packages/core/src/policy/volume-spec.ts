@@ -1,0 +1,117 @@
+import { BLOCK_BYTES, VOLUME_BYTES_MAX } from '../model/bytes.js';
+import { type FaultItem, StorageFault } from '../model/faults.js';
+import type { DataEngine } from '../model/node.js';
+import {
+  type AutoBalance,
+  type DataLocality,
+  type Override,
+  REPLICA_COUNT_MAX,
+  REPLICA_COUNT_MIN,
+  type VolumeSpec,
+} from '../model/volume.js';
+import type { ClusterSettings } from '../settings/definitions.js';
+
+/** What a user says of a new volume; everything but the size has a default. */
+export type VolumeSpecInput = {
+  sizeBytes: number;
+  numberOfReplicas?: number | undefined;
+  dataEngine?: DataEngine | undefined;
+  nodeSelector?: readonly string[] | undefined;
+  diskSelector?: readonly string[] | undefined;
+  dataLocality?: DataLocality | undefined;
+  replicaSoftAntiAffinity?: Override | undefined;
+  replicaZoneSoftAntiAffinity?: Override | undefined;
+  replicaDiskSoftAntiAffinity?: Override | undefined;
+  replicaAutoBalance?: AutoBalance | undefined;
+};
+
+/** Tags per selector: more would be a mistake, and each is compared on every candidate. */
+const SELECTOR_TAGS_MAX = 32;
+const TAG_LENGTH_MAX = 128;
+/** A DNS label with dots inside: the name ends up in export names, file names and URLs. */
+const VOLUME_NAME = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
+
+/**
+ * Completes and checks what a user said of a new volume.
+ *
+ * @throws StorageFault `request.invalid` that lists every wrong field at once
+ */
+export function resolveVolumeSpec(
+  name: string,
+  input: VolumeSpecInput,
+  settings: ClusterSettings,
+): VolumeSpec {
+  const spec: VolumeSpec = {
+    sizeBytes: input.sizeBytes,
+    numberOfReplicas: input.numberOfReplicas ?? settings['default-replica-count'],
+    dataEngine: input.dataEngine ?? 'v1',
+    nodeSelector: input.nodeSelector ?? [],
+    diskSelector: input.diskSelector ?? [],
+    dataLocality: input.dataLocality ?? settings['default-data-locality'],
+    replicaSoftAntiAffinity: input.replicaSoftAntiAffinity ?? 'ignored',
+    replicaZoneSoftAntiAffinity: input.replicaZoneSoftAntiAffinity ?? 'ignored',
+    replicaDiskSoftAntiAffinity: input.replicaDiskSoftAntiAffinity ?? 'ignored',
+    replicaAutoBalance: input.replicaAutoBalance ?? 'ignored',
+  };
+  const nameProblems = VOLUME_NAME.test(name)
+    ? []
+    : [
+        {
+          pointer: '/name',
+          detail: 'must be 1 to 63 of a-z, 0-9, - and ., starting and ending with a letter or digit',
+        },
+      ];
+  rejectIfAny([...nameProblems, ...volumeSpecProblems(spec)]);
+  return spec;
+}
+
+/** @throws StorageFault `request.invalid` that lists every wrong field at once */
+export function assertVolumeSpec(spec: VolumeSpec): void {
+  rejectIfAny(volumeSpecProblems(spec));
+}
+
+function rejectIfAny(errors: FaultItem[]): void {
+  if (errors.length === 0) return;
+  const publicMessage = errors.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`).join('; ');
+  throw new StorageFault('request.invalid', { publicMessage, errors });
+}
+
+function volumeSpecProblems(spec: VolumeSpec): FaultItem[] {
+  return [
+    ...sizeProblems(spec.sizeBytes),
+    ...replicaCountProblems(spec),
+    ...selectorProblems('nodeSelector', spec.nodeSelector),
+    ...selectorProblems('diskSelector', spec.diskSelector),
+  ];
+}
+
+function sizeProblems(sizeBytes: number): FaultItem[] {
+  const isWholeBlocks = Number.isSafeInteger(sizeBytes) && sizeBytes > 0 && sizeBytes % BLOCK_BYTES === 0;
+  if (isWholeBlocks && sizeBytes <= VOLUME_BYTES_MAX) return [];
+  const detail = `must be a whole number of ${BLOCK_BYTES}-byte blocks, from ${BLOCK_BYTES} to ${VOLUME_BYTES_MAX}`;
+  return [{ pointer: '/size', detail }];
+}
+
+function replicaCountProblems({ numberOfReplicas, dataLocality }: VolumeSpec): FaultItem[] {
+  const pointer = '/numberOfReplicas';
+  const isInRange =
+    Number.isInteger(numberOfReplicas) &&
+    numberOfReplicas >= REPLICA_COUNT_MIN &&
+    numberOfReplicas <= REPLICA_COUNT_MAX;
+  if (!isInRange) {
+    const detail = `must be a whole number from ${REPLICA_COUNT_MIN} to ${REPLICA_COUNT_MAX}`;
+    return [{ pointer, detail }];
+  }
+  if (dataLocality === 'strict-local' && numberOfReplicas !== 1) {
+    return [{ pointer, detail: 'must be 1 with data locality strict-local' }];
+  }
+  return [];
+}
+
+function selectorProblems(field: string, tags: readonly string[]): FaultItem[] {
+  const isFine =
+    tags.length <= SELECTOR_TAGS_MAX && tags.every((tag) => tag.length > 0 && tag.length <= TAG_LENGTH_MAX);
+  if (isFine) return [];
+  const detail = `must be at most ${SELECTOR_TAGS_MAX} tags of 1 to ${TAG_LENGTH_MAX} characters`;
+  return [{ pointer: `/${field}`, detail }];
+}

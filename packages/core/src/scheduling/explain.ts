@@ -1,0 +1,108 @@
+/**
+ * Says, for every candidate, which rule refused it. Runs only when nothing fitted, so that a placement that succeeds
+ * never pays for words.
+ */
+import type { StorageDisk, StorageNode } from '../model/node.js';
+import { rejectionBySharing } from './disk-anti-affinity.js';
+import type { CandidateRefusal, Check, PlacementCycle, Rejection, RejectionReason } from './framework.js';
+import type { Occupancy } from './occupancy.js';
+import { rejectionByTiers, type Tier } from './tiers.js';
+
+export type CycleChecks = {
+  readonly checkNode: Check<StorageNode>;
+  readonly checkNodeTags: Check<StorageNode>;
+  readonly checkDisk: Check<StorageDisk>;
+};
+
+/** Messages name at most this many candidates each: a condition is read by people, the counts tell the rest. */
+const NAMED_MAX = 12;
+
+export function explainRefusal(
+  cycle: PlacementCycle,
+  checks: CycleChecks,
+  tiers: readonly Tier[],
+  occupancy: Occupancy,
+): CandidateRefusal[] {
+  return cycle.fleet.nodes.flatMap((node) => {
+    const disks = cycle.disksByNode.get(node.id) ?? [];
+    const rejection =
+      checks.checkNode(node) ?? checks.checkNodeTags(node) ?? rejectionByTiers(node, tiers, occupancy);
+    if (rejection !== undefined) return refuse(node, disks, () => rejection);
+    // A disk that passes its own filters was refused for the replica that it holds already.
+    return refuse(node, disks, (disk) => checks.checkDisk(disk) ?? rejectionBySharing(disk));
+  });
+}
+
+function refuse(
+  node: StorageNode,
+  disks: readonly StorageDisk[],
+  why: (disk: StorageDisk) => Rejection,
+): CandidateRefusal[] {
+  const at = { nodeId: node.id, nodeName: node.name };
+  if (disks.length === 0) {
+    return [{ ...at, diskId: undefined, diskName: undefined, rejection: nodeWithoutDisk(node) }];
+  }
+  return disks.map((disk) => ({ ...at, diskId: disk.id, diskName: disk.name, rejection: why(disk) }));
+}
+
+function nodeWithoutDisk(node: StorageNode): Rejection {
+  return {
+    rule: 'node-has-disk',
+    reason: 'NodeWithoutDisk',
+    message: `node ${node.name} has no disk`,
+    cure: `add a disk to ${node.name}`,
+  };
+}
+
+const REASON_WORDS: Record<RejectionReason, string> = {
+  NodeNotReady: 'node not ready',
+  NodeCordoned: 'node cordoned',
+  NodeSchedulingDisabled: 'node scheduling off',
+  NodeEvicting: 'node being emptied',
+  NodeNotRequired: 'pinned to another node',
+  TopologyMismatch: 'topology not fulfilled',
+  EngineUnavailable: 'no data engine',
+  NodeTagsMissing: 'node tags not fulfilled',
+  NodeOccupied: 'node already holds a replica',
+  ZoneOccupied: 'zone already holds a replica',
+  NodeWithoutDisk: 'node without disk',
+  DiskNotReady: 'disk not ready',
+  DiskSchedulingDisabled: 'disk scheduling off',
+  DiskEvicting: 'disk being emptied',
+  DiskNotReused: 'not the disk of the failed replica',
+  DiskTypeMismatch: 'wrong disk type',
+  FileSystemLimit: 'volume too large for the file system',
+  DiskTagsMissing: 'disk tags not fulfilled',
+  InsufficientFreeSpace: 'insufficient storage (free space)',
+  InsufficientProvisionableSpace: 'insufficient storage (over-provisioning)',
+  DiskOccupied: 'disk already holds a replica',
+};
+
+/** A refusal in words: what stopped how many disks, then each candidate with its numbers, then what would cure it. */
+export function describeRefusals(refusals: readonly CandidateRefusal[]): string {
+  if (refusals.length === 0) return 'the cluster has no node';
+  const counts = new Map<RejectionReason, number>();
+  for (const { rejection } of refusals) {
+    counts.set(rejection.reason, (counts.get(rejection.reason) ?? 0) + 1);
+  }
+  const summary = [...counts]
+    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+    .map(([reason, count]) => `${REASON_WORDS[reason]} on ${count} of ${refusals.length} disks`)
+    .join('; ');
+  const named = refusals.slice(0, NAMED_MAX).map(describeOne);
+  const rest = refusals.length - named.length;
+  const details = [...named, ...(rest > 0 ? [`${rest} more`] : [])].join('; ');
+  return `${summary}. ${details}. To cure: ${curesOf(refusals).slice(0, NAMED_MAX).join('; or ')}.`;
+}
+
+/** What would change the answer, most frequent first, without repetition. */
+export function curesOf(refusals: readonly CandidateRefusal[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { rejection } of refusals) counts.set(rejection.cure, (counts.get(rejection.cure) ?? 0) + 1);
+  return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([cure]) => cure);
+}
+
+function describeOne({ nodeName, diskName, rejection }: CandidateRefusal): string {
+  const place = diskName === undefined ? nodeName : `${nodeName}/${diskName}`;
+  return `${place}: ${rejection.reason} (${rejection.message})`;
+}

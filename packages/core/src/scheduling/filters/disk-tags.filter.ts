@@ -1,0 +1,28 @@
+import type { DiskFilter } from '../framework.js';
+import { tagsMatch } from '../tags.js';
+
+/** Rejects a disk that lacks a tag of the volume's disk selector. */
+export const diskTagsFilter: DiskFilter = {
+  name: 'disk-tags',
+
+  prepare({ request, fleet }) {
+    const { diskSelector } = request;
+    const allowEmpty = fleet.settings['allow-empty-disk-selector-volume'];
+    if (diskSelector.length === 0 && allowEmpty) return undefined;
+
+    return (disk) => {
+      if (tagsMatch(disk.tags, diskSelector, allowEmpty)) return undefined;
+      const isReserved = diskSelector.length === 0;
+      return {
+        rule: 'disk-tags',
+        reason: 'DiskTagsMissing',
+        message: isReserved
+          ? `disk ${disk.name} is kept for volumes that select its tags`
+          : `disk ${disk.name} lacks a tag of [${diskSelector.join(', ')}]`,
+        cure: isReserved
+          ? 'give the volume a disk selector, or set allow-empty-disk-selector-volume to true'
+          : `tag disk ${disk.name} with ${diskSelector.join(', ')}`,
+      };
+    };
+  },
+};

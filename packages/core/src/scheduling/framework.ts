@@ -1,0 +1,161 @@
+/**
+ * The shape of a placement decision: filters → tiers → disk anti-affinity → choice (DESIGN section 4).
+ *
+ * Everything here is pure: a frozen fleet and a request in, one disk or a refusal out. A filter is one rule in one
+ * file. It prepares once per decision and then answers per node or disk, so that the cost of a rule is plain to see.
+ */
+import type { FleetView } from '../lifecycle/views.js';
+import type { DiskId, NodeId } from '../model/ids.js';
+import type { DataEngine, StorageDisk, StorageNode } from '../model/node.js';
+import type { Replica } from '../model/replica.js';
+import type { SchedulingProfile } from './profile.js';
+
+/** May two replicas share a failure domain? `preferred`: only when nothing better exists. */
+export type AntiAffinity = 'required' | 'preferred';
+
+/** One field of a term that is `undefined` matches every node. */
+export type TopologyTerm = { zone: string | undefined; region: string | undefined };
+
+/** A replica that wants a disk, and what of its volume matters for the choice. */
+export type PlacementRequest = {
+  readonly sizeBytes: number;
+  /** What the new replica will hold at once: the volume's written bytes, 0 for a new volume. */
+  readonly writtenBytes: number;
+  readonly dataEngine: DataEngine;
+  readonly nodeSelector: readonly string[];
+  readonly diskSelector: readonly string[];
+  readonly nodeAntiAffinity: AntiAffinity;
+  readonly zoneAntiAffinity: AntiAffinity;
+  readonly diskAntiAffinity: AntiAffinity;
+  /** The volume's other replicas. */
+  readonly replicas: readonly Replica[];
+  /** The only node allowed (a pinned replica). */
+  readonly requiredNodeId: NodeId | undefined;
+  /** Preferred when it is in the winning tier (best-effort data locality). */
+  readonly localNodeId: NodeId | undefined;
+  /** Any one of them has to match; empty allows all. */
+  readonly topology: readonly TopologyTerm[];
+  /** Reuse of a failed replica: the one disk that holds it. Its space is booked already and is not checked. */
+  readonly reuseDiskId: DiskId | undefined;
+};
+
+/** Everything one decision reads. Made once by `beginCycle`. */
+export type PlacementCycle = {
+  readonly request: PlacementRequest;
+  readonly fleet: FleetView;
+  readonly profile: SchedulingProfile;
+  readonly now: Date;
+  readonly nodesById: ReadonlyMap<NodeId, StorageNode>;
+  readonly disksByNode: ReadonlyMap<NodeId, readonly StorageDisk[]>;
+};
+
+export type RejectionReason =
+  | 'NodeNotReady'
+  | 'NodeCordoned'
+  | 'NodeSchedulingDisabled'
+  | 'NodeEvicting'
+  | 'NodeNotRequired'
+  | 'TopologyMismatch'
+  | 'EngineUnavailable'
+  | 'NodeTagsMissing'
+  | 'NodeOccupied'
+  | 'ZoneOccupied'
+  | 'NodeWithoutDisk'
+  | 'DiskNotReady'
+  | 'DiskSchedulingDisabled'
+  | 'DiskEvicting'
+  | 'DiskNotReused'
+  | 'DiskTypeMismatch'
+  | 'FileSystemLimit'
+  | 'DiskTagsMissing'
+  | 'InsufficientFreeSpace'
+  | 'InsufficientProvisionableSpace'
+  | 'DiskOccupied';
+
+/** Why one rule refused one candidate. `message` is for people and names what was found. */
+export type Rejection = {
+  readonly rule: string;
+  readonly reason: RejectionReason;
+  readonly message: string;
+  /** What would change the answer. */
+  readonly cure: string;
+  /** The numbers that were compared, where the rule compares numbers. */
+  readonly numbers?: {
+    readonly requiredBytes: number;
+    readonly availableBytes: number;
+    readonly thresholdBytes: number;
+  };
+};
+
+export type Check<Subject> = (subject: Subject) => Rejection | undefined;
+
+/** One rule about nodes or disks. */
+export type FilterPlugin<Subject> = {
+  readonly name: string;
+  /**
+   * Called once per decision. The check it returns runs per candidate and answers `undefined` for a pass. Returns
+   * `undefined` itself when the rule has nothing to say about this request, so that skipped rules cost nothing.
+   */
+  prepare(cycle: PlacementCycle): Check<Subject> | undefined;
+};
+
+export type NodeFilter = FilterPlugin<StorageNode>;
+export type DiskFilter = FilterPlugin<StorageDisk>;
+
+/** One candidate that was refused. `diskId` is undefined when the whole node was. */
+export type CandidateRefusal = {
+  readonly nodeId: NodeId;
+  readonly nodeName: string;
+  readonly diskId: DiskId | undefined;
+  readonly diskName: string | undefined;
+  readonly rejection: Rejection;
+};
+
+export type TierName =
+  | 'unused-node-in-unused-zone'
+  | 'leaving-node-in-leaving-zone'
+  | 'unused-node'
+  | 'leaving-node'
+  | 'used-node';
+
+export type Placement =
+  | {
+      readonly kind: 'placed';
+      readonly nodeId: NodeId;
+      readonly diskId: DiskId;
+      readonly tier: TierName;
+      /** Every disk that survived the filters of the winning tier, sorted by id. */
+      readonly candidates: readonly DiskId[];
+    }
+  | { readonly kind: 'refused'; readonly refusals: readonly CandidateRefusal[] };
+
+/** Runs a list of rules as one: the first rejection wins. Rules that skip this request are dropped beforehand. */
+export function prepareAll<Subject>(
+  plugins: readonly FilterPlugin<Subject>[],
+  cycle: PlacementCycle,
+): Check<Subject> {
+  const checks = plugins.map((plugin) => plugin.prepare(cycle)).filter((check) => check !== undefined);
+  return (subject) => {
+    for (const check of checks) {
+      const rejection = check(subject);
+      if (rejection !== undefined) return rejection;
+    }
+    return undefined;
+  };
+}
+
+export function beginCycle(
+  request: PlacementRequest,
+  fleet: FleetView,
+  profile: SchedulingProfile,
+  now: Date,
+): PlacementCycle {
+  const disksByNode = new Map<NodeId, StorageDisk[]>();
+  for (const disk of fleet.disks) {
+    const disks = disksByNode.get(disk.nodeId);
+    if (disks === undefined) disksByNode.set(disk.nodeId, [disk]);
+    else disks.push(disk);
+  }
+  const nodesById = new Map(fleet.nodes.map((node) => [node.id, node]));
+  return { request, fleet, profile, now, nodesById, disksByNode };
+}

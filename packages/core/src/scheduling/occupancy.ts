@@ -1,0 +1,101 @@
+/**
+ * Which failure domains the volume's other replicas already use.
+ *
+ * A replica holds its place while it lives or may come back: one that failed keeps it until a new replica may be built
+ * instead, else its own return would find the place taken and two replicas in one zone. A replica that is to be
+ * replaced (evict) holds its place too, but its replacement may share it, so such places are remembered apart.
+ */
+
+import type { FleetView } from '../lifecycle/views.js';
+import type { DiskId, NodeId, ReplicaId } from '../model/ids.js';
+import type { StorageNode } from '../model/node.js';
+import { isPotentiallyReusable, type Replica } from '../model/replica.js';
+import type { PlacementCycle } from './framework.js';
+
+/** A node without a zone label belongs to the one unnamed zone. */
+export type ZoneKey = string;
+
+export function zoneKey(node: StorageNode): ZoneKey {
+  return node.zone ?? '';
+}
+
+export type Occupancy = {
+  /** Occupied nodes, with a replica that occupies each. */
+  readonly nodes: ReadonlyMap<NodeId, ReplicaId>;
+  readonly zones: ReadonlyMap<ZoneKey, ReplicaId>;
+  /** Nodes and zones where every occupant is being evicted. */
+  readonly leavingNodes: ReadonlySet<NodeId>;
+  readonly leavingZones: ReadonlySet<ZoneKey>;
+  /** How many replicas of the volume each disk holds. */
+  readonly replicasByDisk: ReadonlyMap<DiskId, number>;
+};
+
+/** Is the replica to be replaced elsewhere: by its own intent, or because its disk or node is being emptied? */
+export function isEvicting(replica: Replica, fleet: FleetView): boolean {
+  if (replica.intent === 'evict') return true;
+  const node = fleet.nodes.find(({ id }) => id === replica.nodeId);
+  if (node?.evictionRequested === true) return true;
+  return fleet.disks.find(({ id }) => id === replica.diskId)?.evictionRequested === true;
+}
+
+/** Names an occupant in messages. */
+export function replicaOn(replicaId: ReplicaId | undefined): string {
+  return replicaId === undefined ? 'a replica' : `replica ${replicaId}`;
+}
+
+/**
+ * @param candidateNodes the nodes that passed the node filters
+ */
+export function occupancyOf(cycle: PlacementCycle, candidateNodes: readonly StorageNode[]): Occupancy {
+  const nodes = new Map<NodeId, ReplicaId>();
+  const zones = new Map<ZoneKey, ReplicaId>();
+  const stayingNodes = new Set<NodeId>();
+  const stayingZones = new Set<ZoneKey>();
+  const candidateIds = new Set(candidateNodes.map(({ id }) => id));
+
+  for (const replica of cycle.request.replicas) {
+    const node = replica.nodeId === undefined ? undefined : cycle.nodesById.get(replica.nodeId);
+    if (node === undefined || !holdsItsPlace(replica, cycle)) continue;
+    if (cycle.profile.occupants === 'on-candidate-nodes' && !candidateIds.has(node.id)) continue;
+    nodes.set(node.id, replica.id);
+    zones.set(zoneKey(node), replica.id);
+    if (isEvicting(replica, cycle.fleet)) continue;
+    stayingNodes.add(node.id);
+    stayingZones.add(zoneKey(node));
+  }
+  return {
+    nodes,
+    zones,
+    leavingNodes: new Set([...nodes.keys()].filter((id) => !stayingNodes.has(id))),
+    leavingZones: new Set([...zones.keys()].filter((zone) => !stayingZones.has(zone))),
+    replicasByDisk: countByDisk(cycle.request.replicas),
+  };
+}
+
+/**
+ * When a failed replica stops holding its place: from then on a new replica may be built in its stead.
+ *
+ * `undefined` for a replica that holds its place for ever (it is not failed), the past for one that can't come back.
+ */
+export function placeHeldUntil(replica: Replica, waitSeconds: number): Date | undefined {
+  if (replica.failedAt === undefined) return undefined;
+  if (!isPotentiallyReusable(replica)) return replica.failedAt;
+  return new Date(replica.failedAt.getTime() + waitSeconds * 1000);
+}
+
+function holdsItsPlace(replica: Replica, { fleet, now }: PlacementCycle): boolean {
+  if (replica.intent === 'remove') return false;
+  const until = placeHeldUntil(replica, fleet.settings['replica-replenishment-wait-interval']);
+  return until === undefined || until.getTime() > now.getTime();
+}
+
+/** A disk's rule is stricter than a node's: a failed replica that may be reused still has its data there. */
+function countByDisk(replicas: readonly Replica[]): Map<DiskId, number> {
+  const counts = new Map<DiskId, number>();
+  for (const replica of replicas) {
+    if (replica.diskId === undefined) continue;
+    if (replica.failedAt !== undefined && !isPotentiallyReusable(replica)) continue;
+    counts.set(replica.diskId, (counts.get(replica.diskId) ?? 0) + 1);
+  }
+  return counts;
+}

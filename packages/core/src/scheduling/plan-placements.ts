@@ -1,0 +1,104 @@
+import type { SpaceBooking } from '../lifecycle/changes.js';
+import type { FleetView } from '../lifecycle/views.js';
+import { Bug } from '../model/faults.js';
+import type { NodeId } from '../model/ids.js';
+import type { Replica } from '../model/replica.js';
+import type { Override, Volume } from '../model/volume.js';
+import type { AntiAffinity, CandidateRefusal, PlacementRequest } from './framework.js';
+import { placeReplica } from './place-replica.js';
+import { provisionableBytes } from './space.js';
+
+/** What of a volume its placement depends on. */
+export type PlaceableVolume = Pick<Volume, 'spec' | 'writtenBytes' | 'attachedNodeId'>;
+
+/** A place found for one replica, with the claim that books it. */
+export type PlannedPlacement = { readonly nodeId: NodeId; readonly booking: SpaceBooking };
+
+export type PlacementPlan = {
+  /** One per replica that found a place. */
+  readonly placements: readonly PlannedPlacement[];
+  /** Why the next replica found none; empty when all did. */
+  readonly refusals: readonly CandidateRefusal[];
+};
+
+/** The request for one more replica of a volume beside those it has. */
+export function placementRequest(
+  volume: PlaceableVolume,
+  replicas: readonly Replica[],
+  fleet: FleetView,
+): PlacementRequest {
+  const { spec } = volume;
+  const { settings } = fleet;
+  return {
+    sizeBytes: spec.sizeBytes,
+    writtenBytes: volume.writtenBytes,
+    dataEngine: spec.dataEngine,
+    nodeSelector: spec.nodeSelector,
+    diskSelector: spec.diskSelector,
+    nodeAntiAffinity: antiAffinity(spec.replicaSoftAntiAffinity, settings['replica-soft-anti-affinity']),
+    zoneAntiAffinity: antiAffinity(
+      spec.replicaZoneSoftAntiAffinity,
+      settings['replica-zone-soft-anti-affinity'],
+    ),
+    diskAntiAffinity: antiAffinity(
+      spec.replicaDiskSoftAntiAffinity,
+      settings['replica-disk-soft-anti-affinity'],
+    ),
+    replicas,
+    requiredNodeId: undefined,
+    localNodeId: spec.dataLocality === 'best-effort' ? volume.attachedNodeId : undefined,
+    topology: [],
+    reuseDiskId: undefined,
+  };
+}
+
+function antiAffinity(override: Override, softBySetting: boolean): AntiAffinity {
+  const isSoft = override === 'ignored' ? softBySetting : override === 'enabled';
+  return isSoft ? 'preferred' : 'required';
+}
+
+/**
+ * Finds places for `unplaced` in their order. Each sees what was booked for those before it, so that the plan as a
+ * whole fits; the database still checks every booking (DESIGN section 3).
+ *
+ * Stops at the first that fits nowhere: the ones after it ask the same question of the same fleet.
+ */
+export function planPlacements(
+  volume: PlaceableVolume,
+  placedReplicas: readonly Replica[],
+  unplaced: readonly Replica[],
+  fleet: FleetView,
+  now: Date,
+): PlacementPlan {
+  const placements: PlannedPlacement[] = [];
+  const replicas = [...placedReplicas];
+  let current = fleet;
+  for (const replica of unplaced) {
+    const placement = placeReplica(placementRequest(volume, replicas, current), current, now);
+    if (placement.kind === 'refused') return { placements, refusals: placement.refusals };
+    const { nodeId, diskId } = placement;
+    placements.push({ nodeId, booking: bookingFor(diskId, replica.sizeBytes, fleet) });
+    replicas.push({ ...replica, nodeId, diskId });
+    current = withBooking(current, diskId, replica.sizeBytes);
+  }
+  return { placements, refusals: [] };
+}
+
+export function bookingFor(
+  diskId: SpaceBooking['diskId'],
+  sizeBytes: number,
+  fleet: FleetView,
+): SpaceBooking {
+  const disk = fleet.disks.find(({ id }) => id === diskId);
+  if (disk === undefined) throw new Bug(`the plan chose disk ${diskId}, which the fleet does not have`);
+  const limitBytes = provisionableBytes(disk, fleet.settings);
+  return { diskId, sizeBytes, limitBytes, ifSettingsVersion: fleet.settingsVersion };
+}
+
+/** The fleet as it will be once a replica has been booked on a disk. */
+export function withBooking(fleet: FleetView, diskId: SpaceBooking['diskId'], sizeBytes: number): FleetView {
+  const disks = fleet.disks.map((disk) =>
+    disk.id === diskId ? { ...disk, storageScheduledBytes: disk.storageScheduledBytes + sizeBytes } : disk,
+  );
+  return { ...fleet, disks };
+}

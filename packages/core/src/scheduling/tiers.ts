@@ -1,0 +1,73 @@
+/**
+ * The anti-affinity ladder: sets of nodes from the safest to the least safe. The first set with a disk that passes wins.
+ *
+ * | zone      | node      | rungs |
+ * |-----------|-----------|-------|
+ * | required  | any       | unused node in unused zone, leaving node in leaving zone |
+ * | preferred | required  | unused node in unused zone, unused node, leaving node |
+ * | preferred | preferred | unused node in unused zone, unused node, used node |
+ *
+ * "Leaving" is where every replica is being evicted: its replacement may share the place for a while. A used node
+ * includes those, so the last row needs no rung of its own for them.
+ */
+import type { StorageNode } from '../model/node.js';
+import type { Check, PlacementCycle, Rejection, TierName } from './framework.js';
+import { type Occupancy, replicaOn, zoneKey } from './occupancy.js';
+
+export type Tier = { readonly name: TierName; readonly nodes: readonly StorageNode[] };
+
+/**
+ * @param candidates the nodes that passed the node filters
+ * @param nodeTags the node selector's check, which the rungs apply because not every profile applies it on all
+ */
+export function tiersOf(
+  cycle: PlacementCycle,
+  candidates: readonly StorageNode[],
+  occupancy: Occupancy,
+  nodeTags: Check<StorageNode>,
+): Tier[] {
+  const { request, profile } = cycle;
+  const tagged = candidates.filter((node) => nodeTags(node) === undefined);
+  const unused = tagged.filter((node) => !occupancy.nodes.has(node.id));
+  const leaving = tagged.filter((node) => occupancy.leavingNodes.has(node.id));
+
+  const tiers: Tier[] = [
+    {
+      name: 'unused-node-in-unused-zone',
+      nodes: unused.filter((node) => !occupancy.zones.has(zoneKey(node))),
+    },
+  ];
+  if (request.zoneAntiAffinity === 'required') {
+    const nodes = leaving.filter((node) => occupancy.leavingZones.has(zoneKey(node)));
+    return [...tiers, { name: 'leaving-node-in-leaving-zone', nodes }];
+  }
+  tiers.push({ name: 'unused-node', nodes: unused });
+  if (request.nodeAntiAffinity === 'required') return [...tiers, { name: 'leaving-node', nodes: leaving }];
+
+  const reachable = profile.usedNodeTierHonoursNodeSelector ? tagged : candidates;
+  return [...tiers, { name: 'used-node', nodes: reachable.filter((node) => occupancy.nodes.has(node.id)) }];
+}
+
+/** Why no rung holds the node, or `undefined` when one does. */
+export function rejectionByTiers(
+  node: StorageNode,
+  tiers: readonly Tier[],
+  occupancy: Occupancy,
+): Rejection | undefined {
+  if (tiers.some(({ nodes }) => nodes.includes(node))) return undefined;
+  const occupant = occupancy.nodes.get(node.id);
+  if (occupant !== undefined) {
+    return {
+      rule: 'node-anti-affinity',
+      reason: 'NodeOccupied',
+      message: `node ${node.name} holds ${replicaOn(occupant)} of this volume`,
+      cure: 'add a node, or enable replicaSoftAntiAffinity',
+    };
+  }
+  return {
+    rule: 'zone-anti-affinity',
+    reason: 'ZoneOccupied',
+    message: `zone ${node.zone ?? '(none)'} holds ${replicaOn(occupancy.zones.get(zoneKey(node)))} of this volume`,
+    cure: 'add a node in another zone, or enable replicaZoneSoftAntiAffinity',
+  };
+}
