@@ -1,0 +1,246 @@
+/**
+ * A pipelined NBD client: any number of requests in flight on one connection, each a promise.
+ *
+ * It sets no timeouts of its own. `silentSinceMs` lets the owner of many clients watch them all with one timer, and
+ * `destroy` fails everything in flight.
+ */
+import net from 'node:net';
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { ByteQueue } from './byte-queue.js';
+import { clientHandshake, type ServerTerms } from './client-handshake.js';
+import {
+  Command,
+  CommandFlag,
+  type CommandType,
+  REQUEST_BYTES,
+  REQUEST_MAGIC,
+  TransmissionFlag,
+} from './constants.js';
+import { CorkedWriter } from './corked-writer.js';
+import { NbdError, ProtocolError } from './errors.js';
+import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from './export.js';
+import { writeUint64 } from './handshake-frames.js';
+import { ReadAssembly } from './read-assembly.js';
+import { type Reply, ReplyReader } from './replies.js';
+
+export type NbdAddress = { host: string; port: number; exportName: string };
+
+type Pending = {
+  lengthBytes: number;
+  read: ReadAssembly | undefined;
+  extents: Extent[];
+  error: NbdError | undefined;
+  resolve: (result: { payload: Payload; extents: Extent[] }) => void;
+  reject: (error: Error) => void;
+};
+
+/** Larger trims and zeroes are sent in pieces of this size: a multiple of any block size below 32 bits. */
+const RANGE_BYTES_MAX = 1024 * MIB;
+
+export class NbdClient implements NbdExport {
+  private readonly queue = new ByteQueue();
+  private readonly replies: ReplyReader;
+  private readonly writer: CorkedWriter;
+  private readonly pending = new Map<number, Pending>();
+  private readonly closeHandlers: ((reason: Error) => void)[] = [];
+  private nextCookie = 1;
+  private closedBy: Error | undefined;
+  private lastProgressAtMs = performance.now();
+
+  private constructor(
+    private readonly socket: net.Socket,
+    readonly terms: ServerTerms,
+  ) {
+    this.writer = new CorkedWriter(socket);
+    this.replies = new ReplyReader(this.queue, (cookie) => this.pending.get(cookie)?.read?.lengthBytes ?? 0);
+  }
+
+  static async connect(address: NbdAddress, timeoutMs: number): Promise<NbdClient> {
+    const socket = net.connect({ host: address.host, port: address.port, noDelay: true });
+    let failure: Error | undefined;
+    socket.on('error', (error) => {
+      failure ??= error;
+    });
+    const giveUp = setTimeout(
+      () => socket.destroy(new Error(`no NBD handshake within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+    try {
+      const { terms, rest } = await clientHandshake(socket, address.exportName);
+      const client = new NbdClient(socket, terms);
+      client.start(rest);
+      return client;
+    } catch (error) {
+      socket.destroy();
+      throw failure ?? error;
+    } finally {
+      clearTimeout(giveUp);
+    }
+  }
+
+  get sizeBytes(): number {
+    return this.terms.sizeBytes;
+  }
+
+  get readOnly(): boolean {
+    return (this.terms.flags & TransmissionFlag.ReadOnly) !== 0;
+  }
+
+  get inFlight(): number {
+    return this.pending.size;
+  }
+
+  get closed(): boolean {
+    return this.closedBy !== undefined;
+  }
+
+  /** How long requests have been in flight without a single byte from the server; 0 when none is. */
+  silentForMs(nowMs: number): number {
+    return this.pending.size === 0 ? 0 : nowMs - this.lastProgressAtMs;
+  }
+
+  /** Called once when the connection is gone, whoever ended it; at once when it already is. */
+  onClose(handler: (reason: Error) => void): void {
+    if (this.closedBy !== undefined) handler(this.closedBy);
+    else this.closeHandlers.push(handler);
+  }
+
+  async read(offset: number, lengthBytes: number): Promise<Payload> {
+    return (await this.request(Command.Read, 0, offset, lengthBytes)).payload;
+  }
+
+  async write(offset: number, payload: Payload, lengthBytes: number, { fua }: WriteOptions): Promise<void> {
+    await this.request(Command.Write, fua ? CommandFlag.Fua : 0, offset, lengthBytes, payload);
+  }
+
+  async flush(): Promise<void> {
+    await this.request(Command.Flush, 0, 0, 0);
+  }
+
+  async trim(offset: number, lengthBytes: number, { fua }: WriteOptions): Promise<void> {
+    await this.inRanges(Command.Trim, fua ? CommandFlag.Fua : 0, offset, lengthBytes);
+  }
+
+  async writeZeroes(offset: number, lengthBytes: number, { fua, mayPunch }: ZeroOptions): Promise<void> {
+    const flags = (fua ? CommandFlag.Fua : 0) | (mayPunch ? 0 : CommandFlag.NoHole);
+    await this.inRanges(Command.WriteZeroes, flags, offset, lengthBytes);
+  }
+
+  async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
+    if (!this.terms.blockStatus) return [{ lengthBytes, allocated: true }];
+    const flags = extentsMax === 1 ? CommandFlag.RequestOne : 0;
+    const asked = Math.min(lengthBytes, RANGE_BYTES_MAX);
+    const { extents } = await this.request(Command.BlockStatus, flags, offset, asked);
+    return extents;
+  }
+
+  /** Says goodbye and ends the connection; requests in flight fail. */
+  close(): void {
+    if (this.closed) return;
+    this.writer.send(requestHeader(Command.Disconnect, 0, 0, 0, 0));
+    this.socket.end();
+    this.fail(new Error('the connection was closed'));
+    // A peer that does not close its side must not keep the socket for ever.
+    setTimeout(() => this.socket.destroy(), 1000).unref();
+  }
+
+  destroy(reason: Error): void {
+    this.socket.destroy();
+    this.fail(reason);
+  }
+
+  private start(rest: Buffer): void {
+    this.socket.on('data', (chunk: Buffer) => this.receive(chunk));
+    this.socket.on('error', (error) => this.destroy(error));
+    this.socket.on('close', () => this.fail(new Error('the server closed the connection')));
+    if (rest.length > 0) this.receive(rest);
+    this.socket.resume();
+  }
+
+  private async inRanges(
+    type: CommandType,
+    flags: number,
+    offset: number,
+    lengthBytes: number,
+  ): Promise<void> {
+    for (let done = 0; done < lengthBytes; done += RANGE_BYTES_MAX) {
+      await this.request(type, flags, offset + done, Math.min(RANGE_BYTES_MAX, lengthBytes - done));
+    }
+  }
+
+  private request(
+    type: CommandType,
+    flags: number,
+    offset: number,
+    lengthBytes: number,
+    payload: Payload = [],
+  ): Promise<{ payload: Payload; extents: Extent[] }> {
+    if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
+    if (this.pending.size === 0) this.lastProgressAtMs = performance.now();
+    const cookie = this.nextCookie;
+    this.nextCookie += 1;
+    return new Promise((resolve, reject) => {
+      const read = type === Command.Read ? new ReadAssembly(offset, lengthBytes) : undefined;
+      this.pending.set(cookie, { lengthBytes, read, extents: [], error: undefined, resolve, reject });
+      this.writer.send(requestHeader(type, flags, cookie, offset, lengthBytes), ...payload);
+    });
+  }
+
+  private receive(chunk: Buffer): void {
+    this.lastProgressAtMs = performance.now();
+    this.queue.push(chunk);
+    try {
+      for (let reply = this.replies.next(); reply !== undefined; reply = this.replies.next())
+        this.handle(reply);
+    } catch (error) {
+      this.destroy(error instanceof Error ? error : new ProtocolError(String(error)));
+    }
+  }
+
+  private handle(reply: Reply): void {
+    const pending = this.pending.get(reply.cookie);
+    if (pending === undefined) throw new ProtocolError('a reply to no request');
+    if (reply.kind === 'data') pending.read?.data(reply.offset, reply.payload);
+    if (reply.kind === 'hole') pending.read?.hole(reply.offset, reply.lengthBytes);
+    if (reply.kind === 'extents') pending.extents.push(...reply.extents);
+    if (reply.kind === 'error') pending.error = new NbdError(reply.errno, reply.message);
+    if (reply.kind === 'simple') {
+      if (reply.errno !== 0)
+        pending.error = new NbdError(reply.errno, `the server answered error ${reply.errno}`);
+      else pending.read?.whole(reply.payload);
+    } else if (!reply.done) return;
+    this.pending.delete(reply.cookie);
+    settle(pending);
+  }
+
+  private fail(reason: Error): void {
+    if (this.closedBy !== undefined) return;
+    this.closedBy = reason;
+    const failed = [...this.pending.values()];
+    this.pending.clear();
+    for (const handler of this.closeHandlers) handler(reason);
+    for (const { reject } of failed) reject(reason);
+  }
+}
+
+function settle({ error, read, extents, resolve, reject }: Pending): void {
+  if (error !== undefined) reject(error);
+  else resolve({ payload: read?.finish() ?? [], extents });
+}
+
+function requestHeader(
+  type: CommandType,
+  flags: number,
+  cookie: number,
+  offset: number,
+  lengthBytes: number,
+): Buffer {
+  const frame = Buffer.allocUnsafe(REQUEST_BYTES);
+  frame.writeUInt32BE(REQUEST_MAGIC, 0);
+  frame.writeUInt16BE(flags, 4);
+  frame.writeUInt16BE(type, 6);
+  writeUint64(frame, cookie, 8);
+  writeUint64(frame, offset, 16);
+  frame.writeUInt32BE(lengthBytes, 24);
+  return frame;
+}

@@ -1,0 +1,113 @@
+/** Transmission-phase replies as a client reads them. */
+import type { ByteQueue } from './byte-queue.js';
+import {
+  AllocationState,
+  CHUNK_HEADER_BYTES,
+  ChunkFlag,
+  ChunkType,
+  PAYLOAD_BYTES_MAX,
+  SIMPLE_REPLY_BYTES,
+  SIMPLE_REPLY_MAGIC,
+  STRUCTURED_REPLY_MAGIC,
+} from './constants.js';
+import { ProtocolError } from './errors.js';
+import type { Extent, Payload } from './export.js';
+import { readUint64 } from './handshake-frames.js';
+
+export type Reply =
+  | { kind: 'simple'; cookie: number; errno: number; payload: Payload }
+  | { kind: 'data'; cookie: number; done: boolean; offset: number; payload: Payload }
+  | { kind: 'hole'; cookie: number; done: boolean; offset: number; lengthBytes: number }
+  | { kind: 'extents'; cookie: number; done: boolean; extents: Extent[] }
+  | { kind: 'error'; cookie: number; done: boolean; errno: number; message: string }
+  | { kind: 'none'; cookie: number; done: boolean };
+
+/** An extent list of the longest request in the smallest blocks is still far below a full payload. */
+const CHUNK_BYTES_MAX = PAYLOAD_BYTES_MAX + 64;
+
+type Header = { structured: boolean; cookie: number; word: number; flags: number; type: number };
+
+export class ReplyReader {
+  private header: Header | undefined;
+
+  /** `readLength` is the length of the READ that a simple reply answers, 0 for any other request. */
+  constructor(
+    private readonly queue: ByteQueue,
+    private readonly readLength: (cookie: number) => number,
+  ) {}
+
+  /** @throws ProtocolError when the stream can't be followed any further. */
+  next(): Reply | undefined {
+    this.header ??= this.readHeader();
+    if (this.header === undefined) return undefined;
+    const { header } = this;
+    const bodyBytes = header.structured ? header.word : this.simplePayloadBytes(header);
+    if (bodyBytes > CHUNK_BYTES_MAX) throw new ProtocolError(`a reply of ${bodyBytes} bytes`);
+    if (this.queue.length < bodyBytes) return undefined;
+    this.header = undefined;
+    if (header.structured) return this.readChunk(header, bodyBytes);
+    const payload = this.queue.takePieces(bodyBytes);
+    return { kind: 'simple', cookie: header.cookie, errno: header.word, payload };
+  }
+
+  private simplePayloadBytes({ cookie, word: errno }: Header): number {
+    return errno === 0 ? this.readLength(cookie) : 0;
+  }
+
+  private readHeader(): Header | undefined {
+    if (this.queue.length < SIMPLE_REPLY_BYTES) return undefined;
+    if (this.pendingStructured === undefined) {
+      const frame = this.queue.take(SIMPLE_REPLY_BYTES);
+      const magic = frame.readUInt32BE(0);
+      if (magic === SIMPLE_REPLY_MAGIC) {
+        const cookie = readUint64(frame, 8);
+        return { structured: false, cookie, word: frame.readUInt32BE(4), flags: 0, type: 0 };
+      }
+      if (magic !== STRUCTURED_REPLY_MAGIC) throw new ProtocolError('a reply has the wrong magic');
+      this.pendingStructured = frame;
+    }
+    if (this.queue.length < CHUNK_HEADER_BYTES - SIMPLE_REPLY_BYTES) return undefined;
+    const frame = this.pendingStructured;
+    this.pendingStructured = undefined;
+    return {
+      structured: true,
+      flags: frame.readUInt16BE(4),
+      type: frame.readUInt16BE(6),
+      cookie: readUint64(frame, 8),
+      word: this.queue.take(CHUNK_HEADER_BYTES - SIMPLE_REPLY_BYTES).readUInt32BE(0),
+    };
+  }
+
+  /** The first part of a structured header, which is longer than a simple reply. */
+  private pendingStructured: Buffer | undefined;
+
+  private readChunk(header: Header, bodyBytes: number): Reply {
+    const { cookie, type } = header;
+    const done = (header.flags & ChunkFlag.Done) !== 0;
+    if (type === ChunkType.OffsetData && bodyBytes >= 8) {
+      const offset = readUint64(this.queue.take(8), 0);
+      return { kind: 'data', cookie, done, offset, payload: this.queue.takePieces(bodyBytes - 8) };
+    }
+    const body = this.queue.take(bodyBytes);
+    if (type === ChunkType.OffsetHole && bodyBytes === 12) {
+      return { kind: 'hole', cookie, done, offset: readUint64(body, 0), lengthBytes: body.readUInt32BE(8) };
+    }
+    if (type === ChunkType.BlockStatus) return { kind: 'extents', cookie, done, extents: readExtents(body) };
+    if (type === ChunkType.None && bodyBytes === 0) return { kind: 'none', cookie, done };
+    if (type >= 0x8000 && bodyBytes >= 6) {
+      const message = body.toString('utf8', 6, Math.min(6 + body.readUInt16BE(4), body.length));
+      return { kind: 'error', cookie, done, errno: body.readUInt32BE(0), message };
+    }
+    throw new ProtocolError(`an unexpected chunk of type ${type} and ${bodyBytes} bytes`);
+  }
+}
+
+function readExtents(body: Buffer): Extent[] {
+  if (body.length < 12 || (body.length - 4) % 8 !== 0) throw new ProtocolError('a malformed extent list');
+  const extents: Extent[] = [];
+  for (let at = 4; at < body.length; at += 8) {
+    const state = body.readUInt32BE(at + 4);
+    extents.push({ lengthBytes: body.readUInt32BE(at), allocated: (state & AllocationState.Hole) === 0 });
+  }
+  return extents;
+}

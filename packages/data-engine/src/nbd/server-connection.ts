@@ -1,0 +1,197 @@
+/**
+ * The transmission phase of one NBD connection, on the server's side.
+ *
+ * Requests run concurrently and are answered as they finish. What a client can make us hold is bounded: reading from
+ * the socket pauses while too many requests, or too many bytes of payload and unread replies, are pending.
+ */
+import type { Socket } from 'node:net';
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { ByteQueue } from './byte-queue.js';
+import { Command, CommandFlag, NbdErrno, PAYLOAD_BYTES_MAX } from './constants.js';
+import { CorkedWriter } from './corked-writer.js';
+import { errnoOf, NbdError, ProtocolError } from './errors.js';
+import type { NbdExport, Payload } from './export.js';
+import {
+  blockStatusChunk,
+  dataChunkHeader,
+  errorChunk,
+  type NbdRequest,
+  RequestReader,
+  simpleReply,
+} from './requests.js';
+
+/** More than any client keeps in flight; past it the socket is not read. */
+const REQUESTS_IN_FLIGHT_MAX = 256;
+/** Room for two of the largest requests, so that one can arrive while one is served. */
+const BYTES_IN_FLIGHT_MAX = 2 * PAYLOAD_BYTES_MAX;
+/** Replies that the client does not fetch: past this its requests wait. */
+const UNSENT_BYTES_MAX = 16 * MIB;
+/** One reply of extents; the client asks again for the rest. */
+const EXTENTS_MAX = 4096;
+
+export type ConnectionOptions = { structuredReplies: boolean; allocationContext: boolean };
+
+export class NbdServerConnection {
+  private readonly queue = new ByteQueue();
+  private readonly reader = new RequestReader(this.queue);
+  private readonly writer: CorkedWriter;
+  private requestsInFlight = 0;
+  private bytesInFlight = 0;
+  private closing = false;
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly target: NbdExport,
+    private readonly options: ConnectionOptions,
+  ) {
+    this.writer = new CorkedWriter(socket);
+  }
+
+  /** `initial` are bytes that arrived with the handshake's last option. */
+  start(initial: Buffer): void {
+    this.socket.setNoDelay(true);
+    this.socket.on('data', (chunk: Buffer) => this.receive(chunk));
+    this.socket.on('drain', () => this.resumeWhenRoom());
+    // A reset by the peer ends this connection and nothing else.
+    this.socket.on('error', () => this.socket.destroy());
+    this.socket.on('end', () => this.close());
+    if (initial.length > 0) this.receive(initial);
+    this.socket.resume();
+  }
+
+  private receive(chunk: Buffer): void {
+    if (this.closing) return;
+    this.queue.push(chunk);
+    const requests: NbdRequest[] = [];
+    try {
+      // All frames of a chunk are parsed before the first is acted upon, so that their work starts together.
+      for (let next = this.reader.next(); next !== undefined; next = this.reader.next()) requests.push(next);
+    } catch (error) {
+      for (const request of requests) this.begin(request);
+      if (!(error instanceof ProtocolError)) throw error;
+      this.socket.destroy();
+      return;
+    }
+    for (const request of requests) this.begin(request);
+    if (this.isFull()) this.socket.pause();
+  }
+
+  private begin(request: NbdRequest): void {
+    if (this.closing) return;
+    if (request.type === Command.Disconnect) {
+      this.close();
+      return;
+    }
+    this.requestsInFlight += 1;
+    this.bytesInFlight += heldBytes(request);
+    this.serve(request)
+      .catch((error: unknown) => this.replyError(request, error))
+      .finally(() => this.finish(request));
+  }
+
+  private async serve(request: NbdRequest): Promise<void> {
+    const { offset, lengthBytes } = request;
+    this.check(request);
+    const fua = (request.flags & CommandFlag.Fua) !== 0;
+    switch (request.type) {
+      case Command.Read:
+        return this.replyData(request, await this.target.read(offset, lengthBytes));
+      case Command.Write:
+        await this.target.write(offset, request.payload, lengthBytes, { fua });
+        break;
+      case Command.Flush:
+        await this.target.flush();
+        break;
+      case Command.Trim:
+        await this.target.trim(offset, lengthBytes, { fua });
+        break;
+      case Command.WriteZeroes: {
+        const mayPunch = (request.flags & CommandFlag.NoHole) === 0;
+        await this.target.writeZeroes(offset, lengthBytes, { fua, mayPunch });
+        break;
+      }
+      case Command.BlockStatus:
+        return this.replyBlockStatus(request);
+      default:
+        throw new NbdError(NbdErrno.Invalid, `unknown command ${request.type}`);
+    }
+    this.writer.send(simpleReply(request.cookie, NbdErrno.None));
+  }
+
+  /** Refuses what the export can't do, before any of it is done. */
+  private check({ type, offset, lengthBytes }: NbdRequest): void {
+    if (type === Command.Flush || type === Command.Disconnect) return;
+    const changes = type === Command.Write || type === Command.Trim || type === Command.WriteZeroes;
+    if (changes && this.target.readOnly) throw new NbdError(NbdErrno.Perm, 'the export is read-only');
+    if (type === Command.BlockStatus && !this.options.allocationContext) {
+      throw new NbdError(NbdErrno.Invalid, 'no metadata context was negotiated');
+    }
+    if (type === Command.Read && lengthBytes > PAYLOAD_BYTES_MAX) {
+      throw new NbdError(NbdErrno.Overflow, `at most ${PAYLOAD_BYTES_MAX} bytes in one request`);
+    }
+    if (lengthBytes === 0) throw new NbdError(NbdErrno.Invalid, 'an empty request');
+    if (offset + lengthBytes > this.target.sizeBytes) {
+      const errno =
+        type === Command.Write || type === Command.WriteZeroes ? NbdErrno.NoSpace : NbdErrno.Invalid;
+      throw new NbdError(errno, 'past the end of the device');
+    }
+  }
+
+  private replyData(request: NbdRequest, payload: Payload): void {
+    const header = this.options.structuredReplies
+      ? dataChunkHeader(request)
+      : simpleReply(request.cookie, NbdErrno.None);
+    this.writer.send(header, ...payload);
+  }
+
+  private async replyBlockStatus(request: NbdRequest): Promise<void> {
+    const extentsMax = (request.flags & CommandFlag.RequestOne) === 0 ? EXTENTS_MAX : 1;
+    const extents = await this.target.blockStatus(request.offset, request.lengthBytes, extentsMax);
+    this.writer.send(blockStatusChunk(request.cookie, extents));
+  }
+
+  private replyError(request: NbdRequest, error: unknown): void {
+    const errno = errnoOf(error);
+    const message = error instanceof Error ? error.message : 'failed';
+    this.writer.send(
+      this.options.structuredReplies
+        ? errorChunk(request.cookie, errno, message)
+        : simpleReply(request.cookie, errno),
+    );
+  }
+
+  private finish(request: NbdRequest): void {
+    this.requestsInFlight -= 1;
+    this.bytesInFlight -= heldBytes(request);
+    if (this.closing) this.endWhenIdle();
+    else this.resumeWhenRoom();
+  }
+
+  private isFull(): boolean {
+    return (
+      this.requestsInFlight >= REQUESTS_IN_FLIGHT_MAX ||
+      this.bytesInFlight >= BYTES_IN_FLIGHT_MAX ||
+      this.writer.queuedBytes >= UNSENT_BYTES_MAX
+    );
+  }
+
+  private resumeWhenRoom(): void {
+    if (!this.closing && this.socket.isPaused() && !this.isFull()) this.socket.resume();
+  }
+
+  /** Lets pending requests finish and be answered, then ends the connection. */
+  private close(): void {
+    this.closing = true;
+    this.endWhenIdle();
+  }
+
+  private endWhenIdle(): void {
+    // Resumed so that the peer's end is noticed; what it still sends is ignored.
+    this.socket.resume();
+    if (this.requestsInFlight === 0 && !this.socket.destroyed) this.socket.end();
+  }
+}
+
+function heldBytes({ type, lengthBytes }: NbdRequest): number {
+  return type === Command.Write || type === Command.Read ? Math.min(lengthBytes, PAYLOAD_BYTES_MAX) : 0;
+}

@@ -1,0 +1,246 @@
+/**
+ * The server's side of the NBD handshake as a state machine over bytes: no socket, no timer, so that fuzzing it is
+ * cheap and the process that owns the listening port can run it for exports that live in other processes.
+ *
+ * It stops where the client waits for the answer to GO or EXPORT_NAME. Whoever owns the export then sends
+ * `handshakeReply` and goes on with the transmission.
+ */
+import { ByteQueue } from './byte-queue.js';
+import {
+  ALLOCATION_CONTEXT,
+  HandshakeFlag,
+  NAME_BYTES_MAX,
+  NBD_MAGIC,
+  OPTION_BYTES_MAX,
+  OPTION_MAGIC,
+  OPTIONS_MAX,
+  Option,
+  OptionReply,
+} from './constants.js';
+import {
+  type ExportInfo,
+  exportNameReply,
+  infoReplies,
+  metaContextReply,
+  type Negotiated,
+  optionError,
+  optionReply,
+  readOptionString,
+  serverListReply,
+} from './handshake-frames.js';
+
+/** What the handshake must know of the exports there are. */
+export interface ExportDirectory {
+  /** `undefined` for an unknown name, and for a wrong secret: the two must look the same. */
+  describe(exportName: string): ExportInfo | undefined;
+  /** Names without any secret. */
+  list(): readonly string[];
+}
+
+export type HandshakeStep =
+  | { kind: 'more' }
+  | { kind: 'close'; reason: string }
+  | { kind: 'chosen'; negotiated: Negotiated; rest: Buffer };
+
+const MORE: HandshakeStep = { kind: 'more' };
+
+export class ServerHandshake {
+  private readonly queue = new ByteQueue();
+  private clientFlagsSeen = false;
+  private noZeroes = false;
+  private structuredReplies = false;
+  /** The export for which `base:allocation` was selected; a choice for another name does not count. */
+  private allocationContextOf: string | undefined;
+  private optionsSeen = 0;
+
+  constructor(
+    private readonly directory: ExportDirectory,
+    private readonly send: (frame: Buffer) => void,
+  ) {}
+
+  greeting(): Buffer {
+    const frame = Buffer.alloc(18);
+    frame.writeUInt32BE(NBD_MAGIC[0], 0);
+    frame.writeUInt32BE(NBD_MAGIC[1], 4);
+    frame.writeUInt32BE(OPTION_MAGIC[0], 8);
+    frame.writeUInt32BE(OPTION_MAGIC[1], 12);
+    frame.writeUInt16BE(HandshakeFlag.FixedNewstyle | HandshakeFlag.NoZeroes, 16);
+    return frame;
+  }
+
+  feed(chunk: Buffer): HandshakeStep {
+    this.queue.push(chunk);
+    if (!this.clientFlagsSeen) {
+      if (this.queue.length < 4) return MORE;
+      const problem = this.readClientFlags();
+      if (problem !== undefined) return { kind: 'close', reason: problem };
+    }
+    for (;;) {
+      const step = this.nextOption();
+      if (step !== undefined) return step;
+    }
+  }
+
+  private readClientFlags(): string | undefined {
+    const flags = this.queue.take(4).readUInt32BE(0);
+    this.clientFlagsSeen = true;
+    this.noZeroes = (flags & HandshakeFlag.NoZeroes) !== 0;
+    const known = HandshakeFlag.FixedNewstyle | HandshakeFlag.NoZeroes;
+    return (flags & ~known) !== 0 ? `unknown client flags ${flags}` : undefined;
+  }
+
+  /** Handles one option; `undefined` when it was answered and the next may follow. */
+  private nextOption(): HandshakeStep | undefined {
+    if (this.pendingHeader === undefined) {
+      if (this.queue.length < 16) return MORE;
+      const header = this.queue.take(16);
+      if (header.readUInt32BE(0) !== OPTION_MAGIC[0] || header.readUInt32BE(4) !== OPTION_MAGIC[1]) {
+        return { kind: 'close', reason: 'an option has the wrong magic' };
+      }
+      this.optionsSeen += 1;
+      if (this.optionsSeen > OPTIONS_MAX) return { kind: 'close', reason: 'too many options' };
+      this.pendingHeader = { option: header.readUInt32BE(8), lengthBytes: header.readUInt32BE(12) };
+    }
+    const { option, lengthBytes } = this.pendingHeader;
+    if (lengthBytes > OPTION_BYTES_MAX) {
+      this.send(optionError(option, OptionReply.ErrTooBig, `at most ${OPTION_BYTES_MAX} bytes`));
+      return { kind: 'close', reason: `an option of ${lengthBytes} bytes` };
+    }
+    if (this.queue.length < lengthBytes) return MORE;
+    this.pendingHeader = undefined;
+    return this.handleOption(option, this.queue.take(lengthBytes));
+  }
+
+  private pendingHeader: { option: number; lengthBytes: number } | undefined;
+
+  private handleOption(option: number, data: Buffer): HandshakeStep | undefined {
+    switch (option) {
+      case Option.ExportName:
+        return this.chooseByExportName(data);
+      case Option.Go:
+      case Option.Info:
+        return this.chooseOrDescribe(option, data);
+      case Option.Abort:
+        this.send(optionReply(option, OptionReply.Ack));
+        return { kind: 'close', reason: 'the client aborted' };
+      case Option.List:
+        return this.answerList(option, data);
+      case Option.StructuredReply:
+        return this.answerStructured(option, data);
+      case Option.ListMetaContext:
+      case Option.SetMetaContext:
+        return this.answerMetaContext(option, data);
+      default:
+        this.send(optionError(option, OptionReply.ErrUnsupported, `option ${option} is not supported`));
+        return undefined;
+    }
+  }
+
+  private chooseByExportName(data: Buffer): HandshakeStep {
+    const exportName = data.toString('utf8');
+    if (data.length > NAME_BYTES_MAX || this.directory.describe(exportName) === undefined) {
+      // EXPORT_NAME has no error reply; the specification says to close.
+      return { kind: 'close', reason: 'unknown export' };
+    }
+    return this.chosen(exportName, 'export-name');
+  }
+
+  private chooseOrDescribe(option: number, data: Buffer): HandshakeStep | undefined {
+    const name = readOptionString(data, 0);
+    const infosAt = name?.next ?? 0;
+    const wellFormed =
+      name !== undefined &&
+      data.length >= infosAt + 2 &&
+      data.length === infosAt + 2 + 2 * data.readUInt16BE(infosAt);
+    if (!wellFormed) return this.refuse(option, OptionReply.ErrInvalid, 'malformed export request');
+    if (name.text.length > NAME_BYTES_MAX) return this.refuse(option, OptionReply.ErrTooBig, 'name too long');
+
+    const info = this.directory.describe(name.text);
+    if (info === undefined) return this.refuse(option, OptionReply.ErrUnknown, 'no such export');
+    if (option === Option.Go) return this.chosen(name.text, 'go');
+    this.send(infoReplies(option, info));
+    return undefined;
+  }
+
+  private chosen(exportName: string, ending: Negotiated['ending']): HandshakeStep {
+    const negotiated: Negotiated = {
+      exportName,
+      ending,
+      noZeroes: this.noZeroes,
+      structuredReplies: this.structuredReplies,
+      allocationContext: this.allocationContextOf === exportName,
+    };
+    return { kind: 'chosen', negotiated, rest: this.queue.takeAll() };
+  }
+
+  private answerList(option: number, data: Buffer): undefined {
+    if (data.length > 0) return this.refuse(option, OptionReply.ErrInvalid, 'LIST takes no data');
+    for (const name of this.directory.list()) this.send(serverListReply(option, name));
+    this.send(optionReply(option, OptionReply.Ack));
+    return undefined;
+  }
+
+  private answerStructured(option: number, data: Buffer): undefined {
+    if (data.length > 0) return this.refuse(option, OptionReply.ErrInvalid, 'STRUCTURED_REPLY takes no data');
+    this.structuredReplies = true;
+    this.send(optionReply(option, OptionReply.Ack));
+    return undefined;
+  }
+
+  private answerMetaContext(option: number, data: Buffer): undefined {
+    const select = option === Option.SetMetaContext;
+    if (!this.structuredReplies && select) {
+      return this.refuse(option, OptionReply.ErrInvalid, 'negotiate structured replies first');
+    }
+    const request = parseMetaContext(data);
+    if (request === undefined)
+      return this.refuse(option, OptionReply.ErrInvalid, 'malformed context request');
+    if (this.directory.describe(request.exportName) === undefined) {
+      return this.refuse(option, OptionReply.ErrUnknown, 'no such export');
+    }
+    const wanted = select
+      ? request.queries.includes(ALLOCATION_CONTEXT)
+      : request.queries.length === 0 || request.queries.some(matchesAllocation);
+    if (select) this.allocationContextOf = wanted ? request.exportName : undefined;
+    if (wanted) this.send(metaContextReply(option, select));
+    this.send(optionReply(option, OptionReply.Ack));
+    return undefined;
+  }
+
+  private refuse(option: number, type: number, message: string): undefined {
+    this.send(optionError(option, type, message));
+    return undefined;
+  }
+}
+
+/** The server's last word of the handshake, sent by the process that owns the export. */
+export function handshakeReply(negotiated: Negotiated, info: ExportInfo): Buffer {
+  return negotiated.ending === 'go'
+    ? infoReplies(Option.Go, info)
+    : exportNameReply(info, negotiated.noZeroes);
+}
+
+/** Refuses the chosen export after all; `undefined` where only closing the connection can say so. */
+export function handshakeRefusal(negotiated: Negotiated, message: string): Buffer | undefined {
+  return negotiated.ending === 'go' ? optionError(Option.Go, OptionReply.ErrUnknown, message) : undefined;
+}
+
+function matchesAllocation(query: string): boolean {
+  return query === ALLOCATION_CONTEXT || query === 'base:';
+}
+
+function parseMetaContext(data: Buffer): { exportName: string; queries: string[] } | undefined {
+  const name = readOptionString(data, 0);
+  if (name === undefined || data.length < name.next + 4) return undefined;
+  const count = data.readUInt32BE(name.next);
+  const queries: string[] = [];
+  let at = name.next + 4;
+  // Each query takes at least four bytes, so the option's bounded size bounds this loop too.
+  for (let i = 0; i < count; i += 1) {
+    const query = readOptionString(data, at);
+    if (query === undefined) return undefined;
+    queries.push(query.text);
+    at = query.next;
+  }
+  return at === data.length ? { exportName: name.text, queries } : undefined;
+}

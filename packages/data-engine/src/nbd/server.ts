@@ -1,0 +1,98 @@
+/**
+ * The listening side of NBD: accepts connections, runs the handshake within bounds, then gives each connection to
+ * whoever owns the export: in this process, or in another one (see `release-socket.ts`).
+ *
+ * A broken or hostile client costs one connection, never the server.
+ */
+import net from 'node:net';
+import type { NbdExport } from './export.js';
+import type { Negotiated } from './handshake-frames.js';
+import { NbdServerConnection } from './server-connection.js';
+import { type ExportDirectory, handshakeReply, ServerHandshake } from './server-handshake.js';
+
+/** A client that has not finished its handshake by then is cut off. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** Connections at once: a few per volume of the largest node, and a bound on memory. */
+const CONNECTIONS_MAX = 4096;
+
+/** Takes a connection over. The socket is paused and no handler of the handshake is left on it. */
+export type Accept = (socket: net.Socket, negotiated: Negotiated, rest: Buffer) => void;
+
+export type NbdServerOptions = {
+  directory: ExportDirectory;
+  accept: Accept;
+  handshakeTimeoutMs?: number;
+};
+
+export class NbdServer {
+  private readonly server: net.Server;
+  private readonly handshaking = new Set<net.Socket>();
+
+  constructor(private readonly options: NbdServerOptions) {
+    this.server = net.createServer({ noDelay: true }, (socket) => this.shake(socket));
+    this.server.maxConnections = CONNECTIONS_MAX;
+  }
+
+  listen(host: string, port: number): Promise<net.AddressInfo> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen({ host, port }, () => {
+        this.server.off('error', reject);
+        const address = this.server.address();
+        if (address === null || typeof address === 'string') reject(new Error('not listening on TCP'));
+        else resolve(address);
+      });
+    });
+  }
+
+  /** Stops listening and cuts connections that are still in their handshake. */
+  close(): Promise<void> {
+    for (const socket of this.handshaking) socket.destroy();
+    return new Promise((resolve) => this.server.close(() => resolve()));
+  }
+
+  private shake(socket: net.Socket): void {
+    const handshake = new ServerHandshake(this.options.directory, (frame) => socket.write(frame));
+    const giveUp = setTimeout(
+      () => socket.destroy(),
+      this.options.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS,
+    );
+    this.handshaking.add(socket);
+
+    const release = () => {
+      clearTimeout(giveUp);
+      this.handshaking.delete(socket);
+      socket.off('data', onData);
+    };
+    const onData = (chunk: Buffer) => {
+      const step = handshake.feed(chunk);
+      if (step.kind === 'more') return;
+      release();
+      if (step.kind === 'close') {
+        socket.end();
+        // The client may never close its side; the answer has had time enough by then.
+        setTimeout(() => socket.destroy(), 1000).unref();
+        return;
+      }
+      socket.pause();
+      this.options.accept(socket, step.negotiated, step.rest);
+    };
+    socket.on('data', onData);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', release);
+    socket.write(handshake.greeting());
+  }
+}
+
+/** Sends the last word of the handshake and serves the export on this socket until it closes. */
+export function serveExport(
+  socket: net.Socket,
+  negotiated: Negotiated,
+  rest: Buffer,
+  target: NbdExport,
+): NbdServerConnection {
+  socket.write(handshakeReply(negotiated, target));
+  const connection = new NbdServerConnection(socket, target, negotiated);
+  connection.start(rest);
+  return connection;
+}
