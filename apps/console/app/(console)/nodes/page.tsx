@@ -1,0 +1,155 @@
+'use client';
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { Badge } from '@holdfast/ui/badge.js';
+import { Button } from '@holdfast/ui/button.js';
+import { Message } from '@holdfast/ui/message.js';
+import { Moment } from '@holdfast/ui/moment.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import { type Column, Table } from '@holdfast/ui/table.js';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { toast } from 'sonner';
+import { api } from '../../../src/api/client';
+import { isProblem } from '../../../src/api/problem';
+import { useDisks, useNodes, useVolumes } from '../../../src/api/queries';
+import type { Disk, StorageNode } from '../../../src/api/types';
+import { useCluster } from '../../../src/api/use-cluster';
+import { CapacityBar, usageOf } from '../../../src/parts/capacity-panel';
+import { zonesOf } from '../../../src/parts/fleet-map';
+import { Loaded } from '../../../src/parts/loaded';
+import { PageHeader } from '../../../src/parts/page-header';
+import { nodeLook } from '../../../src/states';
+
+const DISK_COLUMNS: Column<Disk>[] = [
+  { header: 'Disk', cell: (disk) => <span className="font-medium">{disk.name}</span> },
+  { header: 'Ready', cell: (disk) => <DiskBadge disk={disk} /> },
+  {
+    header: 'Use',
+    className: 'min-w-44',
+    cell: (disk) => <CapacityBar label={disk.name} usage={usageOf([disk])} />,
+  },
+  { header: 'Free', align: 'right', cell: (disk) => formatBytes(disk.storageAvailable) },
+  {
+    header: 'Promised',
+    align: 'right',
+    cell: (disk) => <span className="text-muted">{formatBytes(disk.storageScheduled)}</span>,
+  },
+  { header: 'Size', align: 'right', cell: (disk) => formatBytes(disk.storageMaximum) },
+  {
+    header: 'Folder',
+    className: 'max-w-72',
+    cell: (disk) => (
+      <span className="block truncate font-mono text-xs text-muted" title={disk.path} dir="rtl">
+        <bdi>{disk.path}</bdi>
+      </span>
+    ),
+  },
+];
+
+function DiskBadge({ disk }: { disk: Disk }) {
+  const wrong = disk.conditions.find((condition) => condition.status === 'False');
+  if (wrong !== undefined) {
+    return (
+      <span title={wrong.message}>
+        <Badge tone={wrong.type === 'Ready' ? 'bad' : 'warn'} quiet>
+          {wrong.reason === '' ? `Not ${wrong.type.toLowerCase()}` : wrong.reason}
+        </Badge>
+      </span>
+    );
+  }
+  return (
+    <Badge tone={disk.allowScheduling ? 'good' : 'idle'} quiet>
+      {disk.allowScheduling ? 'Ready' : 'Scheduling off'}
+    </Badge>
+  );
+}
+
+export default function NodesPage() {
+  const nodes = useNodes();
+  return (
+    <>
+      <title>Nodes and disks · Holdfast</title>
+      <PageHeader
+        title="Nodes and disks"
+        subtitle="Who holds the copies, how full they are, and whether they answer."
+      />
+      <Loaded query={nodes} what="the nodes" rows={6}>
+        {(data) =>
+          data.length === 0 ? (
+            <Message
+              title="No nodes yet"
+              body={<code className="font-mono text-xs">npx holdfast local start-agent node-1</code>}
+            />
+          ) : (
+            <div className="flex flex-col gap-4">
+              {zonesOf(data).flatMap(([, members]) =>
+                members.map((node) => <NodePanel key={node.id} node={node} />),
+              )}
+            </div>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function NodePanel({ node }: { node: StorageNode }) {
+  const disks = useDisks();
+  const volumes = useVolumes();
+  const look = nodeLook(node);
+  const ready = node.conditions.find((condition) => condition.type === 'Ready');
+  const copies = (volumes.data ?? [])
+    .flatMap((volume) => volume.replicas)
+    .filter((replica) => replica.nodeId === node.id).length;
+  return (
+    <Panel
+      title={node.name}
+      hint={`${node.zone ?? 'no zone'} · ${copies === 1 ? '1 copy' : `${copies} copies`}${node.tags.length > 0 ? ` · ${node.tags.join(', ')}` : ''}`}
+      flush
+      aside={
+        <span className="flex items-center gap-3">
+          <span className="text-xs text-muted max-sm:hidden">
+            {node.lastHeartbeatAt === null ? (
+              'Never heard of'
+            ) : (
+              <>
+                Heard <Moment at={node.lastHeartbeatAt} />
+              </>
+            )}
+          </span>
+          <Badge tone={look.tone}>{look.word}</Badge>
+          <CordonButton node={node} />
+        </span>
+      }
+    >
+      {look.tone === 'bad' && ready !== undefined && ready.message !== '' && (
+        <p className="bg-bad-soft px-4 py-2 text-sm text-bad">{ready.message}</p>
+      )}
+      <Loaded query={disks} what="the disks" rows={2}>
+        {(data) => (
+          <Table
+            label={`Disks of ${node.name}`}
+            rows={data.filter((disk) => disk.nodeId === node.id)}
+            columns={DISK_COLUMNS}
+            rowKey={(disk) => disk.id}
+            empty={<Message title="No disks" body="Give the agent a folder by HOLDFAST_DISKS." />}
+          />
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function CordonButton({ node }: { node: StorageNode }) {
+  const cluster = useCluster();
+  const queryClient = useQueryClient();
+  const change = useMutation({
+    mutationFn: () => api.updateNode(cluster.id, node.id, { cordoned: !node.cordoned }),
+    onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer.'),
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: ['nodes'] }),
+  });
+  return (
+    <Button busy={change.isPending} onClick={() => change.mutate()}>
+      {node.cordoned ? 'Uncordon' : 'Cordon'}
+    </Button>
+  );
+}

@@ -1,0 +1,44 @@
+'use client';
+import { Panel } from '@holdfast/ui/panel.js';
+import Link from 'next/link';
+import { useEvents } from '../../src/api/queries';
+import { CapacityPanel } from '../../src/parts/capacity-panel';
+import { EventsList } from '../../src/parts/events-list';
+import { FleetMap } from '../../src/parts/fleet-map';
+import { Loaded } from '../../src/parts/loaded';
+import { PageHeader } from '../../src/parts/page-header';
+import { RebuildsPanel } from '../../src/parts/rebuilds-panel';
+import { RiskPanel } from '../../src/parts/risk-panel';
+import { paths } from '../../src/paths';
+
+/** Enough to see what led to now; the events page has the rest. */
+const EVENTS_SHOWN = 8;
+
+export default function OverviewPage() {
+  const events = useEvents();
+  return (
+    <>
+      <title>Overview · Holdfast</title>
+      <PageHeader title="Overview" subtitle="What is at risk, when it will be safe, what is running out." />
+      <div className="grid items-start gap-4 md:grid-cols-2 xl:grid-cols-3">
+        <RiskPanel />
+        <RebuildsPanel />
+        <CapacityPanel />
+        <FleetMap className="md:col-span-2" />
+        <Panel
+          title="Lately"
+          flush
+          aside={
+            <Link href={paths.events} className="text-xs text-accent hover:underline">
+              All events
+            </Link>
+          }
+        >
+          <Loaded query={events} what="the events">
+            {(data) => <EventsList events={data.slice(0, EVENTS_SHOWN)} />}
+          </Loaded>
+        </Panel>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+'use client';
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import Link from 'next/link';
+import { use } from 'react';
+import { useEvents, useRebuilds, useVolume } from '../../../../src/api/queries';
+import type { Volume } from '../../../../src/api/types';
+import { AttentionBox } from '../../../../src/parts/attention-box';
+import { ConnectPanel } from '../../../../src/parts/connect-panel';
+import { EventsList } from '../../../../src/parts/events-list';
+import { Loaded } from '../../../../src/parts/loaded';
+import { PageHeader } from '../../../../src/parts/page-header';
+import { PlacementPicture } from '../../../../src/parts/placement-picture';
+import { RebuildProgress } from '../../../../src/parts/rebuild-progress';
+import { useNames } from '../../../../src/parts/use-names';
+import { VerificationPanel } from '../../../../src/parts/verification-panel';
+import { VolumeActions } from '../../../../src/parts/volume-actions';
+import { RobustnessBadge, StateBadge } from '../../../../src/parts/volume-badges';
+import { paths } from '../../../../src/paths';
+
+const REBUILDS_SHOWN = 5;
+
+export default function VolumePage({ params }: { params: Promise<{ volumeId: string }> }) {
+  const { volumeId } = use(params);
+  const volume = useVolume(volumeId);
+  return (
+    <>
+      <p className="mb-1 text-xs text-muted">
+        <Link href={paths.volumes} className="inline-flex min-h-6 items-center hover:underline">
+          Volumes
+        </Link>
+        {' /'}
+      </p>
+      <Loaded query={volume} what="the volume" rows={6}>
+        {(data) => <VolumeDetail volume={data} />}
+      </Loaded>
+    </>
+  );
+}
+
+function VolumeDetail({ volume }: { volume: Volume }) {
+  return (
+    <>
+      <title>{`${volume.name} · Holdfast`}</title>
+      <PageHeader
+        title={volume.name}
+        subtitle={
+          <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            <RobustnessBadge volume={volume} />
+            <StateBadge volume={volume} />
+            <span className="tabular-nums">
+              {formatBytes(volume.size)}, {formatBytes(volume.writtenBytes)} written
+            </span>
+            <span>
+              {volume.numberOfReplicas === 1 ? '1 copy wanted' : `${volume.numberOfReplicas} copies wanted`}
+            </span>
+          </span>
+        }
+        actions={<VolumeActions volume={volume} />}
+      />
+      <AttentionBox volume={volume} />
+      <div className="grid items-start gap-4 xl:grid-cols-3">
+        <div className="flex flex-col gap-4 xl:col-span-2">
+          <Panel title="Where its copies are" hint="By zone, node and disk">
+            <PlacementPicture volume={volume} />
+          </Panel>
+          <VolumeStory volume={volume} />
+        </div>
+        <div className="flex flex-col gap-4">
+          <ConnectPanel volume={volume} />
+          <VolumeRebuilds volume={volume} />
+          <VerificationPanel volume={volume} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function VolumeRebuilds({ volume }: { volume: Volume }) {
+  const rebuilds = useRebuilds();
+  const names = useNames();
+  return (
+    <Panel title="Rebuilds" flush>
+      <Loaded query={rebuilds} what="the rebuilds">
+        {(data) => {
+          const ours = data.filter((rebuild) => rebuild.volumeId === volume.id).slice(0, REBUILDS_SHOWN);
+          if (ours.length === 0)
+            return <p className="p-4 text-sm text-muted">None of its copies ever had to be rebuilt.</p>;
+          return (
+            <ul>
+              {ours.map((rebuild) => (
+                <li key={rebuild.id} className="border-b border-border px-4 py-3 last:border-0">
+                  <RebuildProgress
+                    rebuild={rebuild}
+                    names={{ volume: volume.name, node: names.node(rebuild.targetNodeId) }}
+                  />
+                  {rebuild.error !== null && <p className="mt-1 text-xs text-bad">{rebuild.error.message}</p>}
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function VolumeStory({ volume }: { volume: Volume }) {
+  const events = useEvents(`volumeId=${volume.id}`);
+  return (
+    <Panel title="What happened" flush>
+      <Loaded query={events} what="the events">
+        {(data) => <EventsList events={data} />}
+      </Loaded>
+    </Panel>
+  );
+}

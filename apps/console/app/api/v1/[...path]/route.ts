@@ -1,0 +1,54 @@
+/**
+ * Passes the browser's calls on to the API, so that both share one origin: the session's cookie stays first-party and
+ * the API's address is read when the console starts, not when it is built. Bodies and event streams pass unbuffered.
+ */
+const API_ORIGIN = process.env.HOLDFAST_API_ORIGIN ?? 'http://127.0.0.1:7400';
+
+/** Headers of one connection, which must not travel to the next (RFC 9110 section 7.6.1), and what fetch sets itself. */
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'content-length',
+  'content-encoding',
+];
+
+async function pass(request: Request): Promise<Response> {
+  const url = new URL(request.url);
+  const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
+  try {
+    const answer = await fetch(`${API_ORIGIN}${url.pathname}${url.search}`, {
+      method: request.method,
+      headers: withoutHopByHop(request.headers),
+      body: hasBody ? await request.arrayBuffer() : null,
+      signal: request.signal,
+      redirect: 'manual',
+      cache: 'no-store',
+    });
+    return new Response(answer.body, { status: answer.status, headers: withoutHopByHop(answer.headers) });
+  } catch {
+    return unreachable();
+  }
+}
+
+function withoutHopByHop(headers: Headers): Headers {
+  const copy = new Headers(headers);
+  for (const name of HOP_BY_HOP) copy.delete(name);
+  return copy;
+}
+
+function unreachable(): Response {
+  const problem = {
+    type: 'about:blank',
+    title: 'The API does not answer',
+    status: 502,
+    code: 'console.api_unreachable',
+    detail: 'The console runs, but the API behind it does not answer. It is probably being restarted.',
+  };
+  return Response.json(problem, { status: 502, headers: { 'content-type': 'application/problem+json' } });
+}
+
+export const dynamic = 'force-dynamic';
+export { pass as DELETE, pass as GET, pass as PATCH, pass as POST, pass as PUT };

@@ -1,0 +1,47 @@
+'use client';
+import { Moment } from '@holdfast/ui/moment.js';
+import { OctagonAlert, TriangleAlert } from 'lucide-react';
+import type { Volume } from '../api/types';
+
+/** What keeps the volume from going on by itself, and what a person may do about it. */
+export function AttentionBox({ volume }: { volume: Volume }) {
+  const unscheduled = volume.conditions.find(
+    (condition) => condition.type === 'Scheduled' && condition.status === 'False',
+  );
+  if (volume.attention === null && unscheduled === undefined) return null;
+  return (
+    <div className="mb-4 flex flex-col gap-3">
+      {volume.attention !== null && (
+        <section
+          aria-label="Needs attention"
+          className="flex gap-3 rounded-lg border border-bad bg-bad-soft p-4"
+        >
+          <OctagonAlert aria-hidden size={20} className="mt-0.5 shrink-0 text-bad" />
+          <div className="min-w-0 text-sm">
+            <p className="font-semibold">{volume.attention.message}</p>
+            <ul className="mt-1 list-disc pl-5">
+              {volume.attention.cures.map((cure) => (
+                <li key={cure}>{cure}</li>
+              ))}
+            </ul>
+            <p className="mt-1 text-xs text-muted">
+              Since <Moment at={volume.attention.since} />
+            </p>
+          </div>
+        </section>
+      )}
+      {unscheduled !== undefined && (
+        <section
+          aria-label="Not fully placed"
+          className="flex gap-3 rounded-lg border border-border-strong bg-warn-soft p-4"
+        >
+          <TriangleAlert aria-hidden size={20} className="mt-0.5 shrink-0 text-warn" />
+          <div className="min-w-0 text-sm">
+            <p className="font-semibold">A copy can't be placed</p>
+            <p className="mt-1 whitespace-pre-line">{unscheduled.message}</p>
+          </div>
+        </section>
+      )}
+    </div>
+  );
+}

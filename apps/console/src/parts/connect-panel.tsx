@@ -1,0 +1,42 @@
+'use client';
+import { CopyText } from '@holdfast/ui/copy-text.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import type { Volume } from '../api/types';
+
+/** How to reach the volume from outside: its NBD address, and commands that use it. */
+export function ConnectPanel({ volume }: { volume: Volume }) {
+  if (volume.endpoint === null) {
+    return (
+      <Panel title="Connect">
+        <p className="text-sm text-muted">
+          Attach the volume to get its NBD address. Any NBD client can use it.
+        </p>
+      </Panel>
+    );
+  }
+  const { nbdUri } = volume.endpoint;
+  return (
+    <Panel title="Connect" hint="The address holds the attachment's secret: who has it can read and write.">
+      <div className="flex flex-col gap-3">
+        <Labelled label="NBD address">
+          <CopyText text={nbdUri} label="NBD address" />
+        </Labelled>
+        <Labelled label="Copy a disk image into it">
+          <CopyText text={`nbdcopy --flush disk.img '${nbdUri}'`} label="nbdcopy command" />
+        </Labelled>
+        <Labelled label="Use it with QEMU">
+          <CopyText text={`-drive file='${nbdUri}',format=raw,if=virtio`} label="QEMU option" />
+        </Labelled>
+      </div>
+    </Panel>
+  );
+}
+
+function Labelled({ label, children }: { label: string; children: React.ReactNode }) {
+  return (
+    <div>
+      <p className="mb-1 text-xs font-medium text-muted">{label}</p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+'use client';
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { Badge } from '@holdfast/ui/badge.js';
+import { Meter } from '@holdfast/ui/meter.js';
+import Link from 'next/link';
+import type { Rebuild } from '../api/types';
+import { paths } from '../paths';
+import { REBUILD_STATE } from '../states';
+
+type Names = { volume: string; node: string };
+
+/** One rebuild as people want to know it: of what, to where, how far, how fast, and safe by when. */
+export function RebuildProgress({ rebuild, names }: { rebuild: Rebuild; names: Names }) {
+  const { tone, word } = REBUILD_STATE[rebuild.state];
+  return (
+    <div className="flex flex-col gap-1.5">
+      <div className="flex flex-wrap items-baseline justify-between gap-x-3">
+        <p className="min-w-0 truncate text-sm">
+          <Link href={paths.volume(rebuild.volumeId)} className="font-medium hover:underline">
+            {names.volume}
+          </Link>
+          <span className="text-muted"> → {names.node}</span>
+        </p>
+        <Badge tone={tone} quiet>
+          {rebuild.state === 'running' ? phaseWord(rebuild.phase) : word}
+        </Badge>
+      </div>
+      {rebuild.state === 'queued' ? (
+        <p className="text-xs text-muted">{queueText(rebuild)}</p>
+      ) : (
+        <>
+          <Meter label={`Rebuild of ${names.volume}`} percent={rebuild.percent} tone={tone} />
+          <p className="text-xs tabular-nums text-muted">{workText(rebuild)}</p>
+        </>
+      )}
+    </div>
+  );
+}
+
+function phaseWord(phase: string): string {
+  return phase.charAt(0).toUpperCase() + phase.slice(1);
+}
+
+function queueText(rebuild: Rebuild): string {
+  const place = rebuild.queuePosition === null ? 'Waiting' : `Place ${rebuild.queuePosition} in the queue`;
+  return rebuild.waitingFor === '' ? place : `${place}: ${rebuild.waitingFor}`;
+}
+
+function workText(rebuild: Rebuild): string {
+  const { sent, skipped, total } = rebuild.bytes;
+  const parts = [
+    `${formatBytes(sent)} sent`,
+    ...(skipped > 0 ? [`${formatBytes(skipped)} skipped`] : []),
+    `of ${formatBytes(total)}`,
+  ];
+  if (rebuild.state !== 'running') return parts.join(' · ');
+  const rate = rebuild.rateBytesPerSecond > 0 ? [`${formatBytes(rebuild.rateBytesPerSecond)}/s`] : [];
+  return [...parts, ...rate, ...etaText(rebuild)].join(' · ');
+}
+
+/** A clock time, and how much later it may get. */
+function etaText(rebuild: Rebuild): string[] {
+  if (rebuild.eta === null) return [];
+  const clock = new Date(rebuild.eta.p50).toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+  const laterSeconds = Math.round((Date.parse(rebuild.eta.p90) - Date.parse(rebuild.eta.p50)) / 1000);
+  return [`safe by ${clock}${laterSeconds > 0 ? `, at most ${laterSeconds} s later` : ''}`];
+}

@@ -1,0 +1,184 @@
+'use client';
+import { Button } from '@holdfast/ui/button.js';
+import { Dialog } from '@holdfast/ui/dialog.js';
+import { TextField } from '@holdfast/ui/field.js';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useState } from 'react';
+import { toast } from 'sonner';
+import { api } from '../api/client';
+import { isProblem } from '../api/problem';
+import { useNodes } from '../api/queries';
+import type { Volume } from '../api/types';
+import { useCluster } from '../api/use-cluster';
+import { paths } from '../paths';
+import { isNodeReady } from '../states';
+import { AttachDialog } from './attach-dialog';
+
+/** What can be done with a volume. What can't be done now stays visible and says why. */
+export function VolumeActions({ volume }: { volume: Volume }) {
+  const cluster = useCluster();
+  const queryClient = useQueryClient();
+  const [dialog, setDialog] = useState<'attach' | 'delete' | 'force'>();
+  const nodes = useNodes();
+  const holder = nodes.data?.find((node) => node.id === volume.attachedNodeId);
+  const holderDead = holder !== undefined && !isNodeReady(holder);
+  const close = () => setDialog(undefined);
+
+  const act = useMutation({
+    mutationFn: (run: () => Promise<unknown>) => run(),
+    onSuccess: close,
+    onError: (error) =>
+      toast.error(isProblem(error) ? error.detail : 'There was no answer. The action may have been taken.'),
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: ['volumes'] }),
+  });
+
+  return (
+    <>
+      <Button variant="primary" disabledReason={attachBlock(volume)} onClick={() => setDialog('attach')}>
+        Attach
+      </Button>
+      <Button
+        disabledReason={detachBlock(volume)}
+        busy={act.isPending && dialog === undefined}
+        onClick={() =>
+          holderDead ? setDialog('force') : act.mutate(() => api.detach(cluster.id, volume.id, false))
+        }
+      >
+        {holderDead ? 'Force detach' : 'Detach'}
+      </Button>
+      <Button
+        disabledReason={verifyBlock(volume)}
+        onClick={() => act.mutate(() => api.verify(cluster.id, volume.id))}
+      >
+        Verify
+      </Button>
+      <Button variant="danger" disabledReason={deleteBlock(volume)} onClick={() => setDialog('delete')}>
+        Delete
+      </Button>
+      <AttachDialog
+        open={dialog === 'attach'}
+        onOpenChange={close}
+        volume={volume}
+        busy={act.isPending}
+        onAttach={(nodeId) => act.mutate(() => api.attach(cluster.id, volume.id, nodeId))}
+      />
+      <ForceDialog
+        open={dialog === 'force'}
+        onOpenChange={close}
+        holder={holder?.name ?? ''}
+        busy={act.isPending}
+        onForce={() => act.mutate(() => api.detach(cluster.id, volume.id, true))}
+      />
+      <DeleteDialog open={dialog === 'delete'} onOpenChange={close} volume={volume} />
+    </>
+  );
+}
+
+function attachBlock(volume: Volume): string | undefined {
+  if (volume.state === 'attached' || volume.state === 'attaching') return 'It is attached already';
+  if (volume.state === 'deleting') return 'It is being deleted';
+  return undefined;
+}
+
+function detachBlock(volume: Volume): string | undefined {
+  return volume.attachedNodeId === null && volume.state !== 'attaching' ? 'It is not attached' : undefined;
+}
+
+function verifyBlock(volume: Volume): string | undefined {
+  if (volume.verification?.state === 'running') return 'A verification is running';
+  return volume.state === 'detached'
+    ? undefined
+    : 'Detach it first: copies are compared while nothing writes to them';
+}
+
+function deleteBlock(volume: Volume): string | undefined {
+  if (volume.state === 'deleting') return 'It is being deleted';
+  return volume.state === 'detached' || volume.state === 'creating' ? undefined : 'Detach it first';
+}
+
+type ForceProps = {
+  open: boolean;
+  onOpenChange: () => void;
+  holder: string;
+  busy: boolean;
+  onForce: () => void;
+};
+
+function ForceDialog({ open, onOpenChange, holder, busy, onForce }: ForceProps) {
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={`Detach without ${holder}?`}
+      description={`${holder} does not answer. After this the volume can be attached elsewhere, with every write that was acknowledged and flushed. Should ${holder} still run somewhere, its writes are refused from the next attach on.`}
+    >
+      <div className="flex justify-end gap-2">
+        <Button onClick={onOpenChange}>Cancel</Button>
+        <Button variant="danger" busy={busy} onClick={onForce}>
+          Force detach
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function DeleteDialog({
+  open,
+  onOpenChange,
+  volume,
+}: {
+  open: boolean;
+  onOpenChange: () => void;
+  volume: Volume;
+}) {
+  const cluster = useCluster();
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const [typed, setTyped] = useState('');
+  const remove = useMutation({
+    mutationFn: () => api.deleteVolume(cluster.id, volume.id),
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: ['volumes'] });
+      router.replace(paths.volumes);
+    },
+    onError: (error) =>
+      toast.error(isProblem(error) ? error.detail : 'There was no answer. The volume may be gone.'),
+  });
+  const confirmed = typed === volume.name;
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (confirmed) remove.mutate();
+  }
+
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={`Delete ${volume.name}?`}
+      description="All its copies and their data are removed. This can't be undone."
+    >
+      <form onSubmit={submit} className="flex flex-col gap-3">
+        <TextField
+          label={`Type ${volume.name} to confirm`}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          autoComplete="off"
+          autoFocus
+        />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onOpenChange}>Cancel</Button>
+          <Button
+            type="submit"
+            variant="danger"
+            busy={remove.isPending}
+            disabledReason={confirmed ? undefined : 'Type the name first'}
+          >
+            Delete volume
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

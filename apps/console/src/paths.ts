@@ -1,0 +1,10 @@
+/** Every URL of the console, in one place. */
+export const paths = {
+  signIn: '/sign-in',
+  overview: '/',
+  volumes: '/volumes',
+  volume: (id: string) => `/volumes/${id}`,
+  nodes: '/nodes',
+  rebuilds: '/rebuilds',
+  events: '/events',
+};

@@ -1,0 +1,35 @@
+'use client';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { ThemeProvider } from 'next-themes';
+import { type ReactNode, useState } from 'react';
+import { Toaster } from 'sonner';
+import { isProblem } from './api/problem';
+
+/** Live events refresh what changed; this only bounds how old a page may get when they are cut. */
+const STALE_MS = 10_000;
+const RETRIES_MAX = 2;
+
+function makeQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: STALE_MS,
+        refetchOnWindowFocus: true,
+        // A refusal stays a refusal; only silence and server trouble are worth asking again.
+        retry: (failures, error) => failures < RETRIES_MAX && !(isProblem(error) && error.status < 500),
+      },
+    },
+  });
+}
+
+export function Providers({ children }: { children: ReactNode }) {
+  const [client] = useState(makeQueryClient);
+  return (
+    <ThemeProvider attribute="data-theme" defaultTheme="system" enableSystem disableTransitionOnChange>
+      <QueryClientProvider client={client}>
+        {children}
+        <Toaster position="bottom-right" closeButton />
+      </QueryClientProvider>
+    </ThemeProvider>
+  );
+}

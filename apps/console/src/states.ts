@@ -1,0 +1,70 @@
+import type { Tone } from '@holdfast/ui/tone.js';
+import type {
+  RebuildState,
+  Replica,
+  ReplicaState,
+  Robustness,
+  StorageNode,
+  Volume,
+  VolumeState,
+} from './api/types';
+
+/** The one place where a state becomes a word and a tone. A new state is a type error here. */
+export const ROBUSTNESS = {
+  healthy: { tone: 'good', word: 'Healthy' },
+  degraded: { tone: 'warn', word: 'Degraded' },
+  faulted: { tone: 'bad', word: 'Faulted' },
+  unknown: { tone: 'idle', word: 'Unknown' },
+} satisfies Record<Robustness, { tone: Tone; word: string }>;
+
+export const VOLUME_STATE = {
+  creating: { tone: 'busy', word: 'Creating' },
+  detached: { tone: 'idle', word: 'Detached' },
+  attaching: { tone: 'busy', word: 'Attaching' },
+  attached: { tone: 'good', word: 'Attached' },
+  detaching: { tone: 'busy', word: 'Detaching' },
+  deleting: { tone: 'busy', word: 'Deleting' },
+} satisfies Record<VolumeState, { tone: Tone; word: string }>;
+
+export const REPLICA_STATE = {
+  running: { tone: 'good', word: 'Healthy' },
+  stopped: { tone: 'idle', word: 'Stopped' },
+  rebuilding: { tone: 'busy', word: 'Rebuilding' },
+  failed: { tone: 'bad', word: 'Failed' },
+} satisfies Record<ReplicaState, { tone: Tone; word: string }>;
+
+export const REBUILD_STATE = {
+  queued: { tone: 'idle', word: 'Queued' },
+  running: { tone: 'busy', word: 'Running' },
+  succeeded: { tone: 'good', word: 'Done' },
+  failed: { tone: 'warn', word: 'Failed' },
+  cancelled: { tone: 'idle', word: 'Cancelled' },
+} satisfies Record<RebuildState, { tone: Tone; word: string }>;
+
+/** A stopped copy of a detached volume is fine as long as it is a full one. */
+export function replicaLook(replica: Replica): { tone: Tone; word: string } {
+  if (replica.nodeId === null) return { tone: 'warn', word: 'Not placed' };
+  if (replica.state === 'stopped' && replica.healthyAt !== null) return { tone: 'good', word: 'Healthy' };
+  return REPLICA_STATE[replica.state];
+}
+
+export function isNodeReady(node: StorageNode): boolean {
+  return node.conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True');
+}
+
+export function nodeLook(node: StorageNode): { tone: Tone; word: string } {
+  if (!isNodeReady(node)) return { tone: 'bad', word: 'Not ready' };
+  if (node.cordoned) return { tone: 'warn', word: 'Cordoned' };
+  if (!node.allowScheduling) return { tone: 'idle', word: 'Scheduling off' };
+  return { tone: 'good', word: 'Ready' };
+}
+
+/** Worst first, so that a list starts with what needs a look. */
+const RISK_ORDER: readonly Robustness[] = ['faulted', 'degraded', 'unknown', 'healthy'];
+
+export function byRisk(a: Volume, b: Volume): number {
+  return (
+    RISK_ORDER.indexOf(a.robustness) - RISK_ORDER.indexOf(b.robustness) ||
+    a.name.localeCompare(b.name, 'en', { numeric: true })
+  );
+}

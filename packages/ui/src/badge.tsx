@@ -1,0 +1,34 @@
+import { clsx } from 'clsx';
+import { Check, CircleDashed, LoaderCircle, type LucideIcon, TriangleAlert, X } from 'lucide-react';
+import { TONE_SOFT, TONE_TEXT, type Tone } from './tone.js';
+
+const GLYPH: Record<Tone, LucideIcon> = {
+  good: Check,
+  busy: LoaderCircle,
+  warn: TriangleAlert,
+  bad: X,
+  idle: CircleDashed,
+};
+
+type Props = { tone: Tone; children: string; quiet?: boolean };
+
+/** A status as glyph, word and colour, so that colour is never the only sign. `quiet` leaves the background out. */
+export function Badge({ tone, children, quiet = false }: Props) {
+  const Glyph = GLYPH[tone];
+  return (
+    <span
+      className={clsx(
+        'inline-flex items-center gap-1 whitespace-nowrap text-xs font-medium',
+        quiet ? TONE_TEXT[tone] : ['rounded-full px-2 py-0.5', TONE_SOFT[tone]],
+      )}
+    >
+      <Glyph
+        aria-hidden
+        size={13}
+        strokeWidth={2.5}
+        className={clsx(tone === 'busy' && 'motion-safe:animate-spin')}
+      />
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,27 @@
+'use client';
+import { Dialog as Radix } from 'radix-ui';
+import type { ReactNode } from 'react';
+
+type Props = {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: string;
+  description: string;
+  children: ReactNode;
+};
+
+/** A modal question. Escape and a click outside mean no. */
+export function Dialog({ open, onOpenChange, title, description, children }: Props) {
+  return (
+    <Radix.Root open={open} onOpenChange={onOpenChange}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 bg-black/50" />
+        <Radix.Content className="fixed top-[12vh] left-1/2 z-50 w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 rounded-lg border border-border bg-raised p-5 shadow-xl">
+          <Radix.Title className="text-base font-semibold text-text">{title}</Radix.Title>
+          <Radix.Description className="mt-1 text-sm text-muted">{description}</Radix.Description>
+          <div className="mt-4">{children}</div>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
