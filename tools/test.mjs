@@ -14,13 +14,19 @@ ensureBrowser();
 const { plainLine } = await import('./jest/plain-line-reporter.mjs');
 const countsFile = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-test-')), 'counts.json');
 const jest = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
-const result = spawnSync(process.execPath, ['--experimental-vm-modules', '--no-warnings', jest, ...process.argv.slice(2)], {
-  cwd: repositoryRoot,
-  stdio: 'inherit',
-  env: { ...process.env, ...quietEnvironment, HOLDFAST_TEST_COUNTS: countsFile },
-});
+const result = spawnSync(
+  process.execPath,
+  ['--experimental-vm-modules', '--no-warnings', jest, ...process.argv.slice(2)],
+  {
+    cwd: repositoryRoot,
+    stdio: 'inherit',
+    env: { ...process.env, ...quietEnvironment, HOLDFAST_TEST_COUNTS: countsFile },
+  },
+);
 
-const counts = fs.existsSync(countsFile) ? JSON.parse(fs.readFileSync(countsFile, 'utf8')) : { passed: 0, failed: 1, skipped: 0 };
+const counts = fs.existsSync(countsFile)
+  ? JSON.parse(fs.readFileSync(countsFile, 'utf8'))
+  : { passed: 0, failed: 1, skipped: 0 };
 // Jest can fail without a failing test (a leaked handle under --detectOpenHandles, a broken configuration).
 if (result.status !== 0 && counts.failed === 0) counts.failed = 1;
 console.log(plainLine(counts));
@@ -30,10 +36,15 @@ process.exit(counts.failed === 0 ? 0 : 1);
 function ensureBrowser() {
   const names = ['chromium', 'chromium-browser', 'google-chrome'];
   const found = names.some((name) => spawnSync('which', [name], { stdio: 'ignore' }).status === 0);
-  const canInstall = process.getuid?.() === 0 && spawnSync('which', ['apt-get'], { stdio: 'ignore' }).status === 0;
+  const canInstall =
+    process.getuid?.() === 0 && spawnSync('which', ['apt-get'], { stdio: 'ignore' }).status === 0;
   if (found || !canInstall) return;
-  console.log('holdfast: installing Chromium for the console\'s tests');
-  const options = { stdio: 'ignore', timeout: 300_000, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+  console.log("holdfast: installing Chromium for the console's tests");
+  const options = {
+    stdio: 'ignore',
+    timeout: 300_000,
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  };
   spawnSync('apt-get', ['update', '-qq'], options);
   spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], options);
 }

@@ -7,8 +7,16 @@ const TOOL_TIMEOUT_MS = 180_000;
 test.each([
   { name: 'format and lint', script: '@biomejs/biome/bin/biome', args: ['check', '.'] },
   { name: 'types', script: 'typescript/bin/tsc', args: ['-p', 'tsconfig.json'] },
-  { name: 'types of the console', script: 'typescript/bin/tsc', args: ['-p', 'apps/console/tsconfig.json', '--noEmit'] },
-  { name: 'types of the console primitives', script: 'typescript/bin/tsc', args: ['-p', 'packages/ui/tsconfig.json'] },
+  {
+    name: 'types of the console',
+    script: 'typescript/bin/tsc',
+    args: ['-p', 'apps/console/tsconfig.json', '--noEmit'],
+  },
+  {
+    name: 'types of the console primitives',
+    script: 'typescript/bin/tsc',
+    args: ['-p', 'packages/ui/tsconfig.json'],
+  },
   { name: 'nothing unused', script: 'knip/bin/knip.js', args: ['--no-progress'] },
 ])(
   '$name',

@@ -19,7 +19,11 @@ afterAll(() => {
 function plant(files: Record<string, string>): string {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-rooms-'));
   plantations.push(directory);
-  const base = { 'tsconfig.json': '{}', 'apps/cli/src/main.ts': 'export {};', 'packages/core/src/model/x.ts': 'export {};' };
+  const base = {
+    'tsconfig.json': '{}',
+    'apps/cli/src/main.ts': 'export {};',
+    'packages/core/src/model/x.ts': 'export {};',
+  };
   for (const [name, text] of Object.entries({ ...base, ...files })) {
     fs.mkdirSync(path.dirname(path.join(directory, name)), { recursive: true });
     fs.writeFileSync(path.join(directory, name), text);
@@ -28,29 +32,46 @@ function plant(files: Record<string, string>): string {
 }
 
 describe('the rooms import only what they may', () => {
-  test('in the repository', () => {
-    const { exitCode, output } = cruise(repositoryRoot);
-    expect({ exitCode, output: exitCode === 0 ? '' : output }).toEqual({ exitCode: 0, output: '' });
-  }, TIMEOUT_MS);
+  test(
+    'in the repository',
+    () => {
+      const { exitCode, output } = cruise(repositoryRoot);
+      expect({ exitCode, output: exitCode === 0 ? '' : output }).toEqual({ exitCode: 0, output: '' });
+    },
+    TIMEOUT_MS,
+  );
 
-  test('a clean plantation passes, so that the failures below are the planted ones', () => {
-    expect(cruise(plant({})).exitCode).toBe(0);
-  }, TIMEOUT_MS);
+  test(
+    'a clean plantation passes, so that the failures below are the planted ones',
+    () => {
+      expect(cruise(plant({})).exitCode).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
 
   test.each([
     {
       rule: 'room-packages-core',
-      files: { 'packages/core/src/a.ts': "import '../../control/src/b.js';", 'packages/control/src/b.ts': 'export {};' },
+      files: {
+        'packages/core/src/a.ts': "import '../../control/src/b.js';",
+        'packages/control/src/b.ts': 'export {};',
+      },
     },
     {
       rule: 'room-apps-agent',
-      files: { 'apps/agent/src/a.ts': "import '../../../packages/database/src/b.js';", 'packages/database/src/b.ts': 'export {};' },
+      files: {
+        'apps/agent/src/a.ts': "import '../../../packages/database/src/b.js';",
+        'packages/database/src/b.ts': 'export {};',
+      },
     },
     { rule: 'core-is-pure', files: { 'packages/core/src/a.ts': "import 'node:fs';" } },
     { rule: 'control-has-no-io', files: { 'packages/control/src/a.ts': "import 'node:net';" } },
     {
       rule: 'testkit-only-in-tests',
-      files: { 'apps/api/src/a.ts': "import '../../../packages/testkit/src/b.js';", 'packages/testkit/src/b.ts': 'export {};' },
+      files: {
+        'apps/api/src/a.ts': "import '../../../packages/testkit/src/b.js';",
+        'packages/testkit/src/b.ts': 'export {};',
+      },
     },
     {
       rule: 'no-cycles',
@@ -61,9 +82,13 @@ describe('the rooms import only what they may', () => {
       files: { 'packages/core/src/index.ts': 'export {};', 'packages/core/src/a.ts': "import './index.js';" },
     },
     { rule: 'not-unresolvable', files: { 'packages/core/src/a.ts': "import './nowhere.js';" } },
-  ])('a planted violation of $rule fails', ({ rule, files }) => {
-    const { exitCode, output } = cruise(plant(files));
-    expect(exitCode).not.toBe(0);
-    expect(output).toContain(rule);
-  }, TIMEOUT_MS);
+  ])(
+    'a planted violation of $rule fails',
+    ({ rule, files }) => {
+      const { exitCode, output } = cruise(plant(files));
+      expect(exitCode).not.toBe(0);
+      expect(output).toContain(rule);
+    },
+    TIMEOUT_MS,
+  );
 });

@@ -9,7 +9,11 @@ export type ToolResult = { exitCode: number | null; output: string };
 /** Runs one of the repository's own tools, by the path of its script below node_modules, and collects what it said. */
 export function runTool(script: string, args: readonly string[], cwd = repositoryRoot): ToolResult {
   const file = path.join(repositoryRoot, 'node_modules', script);
-  const result = spawnSync(process.execPath, [file, ...args], { cwd, encoding: 'utf8', env: toolEnvironment() });
+  const result = spawnSync(process.execPath, [file, ...args], {
+    cwd,
+    encoding: 'utf8',
+    env: toolEnvironment(),
+  });
   return { exitCode: result.status, output: `${result.stdout}${result.stderr}` };
 }
 

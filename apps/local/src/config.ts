@@ -2,7 +2,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { portPlan, type PortPlan } from './port-plan.js';
+import { type PortPlan, portPlan } from './port-plan.js';
 
 /** The environment of `npm start`, as CONTRACT.md names it. */
 const environmentSchema = z.object({

@@ -21,7 +21,8 @@ export async function openControlSocket(home: string, handlers: ControlHandlers)
   const server = http.createServer((request, response) => {
     answer(request, handlers).then(
       (body) => respond(response, 200, body),
-      (error: unknown) => respond(response, 409, { message: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) =>
+        respond(response, 409, { message: error instanceof Error ? error.message : String(error) }),
     );
   });
   await new Promise<void>((resolve, reject) => {
@@ -44,7 +45,8 @@ export function controlSocketPath(home: string): string {
 
 async function answer(request: http.IncomingMessage, handlers: ControlHandlers): Promise<unknown> {
   const match = START_AGENT.exec(request.url ?? '');
-  if (request.method !== 'POST' || match?.[1] === undefined) throw new Error('the local stack knows POST /agents/<name>/start only');
+  if (request.method !== 'POST' || match?.[1] === undefined)
+    throw new Error('the local stack knows POST /agents/<name>/start only');
   return handlers.startAgent(decodeURIComponent(match[1]));
 }
 

@@ -7,7 +7,9 @@ export async function claimHome(home: string): Promise<void> {
   fs.mkdirSync(home, { recursive: true, mode: 0o755 });
   fs.mkdirSync(`${home}/logs`, { recursive: true });
   if (await answersOn(controlSocketPath(home))) {
-    throw new Error(`a stack runs in ${home} already; stop it first, or use another HOLDFAST_HOME and HOLDFAST_PORT_BASE`);
+    throw new Error(
+      `a stack runs in ${home} already; stop it first, or use another HOLDFAST_HOME and HOLDFAST_PORT_BASE`,
+    );
   }
 }
 

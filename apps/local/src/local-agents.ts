@@ -93,7 +93,10 @@ export class LocalAgents {
       logFile: path.join(this.config.home, 'logs', `${plan.name}.log`),
       restart: 'never',
       onSpawn: this.onSpawn,
-      onExit: (how) => this.log(`agent ${plan.name} is gone (${how}); start it again: npx holdfast local start-agent ${plan.name}`),
+      onExit: (how) =>
+        this.log(
+          `agent ${plan.name} is gone (${how}); start it again: npx holdfast local start-agent ${plan.name}`,
+        ),
     });
     this.#processes.set(plan.name, agent);
     agent.start();
@@ -118,7 +121,16 @@ export class LocalAgents {
 
 /** What a child needs of the surroundings: where programs are, and the language. Nothing else leaks in. */
 export function baseEnvironment(): Record<string, string> {
-  const names = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'HOLDFAST_LOG_LEVEL'];
+  const names = [
+    'PATH',
+    'HOME',
+    'LANG',
+    'LC_ALL',
+    'TZ',
+    'TMPDIR',
+    'NODE_EXTRA_CA_CERTS',
+    'HOLDFAST_LOG_LEVEL',
+  ];
   const entries = names.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];

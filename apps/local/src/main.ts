@@ -2,17 +2,17 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline/promises';
+import { removeEmbeddedPostgres } from '@holdfast/database/embedded/location.js';
 import { readConfig, type StackConfig } from './config.js';
 import { claimHome } from './home-lock.js';
 import { ProcessLedger } from './leftovers.js';
 import { Stack } from './stack.js';
-
-const say = (line: string) => console.log(`holdfast: ${line}`);
+import { stackLog } from './stack-log.js';
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   if (process.argv.includes('--reset')) await reset(config);
-  const stack = await Stack.open(config, say);
+  const stack = await Stack.open(config, stackLog(config.home));
   const stop = () => {
     void stack.stop().then(
       () => process.exit(0),
@@ -59,7 +59,8 @@ async function reset(config: StackConfig): Promise<void> {
   terminal.close();
   if (answer.trim() !== 'delete') throw new Error('nothing was deleted');
   await new ProcessLedger(config.home).endLeftovers();
-  for (const entry of ['agents', 'agents.json', 'postgres', 'secrets.json', 'local.json', 'logs']) {
+  await removeEmbeddedPostgres(path.join(config.home, 'postgres'));
+  for (const entry of ['agents', 'agents.json', 'secrets.json', 'local.json', 'logs']) {
     fs.rmSync(path.join(config.home, entry), { recursive: true, force: true });
   }
 }

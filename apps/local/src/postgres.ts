@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
 import type { StackConfig } from './config.js';
+import type { StackLog } from './stack-log.js';
 
 /** A crashed Postgres is started again after this pause; its own recovery takes about half a second. */
 const RESTART_PAUSE_MS = 250;
@@ -12,8 +13,7 @@ export class StackPostgres {
 
   constructor(
     private readonly config: StackConfig,
-    private readonly onSpawn: (pid: number) => void,
-    private readonly log: (line: string) => void,
+    private readonly log: StackLog,
   ) {}
 
   /** Starts it and returns the owner's URL. */
@@ -22,10 +22,9 @@ export class StackPostgres {
     const embedded = await startEmbeddedPostgres({
       directory: path.join(this.config.home, 'postgres'),
       port: this.config.ports.postgres,
-      logFile: path.join(this.config.home, 'logs', 'postgres.log'),
+      log: this.log.note,
     });
     this.#embedded = embedded;
-    this.onSpawn(embedded.pid);
     void embedded.exited.then(() => this.#restart());
     return embedded.url;
   }
@@ -37,11 +36,11 @@ export class StackPostgres {
 
   #restart(): void {
     if (this.#stopping) return;
-    this.log('Postgres died; starting it again');
+    this.log.say('Postgres died; starting it again');
     setTimeout(() => {
       if (this.#stopping) return;
       this.start().catch((error: unknown) => {
-        this.log(`Postgres can't be started again: ${String(error)}`);
+        this.log.say(`Postgres can't be started again: ${String(error)}`);
         this.#restart();
       });
     }, RESTART_PAUSE_MS);

@@ -1,0 +1,14 @@
+import { migrate } from '@holdfast/database/migrate.js';
+import { prepareRoles, type RoleUrls } from '@holdfast/database/roles.js';
+import { type LocalSecrets, type LocalSeed, seedLocal } from '@holdfast/database/seed-local.js';
+
+export type PreparedDatabase = RoleUrls &
+  Pick<LocalSeed, 'organizationId' | 'projectId' | 'clusterId' | 'email'>;
+
+/** Brings a database to the newest schema, lets the roles in, and makes what a stack starts with. Repeatable. */
+export async function prepareDatabase(ownerUrl: string, secrets: LocalSecrets): Promise<PreparedDatabase> {
+  await migrate(ownerUrl);
+  const urls = await prepareRoles(ownerUrl);
+  const { organizationId, projectId, clusterId, email } = await seedLocal(urls.systemUrl, secrets);
+  return { ...urls, organizationId, projectId, clusterId, email };
+}

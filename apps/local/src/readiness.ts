@@ -4,7 +4,11 @@ const POLL_MS = 100;
 const REQUEST_TIMEOUT_MS = 2_000;
 
 /** Polls a URL until it answers 2xx. `stillWorthIt` ends the wait early, with its reason. */
-export async function waitForOk(url: string, timeoutMs: number, stillWorthIt: () => string | undefined): Promise<void> {
+export async function waitForOk(
+  url: string,
+  timeoutMs: number,
+  stillWorthIt: () => string | undefined,
+): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (Date.now() < deadline) {
     const reason = stillWorthIt();

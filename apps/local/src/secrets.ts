@@ -1,19 +1,11 @@
 import crypto from 'node:crypto';
 import path from 'node:path';
+import type { LocalSecrets } from '@holdfast/database/seed-local.js';
 import { readJson, writeJsonPrivately } from './private-file.js';
-
-/** What the local stack has made up for itself. Kept in its home, readable by its owner only. */
-export type LocalSecrets = {
-  password: string;
-  token: string;
-  agentToken: string;
-  databaseApiPassword: string;
-  databaseSystemPassword: string;
-};
 
 const SECRET_BYTES = 24;
 
-/** Reads the home's secrets, making those that are missing. */
+/** Reads the secrets that this stack made up for itself, making those that are missing. Only their owner may read them. */
 export function ensureSecrets(home: string): LocalSecrets {
   const file = path.join(home, 'secrets.json');
   const known = readJson<Partial<LocalSecrets>>(file) ?? {};
@@ -21,8 +13,6 @@ export function ensureSecrets(home: string): LocalSecrets {
     password: known.password ?? randomText(),
     token: known.token ?? randomText(),
     agentToken: known.agentToken ?? randomText(),
-    databaseApiPassword: known.databaseApiPassword ?? randomText(),
-    databaseSystemPassword: known.databaseSystemPassword ?? randomText(),
   };
   writeJsonPrivately(file, secrets);
   return secrets;

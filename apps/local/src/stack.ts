@@ -6,16 +6,24 @@
  */
 import type { Server } from 'node:http';
 import path from 'node:path';
-import { prepareDatabase, type PreparedDatabase } from './prepare-database.js';
+import type { LocalSecrets } from '@holdfast/database/seed-local.js';
 import type { StackConfig } from './config.js';
 import { controlSocketPath, openControlSocket } from './control-socket.js';
 import { claimHome } from './home-lock.js';
 import { ProcessLedger } from './leftovers.js';
 import { type AgentPlan, baseEnvironment, LocalAgents } from './local-agents.js';
-import { type LocalAgent, type LocalJson, readLocalJson, removeLocalJson, writeLocalJson } from './local-json.js';
+import {
+  type LocalAgent,
+  type LocalJson,
+  readLocalJson,
+  removeLocalJson,
+  writeLocalJson,
+} from './local-json.js';
 import { StackPostgres } from './postgres.js';
+import { type PreparedDatabase, prepareDatabase } from './prepare-database.js';
 import { waitForNode, waitForOk } from './readiness.js';
-import { ensureSecrets, type LocalSecrets } from './secrets.js';
+import { ensureSecrets } from './secrets.js';
+import type { StackLog } from './stack-log.js';
 import { SupervisedProcess } from './supervised-process.js';
 
 const HOST = '127.0.0.1';
@@ -30,25 +38,31 @@ export class Stack {
   readonly #secrets: LocalSecrets;
   readonly #postgres: StackPostgres;
   readonly #agents: LocalAgents;
-  readonly #services: { api: SupervisedProcess; worker: SupervisedProcess; console: SupervisedProcess | undefined };
+  readonly #services: {
+    api: SupervisedProcess;
+    worker: SupervisedProcess;
+    console: SupervisedProcess | undefined;
+  };
   #database: PreparedDatabase | undefined;
   #control: Server | undefined;
   #stopping: Promise<void> | undefined;
 
-  static async open(config: StackConfig, log: (line: string) => void): Promise<Stack> {
+  static async open(config: StackConfig, log: StackLog): Promise<Stack> {
     await claimHome(config.home);
     return new Stack(config, log);
   }
 
   private constructor(
     private readonly config: StackConfig,
-    private readonly log: (line: string) => void,
+    private readonly log: StackLog,
   ) {
     this.#ledger = new ProcessLedger(config.home);
     this.#secrets = ensureSecrets(config.home);
     const remember = (pid: number) => this.#ledger.add(pid);
-    this.#postgres = new StackPostgres(config, remember, log);
-    this.#agents = new LocalAgents(config, this.#secrets.agentToken, remember, (line) => this.#agentGone(line));
+    this.#postgres = new StackPostgres(config, log);
+    this.#agents = new LocalAgents(config, this.#secrets.agentToken, remember, (line) =>
+      this.#agentGone(line),
+    );
     this.#services = {
       api: this.#service('api', () => this.#apiEnvironment()),
       worker: this.#service('worker', () => this.#workerEnvironment()),
@@ -71,13 +85,15 @@ export class Stack {
   async start(): Promise<LocalJson> {
     removeLocalJson(this.config.home);
     const ended = await this.#ledger.endLeftovers();
-    if (ended > 0) this.log(`ended ${ended} processes that an earlier stack had left`);
+    if (ended > 0) this.log.say(`ended ${ended} processes that an earlier stack had left`);
     const ownerUrl = await this.#postgres.start();
     this.#database = await prepareDatabase(ownerUrl, this.#secrets);
     for (const service of Object.values(this.#services)) service?.start();
     this.#agents.startAll();
     await this.#waitUntilReady();
-    this.#control = await openControlSocket(this.config.home, { startAgent: (name) => this.startAgent(name) });
+    this.#control = await openControlSocket(this.config.home, {
+      startAgent: (name) => this.startAgent(name),
+    });
     return this.#publish(await this.#describeAgents());
   }
 
@@ -104,7 +120,11 @@ export class Stack {
     this.#control?.close();
     const { api, worker, console } = this.#services;
     // The worker first, so that nothing is decided about agents that only stop; the api stays for their last words.
-    await Promise.all([worker.stop(SERVICE_STOP_MS), console?.stop(SERVICE_STOP_MS), this.#agents.stopAll(AGENT_STOP_MS)]);
+    await Promise.all([
+      worker.stop(SERVICE_STOP_MS),
+      console?.stop(SERVICE_STOP_MS),
+      this.#agents.stopAll(AGENT_STOP_MS),
+    ]);
     await api.stop(SERVICE_STOP_MS);
     await this.#postgres.stop();
     this.#ledger.clear();
@@ -129,8 +149,16 @@ export class Stack {
     const api = { url: this.apiUrl, token: this.#secrets.token, clusterId: this.#prepared.clusterId };
     const nodeId = await waitForNode(api, plan.name, READY_TIMEOUT_MS, heartbeatAfterMs);
     const pid = this.#agents.pidOf(plan.name);
-    if (pid === undefined) throw new Error(`agent ${plan.name} died while it started; see its log in ${this.config.home}/logs`);
-    return { nodeId, name: plan.name, zone: plan.zone, pid, url: this.#agents.urlOf(plan), disks: this.#agents.disksOf(plan) };
+    if (pid === undefined)
+      throw new Error(`agent ${plan.name} died while it started; see its log in ${this.config.home}/logs`);
+    return {
+      nodeId,
+      name: plan.name,
+      zone: plan.zone,
+      pid,
+      url: this.#agents.urlOf(plan),
+      disks: this.#agents.disksOf(plan),
+    };
   }
 
   #publish(agents: LocalAgent[]): LocalJson {
@@ -164,7 +192,7 @@ export class Stack {
   }
 
   #agentGone(line: string): void {
-    if (this.#stopping === undefined) this.log(line);
+    if (this.#stopping === undefined) this.log.say(line);
   }
 
   #service(name: 'api' | 'worker' | 'console', environment: () => Record<string, string>): SupervisedProcess {
@@ -179,7 +207,7 @@ export class Stack {
       restart: 'always',
       onSpawn: (pid) => this.#serviceStarted(pid),
       onExit: (how) => {
-        if (this.#stopping === undefined) this.log(`${name} is gone (${how}); starting it again`);
+        if (this.#stopping === undefined) this.log.say(`${name} is gone (${how}); starting it again`);
       },
     });
   }
@@ -202,7 +230,11 @@ export class Stack {
   }
 
   #workerEnvironment(): Record<string, string> {
-    return { ...baseEnvironment(), ...this.#databaseEnvironment(), HOLDFAST_WORKER_PORT: String(this.config.ports.worker) };
+    return {
+      ...baseEnvironment(),
+      ...this.#databaseEnvironment(),
+      HOLDFAST_WORKER_PORT: String(this.config.ports.worker),
+    };
   }
 
   #databaseEnvironment(): Record<string, string> {
