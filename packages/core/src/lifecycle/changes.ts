@@ -16,6 +16,8 @@ export type SpaceBooking = {
   sizeBytes: number;
   limitBytes: number;
   ifSettingsVersion: number;
+  /** The disk's version that the limit was computed from; left out: any version will do. */
+  ifDiskVersion?: number;
 };
 
 type Patch<T, K extends keyof T> = Partial<Omit<T, 'id' | 'version' | 'createdAt' | K>>;
