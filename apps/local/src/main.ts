@@ -59,7 +59,7 @@ async function reset(config: StackConfig): Promise<void> {
   terminal.close();
   if (answer.trim() !== 'delete') throw new Error('nothing was deleted');
   await new ProcessLedger(config.home).endLeftovers();
-  await removeEmbeddedPostgres(path.join(config.home, 'postgres'));
+  removeEmbeddedPostgres(path.join(config.home, 'postgres'));
   for (const entry of ['agents', 'agents.json', 'secrets.json', 'local.json', 'logs']) {
     fs.rmSync(path.join(config.home, entry), { recursive: true, force: true });
   }

@@ -1,0 +1,69 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { repositoryRoot, runTool } from './run-tool.js';
+
+type Service = { command?: string[]; healthcheck?: { test: string[] }; build?: { dockerfile: string } };
+type Compose = { services: Record<string, Service> };
+
+const inRepository = (file: string) => path.join(repositoryRoot, file);
+const composeText = fs.readFileSync(inRepository('docker-compose.yml'), 'utf8');
+// The schema check below proves the shape that this type states.
+const compose = parse(composeText, { merge: true }) as Compose;
+
+/** A file that the image makes by building: it must have a source of the same name. */
+function sourceOf(file: string): string {
+  return file.replace(/\/dist\/(.*)\.js$/, '/src/$1.ts');
+}
+
+describe('docker-compose.yml', () => {
+  let lint: ReturnType<typeof runTool>;
+  beforeAll(() => {
+    lint = runTool('dclint/bin/dclint.cjs', [
+      '--formatter',
+      'json',
+      '--quiet',
+      '--config',
+      'tools/checks/dclint.json',
+      'docker-compose.yml',
+    ]);
+  });
+
+  test('is valid by the Compose specification', () => {
+    expect({ exitCode: lint.exitCode, output: lint.exitCode === 0 ? '' : lint.output }).toEqual({
+      exitCode: 0,
+      output: '',
+    });
+  });
+
+  test('has Postgres, Redis, the control plane and three agents', () => {
+    expect(Object.keys(compose.services).sort()).toEqual(
+      ['agent-1', 'agent-2', 'agent-3', 'api', 'console', 'postgres', 'prepare', 'redis', 'worker'].sort(),
+    );
+  });
+
+  test.each(ownCommands())('$service: $file exists', ({ file }) => {
+    expect(fs.existsSync(inRepository(sourceOf(file)))).toBe(true);
+  });
+
+  test('its Dockerfile exists and copies nothing that is not there', () => {
+    const dockerfile = fs.readFileSync(inRepository('infra/docker/Dockerfile'), 'utf8');
+    const scripts = [...dockerfile.matchAll(/node (tools\/\S+|apps\/\S+)/g)].map(([, file]) => file ?? '');
+    expect(scripts.length).toBeGreaterThan(0);
+    for (const file of [
+      ...scripts,
+      ...[...dockerfile.matchAll(/"(apps\/\S+\.js)"/g)].map(([, f]) => f ?? ''),
+    ]) {
+      expect(fs.existsSync(inRepository(sourceOf(file)))).toBe(true);
+    }
+  });
+});
+
+function ownCommands(): { service: string; file: string }[] {
+  return Object.entries(compose.services).flatMap(([service, { command = [], healthcheck, build }]) =>
+    [...command, ...(healthcheck?.test ?? []), ...(build === undefined ? [] : [build.dockerfile])]
+      .filter((word) => /^(apps|infra|packages|tools)\//.test(word))
+      .map((file) => ({ service, file })),
+  );
+}
