@@ -1,0 +1,67 @@
+import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
+import type { StorageDisk } from '@holdfast/core/model/node.js';
+import { asJson, columnsOf, type Table } from '../sql/table.js';
+import { readConditions, type StoredCondition } from './json.js';
+
+const column = columnsOf<StorageDisk>();
+
+export const DISKS: Table<StorageDisk> = {
+  name: 'disk',
+  columns: [
+    column('id', 'id'),
+    column('nodeId', 'node_id'),
+    column('name', 'name'),
+    column('path', 'path'),
+    column('type', 'type'),
+    column('fileSystem', 'file_system'),
+    column('tags', 'tags'),
+    column('allowScheduling', 'allow_scheduling'),
+    column('evictionRequested', 'eviction_requested'),
+    column('storageReservedBytes', 'storage_reserved_bytes'),
+    column('storageMaximumBytes', 'storage_maximum_bytes'),
+    column('storageAvailableBytes', 'storage_available_bytes'),
+    column('storageScheduledBytes', 'storage_scheduled_bytes'),
+    column('writtenBytes', 'written_bytes'),
+    column('conditions', 'conditions', asJson),
+  ],
+};
+
+export type DiskRow = {
+  id: DiskId;
+  node_id: NodeId;
+  name: string;
+  path: string;
+  type: StorageDisk['type'];
+  file_system: string;
+  tags: string[];
+  allow_scheduling: boolean;
+  eviction_requested: boolean;
+  storage_reserved_bytes: number;
+  storage_maximum_bytes: number;
+  storage_available_bytes: number;
+  storage_scheduled_bytes: number;
+  written_bytes: number;
+  conditions: StoredCondition<'Ready' | 'Schedulable'>[];
+  version: number;
+};
+
+export function readDisk(row: DiskRow): StorageDisk {
+  return {
+    id: row.id,
+    nodeId: row.node_id,
+    name: row.name,
+    path: row.path,
+    type: row.type,
+    fileSystem: row.file_system,
+    tags: row.tags,
+    allowScheduling: row.allow_scheduling,
+    evictionRequested: row.eviction_requested,
+    storageReservedBytes: row.storage_reserved_bytes,
+    storageMaximumBytes: row.storage_maximum_bytes,
+    storageAvailableBytes: row.storage_available_bytes,
+    storageScheduledBytes: row.storage_scheduled_bytes,
+    writtenBytes: row.written_bytes,
+    conditions: readConditions(row.conditions),
+    version: row.version,
+  };
+}

@@ -1,0 +1,29 @@
+import type { Condition } from '@holdfast/core/model/condition.js';
+
+/** What becomes of a type when it goes through JSON: dates are texts. */
+export type Stored<T> = T extends Date
+  ? string
+  : T extends string | number | boolean | null | undefined
+    ? T
+    : { [Key in keyof T]: Stored<T[Key]> };
+
+export type StoredCondition<Type extends string> = Omit<Condition<Type>, 'lastTransitionAt'> & {
+  lastTransitionAt: string;
+};
+
+export function readConditions<Type extends string>(
+  stored: readonly StoredCondition<Type>[],
+): Condition<Type>[] {
+  return stored.map((condition) => ({
+    type: condition.type,
+    status: condition.status,
+    reason: condition.reason,
+    message: condition.message,
+    lastTransitionAt: new Date(condition.lastTransitionAt),
+  }));
+}
+
+/** SQL has one way to say that there is nothing, and so have we. */
+export function orUndefined<T>(value: T | null): T | undefined {
+  return value ?? undefined;
+}

@@ -1,0 +1,67 @@
+import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
+import type { StorageNode } from '@holdfast/core/model/node.js';
+import { asJson, columnsOf, type Table } from '../sql/table.js';
+import { orUndefined, readConditions, type StoredCondition } from './json.js';
+
+const column = columnsOf<StorageNode>();
+
+export const NODES: Table<StorageNode> = {
+  name: 'node',
+  columns: [
+    column('id', 'id'),
+    column('clusterId', 'cluster_id'),
+    column('name', 'name'),
+    column('zone', 'zone'),
+    column('region', 'region'),
+    column('tags', 'tags'),
+    column('allowScheduling', 'allow_scheduling'),
+    column('cordoned', 'cordoned'),
+    column('evictionRequested', 'eviction_requested'),
+    column('conditions', 'conditions', asJson),
+    column('controlUrl', 'control_url'),
+    column('nbdHost', 'nbd_host'),
+    column('nbdPort', 'nbd_port'),
+    column('bootId', 'boot_id'),
+    column('lastHeartbeatAt', 'last_heartbeat_at'),
+  ],
+};
+
+export type NodeRow = {
+  id: NodeId;
+  cluster_id: ClusterId;
+  name: string;
+  zone: string | null;
+  region: string | null;
+  tags: string[];
+  allow_scheduling: boolean;
+  cordoned: boolean;
+  eviction_requested: boolean;
+  conditions: StoredCondition<'Ready' | 'Schedulable'>[];
+  control_url: string | null;
+  nbd_host: string | null;
+  nbd_port: number | null;
+  boot_id: string | null;
+  last_heartbeat_at: Date | null;
+  version: number;
+};
+
+export function readNode(row: NodeRow): StorageNode {
+  return {
+    id: row.id,
+    clusterId: row.cluster_id,
+    name: row.name,
+    zone: orUndefined(row.zone),
+    region: orUndefined(row.region),
+    tags: row.tags,
+    allowScheduling: row.allow_scheduling,
+    cordoned: row.cordoned,
+    evictionRequested: row.eviction_requested,
+    conditions: readConditions(row.conditions),
+    controlUrl: orUndefined(row.control_url),
+    nbdHost: orUndefined(row.nbd_host),
+    nbdPort: orUndefined(row.nbd_port),
+    bootId: orUndefined(row.boot_id),
+    lastHeartbeatAt: orUndefined(row.last_heartbeat_at),
+    version: row.version,
+  };
+}

@@ -1,0 +1,73 @@
+import type { DiskId, NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { Replica } from '@holdfast/core/model/replica.js';
+import { asJson, columnsOf, type Table } from '../sql/table.js';
+import { orUndefined } from './json.js';
+
+const column = columnsOf<Replica>();
+
+export const REPLICAS: Table<Replica> = {
+  name: 'replica',
+  columns: [
+    column('id', 'id'),
+    column('volumeId', 'volume_id'),
+    column('nodeId', 'node_id'),
+    column('diskId', 'disk_id'),
+    column('sizeBytes', 'size_bytes'),
+    column('intent', 'intent'),
+    column('mode', 'mode'),
+    column('provisioned', 'provisioned'),
+    column('healthyAt', 'healthy_at'),
+    column('lastHealthyAt', 'last_healthy_at'),
+    column('failedAt', 'failed_at'),
+    column('lastFailedAt', 'last_failed_at'),
+    column('failure', 'failure', asJson),
+    column('rebuildRetryCount', 'rebuild_retry_count'),
+    column('writtenBytes', 'written_bytes'),
+    column('secret', 'secret'),
+    column('createdAt', 'created_at'),
+  ],
+};
+
+export type ReplicaRow = {
+  id: ReplicaId;
+  volume_id: VolumeId;
+  node_id: NodeId | null;
+  disk_id: DiskId | null;
+  size_bytes: number;
+  intent: Replica['intent'];
+  mode: NonNullable<Replica['mode']> | null;
+  provisioned: boolean;
+  healthy_at: Date | null;
+  last_healthy_at: Date | null;
+  failed_at: Date | null;
+  last_failed_at: Date | null;
+  failure: NonNullable<Replica['failure']> | null;
+  rebuild_retry_count: number;
+  written_bytes: number;
+  secret: string;
+  created_at: Date;
+  version: number;
+};
+
+export function readReplica(row: ReplicaRow): Replica {
+  return {
+    id: row.id,
+    volumeId: row.volume_id,
+    nodeId: orUndefined(row.node_id),
+    diskId: orUndefined(row.disk_id),
+    sizeBytes: row.size_bytes,
+    intent: row.intent,
+    mode: orUndefined(row.mode),
+    provisioned: row.provisioned,
+    healthyAt: orUndefined(row.healthy_at),
+    lastHealthyAt: orUndefined(row.last_healthy_at),
+    failedAt: orUndefined(row.failed_at),
+    lastFailedAt: orUndefined(row.last_failed_at),
+    failure: orUndefined(row.failure),
+    rebuildRetryCount: row.rebuild_retry_count,
+    writtenBytes: row.written_bytes,
+    secret: row.secret,
+    createdAt: row.created_at,
+    version: row.version,
+  };
+}

@@ -1,0 +1,161 @@
+import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
+import type {
+  AttachmentRequest,
+  Attention,
+  Volume,
+  VolumeEndpoint,
+  VolumeSpec,
+  VolumeVerification,
+} from '@holdfast/core/model/volume.js';
+import { asJson, type Column, columnsOf, type Table } from '../sql/table.js';
+import { orUndefined, readConditions, type Stored, type StoredCondition } from './json.js';
+
+const column = columnsOf<Volume>();
+
+/** A column that holds one part of the spec; the spec is always replaced as a whole. */
+function specColumn(part: keyof VolumeSpec, name: string): Column<Volume> {
+  return column('spec', name, (spec) => spec[part]);
+}
+
+export const VOLUMES: Table<Volume> = {
+  name: 'volume',
+  columns: [
+    column('id', 'id'),
+    column('projectId', 'project_id'),
+    column('clusterId', 'cluster_id'),
+    column('name', 'name'),
+    specColumn('sizeBytes', 'size_bytes'),
+    specColumn('numberOfReplicas', 'number_of_replicas'),
+    specColumn('dataEngine', 'data_engine'),
+    specColumn('nodeSelector', 'node_selector'),
+    specColumn('diskSelector', 'disk_selector'),
+    specColumn('dataLocality', 'data_locality'),
+    specColumn('replicaSoftAntiAffinity', 'replica_soft_anti_affinity'),
+    specColumn('replicaZoneSoftAntiAffinity', 'replica_zone_soft_anti_affinity'),
+    specColumn('replicaDiskSoftAntiAffinity', 'replica_disk_soft_anti_affinity'),
+    specColumn('replicaAutoBalance', 'replica_auto_balance'),
+    column('generation', 'generation'),
+    column('observedGeneration', 'observed_generation'),
+    column('state', 'state'),
+    column('robustness', 'robustness'),
+    column('attachment', 'attachment', asJson),
+    column('detachForced', 'detach_forced'),
+    column('attachedNodeId', 'attached_node_id'),
+    column('epoch', 'epoch'),
+    column('engineBootId', 'engine_boot_id'),
+    column('endpoint', 'endpoint', asJson),
+    column('attachmentSecret', 'attachment_secret'),
+    column('record', 'record', asJson),
+    column('lastDegradedAt', 'last_degraded_at'),
+    column('attention', 'attention', asJson),
+    column('conditions', 'conditions', asJson),
+    column('writtenBytes', 'written_bytes'),
+    column('verification', 'verification', asJson),
+    column('deletionRequestedAt', 'deletion_requested_at'),
+    column('createdAt', 'created_at'),
+  ],
+};
+
+/** As Postgres returns it: the CHECK constraints and our own inserts vouch for these types. */
+export type VolumeRow = {
+  id: VolumeId;
+  organization_id: OrganizationId;
+  project_id: ProjectId;
+  cluster_id: ClusterId;
+  name: string;
+  size_bytes: number;
+  number_of_replicas: number;
+  data_engine: VolumeSpec['dataEngine'];
+  node_selector: string[];
+  disk_selector: string[];
+  data_locality: VolumeSpec['dataLocality'];
+  replica_soft_anti_affinity: VolumeSpec['replicaSoftAntiAffinity'];
+  replica_zone_soft_anti_affinity: VolumeSpec['replicaZoneSoftAntiAffinity'];
+  replica_disk_soft_anti_affinity: VolumeSpec['replicaDiskSoftAntiAffinity'];
+  replica_auto_balance: VolumeSpec['replicaAutoBalance'];
+  generation: number;
+  observed_generation: number;
+  state: Volume['state'];
+  robustness: Volume['robustness'];
+  attachment: Stored<AttachmentRequest> | null;
+  detach_forced: boolean;
+  attached_node_id: NodeId | null;
+  epoch: number;
+  engine_boot_id: string | null;
+  endpoint: VolumeEndpoint | null;
+  attachment_secret: string | null;
+  record: CopyRecord | null;
+  last_degraded_at: Date | null;
+  attention: Stored<Attention> | null;
+  conditions: StoredCondition<'Scheduled'>[];
+  written_bytes: number;
+  verification: Stored<VolumeVerification> | null;
+  deletion_requested_at: Date | null;
+  created_at: Date;
+  version: number;
+};
+
+export function readVolume(row: VolumeRow): Volume {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    projectId: row.project_id,
+    clusterId: row.cluster_id,
+    name: row.name,
+    spec: readSpec(row),
+    generation: row.generation,
+    observedGeneration: row.observed_generation,
+    state: row.state,
+    robustness: row.robustness,
+    attachment: row.attachment === null ? undefined : readAttachment(row.attachment),
+    detachForced: row.detach_forced,
+    attachedNodeId: orUndefined(row.attached_node_id),
+    epoch: row.epoch,
+    engineBootId: orUndefined(row.engine_boot_id),
+    endpoint: orUndefined(row.endpoint),
+    attachmentSecret: orUndefined(row.attachment_secret),
+    record: orUndefined(row.record),
+    lastDegradedAt: orUndefined(row.last_degraded_at),
+    attention: row.attention === null ? undefined : readAttention(row.attention),
+    conditions: readConditions(row.conditions),
+    writtenBytes: row.written_bytes,
+    verification: row.verification === null ? undefined : readVerification(row.verification),
+    deletionRequestedAt: orUndefined(row.deletion_requested_at),
+    createdAt: row.created_at,
+    version: row.version,
+  };
+}
+
+function readSpec(row: VolumeRow): VolumeSpec {
+  return {
+    sizeBytes: row.size_bytes,
+    numberOfReplicas: row.number_of_replicas,
+    dataEngine: row.data_engine,
+    nodeSelector: row.node_selector,
+    diskSelector: row.disk_selector,
+    dataLocality: row.data_locality,
+    replicaSoftAntiAffinity: row.replica_soft_anti_affinity,
+    replicaZoneSoftAntiAffinity: row.replica_zone_soft_anti_affinity,
+    replicaDiskSoftAntiAffinity: row.replica_disk_soft_anti_affinity,
+    replicaAutoBalance: row.replica_auto_balance,
+  };
+}
+
+function readAttachment(stored: Stored<AttachmentRequest>): AttachmentRequest {
+  // JSON leaves out what is undefined, so a request for any node comes back without the key.
+  return { nodeId: stored.nodeId, requestedAt: new Date(stored.requestedAt) };
+}
+
+function readAttention(stored: Stored<Attention>): Attention {
+  return { ...stored, since: new Date(stored.since) };
+}
+
+function readVerification(stored: Stored<VolumeVerification>): VolumeVerification {
+  return {
+    ...stored,
+    requestedAt: new Date(stored.requestedAt),
+    finishedAt: stored.finishedAt === undefined ? undefined : new Date(stored.finishedAt),
+    equal: stored.equal,
+  };
+}

@@ -1,0 +1,53 @@
+import { type FaultCode, StorageFault } from '@holdfast/core/model/faults.js';
+import pg from 'pg';
+
+/** Another transaction was in the way, or what a change relies on is gone: reload and decide again. */
+const CONFLICTS = new Set(['40001', '40P01', '55P03', '23503', '23505']);
+/** Postgres is stopping, starting or full. Class 08 is about broken connections. */
+const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '53300', '57014']);
+const BROKEN_SOCKET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
+
+/** Unique constraints that people can run into by a name they choose. */
+const NAME_CONSTRAINTS: Readonly<Record<string, { code: FaultCode; message: string }>> = {
+  volume_project_id_name_key: { code: 'volume.name_taken', message: 'the project has a volume of that name' },
+  cluster_organization_id_name_key: {
+    code: 'cluster.name_taken',
+    message: 'there is a cluster of that name',
+  },
+  project_organization_id_name_key: {
+    code: 'project.name_taken',
+    message: 'there is a project of that name',
+  },
+};
+
+/** What Postgres or the connection to it says, as a fault that callers know; anything unexpected stays as it is. */
+export function translateError(error: unknown): unknown {
+  if (error instanceof StorageFault || !(error instanceof Error)) return error;
+  const code = 'code' in error ? String(error.code) : '';
+  if (error instanceof pg.DatabaseError) {
+    const named = error.constraint === undefined ? undefined : NAME_CONSTRAINTS[error.constraint];
+    if (code === '23505' && named !== undefined) {
+      return new StorageFault(named.code, { publicMessage: named.message, cause: error });
+    }
+    if (CONFLICTS.has(code)) return conflict(error.message, error);
+    return UNAVAILABLE.has(code) || code.startsWith('08') ? unavailable(error) : error;
+  }
+  const broken = /Connection terminated|timeout exceeded when trying to connect|not queryable/;
+  return BROKEN_SOCKET.has(code) || broken.test(error.message) ? unavailable(error) : error;
+}
+
+export function conflict(reason: string, cause?: unknown): StorageFault {
+  return new StorageFault('store.conflict', {
+    publicMessage: 'it was changed at the same moment; try again',
+    context: { reason },
+    cause,
+  });
+}
+
+function unavailable(cause: Error): StorageFault {
+  return new StorageFault('store.unavailable', {
+    publicMessage: 'the database can not be reached',
+    context: { reason: cause.message },
+    cause,
+  });
+}

@@ -1,0 +1,41 @@
+import { Bug } from '@holdfast/core/model/faults.js';
+import pg from 'pg';
+
+const OID_INT8 = 20;
+
+/** Reads bigint as a number. Every one of ours is at most 2^53 − 1 by a CHECK, or counts something slow. */
+function parseInt8(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new Bug(`the database holds ${text}, more than a number can`);
+  return value;
+}
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => (oid === OID_INT8 ? parseInt8 : pg.types.getTypeParser(oid, format)),
+};
+
+/** Long enough for a Postgres that restarts, short enough that a request still gets an answer. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** No statement of ours takes long; one that does holds locks that others wait for. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+
+export type PoolOptions = {
+  /** Connections at most. Each costs Postgres about 5 MB. */
+  connectionsMax: number;
+  applicationName: string;
+};
+
+export function createPool(url: string, options: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.connectionsMax,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    types,
+  });
+  // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
+  pool.on('error', () => {});
+  return pool;
+}

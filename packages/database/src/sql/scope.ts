@@ -1,0 +1,82 @@
+import type { OrganizationId } from '@holdfast/core/model/ids.js';
+import pg from 'pg';
+import { translateError } from './errors.js';
+
+/** Runs one statement. A whole transaction is handed around as one of these. */
+export interface Sql {
+  query<Row extends pg.QueryResultRow>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<{ rows: Row[]; rowCount: number }>;
+}
+
+/**
+ * Whose rows a piece of work may see. Under the api role an organization must be named; the system role names none
+ * and sees all. Which of the two it is depends on the role that the pool connects as.
+ */
+export type Scope = { readonly pool: pg.Pool; readonly organizationId: OrganizationId | undefined };
+
+export function systemScope(pool: pg.Pool): Scope {
+  return { pool, organizationId: undefined };
+}
+
+export function organizationScope(pool: pg.Pool, organizationId: OrganizationId): Scope {
+  return { pool, organizationId };
+}
+
+type Mode = 'write' | 'snapshot';
+
+const BEGIN: Record<Mode, string> = {
+  write: 'BEGIN ISOLATION LEVEL READ COMMITTED',
+  // Several statements that must see one state of things.
+  snapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+};
+
+/** Changes things: row locks and versions decide who wins. */
+export function transaction<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return run(scope, 'write', work);
+}
+
+/** Reads one consistent state over several statements. */
+export function snapshot<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return run(scope, 'snapshot', work);
+}
+
+async function run<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
+  let client: pg.PoolClient | undefined;
+  try {
+    client = await scope.pool.connect();
+    // One round trip for both: the organization is set for this transaction only, so that none leaks to the next.
+    await client.query(`${BEGIN[mode]}; ${setOrganization(scope)}`);
+    const result = await work(asSql(client));
+    await client.query('COMMIT');
+    client.release();
+    return result;
+  } catch (error) {
+    if (client !== undefined) await rollBack(client);
+    throw translateError(error);
+  }
+}
+
+function setOrganization({ organizationId }: Scope): string {
+  return `SELECT set_config('holdfast.organization_id', ${pg.escapeLiteral(organizationId ?? '')}, true)`;
+}
+
+function asSql(client: pg.PoolClient): Sql {
+  return {
+    async query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) {
+      const { rows, rowCount } = await client.query<Row>(text, [...values]);
+      return { rows, rowCount: rowCount ?? 0 };
+    },
+  };
+}
+
+/** A connection that can't even roll back is broken, and must not go back to the pool. */
+async function rollBack(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query('ROLLBACK');
+    client.release();
+  } catch (error) {
+    client.release(error instanceof Error ? error : true);
+  }
+}

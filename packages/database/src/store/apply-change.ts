@@ -1,0 +1,195 @@
+import type { Change, CommitGuard } from '@holdfast/control/ports/store.js';
+import { assertNever } from '@holdfast/core/model/faults.js';
+import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
+import type { Rebuild } from '@holdfast/core/model/rebuild.js';
+import type { Replica } from '@holdfast/core/model/replica.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import { DISKS } from '../rows/disk-row.js';
+import { NODES } from '../rows/node-row.js';
+import { REBUILDS } from '../rows/rebuild-row.js';
+import { REPLICAS, type ReplicaRow } from '../rows/replica-row.js';
+import { SNAPSHOTS } from '../rows/snapshot-row.js';
+import { VOLUMES } from '../rows/volume-row.js';
+import { conflict } from '../sql/errors.js';
+import type { Sql } from '../sql/scope.js';
+import { insertUnder, patchRow } from '../sql/table.js';
+import { book, release } from './booking.js';
+import { insertEvent } from './events.js';
+import type { Touched } from './touched.js';
+
+type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
+
+/** One running commit. */
+export type Commit = { readonly sql: Sql; readonly guard: CommitGuard; readonly touched: Touched };
+
+/** Applies one change. A row that is not there any more is a conflict: the plan was made from an older state. */
+export async function applyChange(commit: Commit, change: Change): Promise<void> {
+  const { sql, touched } = commit;
+  switch (change.kind) {
+    case 'volume.create':
+      return createVolume(commit, change);
+    case 'volume.patch':
+      return patchVolume(commit, change);
+    case 'volume.delete':
+      return deleteVolume(commit, change);
+    case 'replica.create':
+      return createReplica(commit, change);
+    case 'replica.place':
+      return placeReplica(commit, change);
+    case 'replica.patch':
+      return patchReplica(commit, change);
+    case 'replica.delete':
+      return deleteReplica(commit, change);
+    case 'rebuild.create':
+      return createRebuild(commit, change);
+    case 'rebuild.patch':
+      return patchRebuild(commit, change);
+    case 'snapshot.create': {
+      const { snapshot } = change;
+      const made = await insertUnder(sql, SNAPSHOTS, snapshot, { table: 'volume', id: snapshot.volumeId });
+      requireMade(made, `volume ${snapshot.volumeId}`);
+      return touched.volume(snapshot.volumeId);
+    }
+    case 'node.patch':
+      return patchNode(commit, change);
+    case 'disk.patch':
+      return patchDisk(commit, change);
+    case 'event':
+      return insertEvent(sql, change.event);
+    default:
+      return assertNever(change);
+  }
+}
+
+async function createVolume({ sql, touched }: Commit, { volume }: ChangeOf<'volume.create'>): Promise<void> {
+  const made = await insertUnder(sql, VOLUMES, volume, { table: 'project', id: volume.projectId });
+  requireMade(made, `project ${volume.projectId}`);
+  touched.volume(volume.id);
+}
+
+async function patchVolume(commit: Commit, change: ChangeOf<'volume.patch'>): Promise<void> {
+  const { guard, sql, touched } = commit;
+  const guarded = guard.kind === 'volume' && guard.volumeId === change.volumeId;
+  const row = await patchRow<Volume, { id: VolumeId }>(sql, VOLUMES, change.volumeId, change.patch, {
+    bumpVersion: !guarded,
+    returning: 'id',
+  });
+  required(row, `volume ${change.volumeId}`);
+  touched.volume(change.volumeId);
+}
+
+async function deleteVolume({ sql, touched }: Commit, change: ChangeOf<'volume.delete'>): Promise<void> {
+  const { rows } = await sql.query<{ cluster_id: ClusterId }>(
+    'DELETE FROM volume WHERE id = $1 RETURNING cluster_id',
+    [change.volumeId],
+  );
+  touched.cluster(required(rows[0], `volume ${change.volumeId}`).cluster_id);
+}
+
+async function createReplica({ sql, touched }: Commit, change: ChangeOf<'replica.create'>): Promise<void> {
+  const { replica, booking } = change;
+  if (booking !== undefined) await book(sql, booking);
+  const made = await insertUnder(sql, REPLICAS, replica, { table: 'volume', id: replica.volumeId });
+  requireMade(made, `volume ${replica.volumeId}`);
+  touched.volume(replica.volumeId);
+}
+
+async function placeReplica({ sql, touched }: Commit, change: ChangeOf<'replica.place'>): Promise<void> {
+  await book(sql, change.booking);
+  // Only one that has no disk yet: else its first booking would never be given back.
+  const { rows } = await sql.query<{ volume_id: VolumeId }>(
+    `UPDATE replica SET node_id = $2, disk_id = $3, version = version + 1
+     WHERE id = $1 AND disk_id IS NULL RETURNING volume_id`,
+    [change.replicaId, change.nodeId, change.booking.diskId],
+  );
+  touched.volume(required(rows[0], `unplaced replica ${change.replicaId}`).volume_id);
+}
+
+async function patchReplica({ sql, touched }: Commit, change: ChangeOf<'replica.patch'>): Promise<void> {
+  const row = await patchRow<Replica, { volume_id: VolumeId }>(
+    sql,
+    REPLICAS,
+    change.replicaId,
+    change.patch,
+    {
+      bumpVersion: true,
+      returning: 'volume_id',
+    },
+  );
+  touched.volume(required(row, `replica ${change.replicaId}`).volume_id);
+}
+
+async function deleteReplica({ sql, touched }: Commit, change: ChangeOf<'replica.delete'>): Promise<void> {
+  const { rows } = await sql.query<
+    Pick<ReplicaRow, 'volume_id' | 'disk_id' | 'size_bytes' | 'written_bytes'>
+  >('DELETE FROM replica WHERE id = $1 RETURNING volume_id, disk_id, size_bytes, written_bytes', [
+    change.replicaId,
+  ]);
+  const row = required(rows[0], `replica ${change.replicaId}`);
+  await release(sql, row);
+  touched.volume(row.volume_id);
+}
+
+async function createRebuild(
+  { sql, touched }: Commit,
+  { rebuild }: ChangeOf<'rebuild.create'>,
+): Promise<void> {
+  const made = await insertUnder(sql, REBUILDS, rebuild, { table: 'volume', id: rebuild.volumeId });
+  requireMade(made, `volume ${rebuild.volumeId}`);
+  touched.volume(rebuild.volumeId);
+  touched.cluster(rebuild.clusterId);
+}
+
+async function patchRebuild({ sql, touched }: Commit, change: ChangeOf<'rebuild.patch'>): Promise<void> {
+  const condition =
+    change.ifState === undefined ? {} : { condition: { text: 'state = $2', value: change.ifState } };
+  const row = await patchRow<Rebuild, { volume_id: VolumeId; cluster_id: ClusterId }>(
+    sql,
+    REBUILDS,
+    change.rebuildId,
+    change.patch,
+    { bumpVersion: true, returning: 'volume_id, cluster_id', ...condition },
+  );
+  const { volume_id, cluster_id } = required(row, `rebuild ${change.rebuildId}`);
+  touched.volume(volume_id);
+  touched.cluster(cluster_id);
+}
+
+async function patchNode({ guard, sql, touched }: Commit, change: ChangeOf<'node.patch'>): Promise<void> {
+  const guarded = guard.kind === 'node' && guard.nodeId === change.nodeId;
+  const row = await patchRow<StorageNode, { cluster_id: ClusterId }>(
+    sql,
+    NODES,
+    change.nodeId,
+    change.patch,
+    {
+      bumpVersion: !guarded,
+      returning: 'cluster_id',
+    },
+  );
+  touched.cluster(required(row, `node ${change.nodeId}`).cluster_id);
+}
+
+async function patchDisk({ sql, touched }: Commit, change: ChangeOf<'disk.patch'>): Promise<void> {
+  const row = await patchRow<StorageDisk, { cluster_id: ClusterId }>(
+    sql,
+    DISKS,
+    change.diskId,
+    change.patch,
+    {
+      bumpVersion: true,
+      returning: 'cluster_id',
+    },
+  );
+  touched.cluster(required(row, `disk ${change.diskId}`).cluster_id);
+}
+
+function requireMade(made: boolean, parent: string): void {
+  if (!made) throw conflict(`${parent} is gone`);
+}
+
+function required<T>(row: T | undefined, what: string): T {
+  if (row === undefined) throw conflict(`${what} is gone or has changed`);
+  return row;
+}

@@ -1,0 +1,47 @@
+import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+import type { Sql } from '../sql/scope.js';
+import { asJson } from '../sql/table.js';
+import { Touched, writeOutbox } from './touched.js';
+
+/**
+ * Records smaller members for an engine that may not shrink them alone. I/O of the volume waits for this, and from
+ * the commit on only these members can ever be believed.
+ */
+export async function confirmRecord(sql: Sql, volumeId: VolumeId, record: CopyRecord): Promise<void> {
+  const { rows } = await sql.query<{ epoch: number; record: CopyRecord | null }>(
+    'SELECT epoch, record FROM volume WHERE id = $1 FOR UPDATE',
+    [volumeId],
+  );
+  const current = rows[0];
+  if (current === undefined || current.epoch !== record.epoch)
+    throw stale(volumeId, 'a newer attachment exists');
+  if (current.record !== null) {
+    const order = compareRecords(current.record, record);
+    if (order > 0) throw stale(volumeId, 'a newer record exists');
+    // The answer to the first call may have been lost; the same record again is confirmed again.
+    if (order === 0 && !sameMembers(current.record, record))
+      throw stale(volumeId, 'the record is another one');
+    if (order === 0) return;
+  }
+  if (record.members.length === 0) throw stale(volumeId, 'a record needs members');
+  await sql.query('UPDATE volume SET record = $2, version = version + 1 WHERE id = $1', [
+    volumeId,
+    asJson(record),
+  ]);
+  const touched = new Touched();
+  touched.volume(volumeId);
+  await writeOutbox(sql, touched);
+}
+
+function sameMembers(a: CopyRecord, b: CopyRecord): boolean {
+  return [...a.members].sort().join() === [...b.members].sort().join();
+}
+
+function stale(volumeId: VolumeId, why: string): StorageFault {
+  return new StorageFault('engine.stale_epoch', {
+    publicMessage: `the record was not taken over: ${why}`,
+    context: { volumeId },
+  });
+}

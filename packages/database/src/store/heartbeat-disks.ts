@@ -1,0 +1,97 @@
+import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
+import { compareIds, type DiskId } from '@holdfast/core/model/ids.js';
+import { type DiskRow, readDisk } from '../rows/disk-row.js';
+import { asJson } from '../sql/table.js';
+import type { HeartbeatContext } from './heartbeat.js';
+
+/**
+ * Stores the disks' facts, and makes disks at their first contact.
+ *
+ * A disk whose identity another node has already reported stays that node's: its replicas are booked there, and
+ * moving a disk between nodes is a person's decision.
+ */
+export async function storeDisks(context: HeartbeatContext): Promise<void> {
+  const { sql, clusterId, nodeId, heartbeat, touched } = context;
+  if (heartbeat.disks.length === 0) return;
+  const reports = [...heartbeat.disks].sort((a, b) => compareIds(a.diskId, b.diskId));
+  const { rows } = await sql.query<DiskRow>('SELECT * FROM disk WHERE id = ANY($1) ORDER BY id FOR UPDATE', [
+    reports.map(({ diskId }) => diskId),
+  ]);
+  const known = new Map<string, DiskRow>(rows.map((row) => [row.id, row]));
+  const changed = reports
+    .map((report) => toUpdate(report, known.get(report.diskId), context))
+    .filter((update) => update !== undefined);
+  if (changed.length === 0) return;
+  await sql.query(
+    `INSERT INTO disk AS d (id, organization_id, cluster_id, node_id, name, path, type, file_system,
+       storage_maximum_bytes, storage_available_bytes, conditions, created_at)
+     SELECT x.id, n.organization_id, n.cluster_id, n.id, x.name, x.path, x.type, x.file_system,
+       x.maximum, x.available, x.conditions, $3
+     FROM node n, jsonb_to_recordset($2::jsonb) AS x(id uuid, name text, path text, type text, file_system text,
+       maximum bigint, available bigint, conditions jsonb, bump int)
+     WHERE n.id = $1
+     ORDER BY x.id
+     ON CONFLICT (id) DO UPDATE SET name = excluded.name, path = excluded.path, type = excluded.type,
+       file_system = excluded.file_system, storage_maximum_bytes = excluded.storage_maximum_bytes,
+       storage_available_bytes = excluded.storage_available_bytes, conditions = excluded.conditions,
+       version = d.version + CASE WHEN d.storage_maximum_bytes <> excluded.storage_maximum_bytes
+         OR d.conditions <> excluded.conditions THEN 1 ELSE 0 END
+     WHERE d.node_id = excluded.node_id`,
+    [nodeId, asJson(changed.map(({ row }) => row)), context.now],
+  );
+  if (changed.some(({ wakes }) => wakes)) touched.cluster(clusterId);
+}
+
+/** What to write for one report; undefined when the row says so already. */
+function toUpdate(report: DiskReport, row: DiskRow | undefined, { now, nodeId }: HeartbeatContext) {
+  const known = row === undefined ? undefined : readDisk(row);
+  if (known !== undefined && known.nodeId !== nodeId) return undefined;
+  const before = known?.conditions ?? [];
+  const status = report.ready ? 'True' : 'False';
+  const ready = { type: 'Ready' as const, status, reason: report.reason, message: report.message } as const;
+  const previous = conditionOf(before, 'Ready');
+  const sameCondition =
+    previous?.status === status && previous.reason === report.reason && previous.message === report.message;
+  const sameFacts =
+    known !== undefined &&
+    known.name === report.name &&
+    known.path === report.path &&
+    known.type === report.type &&
+    known.fileSystem === report.fileSystem &&
+    known.storageMaximumBytes === report.maximumBytes;
+  if (sameFacts && sameCondition && known.storageAvailableBytes === report.availableBytes) return undefined;
+  return {
+    wakes: !sameFacts || previous?.status !== status,
+    row: {
+      id: report.diskId,
+      name: report.name,
+      path: report.path,
+      type: report.type,
+      file_system: report.fileSystem,
+      maximum: report.maximumBytes,
+      available: report.availableBytes,
+      conditions: sameCondition ? before : withCondition(before, ready, now),
+    },
+  };
+}
+
+/** Stores what each copy has written, and the sums per disk that the placement reads. */
+export async function storeReplicaUsage({ sql, nodeId, heartbeat }: HeartbeatContext): Promise<void> {
+  if (heartbeat.replicas.length === 0) return;
+  const reports = [...heartbeat.replicas].sort((a, b) => compareIds(a.replicaId, b.replicaId));
+  const { rows } = await sql.query<{ disk_id: DiskId }>(
+    `UPDATE replica r SET written_bytes = x.written
+     FROM unnest($2::uuid[], $3::bigint[]) AS x(id, written)
+     WHERE r.id = x.id AND r.node_id = $1 AND r.written_bytes <> x.written
+     RETURNING r.disk_id`,
+    [nodeId, reports.map(({ replicaId }) => replicaId), reports.map(({ writtenBytes }) => writtenBytes)],
+  );
+  if (rows.length === 0) return;
+  await sql.query(
+    `UPDATE disk d SET written_bytes = used.bytes
+     FROM (SELECT disk_id, sum(written_bytes)::bigint AS bytes FROM replica WHERE disk_id = ANY($1) GROUP BY disk_id) used
+     WHERE d.id = used.disk_id`,
+    [[...new Set(rows.map(({ disk_id }) => disk_id))]],
+  );
+}

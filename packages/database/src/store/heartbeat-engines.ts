@@ -1,0 +1,120 @@
+import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { asJson } from '../sql/table.js';
+import type { HeartbeatContext } from './heartbeat.js';
+
+/** How many volumes one reboot may wake at once; the sweep finds the rest. Bounds the transaction. */
+const WOKEN_BY_REBOOT_MAX = 10_000;
+
+/**
+ * Stores what the node's engines report, and wakes the volumes for which it says something new.
+ *
+ * An engine that is not reported any more is gone: its observation goes, and its volume is woken. What an engine says
+ * reaches the volume's and its replicas' rows only when it is the one that the volume is attached to, at its epoch.
+ */
+export async function storeEngines(context: HeartbeatContext, rebooted: boolean): Promise<void> {
+  if (rebooted) await wakeVolumesOfNode(context);
+  await storeObservations(context);
+  if (context.heartbeat.engines.length === 0) return;
+  await storeWrittenBytes(context);
+  await storeModes(context);
+}
+
+async function wakeVolumesOfNode({ sql, nodeId, touched }: HeartbeatContext): Promise<void> {
+  const { rows } = await sql.query<{ id: VolumeId }>(
+    `SELECT id FROM volume WHERE attached_node_id = $1
+     UNION SELECT volume_id FROM replica WHERE node_id = $1 LIMIT $2`,
+    [nodeId, WOKEN_BY_REBOOT_MAX],
+  );
+  for (const { id } of rows) touched.volume(id);
+}
+
+async function storeObservations({ sql, nodeId, heartbeat, now, touched }: HeartbeatContext): Promise<void> {
+  const { rows: known } = await sql.query<{ volume_id: VolumeId; signature: string; boot_id: string }>(
+    'SELECT volume_id, signature, boot_id FROM engine_observation WHERE node_id = $1',
+    [nodeId],
+  );
+  const before = new Map(known.map((row) => [row.volume_id, `${row.boot_id} ${row.signature}`]));
+  const reported = heartbeat.engines.map((report) => ({ report, signature: signatureOf(report) }));
+  if (reported.length > 0) {
+    // The join drops engines of volumes that are gone, or that belong to another cluster.
+    const { rows } = await sql.query<{ volume_id: VolumeId; signature: string }>(
+      `INSERT INTO engine_observation (volume_id, node_id, organization_id, cluster_id, boot_id, epoch, observed_at,
+         signature, report)
+       SELECT v.id, n.id, v.organization_id, v.cluster_id, $2, (x.report->>'epoch')::bigint, $3, x.signature, x.report
+       FROM jsonb_to_recordset($4::jsonb) AS x(report jsonb, signature text)
+       JOIN volume v ON v.id = (x.report->>'volumeId')::uuid
+       JOIN node n ON n.id = $1 AND n.cluster_id = v.cluster_id
+       ON CONFLICT (volume_id, node_id) DO UPDATE SET boot_id = excluded.boot_id, epoch = excluded.epoch,
+         observed_at = excluded.observed_at, signature = excluded.signature, report = excluded.report
+       RETURNING volume_id, signature`,
+      [nodeId, heartbeat.node.bootId, now, asJson(reported)],
+    );
+    for (const row of rows) {
+      if (before.get(row.volume_id) !== `${heartbeat.node.bootId} ${row.signature}`)
+        touched.volume(row.volume_id);
+    }
+  }
+  await forgetMissing({ sql, nodeId, heartbeat, touched }, known.length);
+}
+
+async function forgetMissing(
+  { sql, nodeId, heartbeat, touched }: Pick<HeartbeatContext, 'sql' | 'nodeId' | 'heartbeat' | 'touched'>,
+  knownCount: number,
+): Promise<void> {
+  if (knownCount === 0) return;
+  const { rows } = await sql.query<{ volume_id: VolumeId }>(
+    'DELETE FROM engine_observation WHERE node_id = $1 AND volume_id <> ALL($2) RETURNING volume_id',
+    [nodeId, heartbeat.engines.map(({ volumeId }) => volumeId)],
+  );
+  for (const { volume_id } of rows) touched.volume(volume_id);
+}
+
+/** Everything in a report that the reconciler may act on; progress is left out on purpose. */
+function signatureOf(report: EngineReport): string {
+  return JSON.stringify([
+    report.epoch,
+    report.state,
+    report.record.epoch,
+    report.record.dataGeneration,
+    [...report.record.members].sort(),
+    report.replicas.map(({ replicaId, mode }) => `${replicaId} ${mode}`).sort(),
+    report.rebuilds.map(({ rebuildId, state, phase }) => `${rebuildId} ${state} ${phase}`).sort(),
+  ]);
+}
+
+/** The one condition under which an engine speaks for its volume. */
+const SPEAKS_FOR = 'v.attached_node_id = $1 AND v.epoch = x.epoch';
+
+async function storeWrittenBytes({ sql, nodeId, heartbeat: { engines } }: HeartbeatContext): Promise<void> {
+  await sql.query(
+    `UPDATE volume v SET written_bytes = x.written
+     FROM unnest($2::uuid[], $3::bigint[], $4::bigint[]) AS x(id, epoch, written)
+     WHERE v.id = x.id AND ${SPEAKS_FOR} AND v.written_bytes <> x.written`,
+    [
+      nodeId,
+      engines.map(({ volumeId }) => volumeId),
+      engines.map(({ epoch }) => epoch),
+      engines.map(({ writtenBytes }) => writtenBytes),
+    ],
+  );
+}
+
+async function storeModes({ sql, nodeId, heartbeat }: HeartbeatContext): Promise<void> {
+  const modes = heartbeat.engines.flatMap(({ volumeId, epoch, replicas }) =>
+    replicas.map(({ replicaId, mode }) => ({ volumeId, epoch, replicaId, mode })),
+  );
+  await sql.query(
+    `UPDATE replica r SET mode = x.mode, version = r.version + 1
+     FROM unnest($2::uuid[], $3::bigint[], $4::uuid[], $5::text[]) AS x(volume_id, epoch, id, mode)
+     JOIN volume v ON v.id = x.volume_id
+     WHERE r.id = x.id AND r.volume_id = v.id AND ${SPEAKS_FOR} AND r.mode IS DISTINCT FROM x.mode`,
+    [
+      nodeId,
+      modes.map(({ volumeId }) => volumeId),
+      modes.map(({ epoch }) => epoch),
+      modes.map(({ replicaId }) => replicaId),
+      modes.map(({ mode }) => mode),
+    ],
+  );
+}

@@ -1,0 +1,140 @@
+import type { FleetView, RebuildQueueView, VolumeView } from '@holdfast/control/ports/store.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { StorageNode } from '@holdfast/core/model/node.js';
+import type { Rebuild } from '@holdfast/core/model/rebuild.js';
+import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
+import { effectiveSettings } from '@holdfast/core/settings/effective.js';
+import { type DiskRow, readDisk } from '../rows/disk-row.js';
+import { type NodeRow, readNode } from '../rows/node-row.js';
+import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
+import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
+import { readSnapshot, type SnapshotRow } from '../rows/snapshot-row.js';
+import { readVolume, type VolumeRow } from '../rows/volume-row.js';
+import type { Sql } from '../sql/scope.js';
+
+/** Ended rebuilds shown to the reconciler: enough to count failures in a row for its back-off. */
+const ENDED_REBUILDS_MAX = 10;
+
+type ObservationRow = {
+  node_id: NodeId;
+  boot_id: string;
+  observed_at: Date;
+  report: NonNullable<VolumeView['engine']>['report'];
+};
+
+export async function loadVolumeView(sql: Sql, volumeId: VolumeId): Promise<VolumeView | undefined> {
+  const { rows } = await sql.query<VolumeRow>('SELECT * FROM volume WHERE id = $1', [volumeId]);
+  const row = rows[0];
+  if (row === undefined) return undefined;
+  const volume = readVolume(row);
+  const replicas = await sql.query<ReplicaRow>('SELECT * FROM replica WHERE volume_id = $1 ORDER BY id', [
+    volumeId,
+  ]);
+  const snapshots = await sql.query<SnapshotRow>(
+    'SELECT * FROM snapshot WHERE volume_id = $1 ORDER BY created_at, id',
+    [volumeId],
+  );
+  return {
+    volume,
+    replicas: replicas.rows.map(readReplica),
+    snapshots: snapshots.rows.map(readSnapshot),
+    rebuilds: await loadRebuildsOf(sql, volumeId),
+    fleet: await loadFleetView(sql, volume.clusterId),
+    engine: await loadEngine(sql, volumeId),
+  };
+}
+
+async function loadRebuildsOf(sql: Sql, volumeId: VolumeId): Promise<Rebuild[]> {
+  const { rows } = await sql.query<RebuildRow>(
+    `SELECT * FROM (
+       SELECT * FROM rebuild WHERE volume_id = $1 AND state IN ('queued', 'running')
+       UNION ALL
+       (SELECT * FROM rebuild WHERE volume_id = $1 AND state NOT IN ('queued', 'running')
+        ORDER BY queued_at DESC, id DESC LIMIT $2)
+     ) recent ORDER BY queued_at, id`,
+    [volumeId, ENDED_REBUILDS_MAX],
+  );
+  return rows.map(readRebuild);
+}
+
+/** Only a report of the current epoch, from the attached node's current boot, says anything about the volume. */
+async function loadEngine(sql: Sql, volumeId: VolumeId): Promise<VolumeView['engine']> {
+  const { rows } = await sql.query<ObservationRow>(
+    `SELECT o.node_id, o.boot_id, o.observed_at, o.report
+     FROM engine_observation o
+     JOIN volume v ON v.id = o.volume_id AND v.attached_node_id = o.node_id AND v.epoch = o.epoch
+     JOIN node n ON n.id = o.node_id AND n.boot_id = o.boot_id
+     WHERE o.volume_id = $1`,
+    [volumeId],
+  );
+  const row = rows[0];
+  if (row === undefined) return undefined;
+  return { nodeId: row.node_id, bootId: row.boot_id, at: row.observed_at, report: row.report };
+}
+
+export async function loadFleetView(sql: Sql, clusterId: ClusterId): Promise<FleetView> {
+  const { settings, settingsVersion } = await loadSettings(sql, clusterId);
+  const disks = await sql.query<DiskRow>('SELECT * FROM disk WHERE cluster_id = $1 ORDER BY id', [clusterId]);
+  return {
+    clusterId,
+    settings,
+    settingsVersion,
+    nodes: await loadNodes(sql, clusterId),
+    disks: disks.rows.map(readDisk),
+  };
+}
+
+async function loadNodes(sql: Sql, clusterId: ClusterId): Promise<StorageNode[]> {
+  const { rows } = await sql.query<NodeRow>('SELECT * FROM node WHERE cluster_id = $1 ORDER BY id', [
+    clusterId,
+  ]);
+  return rows.map(readNode);
+}
+
+type ClusterSettingsRow = {
+  settings_version: number;
+  rebuild_queue_version: number;
+  overrides: Record<string, unknown>;
+};
+
+async function loadSettings(
+  sql: Sql,
+  clusterId: ClusterId,
+): Promise<{ settings: ClusterSettings; settingsVersion: number; rebuildQueueVersion: number }> {
+  const { rows } = await sql.query<ClusterSettingsRow>(
+    `SELECT c.settings_version, c.rebuild_queue_version,
+       coalesce((SELECT jsonb_object_agg(s.name, s.value) FROM setting s WHERE s.cluster_id = c.id), '{}') AS overrides
+     FROM cluster c WHERE c.id = $1`,
+    [clusterId],
+  );
+  const row = rows[0];
+  if (row === undefined) {
+    throw new StorageFault('cluster.not_found', { publicMessage: `there is no cluster ${clusterId}` });
+  }
+  return {
+    settings: effectiveSettings(row.overrides),
+    settingsVersion: row.settings_version,
+    rebuildQueueVersion: row.rebuild_queue_version,
+  };
+}
+
+export async function loadRebuildQueueView(
+  sql: Sql,
+  clusterId: ClusterId,
+): Promise<RebuildQueueView & { version: number }> {
+  const { settings, rebuildQueueVersion } = await loadSettings(sql, clusterId);
+  const { rows } = await sql.query<RebuildRow>(
+    `SELECT * FROM rebuild WHERE cluster_id = $1 AND state IN ('queued', 'running') ORDER BY queued_at, id`,
+    [clusterId],
+  );
+  const active = rows.map(readRebuild);
+  return {
+    clusterId,
+    settings,
+    nodes: await loadNodes(sql, clusterId),
+    queued: active.filter(({ state }) => state === 'queued'),
+    running: active.filter(({ state }) => state === 'running'),
+    version: rebuildQueueVersion,
+  };
+}

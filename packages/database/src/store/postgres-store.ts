@@ -1,0 +1,101 @@
+import type { AgentTarget } from '@holdfast/control/ports/agent-client.js';
+import type {
+  Change,
+  CommitGuard,
+  FleetView,
+  RebuildQueueView,
+  Store,
+  VolumeView,
+} from '@holdfast/control/ports/store.js';
+import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+import { isFault } from '@holdfast/core/model/faults.js';
+import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import { type Scope, type Sql, snapshot, transaction } from '../sql/scope.js';
+import { applyChange } from './apply-change.js';
+import { lockDisks } from './booking.js';
+import { confirmRecord } from './confirm-record.js';
+import { takeGuard } from './guard.js';
+import { recordHeartbeat } from './heartbeat.js';
+import { listUnsettledVolumes, listVolumesOfNode } from './list-volumes.js';
+import { loadFleetView, loadRebuildQueueView, loadVolumeView } from './load-views.js';
+import { Touched, writeOutbox } from './touched.js';
+
+/** A heartbeat has no guard, so it can simply be applied again; more often than this something is wrong. */
+const HEARTBEAT_ATTEMPTS_MAX = 3;
+
+export type StoreOptions = {
+  /** Runs in the transaction of every commit, for instance to write the audit log. */
+  inEveryCommit?: (sql: Sql) => Promise<void>;
+};
+
+/** The `Store` port on Postgres: as the system role for all organizations, or as the api role for one of them. */
+export class PostgresStore implements Store {
+  constructor(
+    private readonly scope: Scope,
+    private readonly options: StoreOptions = {},
+  ) {}
+
+  loadVolume(volumeId: VolumeId): Promise<VolumeView | undefined> {
+    return snapshot(this.scope, (sql) => loadVolumeView(sql, volumeId));
+  }
+
+  loadFleet(clusterId: ClusterId): Promise<FleetView> {
+    return snapshot(this.scope, (sql) => loadFleetView(sql, clusterId));
+  }
+
+  loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { readonly version: number }> {
+    return snapshot(this.scope, (sql) => loadRebuildQueueView(sql, clusterId));
+  }
+
+  listUnsettledVolumes(options: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
+    return snapshot(this.scope, (sql) => listUnsettledVolumes(sql, options));
+  }
+
+  listVolumesOfNode(nodeId: NodeId, options: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
+    return snapshot(this.scope, (sql) => listVolumesOfNode(sql, nodeId, options));
+  }
+
+  async listClusters(): Promise<ClusterId[]> {
+    const { rows } = await snapshot(this.scope, (sql) =>
+      sql.query<{ id: ClusterId }>('SELECT id FROM cluster ORDER BY id'),
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async agentOf(nodeId: NodeId): Promise<AgentTarget | undefined> {
+    type AgentRow = { id: NodeId; name: string; control_url: string | null; control_secret: string | null };
+    const { rows } = await snapshot(this.scope, (sql) =>
+      sql.query<AgentRow>('SELECT id, name, control_url, control_secret FROM node WHERE id = $1', [nodeId]),
+    );
+    const row = rows[0];
+    if (row === undefined || row.control_url === null || row.control_secret === null) return undefined;
+    return { id: row.id, name: row.name, controlUrl: row.control_url, controlSecret: row.control_secret };
+  }
+
+  /** Locks are taken in one order everywhere: the guarded row, disks by id, then what the changes name. */
+  async commit(guard: CommitGuard, changes: readonly Change[]): Promise<void> {
+    await transaction(this.scope, async (sql) => {
+      const touched = new Touched();
+      await takeGuard(sql, guard);
+      await lockDisks(sql, changes);
+      for (const change of changes) await applyChange({ sql, guard, touched }, change);
+      await writeOutbox(sql, touched);
+      await this.options.inEveryCommit?.(sql);
+    });
+  }
+
+  async recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now: Date): Promise<{ nodeId: NodeId }> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await transaction(this.scope, (sql) => recordHeartbeat(sql, clusterId, heartbeat, now));
+      } catch (error) {
+        if (!isFault(error, 'store.conflict') || attempt === HEARTBEAT_ATTEMPTS_MAX) throw error;
+      }
+    }
+  }
+
+  confirmRecord(volumeId: VolumeId, record: CopyRecord): Promise<void> {
+    return transaction(this.scope, (sql) => confirmRecord(sql, volumeId, record));
+  }
+}

@@ -1,0 +1,52 @@
+import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { Sql } from '../sql/scope.js';
+
+/** Wakes the relay, which turns outbox rows into jobs. */
+export const OUTBOX_CHANNEL = 'holdfast_outbox';
+/** Tells live readers what changed: `<organization> <cluster> <kind> <id>`. Lost ones cost a reader one refresh. */
+export const CHANGE_CHANNEL = 'holdfast_change';
+
+/** What one transaction changed, collected while it runs. */
+export class Touched {
+  readonly volumes = new Set<VolumeId>();
+  readonly clusters = new Set<ClusterId>();
+
+  volume(id: VolumeId): void {
+    this.volumes.add(id);
+  }
+
+  cluster(id: ClusterId): void {
+    this.clusters.add(id);
+  }
+}
+
+/**
+ * Writes what has to be woken, in the transaction that changed it, and tells the relay and live readers. Postgres
+ * delivers the notifications only when the transaction commits.
+ */
+export async function writeOutbox(sql: Sql, { volumes, clusters }: Touched): Promise<void> {
+  if (volumes.size === 0 && clusters.size === 0) return;
+  await sql.query(
+    `WITH targets AS (
+       SELECT organization_id, cluster_id, 'volume' AS kind, id FROM volume WHERE id = ANY($1)
+       UNION ALL
+       SELECT organization_id, id, 'cluster', id FROM cluster WHERE id = ANY($2)
+     ), written AS (
+       INSERT INTO outbox (organization_id, kind, target_id) SELECT organization_id, kind, id FROM targets
+     )
+     SELECT pg_notify('${CHANGE_CHANNEL}', concat_ws(' ', organization_id, cluster_id, kind, id)),
+       pg_notify('${OUTBOX_CHANNEL}', '')
+     FROM targets`,
+    [[...volumes], [...clusters]],
+  );
+}
+
+/** Tells live readers of progress that nobody has to be woken for. */
+export async function announceProgress(sql: Sql, volumes: readonly VolumeId[]): Promise<void> {
+  if (volumes.length === 0) return;
+  await sql.query(
+    `SELECT pg_notify('${CHANGE_CHANNEL}', concat_ws(' ', organization_id, cluster_id, 'rebuild', id))
+     FROM volume WHERE id = ANY($1)`,
+    [volumes],
+  );
+}
