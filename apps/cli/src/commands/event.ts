@@ -1,0 +1,42 @@
+import { Command } from 'commander';
+import { Context, print } from '../context.js';
+import { formatList } from '../output/format.js';
+import { age, parseCount } from '../output/quantities.js';
+import type { Column } from '../output/table.js';
+import type { ClusterEvent, Page } from '../types.js';
+
+const DEFAULT_LIMIT = '20';
+
+function columns(now: Date): Column<ClusterEvent>[] {
+  return [
+    { header: 'when', cell: (event) => `${age(event.at, now)} ago`, align: 'right' },
+    {
+      header: 'severity',
+      cell: (event) => event.severity,
+      tone: (event) => (event.severity === 'error' ? 'bad' : event.severity === 'warning' ? 'warn' : 'plain'),
+    },
+    { header: 'what', cell: (event) => event.type },
+    { header: 'message', cell: (event) => event.message },
+    { header: 'at', cell: (event) => event.at, wide: true },
+  ];
+}
+
+export function eventCommand(): Command {
+  const event = new Command('event').alias('events').description('what happened');
+  event
+    .command('list')
+    .option('--limit <n>', 'at most so many', DEFAULT_LIMIT)
+    .option('--volume <volume>', 'only about one volume, by name or id')
+    .description('the last events, newest first')
+    .action(async (options: { limit: string; volume?: string }, command: Command) => {
+      const context = new Context(command);
+      const volume = options.volume === undefined ? undefined : await context.volume(options.volume);
+      const query = {
+        limit: parseCount(options.limit),
+        filter: volume === undefined ? undefined : `volumeId=${volume.id}`,
+      };
+      const page = await context.api.get<Page<ClusterEvent>>(`${await context.clusterPath()}/events`, query);
+      print(formatList(page.items, columns(context.now), context.output));
+    });
+  return event;
+}

@@ -1,0 +1,61 @@
+import { Command } from 'commander';
+import { Context, print } from '../context.js';
+import { formatItem, formatList } from '../output/format.js';
+import { age } from '../output/quantities.js';
+import { nodeLook } from '../output/states.js';
+import type { Column } from '../output/table.js';
+import type { Node } from '../types.js';
+
+function columns(now: Date): Column<Node>[] {
+  return [
+    { header: 'name', cell: (node) => node.name },
+    { header: 'status', cell: (node) => nodeLook(node).text, tone: (node) => nodeLook(node).tone },
+    { header: 'zone', cell: (node) => node.zone ?? '-' },
+    { header: 'tags', cell: (node) => node.tags.join(',') || '-' },
+    {
+      header: 'heard',
+      cell: (node) => (node.lastHeartbeatAt === null ? 'never' : `${age(node.lastHeartbeatAt, now)} ago`),
+    },
+    { header: 'id', cell: (node) => node.id, wide: true },
+  ];
+}
+
+export function nodeCommand(): Command {
+  const node = new Command('node').alias('nodes').description('storage nodes');
+  node
+    .command('list')
+    .description('all nodes and whether they answer')
+    .action(async (_options: object, command: Command) => {
+      const context = new Context(command);
+      print(formatList(await context.nodes(), columns(context.now), context.output));
+    });
+  node
+    .command('get')
+    .argument('<node>', 'name or id')
+    .description('one node')
+    .action(async (name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const found = await context.node(name);
+      print(
+        formatItem(found, () => formatList([found], columns(context.now), context.output), context.output),
+      );
+    });
+  addCordon(node, 'cordon', true, 'take no new replicas there');
+  addCordon(node, 'uncordon', false, 'take new replicas there again');
+  return node;
+}
+
+function addCordon(node: Command, verb: string, cordoned: boolean, description: string): void {
+  node
+    .command(verb)
+    .argument('<node>', 'name or id')
+    .description(description)
+    .action(async (name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const found = await context.node(name);
+      const changed = await context.api.patch<Node>(`${await context.clusterPath()}/nodes/${found.id}`, {
+        cordoned,
+      });
+      print(formatItem(changed, () => `${changed.name}: ${nodeLook(changed).text}`, context.output));
+    });
+}

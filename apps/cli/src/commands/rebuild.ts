@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { Command } from 'commander';
+import { Context, print, remark } from '../context.js';
+import { formatItem, formatList } from '../output/format.js';
+import { age } from '../output/quantities.js';
+import { rebuildLook } from '../output/states.js';
+import type { Column } from '../output/table.js';
+import type { Rebuild, Volume } from '../types.js';
+
+const WATCH_POLL_MS = 500;
+/** A node that has just come back needs a moment until its rebuild is queued. */
+const FIRST_REBUILD_WAIT_MS = 10_000;
+
+type Names = { volume: (id: string) => string; node: (id: string) => string };
+
+async function lookup(context: Context): Promise<Names> {
+  const cluster = await context.clusterPath();
+  const [nodes, volumes] = await Promise.all([
+    context.nodes(),
+    context.api.list<Volume>(`${cluster}/volumes`),
+  ]);
+  const nodeNames = new Map(nodes.map(({ id, name }) => [id, name]));
+  const volumeNames = new Map(volumes.map(({ id, name }) => [id, name]));
+  return { volume: (id) => volumeNames.get(id) ?? id, node: (id) => nodeNames.get(id) ?? id };
+}
+
+function columns(names: Names, now: Date): Column<Rebuild>[] {
+  return [
+    { header: 'volume', cell: (rebuild) => names.volume(rebuild.volumeId) },
+    { header: 'to', cell: (rebuild) => names.node(rebuild.targetNodeId) },
+    {
+      header: 'state',
+      cell: (rebuild) => rebuildLook(rebuild.state).text,
+      tone: (rebuild) => rebuildLook(rebuild.state).tone,
+    },
+    { header: 'phase', cell: (rebuild) => rebuild.phase },
+    { header: 'done', cell: (rebuild) => `${rebuild.percent.toFixed(1)}%`, align: 'right' },
+    { header: 'sent', cell: (rebuild) => formatBytes(rebuild.bytes.sent), align: 'right' },
+    {
+      header: 'rate',
+      cell: (rebuild) => (rebuild.state === 'running' ? `${formatBytes(rebuild.rateBytesPerSecond)}/s` : '-'),
+      align: 'right',
+    },
+    {
+      header: 'ended',
+      cell: (rebuild) => (rebuild.finishedAt === null ? '-' : `${age(rebuild.finishedAt, now)} ago`),
+      align: 'right',
+    },
+    { header: 'note', cell: (rebuild) => rebuild.error?.message ?? rebuild.waitingFor },
+    { header: 'id', cell: (rebuild) => rebuild.id, wide: true },
+  ];
+}
+
+export function rebuildCommand(): Command {
+  const rebuild = new Command('rebuild')
+    .alias('rebuilds')
+    .description('replicas being made full copies again');
+  rebuild
+    .command('list')
+    .option('--active', 'only what runs or waits')
+    .description('running, waiting and ended rebuilds')
+    .action(async (options: { active?: boolean }, command: Command) => {
+      const context = new Context(command);
+      const all = await context.rebuilds();
+      const shown = options.active === true ? all.filter(isActive) : all;
+      print(formatList(shown, columns(await lookup(context), context.now), context.output));
+    });
+  rebuild
+    .command('watch')
+    .option('--follow', 'go on when nothing is left to rebuild')
+    .description('progress, a line for each change, until nothing is left to rebuild')
+    .action(async (options: { follow?: boolean }, command: Command) => {
+      await watch(new Context(command), options.follow === true);
+    });
+  rebuild
+    .command('cancel')
+    .argument('<rebuild>', 'id')
+    .description('stop one; the volume stays degraded until another is tried')
+    .action(async (id: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const cancelled = await context.api.post<Rebuild>(
+        `${await context.clusterPath()}/rebuilds/${id}/cancel`,
+      );
+      print(formatItem(cancelled, () => `${cancelled.id}: ${cancelled.state}`, context.output));
+    });
+  return rebuild;
+}
+
+async function watch(context: Context, follow: boolean): Promise<void> {
+  const startedAt = Date.now();
+  const shown = new Map<string, string>();
+  const watched = new Set<string>();
+  let names = await lookup(context);
+  for (;;) {
+    const rebuilds = await context.rebuilds();
+    const active = rebuilds.filter(isActive);
+    if (active.some((rebuild) => !watched.has(rebuild.id))) names = await lookup(context);
+    for (const rebuild of active) watched.add(rebuild.id);
+    for (const rebuild of rebuilds.filter(({ id }) => watched.has(id)))
+      report(context, rebuild, names, shown);
+    if (!follow && active.length === 0 && (watched.size > 0 || (await nothingToCome(context, startedAt))))
+      return;
+    await sleep(WATCH_POLL_MS);
+  }
+}
+
+/** With every volume healthy no rebuild will come; else one may, within a moment. */
+async function nothingToCome(context: Context, startedAt: number): Promise<boolean> {
+  const volumes = await context.api.list<Volume>(`${await context.clusterPath()}/volumes`);
+  const degraded = volumes.some((volume) => volume.robustness === 'degraded');
+  if (degraded && Date.now() - startedAt < FIRST_REBUILD_WAIT_MS) return false;
+  remark('nothing is being rebuilt');
+  return true;
+}
+
+function report(context: Context, rebuild: Rebuild, names: Names, shown: Map<string, string>): void {
+  const json = context.output.output === 'json' || context.output.output === 'jsonl';
+  const line = json ? JSON.stringify(rebuild) : progressLine(rebuild, names);
+  if (shown.get(rebuild.id) === line) return;
+  shown.set(rebuild.id, line);
+  print(line);
+}
+
+function progressLine(rebuild: Rebuild, names: Names): string {
+  const head = `${names.volume(rebuild.volumeId)} → ${names.node(rebuild.targetNodeId)}`;
+  const state = rebuildLook(rebuild.state).text;
+  if (rebuild.state === 'queued') return `${head}  ${state}  ${rebuild.waitingFor}`.trimEnd();
+  const percent = `${rebuild.percent.toFixed(1)}%`.padStart(6);
+  const bytes = `${formatBytes(rebuild.bytes.sent)} of ${formatBytes(rebuild.bytes.total)} sent`;
+  if (rebuild.state !== 'running') return `${head}  ${state}  ${percent}  ${rebuild.error?.message ?? bytes}`;
+  return `${head}  ${state}  ${percent}  ${rebuild.phase}  ${bytes}, ${formatBytes(rebuild.rateBytesPerSecond)}/s`;
+}
+
+function isActive(rebuild: Rebuild): boolean {
+  return rebuild.state === 'running' || rebuild.state === 'queued';
+}

@@ -1,0 +1,252 @@
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { Command } from 'commander';
+import { Context, print, remark } from '../context.js';
+import { CliError, EXIT } from '../exit-codes.js';
+import { formatItem, formatList } from '../output/format.js';
+import { age, parseCount, parseSize } from '../output/quantities.js';
+import { isHealthyCopy, robustnessLook } from '../output/states.js';
+import type { Column } from '../output/table.js';
+import type { Node, Verification, Volume } from '../types.js';
+import { waitFor } from '../wait.js';
+import { describeVerification, describeVolume } from './volume-text.js';
+
+type NameOf = (nodeId: string | null) => string;
+
+function columns(nodeName: NameOf, now: Date): Column<Volume>[] {
+  return [
+    { header: 'name', cell: (volume) => volume.name },
+    {
+      header: 'health',
+      cell: (volume) => robustnessLook(volume).text,
+      tone: (volume) => robustnessLook(volume).tone,
+    },
+    {
+      header: 'copies',
+      cell: (volume) => `${volume.replicas.filter(isHealthyCopy).length}/${volume.numberOfReplicas}`,
+      align: 'right',
+    },
+    { header: 'state', cell: (volume) => volume.state },
+    { header: 'attached to', cell: (volume) => nodeName(volume.attachedNodeId) },
+    { header: 'size', cell: (volume) => formatBytes(volume.size), align: 'right' },
+    { header: 'written', cell: (volume) => formatBytes(volume.writtenBytes), align: 'right' },
+    { header: 'age', cell: (volume) => age(volume.createdAt, now), align: 'right' },
+    { header: 'id', cell: (volume) => volume.id, wide: true },
+    { header: 'address', cell: (volume) => volume.endpoint?.nbdUri ?? '-', wide: true },
+  ];
+}
+
+async function nameLookup(context: Context): Promise<NameOf> {
+  const nodes = new Map((await context.nodes()).map((node) => [node.id, node.name]));
+  return (id) => (id === null ? '-' : (nodes.get(id) ?? id));
+}
+
+export function volumeCommand(): Command {
+  const volume = new Command('volume').alias('volumes').description('replicated block volumes');
+  addCreate(volume);
+  addList(volume);
+  addGet(volume);
+  addAttach(volume);
+  addDetach(volume);
+  addVerify(volume);
+  addDelete(volume);
+  return volume;
+}
+
+type CreateOptions = {
+  size: string;
+  replicas?: string;
+  nodeSelector?: string[];
+  diskSelector?: string[];
+  dataLocality?: string;
+  project?: string;
+};
+
+function addCreate(volume: Command): void {
+  volume
+    .command('create')
+    .argument('<name>', 'unique in its project')
+    .requiredOption('--size <size>', 'bytes, or with Ki, Mi, Gi, Ti; a multiple of 4096')
+    .option('--replicas <n>', 'copies to keep (default: the setting default-replica-count)')
+    .option('--node-selector <tags...>', 'only nodes that have all these tags')
+    .option('--disk-selector <tags...>', 'only disks that have all these tags')
+    .option('--data-locality <mode>', 'disabled, best-effort or strict-local')
+    .option('--project <id>', 'where the token may see several')
+    .description('make a volume and place its copies')
+    .action(async (name: string, options: CreateOptions, command: Command) => {
+      const context = new Context(command);
+      const created = await context.api.post<Volume>(
+        `${await context.clusterPath()}/volumes`,
+        createBody(name, options),
+      );
+      const nodeName = await nameLookup(context);
+      print(formatItem(created, () => describeVolume(created, nodeName, context.output), context.output));
+      warnUnscheduled(created);
+    });
+}
+
+function createBody(name: string, options: CreateOptions): object {
+  return {
+    name,
+    size: parseSize(options.size),
+    ...(options.replicas === undefined ? {} : { numberOfReplicas: parseCount(options.replicas) }),
+    ...(options.nodeSelector === undefined ? {} : { nodeSelector: options.nodeSelector }),
+    ...(options.diskSelector === undefined ? {} : { diskSelector: options.diskSelector }),
+    ...(options.dataLocality === undefined ? {} : { dataLocality: options.dataLocality }),
+    ...(options.project === undefined ? {} : { projectId: options.project }),
+  };
+}
+
+function warnUnscheduled(volume: Volume): void {
+  const scheduled = volume.conditions.find((condition) => condition.type === 'Scheduled');
+  if (scheduled?.status === 'False') remark(`not every copy could be placed: ${scheduled.message}`);
+}
+
+function addList(volume: Command): void {
+  volume
+    .command('list')
+    .option('--filter <filter>', 'such as "robustness=degraded AND size>1073741824"')
+    .option('--sort <fields>', 'such as -size,name')
+    .description('all volumes')
+    .action(async (options: { filter?: string; sort?: string }, command: Command) => {
+      const context = new Context(command);
+      const query = { filter: options.filter, sort: options.sort };
+      const volumes = await context.api.list<Volume>(`${await context.clusterPath()}/volumes`, query);
+      print(formatList(volumes, columns(await nameLookup(context), context.now), context.output));
+    });
+}
+
+function addGet(volume: Command): void {
+  volume
+    .command('get')
+    .argument('<volume>', 'name or id')
+    .description('one volume, its copies and its address')
+    .action(async (name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const found = await context.volume(name);
+      const nodeName = await nameLookup(context);
+      print(formatItem(found, () => describeVolume(found, nodeName, context.output), context.output));
+    });
+}
+
+function addAttach(volume: Command): void {
+  volume
+    .command('attach')
+    .argument('<volume>', 'name or id')
+    .option('--node <node>', 'serve it there (default: a node that holds a copy)')
+    .option('--no-wait', 'return before it is attached')
+    .description('serve it over NBD, and print its address')
+    .action(async (name: string, options: { node?: string; wait: boolean }, command: Command) => {
+      const context = new Context(command);
+      const path = await volumePath(context, name);
+      const node: Node | undefined =
+        options.node === undefined ? undefined : await context.node(options.node);
+      let current = await context.api.post<Volume>(
+        `${path}/attach`,
+        node === undefined ? {} : { nodeId: node.id },
+      );
+      if (options.wait) {
+        current = await waitFor(
+          () => context.api.get<Volume>(path),
+          isAttachSettled,
+          context.timeoutMs,
+          'attaching',
+        );
+        if (current.endpoint === null) throw attentionError(current);
+      }
+      print(
+        formatItem(
+          current,
+          () => current.endpoint?.nbdUri ?? `${current.name}: ${current.state}`,
+          context.output,
+        ),
+      );
+    });
+}
+
+/** Attached, or stuck in a way that only a person can resolve. */
+function isAttachSettled(volume: Volume): boolean {
+  return (volume.state === 'attached' && volume.endpoint !== null) || volume.attention !== null;
+}
+
+function attentionError(volume: Volume): CliError {
+  return new CliError(
+    EXIT.conflict,
+    volume.attention?.message ?? `${volume.name} is ${volume.state}`,
+    volume.attention?.cures,
+  );
+}
+
+function addDetach(volume: Command): void {
+  volume
+    .command('detach')
+    .argument('<volume>', 'name or id')
+    .option('--force', 'do not wait for a holder that is dead')
+    .option('--no-wait', 'return before it is detached')
+    .description('flush and stop serving it')
+    .action(async (name: string, options: { force?: boolean; wait: boolean }, command: Command) => {
+      const context = new Context(command);
+      const path = await volumePath(context, name);
+      let current = await context.api.post<Volume>(`${path}/detach`, { force: options.force === true });
+      if (options.wait) {
+        const settled = (answer: Volume) => answer.state === 'detached' || answer.attention !== null;
+        current = await waitFor(() => context.api.get<Volume>(path), settled, context.timeoutMs, 'detaching');
+        if (current.state !== 'detached') throw attentionError(current);
+      }
+      print(formatItem(current, () => `${current.name}: ${current.state}`, context.output));
+    });
+}
+
+function addVerify(volume: Command): void {
+  volume
+    .command('verify')
+    .argument('<volume>', 'name or id')
+    .description('read every copy of a detached volume and compare; exit code 3 when they differ')
+    .action(async (name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const found = await context.volume(name);
+      const path = `${await context.clusterPath()}/volumes/${found.id}`;
+      const started = await context.api.post<Verification>(`${path}/verify`);
+      const read = async () =>
+        (await context.api.get<{ verification: Verification | null }>(path)).verification ?? started;
+      const done =
+        started.state === 'running'
+          ? await waitFor(read, (answer) => answer.state !== 'running', context.timeoutMs, 'verifying')
+          : started;
+      const nodeName = await nameLookup(context);
+      print(formatItem(done, () => describeVerification(found, done, nodeName), context.output));
+      if (done.equal !== true) throw new CliError(EXIT.unsatisfied, done.message);
+    });
+}
+
+function addDelete(volume: Command): void {
+  volume
+    .command('delete')
+    .argument('<volumes...>', 'names or ids')
+    .option('--no-wait', 'return before it is gone')
+    .description('remove volumes and all their copies')
+    .action(async (names: string[], options: { wait: boolean }, command: Command) => {
+      const context = new Context(command);
+      for (const name of names) {
+        const found = await context.volume(name);
+        const path = `${await context.clusterPath()}/volumes/${found.id}`;
+        await context.api.delete(path);
+        if (options.wait) await waitUntilGone(context, found);
+        remark(`${found.name} deleted`);
+      }
+    });
+}
+
+async function waitUntilGone(context: Context, gone: Volume): Promise<void> {
+  const list = async () => context.api.list<Volume>(`${await context.clusterPath()}/volumes`);
+  await waitFor(
+    list,
+    (volumes) => volumes.every((volume) => volume.id !== gone.id),
+    context.timeoutMs,
+    'deleting',
+  );
+}
+
+async function volumePath(context: Context, name: string): Promise<string> {
+  const found = await context.volume(name);
+  return `${await context.clusterPath()}/volumes/${found.id}`;
+}

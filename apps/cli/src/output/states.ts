@@ -1,0 +1,46 @@
+import type { Condition, Node, Replica, Volume } from '../types.js';
+import type { Tone } from './table.js';
+
+/** A state as glyph and word, so that colour is never the only sign. */
+export type Look = { text: string; tone: Tone };
+
+const ROBUSTNESS: Record<string, Look> = {
+  healthy: { text: '✓ healthy', tone: 'good' },
+  degraded: { text: '▲ degraded', tone: 'warn' },
+  faulted: { text: '✕ faulted', tone: 'bad' },
+  unknown: { text: '○ unknown', tone: 'plain' },
+};
+
+const REBUILD: Record<string, Look> = {
+  queued: { text: '○ queued', tone: 'plain' },
+  running: { text: '◐ running', tone: 'busy' },
+  succeeded: { text: '✓ succeeded', tone: 'good' },
+  failed: { text: '▲ failed', tone: 'warn' },
+  cancelled: { text: '○ cancelled', tone: 'plain' },
+};
+
+const plain = (text: string): Look => ({ text, tone: 'plain' });
+
+export function robustnessLook(volume: Volume): Look {
+  return ROBUSTNESS[volume.robustness] ?? plain(volume.robustness);
+}
+
+export function rebuildLook(state: string): Look {
+  return REBUILD[state] ?? plain(state);
+}
+
+export function nodeLook(node: Node): Look {
+  if (!isTrue(node.conditions, 'Ready')) return { text: '✕ not ready', tone: 'bad' };
+  if (node.cordoned) return { text: '▲ cordoned', tone: 'warn' };
+  return node.allowScheduling ? { text: '✓ ready', tone: 'good' } : plain('○ scheduling off');
+}
+
+export function isTrue(conditions: readonly Condition[], type: string): boolean {
+  return conditions.some((condition) => condition.type === type && condition.status === 'True');
+}
+
+export function isHealthyCopy(replica: Replica): boolean {
+  return (
+    replica.failedAt === null && replica.healthyAt !== null && replica.mode !== 'WO' && replica.mode !== 'ERR'
+  );
+}
