@@ -47,7 +47,7 @@ export function createVolume(ports: UseCasePorts, input: CreateVolumeInput): Pro
   });
 }
 
-const NOTHING_PLACED: PlacementPlan = { placements: [], refusals: [] };
+const NOTHING_PLACED: PlacementPlan = { placements: [], refusals: undefined };
 
 function changesFor(
   volume: Volume,

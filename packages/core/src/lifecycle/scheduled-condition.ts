@@ -7,8 +7,8 @@ import type { ClusterSettings } from '../settings/definitions.js';
 export type ScheduledFacts = {
   /** Replicas that have a disk and have not failed. */
   readonly placedCount: number;
-  /** Why the next replica found no disk; empty when nobody has asked yet or all were placed. */
-  readonly refusals: readonly CandidateRefusal[];
+  /** Why the next replica found no disk; `undefined` when none is missing or nobody has asked yet. */
+  readonly refusals: readonly CandidateRefusal[] | undefined;
   readonly settings: ClusterSettings;
 };
 
@@ -26,10 +26,10 @@ export function scheduledCondition(
   { placedCount, refusals, settings }: ScheduledFacts,
 ): Omit<Condition<'Scheduled'>, 'lastTransitionAt'> {
   const wanted = volume.spec.numberOfReplicas;
-  if (placedCount >= wanted) return { type: 'Scheduled', status: 'True', reason: '', message: '' };
+  if (placedCount >= wanted && refusals === undefined)
+    return { type: 'Scheduled', status: 'True', reason: '', message: '' };
 
-  const why =
-    refusals.length === 0 ? 'the scheduler has not found places for them yet' : describeRefusals(refusals);
+  const why = refusals === undefined ? 'the others wait for one' : describeRefusals(refusals);
   const message = `${placedCount} of ${wanted} replicas have a place: ${why}`.slice(0, MESSAGE_LENGTH_MAX);
   const mayAttachDegraded =
     settings['allow-volume-creation-with-degraded-availability'] &&

@@ -17,8 +17,8 @@ export type PlannedPlacement = { readonly nodeId: NodeId; readonly booking: Spac
 export type PlacementPlan = {
   /** One per replica that found a place. */
   readonly placements: readonly PlannedPlacement[];
-  /** Why the next replica found none; empty when all did. */
-  readonly refusals: readonly CandidateRefusal[];
+  /** Why the next replica found none; `undefined` when all did. */
+  readonly refusals: readonly CandidateRefusal[] | undefined;
 };
 
 /** The request for one more replica of a volume beside those it has. */
@@ -81,7 +81,7 @@ export function planPlacements(
     replicas.push({ ...replica, nodeId, diskId });
     current = withBooking(current, diskId, replica.sizeBytes);
   }
-  return { placements, refusals: [] };
+  return { placements, refusals: undefined };
 }
 
 export function bookingFor(

@@ -1,0 +1,106 @@
+/**
+ * What must hold for every volume at every moment, whatever failed: checked by the simulator after every step and by
+ * whoever wants to know whether a fleet is sound. Each finding is a sentence that names what is wrong.
+ */
+import type { RebuildQueueView, VolumeView } from '../lifecycle/views.js';
+import { nodeById } from '../lifecycle/volume-facts.js';
+import type { NodeId } from '../model/ids.js';
+import { isActiveRebuild, type Rebuild } from '../model/rebuild.js';
+import { isHealthy } from '../model/replica.js';
+import { provisionableBytes } from '../scheduling/space.js';
+
+export function checkVolume(view: VolumeView): string[] {
+  const { volume, replicas, rebuilds } = view;
+  const findings: string[] = [];
+  const name = `volume ${volume.name}`;
+  const writeOnly = replicas.filter(({ mode }) => mode === 'WO').length;
+  if (writeOnly > 1) findings.push(`${name} has ${writeOnly} write-only replicas`);
+  const active = rebuilds.filter(isActiveRebuild).length;
+  if (active > 1) findings.push(`${name} has ${active} active rebuilds`);
+  if ((volume.endpoint !== undefined) !== (volume.state === 'attached')) {
+    findings.push(`${name} is ${volume.state} and its endpoint is ${volume.endpoint ? 'set' : 'not set'}`);
+  }
+  if (volume.state === 'attached' && volume.attachedNodeId === undefined) {
+    findings.push(`${name} is attached nowhere`);
+  }
+  for (const replica of replicas) {
+    if (replica.mode === 'RW' && replica.failedAt !== undefined) {
+      findings.push(`${name}: failed replica ${replica.id} counts as RW`);
+    }
+    if (
+      replica.mode !== undefined &&
+      !['attached', 'detaching'].includes(volume.state) &&
+      replica.mode !== 'ERR'
+    ) {
+      findings.push(`${name} is ${volume.state} and replica ${replica.id} is ${replica.mode}`);
+    }
+  }
+  return [...findings, ...checkDomains(view)];
+}
+
+/** No two full copies in one failure domain that the volume says must not be shared. */
+function checkDomains({ volume, replicas, fleet }: VolumeView): string[] {
+  const { spec } = volume;
+  const isHard = (override: string, soft: boolean) =>
+    override === 'ignored' ? !soft : override === 'disabled';
+  const { settings } = fleet;
+  const copies = replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep');
+  const domains: [string, boolean, (string | undefined)[]][] = [
+    [
+      'node',
+      isHard(spec.replicaSoftAntiAffinity, settings['replica-soft-anti-affinity']),
+      copies.map(({ nodeId }) => nodeId),
+    ],
+    [
+      'zone',
+      isHard(spec.replicaZoneSoftAntiAffinity, settings['replica-zone-soft-anti-affinity']),
+      copies.map(({ nodeId }) => nodeById(fleet, nodeId)?.zone),
+    ],
+    [
+      'disk',
+      isHard(spec.replicaDiskSoftAntiAffinity, settings['replica-disk-soft-anti-affinity']),
+      copies.map(({ diskId }) => diskId),
+    ],
+  ];
+  return domains.flatMap(([domain, hard, used]) =>
+    hard && new Set(used).size < used.length ? [`volume ${volume.name} has two copies in one ${domain}`] : [],
+  );
+}
+
+/** Nothing is booked past the limit of its disk. `settings` must not have been tightened since the bookings. */
+export function checkBookings({ disks, settings }: VolumeView['fleet']): string[] {
+  return disks
+    .filter((disk) => disk.storageScheduledBytes > Math.max(0, provisionableBytes(disk, settings)))
+    .map((disk) => `disk ${disk.name} is booked past its limit: ${disk.storageScheduledBytes} bytes`);
+}
+
+/** Never more running rebuilds than the limits. */
+export function checkRebuildLimits({ running, settings }: RebuildQueueView): string[] {
+  return [
+    ...overLimit(
+      running,
+      ({ targetNodeId }) => [targetNodeId],
+      settings['concurrent-replica-rebuild-per-node-limit'],
+      'receives',
+    ),
+    ...overLimit(
+      running,
+      ({ sourceNodeIds }) => sourceNodeIds,
+      settings['concurrent-rebuild-source-per-node-limit'],
+      'sends',
+    ),
+  ];
+}
+
+function overLimit(
+  running: readonly Rebuild[],
+  nodesOf: (rebuild: Rebuild) => readonly NodeId[],
+  limit: number,
+  verb: string,
+): string[] {
+  const counts = new Map<NodeId, number>();
+  for (const nodeId of running.flatMap(nodesOf)) counts.set(nodeId, (counts.get(nodeId) ?? 0) + 1);
+  return [...counts]
+    .filter(([, count]) => count > limit)
+    .map(([nodeId, count]) => `node ${nodeId} ${verb} ${count} rebuilds, the limit is ${limit}`);
+}

@@ -1,0 +1,20 @@
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { isOnReadyNode } from './volume-facts.js';
+
+/**
+ * Deletes a volume copy by copy, then its row. A copy on a dead node loses only its row: its directory becomes an
+ * orphan there, which must not keep the volume alive.
+ */
+export function planDeletion(view: VolumeView): Step | undefined {
+  const { volume, replicas, fleet } = view;
+  if (volume.deletionRequestedAt === undefined) return undefined;
+
+  const replica = replicas[0];
+  if (replica === undefined) {
+    const changes = [{ kind: 'volume.delete' as const, volumeId: volume.id }];
+    return { kind: 'commit', why: 'all copies are deleted', changes };
+  }
+  const nodeId = isOnReadyNode(replica, fleet) ? replica.nodeId : undefined;
+  return { kind: 'remove-replica', replicaId: replica.id, nodeId };
+}

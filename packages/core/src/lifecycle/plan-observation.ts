@@ -1,0 +1,211 @@
+/**
+ * Takes over what the engine reports: modes of replicas, the record, progress and end of rebuilds.
+ *
+ * The report is of the volume's current epoch on the node that holds it, so it is never from an engine that was fenced
+ * off. It may be a little older than what has been recorded since; the rules below hold for that too.
+ */
+import type { EngineReport, RebuildReport } from '../model/agent-protocol.js';
+import { compareRecords, copyRecord } from '../model/copy-record.js';
+import { asId, type ReplicaId } from '../model/ids.js';
+import { type Rebuild, rebuildPercent } from '../model/rebuild.js';
+import { REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
+import type { Change, RebuildPatch, ReplicaPatch } from './changes.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { activeRebuild, nodeName, volumeEvent } from './volume-facts.js';
+
+export function planObservation(view: VolumeView, now: Date): Step | undefined {
+  const { volume, engine } = view;
+  if (volume.state !== 'attached' || engine === undefined || engine.report.epoch !== volume.epoch) {
+    return undefined;
+  }
+  const changes = [
+    ...recordChanges(view, engine.report),
+    ...view.replicas.flatMap((replica) => replicaChanges(view, replica, engine.report, now)),
+    ...rebuildChanges(view, engine.report, now),
+  ];
+  return changes.length === 0 ? undefined : { kind: 'commit', why: 'the engine reported changes', changes };
+}
+
+function recordChanges({ volume }: VolumeView, { record }: EngineReport): Change[] {
+  const reported = copyRecord(
+    record.epoch,
+    record.dataGeneration,
+    record.members.map((id) => asId<ReplicaId>(id)),
+  );
+  if (volume.record !== undefined && compareRecords(reported, volume.record) <= 0) return [];
+  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { record: reported } }];
+}
+
+function replicaChanges(view: VolumeView, replica: Replica, report: EngineReport, now: Date): Change[] {
+  const reported = report.replicas.find(({ replicaId }) => replicaId === replica.id);
+  switch (reported?.mode) {
+    case 'RW':
+      return becameHealthy(view, replica, now);
+    case 'WO':
+      return isRebuildTarget(view, replica) && replica.mode !== 'WO' ? patched(replica, { mode: 'WO' }) : [];
+    case 'ERR':
+      return dropped(view, replica, { reason: 'EngineDropped', message: reported.reason }, now);
+    default: {
+      const wasUsed = replica.mode === 'RW' || replica.mode === 'WO';
+      const failure = { reason: 'NotInEngine', message: 'the engine does not use this replica' };
+      return wasUsed ? dropped(view, replica, failure, now) : [];
+    }
+  }
+}
+
+/** A replica that is to be dropped, or that was given up in this epoch, is not taken back for an older report. */
+function becameHealthy(view: VolumeView, replica: Replica, now: Date): Change[] {
+  const isKnown = replica.mode === 'RW' && replica.healthyAt !== undefined && replica.failedAt === undefined;
+  if (isKnown || replica.intent === 'remove') return [];
+  const patch: ReplicaPatch = {
+    mode: 'RW',
+    healthyAt: now,
+    lastHealthyAt: now,
+    failedAt: undefined,
+    failure: undefined,
+    rebuildRetryCount: 0,
+  };
+  const message = `the replica on ${nodeName(view.fleet, replica.nodeId)} is a full copy`;
+  return [...patched(replica, patch), replicaEvent(view, replica, now, 'ReplicaHealthy', 'info', message)];
+}
+
+/**
+ * The target of a rebuild may still be listed as ERR from the failure that made it one; its rebuild's own report tells
+ * when it has failed again.
+ */
+function dropped(
+  view: VolumeView,
+  replica: Replica,
+  failure: { reason: string; message: string },
+  now: Date,
+): Change[] {
+  if (replica.failedAt !== undefined || isRebuildTarget(view, replica)) return [];
+  // Never in use in this epoch: the entry is from before the replica was chosen again.
+  if (replica.mode === undefined && replica.healthyAt === undefined) return [];
+  const patch: ReplicaPatch = { mode: 'ERR', failedAt: now, lastFailedAt: now, failure };
+  const message = `the replica on ${nodeName(view.fleet, replica.nodeId)} failed: ${failure.message}`;
+  return [...patched(replica, patch), replicaEvent(view, replica, now, 'ReplicaFailed', 'warning', message)];
+}
+
+function isRebuildTarget(view: VolumeView, replica: Replica): boolean {
+  return activeRebuild(view)?.targetReplicaId === replica.id;
+}
+
+function rebuildChanges(view: VolumeView, report: EngineReport, now: Date): Change[] {
+  const rebuild = activeRebuild(view);
+  if (rebuild === undefined || rebuild.state !== 'running') return [];
+  const target = view.replicas.find(({ id }) => id === rebuild.targetReplicaId);
+  const targetMode = report.replicas.find(({ replicaId }) => replicaId === rebuild.targetReplicaId)?.mode;
+  const reported = report.rebuilds.find(({ rebuildId }) => rebuildId === rebuild.id);
+
+  if (reported?.state === 'failed') {
+    const error = reported.error ?? { code: 'engine.rebuild_failed', message: 'the engine gave no reason' };
+    return rebuildFailed(view, { rebuild, target, error, isCounted: true }, now);
+  }
+  // RW is the proof of success, also when the report of the rebuild itself is gone already.
+  if (targetMode === 'RW') return rebuildSucceeded(view, rebuild, reported, now);
+  return reported === undefined ? [] : progressed(rebuild, reported);
+}
+
+function rebuildSucceeded(
+  view: VolumeView,
+  rebuild: Rebuild,
+  reported: RebuildReport | undefined,
+  now: Date,
+): Change[] {
+  const patch: RebuildPatch = {
+    ...(reported === undefined ? {} : progressOf(rebuild, reported)),
+    state: 'succeeded',
+    phase: 'done',
+    percent: 100,
+    rateBytesPerSecond: 0,
+    finishedAt: now,
+    waitingFor: '',
+  };
+  const message = `the replica on ${nodeName(view.fleet, rebuild.targetNodeId)} was rebuilt`;
+  return [
+    { kind: 'rebuild.patch', rebuildId: rebuild.id, ifState: 'running', patch },
+    rebuildEvent(view, rebuild, now, 'RebuildSucceeded', 'info', message),
+  ];
+}
+
+export type RebuildFailure = {
+  rebuild: Rebuild;
+  target: Replica | undefined;
+  error: { code: string; message: string };
+  /** False when the target is not to blame (its engine or node went away): it keeps its tries. */
+  isCounted: boolean;
+};
+
+/** Ends an active rebuild and gives its target up until it is chosen again. */
+export function rebuildFailed(
+  view: VolumeView,
+  { rebuild, target, error, isCounted }: RebuildFailure,
+  now: Date,
+): Change[] {
+  const patch: RebuildPatch = {
+    state: 'failed',
+    error,
+    finishedAt: now,
+    rateBytesPerSecond: 0,
+    waitingFor: '',
+  };
+  const message = `the rebuild on ${nodeName(view.fleet, rebuild.targetNodeId)} failed: ${error.message}`;
+  const ended: Change[] = [
+    { kind: 'rebuild.patch', rebuildId: rebuild.id, ifState: rebuild.state, patch },
+    rebuildEvent(view, rebuild, now, 'RebuildFailed', 'warning', message),
+  ];
+  if (target === undefined) return ended;
+  const failure = { reason: 'RebuildFailed', message: error.message };
+  const tries = target.rebuildRetryCount + (isCounted ? 1 : 0);
+  const rebuildRetryCount = Math.min(REBUILD_RETRIES_MAX, tries);
+  return [
+    ...ended,
+    ...patched(target, { mode: 'ERR', failedAt: now, lastFailedAt: now, failure, rebuildRetryCount }),
+  ];
+}
+
+function progressed(rebuild: Rebuild, reported: RebuildReport): Change[] {
+  const patch = progressOf(rebuild, reported);
+  const isNews =
+    patch.phase !== rebuild.phase ||
+    patch.percent !== rebuild.percent ||
+    patch.rateBytesPerSecond !== rebuild.rateBytesPerSecond ||
+    patch.bytes.compared !== rebuild.bytes.compared ||
+    patch.bytes.written !== rebuild.bytes.written;
+  return isNews ? [{ kind: 'rebuild.patch', rebuildId: rebuild.id, ifState: 'running', patch }] : [];
+}
+
+function progressOf(rebuild: Rebuild, { phase, bytes, rateBytesPerSecond, snapshots }: RebuildReport) {
+  const percent = rebuildPercent(phase, bytes.compared, bytes.total, rebuild.percent);
+  return { phase, bytes, rateBytesPerSecond, snapshots, percent };
+}
+
+function patched(replica: Replica, patch: ReplicaPatch): Change[] {
+  return [{ kind: 'replica.patch', replicaId: replica.id, patch }];
+}
+
+function replicaEvent(
+  view: VolumeView,
+  replica: Replica,
+  now: Date,
+  type: string,
+  severity: 'info' | 'warning',
+  message: string,
+): Change {
+  const subject = { kind: 'replica' as const, id: replica.id };
+  return { kind: 'event', event: volumeEvent(view, now, { type, severity, message, subject }) };
+}
+
+function rebuildEvent(
+  view: VolumeView,
+  rebuild: Rebuild,
+  now: Date,
+  type: string,
+  severity: 'info' | 'warning',
+  message: string,
+): Change {
+  const subject = { kind: 'rebuild' as const, id: rebuild.id };
+  return { kind: 'event', event: volumeEvent(view, now, { type, severity, message, subject }) };
+}

@@ -1,0 +1,75 @@
+/**
+ * Clears away copies that are no longer wanted: those a person or the surplus rule dropped, and failed ones that have
+ * been given up or were left behind too long.
+ *
+ * Runs last, so that a copy goes only when nothing is left to repair.
+ */
+import { isHealthy, REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
+import { decideRemoval } from '../policy/decide-removal.js';
+import { decideSurplus } from '../policy/decide-surplus.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { activeRebuild, isOnReadyNode, lastingCopies } from './volume-facts.js';
+
+export function planRemoval(view: VolumeView, now: Date): Step | undefined {
+  const leaving = view.replicas.find((replica) => replica.intent === 'remove' && mayGoNow(view, replica));
+  if (leaving !== undefined) return planLeaving(view, leaving);
+  return planSurplus(view) ?? planGivenUp(view, now);
+}
+
+/**
+ * A full copy of a detached volume stays until the next attach: only an engine can write the record without it to the
+ * others, and without that record the others might be too few to go on. A volume that was never attached has no such
+ * record on its copies, but its first attach has to find what Postgres says was made.
+ */
+function mayGoNow(view: VolumeView, replica: Replica): boolean {
+  if (!isHealthy(replica)) return true;
+  return view.volume.state === 'attached' && decideRemoval(view.replicas, replica.id).kind === 'allow';
+}
+
+function planLeaving(view: VolumeView, replica: Replica): Step {
+  if (replica.mode === 'RW' || replica.mode === 'WO') {
+    return { kind: 'drop-replica', replicaId: replica.id, reason: 'it is to be removed' };
+  }
+  const nodeId = isOnReadyNode(replica, view.fleet) ? replica.nodeId : undefined;
+  return { kind: 'remove-replica', replicaId: replica.id, nodeId };
+}
+
+/** One at a time: each removal changes which one is the next. */
+function planSurplus(view: VolumeView): Step | undefined {
+  const isBusy = view.volume.state !== 'attached' || activeRebuild(view) !== undefined;
+  const isLeaving = view.replicas.some(({ intent }) => intent === 'remove');
+  if (isBusy || isLeaving) return undefined;
+  const victim = decideSurplus(view);
+  if (victim === undefined) return undefined;
+  const change = {
+    kind: 'replica.patch' as const,
+    replicaId: victim.replica.id,
+    patch: { intent: 'remove' as const },
+  };
+  return { kind: 'commit', why: victim.why, changes: [change] };
+}
+
+function planGivenUp(view: VolumeView, now: Date): Step | undefined {
+  const copies = lastingCopies(view).length;
+  // While no copy is full, a failed one may be all that is left of the data.
+  if (copies === 0) return undefined;
+  const isComplete = copies >= view.volume.spec.numberOfReplicas;
+  const staleMinutes = view.fleet.settings['stale-replica-timeout'];
+  const given = view.replicas.find(
+    (replica) => isOutOfTries(replica) || (isComplete && isStale(replica, staleMinutes, now)),
+  );
+  if (given === undefined) return undefined;
+  const nodeId = isOnReadyNode(given, view.fleet) ? given.nodeId : undefined;
+  return { kind: 'remove-replica', replicaId: given.id, nodeId };
+}
+
+function isOutOfTries({ failedAt, rebuildRetryCount }: Replica): boolean {
+  return failedAt !== undefined && rebuildRetryCount >= REBUILD_RETRIES_MAX;
+}
+
+/** `stale-replica-timeout` 0 keeps failed replicas for ever. */
+function isStale({ failedAt }: Replica, staleMinutes: number, now: Date): boolean {
+  if (failedAt === undefined || staleMinutes === 0) return false;
+  return now.getTime() - failedAt.getTime() >= staleMinutes * 60_000;
+}

@@ -1,0 +1,161 @@
+/**
+ * Brings an attached volume back to its wanted number of full copies.
+ *
+ * At most one rebuild per volume is active. Every missing copy is made by the first of these that applies: finish the
+ * rebuild that is active, rebuild a replica that waits for it, take a failed replica back (the one that failed last is
+ * the least stale), wait for a failed one that may still return, build a new one elsewhere. A rebuild is only queued
+ * here; admission lets it run (`rebuild/plan-admissions.ts`). An old copy is always rebuilt, never believed.
+ */
+import { compareIds } from '../model/ids.js';
+import type { Rebuild } from '../model/rebuild.js';
+import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
+import type { CandidateRefusal } from '../scheduling/framework.js';
+import { placeHeldUntil } from '../scheduling/occupancy.js';
+import { placeReplica } from '../scheduling/place-replica.js';
+import { bookingFor, placementRequest } from '../scheduling/plan-placements.js';
+import { rebuildFailed } from './plan-observation.js';
+import { isPausingRebuilds } from './rebuild-pause.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { activeRebuild, isAwaitingRebuild, isOnReadyNode, lastingCopies } from './volume-facts.js';
+
+export function planReplenishment(view: VolumeView, now: Date): Step | undefined {
+  const { volume, engine } = view;
+  if (volume.state !== 'attached' || engine === undefined || engine.report.state !== 'running')
+    return undefined;
+  const source = sourceOf(view);
+  if (source === undefined) return undefined;
+
+  const stray = planStrayRebuild(view);
+  if (stray !== undefined) return stray;
+  const active = activeRebuild(view);
+  if (active !== undefined) return planActiveRebuild(view, active, now);
+  if (isPausingRebuilds(view.rebuilds, now)) return undefined;
+
+  const waiting = view.replicas.find((replica) => isAwaitingRebuild(replica) && canBeTarget(replica, view));
+  if (waiting !== undefined) return queueRebuild(waiting, source, false);
+  const pending = view.replicas.filter(isAwaitingRebuild).length;
+  if (lastingCopies(view).length + pending >= volume.spec.numberOfReplicas) return undefined;
+  return planMissingCopy(view, source, now);
+}
+
+function planMissingCopy(view: VolumeView, source: Replica, now: Date): Step | undefined {
+  const reused = reusableReplica(view, now);
+  if (reused !== undefined) return queueRebuild(reused, source, true);
+  // No replica is added that could not be rebuilt: 0 stops what is new.
+  if (view.fleet.settings['concurrent-replica-rebuild-per-node-limit'] === 0) return undefined;
+  const placement = placementOfMissing(view, now);
+  if (placement?.kind !== 'placed') return undefined;
+  const booking = bookingFor(placement.diskId, view.volume.spec.sizeBytes, view.fleet);
+  return { kind: 'add-replica', nodeId: placement.nodeId, booking };
+}
+
+function queueRebuild(replica: Replica, source: Replica, reuse: boolean): Step {
+  return { kind: 'queue-rebuild', replicaId: replica.id, sourceReplicaId: source.id, reuse };
+}
+
+/** The engine's own node first, because then the data crosses the network once. */
+function sourceOf({ volume, replicas }: VolumeView): Replica | undefined {
+  const sources = replicas
+    .filter((replica) => replica.mode === 'RW' && isHealthy(replica) && replica.intent !== 'remove')
+    .sort((a, b) => compareIds(a.id, b.id));
+  return sources.find(({ nodeId }) => nodeId === volume.attachedNodeId) ?? sources[0];
+}
+
+function canBeTarget(replica: Replica, { fleet }: VolumeView): boolean {
+  return replica.provisioned && isOnReadyNode(replica, fleet);
+}
+
+/** A rebuild that was cancelled, or that ended for us in another way, but that the engine still runs. */
+function planStrayRebuild({ rebuilds, engine }: VolumeView): Step | undefined {
+  const running = engine?.report.rebuilds.filter(({ state }) => state === 'running') ?? [];
+  const stray = rebuilds.find(
+    (rebuild) =>
+      (rebuild.state === 'cancelled' || rebuild.state === 'failed') &&
+      running.some(({ rebuildId }) => rebuildId === rebuild.id),
+  );
+  return stray === undefined ? undefined : { kind: 'cancel-rebuild', rebuildId: stray.id };
+}
+
+function planActiveRebuild(view: VolumeView, rebuild: Rebuild, now: Date): Step | undefined {
+  const { volume, replicas, engine } = view;
+  const target = replicas.find(({ id }) => id === rebuild.targetReplicaId);
+  const obstacle = obstacleOf(view, rebuild, target);
+  if (obstacle !== undefined) {
+    const error = { code: obstacle.code, message: obstacle.message };
+    const changes = rebuildFailed(view, { rebuild, target, error, isCounted: false }, now);
+    return { kind: 'commit', why: obstacle.message, changes };
+  }
+  if (rebuild.state !== 'running') return undefined;
+  const isKnown = engine?.report.rebuilds.some(({ rebuildId }) => rebuildId === rebuild.id) === true;
+  if (isKnown && rebuild.epoch === volume.epoch) return undefined;
+  return { kind: 'start-rebuild', rebuildId: rebuild.id };
+}
+
+/** Why an active rebuild can't go on through no fault of its target. */
+function obstacleOf(
+  view: VolumeView,
+  rebuild: Rebuild,
+  target: Replica | undefined,
+): { code: string; message: string } | undefined {
+  if (target === undefined || target.intent === 'remove') {
+    return { code: 'replica.not_found', message: 'its target is to be removed' };
+  }
+  if (rebuild.epoch !== undefined && rebuild.epoch !== view.volume.epoch) {
+    return { code: 'engine.not_found', message: 'the engine that ran it is gone' };
+  }
+  const isLeft = rebuild.epoch === undefined && !isOnReadyNode(target, view.fleet);
+  return isLeft ? { code: 'node.not_ready', message: 'the node of its target does not answer' } : undefined;
+}
+
+/** The failed replica that may be taken back: latest failure first, its node and disk fit, its place not taken. */
+function reusableReplica(view: VolumeView, now: Date): Replica | undefined {
+  return view.replicas
+    .filter((replica) => isPotentiallyReusable(replica) && canBeTarget(replica, view))
+    .sort((a, b) => failedAtMs(b) - failedAtMs(a) || compareIds(a.id, b.id))
+    .find((replica) => fitsWhereItIs(replica, view, now));
+}
+
+function failedAtMs({ failedAt }: Replica): number {
+  return failedAt?.getTime() ?? 0;
+}
+
+/** Only live copies can have taken its place: other failed ones do not count, else two could block each other. */
+function fitsWhereItIs(replica: Replica, view: VolumeView, now: Date): boolean {
+  const others = view.replicas.filter(({ id, failedAt }) => id !== replica.id && failedAt === undefined);
+  const request = { ...placementRequest(view.volume, others, view.fleet), reuseDiskId: replica.diskId };
+  return placeReplica(request, view.fleet, now).kind === 'placed';
+}
+
+/**
+ * A place for one more replica, when it is time for one. `undefined` while failed replicas may still return for all
+ * that is missing: each is waited for from its own failure.
+ */
+function placementOfMissing(view: VolumeView, now: Date) {
+  const { volume, replicas, fleet } = view;
+  const pending = replicas.filter(isAwaitingRebuild).length;
+  const missing = volume.spec.numberOfReplicas - lastingCopies(view).length - pending;
+  const waitSeconds = fleet.settings['replica-replenishment-wait-interval'];
+  const awaited = replicas.filter((replica) => {
+    if (!isPotentiallyReusable(replica)) return false;
+    const until = placeHeldUntil(replica, waitSeconds);
+    return until !== undefined && until.getTime() > now.getTime();
+  });
+  if (missing - awaited.length <= 0) return undefined;
+  return placeReplica(placementRequest(volume, replicas, fleet), fleet, now);
+}
+
+/**
+ * Why the next missing replica has no place: for the Scheduled condition. `undefined` when none is missing, or it is
+ * not time to look for one.
+ */
+export function refusalsOfMissing(view: VolumeView, now: Date): readonly CandidateRefusal[] | undefined {
+  const { volume, replicas, fleet } = view;
+  const hasUnplaced = replicas.some(({ diskId, intent }) => diskId === undefined && intent === 'keep');
+  const placement = hasUnplaced
+    ? placeReplica(placementRequest(volume, replicas, fleet), fleet, now)
+    : volume.state === 'attached'
+      ? placementOfMissing(view, now)
+      : undefined;
+  return placement?.kind === 'refused' ? placement.refusals : undefined;
+}

@@ -1,0 +1,150 @@
+/**
+ * Brings what users see up to date: state, robustness, the Scheduled condition, and what a person has to decide.
+ *
+ * Nothing here acts. A status that is wrong for one run is put right by the next.
+ */
+import { type Condition, conditionOf, withCondition } from '../model/condition.js';
+import { isHealthy, isPotentiallyReusable } from '../model/replica.js';
+import type { Attention, Robustness, VolumeState } from '../model/volume.js';
+import { isNodeReady } from '../policy/node-conditions.js';
+import type { Change, VolumePatch } from './changes.js';
+import { attachObstacle } from './plan-attachment.js';
+import { refusalsOfMissing } from './plan-replenishment.js';
+import { scheduledCondition } from './scheduled-condition.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { isOnReadyNode, nodeById, nodeName, volumeEvent } from './volume-facts.js';
+
+export function planStatus(view: VolumeView, now: Date): Step | undefined {
+  const { volume } = view;
+  const robustness = robustnessOf(view);
+  const attention = attentionOf(view, now);
+  const scheduled = scheduledOf(view, now);
+  const patch: VolumePatch = {};
+
+  const state = settledState(view);
+  if (state !== volume.state) patch.state = state;
+  if (robustness !== volume.robustness) {
+    patch.robustness = robustness;
+    patch.lastDegradedAt = robustness === 'degraded' ? (volume.lastDegradedAt ?? now) : undefined;
+  }
+  if (!sameAttention(attention, volume.attention)) patch.attention = attention;
+  if (!sameCondition(scheduled, conditionOf(volume.conditions, 'Scheduled'))) {
+    patch.conditions = withCondition(volume.conditions, scheduled, now);
+  }
+  if (volume.observedGeneration !== volume.generation) patch.observedGeneration = volume.generation;
+  if (Object.keys(patch).length === 0) return undefined;
+
+  const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch }];
+  return {
+    kind: 'commit',
+    why: 'the status changed',
+    changes: [...changes, ...robustnessEvents(view, robustness, now)],
+  };
+}
+
+/** A volume stops being `creating` once every directory that can be made now has been made. */
+function settledState({ volume }: VolumeView): VolumeState {
+  if (volume.state !== 'creating') return volume.state;
+  return volume.attachment === undefined ? 'detached' : 'attaching';
+}
+
+/**
+ * Attached: by the modes that the engine reported. Else as it would be if it were attached, from the copies last known
+ * and whose nodes are alive.
+ */
+export function robustnessOf({ volume, replicas, fleet }: VolumeView): Robustness {
+  const wanted = volume.spec.numberOfReplicas;
+  if (volume.state === 'attached' || volume.state === 'detaching') {
+    const holder = nodeById(fleet, volume.attachedNodeId);
+    if (holder === undefined || !isNodeReady(holder)) return 'unknown';
+    return byCount(replicas.filter(({ mode }) => mode === 'RW').length, wanted);
+  }
+  const healthy = replicas.filter(isHealthy);
+  if (healthy.length === 0) {
+    return replicas.some(({ failedAt }) => failedAt !== undefined) ? 'faulted' : 'unknown';
+  }
+  const reachable = healthy.filter((replica) => isOnReadyNode(replica, fleet)).length;
+  return reachable === 0 ? 'unknown' : byCount(reachable, wanted);
+}
+
+function byCount(copies: number, wanted: number): Robustness {
+  if (copies >= wanted) return 'healthy';
+  return copies > 0 ? 'degraded' : 'faulted';
+}
+
+function attentionOf(view: VolumeView, now: Date): Attention | undefined {
+  const found = holderUnreachable(view) ?? obstacleOf(view);
+  if (found !== undefined) return { ...found, since: sinceOf(view, found.code, now) };
+  // What the start of an engine found stays until it succeeds or the volume is let go.
+  const { volume } = view;
+  const isStarting = volume.state === 'attaching' && volume.attachedNodeId !== undefined;
+  return isStarting && volume.attention?.code !== HOLDER_UNREACHABLE ? volume.attention : undefined;
+}
+
+const HOLDER_UNREACHABLE = 'HolderUnreachable';
+
+function holderUnreachable({ volume, fleet }: VolumeView): Omit<Attention, 'since'> | undefined {
+  const holder = nodeById(fleet, volume.attachedNodeId);
+  if (volume.attachedNodeId === undefined || volume.detachForced) return undefined;
+  if (holder !== undefined && isNodeReady(holder)) return undefined;
+
+  const name = nodeName(fleet, volume.attachedNodeId);
+  const action = volume.state === 'detaching' ? 'can not be detached' : 'hangs';
+  return {
+    code: HOLDER_UNREACHABLE,
+    message: `the volume ${action}: its engine is on node ${name}, which does not answer`,
+    cures: [
+      `detach {force: true}, then attach on another node: every acknowledged and flushed write is kept`,
+      `start the agent on ${name}: the volume then goes on by itself`,
+    ],
+  };
+}
+
+function obstacleOf(view: VolumeView): Omit<Attention, 'since'> | undefined {
+  const { volume } = view;
+  const isWaiting = volume.attachment !== undefined && volume.attachedNodeId === undefined;
+  return isWaiting && volume.state !== 'detaching' ? attachObstacle(view) : undefined;
+}
+
+function sinceOf({ volume }: VolumeView, code: string, now: Date): Date {
+  return volume.attention?.code === code ? volume.attention.since : now;
+}
+
+function scheduledOf(view: VolumeView, now: Date): Omit<Condition<'Scheduled'>, 'lastTransitionAt'> {
+  const { volume, replicas, fleet } = view;
+  const placedCount = replicas.filter(
+    (replica) =>
+      replica.diskId !== undefined &&
+      replica.intent !== 'remove' &&
+      (replica.failedAt === undefined || isPotentiallyReusable(replica)),
+  ).length;
+  const refusals = refusalsOfMissing(view, now);
+  return scheduledCondition(volume, { placedCount, refusals, settings: fleet.settings });
+}
+
+function sameAttention(a: Attention | undefined, b: Attention | undefined): boolean {
+  return a?.code === b?.code && a?.message === b?.message;
+}
+
+function sameCondition(
+  a: Omit<Condition, 'lastTransitionAt'>,
+  b: Omit<Condition, 'lastTransitionAt'> | undefined,
+): boolean {
+  return a.status === b?.status && a.reason === b.reason && a.message === b.message;
+}
+
+const ROBUSTNESS_EVENTS = {
+  healthy: { type: 'VolumeHealthy', severity: 'info' },
+  degraded: { type: 'VolumeDegraded', severity: 'warning' },
+  faulted: { type: 'VolumeFaulted', severity: 'error' },
+  unknown: { type: 'VolumeUnknown', severity: 'warning' },
+} as const satisfies Record<Robustness, { type: string; severity: 'info' | 'warning' | 'error' }>;
+
+function robustnessEvents(view: VolumeView, robustness: Robustness, now: Date): Change[] {
+  const { volume } = view;
+  if (robustness === volume.robustness) return [];
+  const { type, severity } = ROBUSTNESS_EVENTS[robustness];
+  const message = `volume ${volume.name} is ${robustness}, it was ${volume.robustness}`;
+  return [{ kind: 'event', event: volumeEvent(view, now, { type, severity, message }) }];
+}

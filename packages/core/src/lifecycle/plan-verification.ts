@@ -1,0 +1,25 @@
+import type { Replica } from '../model/replica.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { isOnReadyNode } from './volume-facts.js';
+
+/** Compares all copies by checksum while nobody uses the volume. An attach that comes in between wins. */
+export function planVerification(view: VolumeView, now: Date): Step | undefined {
+  const { volume } = view;
+  if (volume.verification?.state !== 'running') return undefined;
+  if (volume.attachment === undefined && volume.attachedNodeId === undefined) {
+    const replicaIds = comparableReplicas(view).map(({ id }) => id);
+    return { kind: 'verify', replicaIds };
+  }
+  const message = 'the volume was attached before its copies had been compared';
+  const verification = { ...volume.verification, state: 'failed' as const, finishedAt: now, message };
+  const changes = [{ kind: 'volume.patch' as const, volumeId: volume.id, patch: { verification } }];
+  return { kind: 'commit', why: message, changes };
+}
+
+/** Copies that count as full and can be read now. Failed ones are known to differ. */
+export function comparableReplicas({ replicas, fleet }: VolumeView): Replica[] {
+  return replicas.filter(
+    (replica) => replica.provisioned && replica.failedAt === undefined && isOnReadyNode(replica, fleet),
+  );
+}

@@ -1,0 +1,31 @@
+import type { NodeId, RebuildId, ReplicaId } from '../model/ids.js';
+import type { Change, SpaceBooking } from './changes.js';
+
+/**
+ * One thing to do for a volume. It leaves no choice open: control only fills in ids and secrets, calls, and records.
+ * Every step may be repeated, because the process can die between the effect and its record.
+ */
+export type Step =
+  /** Nothing can be done now. What changes that wakes the volume again, or the sweep does. */
+  | { kind: 'settled' }
+  | { kind: 'commit'; why: string; changes: readonly Change[] }
+  /** Makes the directory of a placed replica, and records it. `firstCopy`: the volume has never been written. */
+  | { kind: 'provision'; replicaId: ReplicaId; nodeId: NodeId; firstCopy: boolean }
+  /** Books a place for a further replica, which a rebuild will fill. */
+  | { kind: 'add-replica'; nodeId: NodeId; booking: SpaceBooking }
+  /** Chooses the engine's node for a new epoch, which fences off every older engine. */
+  | { kind: 'grant-attachment'; nodeId: NodeId; why: string }
+  /** Fences the copies at the granted epoch, decides which are current and starts the engine on them. */
+  | { kind: 'start-engine'; nodeId: NodeId }
+  /** `askAgent` false: the holder is dead and the detach was forced, so only the record is changed. */
+  | { kind: 'stop-engine'; nodeId: NodeId; epoch: number; askAgent: boolean; mayFail: boolean }
+  | { kind: 'queue-rebuild'; replicaId: ReplicaId; sourceReplicaId: ReplicaId; reuse: boolean }
+  | { kind: 'start-rebuild'; rebuildId: RebuildId }
+  | { kind: 'cancel-rebuild'; rebuildId: RebuildId }
+  /** Takes a replica out of the running engine, which then counts as failed. */
+  | { kind: 'drop-replica'; replicaId: ReplicaId; reason: string }
+  /** Deletes the directory, then the row. `nodeId` undefined: the directory can't be reached and becomes an orphan. */
+  | { kind: 'remove-replica'; replicaId: ReplicaId; nodeId: NodeId | undefined }
+  | { kind: 'verify'; replicaIds: readonly ReplicaId[] };
+
+export const SETTLED: Step = { kind: 'settled' };

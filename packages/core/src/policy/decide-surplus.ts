@@ -1,0 +1,59 @@
+import type { VolumeView } from '../lifecycle/views.js';
+import { isOnReadyNode, nodeById } from '../lifecycle/volume-facts.js';
+import { compareIds } from '../model/ids.js';
+import { isHealthy, type Replica } from '../model/replica.js';
+import { isEvicting, zoneKey } from '../scheduling/occupancy.js';
+
+export type SurplusVictim = { replica: Replica; why: string };
+
+/**
+ * Which full copy goes when a volume has more than it wants; the API names it before a count is lowered.
+ *
+ * In this order: one that is to be replaced anyway, one whose node is down, the one that shares a disk with most
+ * others, then a node, then a zone, the one on the disk with the least space available, the smallest id. The copy on
+ * the engine's own node goes last of equals, because reads are local there.
+ */
+export function decideSurplus(
+  view: VolumeView,
+  wanted = view.volume.spec.numberOfReplicas,
+): SurplusVictim | undefined {
+  const copies = view.replicas.filter((replica) => isHealthy(replica) && replica.intent !== 'remove');
+  const staying = copies.filter((replica) => !isEvicting(replica, view.fleet));
+  if (copies.length <= wanted) return undefined;
+  // A replacement that is not complete yet leaves nothing to drop: the leaving copy still counts.
+  if (copies.length > staying.length && staying.length < wanted) return undefined;
+
+  const ranked = copies
+    .map((replica) => ({ replica, rank: rankOf(replica, copies, view) }))
+    .sort((a, b) => compareRanks(a.rank, b.rank) || compareIds(a.replica.id, b.replica.id));
+  const victim = ranked[0]?.replica;
+  if (victim === undefined) return undefined;
+  const why = isEvicting(victim, view.fleet)
+    ? 'it has been replaced elsewhere'
+    : `the volume has ${copies.length} copies and wants ${wanted}`;
+  return { replica: victim, why };
+}
+
+/** Smaller goes first. */
+function rankOf(replica: Replica, copies: readonly Replica[], view: VolumeView): number[] {
+  const { fleet, volume } = view;
+  const zoneOf = ({ nodeId }: Replica) => {
+    const node = nodeById(fleet, nodeId);
+    return node === undefined ? undefined : zoneKey(node);
+  };
+  const sharing = (isSame: (other: Replica) => boolean) => -copies.filter(isSame).length;
+  return [
+    isEvicting(replica, fleet) ? 0 : 1,
+    isOnReadyNode(replica, fleet) ? 1 : 0,
+    sharing(({ diskId }) => diskId === replica.diskId),
+    sharing(({ nodeId }) => nodeId === replica.nodeId),
+    sharing((other) => zoneOf(other) === zoneOf(replica)),
+    replica.nodeId === volume.attachedNodeId ? 1 : 0,
+    fleet.disks.find(({ id }) => id === replica.diskId)?.storageAvailableBytes ?? 0,
+  ];
+}
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  const index = a.findIndex((value, at) => value !== b[at]);
+  return index === -1 ? 0 : (a[index] ?? 0) - (b[index] ?? 0);
+}

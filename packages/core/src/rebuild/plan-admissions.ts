@@ -1,0 +1,89 @@
+/**
+ * Decides which waiting rebuilds may start, against the limits per target node, per source node and per cluster.
+ *
+ * Pure. Limits are strict because one commit at a time per cluster applies a decision (the queue's version guards it):
+ * what runs is what the database says runs, whatever became of the worker that started it. A rebuild that has to wait
+ * does not hold up one behind it that needs other nodes.
+ */
+import type { RebuildQueueView } from '../lifecycle/views.js';
+import { compareIds, type NodeId, type RebuildId } from '../model/ids.js';
+import type { Rebuild } from '../model/rebuild.js';
+
+export type Admissions = {
+  readonly admit: readonly RebuildId[];
+  /** In the order of the queue. */
+  readonly waiting: readonly { readonly rebuildId: RebuildId; readonly waitingFor: string }[];
+};
+
+const TARGET_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
+const SOURCE_LIMIT = 'concurrent-rebuild-source-per-node-limit';
+const CLUSTER_LIMIT = 'concurrent-rebuild-per-cluster-limit';
+
+export function planAdmissions(view: RebuildQueueView): Admissions {
+  const load = new RunningLoad(view);
+  const admit: RebuildId[] = [];
+  const waiting: { rebuildId: RebuildId; waitingFor: string }[] = [];
+  for (const rebuild of [...view.queued].sort(compareQueued)) {
+    const waitingFor = load.obstacleFor(rebuild);
+    if (waitingFor === undefined) {
+      load.add(rebuild);
+      admit.push(rebuild.id);
+    } else {
+      waiting.push({ rebuildId: rebuild.id, waitingFor });
+    }
+  }
+  return { admit, waiting };
+}
+
+/** Who is nearest to losing data goes first: fewest full copies, then the oldest, then the smallest. */
+export function compareQueued(a: Rebuild, b: Rebuild): number {
+  return (
+    a.healthyCopies - b.healthyCopies ||
+    a.queuedAt.getTime() - b.queuedAt.getTime() ||
+    a.sizeBytes - b.sizeBytes ||
+    compareIds(a.id, b.id)
+  );
+}
+
+/** How many rebuilds each node takes part in; grows as rebuilds are admitted. */
+class RunningLoad {
+  private readonly byTarget = new Map<NodeId, number>();
+  private readonly bySource = new Map<NodeId, number>();
+  private total = 0;
+
+  constructor(private readonly view: RebuildQueueView) {
+    for (const rebuild of view.running) this.add(rebuild);
+  }
+
+  add(rebuild: Rebuild): void {
+    this.total += 1;
+    increment(this.byTarget, rebuild.targetNodeId);
+    for (const nodeId of rebuild.sourceNodeIds) increment(this.bySource, nodeId);
+  }
+
+  obstacleFor(rebuild: Rebuild): string | undefined {
+    const { settings } = this.view;
+    const clusterLimit = settings[CLUSTER_LIMIT];
+    if (this.total >= clusterLimit) {
+      return `the cluster runs ${this.total} rebuilds (${CLUSTER_LIMIT} is ${clusterLimit})`;
+    }
+    const targetLimit = settings[TARGET_LIMIT];
+    const received = this.byTarget.get(rebuild.targetNodeId) ?? 0;
+    if (received >= targetLimit) {
+      return `${this.nameOf(rebuild.targetNodeId)} receives ${received} rebuilds (${TARGET_LIMIT} is ${targetLimit})`;
+    }
+    const sourceLimit = settings[SOURCE_LIMIT];
+    const busy = rebuild.sourceNodeIds.find((nodeId) => (this.bySource.get(nodeId) ?? 0) >= sourceLimit);
+    if (busy === undefined) return undefined;
+    const sent = this.bySource.get(busy) ?? 0;
+    return `${this.nameOf(busy)} sends ${sent} rebuilds (${SOURCE_LIMIT} is ${sourceLimit})`;
+  }
+
+  private nameOf(nodeId: NodeId): string {
+    return this.view.nodes.find(({ id }) => id === nodeId)?.name ?? nodeId;
+  }
+}
+
+function increment(counts: Map<NodeId, number>, nodeId: NodeId): void {
+  counts.set(nodeId, (counts.get(nodeId) ?? 0) + 1);
+}
