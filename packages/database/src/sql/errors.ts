@@ -2,7 +2,7 @@ import { type FaultCode, StorageFault } from '@holdfast/core/model/faults.js';
 import pg from 'pg';
 
 /** Another transaction was in the way, or what a change relies on is gone: reload and decide again. */
-const CONFLICTS = new Set(['40001', '40P01', '55P03', '23503', '23505']);
+const CONFLICTS = new Set(['40001', '40P01', '55P03', '23001', '23503', '23505']);
 /** Postgres is stopping, starting or full. Class 08 is about broken connections. */
 const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '53300', '57014']);
 const BROKEN_SOCKET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);

@@ -1,0 +1,39 @@
+import type { ClusterId } from '@holdfast/core/model/ids.js';
+import { parseSettingValue } from '@holdfast/core/settings/effective.js';
+import type { Sql } from './sql/scope.js';
+import { asJson } from './sql/table.js';
+import { Touched, writeOutbox } from './store/touched.js';
+
+/**
+ * Sets a cluster's setting, or with undefined goes back to its default. Returns false when there is no such cluster.
+ *
+ * The settings version counts up first, which also waits for bookings that were made under the old settings.
+ *
+ * @throws StorageFault `setting.not_found`, `setting.invalid`
+ */
+export async function changeSetting(
+  sql: Sql,
+  clusterId: ClusterId,
+  change: { name: string; value: unknown; now: Date },
+): Promise<boolean> {
+  const value = change.value === undefined ? undefined : parseSettingValue(change.name, change.value);
+  const { rowCount } = await sql.query(
+    'UPDATE cluster SET settings_version = settings_version + 1 WHERE id = $1',
+    [clusterId],
+  );
+  if (rowCount === 0) return false;
+  if (value === undefined) {
+    await sql.query('DELETE FROM setting WHERE cluster_id = $1 AND name = $2', [clusterId, change.name]);
+  } else {
+    await sql.query(
+      `INSERT INTO setting (cluster_id, name, organization_id, value, updated_at)
+       SELECT id, $2, organization_id, $3, $4 FROM cluster WHERE id = $1
+       ON CONFLICT (cluster_id, name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+      [clusterId, change.name, asJson(value), change.now],
+    );
+  }
+  const touched = new Touched();
+  touched.cluster(clusterId);
+  await writeOutbox(sql, touched);
+  return true;
+}

@@ -1,0 +1,57 @@
+import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import { asId } from '@holdfast/core/model/ids.js';
+import { NOON } from '@holdfast/testkit/builders.js';
+import { type StoreUnderTest, storeContract } from '@holdfast/testkit/store-contract.js';
+import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import pg from 'pg';
+import { changeSetting } from '../settings.js';
+import { createPool } from '../sql/pool.js';
+import { organizationScope, type Scope, systemScope, transaction } from '../sql/scope.js';
+import { PostgresStore } from './postgres-store.js';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+
+afterAll(() => database?.stop());
+
+/** One database for the suite; each test starts with empty tables and its own pool. */
+async function makeStore(role: 'system' | 'api'): Promise<StoreUnderTest> {
+  const owner = new pg.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+  await owner.query('TRUNCATE organization, app_user, outbox CASCADE');
+  await owner.end();
+  const { organizationId, projectId, clusterId } = await seedTestDatabase(database);
+  const tenant = { organizationId, projectId, clusterId };
+  const url = role === 'system' ? database.systemUrl : database.apiUrl;
+  const pool = createPool(url, { connectionsMax: 5, applicationName: 'store-contract' });
+  const scope: Scope = role === 'system' ? systemScope(pool) : organizationScope(pool, tenant.organizationId);
+  return {
+    store: new PostgresStore(scope),
+    tenant,
+    takeWakeUps: () => takeWakeUps(scope),
+    setSetting: async (name, value) => {
+      await transaction(scope, (sql) => changeSetting(sql, tenant.clusterId, { name, value, now: NOON }));
+    },
+    stop: () => pool.end(),
+  };
+}
+
+async function takeWakeUps(scope: Scope): Promise<WakeUp[]> {
+  const { rows } = await transaction(scope, (sql) =>
+    sql.query<{ kind: 'volume' | 'cluster'; target_id: string }>(
+      'DELETE FROM outbox RETURNING kind, target_id',
+    ),
+  );
+  return rows.map(({ kind, target_id }) =>
+    kind === 'volume' ? { kind, volumeId: asId(target_id) } : { kind, clusterId: asId(target_id) },
+  );
+}
+
+describe('the Postgres store as the system role', () => storeContract(() => makeStore('system')));
+
+// The same under row-level security: whatever a use case does in the API works there too.
+describe('the Postgres store as the api role', () => storeContract(() => makeStore('api')));

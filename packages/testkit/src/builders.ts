@@ -1,0 +1,184 @@
+/** Whole entities with harmless values, so that a test states only what it is about. */
+import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { asId, type ClusterId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
+import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
+import type { Replica } from '@holdfast/core/model/replica.js';
+import type { Volume, VolumeSpec } from '@holdfast/core/model/volume.js';
+
+/** A fixed moment: tests never read the clock. Whole milliseconds, as every store keeps them. */
+export const NOON = new Date('2026-01-01T12:00:00.000Z');
+
+/** The UUID of a number: readable in failures, and in the order of the numbers. */
+export function testId(number: number): string {
+  return `00000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
+}
+
+export const A_SPEC: VolumeSpec = {
+  sizeBytes: GIB,
+  numberOfReplicas: 3,
+  dataEngine: 'v1',
+  nodeSelector: [],
+  diskSelector: [],
+  dataLocality: 'disabled',
+  replicaSoftAntiAffinity: 'ignored',
+  replicaZoneSoftAntiAffinity: 'ignored',
+  replicaDiskSoftAntiAffinity: 'ignored',
+  replicaAutoBalance: 'ignored',
+};
+
+type VolumeOwner = Pick<Volume, 'organizationId' | 'projectId' | 'clusterId'>;
+
+export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume {
+  return {
+    ...owner,
+    id: asId(testId(1)),
+    name: 'pg-data',
+    spec: A_SPEC,
+    generation: 1,
+    observedGeneration: 0,
+    state: 'creating',
+    robustness: 'unknown',
+    attachment: undefined,
+    detachForced: false,
+    attachedNodeId: undefined,
+    epoch: 0,
+    engineBootId: undefined,
+    endpoint: undefined,
+    attachmentSecret: undefined,
+    record: undefined,
+    lastDegradedAt: undefined,
+    attention: undefined,
+    conditions: [],
+    writtenBytes: 0,
+    verification: undefined,
+    deletionRequestedAt: undefined,
+    createdAt: NOON,
+    version: 1,
+    ...part,
+  };
+}
+
+/** A volume that needs nothing: detached, with all its copies. */
+export function aSettledVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume {
+  return aVolume(owner, {
+    state: 'detached',
+    robustness: 'healthy',
+    observedGeneration: 1,
+    conditions: [{ type: 'Scheduled', status: 'True', reason: '', message: '', lastTransitionAt: NOON }],
+    ...part,
+  });
+}
+
+export function aReplica(part: Partial<Replica> & Pick<Replica, 'volumeId'>): Replica {
+  return {
+    id: asId(testId(101)),
+    nodeId: undefined,
+    diskId: undefined,
+    sizeBytes: GIB,
+    intent: 'keep',
+    mode: undefined,
+    provisioned: false,
+    healthyAt: undefined,
+    lastHealthyAt: undefined,
+    failedAt: undefined,
+    lastFailedAt: undefined,
+    failure: undefined,
+    rebuildRetryCount: 0,
+    writtenBytes: 0,
+    secret: 'replica-secret-of-a-test',
+    createdAt: NOON,
+    version: 1,
+    ...part,
+  };
+}
+
+export function aRebuild(part: Partial<Rebuild> & Pick<Rebuild, 'clusterId' | 'volumeId'>): Rebuild {
+  return {
+    id: asId(testId(201)),
+    targetReplicaId: asId(testId(101)),
+    targetNodeId: asId<NodeId>(testId(301)),
+    sourceReplicaIds: [],
+    sourceNodeIds: [],
+    state: 'queued',
+    phase: 'waiting',
+    healthyCopies: 2,
+    sizeBytes: GIB,
+    waitingFor: '',
+    epoch: undefined,
+    bytes: NO_BYTES,
+    percent: 0,
+    rateBytesPerSecond: 0,
+    snapshots: [],
+    attempts: 0,
+    error: undefined,
+    queuedAt: NOON,
+    startedAt: undefined,
+    finishedAt: undefined,
+    version: 1,
+    ...part,
+  };
+}
+
+export function aDiskReport(
+  diskId: DiskId,
+  part: Partial<Heartbeat['disks'][number]> = {},
+): Heartbeat['disks'][number] {
+  return {
+    diskId,
+    name: `disk-${diskId.slice(-2)}`,
+    path: `/disks/${diskId}`,
+    type: 'filesystem',
+    fileSystem: 'ext4',
+    maximumBytes: 100 * GIB,
+    availableBytes: 100 * GIB,
+    ready: true,
+    reason: '',
+    message: '',
+    ...part,
+  };
+}
+
+export function anEngineReport(
+  part: Partial<Heartbeat['engines'][number]> & { volumeId: string; epoch: number },
+): Heartbeat['engines'][number] {
+  return {
+    state: 'running',
+    reason: '',
+    record: { epoch: part.epoch, dataGeneration: 1, members: [] },
+    replicas: [],
+    writtenBytes: 0,
+    rebuilds: [],
+    ...part,
+  };
+}
+
+/** A node that reports one disk, unless the part says otherwise. */
+export function aHeartbeat(
+  name: string,
+  part: Omit<Partial<Heartbeat>, 'node'> & { node?: Partial<Heartbeat['node']> } = {},
+): Heartbeat {
+  const { node, ...rest } = part;
+  return {
+    node: {
+      name,
+      zone: 'zone-a',
+      region: null,
+      bootId: testId(401),
+      controlUrl: `http://127.0.0.1:7411/${name}`,
+      controlSecret: `control-secret-of-${name}`,
+      nbdHost: '127.0.0.1',
+      nbdPort: 7420,
+      pid: 4242,
+      version: '0.1.0',
+      ...node,
+    },
+    disks: [],
+    replicas: [],
+    engines: [],
+    ...rest,
+  };
+}
+
+/** Ids under which a store under test has made its organization, project and cluster. */
+export type TestTenant = VolumeOwner & { clusterId: ClusterId };

@@ -1,0 +1,191 @@
+import { copyRecord } from '@holdfast/core/model/copy-record.js';
+import {
+  asId,
+  type NodeId,
+  type RebuildId,
+  type ReplicaId,
+  type VolumeId,
+} from '@holdfast/core/model/ids.js';
+import { expect, test } from '@jest/globals';
+import { aRebuild, aReplica, aVolume, NOON, testId } from './builders.js';
+import type { MakeStore } from './store-contract.js';
+import { outcome, StoreFixture } from './store-fixture.js';
+
+const VOLUME = asId<VolumeId>(testId(1));
+const REPLICA = asId<ReplicaId>(testId(101));
+const REBUILD = asId<RebuildId>(testId(201));
+
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
+export function commitContract(makeStore: MakeStore): void {
+  const fixture = new StoreFixture(makeStore);
+
+  test('a volume reads as it was created, with every field set', async () => {
+    const volume = aVolume(fixture.tenant, {
+      attachment: { nodeId: asId<NodeId>(testId(301)), requestedAt: NOON },
+      attachedNodeId: asId<NodeId>(testId(301)),
+      detachForced: true,
+      epoch: 7,
+      engineBootId: testId(401),
+      endpoint: { host: '127.0.0.1', port: 7420, exportName: 'pg-data-secret' },
+      attachmentSecret: 'secret',
+      record: copyRecord(7, 2, [REPLICA]),
+      lastDegradedAt: NOON,
+      attention: { code: 'CopiesMissing', message: 'two of three', cures: ['start node-2'], since: NOON },
+      conditions: [{ type: 'Scheduled', status: 'False', reason: 'R', message: 'm', lastTransitionAt: NOON }],
+      verification: {
+        requestedAt: NOON,
+        state: 'done',
+        finishedAt: NOON,
+        equal: true,
+        replicas: [{ replicaId: REPLICA, checksum: 'ab', writtenBytes: 4096, error: null }],
+        message: '',
+      },
+      deletionRequestedAt: NOON,
+    });
+    await fixture.store.commit({ kind: 'new' }, [{ kind: 'volume.create', volume }]);
+    expect((await fixture.load(VOLUME)).volume).toEqual(volume);
+  });
+
+  test('an attachment without a node reads as one', async () => {
+    await fixture.volume({ attachment: { nodeId: undefined, requestedAt: NOON } });
+    expect((await fixture.load(VOLUME)).volume.attachment).toEqual({ nodeId: undefined, requestedAt: NOON });
+  });
+
+  test('what does not exist is undefined', async () => {
+    expect(await fixture.store.loadVolume(VOLUME)).toBeUndefined();
+    expect(await fixture.store.agentOf(asId<NodeId>(testId(9)))).toBeUndefined();
+  });
+
+  test('a patch sets what it names, clears what it names as undefined, and counts the version up by one', async () => {
+    await fixture.volume({ attachmentSecret: 'secret', name: 'kept' });
+    await fixture.patch(VOLUME, 1, { state: 'detached', attachmentSecret: undefined });
+    const { volume } = await fixture.load(VOLUME);
+    expect(volume).toMatchObject({ state: 'detached', name: 'kept', version: 2 });
+    expect(volume.attachmentSecret).toBeUndefined();
+  });
+
+  test('a commit of an older version changes nothing', async () => {
+    await fixture.volume();
+    await fixture.patch(VOLUME, 1, { state: 'detached' });
+    expect(await outcome(fixture.patch(VOLUME, 1, { state: 'deleting' }))).toBe('store.conflict');
+    expect((await fixture.load(VOLUME)).volume.state).toBe('detached');
+  });
+
+  test('a commit that changes only replicas also counts its guard up', async () => {
+    await fixture.volume();
+    const commit = (id: string) =>
+      fixture.store.commit({ kind: 'volume', volumeId: VOLUME, ifVersion: 1 }, [
+        {
+          kind: 'replica.create',
+          replica: aReplica({ id: asId(id), volumeId: VOLUME }),
+          booking: undefined,
+        },
+      ]);
+    expect(await outcome(commit(testId(101)))).toBe('done');
+    expect(await outcome(commit(testId(102)))).toBe('store.conflict');
+    expect((await fixture.load(VOLUME)).replicas).toHaveLength(1);
+  });
+
+  test('of two that attach at once one wins', async () => {
+    await fixture.volume({ state: 'detached' });
+    const attach = (node: number) =>
+      fixture.patch(VOLUME, 1, { attachedNodeId: asId<NodeId>(testId(node)), epoch: 1 });
+    const outcomes = await Promise.all([outcome(attach(301)), outcome(attach(302))]);
+    expect(outcomes.sort()).toEqual(['done', 'store.conflict']);
+    expect((await fixture.load(VOLUME)).volume).toMatchObject({ epoch: 1, version: 2 });
+  });
+
+  test('a commit applies as a whole or not at all', async () => {
+    await fixture.volume();
+    await fixture.under.takeWakeUps();
+    const half = fixture.store.commit({ kind: 'volume', volumeId: VOLUME, ifVersion: 1 }, [
+      { kind: 'volume.patch', volumeId: VOLUME, patch: { state: 'detached' } },
+      { kind: 'replica.patch', replicaId: REPLICA, patch: { provisioned: true } },
+    ]);
+    expect(await outcome(half)).toBe('store.conflict');
+    expect((await fixture.load(VOLUME)).volume).toMatchObject({ state: 'creating', version: 1 });
+    expect(await fixture.under.takeWakeUps()).toEqual([]);
+  });
+
+  test('a name is taken once per project', async () => {
+    await fixture.volume();
+    expect(await outcome(fixture.volume({ id: asId(testId(2)) }))).toBe('volume.name_taken');
+  });
+
+  test('a volume goes only after its replicas, and takes its snapshots and rebuilds along', async () => {
+    await fixture.volume({}, [
+      { kind: 'replica.create', replica: aReplica({ volumeId: VOLUME }), booking: undefined },
+      {
+        kind: 'snapshot.create',
+        snapshot: {
+          id: asId(testId(601)),
+          volumeId: VOLUME,
+          name: 's1',
+          origin: 'system',
+          parentId: undefined,
+          createdAt: NOON,
+        },
+      },
+    ]);
+    expect((await fixture.load(VOLUME)).snapshots.map(({ name }) => name)).toEqual(['s1']);
+    const remove = () =>
+      fixture.store.commit({ kind: 'volume', volumeId: VOLUME, ifVersion: 1 }, [
+        { kind: 'volume.delete', volumeId: VOLUME },
+      ]);
+    expect(await outcome(remove())).toBe('store.conflict');
+    await fixture.store.commit({ kind: 'volume', volumeId: VOLUME, ifVersion: 1 }, [
+      { kind: 'replica.delete', replicaId: REPLICA },
+      { kind: 'volume.delete', volumeId: VOLUME },
+    ]);
+    expect(await fixture.store.loadVolume(VOLUME)).toBeUndefined();
+  });
+
+  test('a commit wakes what it touched, once each', async () => {
+    const { clusterId } = fixture.tenant;
+    await fixture.volume();
+    const wake = { kind: 'volume', volumeId: VOLUME };
+    expect(await fixture.under.takeWakeUps()).toEqual([wake]);
+    await fixture.store.commit({ kind: 'volume', volumeId: VOLUME, ifVersion: 1 }, [
+      { kind: 'volume.patch', volumeId: VOLUME, patch: { state: 'detached' } },
+      { kind: 'rebuild.create', rebuild: aRebuild({ clusterId, volumeId: VOLUME }) },
+    ]);
+    const woken = await fixture.under.takeWakeUps();
+    expect(woken).toHaveLength(2);
+    expect(woken).toEqual(expect.arrayContaining([wake, { kind: 'cluster', clusterId }]));
+  });
+
+  test('of two admissions from one view one wins, and a state that moved on is not overwritten', async () => {
+    const { clusterId } = fixture.tenant;
+    const rebuild = aRebuild({ clusterId, volumeId: VOLUME });
+    await fixture.volume({}, [{ kind: 'rebuild.create', rebuild }]);
+    const { version, queued, running } = await fixture.store.loadRebuildQueue(clusterId);
+    expect([queued, running]).toEqual([[rebuild], []]);
+    const admit = () =>
+      fixture.store.commit({ kind: 'rebuild-queue', clusterId, ifVersion: version }, [
+        { kind: 'rebuild.patch', rebuildId: REBUILD, ifState: 'queued', patch: { state: 'running' } },
+      ]);
+    const outcomes = await Promise.all([outcome(admit()), outcome(admit())]);
+    expect(outcomes.sort()).toEqual(['done', 'store.conflict']);
+
+    const cancel = fixture.store.commit({ kind: 'volume', volumeId: VOLUME, ifVersion: 1 }, [
+      { kind: 'rebuild.patch', rebuildId: REBUILD, ifState: 'queued', patch: { state: 'cancelled' } },
+    ]);
+    expect(await outcome(cancel)).toBe('store.conflict');
+    expect((await fixture.load(VOLUME)).rebuilds[0]?.state).toBe('running');
+  });
+
+  test('a record is confirmed for the current epoch only, and again when it is repeated', async () => {
+    await fixture.volume({ epoch: 3, record: copyRecord(3, 1, [REPLICA, asId(testId(102))]) });
+    const smaller = copyRecord(3, 2, [REPLICA]);
+    await fixture.store.confirmRecord(VOLUME, smaller);
+    await fixture.store.confirmRecord(VOLUME, smaller);
+    expect((await fixture.load(VOLUME)).volume.record).toEqual(smaller);
+    for (const stale of [
+      copyRecord(2, 9, [REPLICA]),
+      copyRecord(3, 1, [REPLICA]),
+      copyRecord(4, 1, [REPLICA]),
+    ]) {
+      expect(await outcome(fixture.store.confirmRecord(VOLUME, stale))).toBe('engine.stale_epoch');
+    }
+  });
+}

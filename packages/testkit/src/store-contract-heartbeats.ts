@@ -1,0 +1,211 @@
+import { GIB, MIB } from '@holdfast/core/model/bytes.js';
+import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { expect, test } from '@jest/globals';
+import { aDiskReport, aHeartbeat, anEngineReport, aRebuild, aReplica, NOON, testId } from './builders.js';
+import type { MakeStore } from './store-contract.js';
+import { DISK, StoreFixture } from './store-fixture.js';
+
+const VOLUME = asId<VolumeId>(testId(1));
+const REPLICA = asId<ReplicaId>(testId(101));
+const LATER = new Date(NOON.getTime() + 5_000);
+
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
+export function heartbeatContract(makeStore: MakeStore): void {
+  const fixture = new StoreFixture(makeStore);
+  const beat = (part: Parameters<typeof aHeartbeat>[1] = {}, now = LATER) =>
+    fixture.store.recordHeartbeat(fixture.tenant.clusterId, aHeartbeat('node-1', part), now);
+
+  /** A volume attached to node-1 at epoch 2, with one replica there. */
+  async function attachedVolume(): Promise<NodeId> {
+    const nodeId = await fixture.node();
+    const replica = aReplica({ volumeId: VOLUME, nodeId, diskId: DISK });
+    const { settingsVersion } = await fixture.store.loadFleet(fixture.tenant.clusterId);
+    const { sizeBytes } = replica;
+    const booking = { diskId: DISK, sizeBytes, limitBytes: sizeBytes, ifSettingsVersion: settingsVersion };
+    await fixture.volume({ state: 'attached', attachedNodeId: nodeId, epoch: 2 }, [
+      { kind: 'replica.create', replica, booking },
+    ]);
+    await fixture.under.takeWakeUps();
+    return nodeId;
+  }
+
+  const engine = (part: Partial<Parameters<typeof anEngineReport>[0]> = {}) =>
+    anEngineReport({
+      volumeId: VOLUME,
+      epoch: 2,
+      replicas: [{ replicaId: REPLICA, mode: 'RW', reason: '' }],
+      ...part,
+    });
+
+  test('the first one makes the node and its disks, and wakes the cluster', async () => {
+    const nodeId = await fixture.node();
+    const { nodes } = await fixture.store.loadFleet(fixture.tenant.clusterId);
+    expect(nodes).toMatchObject([
+      {
+        id: nodeId,
+        name: 'node-1',
+        zone: 'zone-a',
+        allowScheduling: true,
+        bootId: testId(401),
+        lastHeartbeatAt: NOON,
+      },
+    ]);
+    expect(await fixture.disk()).toMatchObject({
+      nodeId,
+      storageMaximumBytes: 100 * GIB,
+      storageScheduledBytes: 0,
+      conditions: [{ type: 'Ready', status: 'True' }],
+    });
+    expect(await fixture.store.agentOf(nodeId)).toMatchObject({
+      name: 'node-1',
+      controlUrl: expect.any(String),
+    });
+    expect(await fixture.under.takeWakeUps()).toEqual([
+      { kind: 'cluster', clusterId: fixture.tenant.clusterId },
+    ]);
+  });
+
+  test('it is the same node the next time, and free space is a fact that counts no version up', async () => {
+    const nodeId = await fixture.node();
+    const before = await fixture.disk();
+    const again = await beat({ disks: [aDiskReport(DISK, { availableBytes: 60 * GIB })] });
+    expect(again.nodeId).toBe(nodeId);
+    expect(await fixture.disk()).toMatchObject({
+      storageAvailableBytes: 60 * GIB,
+      version: before.version,
+    });
+  });
+
+  test("people's zone stays until the agent's label changes", async () => {
+    const nodeId = await fixture.node();
+    const zone = async () => (await fixture.store.loadFleet(fixture.tenant.clusterId)).nodes[0]?.zone;
+    await fixture.store.commit({ kind: 'new' }, [{ kind: 'node.patch', nodeId, patch: { zone: 'by-hand' } }]);
+    await beat();
+    expect(await zone()).toBe('by-hand');
+    await beat({ node: { zone: 'zone-b' } });
+    expect(await zone()).toBe('zone-b');
+  });
+
+  test('a disk that another node reports stays where it is', async () => {
+    const nodeId = await fixture.node();
+    const heartbeat = aHeartbeat('node-2', { disks: [aDiskReport(DISK, { availableBytes: 1 })] });
+    await fixture.store.recordHeartbeat(fixture.tenant.clusterId, heartbeat, LATER);
+    expect(await fixture.disk()).toMatchObject({ nodeId, storageAvailableBytes: 100 * GIB });
+  });
+
+  test('an engine wakes its volume when it says something new, and only then', async () => {
+    await attachedVolume();
+    const wakes = async (part: Parameters<typeof engine>[0] = {}) => {
+      await beat({ engines: [engine(part)] });
+      return (await fixture.under.takeWakeUps()).filter(({ kind }) => kind === 'volume').length;
+    };
+    expect(await wakes()).toBe(1);
+    expect(await wakes()).toBe(0);
+    expect(await wakes({ writtenBytes: MIB })).toBe(0);
+    expect(await wakes({ state: 'waiting-record' })).toBe(1);
+    expect(await wakes({ replicas: [{ replicaId: REPLICA, mode: 'ERR', reason: 'silent' }] })).toBe(1);
+    await beat({ engines: [] });
+    expect(await fixture.under.takeWakeUps()).toContainEqual({ kind: 'volume', volumeId: VOLUME });
+    expect((await fixture.load(VOLUME)).engine).toBeUndefined();
+  });
+
+  test('the view shows the engine, and modes and written bytes reach the rows', async () => {
+    const nodeId = await attachedVolume();
+    await beat({ engines: [engine({ writtenBytes: 3 * MIB })] });
+    const view = await fixture.load(VOLUME);
+    expect(view.engine).toMatchObject({ nodeId, bootId: testId(401), at: LATER, report: { epoch: 2 } });
+    expect(view.volume).toMatchObject({ writtenBytes: 3 * MIB, version: 1 });
+    expect(view.replicas[0]?.mode).toBe('RW');
+  });
+
+  test('an engine of another epoch, or of a node that does not hold the volume, says nothing of it', async () => {
+    await attachedVolume();
+    await beat({ engines: [engine({ epoch: 1, writtenBytes: MIB })] });
+    const elsewhere = aHeartbeat('node-2', { engines: [engine({ writtenBytes: MIB })] });
+    await fixture.store.recordHeartbeat(fixture.tenant.clusterId, elsewhere, LATER);
+    const view = await fixture.load(VOLUME);
+    expect(view.engine).toBeUndefined();
+    expect(view.volume.writtenBytes).toBe(0);
+    expect(view.replicas[0]?.mode).toBeUndefined();
+  });
+
+  test('a new boot of the agent wakes the volumes of its node, and its old engines are gone', async () => {
+    await attachedVolume();
+    await beat({ engines: [engine()] });
+    await fixture.under.takeWakeUps();
+    await beat({ node: { bootId: testId(402) } });
+    expect(await fixture.under.takeWakeUps()).toEqual(
+      expect.arrayContaining([
+        { kind: 'volume', volumeId: VOLUME },
+        { kind: 'cluster', clusterId: fixture.tenant.clusterId },
+      ]),
+    );
+    expect((await fixture.load(VOLUME)).engine).toBeUndefined();
+  });
+
+  test('what replicas have written is summed up on their disk', async () => {
+    await attachedVolume();
+    const written = (bytes: number) => [
+      { replicaId: REPLICA, volumeId: VOLUME, diskId: DISK, writtenBytes: bytes, record: null },
+      // Of a replica that nobody knows any more: its bytes are no longer booked here.
+      { replicaId: testId(999), volumeId: VOLUME, diskId: DISK, writtenBytes: GIB, record: null },
+    ];
+    await beat({ replicas: written(5 * MIB) });
+    expect((await fixture.disk()).writtenBytes).toBe(5 * MIB);
+    expect((await fixture.load(VOLUME)).replicas[0]?.writtenBytes).toBe(5 * MIB);
+    await fixture.store.commit({ kind: 'new' }, [{ kind: 'replica.delete', replicaId: REPLICA }]);
+    expect((await fixture.disk()).writtenBytes).toBe(0);
+  });
+
+  test("a running rebuild's progress is stored without a wake-up, and its percentage never falls", async () => {
+    await attachedVolume();
+    const { clusterId } = fixture.tenant;
+    const rebuild = aRebuild({ clusterId, volumeId: VOLUME, state: 'running', phase: 'copying', epoch: 2 });
+    await fixture.store.commit({ kind: 'new' }, [{ kind: 'rebuild.create', rebuild }]);
+    const report = (compared: number, phase: 'copying' | 'verifying' = 'copying') =>
+      beat({
+        engines: [
+          engine({
+            rebuilds: [
+              {
+                rebuildId: rebuild.id,
+                replicaId: REPLICA,
+                state: 'running',
+                phase,
+                bytes: { total: 100 * MIB, compared, skipped: 0, sent: compared, written: compared },
+                rateBytesPerSecond: 10 * MIB,
+                snapshots: [{ name: 's1', method: 'full', reason: 'absent', bytesSent: compared }],
+                error: null,
+              },
+            ],
+          }),
+        ],
+      });
+    const shown = async () => (await fixture.load(VOLUME)).rebuilds[0];
+    await report(50 * MIB);
+    const half = await shown();
+    expect(half).toMatchObject({
+      state: 'running',
+      phase: 'copying',
+      bytes: { compared: 50 * MIB },
+      rateBytesPerSecond: 10 * MIB,
+      snapshots: [{ name: 's1', method: 'full' }],
+    });
+    await fixture.under.takeWakeUps();
+    await report(20 * MIB);
+    expect((await shown())?.percent).toBe(half?.percent);
+    expect(await fixture.under.takeWakeUps()).not.toContainEqual({ kind: 'volume', volumeId: VOLUME });
+    await report(100 * MIB, 'verifying');
+    expect((await shown())?.percent).toBeGreaterThan(half?.percent ?? 100);
+    expect(await fixture.under.takeWakeUps()).toContainEqual({ kind: 'volume', volumeId: VOLUME });
+  });
+
+  test('two at once for new disks leave one of each', async () => {
+    const other = asId<DiskId>(testId(502));
+    const disks = [aDiskReport(DISK), aDiskReport(other)];
+    await Promise.all([beat({ disks }), beat({ disks: [...disks].reverse() })]);
+    const fleet = await fixture.store.loadFleet(fixture.tenant.clusterId);
+    expect(fleet.nodes).toHaveLength(1);
+    expect(fleet.disks.map(({ id }) => id)).toEqual([DISK, other]);
+  });
+}
