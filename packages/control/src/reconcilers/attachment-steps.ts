@@ -1,0 +1,231 @@
+/**
+ * Granting, starting and stopping an engine.
+ *
+ * Grant: one commit names node and epoch before anything is started, so that nothing can run that is not recorded.
+ * Start: fence every reachable copy at the epoch, ask what each holds, start the engine on the current ones, record.
+ * All of it may be repeated at the same epoch; a start that is cut off is repeated by the next run or undone by a stop.
+ */
+
+import { decideStart } from '@holdfast/core/lifecycle/decide-start.js';
+import { rebuildFailed } from '@holdfast/core/lifecycle/plan-observation.js';
+import type { Step } from '@holdfast/core/lifecycle/step.js';
+import {
+  activeRebuild,
+  isOnReadyNode,
+  nodeById,
+  nodeName,
+  volumeEvent,
+} from '@holdfast/core/lifecycle/volume-facts.js';
+import type { EngineReport, OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
+import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
+import { isFault } from '@holdfast/core/model/faults.js';
+import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import type { Replica } from '@holdfast/core/model/replica.js';
+import type { Change, ReplicaPatch, VolumePatch, VolumeView } from '../ports/store.js';
+import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
+import { addressOf, nodeOf, replicaOf } from './step-lookup.js';
+
+type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+
+export async function grantAttachment(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { nodeId, why }: StepOf<'grant-attachment'>,
+): Promise<StepOutcome> {
+  const { volume } = view;
+  const patch: VolumePatch = {
+    state: 'attaching',
+    attachedNodeId: nodeId,
+    epoch: volume.epoch + 1,
+    attachmentSecret: ports.random.secret(),
+    engineBootId: undefined,
+    endpoint: undefined,
+    detachForced: false,
+    attention: undefined,
+  };
+  const event = volumeEvent(view, ports.clock.now(), {
+    type: 'VolumeAttaching',
+    severity: 'info',
+    message: `volume ${volume.name} attaches on ${nodeName(view.fleet, nodeId)}: ${why}`,
+  });
+  await commitVolume(ports, view, [
+    { kind: 'volume.patch', volumeId: volume.id, patch },
+    ...clearedModes(view),
+    { kind: 'event', event },
+  ]);
+  return 'continue';
+}
+
+/** Modes are what a running engine says; without one there are none. A failure stays as it was seen. */
+function clearedModes({ replicas }: VolumeView): Change[] {
+  return replicas
+    .filter(({ mode, failedAt }) => mode !== undefined && failedAt === undefined)
+    .map(({ id }) => ({ kind: 'replica.patch', replicaId: id, patch: { mode: undefined } }));
+}
+
+export async function startEngine(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { nodeId }: StepOf<'start-engine'>,
+): Promise<StepOutcome> {
+  const { volume, fleet } = view;
+  const found = await openCopies(ports, view);
+  const decision = decideStart(view, found, ports.clock.now());
+  if (decision.kind === 'wait') {
+    await recordAttention(ports, view, { attention: decision.attention });
+    return 'pause';
+  }
+  const reply = await ports.agents.startEngine(await agentOf(ports, nodeId), volume.id, {
+    volumeName: volume.name,
+    epoch: volume.epoch,
+    sizeBytes: volume.spec.sizeBytes,
+    attachmentSecret: volume.attachmentSecret ?? '',
+    record: { ...decision.record, members: [...decision.record.members] },
+    replicas: decision.current.map((replicaId) => addressOf(view, replicaOf(view, replicaId))),
+    replicaTimeoutMs: fleet.settings['engine-replica-timeout'] * 1000,
+  });
+  const now = ports.clock.now();
+  const patch: VolumePatch = {
+    state: 'attached',
+    endpoint: reply.endpoint,
+    engineBootId: nodeById(fleet, nodeId)?.bootId,
+    record: recordOf(reply.report),
+    attention: undefined,
+  };
+  const event = volumeEvent(view, now, {
+    type: 'VolumeAttached',
+    severity: 'info',
+    message: `volume ${volume.name} is served on ${nodeName(fleet, nodeId)}`,
+  });
+  await commitVolume(ports, view, [
+    { kind: 'volume.patch', volumeId: volume.id, patch },
+    ...view.replicas.flatMap((replica) => modeAtStart(view, replica, reply.report, now)),
+    { kind: 'event', event },
+  ]);
+  return 'continue';
+}
+
+/**
+ * Fences every copy that can be reached, also failed ones: none may take a write of an older engine any more. Answers
+ * with the records of those that have one.
+ *
+ * @throws StorageFault `engine.stale_epoch` when a copy knows a newer attachment than the view
+ */
+async function openCopies(ports: ReconcilerPorts, view: VolumeView): Promise<Map<ReplicaId, CopyRecord>> {
+  const reachable = view.replicas.filter(
+    (replica) => replica.provisioned && isOnReadyNode(replica, view.fleet),
+  );
+  const replies = await Promise.all(reachable.map((replica) => openCopy(ports, view, replica)));
+  const found = new Map<ReplicaId, CopyRecord>();
+  for (const [index, replica] of reachable.entries()) {
+    const record = replies[index]?.record;
+    if (record === undefined || record === null) continue;
+    const members = record.members.map((id) => asId<ReplicaId>(id));
+    found.set(replica.id, copyRecord(record.epoch, record.dataGeneration, members));
+  }
+  return found;
+}
+
+async function openCopy(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  replica: Replica,
+): Promise<OpenReplicaReply | undefined> {
+  try {
+    const agent = await agentOf(ports, nodeOf(view, replica).id);
+    return await ports.agents.openReplica(agent, replica.id, view.volume.epoch);
+  } catch (error) {
+    if (!isFault(error) || error.code === 'engine.stale_epoch') throw error;
+    return undefined;
+  }
+}
+
+async function recordAttention(ports: ReconcilerPorts, view: VolumeView, patch: VolumePatch): Promise<void> {
+  const { volume } = view;
+  const isKnown =
+    volume.attention?.code === patch.attention?.code &&
+    volume.attention?.message === patch.attention?.message;
+  if (isKnown) return;
+  await commitVolume(ports, view, [{ kind: 'volume.patch', volumeId: volume.id, patch }]);
+}
+
+/** Copies the engine started on are current whatever was thought of them; full copies it left out are not. */
+function modeAtStart(view: VolumeView, replica: Replica, report: EngineReport, now: Date): Change[] {
+  const mode = report.replicas.find(({ replicaId }) => replicaId === replica.id)?.mode;
+  if (mode === 'RW') {
+    const patch: ReplicaPatch = {
+      mode,
+      healthyAt: replica.healthyAt ?? now,
+      lastHealthyAt: now,
+      failedAt: undefined,
+      failure: undefined,
+    };
+    return [{ kind: 'replica.patch', replicaId: replica.id, patch }];
+  }
+  const wasFull = replica.healthyAt !== undefined && replica.failedAt === undefined;
+  if (!wasFull) return [];
+  const isDown = !isOnReadyNode(replica, view.fleet);
+  const failure = isDown
+    ? {
+        reason: 'NodeDown',
+        message: `node ${nodeName(view.fleet, replica.nodeId)} did not answer at the attach`,
+      }
+    : { reason: 'NotCurrent', message: 'its record is older than that of the other copies' };
+  const patch: ReplicaPatch = { mode: 'ERR', failedAt: now, lastFailedAt: now, failure };
+  return [{ kind: 'replica.patch', replicaId: replica.id, patch }];
+}
+
+function recordOf({ record }: EngineReport): CopyRecord {
+  return copyRecord(
+    record.epoch,
+    record.dataGeneration,
+    record.members.map((id) => asId<ReplicaId>(id)),
+  );
+}
+
+/** Stops the engine, then forgets the attachment. Forced: whatever the holder says, the next epoch fences it off. */
+export async function stopEngine(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { nodeId, epoch, askAgent, mayFail }: StepOf<'stop-engine'>,
+): Promise<StepOutcome> {
+  const { volume } = view;
+  if (askAgent) {
+    try {
+      await ports.agents.stopEngine(await agentOf(ports, nodeId), volume.id, epoch);
+    } catch (error) {
+      if (!isFault(error) || !mayFail) throw error;
+    }
+  }
+  const now = ports.clock.now();
+  const patch: VolumePatch = {
+    state: volume.attachment === undefined ? 'detached' : 'attaching',
+    attachedNodeId: undefined,
+    endpoint: undefined,
+    attachmentSecret: undefined,
+    engineBootId: undefined,
+    detachForced: false,
+    attention: undefined,
+  };
+  const event = volumeEvent(view, now, {
+    type: 'VolumeDetached',
+    severity: 'info',
+    message: `volume ${volume.name} was detached from ${nodeName(view.fleet, nodeId)}`,
+  });
+  await commitVolume(ports, view, [
+    { kind: 'volume.patch', volumeId: volume.id, patch },
+    ...clearedModes(view),
+    ...endedRebuild(view, now),
+    { kind: 'event', event },
+  ]);
+  return 'continue';
+}
+
+/** A rebuild ends with its engine; its target, half written, counts as failed until it is rebuilt. */
+function endedRebuild(view: VolumeView, now: Date): Change[] {
+  const rebuild = activeRebuild(view);
+  if (rebuild === undefined) return [];
+  const target = view.replicas.find(({ id }) => id === rebuild.targetReplicaId);
+  const error = { code: 'engine.not_found', message: 'the volume was detached' };
+  return rebuildFailed(view, { rebuild, target, error, isCounted: false }, now);
+}

@@ -1,0 +1,104 @@
+import type { Step } from '@holdfast/core/lifecycle/step.js';
+import { nodeName, volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';
+import { asId, type NodeId } from '@holdfast/core/model/ids.js';
+import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
+import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
+import type { Change, VolumeView } from '../ports/store.js';
+import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
+import { addressOf, nodeOf, rebuildOf, replicaOf } from './step-lookup.js';
+
+type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+
+/** Queues a rebuild, and in the same commit takes a failed replica back that is to be its target. */
+export async function queueRebuild(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { replicaId, sourceReplicaId, reuse }: StepOf<'queue-rebuild'>,
+): Promise<StepOutcome> {
+  const target = replicaOf(view, replicaId);
+  const source = replicaOf(view, sourceReplicaId);
+  const rebuild = newRebuild(ports, view, target, source);
+  const what = reuse ? 'the failed replica is reused' : 'a new replica is filled';
+  const event = volumeEvent(view, rebuild.queuedAt, {
+    type: 'RebuildQueued',
+    severity: 'info',
+    message: `a rebuild on ${nodeName(view.fleet, target.nodeId)} waits to run: ${what}`,
+    subject: { kind: 'rebuild', id: rebuild.id },
+  });
+  const reused: Change[] = reuse ? [takenBack(target)] : [];
+  await commitVolume(ports, view, [...reused, { kind: 'rebuild.create', rebuild }, { kind: 'event', event }]);
+  return 'continue';
+}
+
+/** What it holds is old: it counts as empty until its rebuild has ended, and is never read before. */
+function takenBack({ id }: Replica): Change {
+  const patch = { failedAt: undefined, healthyAt: undefined, mode: undefined, failure: undefined };
+  return { kind: 'replica.patch', replicaId: id, patch };
+}
+
+function newRebuild(ports: ReconcilerPorts, view: VolumeView, target: Replica, source: Replica): Rebuild {
+  const { volume, replicas, rebuilds } = view;
+  const sourceNodeIds: NodeId[] = [nodeOf(view, source).id];
+  const earlier = rebuilds.filter(({ targetReplicaId }) => targetReplicaId === target.id);
+  return {
+    id: asId(ports.random.id()),
+    clusterId: volume.clusterId,
+    volumeId: volume.id,
+    targetReplicaId: target.id,
+    targetNodeId: nodeOf(view, target).id,
+    sourceReplicaIds: [source.id],
+    sourceNodeIds,
+    state: 'queued',
+    phase: 'waiting',
+    healthyCopies: replicas.filter(isHealthy).length,
+    sizeBytes: volume.spec.sizeBytes,
+    waitingFor: 'admission',
+    epoch: undefined,
+    bytes: NO_BYTES,
+    percent: 0,
+    rateBytesPerSecond: 0,
+    snapshots: [],
+    attempts: earlier.length + 1,
+    error: undefined,
+    queuedAt: ports.clock.now(),
+    startedAt: undefined,
+    finishedAt: undefined,
+    version: 1,
+  };
+}
+
+/**
+ * Tells the engine to run an admitted rebuild. The epoch is recorded before the call: should the engine then be
+ * replaced, nobody waits for a rebuild that the new one has never heard of.
+ */
+export async function startRebuild(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { rebuildId }: StepOf<'start-rebuild'>,
+): Promise<StepOutcome> {
+  const { volume } = view;
+  const rebuild = rebuildOf(view, rebuildId);
+  if (rebuild.epoch !== volume.epoch) {
+    const patch = { epoch: volume.epoch };
+    await commitVolume(ports, view, [{ kind: 'rebuild.patch', rebuildId, ifState: 'running', patch }]);
+    return 'continue';
+  }
+  if (volume.attachedNodeId === undefined) return 'pause';
+  await ports.agents.startRebuild(await agentOf(ports, volume.attachedNodeId), volume.id, {
+    rebuildId,
+    epoch: volume.epoch,
+    target: addressOf(view, replicaOf(view, rebuild.targetReplicaId)),
+    sourceReplicaId: rebuild.sourceReplicaIds[0] ?? null,
+  });
+  return 'pause';
+}
+
+export async function cancelEngineRebuild(
+  ports: ReconcilerPorts,
+  { volume }: VolumeView,
+  { rebuildId }: StepOf<'cancel-rebuild'>,
+): Promise<StepOutcome> {
+  if (volume.attachedNodeId === undefined) return 'pause';
+  await ports.agents.cancelRebuild(await agentOf(ports, volume.attachedNodeId), volume.id, rebuildId);
+  return 'pause';
+}

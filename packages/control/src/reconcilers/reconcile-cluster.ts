@@ -1,0 +1,109 @@
+/**
+ * Looks after what concerns a whole cluster: which nodes are alive, and which waiting rebuilds may run.
+ *
+ * Keeps nothing between runs. A crash between a node's change and the wake-ups that follow it is repaired by the sweep,
+ * which wakes the volumes of nodes that changed lately.
+ */
+import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
+import { isFault } from '@holdfast/core/model/faults.js';
+import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
+import type { StorageNode } from '@holdfast/core/model/node.js';
+import { nodeReadyCondition, nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
+import { isAgentAlive } from '@holdfast/core/policy/node-liveness.js';
+import { planAdmissions } from '@holdfast/core/rebuild/plan-admissions.js';
+import type { Change, FleetView } from '../ports/store.js';
+import type { ReconcilerPorts } from './reconciler-ports.js';
+import { wakeVolumesOfNode } from './wake-volumes.js';
+
+/** Somebody else who admits at the same moment has done the work; a few tries see to that. */
+const ADMISSION_ATTEMPTS_MAX = 5;
+/** A commit stays small, so that it locks little; what is left over is done by the next run. */
+const CHANGES_MAX = 200;
+
+export async function reconcileCluster(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
+  const fleet = await ports.store.loadFleet(clusterId);
+  for (const node of fleet.nodes) await reconcileNode(ports, fleet, node);
+  await admitRebuilds(ports, clusterId);
+}
+
+async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode): Promise<void> {
+  const now = ports.clock.now();
+  const isAlive = isAgentAlive(node, fleet.settings, now);
+  const ready = nodeReadyCondition(isAlive, node.name);
+  const schedulable = nodeSchedulableCondition(node.cordoned, fleet.settings);
+  const isReadyChanged = conditionOf(node.conditions, 'Ready')?.status !== ready.status;
+  const isSchedulableChanged = conditionOf(node.conditions, 'Schedulable')?.status !== schedulable.status;
+  if (!isReadyChanged && !isSchedulableChanged) return;
+
+  const conditions = withCondition(withCondition(node.conditions, ready, now), schedulable, now);
+  const changes: Change[] = [{ kind: 'node.patch', nodeId: node.id, patch: { conditions } }];
+  if (isReadyChanged) changes.push(nodeEvent(fleet.clusterId, node, isAlive, now));
+  try {
+    await ports.store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, changes);
+  } catch (error) {
+    // A heartbeat or another worker changed the node: the next run judges it anew.
+    if (isFault(error, 'store.conflict')) return;
+    throw error;
+  }
+  if (isReadyChanged) await wakeVolumesOfNode(ports, node.id);
+}
+
+function nodeEvent(clusterId: ClusterId, node: StorageNode, isAlive: boolean, now: Date): Change {
+  return {
+    kind: 'event',
+    event: {
+      clusterId,
+      type: isAlive ? 'NodeReady' : 'NodeNotReady',
+      severity: isAlive ? 'info' : 'error',
+      subject: { kind: 'node', id: node.id },
+      volumeId: undefined,
+      message: isAlive ? `node ${node.name} is ready` : `node ${node.name} does not answer`,
+      at: now,
+    },
+  };
+}
+
+/**
+ * Starts the rebuilds that the limits allow, and tells the others what they wait for. The queue's version guards the
+ * commit: of two that admit at once, one loses and counts again.
+ */
+export async function admitRebuilds(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
+  for (let attempt = 1; attempt <= ADMISSION_ATTEMPTS_MAX; attempt += 1) {
+    const view = await ports.store.loadRebuildQueue(clusterId);
+    const { admit, waiting } = planAdmissions(view);
+    const startedAt = ports.clock.now();
+    const started = admit.map((rebuildId): Change => {
+      const patch = { state: 'running' as const, phase: 'preparing' as const, startedAt, waitingFor: '' };
+      return { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch };
+    });
+    const informed = waiting
+      .filter(
+        ({ rebuildId, waitingFor }) =>
+          waitingFor !== view.queued.find(({ id }) => id === rebuildId)?.waitingFor,
+      )
+      .map(({ rebuildId, waitingFor }): Change => {
+        return { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch: { waitingFor } };
+      });
+    const changes = [...started, ...informed].slice(0, CHANGES_MAX);
+    if (changes.length === 0) return;
+    try {
+      await ports.store.commit({ kind: 'rebuild-queue', clusterId, ifVersion: view.version }, changes);
+    } catch (error) {
+      if (isFault(error, 'store.conflict')) continue;
+      throw error;
+    }
+    const admitted = view.queued.filter(({ id }) => admit.includes(id));
+    for (const { volumeId } of admitted) await ports.queue.wake({ kind: 'volume', volumeId });
+    return;
+  }
+}
+
+/** Nodes whose readiness changed after `since`: their volumes may not have been woken. */
+export function nodesChangedSince(fleet: FleetView, since: Date): NodeId[] {
+  return fleet.nodes
+    .filter((node) => {
+      const changedAt = conditionOf(node.conditions, 'Ready')?.lastTransitionAt;
+      return changedAt !== undefined && changedAt.getTime() >= since.getTime();
+    })
+    .map(({ id }) => id);
+}

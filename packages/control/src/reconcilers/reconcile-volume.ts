@@ -1,0 +1,46 @@
+/**
+ * Makes one volume what it should be: load, plan one step, execute it, record it, again until nothing is left to do.
+ *
+ * It keeps nothing between runs. If the process dies anywhere, the next run loads what was recorded and goes on; two
+ * runs at once are kept apart by the volume's version in the store and by the epoch at the agents.
+ */
+
+import { planVolumeStep } from '@holdfast/core/lifecycle/plan-volume-step.js';
+import { isFault } from '@holdfast/core/model/faults.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { executeStep } from './execute-step.js';
+import type { ReconcilerPorts } from './reconciler-ports.js';
+
+/** More steps than any one change needs (20 replicas to provision, an attach, a rebuild); then others get their turn. */
+const STEPS_MAX = 64;
+/** Losing this often means that others are busy with the volume: their commits wake it again. */
+const CONFLICTS_MAX = 10;
+
+export type ReconcileOutcome =
+  | { did: 'settled'; steps: number }
+  /** The volume does not exist any more. */
+  | { did: 'gone'; steps: number }
+  /** Something said no for now; the sweep or a report brings the volume back. */
+  | { did: 'waiting'; steps: number; reason: string; code: string };
+
+export async function reconcileVolume(ports: ReconcilerPorts, volumeId: VolumeId): Promise<ReconcileOutcome> {
+  let conflicts = 0;
+  for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+    const view = await ports.store.loadVolume(volumeId);
+    if (view === undefined) return { did: 'gone', steps };
+    const step = planVolumeStep(view, ports.clock.now());
+    if (step.kind === 'settled') return { did: 'settled', steps };
+    try {
+      const outcome = await executeStep(ports, view, step);
+      if (outcome === 'pause') return { did: 'waiting', steps, reason: step.kind, code: 'report' };
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      const { code, message } = error;
+      const mayRetry = code === 'store.conflict' && conflicts < CONFLICTS_MAX;
+      if (!mayRetry) return { did: 'waiting', steps, reason: `${step.kind}: ${message}`, code };
+      conflicts += 1;
+    }
+  }
+  await ports.queue.wake({ kind: 'volume', volumeId });
+  return { did: 'waiting', steps: STEPS_MAX, reason: 'more is to be done', code: 'steps' };
+}

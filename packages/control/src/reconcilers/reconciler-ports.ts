@@ -1,0 +1,48 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { NodeId } from '@holdfast/core/model/ids.js';
+import type { AgentClient, AgentTarget } from '../ports/agent-client.js';
+import type { Clock, Random } from '../ports/clock.js';
+import type { Queue } from '../ports/queue.js';
+import type { Change, Store, VolumeView } from '../ports/store.js';
+
+export type ReconcilerPorts = {
+  store: Store;
+  agents: AgentClient;
+  queue: Queue;
+  clock: Clock;
+  random: Random;
+};
+
+/** What a step led to. `pause`: its effect shows only in a later report, so planning again now would repeat it. */
+export type StepOutcome = 'continue' | 'pause';
+
+/** @throws StorageFault `agent.unreachable` when the node has not registered an agent */
+export async function agentOf({ store }: ReconcilerPorts, nodeId: NodeId): Promise<AgentTarget> {
+  const agent = await store.agentOf(nodeId);
+  if (agent === undefined) {
+    throw new StorageFault('agent.unreachable', { publicMessage: `node ${nodeId} has no agent` });
+  }
+  return agent;
+}
+
+/**
+ * Commits changes of one volume under the version that was planned from: of two reconcilers with the same view, one
+ * loses and plans again.
+ *
+ * A rebuild that starts or ends makes room for another, so the cluster is woken. The outbox would do it too; this is
+ * only sooner.
+ */
+export async function commitVolume(
+  { store, queue }: ReconcilerPorts,
+  { volume }: VolumeView,
+  changes: readonly Change[],
+): Promise<void> {
+  const guard = { kind: 'volume' as const, volumeId: volume.id, ifVersion: volume.version };
+  await store.commit(guard, changes);
+  const concernsAdmission = changes.some(
+    (change) =>
+      change.kind === 'rebuild.create' ||
+      (change.kind === 'rebuild.patch' && change.patch.state !== undefined),
+  );
+  if (concernsAdmission) await queue.wake({ kind: 'cluster', clusterId: volume.clusterId });
+}

@@ -1,0 +1,139 @@
+import type { Step } from '@holdfast/core/lifecycle/step.js';
+import { nodeName, volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';
+import { copyRecord } from '@holdfast/core/model/copy-record.js';
+import { isFault } from '@holdfast/core/model/faults.js';
+import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import type { Replica } from '@holdfast/core/model/replica.js';
+import type { Change, ReplicaPatch, VolumeView } from '../ports/store.js';
+import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
+import { replicaOf } from './step-lookup.js';
+
+type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+
+/**
+ * Makes a replica's directory. The first copies of a volume that was never written are equal, so each starts with a
+ * record of itself, and Postgres records the set: its record is the higher one and decides at the first attach.
+ *
+ * An agent that fails is remembered on the replica, so that the volume goes on with its other copies meanwhile.
+ */
+export async function provisionReplica(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { replicaId, nodeId, firstCopy }: StepOf<'provision'>,
+): Promise<StepOutcome> {
+  const replica = replicaOf(view, replicaId);
+  if (replica.diskId === undefined) return 'pause';
+  const now = ports.clock.now();
+  try {
+    await ports.agents.createReplica(await agentOf(ports, nodeId), {
+      replicaId,
+      volumeId: view.volume.id,
+      diskId: replica.diskId,
+      sizeBytes: replica.sizeBytes,
+      secret: replica.secret,
+      record: firstCopy ? { epoch: 0, dataGeneration: 0, members: [replicaId] } : null,
+    });
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    const failure = { reason: 'ProvisioningFailed', message: error.message };
+    await commitVolume(ports, view, [patchOf(replicaId, { failure, lastFailedAt: now })]);
+    return 'continue';
+  }
+  await commitVolume(ports, view, provisioned(view, replicaId, firstCopy, now));
+  return 'continue';
+}
+
+function provisioned(view: VolumeView, replicaId: ReplicaId, firstCopy: boolean, now: Date): Change[] {
+  const made: ReplicaPatch = { provisioned: true, failure: undefined };
+  if (!firstCopy) return [patchOf(replicaId, made)];
+  const { volume } = view;
+  const members = [...(volume.record?.members ?? []), replicaId];
+  const record = copyRecord(0, (volume.record?.dataGeneration ?? 0) + 1, members);
+  return [
+    patchOf(replicaId, { ...made, healthyAt: now, lastHealthyAt: now }),
+    { kind: 'volume.patch', volumeId: volume.id, patch: { record } },
+  ];
+}
+
+function patchOf(replicaId: ReplicaId, patch: ReplicaPatch): Change {
+  return { kind: 'replica.patch', replicaId, patch };
+}
+
+export async function addReplica(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { nodeId, booking }: StepOf<'add-replica'>,
+): Promise<StepOutcome> {
+  const now = ports.clock.now();
+  const { volume } = view;
+  const replica: Replica = {
+    id: asId(ports.random.id()),
+    volumeId: volume.id,
+    nodeId,
+    diskId: booking.diskId,
+    sizeBytes: booking.sizeBytes,
+    intent: 'keep',
+    mode: undefined,
+    provisioned: false,
+    healthyAt: undefined,
+    lastHealthyAt: undefined,
+    failedAt: undefined,
+    lastFailedAt: undefined,
+    failure: undefined,
+    rebuildRetryCount: 0,
+    writtenBytes: 0,
+    secret: ports.random.secret(),
+    createdAt: now,
+    version: 1,
+  };
+  const message = `a new replica is built on ${nodeName(view.fleet, nodeId)}`;
+  const subject = { kind: 'replica' as const, id: replica.id };
+  const event = volumeEvent(view, now, { type: 'ReplicaAdded', severity: 'info', message, subject });
+  await commitVolume(ports, view, [
+    { kind: 'replica.create', replica, booking },
+    { kind: 'event', event },
+  ]);
+  return 'continue';
+}
+
+/** Takes a replica out of the engine. From its answer on the replica gets no more writes: it counts as failed. */
+export async function dropReplica(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { replicaId, reason }: StepOf<'drop-replica'>,
+): Promise<StepOutcome> {
+  const { volume } = view;
+  if (volume.attachedNodeId === undefined) return 'pause';
+  const engineAgent = await agentOf(ports, volume.attachedNodeId);
+  await ports.agents.dropReplica(engineAgent, volume.id, { epoch: volume.epoch, replicaId, reason });
+  const now = ports.clock.now();
+  const failure = { reason: 'Dropped', message: reason };
+  await commitVolume(ports, view, [
+    patchOf(replicaId, { mode: 'ERR', failedAt: now, lastFailedAt: now, failure }),
+  ]);
+  return 'continue';
+}
+
+export async function removeReplica(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { replicaId, nodeId }: StepOf<'remove-replica'>,
+): Promise<StepOutcome> {
+  const replica = replicaOf(view, replicaId);
+  // An agent that failed to make the directory may still have begun it, so an unrecorded one is deleted too.
+  if (nodeId !== undefined) await ports.agents.deleteReplica(await agentOf(ports, nodeId), replicaId);
+  const where = nodeName(view.fleet, replica.nodeId);
+  const orphan =
+    nodeId === undefined && replica.provisioned ? '; its directory stays there as an orphan' : '';
+  const event = volumeEvent(view, ports.clock.now(), {
+    type: 'ReplicaRemoved',
+    severity: 'info',
+    message: `the replica on ${where} was removed${orphan}`,
+    subject: { kind: 'replica', id: replicaId },
+  });
+  await commitVolume(ports, view, [
+    { kind: 'replica.delete', replicaId },
+    { kind: 'event', event },
+  ]);
+  return 'continue';
+}
