@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 100;
+
+/**
+ * Asks until the answer passes, and returns it. Fails with the last answer, so that a story that got stuck says where.
+ */
+export async function eventually<T>(
+  what: string,
+  ask: () => Promise<T> | T,
+  passes: (answer: T) => boolean,
+  timeoutMs = 30_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  let answer = await ask();
+  while (!passes(answer)) {
+    if (Date.now() > deadline) {
+      throw new Error(
+        `not within ${timeoutMs / 1000} s: ${what}. Last: ${JSON.stringify(answer, null, 1)?.slice(0, 4_000)}`,
+      );
+    }
+    await sleep(POLL_MS);
+    answer = await ask();
+  }
+  return answer;
+}
