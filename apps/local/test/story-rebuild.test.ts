@@ -137,7 +137,7 @@ describe('a volume of three copies loses a node and gets it back', () => {
       await workload.stop();
       expect(workload.errors).toEqual([]);
       expect(await workload.wrongChunks(client)).toEqual([]);
-      client.destroy();
+      client.close();
     },
     STORY_TIMEOUT_MS,
   );
@@ -223,7 +223,7 @@ async function copyIn(file: string, uri: string): Promise<void> {
     await client.write(offset, [bytes.subarray(offset, offset + MIB)], MIB, { fua: false });
   }
   await client.flush();
-  client.destroy();
+  client.close();
 }
 
 async function copyOut(uri: string, file: string): Promise<void> {
@@ -237,7 +237,7 @@ async function copyOut(uri: string, file: string): Promise<void> {
   for (let offset = 0; offset < DATA_BYTES; offset += MIB) {
     fs.appendFileSync(file, Buffer.concat(await client.read(offset, MIB)));
   }
-  client.destroy();
+  client.close();
 }
 
 async function checksumOf(uri: string): Promise<string> {
@@ -246,7 +246,7 @@ async function checksumOf(uri: string): Promise<string> {
   for (let offset = 0; offset < GIB; offset += 4 * MIB) {
     for (const part of await client.read(offset, 4 * MIB)) hash.update(part);
   }
-  client.destroy();
+  client.close();
   return hash.digest('hex');
 }
 

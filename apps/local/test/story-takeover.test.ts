@@ -76,7 +76,7 @@ describe('the node that runs the engine dies', () => {
       expect(moved.attachedNodeId).toBe(nodeId('node-2'));
       const second = await connectNbd(moved.endpoint?.nbdUri ?? '');
       expect(await workload.wrongChunks(second)).toEqual([]);
-      second.destroy();
+      second.close();
 
       const degraded = await eventually(
         'it is degraded',
@@ -134,7 +134,7 @@ describe('the control plane dies', () => {
       await eventually('it is healthy again', ask, (answer) => answer?.robustness === 'healthy', 120_000);
       expect(Buffer.concat(await client.read(0, MIB)).equals(pattern(7, MIB))).toBe(true);
       expect(Buffer.concat(await client.read(100 * MIB, MIB)).equals(pattern(100 * MIB, MIB))).toBe(true);
-      client.destroy();
+      client.close();
       await stack.cliJson('volume', 'detach', 'unshaken');
       expect(await stack.cliJson('volume', 'verify', 'unshaken')).toMatchObject({ equal: true });
     },
