@@ -1,0 +1,32 @@
+// `npm run --silent bench -- <name> [--quick]`: measures. One JSON object a line on stdout, a readable table on stderr.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { printTable } from './bench/report.mjs';
+import { build, install, repositoryRoot, requireSupportedPlatform } from './bootstrap.mjs';
+
+const directory = path.join(repositoryRoot, 'tools', 'bench');
+const names = fs
+  .readdirSync(directory)
+  .filter((file) => file.endsWith('.bench.mjs'))
+  .map((file) => file.replace('.bench.mjs', ''))
+  .sort();
+
+const [name, ...flags] = process.argv.slice(2);
+if (!names.includes(name)) {
+  console.error(`holdfast: name a benchmark: ${names.join(', ')}`);
+  process.exit(2);
+}
+
+requireSupportedPlatform();
+// What installing and building print must not get among the figures.
+const write = process.stdout.write.bind(process.stdout);
+process.stdout.write = process.stderr.write.bind(process.stderr);
+install();
+build();
+process.stdout.write = write;
+
+const { run } = await import(path.join(directory, `${name}.bench.mjs`));
+await run({ quick: flags.includes('--quick') });
+printTable();
+process.exit(0);

@@ -1,0 +1,170 @@
+// How long `npm start` takes on a fresh clone and again after a stop, how long a stop takes, and what the idle stack
+// holds in memory. The clone has an empty home, so packages come from the registry (or its cache).
+import { spawn, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePortBlock } from '../../packages/testkit/dist/local-stack.js';
+import { repositoryRoot } from '../bootstrap.mjs';
+import { report } from './report.mjs';
+
+const READY = 'Holdfast is ready';
+const TIMEOUT_MS = 300_000;
+const IDLE_MS = 15_000;
+
+export async function run({ quick }) {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-bench-'));
+  const place = { portBase: await freePortBlock(), home: path.join(scratch, 'data') };
+  try {
+    const clone = quick ? repositoryRoot : cloneTo(scratch);
+    if (!quick) await measure(clone, scratch, place, 'cold', 120);
+    await measure(clone, scratch, place, quick ? 'first' : 'warm', quick ? undefined : 15);
+  } finally {
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function cloneTo(scratch) {
+  const clone = path.join(scratch, 'clone');
+  const result = spawnSync('git', ['clone', '--quiet', repositoryRoot, clone], { stdio: 'inherit' });
+  if (result.status !== 0) throw new Error('the clone failed');
+  return clone;
+}
+
+async function measure(clone, scratch, { portBase, home }, name, targetSeconds) {
+  const startedAt = performance.now();
+  const env = {
+    ...process.env,
+    HOME: path.join(scratch, 'user'),
+    HOLDFAST_HOME: home,
+    HOLDFAST_PORT_BASE: String(portBase),
+  };
+  fs.mkdirSync(env.HOME, { recursive: true });
+  const child = spawn('npm', ['start'], {
+    cwd: clone,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  await untilPrinted(child, READY);
+  const target = targetSeconds === undefined ? {} : { target: targetSeconds, better: 'lower' };
+  report({ bench: 'start', case: name, metric: 'ready', value: seconds(startedAt), unit: 's', ...target });
+  if (name !== 'cold') await reportMemory(home, child.pid);
+  const stoppedAt = performance.now();
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  process.kill(-child.pid, 'SIGINT');
+  await ended;
+  report({
+    bench: 'start',
+    case: name,
+    metric: 'stop',
+    value: seconds(stoppedAt),
+    unit: 's',
+    target: 15,
+    better: 'lower',
+  });
+}
+
+function untilPrinted(child, text) {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const timer = setTimeout(() => reject(new Error(`not ready: ${output}`)), TIMEOUT_MS);
+    child.once('exit', (code) => reject(new Error(`npm start ended with ${code}: ${output}`)));
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      if (!output.includes(text)) return;
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** Proportional set size of everything the stack runs: shared pages count once. */
+async function reportMemory(home, npmPid) {
+  await sleep(IDLE_MS);
+  const local = JSON.parse(fs.readFileSync(path.join(home, 'local.json'), 'utf8'));
+  const parents = processTree();
+  const roots = { stack: npmPid, ...local.processes };
+  for (const agent of local.agents) roots[agent.name] = agent.pid;
+  const postgres = findPostgres(home);
+  if (postgres !== undefined) roots.postgres = postgres;
+  const others = new Set(Object.values(roots));
+  let total = 0;
+  for (const [name, pid] of Object.entries(roots)) {
+    const bytes = [...family(pid, parents, others)].reduce(
+      (sum, member) => sum + proportionalBytes(member),
+      0,
+    );
+    total += bytes;
+    report({ bench: 'start', case: name, metric: 'memory', value: bytes / 2 ** 20, unit: 'MiB' });
+  }
+  report({
+    bench: 'start',
+    case: 'idle stack',
+    metric: 'memory',
+    value: total / 1e9,
+    unit: 'GB',
+    target: 1.2,
+    better: 'lower',
+  });
+}
+
+function processTree() {
+  const parents = new Map();
+  for (const pid of fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
+      parents.set(Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  return parents;
+}
+
+/** A process and its descendants, without those that are counted by themselves. */
+function family(root, parents, others) {
+  const members = new Set([root]);
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const [pid, parent] of parents) {
+      if (members.has(parent) && !members.has(pid) && !others.has(pid)) {
+        members.add(pid);
+        grew = true;
+      }
+    }
+  }
+  return members;
+}
+
+function proportionalBytes(pid) {
+  try {
+    const match = /^Pss:\s+(\d+) kB/m.exec(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'));
+    return match === null ? 0 : Number(match[1]) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+function findPostgres(home) {
+  for (const pid of processTree().keys()) {
+    try {
+      const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      if (/postgres\0/.test(command) && command.includes('pgdata') && isOf(pid, home)) return pid;
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  return undefined;
+}
+
+/** The embedded Postgres of this home; root's may live elsewhere, with a link back in its name. */
+function isOf(pid, home) {
+  const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  return command.includes(home) || fs.readlinkSync(`/proc/${pid}/cwd`).includes(home);
+}
+
+function seconds(since) {
+  return (performance.now() - since) / 1000;
+}
