@@ -1,5 +1,6 @@
 /**
- * Takes over what the engine reports: modes of replicas, the record, progress and end of rebuilds.
+ * Draws the conclusions from what the engine reports: which copies are full or have failed, the record, how a rebuild
+ * ended. Bare facts (modes, progress, written bytes) the store takes over from the heartbeat itself.
  *
  * The report is of the volume's current epoch on the node that holds it, so it is never from an engine that was fenced
  * off. It may be a little older than what has been recorded since; the rules below hold for that too.
@@ -7,7 +8,7 @@
 import type { EngineReport, RebuildReport } from '../model/agent-protocol.js';
 import { compareRecords, copyRecord } from '../model/copy-record.js';
 import { asId, type ReplicaId } from '../model/ids.js';
-import { type Rebuild, rebuildPercent } from '../model/rebuild.js';
+import type { Rebuild } from '../model/rebuild.js';
 import { REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
 import type { Change, RebuildPatch, ReplicaPatch } from './changes.js';
 import type { Step } from './step.js';
@@ -105,7 +106,7 @@ function rebuildChanges(view: VolumeView, report: EngineReport, now: Date): Chan
   }
   // RW is the proof of success, also when the report of the rebuild itself is gone already.
   if (targetMode === 'RW') return rebuildSucceeded(view, rebuild, reported, now);
-  return reported === undefined ? [] : progressed(rebuild, reported);
+  return [];
 }
 
 function rebuildSucceeded(
@@ -115,7 +116,7 @@ function rebuildSucceeded(
   now: Date,
 ): Change[] {
   const patch: RebuildPatch = {
-    ...(reported === undefined ? {} : progressOf(rebuild, reported)),
+    ...(reported === undefined ? {} : finalBytes(reported)),
     state: 'succeeded',
     phase: 'done',
     percent: 100,
@@ -166,20 +167,8 @@ export function rebuildFailed(
   ];
 }
 
-function progressed(rebuild: Rebuild, reported: RebuildReport): Change[] {
-  const patch = progressOf(rebuild, reported);
-  const isNews =
-    patch.phase !== rebuild.phase ||
-    patch.percent !== rebuild.percent ||
-    patch.rateBytesPerSecond !== rebuild.rateBytesPerSecond ||
-    patch.bytes.compared !== rebuild.bytes.compared ||
-    patch.bytes.written !== rebuild.bytes.written;
-  return isNews ? [{ kind: 'rebuild.patch', rebuildId: rebuild.id, ifState: 'running', patch }] : [];
-}
-
-function progressOf(rebuild: Rebuild, { phase, bytes, rateBytesPerSecond, snapshots }: RebuildReport) {
-  const percent = rebuildPercent(phase, bytes.compared, bytes.total, rebuild.percent);
-  return { phase, bytes, rateBytesPerSecond, snapshots, percent };
+function finalBytes({ bytes, snapshots }: RebuildReport): RebuildPatch {
+  return { bytes, snapshots };
 }
 
 function patched(replica: Replica, patch: ReplicaPatch): Change[] {

@@ -92,7 +92,13 @@ export function bookingFor(
   const disk = fleet.disks.find(({ id }) => id === diskId);
   if (disk === undefined) throw new Bug(`the plan chose disk ${diskId}, which the fleet does not have`);
   const limitBytes = provisionableBytes(disk, fleet.settings);
-  return { diskId, sizeBytes, limitBytes, ifSettingsVersion: fleet.settingsVersion };
+  return {
+    diskId,
+    sizeBytes,
+    limitBytes,
+    ifSettingsVersion: fleet.settingsVersion,
+    ifDiskVersion: disk.version,
+  };
 }
 
 /** The fleet as it will be once a replica has been booked on a disk. */
