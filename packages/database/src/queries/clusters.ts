@@ -1,0 +1,138 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { ClusterId, OrganizationId } from '@holdfast/core/model/ids.js';
+import type { Robustness } from '@holdfast/core/model/volume.js';
+import type { Sql } from '../sql/scope.js';
+import { type ListRequest, listRows } from './list-rows.js';
+
+/** A cluster, and what an overview says of it at one look. */
+export type ClusterSummary = {
+  id: ClusterId;
+  name: string;
+  version: number;
+  createdAt: Date;
+  nodes: { total: number; ready: number };
+  volumes: { total: number } & Record<Robustness, number>;
+  rebuilds: { running: number; queued: number };
+  storage: { maximum: number; available: number; reserved: number; scheduled: number; written: number };
+};
+
+const FIELDS = {
+  id: { sql: 'c.id', type: 'id' },
+  name: { sql: 'c.name', type: 'text' },
+  createdAt: { sql: 'c.created_at', type: 'time' },
+} as const;
+
+const SUMMARY = `
+  (SELECT jsonb_build_object('total', count(*),
+     'ready', count(*) FILTER (WHERE n.conditions @> '[{"type": "Ready", "status": "True"}]'))
+   FROM node n WHERE n.cluster_id = c.id) AS nodes,
+  (SELECT jsonb_build_object('total', count(*), 'healthy', count(*) FILTER (WHERE v.robustness = 'healthy'),
+     'degraded', count(*) FILTER (WHERE v.robustness = 'degraded'),
+     'faulted', count(*) FILTER (WHERE v.robustness = 'faulted'),
+     'unknown', count(*) FILTER (WHERE v.robustness = 'unknown'))
+   FROM volume v WHERE v.cluster_id = c.id) AS volumes,
+  (SELECT jsonb_build_object('running', count(*) FILTER (WHERE b.state = 'running'),
+     'queued', count(*) FILTER (WHERE b.state = 'queued'))
+   FROM rebuild b WHERE b.cluster_id = c.id AND b.state IN ('queued', 'running')) AS rebuilds,
+  (SELECT jsonb_build_object('maximum', coalesce(sum(d.storage_maximum_bytes), 0),
+     'available', coalesce(sum(d.storage_available_bytes), 0),
+     'reserved', coalesce(sum(d.storage_reserved_bytes), 0),
+     'scheduled', coalesce(sum(d.storage_scheduled_bytes), 0), 'written', coalesce(sum(d.written_bytes), 0))
+   FROM disk d WHERE d.cluster_id = c.id) AS storage`;
+
+type ClusterRow = Omit<ClusterSummary, 'createdAt'> & { created_at: Date };
+
+function readCluster({ id, name, version, created_at, nodes, volumes, rebuilds, storage }: ClusterRow) {
+  return { id, name, version, createdAt: created_at, nodes, volumes, rebuilds, storage };
+}
+
+export async function listClusters(sql: Sql, request: ListRequest) {
+  const { rows, nextCursor } = await listRows<ClusterRow>(
+    sql,
+    {
+      columns: `c.*, ${SUMMARY}`,
+      from: 'cluster c',
+      key: FIELDS.id,
+      fields: FIELDS,
+      defaultSort: 'name',
+      where: { text: 'true', values: [] },
+    },
+    request,
+  );
+  return { items: rows.map((row): ClusterSummary => readCluster(row)), nextCursor };
+}
+
+export async function findCluster(sql: Sql, clusterId: ClusterId): Promise<ClusterSummary | undefined> {
+  const { rows } = await sql.query<ClusterRow>(`SELECT c.*, ${SUMMARY} FROM cluster c WHERE c.id = $1`, [
+    clusterId,
+  ]);
+  return rows.map(readCluster)[0];
+}
+
+export async function createCluster(
+  sql: Sql,
+  cluster: { id: ClusterId; organizationId: OrganizationId; name: string; now: Date },
+): Promise<void> {
+  await sql.query('INSERT INTO cluster (id, organization_id, name, created_at) VALUES ($1, $2, $3, $4)', [
+    cluster.id,
+    cluster.organizationId,
+    cluster.name,
+    cluster.now,
+  ]);
+}
+
+/** Returns false when there is no such cluster. */
+export async function renameCluster(
+  sql: Sql,
+  cluster: { id: ClusterId; name: string; ifVersion: number | undefined },
+): Promise<boolean> {
+  const { rows } = await sql.query<{ version: number }>(
+    'SELECT version FROM cluster WHERE id = $1 FOR UPDATE',
+    [cluster.id],
+  );
+  const current = rows[0];
+  if (current === undefined) return false;
+  if (cluster.ifVersion !== undefined && cluster.ifVersion !== current.version) throw stale();
+  await sql.query('UPDATE cluster SET name = $2, version = version + 1 WHERE id = $1', [
+    cluster.id,
+    cluster.name,
+  ]);
+  return true;
+}
+
+/** Returns false when there is no such cluster. Only one without nodes and volumes may go. */
+export async function deleteCluster(sql: Sql, clusterId: ClusterId): Promise<boolean> {
+  const { rows } = await sql.query<{ nodes: boolean; volumes: boolean }>(
+    `SELECT EXISTS (SELECT FROM node n WHERE n.cluster_id = c.id) AS nodes,
+       EXISTS (SELECT FROM volume v WHERE v.cluster_id = c.id) AS volumes
+     FROM cluster c WHERE c.id = $1 FOR UPDATE`,
+    [clusterId],
+  );
+  const row = rows[0];
+  if (row === undefined) return false;
+  if (row.nodes || row.volumes) {
+    throw new StorageFault('cluster.not_empty', {
+      publicMessage: `the cluster still has ${row.volumes ? 'volumes' : 'nodes'}`,
+      cures: ['delete its volumes, then its nodes'],
+    });
+  }
+  await sql.query('DELETE FROM cluster WHERE id = $1', [clusterId]);
+  return true;
+}
+
+function stale(): StorageFault {
+  return new StorageFault('request.stale', { publicMessage: 'somebody changed it since you read it' });
+}
+
+/** What was set by hand, by name; everything else has its default. */
+export async function findSettingOverrides(
+  sql: Sql,
+  clusterId: ClusterId,
+): Promise<Record<string, unknown> | undefined> {
+  const { rows } = await sql.query<{ overrides: Record<string, unknown> }>(
+    `SELECT coalesce((SELECT jsonb_object_agg(s.name, s.value) FROM setting s WHERE s.cluster_id = c.id), '{}')
+       AS overrides FROM cluster c WHERE c.id = $1`,
+    [clusterId],
+  );
+  return rows[0]?.overrides;
+}

@@ -1,0 +1,83 @@
+import type { OrganizationId, TokenId } from '@holdfast/core/model/ids.js';
+import type { Sql } from '../sql/scope.js';
+import { asJson } from '../sql/table.js';
+
+/** Longer than any request runs. After it, a request whose process died may be repeated. */
+const LOCK_SECONDS = 90;
+const KEPT_HOURS = 24;
+
+export type IdempotentRequest = {
+  organizationId: OrganizationId;
+  tokenId: TokenId;
+  key: string;
+  requestHash: string;
+  /** For what the request creates; a repeat gets the id of the first try. */
+  resourceId: string;
+  now: Date;
+};
+
+export type Reservation =
+  | { kind: 'run'; resourceId: string }
+  | { kind: 'replay'; status: number; body: unknown }
+  | { kind: 'other-request' }
+  | { kind: 'in-flight' };
+
+type KeyRow = {
+  request_hash: string;
+  resource_id: string;
+  locked: boolean;
+  status: number | null;
+  body: unknown;
+};
+
+/** Takes the key for this request, or says what became of the request that had it before. */
+export async function reserveKey(sql: Sql, request: IdempotentRequest): Promise<Reservation> {
+  const { organizationId, tokenId, key, now } = request;
+  await sql.query(
+    `DELETE FROM idempotency_key WHERE created_at < $1::timestamptz - interval '${KEPT_HOURS} hours'`,
+    [now],
+  );
+  const inserted = await sql.query(
+    `INSERT INTO idempotency_key (organization_id, token_id, key, request_hash, resource_id, locked_until, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6::timestamptz + interval '${LOCK_SECONDS} seconds', $6)
+     ON CONFLICT (organization_id, token_id, key) DO NOTHING`,
+    [organizationId, tokenId, key, request.requestHash, request.resourceId, now],
+  );
+  if (inserted.rowCount === 1) return { kind: 'run', resourceId: request.resourceId };
+  const { rows } = await sql.query<KeyRow>(
+    `SELECT request_hash, resource_id, locked_until > $4 AS locked, status, body
+     FROM idempotency_key WHERE organization_id = $1 AND token_id = $2 AND key = $3 FOR UPDATE`,
+    [organizationId, tokenId, key, now],
+  );
+  const row = rows[0];
+  if (row === undefined) return { kind: 'in-flight' };
+  if (row.request_hash !== request.requestHash) return { kind: 'other-request' };
+  if (row.status !== null) return { kind: 'replay', status: row.status, body: row.body };
+  if (row.locked) return { kind: 'in-flight' };
+  await sql.query(
+    `UPDATE idempotency_key SET locked_until = $4::timestamptz + interval '${LOCK_SECONDS} seconds'
+     WHERE organization_id = $1 AND token_id = $2 AND key = $3`,
+    [organizationId, tokenId, key, now],
+  );
+  return { kind: 'run', resourceId: row.resource_id };
+}
+
+export async function storeAnswer(
+  sql: Sql,
+  request: IdempotentRequest,
+  answer: { status: number; body: unknown },
+): Promise<void> {
+  await sql.query(
+    `UPDATE idempotency_key SET status = $4, body = $5 WHERE organization_id = $1 AND token_id = $2 AND key = $3`,
+    [request.organizationId, request.tokenId, request.key, answer.status, asJson(answer.body)],
+  );
+}
+
+/** A request that was refused changed nothing: the key is free again. */
+export async function releaseKey(sql: Sql, request: IdempotentRequest): Promise<void> {
+  await sql.query('DELETE FROM idempotency_key WHERE organization_id = $1 AND token_id = $2 AND key = $3', [
+    request.organizationId,
+    request.tokenId,
+    request.key,
+  ]);
+}

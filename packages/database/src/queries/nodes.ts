@@ -1,0 +1,154 @@
+import type { ClusterId, DiskId, NodeId } from '@holdfast/core/model/ids.js';
+import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
+import { type DiskRow, readDisk } from '../rows/disk-row.js';
+import { type NodeRow, readNode } from '../rows/node-row.js';
+import type { Sql } from '../sql/scope.js';
+import { type ListRequest, listRows } from './list-rows.js';
+
+/** A node, and the sums over its disks. */
+export type NodeWithStorage = {
+  node: StorageNode;
+  pid: number | undefined;
+  agentVersion: string | undefined;
+  disks: number;
+  replicas: number;
+  storage: { maximum: number; available: number; reserved: number; scheduled: number; written: number };
+};
+
+const NODE_FIELDS = {
+  id: { sql: 'n.id', type: 'id' },
+  name: { sql: 'n.name', type: 'text' },
+  zone: { sql: `coalesce(n.zone, '')`, type: 'text' },
+  region: { sql: `coalesce(n.region, '')`, type: 'text' },
+  ready: { sql: `n.conditions @> '[{"type": "Ready", "status": "True"}]'`, type: 'boolean' },
+  cordoned: { sql: 'n.cordoned', type: 'boolean' },
+  allowScheduling: { sql: 'n.allow_scheduling', type: 'boolean' },
+  createdAt: { sql: 'n.created_at', type: 'time' },
+} as const;
+
+const SUMS = `
+  (SELECT count(*)::int FROM disk d WHERE d.node_id = n.id) AS disks,
+  (SELECT count(*)::int FROM replica r WHERE r.node_id = n.id) AS replicas,
+  (SELECT coalesce(sum(d.storage_maximum_bytes), 0)::bigint FROM disk d WHERE d.node_id = n.id) AS maximum,
+  (SELECT coalesce(sum(d.storage_available_bytes), 0)::bigint FROM disk d WHERE d.node_id = n.id) AS available,
+  (SELECT coalesce(sum(d.storage_reserved_bytes), 0)::bigint FROM disk d WHERE d.node_id = n.id) AS reserved,
+  (SELECT coalesce(sum(d.storage_scheduled_bytes), 0)::bigint FROM disk d WHERE d.node_id = n.id) AS scheduled,
+  (SELECT coalesce(sum(d.written_bytes), 0)::bigint FROM disk d WHERE d.node_id = n.id) AS written`;
+
+type NodeListRow = NodeRow & {
+  pid: number | null;
+  agent_version: string | null;
+  disks: number;
+  replicas: number;
+} & NodeWithStorage['storage'];
+
+export async function listNodes(sql: Sql, clusterId: ClusterId, request: ListRequest) {
+  const { rows, nextCursor } = await listRows<NodeListRow>(
+    sql,
+    {
+      columns: `n.*, ${SUMS}`,
+      from: 'node n',
+      key: NODE_FIELDS.id,
+      fields: NODE_FIELDS,
+      defaultSort: 'name',
+      where: { text: 'n.cluster_id = $1', values: [clusterId] },
+    },
+    request,
+  );
+  return { items: rows.map(readNodeWithStorage), nextCursor };
+}
+
+export async function findNode(
+  sql: Sql,
+  key: { clusterId: ClusterId; nodeId: NodeId },
+): Promise<NodeWithStorage | undefined> {
+  const { rows } = await sql.query<NodeListRow>(
+    `SELECT n.*, ${SUMS} FROM node n WHERE n.id = $1 AND n.cluster_id = $2`,
+    [key.nodeId, key.clusterId],
+  );
+  return rows.map(readNodeWithStorage)[0];
+}
+
+function readNodeWithStorage(row: NodeListRow): NodeWithStorage {
+  const { maximum, available, reserved, scheduled, written } = row;
+  return {
+    node: readNode(row),
+    pid: row.pid ?? undefined,
+    agentVersion: row.agent_version ?? undefined,
+    disks: row.disks,
+    replicas: row.replicas,
+    storage: { maximum, available, reserved, scheduled, written },
+  };
+}
+
+/**
+ * Forgets a node that is gone for good, and its disks.
+ *
+ * @returns what is in the way, or `gone` when there is no such node
+ */
+export async function deleteNode(
+  sql: Sql,
+  key: { clusterId: ClusterId; nodeId: NodeId },
+): Promise<'deleted' | 'gone' | 'holds-replicas' | 'ready'> {
+  const { rows } = await sql.query<{ ready: boolean; replicas: boolean; attached: boolean }>(
+    `SELECT ${NODE_FIELDS.ready.sql} AS ready,
+       EXISTS (SELECT FROM replica r WHERE r.node_id = n.id) AS replicas,
+       EXISTS (SELECT FROM volume v WHERE v.attached_node_id = n.id) AS attached
+     FROM node n WHERE n.id = $1 AND n.cluster_id = $2 FOR UPDATE`,
+    [key.nodeId, key.clusterId],
+  );
+  const row = rows[0];
+  if (row === undefined) return 'gone';
+  if (row.replicas || row.attached) return 'holds-replicas';
+  // A living agent would make the node again at its next heartbeat.
+  if (row.ready) return 'ready';
+  await sql.query('DELETE FROM disk WHERE node_id = $1', [key.nodeId]);
+  await sql.query('DELETE FROM node WHERE id = $1', [key.nodeId]);
+  return 'deleted';
+}
+
+const DISK_FIELDS = {
+  id: { sql: 'd.id', type: 'id' },
+  name: { sql: 'd.name', type: 'text' },
+  nodeId: { sql: 'd.node_id', type: 'id' },
+  type: { sql: 'd.type', type: 'text' },
+  allowScheduling: { sql: 'd.allow_scheduling', type: 'boolean' },
+  storageMaximum: { sql: 'd.storage_maximum_bytes', type: 'number' },
+  storageAvailable: { sql: 'd.storage_available_bytes', type: 'number' },
+  storageScheduled: { sql: 'd.storage_scheduled_bytes', type: 'number' },
+} as const;
+
+/** The disks of a node, or of the whole cluster. */
+export async function listDisks(
+  sql: Sql,
+  where: { clusterId: ClusterId; nodeId?: NodeId },
+  request: ListRequest,
+): Promise<{ items: StorageDisk[]; nextCursor: string | null }> {
+  const { rows, nextCursor } = await listRows<DiskRow>(
+    sql,
+    {
+      columns: 'd.*',
+      from: 'disk d',
+      key: DISK_FIELDS.id,
+      fields: DISK_FIELDS,
+      defaultSort: 'name',
+      where: {
+        text: 'd.cluster_id = $1 AND ($2::uuid IS NULL OR d.node_id = $2)',
+        values: [where.clusterId, where.nodeId ?? null],
+      },
+    },
+    request,
+  );
+  return { items: rows.map(readDisk), nextCursor };
+}
+
+export async function findDisk(
+  sql: Sql,
+  key: { clusterId: ClusterId; nodeId: NodeId; diskId: DiskId },
+): Promise<StorageDisk | undefined> {
+  const { rows } = await sql.query<DiskRow>(
+    'SELECT * FROM disk WHERE id = $1 AND node_id = $2 AND cluster_id = $3',
+    [key.diskId, key.nodeId, key.clusterId],
+  );
+  return rows.map(readDisk)[0];
+}

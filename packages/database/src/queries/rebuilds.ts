@@ -1,0 +1,56 @@
+import type { ClusterId, RebuildId } from '@holdfast/core/model/ids.js';
+import type { Rebuild } from '@holdfast/core/model/rebuild.js';
+import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
+import type { Sql } from '../sql/scope.js';
+import { type ListRequest, listRows } from './list-rows.js';
+
+const FIELDS = {
+  id: { sql: 'b.id', type: 'id' },
+  volumeId: { sql: 'b.volume_id', type: 'id' },
+  targetReplicaId: { sql: 'b.target_replica_id', type: 'id' },
+  targetNodeId: { sql: 'b.target_node_id', type: 'id' },
+  state: { sql: 'b.state', type: 'text' },
+  phase: { sql: 'b.phase', type: 'text' },
+  percent: { sql: 'b.percent', type: 'number' },
+  queuedAt: { sql: 'b.queued_at', type: 'time' },
+} as const;
+
+export async function listRebuilds(
+  sql: Sql,
+  clusterId: ClusterId,
+  request: ListRequest,
+): Promise<{ items: Rebuild[]; nextCursor: string | null }> {
+  const { rows, nextCursor } = await listRows<RebuildRow>(
+    sql,
+    {
+      columns: 'b.*',
+      from: 'rebuild b',
+      key: FIELDS.id,
+      fields: FIELDS,
+      defaultSort: '-queuedAt',
+      where: { text: 'b.cluster_id = $1', values: [clusterId] },
+    },
+    request,
+  );
+  return { items: rows.map(readRebuild), nextCursor };
+}
+
+export async function findRebuild(
+  sql: Sql,
+  key: { clusterId: ClusterId; rebuildId: RebuildId },
+): Promise<Rebuild | undefined> {
+  const { rows } = await sql.query<RebuildRow>('SELECT * FROM rebuild WHERE id = $1 AND cluster_id = $2', [
+    key.rebuildId,
+    key.clusterId,
+  ]);
+  return rows.map(readRebuild)[0];
+}
+
+/** Everything that waits, so that each one's place in the queue can be told. Not more than the admission looks at. */
+export async function listQueuedRebuilds(sql: Sql, clusterId: ClusterId): Promise<Rebuild[]> {
+  const { rows } = await sql.query<RebuildRow>(
+    `SELECT * FROM rebuild WHERE cluster_id = $1 AND state = 'queued'`,
+    [clusterId],
+  );
+  return rows.map(readRebuild);
+}

@@ -1,0 +1,144 @@
+import type { ClusterId, OrganizationId, ProjectId, TokenId, UserId } from '@holdfast/core/model/ids.js';
+import { hashSecret } from '../credentials.js';
+import type { Sql } from '../sql/scope.js';
+import { type ListRequest, listRows } from './list-rows.js';
+import type { MemberRole } from './tenancy.js';
+
+export type TokenKind = 'session' | 'api' | 'agent';
+
+/** Who a secret belongs to, as `find_token` tells it. */
+export type TokenHolder = {
+  token_id: TokenId;
+  kind: TokenKind;
+  organization_id: OrganizationId;
+  user_id: UserId | null;
+  cluster_id: ClusterId | null;
+  project_id: ProjectId | null;
+  token_role: MemberRole | 'agent';
+  member_role: MemberRole | null;
+};
+
+export type SignInCandidate = {
+  user_id: UserId;
+  password_hash: string | null;
+  organization_id: OrganizationId;
+  role: MemberRole;
+};
+
+export type TokenRow = {
+  id: TokenId;
+  kind: TokenKind;
+  name: string;
+  role: MemberRole | 'agent';
+  user_id: UserId | null;
+  cluster_id: ClusterId | null;
+  project_id: ProjectId | null;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  created_at: Date;
+};
+
+/** Finer would be a write for every request. */
+const LAST_USED_RESOLUTION = '1 minute';
+
+/** The only question that may be asked without an organization. */
+export async function findToken(sql: Sql, secret: string): Promise<TokenHolder | undefined> {
+  const { rows } = await sql.query<TokenHolder>('SELECT * FROM find_token($1)', [hashSecret(secret)]);
+  return rows[0];
+}
+
+export async function findSignIn(sql: Sql, email: string): Promise<SignInCandidate | undefined> {
+  const { rows } = await sql.query<SignInCandidate>('SELECT * FROM find_sign_in($1) LIMIT 1', [email]);
+  return rows[0];
+}
+
+export async function noteTokenUse(sql: Sql, tokenId: TokenId, now: Date): Promise<void> {
+  await sql.query(
+    `UPDATE token SET last_used_at = $2
+     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2::timestamptz - interval '${LAST_USED_RESOLUTION}')`,
+    [tokenId, now],
+  );
+}
+
+export type NewToken = {
+  id: TokenId;
+  organizationId: OrganizationId;
+  kind: TokenKind;
+  name: string;
+  secret: string;
+  role: MemberRole | 'agent';
+  userId: UserId | undefined;
+  clusterId: ClusterId | undefined;
+  projectId: ProjectId | undefined;
+  expiresAt: Date | undefined;
+  now: Date;
+};
+
+export async function createToken(sql: Sql, token: NewToken): Promise<void> {
+  await sql.query(
+    `INSERT INTO token (id, organization_id, kind, name, secret_hash, role, user_id, cluster_id, project_id,
+       expires_at, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      token.id,
+      token.organizationId,
+      token.kind,
+      token.name,
+      hashSecret(token.secret),
+      token.role,
+      token.userId ?? null,
+      token.clusterId ?? null,
+      token.projectId ?? null,
+      token.expiresAt ?? null,
+      token.now,
+    ],
+  );
+}
+
+/** Whose tokens: of one person, or of everybody in the organization. */
+export type TokenOwner = { userId: UserId | undefined };
+
+const FIELDS = {
+  id: { sql: 't.id', type: 'id' },
+  name: { sql: 't.name', type: 'text' },
+  kind: { sql: 't.kind', type: 'text' },
+  createdAt: { sql: 't.created_at', type: 'time' },
+} as const;
+
+const OWNED = '($1::uuid IS NULL OR t.user_id = $1)';
+
+export function listTokens(sql: Sql, owner: TokenOwner, request: ListRequest) {
+  return listRows<TokenRow>(
+    sql,
+    {
+      columns: 't.*',
+      from: 'token t',
+      key: FIELDS.id,
+      fields: FIELDS,
+      defaultSort: '-createdAt',
+      where: { text: OWNED, values: [owner.userId ?? null] },
+    },
+    request,
+  );
+}
+
+export async function findTokenById(
+  sql: Sql,
+  owner: TokenOwner,
+  tokenId: TokenId,
+): Promise<TokenRow | undefined> {
+  const { rows } = await sql.query<TokenRow>(`SELECT * FROM token t WHERE ${OWNED} AND t.id = $2`, [
+    owner.userId ?? null,
+    tokenId,
+  ]);
+  return rows[0];
+}
+
+/** Returns false when there is no such token. It stops working at once. */
+export async function deleteToken(sql: Sql, owner: TokenOwner, tokenId: TokenId): Promise<boolean> {
+  const { rowCount } = await sql.query(`DELETE FROM token t WHERE ${OWNED} AND t.id = $2`, [
+    owner.userId ?? null,
+    tokenId,
+  ]);
+  return rowCount === 1;
+}

@@ -1,0 +1,90 @@
+import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { Replica } from '@holdfast/core/model/replica.js';
+import type { Snapshot } from '@holdfast/core/model/snapshot.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
+import { readSnapshot, type SnapshotRow } from '../rows/snapshot-row.js';
+import { readVolume, type VolumeRow } from '../rows/volume-row.js';
+import type { Sql } from '../sql/scope.js';
+import { type ListRequest, listRows } from './list-rows.js';
+
+/** A replica with what people need to find it. */
+export type PlacedReplica = { replica: Replica; zone: string | undefined };
+export type VolumeWithReplicas = { volume: Volume; replicas: PlacedReplica[] };
+
+/** Where a volume is looked for: an id of another cluster's volume is not found. */
+type VolumeKey = { clusterId: ClusterId; volumeId: VolumeId };
+
+const FIELDS = {
+  id: { sql: 'v.id', type: 'id' },
+  name: { sql: 'v.name', type: 'text' },
+  state: { sql: 'v.state', type: 'text' },
+  robustness: { sql: 'v.robustness', type: 'text' },
+  size: { sql: 'v.size_bytes', type: 'number' },
+  numberOfReplicas: { sql: 'v.number_of_replicas', type: 'number' },
+  dataEngine: { sql: 'v.data_engine', type: 'text' },
+  projectId: { sql: 'v.project_id', type: 'id' },
+  attachedNodeId: { sql: `coalesce(v.attached_node_id, '00000000-0000-0000-0000-000000000000')`, type: 'id' },
+  writtenBytes: { sql: 'v.written_bytes', type: 'number' },
+  createdAt: { sql: 'v.created_at', type: 'time' },
+} as const;
+
+export async function listVolumes(sql: Sql, clusterId: ClusterId, request: ListRequest) {
+  const { rows, nextCursor } = await listRows<VolumeRow>(
+    sql,
+    {
+      columns: 'v.*',
+      from: 'volume v',
+      key: FIELDS.id,
+      fields: FIELDS,
+      defaultSort: 'name',
+      where: { text: 'v.cluster_id = $1', values: [clusterId] },
+    },
+    request,
+  );
+  return { items: await withReplicas(sql, rows.map(readVolume)), nextCursor };
+}
+
+export async function findVolume(sql: Sql, key: VolumeKey): Promise<VolumeWithReplicas | undefined> {
+  const { rows } = await sql.query<VolumeRow>('SELECT * FROM volume WHERE id = $1 AND cluster_id = $2', [
+    key.volumeId,
+    key.clusterId,
+  ]);
+  return (await withReplicas(sql, rows.map(readVolume)))[0];
+}
+
+async function withReplicas(sql: Sql, volumes: readonly Volume[]): Promise<VolumeWithReplicas[]> {
+  if (volumes.length === 0) return [];
+  const { rows } = await sql.query<ReplicaRow & { zone: string | null }>(
+    `SELECT r.*, n.zone FROM replica r LEFT JOIN node n ON n.id = r.node_id
+     WHERE r.volume_id = ANY($1) ORDER BY r.id`,
+    [volumes.map(({ id }) => id)],
+  );
+  const byVolume = new Map<VolumeId, PlacedReplica[]>(volumes.map(({ id }) => [id, []]));
+  for (const row of rows) {
+    byVolume.get(row.volume_id)?.push({ replica: readReplica(row), zone: row.zone ?? undefined });
+  }
+  return volumes.map((volume) => ({ volume, replicas: byVolume.get(volume.id) ?? [] }));
+}
+
+export async function listSnapshots(sql: Sql, key: VolumeKey, request: ListRequest) {
+  const fields = {
+    id: { sql: 's.id', type: 'id' },
+    name: { sql: 's.name', type: 'text' },
+    origin: { sql: 's.origin', type: 'text' },
+    createdAt: { sql: 's.created_at', type: 'time' },
+  } as const;
+  const { rows, nextCursor } = await listRows<SnapshotRow>(
+    sql,
+    {
+      columns: 's.*',
+      from: 'snapshot s JOIN volume v ON v.id = s.volume_id',
+      key: fields.id,
+      fields,
+      defaultSort: 'createdAt',
+      where: { text: 's.volume_id = $1 AND v.cluster_id = $2', values: [key.volumeId, key.clusterId] },
+    },
+    request,
+  );
+  return { items: rows.map((row): Snapshot => readSnapshot(row)), nextCursor };
+}
