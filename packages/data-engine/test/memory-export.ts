@@ -4,6 +4,7 @@ import { type Extent, type NbdExport, type Payload, payloadLength } from '../src
 export class MemoryExport implements NbdExport {
   readonly bytes: Buffer;
   readonly allocated: Uint8Array;
+  readonly blockSizeMinBytes = 1;
   flushes = 0;
   /** When set, the next requests fail with it. */
   failure: Error | undefined;

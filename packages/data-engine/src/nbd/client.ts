@@ -86,6 +86,9 @@ export class NbdClient implements NbdExport {
     return (this.terms.flags & TransmissionFlag.ReadOnly) !== 0;
   }
 
+  /** The client passes on what it is told; the server judges. */
+  readonly blockSizeMinBytes = 1;
+
   get inFlight(): number {
     return this.pending.size;
   }
@@ -97,6 +100,11 @@ export class NbdClient implements NbdExport {
   /** How long requests have been in flight without a single byte from the server; 0 when none is. */
   silentForMs(nowMs: number): number {
     return this.pending.size === 0 ? 0 : nowMs - this.lastProgressAtMs;
+  }
+
+  /** Starts the count of silence again: it was this process that could not hear. */
+  excuseSilence(): void {
+    this.lastProgressAtMs = performance.now();
   }
 
   /** Called once when the connection is gone, whoever ended it; at once when it already is. */

@@ -93,7 +93,6 @@ export const REQUEST_BYTES = 28;
 export const SIMPLE_REPLY_BYTES = 16;
 export const CHUNK_HEADER_BYTES = 20;
 
-export const BLOCK_SIZE_MIN = 1;
 export const BLOCK_SIZE_PREFERRED = 4 * KIB;
 /** The specification's own recommendation; it bounds what one request can make us hold. */
 export const PAYLOAD_BYTES_MAX = 32 * MIB;

@@ -13,6 +13,8 @@ export type ZeroOptions = WriteOptions & { mayPunch: boolean };
 export interface NbdExport {
   readonly sizeBytes: number;
   readonly readOnly: boolean;
+  /** Writes must be multiples of it. */
+  readonly blockSizeMinBytes: number;
   read(offset: number, lengthBytes: number): Promise<Payload>;
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void>;
   /** Covers every write that was answered before, on any connection: that is why multi-conn may be offered. */

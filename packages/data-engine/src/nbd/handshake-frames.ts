@@ -1,7 +1,6 @@
 import {
   ALLOCATION_CONTEXT,
   ALLOCATION_CONTEXT_ID,
-  BLOCK_SIZE_MIN,
   BLOCK_SIZE_PREFERRED,
   InfoType,
   OPTION_REPLY_MAGIC,
@@ -11,7 +10,7 @@ import {
 } from './constants.js';
 
 /** What a client needs to know of an export before it can use it. */
-export type ExportInfo = { sizeBytes: number; readOnly: boolean };
+export type ExportInfo = { sizeBytes: number; readOnly: boolean; blockSizeMinBytes: number };
 
 /** Everything the server says after the options, remembered while another process takes the connection over. */
 export type Negotiated = {
@@ -78,7 +77,7 @@ export function infoReplies(option: number, info: ExportInfo): Buffer {
 
   const blockSize = Buffer.alloc(14);
   blockSize.writeUInt16BE(InfoType.BlockSize, 0);
-  blockSize.writeUInt32BE(BLOCK_SIZE_MIN, 2);
+  blockSize.writeUInt32BE(info.blockSizeMinBytes, 2);
   blockSize.writeUInt32BE(BLOCK_SIZE_PREFERRED, 6);
   blockSize.writeUInt32BE(PAYLOAD_BYTES_MAX, 10);
 

@@ -1,0 +1,335 @@
+/**
+ * Serves one attached volume: one device in front, several copies behind.
+ *
+ * It keeps nothing on disk. When it dies, the copies' own records say which of them are current, and their
+ * write-intent maps say where they may differ; the next engine makes those regions equal before it reads from more
+ * than one copy.
+ */
+import type { Socket } from 'node:net';
+import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
+import { copyRecord } from '@holdfast/core/model/copy-record.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
+import type { Negotiated } from '../nbd/handshake-frames.js';
+import { serveExport } from '../nbd/server.js';
+import { RebuildRun } from '../sync/rebuild-run.js';
+import { Copies } from './copies.js';
+import type { EngineDependencies, EngineSpec, RebuildSpec } from './engine-state.js';
+import { RangeLocks } from './range-locks.js';
+import { openLink, type ReplicaLink } from './replica-link.js';
+import { Resync } from './resync.js';
+import { alignDown, alignUp, isAligned, widen } from './whole-blocks.js';
+
+/** After so long without a write the copies are told that they are equal. */
+const SETTLE_IDLE_MS = 3_000;
+/** A clean stop takes no longer; agents have to end within ten seconds. */
+const STOP_MAX_MS = 6_000;
+/** How often one copy is asked how much it holds, while that changes. */
+const STAT_PAUSE_MS = 2_000;
+/** Finished rebuilds that are still reported. */
+const REBUILDS_KEPT = 8;
+
+export class Engine implements NbdExport {
+  readonly readOnly = false;
+  readonly blockSizeMinBytes = 1;
+  readonly copies: Copies;
+  private readonly locks = new RangeLocks();
+  private readonly sockets = new Set<Socket>();
+  private rebuilds: RebuildRun[] = [];
+  private resync: Resync | undefined;
+  /** Set by the first change after the copies' write-intent maps were cleared. */
+  private unsettled = true;
+  private settling = false;
+  private lastChangeMs = performance.now();
+  private writtenBytes = 0;
+  private askedWrittenMs = 0;
+
+  private constructor(
+    readonly spec: EngineSpec,
+    readonly dependencies: EngineDependencies,
+  ) {
+    this.copies = new Copies({
+      epoch: spec.epoch,
+      found: copyRecord(
+        spec.record.epoch,
+        spec.record.dataGeneration,
+        spec.record.members.map((member) => asId<ReplicaId>(member)),
+      ),
+      replicaTimeoutMs: spec.replicaTimeoutMs,
+      confirmRecord: dependencies.confirmRecord,
+      onChange: dependencies.onChange,
+      onStop: (error) => this.cutOff(error),
+    });
+  }
+
+  /**
+   * Opens the current copies at the attachment's epoch and writes its first record to all of them before it serves.
+   *
+   * @throws StorageFault `engine.stale_epoch` when a copy knows a newer engine, `engine.no_replica` when fewer than
+   *   half of the record's members can be reached.
+   */
+  static async start(spec: EngineSpec, dependencies: EngineDependencies): Promise<Engine> {
+    const engine = new Engine(spec, dependencies);
+    const links = await openCurrent(spec, dependencies);
+    for (const link of links) engine.copies.add(link);
+    engine.writtenBytes = Math.max(...links.map(({ opened }) => opened.writtenBytes));
+    await engine.copies.membership.establish();
+    engine.copies.requireServing();
+    engine.beginResync();
+    return engine;
+  }
+
+  get sizeBytes(): number {
+    return this.spec.sizeBytes;
+  }
+
+  serve(socket: Socket, negotiated: Negotiated, rest: Buffer): void {
+    this.sockets.add(socket);
+    socket.on('close', () => this.sockets.delete(socket));
+    serveExport(socket, negotiated, rest, this);
+  }
+
+  read(offset: number, lengthBytes: number): Promise<Payload> {
+    return this.copies.read(offset, lengthBytes);
+  }
+
+  async write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
+    this.noteChange();
+    await this.locks.withRange(alignDown(offset), alignUp(offset + lengthBytes), async () => {
+      const blocks = isAligned(offset, lengthBytes)
+        ? { offset, payload, lengthBytes }
+        : await widen(offset, payload, lengthBytes, (at, length) => this.copies.read(at, length));
+      await this.copies.change((client) =>
+        client.write(blocks.offset, blocks.payload, blocks.lengthBytes, options),
+      );
+    });
+  }
+
+  flush(): Promise<void> {
+    return this.copies.change((client) => client.flush());
+  }
+
+  async trim(offset: number, lengthBytes: number, options: WriteOptions): Promise<void> {
+    // A trim is a permission: parts of blocks at the ends stay as they are.
+    const start = alignUp(offset);
+    const end = alignDown(offset + lengthBytes);
+    if (end <= start) return options.fua ? this.flush() : undefined;
+    this.noteChange();
+    await this.locks.withRange(start, end, () =>
+      this.copies.change((client) => client.trim(start, end - start, options)),
+    );
+  }
+
+  async writeZeroes(offset: number, lengthBytes: number, options: ZeroOptions): Promise<void> {
+    const start = alignUp(offset);
+    const end = alignDown(offset + lengthBytes);
+    if (end <= start) return this.write(offset, [Buffer.alloc(lengthBytes)], lengthBytes, options);
+    if (offset < start) await this.write(offset, [Buffer.alloc(start - offset)], start - offset, options);
+    const rest = offset + lengthBytes - end;
+    if (rest > 0) await this.write(end, [Buffer.alloc(rest)], rest, options);
+    this.noteChange();
+    await this.locks.withRange(start, end, () =>
+      this.copies.change((client) => client.writeZeroes(start, end - start, options)),
+    );
+  }
+
+  async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
+    this.copies.requireServing();
+    const [link] = this.copies.withMode('RW');
+    if (link === undefined) throw new StorageFault('engine.no_replica', { publicMessage: 'no copy is left' });
+    return link.client.blockStatus(offset, lengthBytes, extentsMax);
+  }
+
+  /** Runs while nothing is being written. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    return this.locks.alone(work);
+  }
+
+  /** Runs while nothing else writes to the range. */
+  withRange<T>(start: number, end: number, work: () => Promise<T>): Promise<T> {
+    return this.locks.withRange(start, end, work);
+  }
+
+  /** Resolves when all current copies are equal, rejects when the engine stops first. */
+  async equal(): Promise<void> {
+    await this.resync?.finished;
+    this.copies.requireServing();
+  }
+
+  /** @throws StorageFault `engine.busy` while another one runs, `rebuild.finished` when the copy is current. */
+  startRebuild(spec: RebuildSpec): void {
+    this.copies.requireServing();
+    if (this.rebuilds.some(({ rebuildId }) => rebuildId === spec.rebuildId)) return;
+    if (this.rebuilds.some(({ isRunning }) => isRunning)) {
+      throw new StorageFault('engine.busy', { publicMessage: 'another rebuild of this volume is running' });
+    }
+    if (this.copies.find(spec.target.replicaId)?.mode === 'RW') {
+      throw new StorageFault('rebuild.finished', { publicMessage: 'the copy is up to date' });
+    }
+    const run = new RebuildRun(this, spec);
+    this.rebuilds = [...this.rebuilds.slice(-REBUILDS_KEPT + 1), run];
+    run.start();
+    this.dependencies.onChange();
+  }
+
+  async cancelRebuild(rebuildId: string): Promise<void> {
+    await this.rebuilds.find((run) => run.rebuildId === rebuildId)?.cancel();
+  }
+
+  /** @throws StorageFault `replica.last_healthy_copy`: the last current copy is never dropped on request. */
+  async dropReplica(replicaId: string, reason: string): Promise<void> {
+    const link = this.copies.find(replicaId);
+    if (link === undefined || link.mode === 'ERR') return;
+    const current = this.copies.withMode('RW');
+    if (current.length === 1 && current[0] === link) {
+      throw new StorageFault('replica.last_healthy_copy', { publicMessage: 'it is the last current copy' });
+    }
+    this.copies.fail(link, new Error(reason));
+    await this.copies.membership.settled();
+  }
+
+  /** Called a few times a second for every engine of the process by one timer. */
+  tick(nowMs: number): void {
+    if (this.copies.stopReason !== undefined) return;
+    this.copies.tick(nowMs);
+    const idle = this.locks.idle && nowMs - this.lastChangeMs > SETTLE_IDLE_MS;
+    if (idle && this.unsettled && !this.settling && this.resync === undefined) void this.settle();
+    if (nowMs - this.askedWrittenMs > STAT_PAUSE_MS && this.lastChangeMs >= this.askedWrittenMs) {
+      this.askedWrittenMs = nowMs;
+      void this.askWritten();
+    }
+  }
+
+  report(): EngineReport {
+    const { membership, stopReason, all } = this.copies;
+    const { epoch, dataGeneration, members } = membership.record;
+    return {
+      volumeId: this.spec.volumeId,
+      epoch: this.spec.epoch,
+      state: stopReason !== undefined ? 'stopped' : membership.waiting ? 'waiting-record' : 'running',
+      reason: stopReason === undefined ? '' : `${stopReason.code}: ${stopReason.message}`.slice(0, 1024),
+      record: { epoch, dataGeneration, members: [...members] },
+      replicas: all.map(({ replicaId, mode, reason }) => ({
+        replicaId,
+        mode,
+        reason: reason.slice(0, 1024),
+      })),
+      writtenBytes: this.writtenBytes,
+      rebuilds: this.rebuilds.map((run) => run.report()),
+    };
+  }
+
+  /** Flushes, marks the copies clean and lets go of them, within a bounded time. After it nothing is served. */
+  async stop(): Promise<void> {
+    this.resync?.cancel();
+    for (const run of this.rebuilds) void run.cancel();
+    let giveUp: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<void>((resolve) => {
+      giveUp = setTimeout(resolve, STOP_MAX_MS);
+    });
+    // A write that waits for the control plane could hold a clean stop up for ever; the copies then stay marked.
+    await Promise.race([this.letGo(), tooLate]);
+    clearTimeout(giveUp);
+    for (const { client } of this.copies.all) client.close();
+    this.copies.stop(new StorageFault('engine.not_found', { publicMessage: 'the engine was stopped' }));
+  }
+
+  private async letGo(): Promise<void> {
+    for (const run of this.rebuilds) await run.cancel();
+    await this.exclusive(async () => {
+      if (this.copies.stopReason !== undefined) return;
+      await this.flush().catch(() => undefined);
+      // Before the copies are equal, clearing their maps would hide where they differ.
+      if (this.resync === undefined) await this.settleCopies();
+    });
+  }
+
+  /** Something newer has taken over: ends at once, without a word to the copies. */
+  fence(error: StorageFault): void {
+    this.copies.stop(error);
+  }
+
+  private noteChange(): void {
+    this.unsettled = true;
+    this.lastChangeMs = performance.now();
+  }
+
+  private beginResync(): void {
+    const unclean = this.copies.withMode('RW').some(({ opened }) => !opened.clean);
+    if (!unclean) return;
+    this.resync = new Resync(this);
+    void this.resync.finished.then(
+      () => {
+        this.resync = undefined;
+      },
+      () => undefined,
+    );
+    this.resync.start();
+  }
+
+  /** Tells the copies that they are equal, in a moment when nothing is being written. */
+  private async settle(): Promise<void> {
+    this.settling = true;
+    try {
+      await this.flush();
+      await this.exclusive(() => this.settleCopies());
+    } catch {
+      // The copies stay marked; the next idle moment tries again.
+    } finally {
+      this.settling = false;
+    }
+  }
+
+  private async settleCopies(): Promise<void> {
+    this.unsettled = false;
+    const { epoch } = this.spec;
+    await Promise.all(
+      this.copies.withMode('RW').map(async (link: ReplicaLink) => {
+        await link.control
+          .command('settle', { epoch })
+          .catch((error: unknown) => this.copies.fail(link, error));
+      }),
+    );
+    await this.copies.membership.settled();
+  }
+
+  private async askWritten(): Promise<void> {
+    const [link] = this.copies.withMode('RW');
+    // A copy that can't answer is found out by its data connection; this is for the report only.
+    const answer = await link?.control.command('stat', { epoch: this.spec.epoch }).catch(() => undefined);
+    this.writtenBytes = answer?.writtenBytes ?? this.writtenBytes;
+  }
+
+  private cutOff(error: StorageFault): void {
+    // Where no copy is left, users get errors on their open connections; a replaced engine must fall silent.
+    if (error.code === 'engine.no_replica') return;
+    for (const socket of this.sockets) socket.destroy();
+  }
+}
+
+/** Opens every copy that can be reached; at least half of the record's members must be. */
+async function openCurrent(spec: EngineSpec, dependencies: EngineDependencies): Promise<ReplicaLink[]> {
+  const attempts = await Promise.allSettled(
+    spec.replicas.map((address) =>
+      openLink(address, spec.epoch, 'RW', dependencies.connectControl, spec.replicaTimeoutMs),
+    ),
+  );
+  const links = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
+  const errors = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
+  const giveUp = (error: unknown) => {
+    for (const { client } of links) client.close();
+    return error;
+  };
+  const stale = errors.find((error) => error instanceof StorageFault && error.code === 'engine.stale_epoch');
+  if (stale !== undefined) throw giveUp(stale);
+  if (links.length === 0 || links.length * 2 < spec.record.members.length) {
+    throw giveUp(
+      new StorageFault('engine.no_replica', {
+        publicMessage: `only ${links.length} of ${spec.record.members.length} copies can be reached`,
+        cause: errors[0],
+      }),
+    );
+  }
+  return links;
+}

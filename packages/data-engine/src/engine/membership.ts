@@ -1,0 +1,170 @@
+/**
+ * Keeps the record of which copies are current ahead of what the engine acknowledges (DESIGN section 5).
+ *
+ * Whenever the copies in use differ from the last record, a new record is written to all of them; until that is done
+ * nothing is acknowledged (`settled`). The engine leaves copies out by itself only while more than half of every
+ * record that some copy may hold remain; else the control plane has to record the new members first.
+ *
+ * After a crash at any point the rule "copies named in the highest record are current" holds, because nothing was
+ * acknowledged under a record before all its members had it.
+ */
+import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/model/copy-record.js';
+import { isFault } from '@holdfast/core/model/faults.js';
+import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+
+/** Between attempts to reach the control plane while I/O waits for it. */
+const CONFIRM_PAUSE_MIN_MS = 200;
+const CONFIRM_PAUSE_MAX_MS = 5_000;
+
+export interface MembershipPorts {
+  /** Copies that are to be members now. */
+  wantedMembers(): string[];
+  /** Writes the record to one copy. @throws when the copy did not store it. */
+  writeRecord(replicaId: string, record: CopyRecord): Promise<void>;
+  /** The copy could not store the record: it is to be left out. */
+  memberFailed(replicaId: string, error: unknown): void;
+  /** Asks the control plane to record the members. @throws `engine.stale_epoch` when something newer took over. */
+  confirmRecord(record: CopyRecord): Promise<void>;
+  /** Something newer has taken over, or no copy is left. */
+  stop(error: unknown): void;
+  stopped(): boolean;
+  changed(): void;
+}
+
+export class Membership {
+  private durable: CopyRecord;
+  /** Records above `durable` that some copy may have stored. */
+  private attempted: CopyRecord[] = [];
+  private generation = 0;
+  private settling: Promise<void> | undefined;
+  /** A change since the running pass looked at the copies in use. */
+  private requested = false;
+  /** True while I/O waits for the control plane. */
+  waiting = false;
+
+  constructor(
+    private readonly epoch: number,
+    found: CopyRecord,
+    private readonly ports: MembershipPorts,
+  ) {
+    this.durable = found;
+  }
+
+  /** The newest record that all its members hold. */
+  get record(): CopyRecord {
+    return this.durable;
+  }
+
+  /** Writes the first record of this attachment. Its members were chosen by the rule of attaching, not of shrinking. */
+  async establish(): Promise<void> {
+    const record = this.nextRecord(this.wanted());
+    this.durable = record;
+    this.attempted = [record];
+    await this.store(record);
+    // Where a copy failed, the others go on by the usual rule, with this record as the one to shrink from.
+    await this.update();
+  }
+
+  /** Makes the record follow the copies in use. */
+  update(): Promise<void> {
+    this.requested = true;
+    this.settling ??= this.run();
+    return this.settling;
+  }
+
+  /** Resolves when the record names exactly the copies in use: only then may anything be acknowledged. */
+  async settled(): Promise<void> {
+    while (this.settling !== undefined) await this.settling;
+  }
+
+  private async run(): Promise<void> {
+    try {
+      while (this.requested) {
+        this.requested = false;
+        await this.settle();
+      }
+    } finally {
+      this.settling = undefined;
+    }
+  }
+
+  /** Bounded: each round but the last leaves out at least one more copy, or waits for the control plane. */
+  private async settle(): Promise<void> {
+    for (;;) {
+      if (this.ports.stopped()) return;
+      const members = this.wanted();
+      if (members.length === 0) return;
+      if (this.attempted.length === 0 && sameMembers(this.durable.members, members)) return;
+      const record = this.nextRecord(members);
+      if (!this.mayShrinkAlone(record) && !(await this.confirm(record))) return;
+      this.attempted.push(record);
+      await this.store(record);
+    }
+  }
+
+  private mayShrinkAlone(next: CopyRecord): boolean {
+    return [this.durable, ...this.attempted].every(({ members }) => mayShrinkAlone(members, next.members));
+  }
+
+  private nextRecord(members: readonly ReplicaId[]): CopyRecord {
+    this.generation += 1;
+    return copyRecord(this.epoch, this.generation, members);
+  }
+
+  /** Writes the record to all its members. It is the durable one only when every one of them has it. */
+  private async store(record: CopyRecord): Promise<void> {
+    const errors: unknown[] = [];
+    await Promise.all(
+      record.members.map(async (member) => {
+        try {
+          await this.ports.writeRecord(member, record);
+        } catch (error) {
+          errors.push(error);
+          if (!isFault(error, 'engine.stale_epoch')) this.ports.memberFailed(member, error);
+        }
+      }),
+    );
+    const stale = errors.find((error) => isFault(error, 'engine.stale_epoch'));
+    if (stale !== undefined) this.ports.stop(stale);
+    if (errors.length > 0) return;
+    this.durable = record;
+    this.attempted = [];
+    this.ports.changed();
+  }
+
+  /** Waits for the control plane, for as long as the engine runs. False when the engine must not go on. */
+  private async confirm(record: CopyRecord): Promise<boolean> {
+    this.waiting = true;
+    this.ports.changed();
+    try {
+      for (let pauseMs = CONFIRM_PAUSE_MIN_MS; !this.ports.stopped(); ) {
+        try {
+          await this.ports.confirmRecord(record);
+          // What the control plane holds is the highest record now: lower ones on copies no longer count.
+          this.durable = record;
+          this.attempted = [];
+          return true;
+        } catch (error) {
+          if (isFault(error, 'engine.stale_epoch')) {
+            this.ports.stop(error);
+            return false;
+          }
+        }
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        pauseMs = Math.min(pauseMs * 2, CONFIRM_PAUSE_MAX_MS);
+      }
+      return false;
+    } finally {
+      this.waiting = false;
+      this.ports.changed();
+    }
+  }
+
+  private wanted(): ReplicaId[] {
+    return this.ports.wantedMembers().map((id) => asId<ReplicaId>(id));
+  }
+}
+
+function sameMembers(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((member) => b.includes(member));
+}

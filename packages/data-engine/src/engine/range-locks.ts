@@ -1,0 +1,54 @@
+/**
+ * Serialises what must not overlap: writes to the same blocks, in the order they came, so that all copies apply them
+ * in that order; and, as the range of everything, barriers such as a snapshot.
+ */
+type Waiting = {
+  start: number;
+  end: number;
+  /** Earlier entries that overlap and have not ended. */
+  blockers: number;
+  blocked: Waiting[];
+  go: () => void;
+};
+
+export class RangeLocks {
+  /** In order of arrival. Few: connections bound their requests in flight. */
+  private readonly entries = new Set<Waiting>();
+
+  get idle(): boolean {
+    return this.entries.size === 0;
+  }
+
+  async withRange<T>(start: number, end: number, work: () => Promise<T>): Promise<T> {
+    const entry: Waiting = { start, end, blockers: 0, blocked: [], go: () => undefined };
+    for (const earlier of this.entries) {
+      if (earlier.start >= end || start >= earlier.end) continue;
+      earlier.blocked.push(entry);
+      entry.blockers += 1;
+    }
+    this.entries.add(entry);
+    if (entry.blockers > 0) {
+      await new Promise<void>((resolve) => {
+        entry.go = resolve;
+      });
+    }
+    try {
+      return await work();
+    } finally {
+      this.release(entry);
+    }
+  }
+
+  /** Runs alone: everything earlier has ended, everything later waits. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.withRange(0, Number.POSITIVE_INFINITY, work);
+  }
+
+  private release(entry: Waiting): void {
+    this.entries.delete(entry);
+    for (const later of entry.blocked) {
+      later.blockers -= 1;
+      if (later.blockers === 0) later.go();
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Hashes of a layer in windows of fixed size, over which blocks it holds and what is in them, so that two copies of
+ * the same layer can be compared window by window and a difference is found in its place.
+ */
+
+import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
+import { Blake3Hasher } from '@napi-rs/blake-hash';
+import type { Payload } from '../nbd/export.js';
+import type { Layer } from '../replica/layer.js';
+
+/** Small enough to hold a few in memory, large enough that a hash for each costs nothing. */
+export const WINDOW_BYTES = 4 * MIB;
+const WINDOW_BLOCKS = WINDOW_BYTES / BLOCK_BYTES;
+
+/** Consecutive held blocks and their data. Runs are maximal: two that touch are one. */
+export type HeldRun = { offset: number; lengthBytes: number; payload: Payload };
+
+export function hashRuns(runs: readonly HeldRun[]): string {
+  const hasher = new Blake3Hasher();
+  const header = Buffer.alloc(8);
+  for (const { offset, lengthBytes, payload } of runs) {
+    // The place is hashed as well: equal data at another place is another content.
+    header.writeUInt32BE((offset % WINDOW_BYTES) / BLOCK_BYTES, 0);
+    header.writeUInt32BE(lengthBytes / BLOCK_BYTES, 4);
+    hasher.update(header);
+    for (const piece of payload) hasher.update(piece);
+  }
+  return hasher.digest('hex');
+}
+
+/** The window's hash as the layer's files have it now; `undefined` when it holds nothing there. */
+export async function hashWindow(layer: Layer, window: number): Promise<string | undefined> {
+  const first = window * WINDOW_BLOCKS;
+  const end = Math.min(first + WINDOW_BLOCKS, layer.map.blockCount);
+  const runs: HeldRun[] = [];
+  for (const { first: block, count } of layer.map.heldRuns(first, end)) {
+    const buffer = Buffer.allocUnsafe(count * BLOCK_BYTES);
+    await layer.readInto(buffer, block * BLOCK_BYTES);
+    runs.push({ offset: block * BLOCK_BYTES, lengthBytes: buffer.length, payload: [buffer] });
+  }
+  return runs.length === 0 ? undefined : hashRuns(runs);
+}
+
+/** The first window at or after `window` that holds anything, without looking at empty ones one by one. */
+export function nextHeldWindow(layer: Layer, window: number): number | undefined {
+  const first = window * WINDOW_BLOCKS;
+  if (first >= layer.map.blockCount) return undefined;
+  const run = layer.map.runAt(first, layer.map.blockCount - first);
+  if (run.held) return window;
+  const block = first + run.count;
+  return block >= layer.map.blockCount ? undefined : Math.floor(block / WINDOW_BLOCKS);
+}
+
+/** Bytes a layer holds in one window. */
+export function heldBytesInWindow(layer: Layer, window: number): number {
+  const first = window * WINDOW_BLOCKS;
+  let blocks = 0;
+  const end = Math.min(first + WINDOW_BLOCKS, layer.map.blockCount);
+  for (const { count } of layer.map.heldRuns(first, end)) blocks += count;
+  return blocks * BLOCK_BYTES;
+}

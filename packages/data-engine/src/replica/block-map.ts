@@ -1,0 +1,140 @@
+/**
+ * Which blocks of a layer it holds itself: one bit per block, in pages that are made when first needed, so that the
+ * map of an empty 1 TiB layer costs nothing.
+ */
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+
+export const PAGE_BYTES = 4096;
+export const BLOCKS_PER_PAGE = PAGE_BYTES * 8;
+
+/** Blocks `first` to `first + count - 1`, all held or all not. */
+export type BlockRun = { first: number; count: number; held: boolean };
+
+export class BlockMap {
+  private readonly pages = new Map<number, Uint8Array>();
+  private readonly dirty = new Set<number>();
+  private held = 0;
+
+  constructor(readonly blockCount: number) {}
+
+  get heldBlocks(): number {
+    return this.held;
+  }
+
+  get pageCount(): number {
+    return Math.ceil(this.blockCount / BLOCKS_PER_PAGE);
+  }
+
+  has(block: number): boolean {
+    const page = this.pages.get(Math.floor(block / BLOCKS_PER_PAGE));
+    if (page === undefined) return false;
+    const bit = block % BLOCKS_PER_PAGE;
+    return ((page[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0;
+  }
+
+  setRange(first: number, count: number): void {
+    this.change(first, count, true);
+  }
+
+  clearRange(first: number, count: number): void {
+    this.change(first, count, false);
+  }
+
+  /** The run that starts at `first`, cut off at `limit` blocks. */
+  runAt(first: number, limit: number): BlockRun {
+    const held = this.has(first);
+    const end = Math.min(first + limit, this.blockCount);
+    let at = first + 1;
+    while (at < end) {
+      const pageIndex = Math.floor(at / BLOCKS_PER_PAGE);
+      const page = this.pages.get(pageIndex);
+      if (page === undefined) {
+        if (held) break;
+        at = (pageIndex + 1) * BLOCKS_PER_PAGE;
+        continue;
+      }
+      const bit = at % BLOCKS_PER_PAGE;
+      // Whole bytes of one kind are skipped at once: long runs are the usual case.
+      if ((bit & 7) === 0 && page[bit >>> 3] === (held ? 0xff : 0)) {
+        at += 8;
+        continue;
+      }
+      if ((((page[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0) !== held) break;
+      at += 1;
+    }
+    return { first, count: Math.min(at, end) - first, held };
+  }
+
+  /** All runs of held blocks between `first` and `end`, in order. */
+  *heldRuns(first = 0, end = this.blockCount): Generator<{ first: number; count: number }> {
+    for (let at = first; at < end; ) {
+      const run = this.runAt(at, end - at);
+      if (run.held) yield { first: run.first, count: run.count };
+      at += run.count;
+    }
+  }
+
+  /** Copies of the pages changed since the last call. */
+  takeDirty(): { index: number; bytes: Uint8Array }[] {
+    const taken = [...this.dirty].map((index) => ({ index, bytes: Uint8Array.from(this.page(index)) }));
+    this.dirty.clear();
+    return taken;
+  }
+
+  get isDirty(): boolean {
+    return this.dirty.size > 0;
+  }
+
+  /** Takes a page as it was stored. */
+  loadPage(index: number, bytes: Uint8Array): void {
+    this.pages.set(index, bytes);
+    for (const byte of bytes) this.held += BITS_SET[byte] ?? 0;
+  }
+
+  private change(first: number, count: number, held: boolean): void {
+    const end = first + count;
+    for (let at = first; at < end; ) {
+      const pageIndex = Math.floor(at / BLOCKS_PER_PAGE);
+      const pageEnd = Math.min(end, (pageIndex + 1) * BLOCKS_PER_PAGE);
+      // A page that does not exist holds nothing, so there is nothing to clear in it.
+      if (held || this.pages.has(pageIndex)) this.changeInPage(pageIndex, at, pageEnd, held);
+      at = pageEnd;
+    }
+  }
+
+  private changeInPage(pageIndex: number, first: number, end: number, held: boolean): void {
+    const page = this.page(pageIndex);
+    const base = pageIndex * BLOCKS_PER_PAGE;
+    const before = this.held;
+    for (let at = first - base; at < end - base; ) {
+      const whole = (at & 7) === 0 && at + 8 <= end - base;
+      const mask = whole ? 0xff : 1 << (at & 7);
+      const old = page[at >>> 3] ?? 0;
+      const next = held ? old | mask : old & ~mask;
+      page[at >>> 3] = next;
+      this.held += (BITS_SET[next] ?? 0) - (BITS_SET[old] ?? 0);
+      at += whole ? 8 : 1;
+    }
+    if (this.held !== before) this.dirty.add(pageIndex);
+  }
+
+  private page(index: number): Uint8Array {
+    let page = this.pages.get(index);
+    if (page === undefined) {
+      page = new Uint8Array(PAGE_BYTES);
+      this.pages.set(index, page);
+    }
+    return page;
+  }
+}
+
+export function blocksOf(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / BLOCK_BYTES);
+}
+
+/** How many bits are set in each value of a byte. */
+const BITS_SET = Uint8Array.from({ length: 256 }, (_, byte) => {
+  let count = 0;
+  for (let rest = byte; rest > 0; rest >>>= 1) count += rest & 1;
+  return count;
+});

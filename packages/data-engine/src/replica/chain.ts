@@ -1,0 +1,96 @@
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { Bug } from '@holdfast/core/model/faults.js';
+import type { Extent } from '../nbd/export.js';
+import type { Layer } from './layer.js';
+
+/** A run of blocks that one layer answers for; `undefined` where no layer holds them and they read as zeros. */
+type Segment = { first: number; count: number; owner: Layer | undefined };
+
+/** The layers of a replica, oldest first, read as one device: the newest layer that holds a block has its data. */
+export class Chain {
+  constructor(readonly layers: readonly Layer[]) {}
+
+  get head(): Layer {
+    const head = this.layers.at(-1);
+    if (head === undefined) throw new Bug('a chain without layers');
+    return head;
+  }
+
+  get heldBytes(): number {
+    return this.layers.reduce((sum, { map }) => sum + map.heldBlocks, 0) * BLOCK_BYTES;
+  }
+
+  async read(offset: number, lengthBytes: number): Promise<Buffer> {
+    const buffer = Buffer.allocUnsafe(lengthBytes);
+    const reads: Promise<void>[] = [];
+    for (const { first, count, owner } of this.segments(offset, lengthBytes)) {
+      const start = Math.max(offset, first * BLOCK_BYTES);
+      const end = Math.min(offset + lengthBytes, (first + count) * BLOCK_BYTES);
+      const part = buffer.subarray(start - offset, end - offset);
+      if (owner === undefined) part.fill(0);
+      else reads.push(owner.readInto(part, start));
+    }
+    await Promise.all(reads);
+    return buffer;
+  }
+
+  extents(offset: number, lengthBytes: number, extentsMax: number): Extent[] {
+    const extents: Extent[] = [];
+    for (const { first, count, owner } of this.segments(offset, lengthBytes)) {
+      const start = Math.max(offset, first * BLOCK_BYTES);
+      const end = Math.min(offset + lengthBytes, (first + count) * BLOCK_BYTES);
+      if (!addExtent(extents, end - start, owner !== undefined, extentsMax)) break;
+    }
+    return extents;
+  }
+
+  private *segments(offset: number, lengthBytes: number): Generator<Segment> {
+    const end = Math.ceil((offset + lengthBytes) / BLOCK_BYTES);
+    for (let at = Math.floor(offset / BLOCK_BYTES); at < end; ) {
+      const segment = this.segmentAt(at, end - at);
+      yield segment;
+      at += segment.count;
+    }
+  }
+
+  private segmentAt(first: number, limit: number): Segment {
+    let count = limit;
+    for (let index = this.layers.length - 1; index >= 0; index -= 1) {
+      const layer = this.layers[index];
+      const run = layer?.map.runAt(first, count);
+      if (run === undefined) break;
+      // Where a newer layer holds nothing only for `run.count` blocks, an older one answers for no more than that.
+      count = run.count;
+      if (run.held) return { first, count, owner: layer };
+    }
+    return { first, count, owner: undefined };
+  }
+}
+
+/** The blocks one layer holds itself. */
+export function layerExtents(
+  layer: Layer,
+  offset: number,
+  lengthBytes: number,
+  extentsMax: number,
+): Extent[] {
+  const extents: Extent[] = [];
+  const end = Math.ceil((offset + lengthBytes) / BLOCK_BYTES);
+  for (let at = Math.floor(offset / BLOCK_BYTES); at < end; ) {
+    const run = layer.map.runAt(at, end - at);
+    const start = Math.max(offset, at * BLOCK_BYTES);
+    const stop = Math.min(offset + lengthBytes, (at + run.count) * BLOCK_BYTES);
+    if (!addExtent(extents, stop - start, run.held, extentsMax)) break;
+    at += run.count;
+  }
+  return extents;
+}
+
+/** Appends to the last extent where the state is the same. False when the list is full. */
+function addExtent(extents: Extent[], lengthBytes: number, allocated: boolean, extentsMax: number): boolean {
+  const last = extents.at(-1);
+  if (last?.allocated === allocated) last.lengthBytes += lengthBytes;
+  else if (extents.length >= extentsMax) return false;
+  else extents.push({ lengthBytes, allocated });
+  return true;
+}

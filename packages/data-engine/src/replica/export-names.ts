@@ -1,0 +1,37 @@
+/**
+ * Names under which a copy is exported to its engine and to a rebuild's target.
+ *
+ * They begin with `@`, which no volume's name does, end in the copy's secret, and carry the epoch at which the
+ * connection speaks: once the copy was opened at a higher one, the connection is cut.
+ */
+import { isId } from '@holdfast/core/model/ids.js';
+
+export type ReplicaExportName =
+  | { kind: 'replica'; replicaId: string; epoch: number; secret: string }
+  | { kind: 'layer'; replicaId: string; layerId: string; epoch: number; secret: string };
+
+export function formatExportName(name: ReplicaExportName): string {
+  const layer = name.kind === 'layer' ? `.${name.layerId}` : '';
+  return `@${name.kind}.${name.replicaId}${layer}.${name.epoch}.${name.secret}`;
+}
+
+export function parseExportName(text: string): ReplicaExportName | undefined {
+  const [kind, replicaId = '', ...rest] = text.split('.');
+  if (!isId(replicaId)) return undefined;
+  if (kind === '@replica') {
+    const [epoch = '', ...secret] = rest;
+    return isEpoch(epoch)
+      ? { kind: 'replica', replicaId, epoch: Number(epoch), secret: secret.join('.') }
+      : undefined;
+  }
+  if (kind === '@layer') {
+    const [layerId = '', epoch = '', ...secret] = rest;
+    if (!isId(layerId) || !isEpoch(epoch)) return undefined;
+    return { kind: 'layer', replicaId, layerId, epoch: Number(epoch), secret: secret.join('.') };
+  }
+  return undefined;
+}
+
+function isEpoch(text: string): boolean {
+  return /^\d{1,15}$/.test(text);
+}

@@ -1,0 +1,122 @@
+/**
+ * Where the copies of a volume may differ after a crash: one bit per region of the device, durable before the first
+ * write into that region starts.
+ *
+ * The engine clears the map (`clear`) when it knows that all copies hold the same and have flushed it: after some
+ * idle time, and at a clean stop. What is set after a crash is made equal again before reads go round the copies.
+ */
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { BlockFile } from './block-file.js';
+import { corrupt } from './layer.js';
+
+/** Coarse: a stream of writes waits for the disk once per region, and a crash costs a comparison of whole regions. */
+export const REGION_BYTES = 16 * MIB;
+
+export type RegionRun = { first: number; count: number };
+
+export class IntentMap {
+  private readonly durable: Uint8Array;
+  private gathering: { regions: Set<number>; done: Promise<void> } | undefined;
+  private storing: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly file: BlockFile,
+    regionCount: number,
+  ) {
+    this.durable = new Uint8Array(Math.ceil(regionCount / 8));
+  }
+
+  static async create(path: string, sizeBytes: number): Promise<IntentMap> {
+    const regionCount = Math.ceil(sizeBytes / REGION_BYTES);
+    const file = await BlockFile.create(path, Math.ceil(regionCount / 8));
+    await file.syncData();
+    return new IntentMap(file, regionCount);
+  }
+
+  static async open(path: string, sizeBytes: number): Promise<IntentMap> {
+    const regionCount = Math.ceil(sizeBytes / REGION_BYTES);
+    let file: BlockFile;
+    try {
+      file = await BlockFile.open(path);
+    } catch (error) {
+      throw corrupt('its write-intent map is missing', error);
+    }
+    const map = new IntentMap(file, regionCount);
+    if ((await file.stat()).size !== map.durable.length) {
+      await file.close();
+      throw corrupt('its write-intent map has the wrong size');
+    }
+    await file.readInto(Buffer.from(map.durable.buffer), 0);
+    return map;
+  }
+
+  get isEmpty(): boolean {
+    return this.durable.every((byte) => byte === 0);
+  }
+
+  /** Resolves when the regions are durably marked; `undefined` when they already are, which is the usual case. */
+  mark(offset: number, lengthBytes: number): Promise<void> | undefined {
+    const first = Math.floor(offset / REGION_BYTES);
+    const last = Math.floor((offset + lengthBytes - 1) / REGION_BYTES);
+    let missing = false;
+    for (let region = first; region <= last && !missing; region += 1) missing = !this.has(region);
+    if (!missing) return undefined;
+
+    this.gathering ??= this.startGathering();
+    for (let region = first; region <= last; region += 1) this.gathering.regions.add(region);
+    return this.gathering.done;
+  }
+
+  /** Nothing may be written while this runs. */
+  async clear(): Promise<void> {
+    if (this.isEmpty) return;
+    await this.storing;
+    this.durable.fill(0);
+    await this.store();
+  }
+
+  runs(): RegionRun[] {
+    const runs: RegionRun[] = [];
+    for (let region = 0; region < this.durable.length * 8; region += 1) {
+      if (!this.has(region)) continue;
+      const last = runs.at(-1);
+      if (last !== undefined && last.first + last.count === region) last.count += 1;
+      else runs.push({ first: region, count: 1 });
+    }
+    return runs;
+  }
+
+  close(): Promise<void> {
+    return this.file.close();
+  }
+
+  /** Marks that come while one store is under way share the next one. */
+  private startGathering(): { regions: Set<number>; done: Promise<void> } {
+    const regions = new Set<number>();
+    const done = this.storing.then(async () => {
+      this.gathering = undefined;
+      const bits = [...regions].filter((region) => !this.has(region));
+      if (bits.length === 0) return;
+      const next = Uint8Array.from(this.durable);
+      for (const region of bits) setBit(next, region);
+      await this.store(next);
+      for (const region of bits) setBit(this.durable, region);
+    });
+    // A failed store fails the writes that waited for it; later ones try again.
+    this.storing = done.catch(() => undefined);
+    return { regions, done };
+  }
+
+  private async store(bits: Uint8Array = this.durable): Promise<void> {
+    await this.file.write([Buffer.from(bits)], 0);
+    await this.file.syncData();
+  }
+
+  private has(region: number): boolean {
+    return ((this.durable[region >>> 3] ?? 0) & (1 << (region & 7))) !== 0;
+  }
+}
+
+function setBit(bits: Uint8Array, index: number): void {
+  bits[index >>> 3] = (bits[index >>> 3] ?? 0) | (1 << (index & 7));
+}

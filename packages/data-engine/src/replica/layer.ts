@@ -1,0 +1,131 @@
+/**
+ * One layer of a replica: a sparse file with data, and a file with the map of the blocks it holds.
+ *
+ * A hole in the data file says nothing: it may be an acknowledged write of zeros over older data. Only the map does.
+ */
+import path from 'node:path';
+import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { Payload } from '../nbd/export.js';
+import { BlockFile } from './block-file.js';
+import { BlockMap, blocksOf, PAGE_BYTES } from './block-map.js';
+
+const NO_DATA = Buffer.alloc(PAGE_BYTES);
+
+export class Layer {
+  /** Set when data was written that no flush has covered yet. */
+  private dataDirty = false;
+
+  private constructor(
+    private readonly data: BlockFile,
+    private readonly mapFile: BlockFile,
+    readonly map: BlockMap,
+  ) {}
+
+  static async create(directory: string, file: string, sizeBytes: number): Promise<Layer> {
+    const map = new BlockMap(blocksOf(sizeBytes));
+    const data = await BlockFile.create(dataPath(directory, file), sizeBytes);
+    const mapFile = await BlockFile.create(mapPath(directory, file), map.pageCount * PAGE_BYTES);
+    await data.syncData();
+    await mapFile.syncData();
+    return new Layer(data, mapFile, map);
+  }
+
+  /** @throws StorageFault `replica.corrupt` when the two files are not what the metadata says. */
+  static async open(directory: string, file: string, sizeBytes: number): Promise<Layer> {
+    const map = new BlockMap(blocksOf(sizeBytes));
+    const data = await openPart(dataPath(directory, file), sizeBytes);
+    const mapFile = await openPart(mapPath(directory, file), map.pageCount * PAGE_BYTES);
+    await loadMap(mapFile, map);
+    return new Layer(data, mapFile, map);
+  }
+
+  readInto(buffer: Buffer, position: number): Promise<void> {
+    return this.data.readInto(buffer, position);
+  }
+
+  /** The bit follows the data: until then readers, and a flush that runs meanwhile, see what was there before. */
+  async write(payload: Payload, position: number, lengthBytes: number): Promise<void> {
+    try {
+      await this.data.write(payload, position);
+    } finally {
+      // Set afterwards: a flush that began meanwhile does not cover this write, and must not count as if it did.
+      this.dataDirty = true;
+    }
+    this.map.setRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
+  }
+
+  /** Makes a range read as zeros. `held: false` is for the lowest layer, where nothing lies beneath. */
+  async zero(position: number, lengthBytes: number, mayPunch: boolean, held: boolean): Promise<void> {
+    try {
+      await this.data.zero(position, lengthBytes, mayPunch);
+    } finally {
+      this.dataDirty = true;
+    }
+    if (held) this.map.setRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
+    else this.map.clearRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
+  }
+
+  /**
+   * Everything written before is durable when this returns: first the data, then the map.
+   *
+   * The map's pages are copied before the data is synced. A bit that a later write sets meanwhile must not reach the
+   * disk before its data: after a power cut it would show a hole where the older layer still has the block.
+   */
+  async flush(): Promise<void> {
+    if (!this.dataDirty && !this.map.isDirty) return;
+    this.dataDirty = false;
+    const pages = this.map.takeDirty();
+    await this.data.syncData();
+    if (pages.length === 0) return;
+    for (const { index, bytes } of pages) await this.mapFile.write([Buffer.from(bytes)], index * PAGE_BYTES);
+    await this.mapFile.syncData();
+  }
+
+  async allocatedBytes(): Promise<number> {
+    return (await this.data.stat()).blocks * 512;
+  }
+
+  async close(): Promise<void> {
+    await this.data.close();
+    await this.mapFile.close();
+  }
+}
+
+export function dataPath(directory: string, file: string): string {
+  return path.join(directory, `${file}.img`);
+}
+
+export function mapPath(directory: string, file: string): string {
+  return path.join(directory, `${file}.map`);
+}
+
+async function openPart(file: string, expectedBytes: number): Promise<BlockFile> {
+  let part: BlockFile;
+  try {
+    part = await BlockFile.open(file);
+  } catch (error) {
+    throw corrupt(`${path.basename(file)} can't be opened`, error);
+  }
+  const { size } = await part.stat();
+  if (size === expectedBytes) return part;
+  await part.close();
+  throw corrupt(`${path.basename(file)} has ${size} bytes instead of ${expectedBytes}`);
+}
+
+async function loadMap(file: BlockFile, map: BlockMap): Promise<void> {
+  const batch = Buffer.alloc(MIB);
+  const totalBytes = map.pageCount * PAGE_BYTES;
+  for (let at = 0; at < totalBytes; at += batch.length) {
+    const part = batch.subarray(0, Math.min(batch.length, totalBytes - at));
+    await file.readInto(part, at);
+    for (let page = 0; page < part.length; page += PAGE_BYTES) {
+      const bytes = part.subarray(page, page + PAGE_BYTES);
+      if (!bytes.equals(NO_DATA)) map.loadPage((at + page) / PAGE_BYTES, Uint8Array.from(bytes));
+    }
+  }
+}
+
+export function corrupt(message: string, cause?: unknown): StorageFault {
+  return new StorageFault('replica.corrupt', { publicMessage: `the copy is damaged: ${message}`, cause });
+}

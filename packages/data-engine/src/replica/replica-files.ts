@@ -1,0 +1,92 @@
+/** Making, finding and removing replica directories on a disk. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { isId } from '@holdfast/core/model/ids.js';
+import { syncDirectory } from './durable-file.js';
+import { dataPath, mapPath } from './layer.js';
+import type { ReplicaMetadata } from './metadata.js';
+
+const REPLICAS_FOLDER = 'replicas';
+const NEW_PREFIX = '.new-';
+const DELETED_PREFIX = '.deleted-';
+const INTENT_FILE = 'intent.map';
+
+export function replicaDirectory(diskPath: string, replicaId: string): string {
+  return path.join(diskPath, REPLICAS_FOLDER, replicaId);
+}
+
+export function intentPath(directory: string): string {
+  return path.join(directory, INTENT_FILE);
+}
+
+/** Fills a new directory under a temporary name, then gives it its own: half-made ones are never found. */
+export async function makeReplicaDirectory(
+  diskPath: string,
+  replicaId: string,
+  fill: (directory: string) => Promise<void>,
+): Promise<void> {
+  const folder = path.join(diskPath, REPLICAS_FOLDER);
+  await fs.mkdir(folder, { recursive: true, mode: 0o700 });
+  const temporary = path.join(folder, `${NEW_PREFIX}${replicaId}`);
+  await fs.rm(temporary, { recursive: true, force: true });
+  await fs.mkdir(temporary, { mode: 0o700 });
+  await fill(temporary);
+  await syncDirectory(temporary);
+  await fs.rename(temporary, replicaDirectory(diskPath, replicaId));
+  await syncDirectory(folder);
+}
+
+/** Removes a replica. It is gone for everybody at once, however long removing its files takes. */
+export async function removeReplicaDirectory(diskPath: string, replicaId: string): Promise<void> {
+  const folder = path.join(diskPath, REPLICAS_FOLDER);
+  const doomed = path.join(folder, `${DELETED_PREFIX}${replicaId}`);
+  await fs.rm(doomed, { recursive: true, force: true });
+  try {
+    await fs.rename(replicaDirectory(diskPath, replicaId), doomed);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    throw error;
+  }
+  await syncDirectory(folder);
+  await fs.rm(doomed, { recursive: true, force: true });
+}
+
+/** Ids of the replicas on a disk. Clears away what an interrupted create or delete left behind. */
+export async function listReplicas(diskPath: string): Promise<string[]> {
+  const folder = path.join(diskPath, REPLICAS_FOLDER);
+  let names: string[];
+  try {
+    names = await fs.readdir(folder);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+  for (const name of names) {
+    if (!name.startsWith(NEW_PREFIX) && !name.startsWith(DELETED_PREFIX)) continue;
+    await fs.rm(path.join(folder, name), { recursive: true, force: true });
+  }
+  return names.filter(isId).sort();
+}
+
+/** Removes files that an interrupted snapshot or wipe left behind: those the metadata does not name. */
+export async function removeStrayFiles(directory: string, metadata: ReplicaMetadata): Promise<void> {
+  const known = new Set(
+    metadata.layers.flatMap(({ file }) => [dataPath(directory, file), mapPath(directory, file)]),
+  );
+  for (const name of await fs.readdir(directory)) {
+    const file = path.join(directory, name);
+    const isLayerFile = name.endsWith('.img') || name.endsWith('.map');
+    if ((isLayerFile && name !== INTENT_FILE && !known.has(file)) || name.endsWith('.tmp')) {
+      await fs.rm(file, { force: true });
+    }
+  }
+}
+
+/** Space that a replica's files take on the disk, without opening it. */
+export async function allocatedBytes(directory: string): Promise<number> {
+  let total = 0;
+  for (const name of await fs.readdir(directory)) {
+    if (name.endsWith('.img')) total += (await fs.stat(path.join(directory, name))).blocks * 512;
+  }
+  return total;
+}

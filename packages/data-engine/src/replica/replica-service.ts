@@ -1,0 +1,235 @@
+/**
+ * The copies that one process serves: their data over NBD, their control commands, and rebuilds into them.
+ *
+ * A copy is opened when it is first asked for. When the process dies, nothing is lost but what no flush had covered.
+ */
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ChecksumReply, OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { deviceChecksum } from '../integrity/device-checksum.js';
+import type { Negotiated } from '../nbd/handshake-frames.js';
+import { serveExport } from '../nbd/server.js';
+import { handshakeRefusal } from '../nbd/server-handshake.js';
+import { PullJob } from '../sync/pull-job.js';
+import { windowHashes } from '../sync/window-hashes.js';
+import type { Answer, Ask, CommandName, ConnectControl, ReplicaCommands } from './commands.js';
+import { parseExportName } from './export-names.js';
+import { REGION_BYTES } from './intent-map.js';
+import { Replica, staleEpoch } from './replica.js';
+import { openExport } from './replica-exports.js';
+
+/** How long a checksum waits for connections that are closing. */
+const CLOSING_MAX_MS = 1_000;
+
+type Served = { replica: Replica; sockets: Map<Socket, number>; pull: PullJob | undefined };
+
+type Handlers = {
+  [Name in CommandName]: (served: Served, ask: Ask<Name>) => Promise<Answer<Name>>;
+};
+
+export class ReplicaService {
+  private readonly served = new Map<string, Promise<Served>>();
+
+  constructor(private readonly connectControl: ConnectControl) {}
+
+  get replicaIds(): string[] {
+    return [...this.served.keys()];
+  }
+
+  /** Opens the copy, once. */
+  async open(diskPath: string, replicaId: string): Promise<void> {
+    let opening = this.served.get(replicaId);
+    if (opening === undefined) {
+      opening = Replica.open(diskPath, replicaId).then((replica) => ({
+        replica,
+        sockets: new Map(),
+        pull: undefined,
+      }));
+      this.served.set(replicaId, opening);
+      // A copy that can't be opened is tried again when it is asked for again.
+      opening.catch(() => this.served.delete(replicaId));
+    }
+    await opening;
+  }
+
+  async command<Name extends CommandName>(
+    replicaId: string,
+    name: Name,
+    ask: Ask<Name>,
+  ): Promise<Answer<Name>> {
+    const served = await this.find(replicaId);
+    const { epoch } = served.replica.metadata;
+    if (name !== 'open' && ask.epoch !== epoch) throw staleEpoch(ask.epoch, epoch);
+    return this.handlers[name](served, ask);
+  }
+
+  /** Serves the export that a client has chosen in the handshake, or refuses it. */
+  async accept(socket: Socket, negotiated: Negotiated, rest: Buffer): Promise<void> {
+    const name = parseExportName(negotiated.exportName);
+    try {
+      if (name === undefined) throw notFound();
+      const served = await this.find(name.replicaId);
+      if (served.replica.metadata.secret !== name.secret) throw notFound();
+      const target = openExport(served.replica, name);
+      served.sockets.set(socket, name.epoch);
+      socket.on('close', () => served.sockets.delete(socket));
+      serveExport(socket, negotiated, rest, target);
+    } catch (error) {
+      const refusal = handshakeRefusal(negotiated, error instanceof Error ? error.message : 'refused');
+      socket.on('error', () => socket.destroy());
+      socket.end(refusal ?? '');
+    }
+  }
+
+  async checksum(replicaId: string): Promise<ChecksumReply> {
+    const { replica, sockets } = await this.find(replicaId);
+    // A volume that was detached a moment ago may have connections that are just closing.
+    await Promise.race([
+      Promise.all([...sockets.keys()].map(closed)),
+      pause(CLOSING_MAX_MS, undefined, { ref: false }),
+    ]);
+    if (sockets.size > 0) {
+      throw new StorageFault('replica.in_use', {
+        publicMessage: 'the copy is attached: detach the volume first',
+      });
+    }
+    if (replica.metadata.rebuildId !== null) {
+      throw new StorageFault('replica.rebuilding', { publicMessage: 'the copy is not complete' });
+    }
+    return { checksum: await deviceChecksum(replica), writtenBytes: replica.writtenBytes };
+  }
+
+  /** What the agent reports about the open copies. */
+  async reports(): Promise<
+    { replicaId: string; writtenBytes: number; record: Replica['metadata']['record'] }[]
+  > {
+    const served = await Promise.all([...this.served.values()].map((one) => one.catch(() => undefined)));
+    return served.flatMap((one) =>
+      one === undefined
+        ? []
+        : [
+            {
+              replicaId: one.replica.metadata.replicaId,
+              writtenBytes: one.replica.writtenBytes,
+              record: one.replica.metadata.record,
+            },
+          ],
+    );
+  }
+
+  async close(replicaId: string): Promise<void> {
+    const opening = this.served.get(replicaId);
+    if (opening === undefined) return;
+    this.served.delete(replicaId);
+    const served = await opening.catch(() => undefined);
+    if (served === undefined) return;
+    await served.pull?.cancel();
+    for (const socket of served.sockets.keys()) socket.destroy();
+    await served.replica.close();
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all(this.replicaIds.map((replicaId) => this.close(replicaId)));
+  }
+
+  private async find(replicaId: string): Promise<Served> {
+    const opening = this.served.get(replicaId);
+    if (opening === undefined) throw notFound();
+    return opening;
+  }
+
+  private readonly handlers: Handlers = {
+    open: (served, { epoch }) => openAt(served, epoch),
+    record: async ({ replica }, { record }) => {
+      await replica.storeRecord(record);
+      return null;
+    },
+    snapshot: async ({ replica }, { layer }) => {
+      await replica.snapshot(layer);
+      return null;
+    },
+    chain: async ({ replica }) => ({
+      layers: replica.metadata.layers.slice(0, -1).map(({ id, name, origin }) => ({
+        id,
+        name,
+        origin,
+        heldBytes: (replica.layer(id)?.map.heldBlocks ?? 0) * BLOCK_BYTES,
+      })),
+    }),
+    stat: async ({ replica }) => ({ writtenBytes: replica.writtenBytes }),
+    intent: async ({ replica }) => ({
+      regionBytes: REGION_BYTES,
+      regions: replica.intentRegions().map(({ first, count }) => [first, count]),
+    }),
+    settle: async ({ replica }) => {
+      await replica.settle();
+      return null;
+    },
+    'start-over': async (served, { rebuildId, layers }) => {
+      await served.pull?.cancel();
+      served.pull = undefined;
+      await served.replica.startOver(rebuildId, layers);
+      return null;
+    },
+    pull: async (served, ask) => {
+      await this.startPull(served, ask);
+      return null;
+    },
+    progress: async ({ pull }, { rebuildId }) => requirePull(pull, rebuildId).progress(),
+    'cancel-pull': async ({ pull }, { rebuildId }) => {
+      if (pull?.rebuildId === rebuildId) await pull.cancel();
+      return null;
+    },
+    hashes: async ({ replica }, { layerId, firstWindow }) => {
+      const layer = replica.layer(layerId);
+      if (layer === undefined) throw notFound();
+      return windowHashes(layer, firstWindow);
+    },
+  };
+
+  private async startPull(served: Served, ask: ReplicaCommands['pull']['ask']): Promise<void> {
+    if (served.replica.metadata.rebuildId !== ask.rebuildId) throw notPrepared();
+    if (served.pull?.rebuildId !== ask.rebuildId) {
+      await served.pull?.cancel();
+      served.pull = new PullJob(served.replica, ask.epoch, ask.rebuildId, ask.layers, this.connectControl);
+    }
+    served.pull.start(ask.source);
+  }
+}
+
+/** Fences the copy, cuts whoever was connected at a lower epoch, and says what the copy holds. */
+async function openAt(served: Served, epoch: number): Promise<OpenReplicaReply> {
+  const { replica, sockets } = served;
+  await replica.fence(epoch);
+  for (const [socket, openedAt] of sockets) if (openedAt < epoch) socket.destroy();
+  const { record } = replica.metadata;
+  return {
+    record: record === null ? null : { ...record, members: [...record.members] },
+    clean: replica.isClean,
+    writtenBytes: replica.writtenBytes,
+  };
+}
+
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.closed) resolve();
+    else socket.once('close', () => resolve());
+  });
+}
+
+function requirePull(pull: PullJob | undefined, rebuildId: string): PullJob {
+  if (pull?.rebuildId !== rebuildId) throw notPrepared();
+  return pull;
+}
+
+function notPrepared(): StorageFault {
+  return new StorageFault('rebuild.not_found', {
+    publicMessage: 'the copy is not prepared for this rebuild',
+  });
+}
+
+function notFound(): StorageFault {
+  return new StorageFault('replica.not_found', { publicMessage: 'there is no such copy here' });
+}

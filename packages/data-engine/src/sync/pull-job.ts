@@ -1,0 +1,223 @@
+/**
+ * The target's side of a rebuild: copies all frozen layers from a source in one pipelined stream, then proves by
+ * content that its own files hold what the source's do.
+ *
+ * It works on frozen layers only; user writes go to the head meanwhile. It keeps what it has copied when a source is
+ * lost, and goes on from another one. A crash forgets the job; the copy is then still no member and starts over.
+ */
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { NO_BYTES, type RebuildBytes } from '@holdfast/core/model/rebuild.js';
+import { hashRuns, hashWindow, heldBytesInWindow, nextHeldWindow } from '../integrity/window-hash.js';
+import { NbdClient } from '../nbd/client.js';
+import type {
+  ConnectControl,
+  PulledLayer,
+  PullProgress,
+  PullSource,
+  ReplicaControl,
+} from '../replica/commands.js';
+import { formatExportName } from '../replica/export-names.js';
+import type { Layer } from '../replica/layer.js';
+import type { Replica } from '../replica/replica.js';
+import { heldWindows, readWindow, type WindowPlan } from './pull-windows.js';
+
+/** Windows on their way at once: 24 MiB, enough to keep source, network and disk busy together. */
+const WINDOWS_IN_FLIGHT = 6;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** One layer on the target, with the hashes of what arrived, by window: also what is done already. */
+type PulledState = { plan: PulledLayer; layer: Layer; received: Map<number, string>; bytesSent: number };
+
+export class PullJob {
+  private readonly layers: PulledState[];
+  private readonly bytes: RebuildBytes = { ...NO_BYTES };
+  private state: PullProgress['state'] = 'copying';
+  private error: PullProgress['error'] = null;
+  private readonly clients = new Set<NbdClient>();
+  private cancelled = false;
+  private running: Promise<void> | undefined;
+  private source: PullSource | undefined;
+  /** Takes over when what runs now has ended. */
+  private nextSource: PullSource | undefined;
+
+  constructor(
+    target: Replica,
+    private readonly epoch: number,
+    readonly rebuildId: string,
+    plans: readonly PulledLayer[],
+    private readonly connectControl: ConnectControl,
+  ) {
+    this.layers = plans.map((plan) => {
+      const layer = target.layer(plan.id);
+      if (layer === undefined) throw pullFault(`the target has no layer ${plan.name}`);
+      return { plan, layer, received: new Map(), bytesSent: 0 };
+    });
+    this.bytes.total = plans.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+  }
+
+  progress(): PullProgress {
+    const snapshots = this.layers.map(({ plan, bytesSent }) => ({
+      name: plan.name,
+      method: plan.method,
+      reason: plan.reason,
+      bytesSent,
+    }));
+    return { state: this.state, bytes: { ...this.bytes }, snapshots, error: this.error };
+  }
+
+  /** Starts, or goes on from another source. The same source again changes nothing while it is being read. */
+  start(source: PullSource): void {
+    if (this.state === 'verified' || this.cancelled) return;
+    if (this.running !== undefined) {
+      if (source.replicaId === this.source?.replicaId) return;
+      this.nextSource = source;
+      this.hangUp('another source takes over');
+      return;
+    }
+    this.source = source;
+    this.error = null;
+    this.state = 'copying';
+    this.running = this.run(source)
+      .then(() => {
+        this.state = 'verified';
+      })
+      .catch((error: unknown) => this.fail(error))
+      .finally(() => this.goOn());
+  }
+
+  /** Resolves when nothing of it touches the copy's files any more. */
+  async cancel(): Promise<void> {
+    this.cancelled = true;
+    this.hangUp('the rebuild was cancelled');
+    await this.running;
+  }
+
+  private goOn(): void {
+    this.hangUp('the copying has ended');
+    this.running = undefined;
+    const next = this.nextSource;
+    this.nextSource = undefined;
+    if (next !== undefined) this.start(next);
+  }
+
+  private hangUp(reason: string): void {
+    for (const client of this.clients) client.destroy(pullFault(reason));
+  }
+
+  private async run(source: PullSource): Promise<void> {
+    for (const state of this.layers) this.countReceived(state);
+    await this.copyLayers(source);
+    for (const { layer } of this.layers) await layer.flush();
+    this.state = 'verifying';
+    this.bytes.compared = 0;
+    const control = this.connectControl(source);
+    for (const state of this.layers) await this.verifyLayer(control, state);
+  }
+
+  /** One stream over all layers: the next layer's first windows start while this one's last are on their way. */
+  private async copyLayers(source: PullSource): Promise<void> {
+    const inFlight = new Set<Promise<void>>();
+    const failures: unknown[] = [];
+    try {
+      for (const state of this.layers) {
+        const client = await this.connect(source, state.plan.id);
+        for await (const window of heldWindows(client)) {
+          if (state.received.has(window.window)) continue;
+          const work: Promise<void> = this.copyWindow(client, state, window)
+            .catch((error: unknown) => void failures.push(error))
+            .finally(() => inFlight.delete(work));
+          inFlight.add(work);
+          if (inFlight.size >= WINDOWS_IN_FLIGHT) await Promise.race(inFlight);
+          if (failures.length > 0) throw failures[0];
+        }
+      }
+    } finally {
+      if (failures.length > 0) this.hangUp('the copying has failed');
+      await Promise.all(inFlight);
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** After a lost source, windows that were not finished are copied again. */
+  private countReceived(state: PulledState): void {
+    state.bytesSent = 0;
+    for (const window of state.received.keys()) state.bytesSent += heldBytesInWindow(state.layer, window);
+  }
+
+  private async copyWindow(client: NbdClient, state: PulledState, plan: WindowPlan): Promise<void> {
+    const runs = await readWindow(client, plan);
+    const received = hashRuns(runs);
+    let lengthBytes = 0;
+    for (const run of runs) {
+      this.requireGoingOn();
+      await state.layer.write(run.payload, run.offset, run.lengthBytes);
+      lengthBytes += run.lengthBytes;
+    }
+    state.received.set(plan.window, received);
+    state.bytesSent += lengthBytes;
+    this.bytes.sent += lengthBytes;
+    this.bytes.written += lengthBytes;
+  }
+
+  /** Both sides hash what their files hold now; the target's must also be what it had received. */
+  private async verifyLayer(control: ReplicaControl, { plan, layer, received }: PulledState): Promise<void> {
+    let ownNext = nextHeldWindow(layer, 0);
+    let firstWindow: number | null = 0;
+    while (firstWindow !== null) {
+      this.requireGoingOn();
+      const answer: { hashes: [number, string][]; next: number | null } = await control.command('hashes', {
+        epoch: this.epoch,
+        layerId: plan.id,
+        firstWindow,
+      });
+      for (const [window, expected] of answer.hashes) {
+        if (ownNext !== window || received.get(window) !== expected)
+          throw differs(plan, window, 'what was sent');
+        if ((await hashWindow(layer, window)) !== expected)
+          throw differs(plan, window, 'what is on the disk');
+        this.bytes.compared += heldBytesInWindow(layer, window);
+        ownNext = nextHeldWindow(layer, window + 1);
+      }
+      firstWindow = answer.next;
+    }
+    if (ownNext !== undefined) throw differs(plan, ownNext, 'the target holds more');
+  }
+
+  private async connect(source: PullSource, layerId: string): Promise<NbdClient> {
+    this.requireGoingOn();
+    const exportName = formatExportName({ kind: 'layer', layerId, epoch: this.epoch, ...source });
+    const address = { host: source.nbdHost, port: source.nbdPort, exportName };
+    const client = await NbdClient.connect(address, CONNECT_TIMEOUT_MS);
+    this.clients.add(client);
+    client.onClose(() => this.clients.delete(client));
+    return client;
+  }
+
+  private requireGoingOn(): void {
+    if (!this.cancelled) return;
+    throw new StorageFault('rebuild.cancelled', { publicMessage: 'the rebuild was cancelled' });
+  }
+
+  private fail(error: unknown): void {
+    const fault = isFault(error) ? error : undefined;
+    const final = fault !== undefined && fault.code !== 'agent.unreachable';
+    this.error = {
+      code: this.cancelled ? 'rebuild.cancelled' : (fault?.code ?? 'rebuild.failed'),
+      message: error instanceof Error ? error.message : String(error),
+      // Errors of our own disk look like lost sources here; the engine's bounded number of attempts ends those too.
+      sourceLost: !this.cancelled && !final,
+    };
+    this.state = 'failed';
+  }
+}
+
+function differs(plan: PulledLayer, window: number, what: string): StorageFault {
+  return new StorageFault('rebuild.contents_differ', {
+    publicMessage: `layer ${plan.name} differs from the source's: ${what}`,
+    context: { layerId: plan.id, window },
+  });
+}
+
+function pullFault(message: string): StorageFault {
+  return new StorageFault('rebuild.failed', { publicMessage: message });
+}

@@ -1,0 +1,52 @@
+/** Walks the blocks that a source's frozen layers hold, window by window, and reads them. */
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { type HeldRun, WINDOW_BYTES } from '../integrity/window-hash.js';
+import type { NbdClient } from '../nbd/client.js';
+
+/** One window of a layer and what the layer holds in it, in order; runs that touch are one. */
+export type WindowPlan = { window: number; runs: { offset: number; lengthBytes: number }[] };
+
+/** How far one question about allocation reaches. */
+const STATUS_BYTES = 1024 * MIB;
+const EXTENTS_MAX = 4096;
+
+/** Windows of the layer behind `source` that hold anything, in order. */
+export async function* heldWindows(source: NbdClient): AsyncGenerator<WindowPlan> {
+  let current: WindowPlan | undefined;
+  for (let at = 0; at < source.sizeBytes; ) {
+    const extents = await source.blockStatus(at, Math.min(STATUS_BYTES, source.sizeBytes - at), EXTENTS_MAX);
+    for (const { lengthBytes, allocated } of extents) {
+      const end = at + lengthBytes;
+      while (allocated && at < end) {
+        const window = Math.floor(at / WINDOW_BYTES);
+        const stop = Math.min(end, (window + 1) * WINDOW_BYTES);
+        if (current !== undefined && current.window !== window) {
+          yield current;
+          current = undefined;
+        }
+        current ??= { window, runs: [] };
+        addRun(current, at, stop);
+        at = stop;
+      }
+      at = end;
+    }
+  }
+  if (current !== undefined) yield current;
+}
+
+/** Reads all runs of a window at once; the connection pipelines them. */
+export async function readWindow(source: NbdClient, { runs }: WindowPlan): Promise<HeldRun[]> {
+  return Promise.all(
+    runs.map(async ({ offset, lengthBytes }) => ({
+      offset,
+      lengthBytes,
+      payload: await source.read(offset, lengthBytes),
+    })),
+  );
+}
+
+function addRun(plan: WindowPlan, start: number, stop: number): void {
+  const last = plan.runs.at(-1);
+  if (last !== undefined && last.offset + last.lengthBytes === start) last.lengthBytes = stop - last.offset;
+  else plan.runs.push({ offset: start, lengthBytes: stop - start });
+}

@@ -1,0 +1,111 @@
+import fs from 'node:fs/promises';
+import type net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { NbdServer } from '../src/nbd/server.js';
+import type { ConnectControl } from '../src/replica/commands.js';
+import { parseExportName } from '../src/replica/export-names.js';
+import { Replica, type ReplicaSpec } from '../src/replica/replica.js';
+import { ReplicaService } from '../src/replica/replica-service.js';
+
+const SECRET = 'a-secret-of-sixteen';
+
+/** Replicas of one node on real files behind a real NBD port; control calls go straight to the service. */
+export class ReplicaNode {
+  private readonly sockets = new Set<net.Socket>();
+  private alive = true;
+
+  private constructor(
+    readonly disk: string,
+    readonly service: ReplicaService,
+    private readonly server: NbdServer,
+    private readonly port: number,
+    private readonly url: string,
+  ) {}
+
+  static async start(nodes: ReplicaNodes, disk: string, url: string): Promise<ReplicaNode> {
+    const service = new ReplicaService(nodes.connectControl);
+    const server = new NbdServer({
+      directory: {
+        describe: (name) =>
+          parseExportName(name) && { sizeBytes: 0, readOnly: false, blockSizeMinBytes: 4096 },
+        list: () => [],
+      },
+      accept: (socket, negotiated, rest) => {
+        node.sockets.add(socket);
+        void service.accept(socket, negotiated, rest);
+      },
+    });
+    const { port } = await server.listen('127.0.0.1', 0);
+    const node = new ReplicaNode(disk, service, server, port, url);
+    return node;
+  }
+
+  async create(spec: Omit<ReplicaSpec, 'secret' | 'diskId'>): Promise<ReplicaAddress> {
+    await Replica.create(this.disk, { ...spec, secret: SECRET, diskId: spec.volumeId });
+    return this.open(spec.replicaId);
+  }
+
+  async open(replicaId: string): Promise<ReplicaAddress> {
+    await this.service.open(this.disk, replicaId);
+    return {
+      replicaId,
+      nodeId: replicaId,
+      controlUrl: this.url,
+      nbdHost: '127.0.0.1',
+      nbdPort: this.port,
+      secret: SECRET,
+    };
+  }
+
+  get isAlive(): boolean {
+    return this.alive;
+  }
+
+  /** From now on nothing answers, as if the machine had gone. Files stay as they are. */
+  die(): void {
+    this.alive = false;
+    for (const socket of this.sockets) socket.destroy();
+    void this.server.close();
+  }
+
+  async stop(): Promise<void> {
+    this.die();
+    await this.service.closeAll();
+  }
+}
+
+/** Several nodes, each with a disk folder of its own, and the way from an engine to their replicas. */
+export class ReplicaNodes {
+  private readonly nodes = new Map<string, ReplicaNode>();
+  private folder: string | undefined;
+  /** Called before each control command is carried out; may throw to make it fail. */
+  beforeCommand: (name: string, replicaId: string) => void = () => undefined;
+
+  readonly connectControl: ConnectControl = ({ replicaId, controlUrl }) => ({
+    command: async (name, ask) => {
+      const node = this.nodes.get(controlUrl);
+      if (node === undefined || !node.isAlive) {
+        throw new StorageFault('agent.unreachable', { publicMessage: `${controlUrl} does not answer` });
+      }
+      this.beforeCommand(name, replicaId);
+      return node.service.command(replicaId, name, ask);
+    },
+  });
+
+  async add(name: string): Promise<ReplicaNode> {
+    this.folder ??= await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-nodes-'));
+    const disk = path.join(this.folder, name);
+    await fs.mkdir(disk, { recursive: true });
+    const node = await ReplicaNode.start(this, disk, `http://${name}`);
+    this.nodes.set(`http://${name}`, node);
+    return node;
+  }
+
+  async stop(): Promise<void> {
+    for (const node of this.nodes.values()) await node.stop();
+    if (this.folder !== undefined) await fs.rm(this.folder, { recursive: true, force: true });
+  }
+}
