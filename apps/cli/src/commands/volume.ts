@@ -163,9 +163,13 @@ function addAttach(volume: Command): void {
     });
 }
 
-/** Attached, or stuck in a way that only a person can resolve. */
 function isAttachSettled(volume: Volume): boolean {
-  return (volume.state === 'attached' && volume.endpoint !== null) || volume.attention !== null;
+  return (volume.state === 'attached' && volume.endpoint !== null) || needsPerson(volume);
+}
+
+/** What has a cure needs somebody to apply it; anything else passes by itself. */
+function needsPerson({ attention }: Volume): boolean {
+  return attention !== null && attention.cures.length > 0;
 }
 
 function attentionError(volume: Volume): CliError {
@@ -188,7 +192,7 @@ function addDetach(volume: Command): void {
       const path = await volumePath(context, name);
       let current = await context.api.post<Volume>(`${path}/detach`, { force: options.force === true });
       if (options.wait) {
-        const settled = (answer: Volume) => answer.state === 'detached' || answer.attention !== null;
+        const settled = (answer: Volume) => answer.state === 'detached' || needsPerson(answer);
         current = await waitFor(() => context.api.get<Volume>(path), settled, context.timeoutMs, 'detaching');
         if (current.state !== 'detached') throw attentionError(current);
       }
