@@ -17,7 +17,7 @@ import { rebuildFailed } from './plan-observation.js';
 import { isPausingRebuilds } from './rebuild-pause.js';
 import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
-import { activeRebuild, isAwaitingRebuild, isOnReadyNode, lastingCopies } from './volume-facts.js';
+import { activeRebuild, isAwaitingRebuild, isOnReadyNode, lastingCopies, nodeById } from './volume-facts.js';
 
 export function planReplenishment(view: VolumeView, now: Date): Step | undefined {
   const { volume, engine } = view;
@@ -111,9 +111,18 @@ function obstacleOf(
 /** The failed replica that may be taken back: latest failure first, its node and disk fit, its place not taken. */
 function reusableReplica(view: VolumeView, now: Date): Replica | undefined {
   return view.replicas
-    .filter((replica) => isPotentiallyReusable(replica) && canBeTarget(replica, view))
+    .filter((replica) => isPotentiallyReusable(replica) && hasReturned(replica, view))
     .sort((a, b) => failedAtMs(b) - failedAtMs(a) || compareIds(a.id, b.id))
     .find((replica) => fitsWhereItIs(replica, view, now));
+}
+
+/**
+ * A node that died a moment ago still counts as ready until its silence is noticed; only a sign of life since the
+ * failure says that a rebuild there has a chance.
+ */
+function hasReturned(replica: Replica, view: VolumeView): boolean {
+  const heardAt = nodeById(view.fleet, replica.nodeId)?.lastHeartbeatAt;
+  return canBeTarget(replica, view) && heardAt !== undefined && heardAt.getTime() > failedAtMs(replica);
 }
 
 function failedAtMs({ failedAt }: Replica): number {

@@ -1,0 +1,73 @@
+/**
+ * What can go wrong between a worker and the rest: it dies before or after any effect, calls are lost before or after
+ * they took effect, wake-ups vanish.
+ */
+import type { AgentClient } from '@holdfast/control/ports/agent-client.js';
+import type { Store } from '@holdfast/control/ports/store.js';
+import type { ReconcilerPorts } from '@holdfast/control/reconcilers/reconciler-ports.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+
+/** The worker's process is gone. Not a fault: nothing in control may catch it. */
+export class ProcessDied extends Error {
+  override readonly name = 'ProcessDied';
+}
+
+export type EffectFault = 'none' | 'die-before' | 'die-after' | 'lost-before' | 'lost-after';
+
+export type FaultPlan = {
+  /** Asked once per effect (a commit, a call to an agent, a wake-up). */
+  onEffect(): EffectFault;
+  losesWakeUp(): boolean;
+};
+
+export const NO_FAULTS: FaultPlan = { onEffect: () => 'none', losesWakeUp: () => false };
+
+/** The ports with faults in every effect; reads are left alone, because a read that fails changes nothing. */
+export function withFaults(ports: ReconcilerPorts, plan: () => FaultPlan): ReconcilerPorts {
+  const effect = async <T>(lost: () => StorageFault, act: () => Promise<T>): Promise<T> => {
+    const fault = plan().onEffect();
+    if (fault === 'die-before') throw new ProcessDied();
+    if (fault === 'lost-before') throw lost();
+    const result = await act();
+    if (fault === 'die-after') throw new ProcessDied();
+    if (fault === 'lost-after') throw lost();
+    return result;
+  };
+  const noAnswer = () => new StorageFault('agent.unreachable', { publicMessage: 'no answer' });
+  const noDatabase = () => new StorageFault('store.unavailable', { publicMessage: 'no answer' });
+  const { store, agents, queue } = ports;
+  return {
+    ...ports,
+    store: disturbed<Store>(store, ['commit'], (act) => effect(noDatabase, act)),
+    agents: disturbed<AgentClient>(agents, AGENT_CALLS, (act) => effect(noAnswer, act)),
+    queue: { wake: (wakeUp, options) => effect(noDatabase, () => queue.wake(wakeUp, options)) },
+  };
+}
+
+const AGENT_CALLS: readonly (keyof AgentClient)[] = [
+  'createReplica',
+  'deleteReplica',
+  'openReplica',
+  'checksumReplica',
+  'startEngine',
+  'stopEngine',
+  'startRebuild',
+  'cancelRebuild',
+  'dropReplica',
+];
+
+function disturbed<Port extends object>(
+  port: Port,
+  methods: readonly (keyof Port)[],
+  around: (act: () => Promise<unknown>) => Promise<unknown>,
+): Port {
+  return new Proxy(port, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      const isDisturbed = methods.some((method) => method === name);
+      return (...args: unknown[]) =>
+        isDisturbed ? around(() => value.apply(target, args)) : value.apply(target, args);
+    },
+  });
+}

@@ -1,0 +1,129 @@
+import type { AgentClient, AgentTarget } from '@holdfast/control/ports/agent-client.js';
+import type {
+  ChecksumReply,
+  CreateReplica,
+  DropReplica,
+  OpenReplicaReply,
+  StartEngine,
+  StartEngineReply,
+  StartRebuild,
+} from '@holdfast/core/model/agent-protocol.js';
+import { copyRecord } from '@holdfast/core/model/copy-record.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type DiskId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { checksumOf, type SimCopy } from './sim-copy.js';
+import { type EngineSurroundings, SimEngine } from './sim-engine.js';
+import type { SimNode } from './sim-node.js';
+
+/** Control calls into simulated nodes. A node that is dead or cut off does not answer. */
+export class SimAgentClient implements AgentClient {
+  constructor(
+    private readonly nodeOf: (target: AgentTarget) => SimNode | undefined,
+    private readonly surroundingsOf: (node: SimNode) => EngineSurroundings,
+  ) {}
+
+  async createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void> {
+    const node = this.reach(agent);
+    const replicaId = asId<ReplicaId>(replica.replicaId);
+    if (node.copies.has(replicaId)) return;
+    const { record } = replica;
+    node.copies.set(replicaId, {
+      replicaId,
+      volumeId: asId<VolumeId>(replica.volumeId),
+      nodeId: agent.id,
+      diskId: asId<DiskId>(replica.diskId),
+      record:
+        record === null
+          ? undefined
+          : copyRecord(
+              record.epoch,
+              record.dataGeneration,
+              record.members.map((id) => asId<ReplicaId>(id)),
+            ),
+      epoch: 0,
+      rebuilding: false,
+      writes: new Set(),
+    });
+  }
+
+  async deleteReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<void> {
+    this.reach(agent).copies.delete(replicaId);
+  }
+
+  async openReplica(agent: AgentTarget, replicaId: ReplicaId, epoch: number): Promise<OpenReplicaReply> {
+    const copy = this.copyOn(agent, replicaId);
+    if (copy.epoch > epoch) {
+      throw new StorageFault('engine.stale_epoch', { publicMessage: `the copy knows epoch ${copy.epoch}` });
+    }
+    copy.epoch = epoch;
+    // A copy that a rebuild left half written is no member of any record that counts.
+    const record = copy.record === undefined ? null : { ...copy.record, members: [...copy.record.members] };
+    return { record, clean: true, writtenBytes: copy.writes.size * 4096 };
+  }
+
+  async checksumReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ChecksumReply> {
+    const copy = this.copyOn(agent, replicaId);
+    return { checksum: checksumOf(copy), writtenBytes: copy.writes.size * 4096 };
+  }
+
+  async startEngine(agent: AgentTarget, volumeId: VolumeId, start: StartEngine): Promise<StartEngineReply> {
+    const node = this.reach(agent);
+    const running = node.engines.get(volumeId);
+    if (running !== undefined && running.epoch > start.epoch) {
+      throw new StorageFault('engine.stale_epoch', { publicMessage: `epoch ${running.epoch} runs here` });
+    }
+    let engine = running;
+    if (engine === undefined || engine.epoch < start.epoch) {
+      engine = new SimEngine(volumeId, start, this.surroundingsOf(node));
+      node.engines.set(volumeId, engine);
+      await engine.open();
+    }
+    const exportName = `${start.volumeName}-${start.attachmentSecret}`;
+    return { endpoint: { host: `${node.name}.test`, port: 10809, exportName }, report: engine.report() };
+  }
+
+  async stopEngine(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<void> {
+    const { engines } = this.reach(agent);
+    const running = engines.get(volumeId);
+    if (running === undefined || running.epoch > epoch) return;
+    running.stop();
+    engines.delete(volumeId);
+  }
+
+  async startRebuild(agent: AgentTarget, volumeId: VolumeId, rebuild: StartRebuild): Promise<void> {
+    this.engineOn(agent, volumeId, rebuild.epoch).startRebuild(rebuild);
+  }
+
+  async cancelRebuild(agent: AgentTarget, volumeId: VolumeId, rebuildId: string): Promise<void> {
+    this.reach(agent).engines.get(volumeId)?.cancelRebuild(rebuildId);
+  }
+
+  async dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void> {
+    await this.engineOn(agent, volumeId, drop.epoch).drop(asId<ReplicaId>(drop.replicaId), drop.reason);
+  }
+
+  private reach(agent: AgentTarget): SimNode {
+    const node = this.nodeOf(agent);
+    if (node?.isReachable === true) return node;
+    throw new StorageFault('agent.unreachable', {
+      publicMessage: `the agent on ${agent.name} does not answer`,
+    });
+  }
+
+  private copyOn(agent: AgentTarget, replicaId: ReplicaId): SimCopy {
+    const copy = this.reach(agent).copies.get(replicaId);
+    if (copy !== undefined) return copy;
+    throw new StorageFault('replica.not_found', { publicMessage: `there is no replica ${replicaId}` });
+  }
+
+  private engineOn(agent: AgentTarget, volumeId: VolumeId, epoch: number): SimEngine {
+    const engine = this.reach(agent).engines.get(volumeId);
+    if (engine === undefined) {
+      throw new StorageFault('engine.not_found', { publicMessage: `no engine serves ${volumeId}` });
+    }
+    if (engine.epoch !== epoch) {
+      throw new StorageFault('engine.stale_epoch', { publicMessage: `epoch ${engine.epoch} runs here` });
+    }
+    return engine;
+  }
+}

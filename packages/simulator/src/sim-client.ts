@@ -1,0 +1,56 @@
+import type { VolumeView } from '@holdfast/control/ports/store.js';
+import { Bug } from '@holdfast/core/model/faults.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+import type { SimEngine } from './sim-engine.js';
+import type { World } from './world.js';
+
+/** Somebody who uses a volume, and remembers what was acknowledged. */
+export class SimClient {
+  readonly acknowledged = new Set<number>();
+  private next = 1;
+
+  constructor(
+    private readonly world: World,
+    readonly volumeId: VolumeId,
+  ) {}
+
+  async view(): Promise<VolumeView> {
+    const view = await this.world.store.loadVolume(this.volumeId);
+    if (view === undefined) throw new Bug(`volume ${this.volumeId} is gone`);
+    return view;
+  }
+
+  /** Writes once over the endpoint that the volume shows. True when it was acknowledged. */
+  async write(): Promise<boolean> {
+    const engine = await this.servingEngine();
+    const number = this.next;
+    this.next += 1;
+    const isAcknowledged = (await engine?.write(number)) ?? false;
+    if (isAcknowledged) this.acknowledged.add(number);
+    return isAcknowledged;
+  }
+
+  /** Acknowledged writes that some copy which the engine would read from does not hold. */
+  async missing(): Promise<number[]> {
+    const { replicas } = await this.view();
+    const engine = await this.servingEngine();
+    const readable = new Set(
+      engine
+        ?.report()
+        .replicas.filter(({ mode }) => mode === 'RW')
+        .map(({ replicaId }) => replicaId),
+    );
+    const copies = replicas
+      .filter(({ id }) => readable.has(id))
+      .flatMap(({ id }) => this.world.nodes.flatMap((node) => node.copies.get(id) ?? []));
+    return [...this.acknowledged].filter((number) => copies.some(({ writes }) => !writes.has(number)));
+  }
+
+  private async servingEngine(): Promise<SimEngine | undefined> {
+    const { volume } = await this.view();
+    if (volume.endpoint === undefined) return undefined;
+    const holder = this.world.nodes.find(({ nodeId }) => nodeId === volume.attachedNodeId);
+    const engine = holder?.isReachable === true ? holder.engines.get(volume.id) : undefined;
+    return engine?.epoch === volume.epoch ? engine : undefined;
+  }
+}

@@ -1,0 +1,24 @@
+import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+import type { DiskId, NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+
+/**
+ * One replica directory. Its contents are the numbers of the writes it holds, which is all that matters for the
+ * question whether an acknowledged write was lost.
+ */
+export type SimCopy = {
+  readonly replicaId: ReplicaId;
+  readonly volumeId: VolumeId;
+  readonly nodeId: NodeId;
+  readonly diskId: DiskId;
+  record: CopyRecord | undefined;
+  /** The highest epoch it has been opened at; lower ones are refused. */
+  epoch: number;
+  /** True while a rebuild has begun to fill it and has not ended. */
+  rebuilding: boolean;
+  writes: Set<number>;
+};
+
+/** What writes a copy holds, in a form that is equal for equal contents. */
+export function checksumOf(copy: SimCopy): string {
+  return [...copy.writes].sort((a, b) => a - b).join(',');
+}

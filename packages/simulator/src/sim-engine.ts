@@ -1,0 +1,246 @@
+/**
+ * An engine as the control plane sees one: it writes to all its replicas, drops those that fail, shrinks the record as
+ * the rules allow, and rebuilds one replica at a time. It follows DESIGN section 5; its bytes are write numbers.
+ */
+import type {
+  EngineReport,
+  RebuildReport,
+  StartEngine,
+  StartRebuild,
+} from '@holdfast/core/model/agent-protocol.js';
+import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/model/copy-record.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { ReplicaMode } from '@holdfast/core/model/replica.js';
+import { checksumOf, type SimCopy } from './sim-copy.js';
+
+/** What an engine reaches of the world around it. */
+export type EngineSurroundings = {
+  /** The copy, if its node is alive and can be reached from the engine's. */
+  reach(replicaId: ReplicaId): SimCopy | undefined;
+  confirmRecord(volumeId: VolumeId, record: CopyRecord): Promise<void>;
+};
+
+type SimRebuild = { request: StartRebuild; stepsLeft: number; report: RebuildReport };
+
+/** Steps that a rebuild takes; one per turn of the world. */
+const REBUILD_STEPS = 4;
+/** The virtual size of what a rebuild copies, so that progress has numbers. */
+const REBUILD_TOTAL_BYTES = 1_000_000;
+
+export class SimEngine {
+  private readonly modes = new Map<ReplicaId, { mode: ReplicaMode; reason: string }>();
+  private readonly rebuilds: SimRebuild[] = [];
+  private record: CopyRecord;
+  private state: EngineReport['state'] = 'running';
+  private reason = '';
+
+  constructor(
+    readonly volumeId: VolumeId,
+    readonly start: StartEngine,
+    private readonly surroundings: EngineSurroundings,
+  ) {
+    const members = start.replicas.map(({ replicaId }) => asId<ReplicaId>(replicaId));
+    for (const member of members) this.modes.set(member, { mode: 'RW', reason: '' });
+    this.record = copyRecord(start.epoch, 1, members);
+  }
+
+  get epoch(): number {
+    return this.start.epoch;
+  }
+
+  get isServing(): boolean {
+    return this.state === 'running' && this.withMode('RW').length > 0;
+  }
+
+  /** Writes the new record to every member, as the first thing an engine does. */
+  async open(): Promise<void> {
+    this.makeEqual();
+    await this.spreadRecord();
+    if (this.withMode('RW').length === 0) {
+      throw new StorageFault('engine.no_replica', { publicMessage: 'no copy could be opened' });
+    }
+  }
+
+  /** True when the write was acknowledged to the user. */
+  async write(number: number): Promise<boolean> {
+    if (!this.isServing) return false;
+    await this.dropUnreachable();
+    if (!this.isServing) return false;
+    for (const replicaId of [...this.withMode('RW'), ...this.withMode('WO')]) {
+      this.surroundings.reach(replicaId)?.writes.add(number);
+    }
+    return true;
+  }
+
+  async drop(replicaId: ReplicaId, reason: string): Promise<void> {
+    const entry = this.modes.get(replicaId);
+    if (entry === undefined || entry.mode === 'ERR') return;
+    if (entry.mode === 'RW' && this.withMode('RW').length === 1) {
+      throw new StorageFault('replica.last_healthy_copy', { publicMessage: 'it is the last copy' });
+    }
+    this.fail(replicaId, reason);
+    await this.spreadRecord();
+  }
+
+  startRebuild(request: StartRebuild): void {
+    if (this.rebuilds.some((rebuild) => rebuild.request.rebuildId === request.rebuildId)) return;
+    if (this.rebuilds.some(({ report }) => report.state === 'running')) {
+      throw new StorageFault('engine.busy', { publicMessage: 'another rebuild runs' });
+    }
+    const replicaId = asId<ReplicaId>(request.target.replicaId);
+    if (this.modes.get(replicaId)?.mode === 'RW') return;
+    const rebuild = { request, stepsLeft: REBUILD_STEPS, report: newReport(request) };
+    this.rebuilds.push(rebuild);
+    const target = this.surroundings.reach(replicaId);
+    if (target === undefined) {
+      this.endRebuild(rebuild, { code: 'agent.unreachable', message: 'the target does not answer' });
+      return;
+    }
+    target.epoch = Math.max(target.epoch, this.epoch);
+    target.rebuilding = true;
+    this.modes.set(replicaId, { mode: 'WO', reason: '' });
+  }
+
+  cancelRebuild(rebuildId: string): void {
+    const rebuild = this.rebuilds.find(({ request }) => request.rebuildId === rebuildId);
+    if (rebuild?.report.state !== 'running') return;
+    this.endRebuild(rebuild, { code: 'rebuild.cancelled', message: 'it was cancelled' });
+  }
+
+  /** Lets time pass: fencing and lost replicas are noticed, a rebuild goes one step on. */
+  async turn(): Promise<void> {
+    if (this.state === 'stopped') return;
+    await this.dropUnreachable();
+    const rebuild = this.rebuilds.find(({ report }) => report.state === 'running');
+    if (rebuild === undefined || !this.isServing) return;
+    const target = this.surroundings.reach(asId<ReplicaId>(rebuild.request.target.replicaId));
+    const source = this.surroundings.reach(this.withMode('RW')[0] ?? asId<ReplicaId>(''));
+    if (target === undefined || source === undefined) return;
+    rebuild.stepsLeft -= 1;
+    const compared = REBUILD_TOTAL_BYTES * (1 - rebuild.stepsLeft / REBUILD_STEPS);
+    rebuild.report = { ...rebuild.report, phase: 'copying', bytes: { ...rebuild.report.bytes, compared } };
+    if (rebuild.stepsLeft > 0) return;
+    // What the target held before its failure is not to be believed: it becomes exactly what the source holds.
+    target.writes = new Set(source.writes);
+    target.rebuilding = false;
+    this.modes.set(target.replicaId, { mode: 'RW', reason: '' });
+    rebuild.report = { ...rebuild.report, state: 'succeeded', phase: 'done' };
+    await this.spreadRecord();
+  }
+
+  stop(): void {
+    this.state = 'stopped';
+    this.reason = 'it was stopped';
+  }
+
+  report(): EngineReport {
+    const serving = this.withMode('RW').map((id) => this.surroundings.reach(id));
+    return {
+      volumeId: this.volumeId,
+      epoch: this.epoch,
+      state: this.state,
+      reason: this.reason,
+      record: { ...this.record, members: [...this.record.members] },
+      replicas: [...this.modes].map(([replicaId, { mode, reason }]) => ({ replicaId, mode, reason })),
+      writtenBytes: (serving.find((copy) => copy !== undefined)?.writes.size ?? 0) * 4096,
+      rebuilds: this.rebuilds.map(({ report }) => report),
+    };
+  }
+
+  /** Copies may differ in writes that were in flight at a crash; one of them decides. */
+  private makeEqual(): void {
+    const copies = this.withMode('RW').flatMap((id) => this.surroundings.reach(id) ?? []);
+    const chosen = copies[0];
+    if (chosen === undefined) return;
+    for (const copy of copies) {
+      if (checksumOf(copy) !== checksumOf(chosen)) copy.writes = new Set(chosen.writes);
+    }
+  }
+
+  private async dropUnreachable(): Promise<void> {
+    let isChanged = false;
+    for (const [replicaId, { mode }] of [...this.modes]) {
+      if (mode === 'ERR') continue;
+      const copy = this.surroundings.reach(replicaId);
+      if (copy !== undefined && copy.epoch > this.epoch) {
+        this.state = 'stopped';
+        this.reason = 'a newer attachment has taken over';
+        return;
+      }
+      if (copy !== undefined) continue;
+      this.fail(replicaId, 'it does not answer');
+      isChanged = true;
+    }
+    if (isChanged) await this.spreadRecord();
+  }
+
+  private fail(replicaId: ReplicaId, reason: string): void {
+    this.modes.set(replicaId, { mode: 'ERR', reason });
+    const rebuild = this.rebuilds.find(
+      ({ request, report }) => request.target.replicaId === replicaId && report.state === 'running',
+    );
+    if (rebuild !== undefined) this.endRebuild(rebuild, { code: 'agent.unreachable', message: reason });
+  }
+
+  private endRebuild(rebuild: SimRebuild, error: { code: string; message: string }): void {
+    rebuild.report = { ...rebuild.report, state: 'failed', error };
+    this.modes.set(asId<ReplicaId>(rebuild.request.target.replicaId), { mode: 'ERR', reason: error.message });
+  }
+
+  /**
+   * Writes a record with the present members to all of them. When they are too few to go on alone, Postgres has to
+   * record them first; until it has, I/O waits.
+   */
+  private async spreadRecord(): Promise<void> {
+    const members = this.withMode('RW');
+    if (members.length === 0) {
+      this.state = 'stopped';
+      this.reason = 'no copy is left';
+      return;
+    }
+    const next = copyRecord(this.epoch, this.record.dataGeneration + 1, members);
+    if (!mayShrinkAlone(this.record.members, members)) {
+      const isConfirmed = await this.confirm(next);
+      if (!isConfirmed) return;
+    }
+    this.state = 'running';
+    this.record = next;
+    for (const member of members) {
+      const copy = this.surroundings.reach(member);
+      if (copy !== undefined) copy.record = next;
+    }
+  }
+
+  private async confirm(record: CopyRecord): Promise<boolean> {
+    this.state = 'waiting-record';
+    try {
+      await this.surroundings.confirmRecord(this.volumeId, record);
+      return true;
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      if (error.code === 'engine.stale_epoch') {
+        this.state = 'stopped';
+        this.reason = error.message;
+      }
+      return false;
+    }
+  }
+
+  private withMode(mode: ReplicaMode): ReplicaId[] {
+    return [...this.modes].filter(([, entry]) => entry.mode === mode).map(([replicaId]) => replicaId);
+  }
+}
+
+function newReport({ rebuildId, target }: StartRebuild): RebuildReport {
+  return {
+    rebuildId,
+    replicaId: target.replicaId,
+    state: 'running',
+    phase: 'preparing',
+    bytes: { total: REBUILD_TOTAL_BYTES, compared: 0, skipped: 0, sent: 0, written: 0 },
+    rateBytesPerSecond: 0,
+    snapshots: [],
+    error: null,
+  };
+}

@@ -1,0 +1,221 @@
+import type { Change, CommitGuard, SpaceBooking } from '@holdfast/control/ports/store.js';
+import { assertNever, StorageFault } from '@holdfast/core/model/faults.js';
+import type { DiskId } from '@holdfast/core/model/ids.js';
+import type { Replica } from '@holdfast/core/model/replica.js';
+import { conflict, type Transaction } from './tables.js';
+
+type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
+
+/** Checks what the commit was planned from and counts it up, so that of two commits from one state the second fails. */
+export function takeGuard(transaction: Transaction, guard: CommitGuard): void {
+  const { tables } = transaction;
+  switch (guard.kind) {
+    case 'volume': {
+      const row = required(tables.volumes.get(guard.volumeId), guard.volumeId);
+      if (row.version !== guard.ifVersion) throw conflict(`volume ${row.name} has changed`);
+      transaction.put(tables.volumes, row.id, { ...row, version: row.version + 1 });
+      return;
+    }
+    case 'node': {
+      const row = required(tables.nodes.get(guard.nodeId), guard.nodeId);
+      if (row.version !== guard.ifVersion) throw conflict(`node ${row.name} has changed`);
+      transaction.put(tables.nodes, row.id, { ...row, version: row.version + 1 });
+      return;
+    }
+    case 'rebuild-queue': {
+      const row = required(tables.clusters.get(guard.clusterId), guard.clusterId);
+      if (row.rebuildQueueVersion !== guard.ifVersion) throw conflict('the queue has changed');
+      const rebuildQueueVersion = row.rebuildQueueVersion + 1;
+      transaction.put(tables.clusters, row.id, { ...row, rebuildQueueVersion });
+      return;
+    }
+    case 'new':
+      return;
+    default:
+      assertNever(guard);
+  }
+}
+
+/** Applies one change. A row that is not there any more is a conflict: the plan was made from an older state. */
+export function applyChange(transaction: Transaction, change: Change, guard: CommitGuard): void {
+  switch (change.kind) {
+    case 'volume.create':
+      createVolume(transaction, change);
+      return;
+    case 'volume.patch':
+      patchVolume(transaction, change, guard);
+      return;
+    case 'volume.delete':
+      deleteVolume(transaction, change);
+      return;
+    case 'replica.create':
+      createReplica(transaction, change);
+      return;
+    case 'replica.place':
+      placeReplica(transaction, change);
+      return;
+    case 'replica.patch':
+      patchReplica(transaction, change);
+      return;
+    case 'replica.delete':
+      deleteReplica(transaction, change);
+      return;
+    case 'rebuild.create':
+      createRebuild(transaction, change);
+      return;
+    case 'rebuild.patch':
+      patchRebuild(transaction, change);
+      return;
+    case 'snapshot.create':
+      transaction.put(transaction.tables.snapshots, change.snapshot.id, change.snapshot);
+      transaction.touchVolume(change.snapshot.volumeId);
+      return;
+    case 'node.patch':
+      patchNode(transaction, change, guard);
+      return;
+    case 'disk.patch':
+      patchDisk(transaction, change);
+      return;
+    case 'event':
+      transaction.event(change.event);
+      return;
+    default:
+      assertNever(change);
+  }
+}
+
+function createVolume(transaction: Transaction, { volume }: ChangeOf<'volume.create'>): void {
+  const { volumes } = transaction.tables;
+  for (const other of volumes.values()) {
+    if (other.projectId !== volume.projectId || other.name !== volume.name) continue;
+    throw new StorageFault('volume.name_taken', {
+      publicMessage: `the project has a volume named ${volume.name} already`,
+    });
+  }
+  transaction.put(volumes, volume.id, volume);
+  transaction.touchVolume(volume.id);
+}
+
+function patchVolume(transaction: Transaction, change: ChangeOf<'volume.patch'>, guard: CommitGuard): void {
+  const { volumes } = transaction.tables;
+  const row = required(volumes.get(change.volumeId), change.volumeId);
+  const isCounted = guard.kind === 'volume' && guard.volumeId === row.id;
+  const version = row.version + (isCounted ? 0 : 1);
+  transaction.put(volumes, row.id, { ...row, ...change.patch, version });
+  transaction.touchVolume(row.id);
+}
+
+function deleteVolume(transaction: Transaction, { volumeId }: ChangeOf<'volume.delete'>): void {
+  const { tables } = transaction;
+  const row = required(tables.volumes.get(volumeId), volumeId);
+  const isInUse = [...tables.replicas.values()].some((replica) => replica.volumeId === volumeId);
+  if (isInUse) throw conflict(`volume ${row.name} still has replicas`);
+  for (const snapshot of [...tables.snapshots.values()]) {
+    if (snapshot.volumeId === volumeId) transaction.remove(tables.snapshots, snapshot.id);
+  }
+  for (const rebuild of [...tables.rebuilds.values()]) {
+    if (rebuild.volumeId === volumeId) transaction.remove(tables.rebuilds, rebuild.id);
+  }
+  transaction.remove(tables.volumes, volumeId);
+  transaction.touchCluster(row.clusterId);
+}
+
+function createReplica(transaction: Transaction, { replica, booking }: ChangeOf<'replica.create'>): void {
+  const { tables } = transaction;
+  required(tables.volumes.get(replica.volumeId), replica.volumeId);
+  if (booking !== undefined) book(transaction, booking);
+  transaction.put(tables.replicas, replica.id, replica);
+  transaction.touchVolume(replica.volumeId);
+}
+
+function placeReplica(transaction: Transaction, change: ChangeOf<'replica.place'>): void {
+  const { replicas } = transaction.tables;
+  const row = required(replicas.get(change.replicaId), change.replicaId);
+  if (row.diskId !== undefined) throw conflict(`replica ${row.id} has a place already`);
+  book(transaction, change.booking);
+  const { nodeId, booking } = change;
+  transaction.put(replicas, row.id, { ...row, nodeId, diskId: booking.diskId, version: row.version + 1 });
+  transaction.touchVolume(row.volumeId);
+}
+
+function patchReplica(transaction: Transaction, change: ChangeOf<'replica.patch'>): void {
+  const { replicas } = transaction.tables;
+  const row = required(replicas.get(change.replicaId), change.replicaId);
+  transaction.put(replicas, row.id, { ...row, ...change.patch, version: row.version + 1 });
+  transaction.touchVolume(row.volumeId);
+}
+
+function deleteReplica(transaction: Transaction, { replicaId }: ChangeOf<'replica.delete'>): void {
+  const { tables } = transaction;
+  const row = required(tables.replicas.get(replicaId), replicaId);
+  transaction.remove(tables.replicas, row.id);
+  transaction.touchVolume(row.volumeId);
+  if (row.diskId === undefined) return;
+  const disk = requiredDisk(transaction, row.diskId);
+  transaction.put(tables.disks, disk.id, {
+    ...disk,
+    storageScheduledBytes: disk.storageScheduledBytes - row.sizeBytes,
+    writtenBytes: writtenOn(transaction, disk.id),
+  });
+}
+
+/** The sum over the replicas as they are now: heartbeats refresh it in the same way. */
+export function writtenOn({ tables }: Transaction, diskId: DiskId): number {
+  const onDisk = [...tables.replicas.values()].filter((replica: Replica) => replica.diskId === diskId);
+  return onDisk.reduce((sum, { writtenBytes }) => sum + writtenBytes, 0);
+}
+
+function createRebuild(transaction: Transaction, { rebuild }: ChangeOf<'rebuild.create'>): void {
+  transaction.put(transaction.tables.rebuilds, rebuild.id, rebuild);
+  transaction.touchVolume(rebuild.volumeId);
+  transaction.touchCluster(rebuild.clusterId);
+}
+
+function patchRebuild(transaction: Transaction, change: ChangeOf<'rebuild.patch'>): void {
+  const { rebuilds } = transaction.tables;
+  const row = required(rebuilds.get(change.rebuildId), change.rebuildId);
+  if (change.ifState !== undefined && row.state !== change.ifState) {
+    throw conflict(`rebuild ${row.id} is ${row.state}`);
+  }
+  transaction.put(rebuilds, row.id, { ...row, ...change.patch, version: row.version + 1 });
+  transaction.touchVolume(row.volumeId);
+  transaction.touchCluster(row.clusterId);
+}
+
+function patchNode(transaction: Transaction, change: ChangeOf<'node.patch'>, guard: CommitGuard): void {
+  const { nodes } = transaction.tables;
+  const row = required(nodes.get(change.nodeId), change.nodeId);
+  const isCounted = guard.kind === 'node' && guard.nodeId === row.id;
+  const version = row.version + (isCounted ? 0 : 1);
+  transaction.put(nodes, row.id, { ...row, ...change.patch, version });
+  transaction.touchCluster(row.clusterId);
+}
+
+function patchDisk(transaction: Transaction, change: ChangeOf<'disk.patch'>): void {
+  const row = requiredDisk(transaction, change.diskId);
+  transaction.put(transaction.tables.disks, row.id, { ...row, ...change.patch, version: row.version + 1 });
+  const node = transaction.tables.nodes.get(row.nodeId);
+  if (node !== undefined) transaction.touchCluster(node.clusterId);
+}
+
+function book(transaction: Transaction, booking: SpaceBooking): void {
+  const disk = requiredDisk(transaction, booking.diskId);
+  const node = required(transaction.tables.nodes.get(disk.nodeId), disk.nodeId);
+  const cluster = required(transaction.tables.clusters.get(node.clusterId), node.clusterId);
+  if (cluster.settingsVersion !== booking.ifSettingsVersion) throw conflict('the settings have changed');
+  if (booking.ifDiskVersion !== undefined && booking.ifDiskVersion !== disk.version) {
+    throw conflict(`disk ${disk.name} has changed`);
+  }
+  const storageScheduledBytes = disk.storageScheduledBytes + booking.sizeBytes;
+  if (storageScheduledBytes > booking.limitBytes) throw conflict(`disk ${disk.name} has no room any more`);
+  transaction.put(transaction.tables.disks, disk.id, { ...disk, storageScheduledBytes });
+}
+
+function requiredDisk({ tables }: Transaction, diskId: DiskId) {
+  return required(tables.disks.get(diskId), diskId);
+}
+
+function required<Row>(row: Row | undefined, id: string): Row {
+  if (row === undefined) throw conflict(`${id} is gone or has changed`);
+  return row;
+}

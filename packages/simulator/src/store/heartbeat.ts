@@ -1,0 +1,215 @@
+import type { DiskReport, EngineReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import {
+  asId,
+  type ClusterId,
+  type DiskId,
+  type NodeId,
+  type ReplicaId,
+  type VolumeId,
+} from '@holdfast/core/model/ids.js';
+import { rebuildPercent } from '@holdfast/core/model/rebuild.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import { writtenOn } from './apply-change.js';
+import type { NodeRow, Transaction } from './tables.js';
+
+type Report = { clusterId: ClusterId; nodeId: NodeId; heartbeat: Heartbeat; now: Date };
+
+/** Stores what an agent reports. Facts only: what follows from them is the reconcilers' to decide. */
+export function storeHeartbeat(
+  transaction: Transaction,
+  report: Omit<Report, 'nodeId'> & { newNodeId: NodeId },
+): NodeId {
+  const { clusterId, heartbeat, now, newNodeId } = report;
+  if (!transaction.tables.clusters.has(clusterId)) {
+    throw new StorageFault('cluster.not_found', { publicMessage: `there is no cluster ${clusterId}` });
+  }
+  const { nodeId, rebooted } = storeNode(transaction, { clusterId, nodeId: newNodeId, heartbeat, now });
+  const stored = { clusterId, nodeId, heartbeat, now };
+  if (rebooted) wakeVolumesOf(transaction, nodeId);
+  storeEngines(transaction, stored);
+  for (const disk of heartbeat.disks) storeDisk(transaction, stored, disk);
+  storeUsage(transaction, stored);
+  storeProgress(transaction, stored);
+  return nodeId;
+}
+
+function storeNode(transaction: Transaction, report: Report): { nodeId: NodeId; rebooted: boolean } {
+  const { tables } = transaction;
+  const { heartbeat, now } = report;
+  const known = [...tables.nodes.values()].find(
+    ({ clusterId, name }) => clusterId === report.clusterId && name === heartbeat.node.name,
+  );
+  const rebooted = known?.bootId !== heartbeat.node.bootId;
+  const before = known ?? newNode(report);
+  const zone = heartbeat.node.zone ?? undefined;
+  const region = heartbeat.node.region ?? undefined;
+  const row: NodeRow = {
+    ...before,
+    zone: before.reportedZone === zone ? before.zone : zone,
+    region: before.reportedRegion === region ? before.region : region,
+    reportedZone: zone,
+    reportedRegion: region,
+    controlUrl: heartbeat.node.controlUrl,
+    controlSecret: heartbeat.node.controlSecret,
+    nbdHost: heartbeat.node.nbdHost,
+    nbdPort: heartbeat.node.nbdPort,
+    bootId: heartbeat.node.bootId,
+    lastHeartbeatAt: now,
+    version: before.version + (known !== undefined && rebooted ? 1 : 0),
+  };
+  transaction.put(tables.nodes, row.id, row);
+  if (rebooted || conditionOf(before.conditions, 'Ready')?.status !== 'True') {
+    transaction.touchCluster(report.clusterId);
+  }
+  return { nodeId: row.id, rebooted };
+}
+
+function newNode({ clusterId, nodeId, heartbeat }: Report): NodeRow {
+  return {
+    id: nodeId,
+    clusterId,
+    name: heartbeat.node.name,
+    zone: heartbeat.node.zone ?? undefined,
+    region: heartbeat.node.region ?? undefined,
+    tags: [],
+    allowScheduling: true,
+    cordoned: false,
+    evictionRequested: false,
+    conditions: [],
+    controlUrl: undefined,
+    nbdHost: undefined,
+    nbdPort: undefined,
+    bootId: undefined,
+    lastHeartbeatAt: undefined,
+    version: 1,
+    controlSecret: heartbeat.node.controlSecret,
+    reportedZone: heartbeat.node.zone ?? undefined,
+    reportedRegion: heartbeat.node.region ?? undefined,
+  };
+}
+
+function wakeVolumesOf(transaction: Transaction, nodeId: NodeId): void {
+  const { tables } = transaction;
+  for (const volume of tables.volumes.values()) {
+    if (volume.attachedNodeId === nodeId) transaction.touchVolume(volume.id);
+  }
+  for (const replica of tables.replicas.values()) {
+    if (replica.nodeId === nodeId) transaction.touchVolume(replica.volumeId);
+  }
+}
+
+/** Whatever in a report the reconciler may act on; progress is left out on purpose. */
+function signatureOf(report: EngineReport): string {
+  return JSON.stringify([
+    report.epoch,
+    report.state,
+    report.record,
+    report.replicas.map(({ replicaId, mode }) => [replicaId, mode]),
+    report.rebuilds.map(({ rebuildId, state, phase }) => [rebuildId, state, phase]),
+  ]);
+}
+
+function storeEngines(transaction: Transaction, { nodeId, heartbeat, now }: Report): void {
+  const { observations, volumes } = transaction.tables;
+  for (const [key, row] of [...observations]) {
+    const isReported = heartbeat.engines.some(({ volumeId }) => volumeId === row.volumeId);
+    if (row.nodeId !== nodeId || isReported) continue;
+    transaction.remove(observations, key);
+    transaction.touchVolume(row.volumeId);
+  }
+  for (const report of heartbeat.engines) {
+    const volume = volumes.get(asId<VolumeId>(report.volumeId));
+    if (volume === undefined) continue;
+    const key = `${volume.id} ${nodeId}`;
+    const before = observations.get(key);
+    const { bootId } = heartbeat.node;
+    transaction.put(observations, key, { volumeId: volume.id, nodeId, bootId, at: now, report });
+    const isNews = before?.bootId !== bootId || signatureOf(before.report) !== signatureOf(report);
+    if (isNews) transaction.touchVolume(volume.id);
+    if (volume.attachedNodeId === nodeId && volume.epoch === report.epoch) {
+      storeEngineFacts(transaction, volume, report);
+    }
+  }
+}
+
+function storeEngineFacts(transaction: Transaction, volume: Volume, report: EngineReport): void {
+  const { replicas, volumes } = transaction.tables;
+  if (volume.writtenBytes !== report.writtenBytes) {
+    transaction.put(volumes, volume.id, { ...volume, writtenBytes: report.writtenBytes });
+  }
+  for (const { replicaId, mode } of report.replicas) {
+    const replica = replicas.get(asId<ReplicaId>(replicaId));
+    if (replica === undefined || replica.volumeId !== volume.id || replica.mode === mode) continue;
+    transaction.put(replicas, replica.id, { ...replica, mode, version: replica.version + 1 });
+  }
+}
+
+function storeDisk(transaction: Transaction, { clusterId, nodeId, now }: Report, report: DiskReport): void {
+  const { disks } = transaction.tables;
+  const id = asId<DiskId>(report.diskId);
+  const known = disks.get(id);
+  if (known !== undefined && known.nodeId !== nodeId) return;
+  const status = report.ready ? 'True' : 'False';
+  const ready = { type: 'Ready' as const, status, reason: report.reason, message: report.message } as const;
+  const conditions = withCondition(known?.conditions ?? [], ready, now);
+  const facts = {
+    name: report.name,
+    path: report.path,
+    type: report.type,
+    fileSystem: report.fileSystem,
+    storageMaximumBytes: report.maximumBytes,
+    storageAvailableBytes: report.availableBytes,
+    conditions,
+  };
+  if (known === undefined) {
+    transaction.put(disks, id, {
+      id,
+      nodeId,
+      tags: [],
+      allowScheduling: true,
+      evictionRequested: false,
+      storageReservedBytes: 0,
+      storageScheduledBytes: 0,
+      writtenBytes: 0,
+      version: 1,
+      ...facts,
+    });
+    transaction.touchCluster(clusterId);
+    return;
+  }
+  const isReadyChanged = conditionOf(known.conditions, 'Ready')?.status !== status;
+  const isCounted = isReadyChanged || known.storageMaximumBytes !== report.maximumBytes;
+  transaction.put(disks, id, { ...known, ...facts, version: known.version + (isCounted ? 1 : 0) });
+  if (isCounted) transaction.touchCluster(clusterId);
+}
+
+function storeUsage(transaction: Transaction, { nodeId, heartbeat }: Report): void {
+  const { replicas, disks } = transaction.tables;
+  const changed = new Set<DiskId>();
+  for (const { replicaId, writtenBytes } of heartbeat.replicas) {
+    const replica = replicas.get(asId<ReplicaId>(replicaId));
+    if (replica === undefined || replica.nodeId !== nodeId || replica.writtenBytes === writtenBytes) continue;
+    transaction.put(replicas, replica.id, { ...replica, writtenBytes });
+    if (replica.diskId !== undefined) changed.add(replica.diskId);
+  }
+  for (const diskId of changed) {
+    const disk = disks.get(diskId);
+    if (disk === undefined) continue;
+    transaction.put(disks, diskId, { ...disk, writtenBytes: writtenOn(transaction, diskId) });
+  }
+}
+
+/** Copying and verifying both look at every byte once; `compared` counts both, one after the other. */
+function storeProgress(transaction: Transaction, { nodeId, heartbeat }: Report): void {
+  const { rebuilds, volumes } = transaction.tables;
+  for (const report of heartbeat.engines.flatMap((engine) => engine.rebuilds)) {
+    const row = [...rebuilds.values()].find(({ id }) => id === report.rebuildId);
+    if (row?.state !== 'running' || volumes.get(row.volumeId)?.attachedNodeId !== nodeId) continue;
+    const { phase, bytes, rateBytesPerSecond, snapshots } = report;
+    const done = phase === 'verifying' ? bytes.compared - bytes.total : bytes.compared;
+    const percent = rebuildPercent(phase, Math.max(0, done), bytes.total, row.percent);
+    transaction.put(rebuilds, row.id, { ...row, phase, bytes, rateBytesPerSecond, snapshots, percent });
+  }
+}

@@ -1,0 +1,26 @@
+import { asId } from '@holdfast/core/model/ids.js';
+import { testId } from '@holdfast/testkit/builders.js';
+import { type StoreUnderTest, storeContract } from '@holdfast/testkit/store-contract.js';
+import { describe } from '@jest/globals';
+import { SeededRandom } from '../seeded-random.js';
+import { MemoryStore } from './memory-store.js';
+
+async function makeStore(): Promise<StoreUnderTest> {
+  const store = new MemoryStore(new SeededRandom(1));
+  const tenant = {
+    organizationId: asId<StoreUnderTest['tenant']['organizationId']>(testId(901)),
+    projectId: asId<StoreUnderTest['tenant']['projectId']>(testId(902)),
+    clusterId: asId<StoreUnderTest['tenant']['clusterId']>(testId(903)),
+  };
+  store.createCluster(tenant.clusterId);
+  store.takeWakeUps();
+  return {
+    store,
+    tenant,
+    takeWakeUps: async () => store.takeWakeUps(),
+    setSetting: async (name, value) => store.setSetting(tenant.clusterId, name, value),
+    stop: async () => undefined,
+  };
+}
+
+describe('the store in memory', () => storeContract(makeStore));

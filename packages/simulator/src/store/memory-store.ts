@@ -1,0 +1,244 @@
+/**
+ * The Store in memory, with the semantics of the one on Postgres: guards and version conflicts, booking under limits,
+ * all-or-nothing commits, outbox wake-ups, heartbeats that store facts only. The contract suite holds both to it.
+ */
+import type { AgentTarget } from '@holdfast/control/ports/agent-client.js';
+import type { Random } from '@holdfast/control/ports/clock.js';
+import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import type {
+  Change,
+  CommitGuard,
+  FleetView,
+  RebuildQueueView,
+  Store,
+  VolumeView,
+} from '@holdfast/control/ports/store.js';
+import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import { conditionOf } from '@holdfast/core/model/condition.js';
+import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
+import type { ClusterEvent } from '@holdfast/core/model/event.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type ClusterId, compareIds, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import type { SettingName } from '@holdfast/core/settings/definitions.js';
+import {
+  effectiveSettings,
+  parseSettingValue,
+  type SettingValue,
+} from '@holdfast/core/settings/effective.js';
+import { applyChange, takeGuard } from './apply-change.js';
+import { storeHeartbeat } from './heartbeat.js';
+import { type ClusterRow, Tables, Transaction } from './tables.js';
+
+/** Ended rebuilds in a volume's view: enough to count failures in a row. */
+const ENDED_REBUILDS_MAX = 10;
+
+export class MemoryStore implements Store {
+  private readonly tables = new Tables();
+
+  constructor(private readonly random: Random) {}
+
+  createCluster(id: ClusterId): void {
+    this.tables.clusters.set(id, { id, overrides: {}, settingsVersion: 1, rebuildQueueVersion: 1 });
+  }
+
+  setSetting(clusterId: ClusterId, name: SettingName, value: SettingValue): void {
+    const row = this.clusterRow(clusterId);
+    const overrides = { ...row.overrides, [name]: parseSettingValue(name, value) };
+    this.tables.clusters.set(clusterId, { ...row, overrides, settingsVersion: row.settingsVersion + 1 });
+    this.tables.outbox.push({ kind: 'cluster', clusterId });
+  }
+
+  /** Empties the outbox, as the relay does. */
+  takeWakeUps(): WakeUp[] {
+    return this.tables.outbox.splice(0);
+  }
+
+  get events(): readonly ClusterEvent[] {
+    return this.tables.events;
+  }
+
+  get volumeIds(): VolumeId[] {
+    return [...this.tables.volumes.keys()];
+  }
+
+  async loadVolume(volumeId: VolumeId): Promise<VolumeView | undefined> {
+    const { tables } = this;
+    const volume = tables.volumes.get(volumeId);
+    if (volume === undefined) return undefined;
+    const ofVolume = (row: { volumeId: VolumeId }) => row.volumeId === volumeId;
+    return {
+      volume,
+      replicas: [...tables.replicas.values()].filter(ofVolume).sort((a, b) => compareIds(a.id, b.id)),
+      snapshots: [...tables.snapshots.values()].filter(ofVolume),
+      rebuilds: recentRebuilds([...tables.rebuilds.values()].filter(ofVolume)),
+      fleet: await this.loadFleet(volume.clusterId),
+      engine: this.engineOf(volume),
+    };
+  }
+
+  private engineOf(volume: Volume): VolumeView['engine'] {
+    const { attachedNodeId } = volume;
+    if (attachedNodeId === undefined) return undefined;
+    const row = this.tables.observations.get(`${volume.id} ${attachedNodeId}`);
+    const isCurrent =
+      row?.report.epoch === volume.epoch && row.bootId === this.tables.nodes.get(attachedNodeId)?.bootId;
+    if (row === undefined || !isCurrent) return undefined;
+    return { nodeId: row.nodeId, bootId: row.bootId, at: row.at, report: row.report };
+  }
+
+  async loadFleet(clusterId: ClusterId): Promise<FleetView> {
+    const { overrides, settingsVersion } = this.clusterRow(clusterId);
+    const nodes = [...this.tables.nodes.values()].filter((node) => node.clusterId === clusterId);
+    const nodeIds = new Set(nodes.map(({ id }) => id));
+    return {
+      clusterId,
+      settings: effectiveSettings(overrides),
+      settingsVersion,
+      nodes: nodes.sort((a, b) => compareIds(a.id, b.id)),
+      disks: [...this.tables.disks.values()]
+        .filter(({ nodeId }) => nodeIds.has(nodeId))
+        .sort((a, b) => compareIds(a.id, b.id)),
+    };
+  }
+
+  async loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { version: number }> {
+    const { settings, nodes } = await this.loadFleet(clusterId);
+    const active = [...this.tables.rebuilds.values()].filter((row) => row.clusterId === clusterId);
+    return {
+      clusterId,
+      settings,
+      nodes,
+      queued: active.filter(({ state }) => state === 'queued'),
+      running: active.filter(({ state }) => state === 'running'),
+      version: this.clusterRow(clusterId).rebuildQueueVersion,
+    };
+  }
+
+  async listUnsettledVolumes(page: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
+    return pageOf(
+      this.volumeIdsWhere((volume) => this.isUnsettled(volume)),
+      page,
+    );
+  }
+
+  async listVolumesOfNode(nodeId: NodeId, page: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
+    const replicas = [...this.tables.replicas.values()].filter((replica) => replica.nodeId === nodeId);
+    const holders = new Set(replicas.map(({ volumeId }) => volumeId));
+    const isThere = ({ id, attachedNodeId }: Volume) => attachedNodeId === nodeId || holders.has(id);
+    return pageOf(this.volumeIdsWhere(isThere), page);
+  }
+
+  private volumeIdsWhere(matches: (volume: Volume) => boolean): VolumeId[] {
+    return [...this.tables.volumes.values()]
+      .filter(matches)
+      .map(({ id }) => id)
+      .sort(compareIds);
+  }
+
+  /** One line for each of the words of the port's comment. */
+  private isUnsettled(volume: Volume): boolean {
+    const { tables } = this;
+    const holder = volume.attachedNodeId === undefined ? undefined : tables.nodes.get(volume.attachedNodeId);
+    const isHolderWell =
+      holder !== undefined &&
+      conditionOf(holder.conditions, 'Ready')?.status === 'True' &&
+      holder.bootId === volume.engineBootId;
+    const wantedNode = volume.attachment?.nodeId;
+    return (
+      !['attached', 'detached'].includes(volume.state) ||
+      volume.robustness !== 'healthy' ||
+      conditionOf(volume.conditions, 'Scheduled')?.status !== 'True' ||
+      volume.observedGeneration < volume.generation ||
+      volume.deletionRequestedAt !== undefined ||
+      volume.verification?.state === 'running' ||
+      (volume.attachment !== undefined) !== (volume.state === 'attached') ||
+      (wantedNode !== undefined &&
+        volume.attachedNodeId !== undefined &&
+        wantedNode !== volume.attachedNodeId) ||
+      (volume.attachedNodeId !== undefined && !isHolderWell) ||
+      [...tables.rebuilds.values()].some((row) => row.volumeId === volume.id && isActiveRebuild(row)) ||
+      [...tables.replicas.values()].some((row) => row.volumeId === volume.id && row.intent !== 'keep')
+    );
+  }
+
+  async listClusters(): Promise<ClusterId[]> {
+    return [...this.tables.clusters.keys()];
+  }
+
+  async agentOf(nodeId: NodeId): Promise<AgentTarget | undefined> {
+    const node = this.tables.nodes.get(nodeId);
+    if (node === undefined) return undefined;
+    const { id, name, controlUrl, controlSecret } = node;
+    return { id, name, controlUrl, controlSecret };
+  }
+
+  async commit(guard: CommitGuard, changes: readonly Change[]): Promise<void> {
+    this.transact((transaction) => {
+      takeGuard(transaction, guard);
+      for (const change of changes) applyChange(transaction, change, guard);
+    });
+  }
+
+  async recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now: Date): Promise<{ nodeId: NodeId }> {
+    const newNodeId = asId<NodeId>(this.random.id());
+    return this.transact((transaction) => ({
+      nodeId: storeHeartbeat(transaction, { clusterId, heartbeat, now, newNodeId }),
+    }));
+  }
+
+  async confirmRecord(volumeId: VolumeId, record: CopyRecord): Promise<void> {
+    this.transact((transaction) => {
+      const volume = transaction.tables.volumes.get(volumeId);
+      const order = volume?.record === undefined ? -1 : compareRecords(volume.record, record);
+      if (volume === undefined || volume.epoch !== record.epoch || order > 0) throw stale(volumeId);
+      if (order === 0) return;
+      transaction.put(transaction.tables.volumes, volumeId, {
+        ...volume,
+        record,
+        version: volume.version + 1,
+      });
+      transaction.touchVolume(volumeId);
+    });
+  }
+
+  private transact<T>(work: (transaction: Transaction) => T): T {
+    const transaction = new Transaction(this.tables);
+    try {
+      const result = work(transaction);
+      transaction.commit();
+      return result;
+    } catch (error) {
+      transaction.rollback();
+      throw error;
+    }
+  }
+
+  private clusterRow(clusterId: ClusterId): ClusterRow {
+    const row = this.tables.clusters.get(clusterId);
+    if (row !== undefined) return row;
+    throw new StorageFault('cluster.not_found', { publicMessage: `there is no cluster ${clusterId}` });
+  }
+}
+
+function recentRebuilds(rebuilds: readonly Rebuild[]): Rebuild[] {
+  const byAge = [...rebuilds].sort(
+    (a, b) => a.queuedAt.getTime() - b.queuedAt.getTime() || compareIds(a.id, b.id),
+  );
+  const ended = byAge.filter((rebuild) => !isActiveRebuild(rebuild)).slice(-ENDED_REBUILDS_MAX);
+  return byAge.filter((rebuild) => isActiveRebuild(rebuild) || ended.includes(rebuild));
+}
+
+function pageOf(
+  ids: readonly VolumeId[],
+  { limit, afterId }: { limit: number; afterId?: VolumeId },
+): VolumeId[] {
+  return ids.filter((id) => afterId === undefined || compareIds(id, afterId) > 0).slice(0, limit);
+}
+
+function stale(volumeId: VolumeId): StorageFault {
+  return new StorageFault('engine.stale_epoch', {
+    publicMessage: `volume ${volumeId} has a newer attachment or record`,
+  });
+}

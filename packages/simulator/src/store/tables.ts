@@ -1,0 +1,110 @@
+import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import type { ClusterEvent } from '@holdfast/core/model/event.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type {
+  ClusterId,
+  DiskId,
+  NodeId,
+  RebuildId,
+  ReplicaId,
+  SnapshotId,
+  VolumeId,
+} from '@holdfast/core/model/ids.js';
+import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
+import type { Rebuild } from '@holdfast/core/model/rebuild.js';
+import type { Replica } from '@holdfast/core/model/replica.js';
+import type { Snapshot } from '@holdfast/core/model/snapshot.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+
+export type ClusterRow = {
+  readonly id: ClusterId;
+  readonly overrides: Readonly<Record<string, unknown>>;
+  readonly settingsVersion: number;
+  readonly rebuildQueueVersion: number;
+};
+
+/** A node with what only its agent and the store know of it. */
+export type NodeRow = StorageNode & {
+  readonly controlSecret: string;
+  /** The labels as the agent reported them last: people's own stay until these change. */
+  readonly reportedZone: string | undefined;
+  readonly reportedRegion: string | undefined;
+};
+
+export type ObservationRow = {
+  readonly volumeId: VolumeId;
+  readonly nodeId: NodeId;
+  readonly bootId: string;
+  readonly at: Date;
+  readonly report: Heartbeat['engines'][number];
+};
+
+/**
+ * All rows, by id. Rows are never changed in place, so views may hold them; a transaction that fails puts the old ones
+ * back.
+ */
+export class Tables {
+  readonly clusters = new Map<ClusterId, ClusterRow>();
+  readonly nodes = new Map<NodeId, NodeRow>();
+  readonly disks = new Map<DiskId, StorageDisk>();
+  readonly volumes = new Map<VolumeId, Volume>();
+  readonly replicas = new Map<ReplicaId, Replica>();
+  readonly rebuilds = new Map<RebuildId, Rebuild>();
+  readonly snapshots = new Map<SnapshotId, Snapshot>();
+  /** By volume and node: an engine of an older epoch may still report from another node. */
+  readonly observations = new Map<string, ObservationRow>();
+  readonly events: ClusterEvent[] = [];
+  readonly outbox: WakeUp[] = [];
+}
+
+/** One running change of the tables. Nothing of it stays when it is rolled back. */
+export class Transaction {
+  private readonly undo: (() => void)[] = [];
+  private readonly volumes = new Set<VolumeId>();
+  private readonly clusters = new Set<ClusterId>();
+  private readonly events: ClusterEvent[] = [];
+
+  constructor(readonly tables: Tables) {}
+
+  put<Key, Row>(table: Map<Key, Row>, key: Key, row: Row): void {
+    const before = table.get(key);
+    this.undo.push(() => (before === undefined ? table.delete(key) : table.set(key, before)));
+    table.set(key, row);
+  }
+
+  remove<Key, Row>(table: Map<Key, Row>, key: Key): void {
+    const before = table.get(key);
+    if (before === undefined) return;
+    this.undo.push(() => table.set(key, before));
+    table.delete(key);
+  }
+
+  touchVolume(id: VolumeId): void {
+    this.volumes.add(id);
+  }
+
+  touchCluster(id: ClusterId): void {
+    this.clusters.add(id);
+  }
+
+  event(event: ClusterEvent): void {
+    this.events.push(event);
+  }
+
+  commit(): void {
+    for (const volumeId of this.volumes) {
+      if (this.tables.volumes.has(volumeId)) this.tables.outbox.push({ kind: 'volume', volumeId });
+    }
+    for (const clusterId of this.clusters) this.tables.outbox.push({ kind: 'cluster', clusterId });
+    this.tables.events.push(...this.events);
+  }
+
+  rollback(): void {
+    for (const step of this.undo.reverse()) step();
+  }
+}
+
+export function conflict(why: string): StorageFault {
+  return new StorageFault('store.conflict', { publicMessage: why });
+}

@@ -1,0 +1,36 @@
+/** What the tests of this room begin with: a cluster of some nodes, and a volume with its user. */
+import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
+import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import type { VolumeSpecInput } from '@holdfast/core/policy/volume-spec.js';
+import { SimClient } from './sim-client.js';
+import { World } from './world.js';
+
+/** Three nodes in three zones, two disks each, all ready. */
+export async function aWorld(
+  seed = 1,
+  zones: readonly string[] = ['zone-a', 'zone-b', 'zone-c'],
+): Promise<World> {
+  const world = new World(seed);
+  for (const [index, zone] of zones.entries()) world.addNode(`node-${index + 1}`, { zone });
+  await world.run(2);
+  return world;
+}
+
+export async function aVolumeIn(
+  world: World,
+  spec: Partial<VolumeSpecInput> & { name?: string } = {},
+): Promise<SimClient> {
+  const { organizationId, projectId, clusterId } = world;
+  const { name = 'pg-data', ...rest } = spec;
+  const owner = { organizationId, projectId, clusterId };
+  const { volumeId } = await createVolume(world.useCases, { ...owner, name, sizeBytes: GIB, ...rest });
+  return new SimClient(world, volumeId);
+}
+
+/** Attaches and waits until it is served. */
+export async function attach(world: World, client: SimClient, nodeName?: string): Promise<void> {
+  const nodeId = nodeName === undefined ? undefined : world.nodeId(nodeName);
+  await requestAttach(world.useCases, { volumeId: client.volumeId, nodeId });
+  await world.runUntil(async () => (await client.view()).volume.state === 'attached', 60);
+}

@@ -1,0 +1,178 @@
+/**
+ * A whole cluster in memory: nodes with agents, copies and engines, the real use cases and reconcilers over the
+ * in-memory store, a virtual clock and one seed. Two runs with the same seed and the same calls are the same run.
+ *
+ * Time passes only in `run`. One turn is half a second: agents beat, engines work, the relay moves wake-ups to the
+ * queue, workers empty it, and every tenth turn sweeps.
+ */
+import type { Clock } from '@holdfast/control/ports/clock.js';
+import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
+import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
+import type { ReconcilerPorts } from '@holdfast/control/reconcilers/reconciler-ports.js';
+import { SWEEP_INTERVAL_MS, sweep } from '@holdfast/control/reconcilers/sweep.js';
+import type { UseCasePorts } from '@holdfast/control/use-cases/use-case.js';
+import { Bug, isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import {
+  asId,
+  type ClusterId,
+  type NodeId,
+  type OrganizationId,
+  type ProjectId,
+  type ReplicaId,
+} from '@holdfast/core/model/ids.js';
+import { type FaultPlan, NO_FAULTS, ProcessDied, withFaults } from './faults.js';
+import { SeededRandom } from './seeded-random.js';
+import { SimAgentClient } from './sim-agent-client.js';
+import type { EngineSurroundings } from './sim-engine.js';
+import { SimNode, type SimNodeOptions } from './sim-node.js';
+import { SimQueue } from './sim-queue.js';
+import { MemoryStore } from './store/memory-store.js';
+
+const TURN_MS = 500;
+/** Wake-ups worked off in one turn. A cluster that needs more in half a virtual second goes round in circles. */
+const WAKE_UPS_PER_TURN_MAX = 2_000;
+
+export class World {
+  readonly random: SeededRandom;
+  readonly store: MemoryStore;
+  readonly queue = new SimQueue();
+  readonly nodes: SimNode[] = [];
+  readonly clusterId: ClusterId;
+  readonly organizationId: OrganizationId;
+  readonly projectId: ProjectId;
+  readonly clock: Clock = { now: () => new Date(this.nowMs) };
+  /** What real clients and tests use: never disturbed by faults. */
+  readonly useCases: UseCasePorts;
+  /** Faults of the worker's calls; may be changed at any time. */
+  faults: FaultPlan = NO_FAULTS;
+  private nowMs = Date.UTC(2026, 0, 1);
+  private turns = 0;
+  private readonly ports: ReconcilerPorts;
+
+  constructor(seed = 1) {
+    this.random = new SeededRandom(seed);
+    this.store = new MemoryStore(this.random);
+    this.clusterId = asId<ClusterId>(this.random.id());
+    this.organizationId = asId<OrganizationId>(this.random.id());
+    this.projectId = asId<ProjectId>(this.random.id());
+    this.store.createCluster(this.clusterId);
+    this.useCases = { store: this.store, clock: this.clock, random: this.random };
+    const agents = new SimAgentClient(
+      (target) => this.nodes.find(({ nodeId }) => nodeId === target.id),
+      (node) => this.surroundingsOf(node),
+    );
+    const calm: ReconcilerPorts = {
+      store: this.store,
+      agents,
+      queue: this.queue,
+      clock: this.clock,
+      random: this.random,
+    };
+    this.ports = withFaults(calm, () => this.faults);
+  }
+
+  addNode(name: string, options: SimNodeOptions = {}): SimNode {
+    const zone = options.zone === undefined ? null : options.zone;
+    const node = new SimNode(name, zone, () => this.random.id(), options.diskBytes);
+    this.nodes.push(node);
+    return node;
+  }
+
+  node(name: string): SimNode {
+    const node = this.nodes.find((candidate) => candidate.name === name);
+    if (node === undefined) throw new Bug(`the world has no node ${name}`);
+    return node;
+  }
+
+  nodeId(name: string): NodeId {
+    const { nodeId } = this.node(name);
+    if (nodeId === undefined) throw new Bug(`node ${name} has not reported yet`);
+    return nodeId;
+  }
+
+  startNode(name: string): void {
+    this.node(name).start(this.random.id());
+  }
+
+  /** Lets virtual time pass. */
+  async run(seconds: number): Promise<void> {
+    const untilMs = this.nowMs + seconds * 1000;
+    while (this.nowMs < untilMs) await this.turn();
+  }
+
+  /** Lets time pass until the condition holds; at most `seconds`. */
+  async runUntil(holds: () => Promise<boolean>, seconds: number): Promise<boolean> {
+    const untilMs = this.nowMs + seconds * 1000;
+    while (!(await holds())) {
+      if (this.nowMs >= untilMs) return false;
+      await this.turn();
+    }
+    return true;
+  }
+
+  private async turn(): Promise<void> {
+    this.nowMs += TURN_MS;
+    this.turns += 1;
+    for (const node of this.nodes.filter(({ isAlive }) => isAlive)) {
+      for (const engine of node.engines.values()) await engine.turn();
+      if (node.isConnected) await this.beat(node);
+    }
+    if (this.turns % (SWEEP_INTERVAL_MS / TURN_MS) === 0) await this.survive(() => sweep(this.ports));
+    await this.workOff();
+  }
+
+  private async beat(node: SimNode): Promise<void> {
+    const { nodeId } = await this.store.recordHeartbeat(this.clusterId, node.heartbeat(), this.clock.now());
+    node.nodeId = nodeId;
+  }
+
+  private async workOff(): Promise<void> {
+    for (let count = 0; count < WAKE_UPS_PER_TURN_MAX; count += 1) {
+      await this.relay();
+      const wakeUp = this.queue.take();
+      if (wakeUp === undefined) return;
+      const isDone = await this.survive(() => this.handle(wakeUp));
+      // A worker that dies leaves its job to be delivered again.
+      if (!isDone) await this.queue.wake(wakeUp);
+    }
+    throw new Bug(`more than ${WAKE_UPS_PER_TURN_MAX} wake-ups in one turn`);
+  }
+
+  private async relay(): Promise<void> {
+    for (const wakeUp of this.store.takeWakeUps()) {
+      if (!this.faults.losesWakeUp()) await this.queue.wake(wakeUp);
+    }
+  }
+
+  private async handle(wakeUp: WakeUp): Promise<void> {
+    if (wakeUp.kind === 'cluster') await reconcileCluster(this.ports, wakeUp.clusterId);
+    else await reconcileVolume(this.ports, wakeUp.volumeId);
+  }
+
+  /** A worker process that dies is started again, and a job that fails is repeated; memory of it is gone. */
+  private async survive(work: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      if (error instanceof ProcessDied || isFault(error)) return false;
+      throw error;
+    }
+  }
+
+  private surroundingsOf(from: SimNode): EngineSurroundings {
+    return {
+      reach: (replicaId: ReplicaId) => {
+        const holder = this.nodes.find((node) => node.copies.has(replicaId));
+        if (holder === undefined || !holder.isAlive) return undefined;
+        const isCut = holder !== from && !(holder.isConnected && from.isConnected);
+        return isCut ? undefined : holder.copies.get(replicaId);
+      },
+      confirmRecord: async (volumeId, record) => {
+        if (!from.isConnected) throw new StorageFault('store.unavailable', { publicMessage: 'no answer' });
+        await this.store.confirmRecord(volumeId, record);
+      },
+    };
+  }
+}
