@@ -1,0 +1,200 @@
+/** The same promises on both backends: Postgres always, Redis where a server is installed. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { Outbox } from '@holdfast/control/ports/outbox.js';
+import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { hasRedis, type RedisServer, startRedis } from '@holdfast/testkit/redis-server.js';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type JobBackend, openBackend } from '../src/backend.js';
+import { OutboxRelay } from '../src/outbox-relay.js';
+import { WakeQueue } from '../src/wake-queue.js';
+import { WakeWorkers } from '../src/wake-workers.js';
+
+const START_TIMEOUT_MS = 60_000;
+const backends = hasRedis() ? (['postgres', 'redis'] as const) : (['postgres'] as const);
+
+let postgres: EmbeddedPostgres;
+let redis: RedisServer | undefined;
+let directory: string;
+let counter = 0;
+const closers: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  directory = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-jobs-'));
+  postgres = await startEmbeddedPostgres({ directory });
+  redis = hasRedis() ? await startRedis() : undefined;
+}, START_TIMEOUT_MS);
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+afterAll(async () => {
+  await postgres?.stop();
+  await redis?.stop();
+  fs.rmSync(directory, { recursive: true, force: true });
+});
+
+function volume(): WakeUp & { kind: 'volume' } {
+  counter += 1;
+  return {
+    kind: 'volume',
+    volumeId: asId<VolumeId>(`01890000-0000-7000-8000-${String(counter).padStart(12, '0')}`),
+  };
+}
+
+function open(kind: 'postgres' | 'redis'): JobBackend {
+  const backend = openBackend({
+    databaseUrl: postgres.url,
+    redisUrl: kind === 'redis' ? redis?.url : undefined,
+  });
+  expect(backend.kind).toBe(kind);
+  closers.push(() => backend.close());
+  return backend;
+}
+
+const errors: unknown[] = [];
+const onError = (error: unknown) => errors.push(error);
+
+function openQueue(backend: JobBackend): WakeQueue {
+  const queue = new WakeQueue(backend, onError);
+  closers.push(() => queue.close());
+  return queue;
+}
+
+function work(backend: JobBackend, run: (id: string) => Promise<void>): void {
+  const workers = new WakeWorkers(
+    backend,
+    {
+      volume: { concurrency: 4, run: ({ volumeId }) => run(volumeId) },
+      cluster: { concurrency: 1, run: ({ clusterId }) => run(clusterId) },
+    },
+    onError,
+  );
+  closers.push(() => workers.close());
+}
+
+describe.each(backends)('on %s', (kind) => {
+  test('wake-ups that wait for the same thing are one run', async () => {
+    const backend = open(kind);
+    const queue = openQueue(backend);
+    const wakeUp = volume();
+    for (let n = 0; n < 5; n += 1) await queue.wake(wakeUp);
+    const other = volume();
+    await queue.wake(other);
+    const ran: string[] = [];
+    work(backend, async (id) => void ran.push(id));
+    await eventually(
+      'both ran',
+      () => ran,
+      (ids) => ids.includes(wakeUp.volumeId) && ids.includes(other.volumeId),
+    );
+    expect(ran.filter((id) => id === wakeUp.volumeId)).toHaveLength(1);
+  });
+
+  test('a wake-up that comes while its subject is worked on leads to one more run', async () => {
+    const backend = open(kind);
+    const queue = openQueue(backend);
+    const wakeUp = volume();
+    let runs = 0;
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    work(backend, async (id) => {
+      if (id !== wakeUp.volumeId) return;
+      runs += 1;
+      if (runs === 1) await held;
+    });
+    await queue.wake(wakeUp);
+    await eventually(
+      'the first run has begun',
+      () => runs,
+      (count) => count === 1,
+    );
+    await queue.wake(wakeUp);
+    await queue.wake(wakeUp);
+    release();
+    await eventually(
+      'it ran again',
+      () => runs,
+      (count) => count === 2,
+    );
+  });
+
+  test('a delayed wake-up does not hold an immediate one back', async () => {
+    const backend = open(kind);
+    const queue = openQueue(backend);
+    const wakeUp = volume();
+    const ran: string[] = [];
+    work(backend, async (id) => void ran.push(id));
+    await queue.wake(wakeUp, { delayMs: 60_000 });
+    await queue.wake(wakeUp);
+    await eventually(
+      'it ran at once',
+      () => ran,
+      (ids) => ids.includes(wakeUp.volumeId),
+      5_000,
+    );
+  });
+
+  test('a run that fails does not stop later ones', async () => {
+    const backend = open(kind);
+    const queue = openQueue(backend);
+    const wakeUp = volume();
+    let runs = 0;
+    work(backend, async (id) => {
+      if (id !== wakeUp.volumeId) return;
+      runs += 1;
+      if (runs === 1) throw new Error('planned');
+    });
+    await queue.wake(wakeUp);
+    await eventually(
+      'the first run failed',
+      () => runs,
+      (count) => count === 1,
+    );
+    await eventually(
+      'a later wake-up runs',
+      async () => {
+        await queue.wake(wakeUp);
+        return runs;
+      },
+      (count) => count >= 2,
+    );
+  });
+
+  test('the relay hands over what it finds, also what no notification told of', async () => {
+    const backend = open(kind);
+    const queue = openQueue(backend);
+    const written = [volume(), volume(), volume()];
+    const ran: string[] = [];
+    work(backend, async (id) => void ran.push(id));
+    const relay = new OutboxRelay(silentOutbox([...written]), queue, onError);
+    await relay.start();
+    closers.push(() => relay.stop());
+    await eventually(
+      'all ran',
+      () => ran.length,
+      (count) => count === written.length,
+    );
+    expect(ran.sort()).toEqual(written.map(({ volumeId }) => volumeId).sort());
+  });
+});
+
+/** Rows that were written while nobody listened. The real one is tested with the database. */
+function silentOutbox(rows: WakeUp[]): Outbox {
+  return {
+    async drain(limit, handOver) {
+      const batch = rows.slice(0, limit);
+      await handOver(batch);
+      rows.splice(0, batch.length);
+      return batch.length;
+    },
+    listen: async () => ({ close: async () => {} }),
+  };
+}

@@ -1,0 +1,71 @@
+import { spawn, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export type RedisServer = { url: string; stop(): Promise<void> };
+
+const READY_TIMEOUT_MS = 10_000;
+
+export function hasRedis(): boolean {
+  return spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+/** A real Redis of its own, on a free port, that keeps nothing. */
+export async function startRedis(): Promise<RedisServer> {
+  const port = await freePort();
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-redis-'));
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    directory,
+  ];
+  const server = spawn('redis-server', args, { stdio: 'ignore' });
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  while (!(await accepts(port))) {
+    if (server.exitCode !== null || Date.now() > deadline) throw new Error('redis-server did not start');
+    await sleep(20);
+  }
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    async stop() {
+      const gone = new Promise((resolve) => server.once('exit', resolve));
+      server.kill('SIGTERM');
+      await gone;
+      fs.rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => {
+        if (address !== null && typeof address === 'object') resolve(address.port);
+        else reject(new Error('the port has no number'));
+      });
+    });
+  });
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
