@@ -66,6 +66,7 @@ function makeFleet(diskCount) {
     cordoned: false,
     evictionRequested: false,
     conditions: [condition('Ready'), condition('Schedulable')],
+    controlUrl: 'http://127.0.0.1:1',
     lastHeartbeatAt: NOW,
   }));
   const disks = Array.from({ length: diskCount }, (_, d) => ({
