@@ -1,0 +1,166 @@
+/**
+ * One storage node's daemon: owns its disks, keeps engines and copies in host processes, answers the control plane
+ * and reports to it. It keeps no truth of its own: after a crash the disks say what there is, and the control plane
+ * starts engines again.
+ */
+import crypto from 'node:crypto';
+import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { AgentConfig } from './config.js';
+import type { Disk } from './disks/disk.js';
+import { takeDisks } from './disks/disks.js';
+import { Engines } from './engines.js';
+import { HeartbeatLoop } from './heartbeat.js';
+import { HostPool } from './hosts/host-pool.js';
+import type {
+  AgentMethods,
+  EngineHostMethods,
+  NoMethods,
+  ReplicaHostMethods,
+} from './hosts/host-protocol.js';
+import { createControlServer } from './http/control-server.js';
+import { faultOf } from './http-replica-control.js';
+import { postJson } from './json-http.js';
+import { NbdGateway } from './nbd-gateway.js';
+import { Replicas } from './replicas.js';
+import { controlSecret } from './secrets.js';
+
+const VERSION = '0.1.0';
+/** The engine asks again; each attempt is short so that a stop is not held up. */
+const CONFIRM_TIMEOUT_MS = 5_000;
+
+export class Agent {
+  private readonly bootId = crypto.randomUUID();
+  private readonly replicaHosts: HostPool<ReplicaHostMethods, NoMethods>;
+  private readonly engineHosts: HostPool<EngineHostMethods, AgentMethods>;
+  private readonly replicas: Replicas;
+  private readonly engines: Engines;
+  private readonly gateway: NbdGateway;
+  private readonly server: FastifyInstance;
+  private readonly heartbeat: HeartbeatLoop;
+  private ready = false;
+
+  private constructor(
+    private readonly config: AgentConfig,
+    private readonly secret: string,
+    private readonly disks: readonly Disk[],
+    log: Logger,
+  ) {
+    this.replicaHosts = new HostPool({
+      entry: './replica-host.js',
+      residentsMax: config.hostVolumesMax,
+      prepare: () => undefined,
+      lost: (residents, reason) => {
+        log.error({ reason, replicas: [...residents] }, 'a replica host died');
+        this.replicas.hostLost(residents);
+      },
+    });
+    this.engineHosts = new HostPool({
+      entry: './engine-host.js',
+      residentsMax: config.hostVolumesMax,
+      prepare: (peer) => {
+        peer.handle('confirm-record', ({ volumeId, record }) => this.confirmRecord(volumeId, record));
+        peer.handle('engine-changed', async ({ report }) => {
+          this.engines.noteReport(report);
+          return null;
+        });
+      },
+      lost: (residents, reason) => {
+        log.error({ reason, volumes: [...residents] }, 'an engine host died');
+        this.engines.hostLost(residents, reason);
+      },
+    });
+    this.replicas = new Replicas(disks, this.replicaHosts, log);
+    this.engines = new Engines({
+      pool: this.engineHosts,
+      endpoint: { host: config.advertiseHost, port: config.nbdPort },
+      changed: () => this.heartbeat.soon(),
+    });
+    this.gateway = new NbdGateway(this.engines, this.replicas);
+    this.server = createControlServer({
+      replicas: this.replicas,
+      engines: this.engines,
+      controlSecret: secret,
+      isReady: () => this.ready,
+      log,
+    });
+    this.heartbeat = new HeartbeatLoop({
+      apiUrl: config.apiUrl,
+      token: config.agentToken,
+      collect: () => this.collect(),
+      log,
+    });
+  }
+
+  static async start(config: AgentConfig, log: Logger): Promise<Agent> {
+    const secret = await controlSecret(config.stateDirectory);
+    const disks = await takeDisks(config.diskFolders, config.diskSizeBytes);
+    const agent = new Agent(config, secret, disks, log);
+    await agent.replicas.scan();
+    await agent.gateway.listen(config.bindHost, config.nbdPort);
+    await agent.server.listen({ host: config.bindHost, port: config.controlPort });
+    agent.ready = true;
+    agent.heartbeat.start();
+    return agent;
+  }
+
+  /** Engines first, so that they flush and mark their copies clean while those are still there. */
+  async stop(): Promise<void> {
+    this.ready = false;
+    await this.engines.stopAll();
+    await this.heartbeat.stop();
+    // Not awaited: it ends when the last connection does, and those end with their hosts.
+    void this.gateway.close();
+    await this.replicas.close();
+    await Promise.all([this.engineHosts.stop(), this.replicaHosts.stop()]);
+    await this.server.close();
+  }
+
+  private async confirmRecord(volumeId: string, record: CopyRecord): Promise<null> {
+    const { apiUrl, agentToken } = this.config;
+    const url = `${apiUrl}/agent/volumes/${volumeId}/record`;
+    const { status, body } = await postJson(url, agentToken, { record }, CONFIRM_TIMEOUT_MS);
+    if (status === 200 || status === 201 || status === 204) return null;
+    const fault = faultOf(status, body);
+    if (status === 409 && fault instanceof StorageFault && fault.code === 'engine.stale_epoch') throw fault;
+    throw new StorageFault('agent.unreachable', {
+      publicMessage: `the control plane answered ${status}`,
+      cause: fault,
+    });
+  }
+
+  private async collect(): Promise<Heartbeat> {
+    const { config } = this;
+    const nowMs = performance.now();
+    await this.engines.refresh();
+    const [disks, replicas] = await Promise.all([
+      Promise.all(this.disks.map((disk) => disk.report(nowMs))),
+      this.replicas.reports(),
+    ]);
+    return {
+      node: {
+        name: config.nodeName,
+        zone: config.zone,
+        region: config.region,
+        bootId: this.bootId,
+        controlUrl: `http://${bracketed(config.advertiseHost)}:${config.controlPort}`,
+        controlSecret: this.secret,
+        nbdHost: config.advertiseHost,
+        nbdPort: config.nbdPort,
+        pid: process.pid,
+        version: VERSION,
+      },
+      disks,
+      replicas,
+      engines: this.engines.reports(),
+    };
+  }
+}
+
+/** IPv6 addresses stand in brackets in a URL. */
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,97 @@
+/** The agent's configuration, from the environment only, checked as a whole before anything starts. */
+import { z } from 'zod';
+
+const UNIT_BYTES: Record<string, number> = {
+  '': 1,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+};
+
+const size = z.string().transform((text, context) => {
+  const match = /^(\d{1,15})(Ki|Mi|Gi|Ti)?B?$/.exec(text.trim());
+  const bytes = match === null ? Number.NaN : Number(match[1]) * (UNIT_BYTES[match[2] ?? ''] ?? 1);
+  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
+  context.addIssue({ code: 'custom', message: 'expected bytes, or a number with Ki, Mi, Gi or Ti' });
+  return z.NEVER;
+});
+
+const port = z.coerce.number().int().min(1).max(65535);
+const optionalText = z
+  .string()
+  .max(128)
+  .optional()
+  .transform((text) => (text === undefined || text === '' ? null : text));
+
+const environmentSchema = z.object({
+  HOLDFAST_API_URL: z.string().url(),
+  HOLDFAST_AGENT_TOKEN: z.string().min(1),
+  HOLDFAST_NODE_NAME: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/, 'lower case letters, digits, . and -'),
+  HOLDFAST_ZONE: optionalText,
+  HOLDFAST_REGION: optionalText,
+  HOLDFAST_DISKS: z
+    .string()
+    .transform((text) => text.split(':').filter((folder) => folder !== ''))
+    .refine(
+      (folders) => folders.every((folder) => folder.startsWith('/')),
+      'absolute paths, separated by colons',
+    )
+    .refine((folders) => folders.length <= 256, 'at most 256 disks'),
+  HOLDFAST_DISK_SIZE: size,
+  HOLDFAST_BIND_HOST: z.string().min(1).default('127.0.0.1'),
+  HOLDFAST_ADVERTISE_HOST: z.string().min(1).optional(),
+  HOLDFAST_CONTROL_PORT: port,
+  HOLDFAST_NBD_PORT: port,
+  HOLDFAST_STATE_DIR: z.string().startsWith('/', 'an absolute path'),
+  HOLDFAST_HOST_MAX_VOLUMES: z.coerce.number().int().min(1).max(256).default(16),
+});
+
+export type AgentConfig = {
+  apiUrl: string;
+  agentToken: string;
+  nodeName: string;
+  zone: string | null;
+  region: string | null;
+  diskFolders: string[];
+  diskSizeBytes: number;
+  bindHost: string;
+  advertiseHost: string;
+  controlPort: number;
+  nbdPort: number;
+  stateDirectory: string;
+  hostVolumesMax: number;
+};
+
+/** @throws Error that lists every wrong or missing variable, for the person who starts the agent. */
+export function readConfig(environment: NodeJS.ProcessEnv): AgentConfig {
+  const parsed = environmentSchema.safeParse(environment);
+  if (!parsed.success) throw new Error(describeIssues(parsed.error));
+  const env = parsed.data;
+  return {
+    apiUrl: env.HOLDFAST_API_URL.replace(/\/+$/, ''),
+    agentToken: env.HOLDFAST_AGENT_TOKEN,
+    nodeName: env.HOLDFAST_NODE_NAME,
+    zone: env.HOLDFAST_ZONE,
+    region: env.HOLDFAST_REGION,
+    diskFolders: env.HOLDFAST_DISKS,
+    diskSizeBytes: env.HOLDFAST_DISK_SIZE,
+    bindHost: env.HOLDFAST_BIND_HOST,
+    advertiseHost: env.HOLDFAST_ADVERTISE_HOST ?? env.HOLDFAST_BIND_HOST,
+    controlPort: env.HOLDFAST_CONTROL_PORT,
+    nbdPort: env.HOLDFAST_NBD_PORT,
+    stateDirectory: env.HOLDFAST_STATE_DIR,
+    hostVolumesMax: env.HOLDFAST_HOST_MAX_VOLUMES,
+  };
+}
+
+function describeIssues(error: z.ZodError): string {
+  const rows = error.issues.map(({ path, message }) => [path.join('.'), message] as const);
+  const width = Math.max(...rows.map(([key]) => key.length));
+  return [
+    'The agent is not configured:',
+    ...rows.map(([key, message]) => `  ${key.padEnd(width)}  ${message}`),
+  ].join('\n');
+}

@@ -1,0 +1,203 @@
+/**
+ * The engines of this node: one for each volume that is attached here.
+ *
+ * An engine that stopped, or whose process died, stays in the reports as `stopped` until the control plane ends the
+ * attachment: only it decides what comes next.
+ */
+import type {
+  DropReplica,
+  EngineReport,
+  StartEngine,
+  StartEngineReply,
+  StartRebuild,
+} from '@holdfast/core/model/agent-protocol.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
+import type { Host, HostPool } from './hosts/host-pool.js';
+import type { AgentMethods, EngineHostMethods } from './hosts/host-protocol.js';
+import { sameSecret } from './secrets.js';
+
+export type EngineHost = Host<EngineHostMethods, AgentMethods>;
+
+type Attachment = {
+  spec: StartEngine;
+  host: EngineHost;
+  report: EngineReport;
+  /** Settles when the first start has; a repeated start waits for the same. */
+  started: Promise<void>;
+};
+
+export type EnginesOptions = {
+  pool: HostPool<EngineHostMethods, AgentMethods>;
+  /** Where users reach the engines. */
+  endpoint: { host: string; port: number };
+  changed: () => void;
+};
+
+export class Engines {
+  private readonly attachments = new Map<string, Attachment>();
+
+  constructor(private readonly options: EnginesOptions) {}
+
+  /** @throws StorageFault `engine.stale_epoch` when a newer attachment is here, or what kept it from starting. */
+  async start(volumeId: string, spec: StartEngine): Promise<StartEngineReply> {
+    const existing = this.attachments.get(volumeId);
+    if (existing !== undefined && existing.spec.epoch > spec.epoch) throw staleEpoch();
+    if (existing !== undefined && existing.spec.epoch < spec.epoch) await this.fence(volumeId, existing);
+    const attachment = this.attachments.get(volumeId) ?? this.attach(volumeId, spec);
+    await attachment.started;
+    const exportName = exportNameOf(volumeId, attachment.spec);
+    return { endpoint: { ...this.options.endpoint, exportName }, report: attachment.report };
+  }
+
+  /** Flushes and stops. A stop for an older epoch than the running one does nothing. */
+  async stop(volumeId: string, epoch: number): Promise<void> {
+    const attachment = this.attachments.get(volumeId);
+    if (attachment === undefined || attachment.spec.epoch > epoch) return;
+    await attachment.started.catch(() => undefined);
+    // A host that is gone has nothing to stop any more.
+    await attachment.host.peer.call('stop', { volumeId }).catch(() => undefined);
+    this.forget(volumeId, attachment);
+  }
+
+  async rebuild(volumeId: string, rebuild: StartRebuild): Promise<void> {
+    const { host } = this.require(volumeId, rebuild.epoch);
+    await host.peer.call('rebuild', { volumeId, rebuild });
+  }
+
+  async cancelRebuild(volumeId: string, rebuildId: string): Promise<void> {
+    const attachment = this.attachments.get(volumeId);
+    await attachment?.host.peer.call('cancel-rebuild', { volumeId, rebuildId }).catch(ignoreGone);
+  }
+
+  async drop(volumeId: string, { epoch, replicaId, reason }: DropReplica): Promise<void> {
+    const { host } = this.require(volumeId, epoch);
+    await host.peer.call('drop', { volumeId, replicaId, reason });
+  }
+
+  reports(): EngineReport[] {
+    return [...this.attachments.values()].map(({ report }) => report);
+  }
+
+  noteReport(report: EngineReport): void {
+    const attachment = this.attachments.get(report.volumeId);
+    if (attachment === undefined || attachment.spec.epoch !== report.epoch) return;
+    attachment.report = report;
+    this.options.changed();
+  }
+
+  /** Brings the reports' slowly changing figures up to date. */
+  async refresh(): Promise<void> {
+    await Promise.all(
+      [...this.attachments].map(async ([volumeId, attachment]) => {
+        if (attachment.report.state === 'stopped') return;
+        const report = await attachment.host.peer.call('report', { volumeId }).catch(() => undefined);
+        if (report !== undefined) attachment.report = report;
+      }),
+    );
+  }
+
+  hostLost(residents: ReadonlySet<string>, reason: string): void {
+    for (const volumeId of residents) {
+      const attachment = this.attachments.get(volumeId);
+      if (attachment === undefined) continue;
+      attachment.report = { ...attachment.report, state: 'stopped', reason: `engine.not_found: ${reason}` };
+    }
+    this.options.changed();
+  }
+
+  /** The volume that an export name opens, if its secret is right. */
+  find(exportName: string): { volumeId: string; info: ExportInfo; host: EngineHost } | undefined {
+    for (const [volumeId, { spec, host, report }] of this.attachments) {
+      if (report.state === 'stopped' || !sameSecret(exportNameOf(volumeId, spec), exportName)) continue;
+      return { volumeId, host, info: { sizeBytes: spec.sizeBytes, readOnly: false, blockSizeMinBytes: 1 } };
+    }
+    return undefined;
+  }
+
+  /** Export names without their secrets. */
+  list(): string[] {
+    return [...this.attachments].map(([volumeId, { spec }]) => `${spec.volumeName}.${volumeId}`);
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all(
+      this.options.pool.all.map(({ peer }) => peer.call('stop-all', null).catch(() => undefined)),
+    );
+  }
+
+  private attach(volumeId: string, spec: StartEngine): Attachment {
+    const host = this.options.pool.settle(volumeId);
+    const started = host.peer.call('start', { volumeId, engine: spec });
+    const attachment: Attachment = {
+      spec,
+      host,
+      report: startingReport(volumeId, spec),
+      started: started.then(
+        (report) => {
+          attachment.report = report;
+          this.options.changed();
+        },
+        (error: unknown) => {
+          // A start that failed may be tried again, at this epoch or a later one.
+          this.forget(volumeId, attachment);
+          throw error;
+        },
+      ),
+    };
+    // Everybody who asked for the start sees its failure; without anybody it is no unhandled one.
+    attachment.started.catch(() => undefined);
+    this.attachments.set(volumeId, attachment);
+    return attachment;
+  }
+
+  private async fence(volumeId: string, attachment: Attachment): Promise<void> {
+    await attachment.started.catch(() => undefined);
+    await attachment.host.peer.call('fence', { volumeId }).catch(() => undefined);
+    this.forget(volumeId, attachment);
+  }
+
+  private forget(volumeId: string, attachment: Attachment): void {
+    if (this.attachments.get(volumeId) !== attachment) return;
+    this.attachments.delete(volumeId);
+    this.options.pool.leave(volumeId);
+    this.options.changed();
+  }
+
+  private require(volumeId: string, epoch: number): Attachment {
+    const attachment = this.attachments.get(volumeId);
+    if (attachment === undefined) {
+      throw new StorageFault('engine.not_found', { publicMessage: 'no engine of this volume runs here' });
+    }
+    if (attachment.spec.epoch !== epoch) throw staleEpoch();
+    return attachment;
+  }
+}
+
+function exportNameOf(volumeId: string, spec: StartEngine): string {
+  return `${spec.volumeName}.${volumeId}.${spec.attachmentSecret}`;
+}
+
+/** What is reported between the request and the first word of the engine. */
+function startingReport(volumeId: string, { epoch, record, replicas }: StartEngine): EngineReport {
+  return {
+    volumeId,
+    epoch,
+    state: 'waiting-record',
+    reason: 'starting',
+    record,
+    replicas: replicas.map(({ replicaId }) => ({ replicaId, mode: 'RW', reason: '' })),
+    writtenBytes: 0,
+    rebuilds: [],
+  };
+}
+
+function staleEpoch(): StorageFault {
+  return new StorageFault('engine.stale_epoch', {
+    publicMessage: 'another attachment of this volume is here',
+  });
+}
+
+function ignoreGone(error: unknown): void {
+  if (!isFault(error, 'engine.not_found') && !isFault(error, 'agent.unreachable')) throw error;
+}

@@ -1,0 +1,108 @@
+/**
+ * Entry of a process that runs some of the node's engines. If it dies, the agent reports them as stopped, and the
+ * control plane attaches their volumes again.
+ */
+
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { planLayers } from '@holdfast/core/rebuild/plan-layers.js';
+import { Engine } from '@holdfast/data-engine/engine/engine.js';
+import { connectByHttp } from '../http-replica-control.js';
+import { runAsHost } from './host-process.js';
+import type { AgentMethods, EngineHostMethods } from './host-protocol.js';
+import { IpcPeer } from './ipc-peer.js';
+
+/** One timer for all engines watches all copies for silence. */
+const TICK_MS = 250;
+
+const engines = new Map<string, Engine>();
+const peer = new IpcPeer<AgentMethods, EngineHostMethods>(process);
+/** Volumes whose report is to be sent at the end of this turn; many changes in one turn make one report. */
+const changed = new Set<string>();
+
+setInterval(() => {
+  const nowMs = performance.now();
+  for (const engine of engines.values()) engine.tick(nowMs);
+}, TICK_MS);
+
+function find(volumeId: string): Engine {
+  const engine = engines.get(volumeId);
+  if (engine === undefined) {
+    throw new StorageFault('engine.not_found', { publicMessage: 'no engine of this volume runs here' });
+  }
+  return engine;
+}
+
+function noteChange(volumeId: string): void {
+  if (changed.size === 0) setImmediate(sendChanges);
+  changed.add(volumeId);
+}
+
+function sendChanges(): void {
+  const volumeIds = [...changed];
+  changed.clear();
+  for (const volumeId of volumeIds) {
+    const engine = engines.get(volumeId);
+    if (engine === undefined) continue;
+    // A report that can't be sent is not missed: without the channel this process ends.
+    peer.call('engine-changed', { report: engine.report() }).catch(() => undefined);
+  }
+}
+
+async function stopOne(volumeId: string): Promise<void> {
+  const engine = engines.get(volumeId);
+  await engine?.stop();
+  if (engines.get(volumeId) === engine) engines.delete(volumeId);
+}
+
+peer.handle('start', async ({ volumeId, engine: spec }) => {
+  const engine = await Engine.start(
+    { ...spec, volumeId },
+    {
+      connectControl: connectByHttp,
+      planLayers,
+      confirmRecord: async (record) => {
+        await peer.call('confirm-record', { volumeId, record });
+      },
+      onChange: () => noteChange(volumeId),
+    },
+  );
+  engines.set(volumeId, engine);
+  return engine.report();
+});
+peer.handle('stop', async ({ volumeId }) => {
+  await stopOne(volumeId);
+  return null;
+});
+peer.handle('fence', async ({ volumeId }) => {
+  engines
+    .get(volumeId)
+    ?.fence(new StorageFault('engine.stale_epoch', { publicMessage: 'a newer engine has taken over' }));
+  engines.delete(volumeId);
+  return null;
+});
+peer.handle('stop-all', async () => {
+  await Promise.all([...engines.keys()].map(stopOne));
+  return null;
+});
+peer.handle('rebuild', async ({ volumeId, rebuild }) => {
+  find(volumeId).startRebuild(rebuild);
+  return null;
+});
+peer.handle('cancel-rebuild', async ({ volumeId, rebuildId }) => {
+  await find(volumeId).cancelRebuild(rebuildId);
+  return null;
+});
+peer.handle('drop', async ({ volumeId, replicaId, reason }) => {
+  await find(volumeId).dropReplica(replicaId, reason);
+  return null;
+});
+peer.handle('report', async ({ volumeId }) => find(volumeId).report());
+peer.handle('connection', async ({ volumeId, negotiated, rest }, socket) => {
+  // The client may have gone while its socket was on the way here.
+  if (socket !== undefined) find(volumeId).serve(socket, negotiated, Buffer.from(rest, 'base64'));
+  return null;
+});
+
+runAsHost(async () => {
+  await Promise.all([...engines.keys()].map(stopOne));
+});

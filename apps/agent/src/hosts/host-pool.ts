@@ -1,0 +1,94 @@
+/**
+ * Host processes of one kind: started when the first volume needs one, each for at most k volumes, so that a native
+ * crash takes down no more than those k.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { IpcPeer, type Methods } from './ipc-peer.js';
+
+export class Host<Remote extends Methods, Local extends Methods> {
+  /** What lives in it, by id. */
+  readonly residents = new Set<string>();
+
+  constructor(
+    readonly peer: IpcPeer<Remote, Local>,
+    readonly child: ChildProcess,
+  ) {}
+}
+
+export type HostPoolOptions<Remote extends Methods, Local extends Methods> = {
+  /** The entry file, beside this one. */
+  entry: './engine-host.js' | './replica-host.js';
+  residentsMax: number;
+  prepare: (peer: IpcPeer<Remote, Local>) => void;
+  /** A host has died; what lived in it is gone. */
+  lost: (residents: ReadonlySet<string>, reason: string) => void;
+};
+
+/** More processes than this on one node would exhaust its memory before anything else. */
+const HOSTS_MAX = 256;
+
+export class HostPool<Remote extends Methods, Local extends Methods> {
+  private readonly hosts = new Set<Host<Remote, Local>>();
+  private stopping = false;
+
+  constructor(private readonly options: HostPoolOptions<Remote, Local>) {}
+
+  get all(): readonly Host<Remote, Local>[] {
+    return [...this.hosts];
+  }
+
+  hostOf(resident: string): Host<Remote, Local> | undefined {
+    return this.all.find(({ residents }) => residents.has(resident));
+  }
+
+  /** Gives the resident a place: the one it has, one in a host with room, or in a new host. */
+  settle(resident: string): Host<Remote, Local> {
+    const there = this.hostOf(resident);
+    if (there !== undefined) return there;
+    const host = this.all.find(({ residents }) => residents.size < this.options.residentsMax) ?? this.spawn();
+    host.residents.add(resident);
+    return host;
+  }
+
+  leave(resident: string): void {
+    this.hostOf(resident)?.residents.delete(resident);
+  }
+
+  /** Ends all hosts; they flush what they hold when their channel closes. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await Promise.all(
+      this.all.map(
+        ({ child }) =>
+          new Promise<void>((resolve) => {
+            child.once('exit', () => resolve());
+            if (child.connected) child.disconnect();
+          }),
+      ),
+    );
+  }
+
+  private spawn(): Host<Remote, Local> {
+    if (this.stopping || this.hosts.size >= HOSTS_MAX) {
+      throw new StorageFault('agent.refused', {
+        publicMessage: 'the agent can start no more host processes',
+      });
+    }
+    const child = fork(fileURLToPath(new URL(this.options.entry, import.meta.url)), {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      // Data lives in buffers outside the heap; a small young generation keeps an idle host small.
+      execArgv: ['--max-semi-space-size=4'],
+    });
+    const host = new Host<Remote, Local>(new IpcPeer(child), child);
+    this.options.prepare(host.peer);
+    this.hosts.add(host);
+    child.on('error', () => child.kill('SIGKILL'));
+    child.on('exit', (code, signal) => {
+      this.hosts.delete(host);
+      if (!this.stopping) this.options.lost(host.residents, `its process ended with ${signal ?? code}`);
+    });
+    return host;
+  }
+}

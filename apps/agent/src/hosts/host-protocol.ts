@@ -1,0 +1,44 @@
+/** What the agent and its host processes ask of each other. Types only, so that hosts load nothing for it. */
+import type {
+  ChecksumReply,
+  EngineReport,
+  ReplicaReport,
+  StartEngine,
+  StartRebuild,
+} from '@holdfast/core/model/agent-protocol.js';
+import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+import type { Negotiated } from '@holdfast/data-engine/nbd/handshake-frames.js';
+
+/** A client's connection whose handshake the agent has done; `rest` (base64) arrived with its last option. */
+export type HandedConnection = { negotiated: Negotiated; rest: string };
+
+export type ReplicaHostMethods = {
+  open: { params: { diskPath: string; replicaId: string }; result: null };
+  /** One of the data engine's replica commands; checked where it came from outside. */
+  command: { params: { replicaId: string; name: string; ask: unknown }; result: unknown };
+  checksum: { params: { replicaId: string }; result: ChecksumReply };
+  close: { params: { replicaId: string }; result: null };
+  'close-all': { params: null; result: null };
+  reports: { params: null; result: Pick<ReplicaReport, 'replicaId' | 'writtenBytes' | 'record'>[] };
+  connection: { params: HandedConnection; result: null };
+};
+
+export type EngineHostMethods = {
+  start: { params: { volumeId: string; engine: StartEngine }; result: EngineReport };
+  stop: { params: { volumeId: string }; result: null };
+  fence: { params: { volumeId: string }; result: null };
+  'stop-all': { params: null; result: null };
+  rebuild: { params: { volumeId: string; rebuild: StartRebuild }; result: null };
+  'cancel-rebuild': { params: { volumeId: string; rebuildId: string }; result: null };
+  drop: { params: { volumeId: string; replicaId: string; reason: string }; result: null };
+  report: { params: { volumeId: string }; result: EngineReport };
+  connection: { params: HandedConnection & { volumeId: string }; result: null };
+};
+
+/** What an engine host asks of the agent. */
+export type AgentMethods = {
+  'confirm-record': { params: { volumeId: string; record: CopyRecord }; result: null };
+  'engine-changed': { params: { report: EngineReport }; result: null };
+};
+
+export type NoMethods = Record<string, never>;

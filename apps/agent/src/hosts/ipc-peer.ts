@@ -1,0 +1,123 @@
+/**
+ * Calls and events between the agent and a host process, over Node's own channel. Both sides are the same class.
+ *
+ * A call ends with a reply, or when the channel closes; nothing is retried here.
+ */
+import type { Socket } from 'node:net';
+import { FAULTS, type FaultCode, isFault, StorageFault } from '@holdfast/core/model/faults.js';
+
+/** Calls that wait for a reply: far above what one host's volumes can ask for at once. */
+const PENDING_MAX = 10_000;
+
+/** What each method takes and gives; parameters and results travel as JSON. */
+export type Methods = Record<string, { params: unknown; result: unknown }>;
+
+type Frame =
+  | { kind: 'call'; id: number; method: string; params: unknown }
+  | { kind: 'reply'; id: number; result: unknown }
+  | { kind: 'fault'; id: number; code: string; message: string };
+
+/** What `process` in a child and `ChildProcess` in the parent have in common. */
+export interface Channel {
+  send?(message: unknown, handle: Socket | undefined, callback: (error: Error | null) => void): boolean;
+  on(event: 'message', listener: (message: unknown, handle: unknown) => void): unknown;
+  on(event: 'disconnect', listener: () => void): unknown;
+}
+
+type Pending = { resolve: (result: unknown) => void; reject: (error: Error) => void };
+type Handler = (params: never, socket: Socket | undefined) => Promise<unknown>;
+
+export class IpcPeer<Remote extends Methods, Local extends Methods> {
+  private readonly pending = new Map<number, Pending>();
+  private readonly handlers = new Map<string, Handler>();
+  private nextId = 1;
+  private open = true;
+
+  constructor(private readonly channel: Channel) {
+    channel.on('message', (message, handle) => this.receive(message, handle));
+    channel.on('disconnect', () => this.fail());
+  }
+
+  handle<Name extends keyof Local & string>(
+    method: Name,
+    handler: (params: Local[Name]['params'], socket: Socket | undefined) => Promise<Local[Name]['result']>,
+  ): void {
+    this.handlers.set(method, handler);
+  }
+
+  /** Calls the other side. A socket that is passed along belongs to it from then on. */
+  call<Name extends keyof Remote & string>(
+    method: Name,
+    params: Remote[Name]['params'],
+    socket?: Socket,
+  ): Promise<Remote[Name]['result']> {
+    if (!this.open || this.pending.size >= PENDING_MAX) return Promise.reject(hostGone());
+    const id = this.nextId;
+    this.nextId += 1;
+    return new Promise((resolve, reject) => {
+      this.pending.set(id, { resolve, reject });
+      this.send({ kind: 'call', id, method, params }, socket, () => {
+        this.pending.delete(id);
+        reject(hostGone());
+      });
+    });
+  }
+
+  private receive(message: unknown, handle: unknown): void {
+    // The cast: both ends of the channel are this class, in processes of the same build.
+    const frame = message as Frame;
+    if (frame.kind === 'call') {
+      // Node types the handle loosely; only sockets are ever sent.
+      void this.answer(frame, handle as Socket | undefined);
+      return;
+    }
+    const pending = this.pending.get(frame.id);
+    if (pending === undefined) return;
+    this.pending.delete(frame.id);
+    if (frame.kind === 'reply') pending.resolve(frame.result);
+    else pending.reject(toFault(frame.code, frame.message));
+  }
+
+  private async answer(
+    { id, method, params }: Extract<Frame, { kind: 'call' }>,
+    socket: Socket | undefined,
+  ): Promise<void> {
+    const handler = this.handlers.get(method);
+    try {
+      if (handler === undefined) throw new Error(`no handler for ${method}`);
+      // The cast: the typed `call` on the other side made the parameters.
+      this.send({ kind: 'reply', id, result: await handler(params as never, socket) });
+    } catch (error) {
+      const code = isFault(error) ? error.code : 'agent.refused';
+      this.send({ kind: 'fault', id, code, message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  private send(frame: Frame, socket?: Socket, failed: () => void = () => undefined): void {
+    if (!this.open || this.channel.send === undefined) {
+      failed();
+      return;
+    }
+    this.channel.send(frame, socket, (error) => {
+      if (error !== null) failed();
+    });
+  }
+
+  private fail(): void {
+    this.open = false;
+    const waiting = [...this.pending.values()];
+    this.pending.clear();
+    for (const { reject } of waiting) reject(hostGone());
+  }
+}
+
+/** Rebuilds a fault from its code and text, as they travel between processes. */
+export function toFault(code: string, message: string): StorageFault {
+  // The cast follows the check: the code is one of the table's keys.
+  const known = Object.hasOwn(FAULTS, code) ? (code as FaultCode) : 'agent.refused';
+  return new StorageFault(known, { publicMessage: message });
+}
+
+function hostGone(): StorageFault {
+  return new StorageFault('agent.unreachable', { publicMessage: 'the host process is gone' });
+}

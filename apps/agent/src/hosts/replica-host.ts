@@ -1,0 +1,42 @@
+/** Entry of a process that holds some of the node's copies. If it dies, their engines drop them and rebuild them. */
+import type { Answer, Ask, CommandName } from '@holdfast/data-engine/replica/commands.js';
+import { ReplicaService } from '@holdfast/data-engine/replica/replica-service.js';
+import { connectByHttp } from '../http-replica-control.js';
+import { runAsHost } from './host-process.js';
+import type { NoMethods, ReplicaHostMethods } from './host-protocol.js';
+import { IpcPeer } from './ipc-peer.js';
+
+const service = new ReplicaService(connectByHttp);
+const peer = new IpcPeer<NoMethods, ReplicaHostMethods>(process);
+
+peer.handle('open', async ({ diskPath, replicaId }) => {
+  await service.open(diskPath, replicaId);
+  return null;
+});
+peer.handle('command', ({ replicaId, name, ask }): Promise<Answer<CommandName>> => {
+  // The casts: the agent has checked name and parameters against the command's schema.
+  return service.command(replicaId, name as CommandName, ask as Ask<CommandName>);
+});
+peer.handle('checksum', ({ replicaId }) => service.checksum(replicaId));
+peer.handle('close', async ({ replicaId }) => {
+  await service.close(replicaId);
+  return null;
+});
+peer.handle('close-all', async () => {
+  await service.closeAll();
+  return null;
+});
+peer.handle('reports', async () =>
+  (await service.reports()).map(({ replicaId, writtenBytes, record }) => ({
+    replicaId,
+    writtenBytes,
+    record: record === null ? null : { ...record, members: [...record.members] },
+  })),
+);
+peer.handle('connection', async ({ negotiated, rest }, socket) => {
+  // The client may have gone while its socket was on the way here.
+  if (socket !== undefined) await service.accept(socket, negotiated, Buffer.from(rest, 'base64'));
+  return null;
+});
+
+runAsHost(() => service.closeAll());

@@ -1,0 +1,146 @@
+/**
+ * The agent's HTTP control server. Control-plane calls carry the agent's control secret; commands to a copy carry
+ * that copy's secret; `/livez` and `/readyz` carry none.
+ */
+import {
+  createReplicaSchema,
+  dropReplicaSchema,
+  openReplicaSchema,
+  startEngineSchema,
+  startRebuildSchema,
+} from '@holdfast/core/model/agent-protocol.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { Engines } from '../engines.js';
+import type { Replicas } from '../replicas.js';
+import { sameSecret } from '../secrets.js';
+import { COMMAND_SCHEMAS } from './command-schemas.js';
+import { problemOf } from './problems.js';
+
+/** The longest body is a start with 64 copies; megabytes are a mistake or an attack. */
+const BODY_BYTES_MAX = 256 * 1024;
+
+const uuid = z.string().uuid();
+const replicaParams = z.object({ replicaId: uuid });
+const volumeParams = z.object({ volumeId: uuid });
+const rebuildParams = z.object({ volumeId: uuid, rebuildId: uuid });
+const commandParams = z.object({ replicaId: uuid, name: z.enum(Object.keys(COMMAND_SCHEMAS)) });
+const stopQuery = z.object({ epoch: z.coerce.number().int().min(0) });
+
+export type ControlServerOptions = {
+  replicas: Replicas;
+  engines: Engines;
+  controlSecret: string;
+  isReady: () => boolean;
+  log: Logger;
+};
+
+export function createControlServer(options: ControlServerOptions): FastifyInstance {
+  const server = Fastify({ bodyLimit: BODY_BYTES_MAX, logger: false });
+  allowEmptyJson(server);
+  server.setErrorHandler((error, _request, reply) => {
+    const problem = problemOf(error);
+    if (problem.status >= 500) options.log.error({ error }, 'a control call failed');
+    return reply.status(problem.status).send({ code: problem.code, message: problem.message });
+  });
+  server.setNotFoundHandler(() => {
+    throw new StorageFault('request.not_found', { publicMessage: 'there is no such call' });
+  });
+  server.get('/livez', () => ({ status: 'ok' }));
+  server.get('/readyz', (_request, reply) =>
+    options.isReady() ? { status: 'ok' } : reply.status(503).send({ status: 'starting' }),
+  );
+  server.register(async (scope) => {
+    scope.addHook('onRequest', async (request) => {
+      if (!sameSecret(bearerOf(request), options.controlSecret)) throw wrongSecret();
+    });
+    replicaRoutes(scope, options);
+    engineRoutes(scope, options);
+  });
+  commandRoute(server, options);
+  return server;
+}
+
+function replicaRoutes(scope: FastifyInstance, { replicas }: ControlServerOptions): void {
+  scope.post('/v1/replicas', async ({ body }) => {
+    await replicas.create(check(createReplicaSchema, body));
+    return {};
+  });
+  scope.delete('/v1/replicas/:replicaId', async ({ params }) => {
+    await replicas.remove(check(replicaParams, params).replicaId);
+    return {};
+  });
+  scope.post('/v1/replicas/:replicaId/open', ({ params, body }) =>
+    replicas.openAt(check(replicaParams, params).replicaId, check(openReplicaSchema, body).epoch),
+  );
+  scope.post('/v1/replicas/:replicaId/checksum', ({ params }) =>
+    replicas.checksum(check(replicaParams, params).replicaId),
+  );
+}
+
+function engineRoutes(scope: FastifyInstance, { engines }: ControlServerOptions): void {
+  scope.put('/v1/engines/:volumeId', ({ params, body }) =>
+    engines.start(check(volumeParams, params).volumeId, check(startEngineSchema, body)),
+  );
+  scope.delete('/v1/engines/:volumeId', async ({ params, query }) => {
+    await engines.stop(check(volumeParams, params).volumeId, check(stopQuery, query).epoch);
+    return {};
+  });
+  scope.post('/v1/engines/:volumeId/rebuilds', async ({ params, body }) => {
+    await engines.rebuild(check(volumeParams, params).volumeId, check(startRebuildSchema, body));
+    return {};
+  });
+  scope.delete('/v1/engines/:volumeId/rebuilds/:rebuildId', async ({ params }) => {
+    const { volumeId, rebuildId } = check(rebuildParams, params);
+    await engines.cancelRebuild(volumeId, rebuildId);
+    return {};
+  });
+  scope.post('/v1/engines/:volumeId/drop', async ({ params, body }) => {
+    await engines.drop(check(volumeParams, params).volumeId, check(dropReplicaSchema, body));
+    return {};
+  });
+}
+
+/** Engines and rebuild targets on any node come here, with nothing but the copy's own secret. */
+function commandRoute(server: FastifyInstance, { replicas }: ControlServerOptions): void {
+  server.post('/v1/replicas/:replicaId/commands/:name', async (request) => {
+    const { replicaId, name } = check(commandParams, request.params);
+    // A copy that is not here and a wrong secret must look the same to whoever has no secret.
+    if (!replicas.mayCommand(replicaId, bearerOf(request))) throw wrongSecret();
+    // The cast: `commandParams` admits the keys of the table only.
+    const schema: z.ZodType = COMMAND_SCHEMAS[name as keyof typeof COMMAND_SCHEMAS];
+    return { reply: await replicas.command(replicaId, name, check(schema, request.body)) };
+  });
+}
+
+function check<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const message = parsed.error.issues
+    .map(({ path, message: what }) => `${path.join('.') || 'body'}: ${what}`)
+    .join('; ');
+  throw new StorageFault('request.invalid', { publicMessage: message.slice(0, 2000) });
+}
+
+function bearerOf(request: FastifyRequest): string {
+  const { authorization } = request.headers;
+  return authorization?.startsWith('Bearer ') === true ? authorization.slice('Bearer '.length) : '';
+}
+
+function wrongSecret(): StorageFault {
+  return new StorageFault('auth.invalid', { publicMessage: 'the secret is missing or wrong' });
+}
+
+/** Some calls have no body; clients that announce JSON all the same are not turned away. */
+function allowEmptyJson(server: FastifyInstance): void {
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    const text = body.toString();
+    try {
+      done(null, text === '' ? undefined : JSON.parse(text));
+    } catch {
+      done(new StorageFault('request.invalid', { publicMessage: 'the body is not JSON' }), undefined);
+    }
+  });
+}

@@ -1,0 +1,26 @@
+import { type FaultTraits, StorageFault } from '@holdfast/core/model/faults.js';
+
+const STATUS: Record<FaultTraits['kind'], number> = {
+  invalid: 422,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  conflict: 409,
+  precondition: 412,
+  'too-large': 413,
+  limited: 429,
+  unavailable: 503,
+};
+
+/** What a caller is told of a failure: a fault's own words, nothing of anything else. */
+export function problemOf(error: unknown): { status: number; code: string; message: string } {
+  if (error instanceof StorageFault) {
+    return { status: STATUS[error.traits.kind], code: error.code, message: error.message };
+  }
+  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
+  if (status === 413) return { status, code: 'request.too_large', message: 'the body is too large' };
+  if (status === 400 || status === 415) {
+    return { status, code: 'request.invalid', message: 'the request can not be read' };
+  }
+  return { status: 500, code: 'agent.refused', message: 'the agent failed; its log says why' };
+}

@@ -1,0 +1,68 @@
+/**
+ * The one NBD port of the agent. It does the handshake here and gives the connection to the host process that owns
+ * the export; data never passes through the agent itself.
+ */
+import type net from 'node:net';
+import type { Negotiated } from '@holdfast/data-engine/nbd/handshake-frames.js';
+import { stopReading, takeBuffered } from '@holdfast/data-engine/nbd/release-socket.js';
+import { NbdServer } from '@holdfast/data-engine/nbd/server.js';
+import { handshakeRefusal } from '@holdfast/data-engine/nbd/server-handshake.js';
+import { parseExportName } from '@holdfast/data-engine/replica/export-names.js';
+import type { Engines } from './engines.js';
+import type { Replicas } from './replicas.js';
+
+export class NbdGateway {
+  private readonly server: NbdServer;
+
+  constructor(
+    private readonly engines: Engines,
+    private readonly replicas: Replicas,
+  ) {
+    this.server = new NbdServer({
+      directory: {
+        describe: (exportName) => {
+          const name = parseExportName(exportName);
+          return name === undefined ? this.engines.find(exportName)?.info : this.replicas.describe(name);
+        },
+        list: () => this.engines.list(),
+      },
+      accept: (socket, negotiated, rest) => this.handOver(socket, negotiated, rest),
+    });
+  }
+
+  async listen(host: string, port: number): Promise<void> {
+    await this.server.listen(host, port);
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  private handOver(socket: net.Socket, negotiated: Negotiated, rest: Buffer): void {
+    stopReading(socket);
+    const connection = {
+      negotiated,
+      rest: Buffer.concat([rest, takeBuffered(socket)]).toString('base64'),
+    };
+    const sent = this.send(socket, negotiated, connection);
+    if (sent === undefined) {
+      socket.end(handshakeRefusal(negotiated, 'no such export') ?? '');
+      return;
+    }
+    // The socket belongs to the host now; if the host died on the way, the client sees the connection close.
+    sent.catch(() => socket.destroy());
+  }
+
+  private send(
+    socket: net.Socket,
+    { exportName }: Negotiated,
+    connection: { negotiated: Negotiated; rest: string },
+  ): Promise<null> | undefined {
+    const name = parseExportName(exportName);
+    if (name !== undefined) {
+      return this.replicas.hostOf(name.replicaId)?.peer.call('connection', connection, socket);
+    }
+    const engine = this.engines.find(exportName);
+    return engine?.host.peer.call('connection', { ...connection, volumeId: engine.volumeId }, socket);
+  }
+}

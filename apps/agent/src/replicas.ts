@@ -1,0 +1,217 @@
+/**
+ * The copies on this node: which there are, which host process holds them open, and who may ask for them.
+ *
+ * The disks are the truth. A copy whose host has died is opened again when it is next asked for.
+ */
+import type {
+  ChecksumReply,
+  CreateReplica,
+  OpenReplicaReply,
+  ReplicaReport,
+} from '@holdfast/core/model/agent-protocol.js';
+import { copyRecord } from '@holdfast/core/model/copy-record.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
+import type { ReplicaExportName } from '@holdfast/data-engine/replica/export-names.js';
+import { loadMetadata, type ReplicaMetadata } from '@holdfast/data-engine/replica/metadata.js';
+import { Replica } from '@holdfast/data-engine/replica/replica.js';
+import {
+  allocatedBytes,
+  removeReplicaDirectory,
+  replicaDirectory,
+} from '@holdfast/data-engine/replica/replica-files.js';
+import type { Logger } from 'pino';
+import type { Disk } from './disks/disk.js';
+import type { Host, HostPool } from './hosts/host-pool.js';
+import type { NoMethods, ReplicaHostMethods } from './hosts/host-protocol.js';
+import { sameSecret } from './secrets.js';
+
+export type ReplicaHost = Host<ReplicaHostMethods, NoMethods>;
+
+type Known = {
+  disk: Disk;
+  metadata: ReplicaMetadata;
+  /** As last reported by its host, or by the file system while no host has it open. */
+  writtenBytes: number;
+  record: ReplicaReport['record'];
+};
+
+export class Replicas {
+  private readonly known = new Map<string, Known>();
+  /** Copies that a host has open now. */
+  private readonly open = new Map<string, ReplicaHost>();
+  /** Changes of one copy, one after the other: two creates at once are one. */
+  private readonly changing = new Map<string, Promise<unknown>>();
+
+  constructor(
+    private readonly disks: readonly Disk[],
+    private readonly pool: HostPool<ReplicaHostMethods, NoMethods>,
+    private readonly log: Logger,
+  ) {}
+
+  /** Finds what is on the disks. A copy that can't be read is left alone and not reported. */
+  async scan(): Promise<void> {
+    for (const disk of this.disks) {
+      for (const replicaId of await disk.replicaIds()) {
+        await this.learn(disk, replicaId).catch((error: unknown) =>
+          this.log.error({ error, replicaId, disk: disk.path }, 'a copy on this disk is not readable'),
+        );
+      }
+    }
+  }
+
+  create(spec: CreateReplica): Promise<void> {
+    return this.oneAtATime(spec.replicaId, async () => {
+      const existing = this.known.get(spec.replicaId);
+      if (existing !== undefined) {
+        if (existing.metadata.volumeId === spec.volumeId && existing.metadata.sizeBytes === spec.sizeBytes)
+          return;
+        throw new StorageFault('agent.refused', { publicMessage: 'another copy has this id' });
+      }
+      const disk = this.disks.find(({ diskId }) => diskId === spec.diskId);
+      if (disk === undefined)
+        throw new StorageFault('disk.not_found', { publicMessage: 'no such disk here' });
+      const { record } = spec;
+      try {
+        await Replica.create(disk.path, {
+          ...spec,
+          record:
+            record === null
+              ? null
+              : copyRecord(
+                  record.epoch,
+                  record.dataGeneration,
+                  record.members.map((id) => asId<ReplicaId>(id)),
+                ),
+        });
+      } catch (error) {
+        throw spaceFault(error);
+      }
+      await this.learn(disk, spec.replicaId);
+    });
+  }
+
+  remove(replicaId: string): Promise<void> {
+    return this.oneAtATime(replicaId, async () => {
+      const known = this.known.get(replicaId);
+      if (known === undefined) return;
+      this.known.delete(replicaId);
+      const host = this.open.get(replicaId);
+      this.open.delete(replicaId);
+      await host?.peer.call('close', { replicaId }).catch(() => undefined);
+      this.pool.leave(replicaId);
+      await removeReplicaDirectory(known.disk.path, replicaId);
+    });
+  }
+
+  async openAt(replicaId: string, epoch: number): Promise<OpenReplicaReply> {
+    // The cast: a host answers with what the command is declared to answer.
+    return (await this.command(replicaId, 'open', { epoch })) as OpenReplicaReply;
+  }
+
+  async command(replicaId: string, name: string, ask: unknown): Promise<unknown> {
+    const host = await this.ensureOpen(replicaId);
+    return host.peer.call('command', { replicaId, name, ask });
+  }
+
+  async checksum(replicaId: string): Promise<ChecksumReply> {
+    const host = await this.ensureOpen(replicaId);
+    return host.peer.call('checksum', { replicaId });
+  }
+
+  /** True when the text is that copy's secret. An unknown copy has none. */
+  mayCommand(replicaId: string, secret: string): boolean {
+    const known = this.known.get(replicaId);
+    return known !== undefined && sameSecret(known.metadata.secret, secret);
+  }
+
+  describe(name: ReplicaExportName): ExportInfo | undefined {
+    const known = this.known.get(name.replicaId);
+    if (known === undefined || !sameSecret(known.metadata.secret, name.secret)) return undefined;
+    const readOnly = name.kind === 'layer';
+    return { sizeBytes: known.metadata.sizeBytes, readOnly, blockSizeMinBytes: readOnly ? 1 : 4096 };
+  }
+
+  /** The host that has the copy open. Data connections come only after the copy was opened at their epoch. */
+  hostOf(replicaId: string): ReplicaHost | undefined {
+    return this.open.get(replicaId);
+  }
+
+  hostLost(residents: ReadonlySet<string>): void {
+    for (const replicaId of residents) this.open.delete(replicaId);
+  }
+
+  async reports(): Promise<ReplicaReport[]> {
+    await Promise.all(this.pool.all.map((host) => this.refresh(host)));
+    return [...this.known].map(([replicaId, { disk, metadata, writtenBytes, record }]) => ({
+      replicaId,
+      volumeId: metadata.volumeId,
+      diskId: disk.diskId,
+      writtenBytes,
+      record,
+    }));
+  }
+
+  /** Flushes and closes everything. */
+  async close(): Promise<void> {
+    await Promise.all(this.pool.all.map(({ peer }) => peer.call('close-all', null).catch(() => undefined)));
+  }
+
+  private async refresh(host: ReplicaHost): Promise<void> {
+    // A host that is busy or gone reports next time; the last known values stand until then.
+    const reports = await host.peer.call('reports', null).catch(() => []);
+    for (const { replicaId, writtenBytes, record } of reports) {
+      const known = this.known.get(replicaId);
+      if (known === undefined) continue;
+      known.writtenBytes = writtenBytes;
+      known.record = record;
+    }
+  }
+
+  private async learn(disk: Disk, replicaId: string): Promise<void> {
+    const directory = replicaDirectory(disk.path, replicaId);
+    const metadata = await loadMetadata(directory);
+    const writtenBytes = Math.min(metadata.sizeBytes, await allocatedBytes(directory));
+    const record =
+      metadata.record === null ? null : { ...metadata.record, members: [...metadata.record.members] };
+    this.known.set(replicaId, { disk, metadata, writtenBytes, record });
+  }
+
+  private async ensureOpen(replicaId: string): Promise<ReplicaHost> {
+    const known = this.known.get(replicaId);
+    if (known === undefined) {
+      throw new StorageFault('replica.not_found', { publicMessage: 'there is no such copy here' });
+    }
+    const there = this.open.get(replicaId);
+    if (there !== undefined) return there;
+    const host = this.pool.settle(replicaId);
+    try {
+      await host.peer.call('open', { diskPath: known.disk.path, replicaId });
+    } catch (error) {
+      this.pool.leave(replicaId);
+      throw error;
+    }
+    this.open.set(replicaId, host);
+    return host;
+  }
+
+  private async oneAtATime(replicaId: string, work: () => Promise<void>): Promise<void> {
+    const before = this.changing.get(replicaId) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    this.changing.set(replicaId, mine);
+    try {
+      await mine;
+    } finally {
+      if (this.changing.get(replicaId) === mine) this.changing.delete(replicaId);
+    }
+  }
+}
+
+/** A full disk, or a size that the file system can't hold, is something an operator can cure. */
+function spaceFault(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code !== 'ENOSPC' && code !== 'EDQUOT' && code !== 'EFBIG') return error;
+  const what = code === 'EFBIG' ? 'the file system cannot hold a file of that size' : 'the disk is full';
+  return new StorageFault('disk.no_space', { publicMessage: what, cause: error });
+}

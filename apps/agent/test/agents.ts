@@ -1,0 +1,212 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import crypto from 'node:crypto';
+import { once } from 'node:events';
+import fs from 'node:fs/promises';
+import net, { type AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import type { Heartbeat, ReplicaAddress, StartEngineReply } from '@holdfast/core/model/agent-protocol.js';
+import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
+import { FakeApi } from './fake-api.js';
+
+const MAIN = path.resolve(import.meta.dirname, '../dist/main.js');
+const REPLICA_SECRET = 'a-replica-secret-of-enough-length';
+
+/** A real agent process from the build, in a process group of its own, as the local stack starts it. */
+export class AgentProcess {
+  child: ChildProcess | undefined;
+
+  constructor(
+    readonly name: string,
+    private readonly environment: NodeJS.ProcessEnv,
+    private readonly api: FakeApi,
+  ) {}
+
+  async start(): Promise<Heartbeat> {
+    this.api.heartbeats.delete(this.name);
+    this.child = spawn(process.execPath, [MAIN], {
+      env: { PATH: process.env.PATH, ...this.environment },
+      stdio: ['ignore', process.env.HOLDFAST_TEST_LOGS === '1' ? 'inherit' : 'ignore', 'inherit'],
+      detached: true,
+    });
+    return this.api.until(this.name, () => true);
+  }
+
+  get beat(): Heartbeat {
+    const beat = this.api.heartbeats.get(this.name);
+    if (beat === undefined) throw new Error(`${this.name} has sent no heartbeat`);
+    return beat;
+  }
+
+  /** Sends a signal to the agent and all its host processes. */
+  signalGroup(signal: NodeJS.Signals): void {
+    const pid = this.child?.pid;
+    if (pid === undefined || this.child?.exitCode !== null) return;
+    process.kill(-pid, signal);
+  }
+
+  async kill(): Promise<void> {
+    const { child } = this;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    this.signalGroup('SIGKILL');
+    await gone;
+  }
+
+  /** SIGTERM; resolves with the exit code. */
+  async stop(): Promise<number | null> {
+    const { child } = this;
+    if (child === undefined) return null;
+    const gone = once(child, 'exit');
+    child.kill('SIGTERM');
+    await gone;
+    return child.exitCode;
+  }
+
+  async call(
+    method: string,
+    route: string,
+    body?: unknown,
+    secret?: string,
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
+    const response = await fetch(`${this.beat.node.controlUrl}${route}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${secret ?? this.beat.node.controlSecret}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    // The cast: every answer of the agent is a JSON object.
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+}
+
+/** A few agents, the control plane they report to, and what a worker would ask of them. */
+export class AgentCluster {
+  readonly api = new FakeApi();
+  readonly agents: AgentProcess[] = [];
+  private folder = '';
+  private apiUrl = '';
+
+  async start(count: number): Promise<void> {
+    this.folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-agents-'));
+    this.apiUrl = await this.api.start();
+    for (let i = 1; i <= count; i += 1) await this.add(`node-${i}`);
+    await Promise.all(this.agents.map((agent) => agent.start()));
+  }
+
+  async add(name: string): Promise<AgentProcess> {
+    const home = path.join(this.folder, name);
+    const [controlPort, nbdPort] = await freePorts();
+    const agent = new AgentProcess(
+      name,
+      {
+        HOLDFAST_API_URL: this.apiUrl,
+        HOLDFAST_AGENT_TOKEN: 'agent-token',
+        HOLDFAST_NODE_NAME: name,
+        HOLDFAST_ZONE: `zone-${name}`,
+        HOLDFAST_DISKS: `${home}/disk-1:${home}/disk-2`,
+        HOLDFAST_DISK_SIZE: '4Gi',
+        HOLDFAST_CONTROL_PORT: String(controlPort),
+        HOLDFAST_NBD_PORT: String(nbdPort),
+        HOLDFAST_STATE_DIR: `${home}/state`,
+      },
+      this.api,
+    );
+    this.agents.push(agent);
+    return agent;
+  }
+
+  async stop(): Promise<void> {
+    for (const agent of this.agents) {
+      agent.signalGroup('SIGCONT');
+      await agent.kill();
+    }
+    await this.api.stop();
+    await fs.rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+export type TestVolume = {
+  volumeId: string;
+  sizeBytes: number;
+  replicas: { agent: AgentProcess; address: ReplicaAddress }[];
+  record: { epoch: number; dataGeneration: number; members: string[] };
+};
+
+/** A volume with one copy on each of the agents. */
+export async function createVolume(agents: readonly AgentProcess[], sizeBytes: number): Promise<TestVolume> {
+  const volumeId = crypto.randomUUID();
+  const members = agents.map(() => crypto.randomUUID()).sort();
+  const volume: TestVolume = {
+    volumeId,
+    sizeBytes,
+    replicas: [],
+    record: { epoch: 0, dataGeneration: 0, members },
+  };
+  for (const [index, agent] of agents.entries())
+    await addReplica(volume, agent, members[index] ?? '', volume.record);
+  return volume;
+}
+
+export async function addReplica(
+  volume: TestVolume,
+  agent: AgentProcess,
+  replicaId: string,
+  record: TestVolume['record'] | null,
+): Promise<ReplicaAddress> {
+  const { volumeId, sizeBytes } = volume;
+  const diskId = agent.beat.disks[0]?.diskId;
+  const created = { replicaId, volumeId, diskId, sizeBytes, secret: REPLICA_SECRET, record };
+  const { status, body } = await agent.call('POST', '/v1/replicas', created);
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  const { controlUrl, nbdHost, nbdPort } = agent.beat.node;
+  const address = {
+    replicaId,
+    nodeId: crypto.randomUUID(),
+    controlUrl,
+    nbdHost,
+    nbdPort,
+    secret: REPLICA_SECRET,
+  };
+  volume.replicas.push({ agent, address });
+  return address;
+}
+
+export async function attach(
+  volume: TestVolume,
+  on: AgentProcess,
+  epoch: number,
+  over: { record?: TestVolume['record']; replicas?: ReplicaAddress[]; replicaTimeoutMs?: number } = {},
+): Promise<StartEngineReply> {
+  const { status, body } = await on.call('PUT', `/v1/engines/${volume.volumeId}`, {
+    volumeName: 'pg-data',
+    epoch,
+    sizeBytes: volume.sizeBytes,
+    attachmentSecret: 'an-attachment-secret',
+    record: over.record ?? volume.record,
+    replicas: over.replicas ?? volume.replicas.map(({ address }) => address),
+    replicaTimeoutMs: over.replicaTimeoutMs ?? 8000,
+  });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  // The cast: the agent answers with what the protocol declares.
+  return body as unknown as StartEngineReply;
+}
+
+export async function connectTo({ endpoint }: StartEngineReply): Promise<NbdClient> {
+  const { host, port, exportName } = endpoint;
+  return NbdClient.connect({ host, port, exportName }, 5000);
+}
+
+async function freePorts(): Promise<[number, number]> {
+  const servers = [net.createServer(), net.createServer()];
+  const ports: number[] = [];
+  for (const server of servers) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    // The cast: a TCP server that listens has such an address.
+    ports.push((server.address() as AddressInfo).port);
+  }
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return [ports[0] ?? 0, ports[1] ?? 0];
+}

@@ -1,0 +1,61 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Heartbeat, heartbeatSchema } from '@holdfast/core/model/agent-protocol.js';
+import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+
+const POLL_MS = 25;
+
+/** The control plane as agents see it: takes heartbeats, records members, and remembers both. */
+export class FakeApi {
+  readonly heartbeats = new Map<string, Heartbeat>();
+  readonly records: CopyRecord[] = [];
+  /** What a request to record members is answered with. */
+  recordStatus = 200;
+  private readonly server = http.createServer((request, response) => this.serve(request, response));
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    // The cast: a TCP server that listens has such an address.
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/api/v1`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** Waits for a heartbeat of the node that satisfies the condition. */
+  async until(node: string, condition: (beat: Heartbeat) => boolean, timeoutMs = 20_000): Promise<Heartbeat> {
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const beat = this.heartbeats.get(node);
+      if (beat !== undefined && condition(beat)) return beat;
+      if (Date.now() > deadline) {
+        throw new Error(`no such heartbeat of ${node}; the last was ${JSON.stringify(beat?.engines)}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  private async serve(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    if (request.url?.endsWith('/agent/heartbeat') === true) {
+      const beat = heartbeatSchema.parse(body);
+      this.heartbeats.set(beat.node.name, beat);
+      answer(response, 200, { nodeId: crypto.randomUUID(), intervalMs: 500 });
+      return;
+    }
+    if (this.recordStatus === 200 && typeof body === 'object' && body !== null && 'record' in body) {
+      // The cast: the test looks at what it knows the agent to have sent.
+      this.records.push(body.record as CopyRecord);
+    }
+    answer(response, this.recordStatus, { code: 'engine.stale_epoch', message: 'replaced' });
+  }
+}
+
+function answer(response: http.ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}
