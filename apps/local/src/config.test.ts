@@ -1,0 +1,54 @@
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { readConfig } from './config.js';
+import { portPlan } from './port-plan.js';
+
+describe('readConfig', () => {
+  test('has the defaults of the contract', () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({
+      console: true,
+      agents: 3,
+      diskSize: '20Gi',
+      databaseUrl: undefined,
+      redisUrl: undefined,
+    });
+    expect(config.home).toBe(path.join(config.repositoryRoot, '.holdfast'));
+    expect(config.ports.api).toBe(7400);
+  });
+
+  test('an empty variable is as good as none', () => {
+    expect(readConfig({ HOLDFAST_HOME: '', HOLDFAST_PORT_BASE: '', DATABASE_URL: '' }).ports.api).toBe(7400);
+  });
+
+  test('names every wrong key at once', () => {
+    const wrong = {
+      HOLDFAST_PORT_BASE: '65500',
+      HOLDFAST_CONSOLE: 'maybe',
+      HOLDFAST_AGENTS: '-1',
+      HOLDFAST_DISK_SIZE: 'big',
+    };
+    for (const key of Object.keys(wrong)) expect(() => readConfig(wrong)).toThrow(new RegExp(key));
+  });
+});
+
+describe('portPlan', () => {
+  test('keeps to its block of 40 ports, and gives each to one listener', () => {
+    const plan = portPlan(7400);
+    const agents = Array.from({ length: 10 }, (_, index) => plan.agent(index));
+    const ports = [
+      plan.api,
+      plan.console,
+      plan.postgres,
+      plan.worker,
+      ...agents.flatMap(({ control, nbd }) => [control, nbd]),
+    ];
+    expect(new Set(ports).size).toBe(ports.length);
+    expect(Math.max(...ports)).toBeLessThan(7440);
+    expect(agents[0]?.nbd).toBe(7420);
+  });
+
+  test('has room for ten agents', () => {
+    expect(() => portPlan(7400).agent(10)).toThrow(/at most 10/);
+  });
+});
