@@ -27,22 +27,16 @@ export function explainRefusal(
     const disks = cycle.disksByNode.get(node.id) ?? [];
     const rejection =
       checks.checkNode(node) ?? checks.checkNodeTags(node) ?? rejectionByTiers(node, tiers, occupancy);
-    if (rejection !== undefined) return refuse(node, disks, () => rejection);
+    if (disks.length === 0) return [refusal(node, undefined, rejection ?? nodeWithoutDisk(node))];
     // A disk that passes its own filters was refused for the replica that it holds already.
-    return refuse(node, disks, (disk) => checks.checkDisk(disk) ?? rejectionBySharing(disk));
+    return disks.map((disk) =>
+      refusal(node, disk, rejection ?? checks.checkDisk(disk) ?? rejectionBySharing(disk)),
+    );
   });
 }
 
-function refuse(
-  node: StorageNode,
-  disks: readonly StorageDisk[],
-  why: (disk: StorageDisk) => Rejection,
-): CandidateRefusal[] {
-  const at = { nodeId: node.id, nodeName: node.name };
-  if (disks.length === 0) {
-    return [{ ...at, diskId: undefined, diskName: undefined, rejection: nodeWithoutDisk(node) }];
-  }
-  return disks.map((disk) => ({ ...at, diskId: disk.id, diskName: disk.name, rejection: why(disk) }));
+function refusal(node: StorageNode, disk: StorageDisk | undefined, rejection: Rejection): CandidateRefusal {
+  return { nodeId: node.id, nodeName: node.name, diskId: disk?.id, diskName: disk?.name, rejection };
 }
 
 function nodeWithoutDisk(node: StorageNode): Rejection {

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+const schema = z.object({
+  /** Postgres as the system role: the worker looks after all organizations. */
+  DATABASE_SYSTEM_URL: z.string().url(),
+  /** Where jobs live; without it they live in Postgres. */
+  REDIS_URL: z.string().url().optional(),
+  HOLDFAST_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  /** For /livez and /readyz. */
+  HOLDFAST_WORKER_PORT: z.coerce.number().int().min(0).max(65535).default(7403),
+  HOLDFAST_WORKER_HOST: z.string().default('127.0.0.1'),
+});
+
+export type WorkerConfig = {
+  readonly databaseUrl: string;
+  readonly redisUrl: string | undefined;
+  readonly logLevel: string;
+  readonly port: number;
+  readonly host: string;
+};
+
+/** @throws Error that names every variable that is missing or wrong */
+export function readConfig(environment: NodeJS.ProcessEnv): WorkerConfig {
+  // An empty variable is what shells and compose files make of an unset one.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    throw new Error(`the worker's environment is wrong: ${problems.join('; ')}`);
+  }
+  const { data } = parsed;
+  return {
+    databaseUrl: data.DATABASE_SYSTEM_URL,
+    redisUrl: data.REDIS_URL,
+    logLevel: data.HOLDFAST_LOG_LEVEL,
+    port: data.HOLDFAST_WORKER_PORT,
+    host: data.HOLDFAST_WORKER_HOST,
+  };
+}

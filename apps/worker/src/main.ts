@@ -1,0 +1,36 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { readConfig } from './config.js';
+import { WorkerModule } from './worker.module.js';
+
+/** Longer than any step but a verification, which may be cut off: it is done again. */
+const STOP_TIMEOUT_MS = 8_000;
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const app = await NestFactory.createApplicationContext(WorkerModule.register(config), {
+    logger: ['error', 'warn'],
+    abortOnError: false,
+  });
+  let isStopping = false;
+  const stop = () => {
+    if (isStopping) return;
+    isStopping = true;
+    // A worker that is killed loses nothing, so one that can't finish in time may simply end.
+    setTimeout(() => process.exit(0), STOP_TIMEOUT_MS).unref();
+    app.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exit(1);
+});

@@ -1,0 +1,84 @@
+/**
+ * The worker's engine room: wake-ups in, reconcilers run, and the relay and the sweep that feed the queue.
+ *
+ * Crash behaviour: nothing here is remembered. A job whose worker died is delivered again, an outbox row stays until
+ * its job is queued, and the sweep wakes whatever both missed.
+ */
+import type { Outbox } from '@holdfast/control/ports/outbox.js';
+import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
+import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
+import type { ReconcilerPorts } from '@holdfast/control/reconcilers/reconciler-ports.js';
+import { SWEEP_INTERVAL_MS, sweep } from '@holdfast/control/reconcilers/sweep.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+import type { JobBackend } from '@holdfast/jobs/backend.js';
+import { OutboxRelay } from '@holdfast/jobs/outbox-relay.js';
+import type { WakeQueue } from '@holdfast/jobs/wake-queue.js';
+import { WakeWorkers } from '@holdfast/jobs/wake-workers.js';
+import type { Logger } from 'pino';
+import { Repeat } from './repeat.js';
+
+/** Volumes worked on at once: most of the time is spent waiting for agents, and a verification may take minutes. */
+const VOLUME_CONCURRENCY = 16;
+/** A cluster's work is short and guarded by one version, so more would only collide. */
+const CLUSTER_CONCURRENCY = 2;
+
+export type RuntimeParts = {
+  ports: ReconcilerPorts;
+  queue: WakeQueue;
+  backend: JobBackend;
+  outbox: Outbox;
+  log: Logger;
+};
+
+export class ReconcileRuntime {
+  readonly #relay: OutboxRelay;
+  readonly #sweep: Repeat;
+  #workers: WakeWorkers | undefined;
+
+  constructor(private readonly parts: RuntimeParts) {
+    const { outbox, queue, ports } = parts;
+    this.#relay = new OutboxRelay(outbox, queue, (error) => this.#warn(error, 'the relay failed'));
+    const onSweepError = (error: unknown) => this.#warn(error, 'the sweep failed');
+    this.#sweep = new Repeat(() => sweep(ports), SWEEP_INTERVAL_MS, onSweepError);
+  }
+
+  async start(): Promise<void> {
+    const { backend, ports } = this.parts;
+    this.#workers = new WakeWorkers(
+      backend,
+      {
+        volume: { concurrency: VOLUME_CONCURRENCY, run: ({ volumeId }) => this.#reconcileVolume(volumeId) },
+        cluster: {
+          concurrency: CLUSTER_CONCURRENCY,
+          run: ({ clusterId }) => reconcileCluster(ports, clusterId),
+        },
+      },
+      (error) => this.#warn(error, 'a job failed'),
+    );
+    await this.#relay.start();
+    this.#sweep.start();
+  }
+
+  /** Rejects when the worker can't do its work now. */
+  async checkReady(): Promise<void> {
+    if (this.#workers === undefined) throw new Error('the workers have not started');
+    await this.parts.ports.store.listClusters();
+  }
+
+  /** Feeds the queue no more, then waits for what is being worked on. */
+  async stop(): Promise<void> {
+    await this.#sweep.stop();
+    await this.#relay.stop();
+    await this.#workers?.close();
+  }
+
+  async #reconcileVolume(volumeId: VolumeId): Promise<void> {
+    const outcome = await reconcileVolume(this.parts.ports, volumeId);
+    if (outcome.steps > 0 || outcome.did === 'waiting')
+      this.parts.log.debug({ volumeId, ...outcome }, 'volume');
+  }
+
+  #warn(error: unknown, message: string): void {
+    this.parts.log.warn({ err: error }, message);
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * Runs a piece of work again and again with a pause after each run, so that a slow run never overlaps the next. What
+ * it throws is reported and the repetition goes on.
+ */
+export class Repeat {
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(
+    private readonly work: () => Promise<unknown>,
+    private readonly pauseMs: number,
+    private readonly onError: (error: unknown) => void,
+  ) {}
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** Waits for a run that is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await this.work();
+    } catch (error) {
+      this.onError(error);
+    }
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => this.start(), this.pauseMs);
+  }
+}

@@ -1,0 +1,91 @@
+import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
+import { createPool } from '@holdfast/database/sql/pool.js';
+import { systemScope } from '@holdfast/database/sql/scope.js';
+import { PostgresOutbox } from '@holdfast/database/store/postgres-outbox.js';
+import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
+import { openBackend } from '@holdfast/jobs/backend.js';
+import { WakeQueue } from '@holdfast/jobs/wake-queue.js';
+import {
+  type DynamicModule,
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { type Logger, pino } from 'pino';
+import { HttpAgentClient } from './agents/http-agent-client.js';
+import type { WorkerConfig } from './config.js';
+import { HealthServer } from './health/health-server.js';
+import { ReconcileRuntime } from './runtime/reconcile-runtime.js';
+
+const CONFIG = Symbol('config');
+const WORKER = Symbol('worker');
+/** A reconciler holds a connection only for the moment of a load or a commit, so few serve many. */
+const CONNECTIONS_MAX = 10;
+
+/** Everything the worker opens, with the one order in which it is closed again. */
+type Worker = { log: Logger; health: HealthServer; runtime: ReconcileRuntime; close(): Promise<void> };
+
+@Module({})
+export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  constructor(
+    @Inject(WORKER) private readonly worker: Worker,
+    @Inject(CONFIG) private readonly config: WorkerConfig,
+  ) {}
+
+  static register(config: WorkerConfig): DynamicModule {
+    return {
+      module: WorkerModule,
+      providers: [
+        { provide: CONFIG, useValue: config },
+        { provide: WORKER, useFactory: openWorker, inject: [CONFIG] },
+      ],
+    };
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { log, health, runtime } = this.worker;
+    await runtime.start();
+    const port = await health.start(this.config.port, this.config.host);
+    log.info(
+      { port, jobs: this.config.redisUrl === undefined ? 'postgres' : 'redis' },
+      'the worker is ready',
+    );
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.worker.log.info('the worker stops');
+    await this.worker.close();
+  }
+}
+
+function openWorker(config: WorkerConfig): Worker {
+  const log = pino({ name: 'worker', level: config.logLevel });
+  const pool = createPool(config.databaseUrl, { connectionsMax: CONNECTIONS_MAX, applicationName: 'worker' });
+  const scope = systemScope(pool);
+  const backend = openBackend({ redisUrl: config.redisUrl, databaseUrl: config.databaseUrl });
+  const queue = new WakeQueue(backend, (error) => log.warn({ err: error }, 'the queue failed'));
+  const ports = {
+    store: new PostgresStore(scope),
+    agents: new HttpAgentClient(),
+    queue,
+    clock: systemClock,
+    random: systemRandom,
+  };
+  const runtime = new ReconcileRuntime({
+    ports,
+    queue,
+    backend,
+    outbox: new PostgresOutbox(pool, config.databaseUrl),
+    log,
+  });
+  const health = new HealthServer({ ready: () => runtime.checkReady() });
+  const close = async () => {
+    await health.stop();
+    await runtime.stop();
+    await queue.close();
+    await backend.close();
+    await pool.end();
+  };
+  return { log, health, runtime, close };
+}
