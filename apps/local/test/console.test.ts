@@ -1,0 +1,186 @@
+/** The console in a real browser on a real stack: sign in, create, attach, watch a node die and come back. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { accessibilityProblems, findBrowser, openBrowser } from '@holdfast/testkit/browser.js';
+import { LocalStack } from '@holdfast/testkit/local-stack.js';
+import { connectNbd, pattern } from '@holdfast/testkit/nbd-workload.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 240_000;
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+/** Where to leave pictures for a person; none are taken when it is not set. */
+const pictures = process.env.HOLDFAST_SCREENSHOTS;
+
+type Browser = Awaited<ReturnType<typeof openBrowser>>;
+type Page = Awaited<ReturnType<Browser['newPage']>>;
+type Volume = { id: string; endpoint: { nbdUri: string } | null };
+
+let stack: LocalStack;
+let browser: Browser;
+let page: Page;
+const wrong: string[] = [];
+
+async function picture(name: string): Promise<void> {
+  if (pictures === undefined) return;
+  fs.mkdirSync(pictures, { recursive: true });
+  await page.screenshot({ path: path.join(pictures, `${name}.png`), fullPage: true });
+}
+
+async function expectAccessible(name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.locator(`html[data-theme="${colorScheme}"]`).waitFor();
+    expect({ page: `${name}, ${colorScheme}`, problems: await accessibilityProblems(page) }).toEqual({
+      page: `${name}, ${colorScheme}`,
+      problems: [],
+    });
+    await picture(`${name}-${colorScheme}`);
+  }
+}
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  stack = await LocalStack.start({ console: true });
+  browser = await openBrowser(executable);
+  page = await browser.newPage({ viewport: { width: 1360, height: 900 } });
+  page.on('pageerror', (error) => wrong.push(error.message));
+}, STORY_TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await stack?.destroy();
+}, STORY_TIMEOUT_MS);
+
+inBrowser('the console', () => {
+  test(
+    'asks who one is, says when that is wrong, and lets one in',
+    async () => {
+      await page.goto(stack.local.consoleUrl);
+      await page.getByRole('heading', { name: 'Sign in to Holdfast' }).waitFor();
+      await expectAccessible('sign-in');
+      await page.getByLabel('Email').fill(stack.local.email);
+      await page.getByLabel('Password').fill('not the password');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.locator('form [role="alert"]').waitFor();
+      await page.getByLabel('Password').fill(stack.local.password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await page.getByText('No volumes yet').waitFor();
+      await page.getByText('node-3').first().waitFor();
+      await expectAccessible('overview-empty');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'creates a volume, refusing what is wrong beside the field',
+    async () => {
+      await page.getByRole('link', { name: 'Volumes' }).first().click();
+      await page.getByRole('button', { name: 'Create volume' }).first().click();
+      await page.getByLabel('Name').fill('Bad Name!');
+      await page.getByRole('dialog').getByRole('button', { name: 'Create volume' }).click();
+      await page.getByRole('dialog').locator('[aria-invalid="true"]').waitFor();
+      await page.getByLabel('Name').fill('web-data');
+      await page.getByRole('dialog').getByRole('button', { name: 'Create volume' }).click();
+      await page.getByRole('heading', { name: 'web-data' }).waitFor();
+      for (const zone of ['zone-a', 'zone-b', 'zone-c'])
+        await page.getByRole('region', { name: `Zone ${zone}` }).waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'attaches it and shows the address to copy',
+    async () => {
+      await page.getByRole('button', { name: 'Attach' }).click();
+      await page.getByRole('dialog').getByLabel('Node').selectOption({ label: 'node-1, holds a copy' });
+      await page.getByRole('dialog').getByRole('button', { name: 'Attach' }).click();
+      await page
+        .getByText(/^nbd:\/\/127\.0\.0\.1/)
+        .first()
+        .waitFor({ timeout: 30_000 });
+      await page.getByText('Healthy').first().waitFor();
+      await expectAccessible('volume-attached');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'says within 15 s that a node died, and shows the rebuild to its end',
+    async () => {
+      const volume = await stack.cliJson<Volume>('volume', 'get', 'web-data');
+      const client = await connectNbd(volume.endpoint?.nbdUri ?? '');
+      for (let offset = 0; offset < 256 * MIB; offset += MIB) {
+        await client.write(offset, [pattern(offset, MIB)], MIB, { fua: false });
+      }
+      await client.flush();
+      stack.killAgent('node-2');
+      await page.getByText('Degraded').first().waitFor({ timeout: 15_000 });
+      await page.getByText('Failed').first().waitFor({ timeout: 15_000 });
+      await expectAccessible('volume-degraded');
+      await page.getByRole('link', { name: 'Overview' }).first().click();
+      await page.getByText('1 of 1 volume').waitFor();
+      await expectAccessible('overview-degraded');
+
+      const started = stack.cli('local', 'start-agent', 'node-2');
+      await page.getByRole('progressbar').first().waitFor({ timeout: 60_000 });
+      await picture('overview-rebuilding');
+      expect((await started).exitCode).toBe(0);
+      await page.getByText('every copy it should').waitFor({ timeout: 120_000 });
+      await expectAccessible('overview-healthy');
+      client.close();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test.each([
+    { link: 'Nodes and disks', heading: 'Nodes and disks', shows: 'node-2', name: 'nodes' },
+    { link: 'Rebuilds', heading: 'Rebuilds', shows: 'Done', name: 'rebuilds' },
+    { link: 'Events', heading: 'Events', shows: 'node-2', name: 'events' },
+    { link: 'Volumes', heading: 'Volumes', shows: 'web-data', name: 'volumes' },
+  ])(
+    '$link is readable by everybody',
+    async ({ link, heading, shows, name }) => {
+      await page.getByRole('link', { name: link }).first().click();
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+      await page.getByText(shows).first().waitFor();
+      await expectAccessible(name);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'goes on by itself when the api was killed, and says so meanwhile',
+    async () => {
+      process.kill(stack.local.processes.api, 'SIGKILL');
+      await page.getByText('Reconnecting…').waitFor({ timeout: 15_000 });
+      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'detaches, verifies and deletes, asking for the name',
+    async () => {
+      await page.getByRole('link', { name: 'Volumes' }).first().click();
+      await page.getByRole('link', { name: 'web-data' }).click();
+      await page.getByRole('button', { name: 'Detach' }).click();
+      await page.getByText('Detached').first().waitFor({ timeout: 30_000 });
+      await page.getByRole('button', { name: 'Verify' }).click();
+      await page.getByText('All equal').waitFor({ timeout: 90_000 });
+      await expectAccessible('volume-verified');
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByLabel('Type web-data to confirm').fill('web-data');
+      await page.getByRole('button', { name: 'Delete volume' }).click();
+      await page.getByText('No volumes yet').waitFor({ timeout: 30_000 });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test('no page threw an error in all this', () => {
+    expect(wrong).toEqual([]);
+  });
+});
