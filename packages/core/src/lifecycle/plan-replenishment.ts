@@ -54,12 +54,16 @@ function queueRebuild(replica: Replica, source: Replica, reuse: boolean): Step {
   return { kind: 'queue-rebuild', replicaId: replica.id, sourceReplicaId: source.id, reuse };
 }
 
-/** The engine's own node first, because then the data crosses the network once. */
+/**
+ * Which full copy to read from: one that stays rather than one that is to be removed (which may be all there is), then
+ * the one on the engine's own node, because then the data crosses the network once.
+ */
 function sourceOf({ volume, replicas }: VolumeView): Replica | undefined {
-  const sources = replicas
-    .filter((replica) => replica.mode === 'RW' && isHealthy(replica) && replica.intent !== 'remove')
-    .sort((a, b) => compareIds(a.id, b.id));
-  return sources.find(({ nodeId }) => nodeId === volume.attachedNodeId) ?? sources[0];
+  const rank = ({ intent, nodeId }: Replica) =>
+    (intent === 'remove' ? 2 : 0) + (nodeId === volume.attachedNodeId ? 0 : 1);
+  return replicas
+    .filter((replica) => replica.mode === 'RW' && isHealthy(replica))
+    .sort((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id))[0];
 }
 
 function canBeTarget(replica: Replica, { fleet }: VolumeView): boolean {
