@@ -11,6 +11,7 @@ const SLOW: ReadonlySet<CommandName> = new Set([
   'snapshot',
   'hashes',
   'start-over',
+  'merge-down',
   'settle',
   'open',
   'cancel-pull',

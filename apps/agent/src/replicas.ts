@@ -21,6 +21,7 @@ import {
   removeReplicaDirectory,
   replicaDirectory,
 } from '@holdfast/data-engine/replica/replica-files.js';
+import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
 import type { Logger } from 'pino';
 import type { Disk } from './disks/disk.js';
 import type { Host, HostPool } from './hosts/host-pool.js';
@@ -210,7 +211,7 @@ export class Replicas {
 
 /** A full disk, or a size that the file system can't hold, is something an operator can cure. */
 function spaceFault(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = systemCode(error);
   if (code !== 'ENOSPC' && code !== 'EDQUOT' && code !== 'EFBIG') return error;
   const what = code === 'EFBIG' ? 'the file system cannot hold a file of that size' : 'the disk is full';
   return new StorageFault('disk.no_space', { publicMessage: what, cause: error });

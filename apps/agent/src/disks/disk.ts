@@ -11,6 +11,7 @@ import {
   listReplicas,
   replicaDirectory,
 } from '@holdfast/data-engine/replica/replica-files.js';
+import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
 
 const IDENTITY_FILE = 'holdfast-disk.json';
 const IDENTITY_FORMAT = 1;
@@ -95,7 +96,7 @@ async function readIdentity(file: string): Promise<string | undefined> {
   try {
     text = await fs.readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
   const stored: unknown = JSON.parse(text);

@@ -36,6 +36,7 @@ export const COMMAND_SCHEMAS = {
   record: z.object({ epoch, record: copyRecordSchema }),
   snapshot: z.object({ epoch, layer: frozenLayer }),
   chain: z.object({ epoch }),
+  'merge-down': z.object({ epoch, layerId: uuid, firstWindow: counter }),
   stat: z.object({ epoch }),
   intent: z.object({ epoch }),
   settle: z.object({ epoch }),

@@ -324,6 +324,27 @@ describe('rebuild', () => {
     expect((await checksums(volume)).size).toBe(1);
   });
 
+  test('many rebuilds do not pile up layers', async () => {
+    const volume = await cluster(2);
+    const engine = await start(volume, 1);
+    const data = crypto.randomBytes(2 * MIB);
+    const [kept, dropped] = [copy(volume, 0), copy(volume, 1)];
+    for (let round = 0; round < 4; round += 1) {
+      await write(engine, round * MIB, data);
+      await engine.dropReplica(dropped.address.replicaId, 'for the test');
+      const rebuildId = crypto.randomUUID();
+      engine.startRebuild({ rebuildId, target: dropped.address, sourceReplicaId: null });
+      await until(engine, () => engine.report().rebuilds.at(-1)?.state !== 'running');
+      expect(engine.report().rebuilds.at(-1)).toMatchObject({ state: 'succeeded', error: null });
+    }
+    for (const { node, address } of [kept, dropped]) {
+      const { layers } = await node.service.command(address.replicaId, 'chain', { epoch: 1 });
+      expect(layers.length).toBeLessThanOrEqual(2);
+    }
+    await engine.stop();
+    expect((await checksums(volume)).size).toBe(1);
+  });
+
   test('goes on from another copy when its source dies', async () => {
     const volume = await cluster(3);
     const engine = await start(volume, 1);

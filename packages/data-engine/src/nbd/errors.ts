@@ -1,4 +1,5 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { systemCode } from '../replica/system-error.js';
 import { NbdErrno } from './constants.js';
 
 /** An error number that the other side of an NBD connection answered. */
@@ -27,6 +28,6 @@ export function errnoOf(error: unknown): number {
     if (error.code === 'engine.stale_epoch') return NbdErrno.Shutdown;
     return NbdErrno.Io;
   }
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = systemCode(error);
   return code === 'ENOSPC' || code === 'EDQUOT' ? NbdErrno.NoSpace : NbdErrno.Io;
 }

@@ -37,6 +37,11 @@ export type ReplicaCommands = {
   record: { ask: { epoch: number; record: CopyRecord }; reply: null };
   snapshot: { ask: { epoch: number; layer: FrozenLayer }; reply: null };
   chain: { ask: { epoch: number }; reply: { layers: (FrozenLayer & { heldBytes: number })[] } };
+  /** Merges a frozen layer into the system layer beneath it, step by step; `next` is null when that is done. */
+  'merge-down': {
+    ask: { epoch: number; layerId: string; firstWindow: number };
+    reply: { next: number | null };
+  };
   stat: { ask: { epoch: number }; reply: { writtenBytes: number } };
   /** Regions that may differ between copies, as pairs of first region and count. */
   intent: { ask: { epoch: number }; reply: { regionBytes: number; regions: [number, number][] } };

@@ -11,6 +11,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, isId } from '@holdfast/core/model/ids.js';
 import { writeDurably } from './durable-file.js';
 import { corrupt } from './layer.js';
+import { systemCode } from './system-error.js';
 
 export const FORMAT_VERSION = 1;
 const METADATA_FILE = 'replica.json';
@@ -47,7 +48,7 @@ export async function loadMetadata(directory: string): Promise<ReplicaMetadata> 
   try {
     text = await fs.readFile(path.join(directory, METADATA_FILE), 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+    if (systemCode(error) === 'ENOENT') {
       throw new StorageFault('replica.not_found', {
         publicMessage: 'there is no such copy here',
         cause: error,

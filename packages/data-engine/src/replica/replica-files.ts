@@ -5,6 +5,7 @@ import { isId } from '@holdfast/core/model/ids.js';
 import { syncDirectory } from './durable-file.js';
 import { dataPath, mapPath } from './layer.js';
 import type { ReplicaMetadata } from './metadata.js';
+import { systemCode } from './system-error.js';
 
 const REPLICAS_FOLDER = 'replicas';
 const NEW_PREFIX = '.new-';
@@ -44,7 +45,7 @@ export async function removeReplicaDirectory(diskPath: string, replicaId: string
   try {
     await fs.rename(replicaDirectory(diskPath, replicaId), doomed);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    if (systemCode(error) === 'ENOENT') return;
     throw error;
   }
   await syncDirectory(folder);
@@ -58,7 +59,7 @@ export async function listReplicas(diskPath: string): Promise<string[]> {
   try {
     names = await fs.readdir(folder);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (systemCode(error) === 'ENOENT') return [];
     throw error;
   }
   for (const name of names) {

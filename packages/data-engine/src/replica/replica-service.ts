@@ -158,6 +158,9 @@ export class ReplicaService {
         heldBytes: (replica.layer(id)?.map.heldBlocks ?? 0) * BLOCK_BYTES,
       })),
     }),
+    'merge-down': async ({ replica }, { layerId, firstWindow }) => ({
+      next: await replica.mergeDown(layerId, firstWindow),
+    }),
     stat: async ({ replica }) => ({ writtenBytes: replica.writtenBytes }),
     intent: async ({ replica }) => ({
       regionBytes: REGION_BYTES,

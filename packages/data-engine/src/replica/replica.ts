@@ -15,6 +15,7 @@ import { Chain } from './chain.js';
 import { syncDirectory } from './durable-file.js';
 import { IntentMap, type RegionRun } from './intent-map.js';
 import { Layer } from './layer.js';
+import { mergeStep } from './merge-layer.js';
 import { type LayerMetadata, loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
 import { intentPath, makeReplicaDirectory, removeStrayFiles, replicaDirectory } from './replica-files.js';
 import { SharedFlush } from './shared-flush.js';
@@ -184,6 +185,35 @@ export class Replica {
       await Promise.all(old.map((layer) => layer.close()));
       await removeStrayFiles(this.directory, this.meta);
     });
+  }
+
+  /**
+   * One step of merging a frozen layer into the system layer beneath it; see `merge-layer.ts`. Returns where to go
+   * on, `null` when the two are one, under the newer one's name.
+   */
+  async mergeDown(layerId: string, firstWindow: number): Promise<number | null> {
+    const { layers } = this.meta;
+    const index = layers.findIndex(({ id }) => id === layerId);
+    const beneath = layers[index - 1];
+    const newer = this.chain.layers[index];
+    const older = this.chain.layers[index - 1];
+    if (beneath?.origin !== 'system' || index === layers.length - 1) return null;
+    if (newer === undefined || older === undefined) return null;
+
+    const next = await mergeStep({ older, newer, isLowest: index === 1 }, firstWindow);
+    if (next !== undefined) return next;
+    await older.flush();
+    await this.gate.alone(async () => {
+      // Looked up again: layers may have been added above meanwhile.
+      const merged = this.meta.layers
+        .filter((layer) => layer !== beneath)
+        .map((layer) => (layer.id === layerId ? { ...layer, file: beneath.file } : layer));
+      await this.save({ layers: merged });
+      this.chain = new Chain(this.chain.layers.filter((layer) => layer !== newer));
+      await newer.close();
+      await removeStrayFiles(this.directory, this.meta);
+    });
+    return null;
   }
 
   /** The engine knows that all copies are equal and flushed: nothing has to be compared after a crash. */

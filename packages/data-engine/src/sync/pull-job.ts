@@ -109,7 +109,7 @@ export class PullJob {
     await this.copyLayers(source);
     for (const { layer } of this.layers) await layer.flush();
     this.state = 'verifying';
-    this.bytes.compared = 0;
+    this.bytes.compared = this.bytes.total;
     const control = this.connectControl(source);
     for (const state of this.layers) await this.verifyLayer(control, state);
   }
@@ -157,6 +157,8 @@ export class PullJob {
     state.bytesSent += lengthBytes;
     this.bytes.sent += lengthBytes;
     this.bytes.written += lengthBytes;
+    // Looked at once while copying and once while verifying, one after the other.
+    this.bytes.compared += lengthBytes;
   }
 
   /** Both sides hash what their files hold now; the target's must also be what it had received. */

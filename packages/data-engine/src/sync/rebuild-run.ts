@@ -14,6 +14,7 @@ import type { Copies } from '../engine/copies.js';
 import type { EngineDependencies, RebuildSpec } from '../engine/engine-state.js';
 import { openLink, type ReplicaLink } from '../engine/replica-link.js';
 import type { FrozenLayer, PulledLayer, PullProgress } from '../replica/commands.js';
+import { mergeSystemLayers } from './merge-system-layers.js';
 
 /** How often the target is asked how far it is. */
 const POLL_MS = 250;
@@ -86,6 +87,9 @@ export class RebuildRun {
     // Until the copies are equal there is nothing that a snapshot could fix.
     await this.host.equal();
     this.requireGoingOn();
+    await mergeSystemLayers(this.host.copies.withMode('RW'), this.host.spec.epoch, () =>
+      this.requireGoingOn(),
+    );
     const link = await this.openTarget();
     const layers = await this.join(link);
     this.enter('copying');

@@ -1,0 +1,55 @@
+/**
+ * Merges a frozen layer into the older one beneath it, in steps, so that chains do not grow with every rebuild.
+ *
+ * The newer layer's blocks are copied into the older layer's file: the newer one usually holds far less. Readers see
+ * no difference meanwhile, because for every block that changes beneath it the newer layer still answers. A crash
+ * leaves both layers as they were to any reader; the merge is then done again from the start.
+ */
+import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
+import { nextHeldWindow, WINDOW_BYTES } from '../integrity/window-hash.js';
+import type { Layer } from './layer.js';
+
+/** One step's windows: 128 MiB, so that no request takes long. */
+const WINDOWS_PER_STEP = 32;
+const PIECE_BLOCKS = MIB / BLOCK_BYTES;
+const ZEROS = Buffer.alloc(MIB);
+
+export type Merge = {
+  older: Layer;
+  newer: Layer;
+  /** True when nothing lies beneath the older layer: zeros need not be held there. */
+  isLowest: boolean;
+};
+
+/** Copies the next windows that the newer layer holds. Returns where to go on, `undefined` when all is copied. */
+export async function mergeStep(merge: Merge, firstWindow: number): Promise<number | undefined> {
+  let window = nextHeldWindow(merge.newer, firstWindow);
+  for (let step = 0; step < WINDOWS_PER_STEP && window !== undefined; step += 1) {
+    await mergeWindow(merge, window);
+    window = nextHeldWindow(merge.newer, window + 1);
+  }
+  return window;
+}
+
+async function mergeWindow(merge: Merge, window: number): Promise<void> {
+  const { map } = merge.newer;
+  const first = (window * WINDOW_BYTES) / BLOCK_BYTES;
+  const end = Math.min(first + WINDOW_BYTES / BLOCK_BYTES, map.blockCount);
+  for (const run of map.heldRuns(first, end)) {
+    for (let done = 0; done < run.count; done += PIECE_BLOCKS) {
+      const blocks = Math.min(PIECE_BLOCKS, run.count - done);
+      await mergePiece(merge, (run.first + done) * BLOCK_BYTES, blocks * BLOCK_BYTES);
+    }
+  }
+}
+
+async function mergePiece(
+  { older, newer, isLowest }: Merge,
+  offset: number,
+  lengthBytes: number,
+): Promise<void> {
+  const piece = Buffer.allocUnsafe(lengthBytes);
+  await newer.readInto(piece, offset);
+  if (piece.equals(ZEROS.subarray(0, lengthBytes))) await older.zero(offset, lengthBytes, true, !isLowest);
+  else await older.write([piece], offset, lengthBytes);
+}

@@ -1,0 +1,279 @@
+import crypto from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { copyRecord } from '@holdfast/core/model/copy-record.js';
+import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { checksumOfBytes, deviceChecksum } from '../integrity/device-checksum.js';
+import { contiguous } from '../nbd/export.js';
+import { REGION_BYTES } from './intent-map.js';
+import { Replica } from './replica.js';
+import { listReplicas, removeReplicaDirectory, replicaDirectory } from './replica-files.js';
+
+const MIB = 1024 * 1024;
+const BLOCK = 4096;
+const SIZE = 64 * MIB;
+const NO_FUA = { fua: false, epoch: 0 };
+const FUA = { fua: true, epoch: 0 };
+
+let disk: string;
+let replicaId: string;
+let open: Replica[];
+
+beforeEach(async () => {
+  disk = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-replica-'));
+  replicaId = crypto.randomUUID();
+  open = [];
+});
+afterEach(async () => {
+  for (const replica of open) await replica.close().catch(() => undefined);
+  await fs.rm(disk, { recursive: true, force: true });
+});
+
+async function create(sizeBytes = SIZE): Promise<Replica> {
+  const volumeId = crypto.randomUUID();
+  await Replica.create(disk, {
+    replicaId,
+    volumeId,
+    diskId: volumeId,
+    sizeBytes,
+    secret: 'secret',
+    record: null,
+  });
+  return reopen();
+}
+
+/** Opens the directory as it is now. What another instance has only in memory is lost to this one, as in a crash. */
+async function reopen(): Promise<Replica> {
+  const replica = await Replica.open(disk, replicaId);
+  open.push(replica);
+  return replica;
+}
+
+async function write(replica: Replica, offset: number, data: Buffer, options = NO_FUA): Promise<void> {
+  await replica.write(offset, [data], data.length, options);
+}
+
+async function read(replica: Replica, offset: number, lengthBytes: number): Promise<Buffer> {
+  return contiguous(await replica.read(offset, lengthBytes));
+}
+
+const snapshot = (name: string) => ({ id: crypto.randomUUID(), name, origin: 'system' as const });
+const filled = (value: number, length = BLOCK) => Buffer.alloc(length, value);
+
+describe('layers', () => {
+  test('the newest layer that holds a block answers for it; zeros over older data are data', async () => {
+    const replica = await create();
+    await write(replica, 0, filled(1, 4 * BLOCK));
+    await replica.snapshot(snapshot('a'));
+    await write(replica, BLOCK, filled(2));
+    await replica.snapshot(snapshot('b'));
+    await replica.writeZeroes(2 * BLOCK, BLOCK, { ...NO_FUA, mayPunch: true });
+    const expected = Buffer.concat([filled(1), filled(2), filled(0), filled(1), filled(0)]);
+    expect((await read(replica, 0, 5 * BLOCK)).equals(expected)).toBe(true);
+    await replica.flush();
+    expect((await read(await reopen(), 0, 5 * BLOCK)).equals(expected)).toBe(true);
+    expect(replica.extents(0, 8 * BLOCK, 10)).toEqual([
+      { lengthBytes: 4 * BLOCK, allocated: true },
+      { lengthBytes: 4 * BLOCK, allocated: false },
+    ]);
+  });
+
+  test('random changes and snapshots read back like plain memory', async () => {
+    const replica = await create(4 * MIB);
+    const model = Buffer.alloc(4 * MIB);
+    for (let step = 0; step < 400; step += 1) {
+      const first = crypto.randomInt(1000);
+      const lengthBytes = crypto.randomInt(1, 24) * BLOCK;
+      const kind = crypto.randomInt(20);
+      if (kind === 0) await replica.snapshot(snapshot(`s${step}`));
+      else if (kind < 5) {
+        await replica.writeZeroes(first * BLOCK, lengthBytes, { ...NO_FUA, mayPunch: kind < 3 });
+        model.fill(0, first * BLOCK, first * BLOCK + lengthBytes);
+      } else {
+        const data = crypto.randomBytes(lengthBytes);
+        await write(replica, first * BLOCK, data);
+        data.copy(model, first * BLOCK);
+      }
+    }
+    expect((await read(replica, 0, model.length)).equals(model)).toBe(true);
+    expect(await deviceChecksum(replica)).toBe(checksumOfBytes(model));
+  });
+
+  test('merging layers changes nothing that can be read, and leaves no files behind', async () => {
+    const replica = await create();
+    const model = Buffer.alloc(8 * MIB);
+    const ids: string[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      const data = crypto.randomBytes(MIB);
+      const offset = i * 512 * 1024;
+      await write(replica, offset, data);
+      data.copy(model, offset);
+      await replica.writeZeroes(offset, 2 * BLOCK, { ...NO_FUA, mayPunch: true });
+      model.fill(0, offset, offset + 2 * BLOCK);
+      const layer = snapshot(`s${i}`);
+      ids.push(layer.id);
+      await replica.snapshot(layer);
+    }
+    for (const id of ids.slice(1)) expect(await replica.mergeDown(id, 0)).toBeNull();
+    expect(replica.metadata.layers.map(({ name }) => name)).toEqual(['s3', 'head']);
+    expect((await read(replica, 0, model.length)).equals(model)).toBe(true);
+    expect((await read(await reopen(), 0, model.length)).equals(model)).toBe(true);
+    expect((await fs.readdir(replica.directory)).length).toBe(2 * 2 + 2);
+  });
+});
+
+describe('after a crash', () => {
+  test.each([
+    {
+      name: 'FLUSH',
+      persist: async (replica: Replica, data: Buffer) => {
+        await write(replica, 0, data);
+        await replica.flush();
+      },
+    },
+    { name: 'FUA', persist: (replica: Replica, data: Buffer) => write(replica, 0, data, FUA) },
+  ])('what a $name acknowledged is there', async ({ persist }) => {
+    const replica = await create();
+    const data = crypto.randomBytes(3 * MIB);
+    await persist(replica, data);
+    await write(replica, 8 * MIB, filled(9));
+    expect((await read(await reopen(), 0, data.length)).equals(data)).toBe(true);
+  });
+
+  test('a write that no flush covered never shows zeros instead of older data', async () => {
+    const replica = await create();
+    await write(replica, 0, filled(1));
+    await replica.snapshot(snapshot('a'));
+    await write(replica, 0, filled(2));
+    const [block] = [await read(await reopen(), 0, BLOCK)];
+    expect([1, 2]).toContain(block?.[0]);
+  });
+
+  test('regions written since the last settling are marked, before their first write', async () => {
+    const replica = await create();
+    await replica.settle();
+    expect(replica.isClean).toBe(true);
+    await write(replica, REGION_BYTES + BLOCK, filled(1));
+    const crashed = await reopen();
+    expect(crashed.isClean).toBe(false);
+    expect(crashed.intentRegions()).toEqual([{ first: 1, count: 1 }]);
+    await replica.settle();
+    expect((await reopen()).isClean).toBe(true);
+  });
+
+  test('half-made and half-removed copies are cleared away', async () => {
+    await create();
+    const folder = path.dirname(replicaDirectory(disk, replicaId));
+    await fs.mkdir(path.join(folder, `.new-${crypto.randomUUID()}`));
+    await fs.mkdir(path.join(folder, `.deleted-${crypto.randomUUID()}`));
+    await fs.writeFile(path.join(folder, replicaId, `${crypto.randomUUID()}.img`), 'left behind');
+    expect(await listReplicas(disk)).toEqual([replicaId]);
+    expect(await fs.readdir(folder)).toEqual([replicaId]);
+    await reopen();
+    expect((await fs.readdir(path.join(folder, replicaId))).length).toBe(4);
+    await removeReplicaDirectory(disk, replicaId);
+    await removeReplicaDirectory(disk, replicaId);
+    expect(await listReplicas(disk)).toEqual([]);
+  });
+});
+
+describe('a damaged copy is refused', () => {
+  const metadata = () => path.join(replicaDirectory(disk, replicaId), 'replica.json');
+  const file = async (suffix: string) => {
+    const names = await fs.readdir(replicaDirectory(disk, replicaId));
+    return path.join(replicaDirectory(disk, replicaId), names.find((name) => name.endsWith(suffix)) ?? '');
+  };
+  test.each<{ name: string; damage: () => Promise<void>; code: string }>([
+    { name: 'metadata cut off', damage: () => fs.truncate(metadata(), 40), code: 'replica.corrupt' },
+    { name: 'metadata of a newer format', damage: () => edit('format', 2), code: 'replica.format_unknown' },
+    { name: 'metadata without a size', damage: () => edit('sizeBytes', -1), code: 'replica.corrupt' },
+    { name: 'a data file missing', damage: async () => fs.rm(await file('.img')), code: 'replica.corrupt' },
+    {
+      name: 'a data file cut off',
+      damage: async () => fs.truncate(await file('.img'), 5),
+      code: 'replica.corrupt',
+    },
+    {
+      name: 'a layer map cut off',
+      damage: async () => fs.truncate(await file('.map'), 1),
+      code: 'replica.corrupt',
+    },
+    {
+      name: 'the intent map missing',
+      damage: () => fs.rm(path.join(replicaDirectory(disk, replicaId), 'intent.map')),
+      code: 'replica.corrupt',
+    },
+    {
+      name: 'no directory',
+      damage: () => removeReplicaDirectory(disk, replicaId),
+      code: 'replica.not_found',
+    },
+  ])('$name', async ({ damage, code }) => {
+    await (await create()).close();
+    await damage();
+    await expect(Replica.open(disk, replicaId)).rejects.toMatchObject({ code });
+  });
+
+  async function edit(key: string, value: unknown): Promise<void> {
+    const stored = JSON.parse(await fs.readFile(metadata(), 'utf8'));
+    await fs.writeFile(metadata(), JSON.stringify({ ...stored, [key]: value }));
+  }
+});
+
+describe('fencing and records', () => {
+  const member = () => asId<ReplicaId>(replicaId);
+
+  test('a lower epoch is refused, also after a restart, and its writes are too', async () => {
+    const replica = await create();
+    await replica.fence(3);
+    await replica.fence(3);
+    await expect(replica.fence(2)).rejects.toMatchObject({ code: 'engine.stale_epoch' });
+    await expect(write(replica, 0, filled(1))).rejects.toMatchObject({ code: 'engine.stale_epoch' });
+    await expect((await reopen()).fence(2)).rejects.toMatchObject({ code: 'engine.stale_epoch' });
+  });
+
+  test('an older record never replaces a newer one', async () => {
+    const replica = await create();
+    await replica.storeRecord(copyRecord(2, 5, [member()]));
+    await expect(replica.storeRecord(copyRecord(2, 4, [member()]))).rejects.toMatchObject({
+      code: 'engine.stale_epoch',
+    });
+    expect((await reopen()).metadata.record).toEqual(copyRecord(2, 5, [member()]));
+  });
+
+  test('starting over forgets data and record before anything else', async () => {
+    const replica = await create();
+    await write(replica, 0, filled(7), FUA);
+    await replica.storeRecord(copyRecord(1, 1, [member()]));
+    const rebuildId = crypto.randomUUID();
+    const layer = snapshot('base');
+    await replica.startOver(rebuildId, [layer]);
+    const again = await reopen();
+    expect(again.metadata).toMatchObject({ record: null, rebuildId });
+    expect(again.metadata.layers.map(({ name }) => name)).toEqual(['base', 'head']);
+    expect((await read(again, 0, BLOCK)).equals(filled(0))).toBe(true);
+  });
+});
+
+test('a sparse device of 1 TiB is created, checked and summed quickly', async () => {
+  const replica = await create(1024 * 1024 * MIB);
+  await write(replica, 700_000 * MIB, filled(5));
+  const startedMs = performance.now();
+  const checksum = await deviceChecksum(replica);
+  expect(performance.now() - startedMs).toBeLessThan(5000);
+  await write(replica, 700_000 * MIB, filled(6));
+  expect(await deviceChecksum(replica)).not.toBe(checksum);
+  expect(replica.writtenBytes).toBe(BLOCK);
+});
+
+test('trimmed space goes back to the file system', async () => {
+  const replica = await create();
+  await write(replica, 0, crypto.randomBytes(8 * MIB), FUA);
+  await replica.writeZeroes(0, 8 * MIB, { ...FUA, mayPunch: true });
+  const names = (await fs.readdir(replica.directory)).filter((name) => name.endsWith('.img'));
+  const { blocks } = await fs.stat(path.join(replica.directory, names[0] ?? ''));
+  expect(blocks * 512).toBeLessThan(MIB);
+  expect(replica.writtenBytes).toBe(0);
+});
