@@ -112,6 +112,7 @@ export class SimEngine {
   async turn(): Promise<void> {
     if (this.state === 'stopped') return;
     await this.dropUnreachable();
+    if (this.state === 'waiting-record') await this.spreadRecord();
     const rebuild = this.rebuilds.find(({ report }) => report.state === 'running');
     if (rebuild === undefined || !this.isServing) return;
     const target = this.surroundings.reach(asId<ReplicaId>(rebuild.request.target.replicaId));

@@ -1,0 +1,175 @@
+/**
+ * One randomized run: volumes with users on a cluster whose nodes die, are cut off and come back while the worker dies,
+ * loses answers and wake-ups. Then calm, and everything has to come right. A failing seed replays the same run.
+ */
+import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
+import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
+import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { isFault } from '@holdfast/core/model/faults.js';
+import { checkWorld } from './check-world.js';
+import { type EffectFault, NO_FAULTS } from './faults.js';
+import { SimClient } from './sim-client.js';
+import { World } from './world.js';
+
+const NODES = 5;
+const VOLUMES = 3;
+/** Long enough for the longest pause after failed rebuilds and for a replacement after the wait. */
+const CALM_SECONDS = 900;
+const EFFECT_FAULTS: readonly EffectFault[] = ['die-before', 'die-after', 'lost-before', 'lost-after'];
+
+export type ChaosResult = { findings: string[]; acknowledged: number };
+
+export async function runChaos(seed: number, steps: number): Promise<ChaosResult> {
+  const chaos = new Chaos(seed);
+  await chaos.prepare();
+  for (let step = 0; step < steps; step += 1) await chaos.disturb();
+  await chaos.calmDown();
+  return chaos.result();
+}
+
+class Chaos {
+  private readonly world: World;
+  private readonly clients: SimClient[] = [];
+  private readonly findings = new Set<string>();
+
+  constructor(seed: number) {
+    this.world = new World(seed);
+  }
+
+  async prepare(): Promise<void> {
+    const { world } = this;
+    for (let index = 0; index < NODES; index += 1) {
+      world.addNode(`node-${index + 1}`, { zone: `zone-${index % 3}` });
+    }
+    await world.run(2);
+    world.store.setSetting(world.clusterId, 'replica-replenishment-wait-interval', world.random.below(60));
+    world.store.setSetting(world.clusterId, 'concurrent-replica-rebuild-per-node-limit', 1);
+    const { organizationId, projectId, clusterId } = world;
+    for (let index = 0; index < VOLUMES; index += 1) {
+      const input = { organizationId, projectId, clusterId, name: `volume-${index}`, sizeBytes: GIB };
+      const { volumeId } = await createVolume(world.useCases, {
+        ...input,
+        numberOfReplicas: 2 + world.random.below(2),
+      });
+      this.clients.push(new SimClient(world, volumeId));
+    }
+    await world.run(1);
+    world.faults = {
+      onEffect: () => (world.random.chance(0.05) ? (world.random.pick(EFFECT_FAULTS) ?? 'none') : 'none'),
+      losesWakeUp: () => world.random.chance(0.1),
+    };
+  }
+
+  async disturb(): Promise<void> {
+    const { random } = this.world;
+    const act = random.pick([
+      () => this.killNode(),
+      () => this.startNode(),
+      () => this.cutNode(),
+      () => this.joinNode(),
+      () => this.attachSome(),
+      () => this.attachSome(),
+      () => this.detachSome(),
+      () => this.removeSome(),
+    ]);
+    await tolerated(async () => act?.());
+    for (const client of this.clients) await client.write();
+    await this.world.run(1 + random.below(15));
+    for (const finding of await checkWorld(this.world)) this.findings.add(finding);
+  }
+
+  async calmDown(): Promise<void> {
+    const { world } = this;
+    world.faults = NO_FAULTS;
+    for (const node of world.nodes) {
+      node.isConnected = true;
+      if (!node.isAlive) world.startNode(node.name);
+    }
+    await world.run(15);
+    for (const client of this.clients) {
+      await tolerated(() => requestAttach(world.useCases, { volumeId: client.volumeId }));
+    }
+    await world.runUntil(() => this.areAllWell(), CALM_SECONDS);
+  }
+
+  async result(): Promise<ChaosResult> {
+    for (const finding of await checkWorld(this.world)) this.findings.add(finding);
+    let acknowledged = 0;
+    for (const client of this.clients) {
+      const { volume } = await client.view();
+      acknowledged += client.acknowledged.size;
+      if (!(await isWell(client))) {
+        const attention = volume.attention?.message ?? 'no attention';
+        this.findings.add(`${volume.name} ends ${volume.state} ${volume.robustness}: ${attention}`);
+      }
+      const missing = await client.missing();
+      if (missing.length > 0)
+        this.findings.add(`${volume.name} lost acknowledged writes ${missing.join(', ')}`);
+    }
+    return { findings: [...this.findings], acknowledged };
+  }
+
+  private async areAllWell(): Promise<boolean> {
+    for (const client of this.clients) {
+      if (!(await isWell(client))) return false;
+    }
+    return true;
+  }
+
+  private async killNode(): Promise<void> {
+    this.world.random.pick(this.world.nodes)?.kill();
+  }
+
+  private async startNode(): Promise<void> {
+    const dead = this.world.random.pick(this.world.nodes.filter(({ isAlive }) => !isAlive));
+    if (dead !== undefined) this.world.startNode(dead.name);
+  }
+
+  private async cutNode(): Promise<void> {
+    const node = this.world.random.pick(this.world.nodes);
+    if (node !== undefined) node.isConnected = false;
+  }
+
+  private async joinNode(): Promise<void> {
+    for (const node of this.world.nodes) node.isConnected = true;
+  }
+
+  private async attachSome(): Promise<void> {
+    const client = this.world.random.pick(this.clients);
+    const nodeId = this.world.random.chance(0.5)
+      ? this.world.random.pick(this.world.nodes)?.nodeId
+      : undefined;
+    if (client !== undefined) await requestAttach(this.world.useCases, { volumeId: client.volumeId, nodeId });
+  }
+
+  private async detachSome(): Promise<void> {
+    const client = this.world.random.pick(this.clients);
+    const force = this.world.random.chance(0.5);
+    if (client !== undefined) await requestDetach(this.world.useCases, { volumeId: client.volumeId, force });
+  }
+
+  private async removeSome(): Promise<void> {
+    const client = this.world.random.pick(this.clients);
+    const replicas = (await client?.view())?.replicas ?? [];
+    const replica = this.world.random.pick(replicas);
+    if (client === undefined || replica === undefined) return;
+    await requestReplicaRemoval(this.world.useCases, { volumeId: client.volumeId, replicaId: replica.id });
+  }
+}
+
+async function isWell(client: SimClient): Promise<boolean> {
+  const { volume, rebuilds } = await client.view();
+  const isBusy = rebuilds.some(({ state }) => state === 'queued' || state === 'running');
+  return volume.state === 'attached' && volume.robustness === 'healthy' && !isBusy;
+}
+
+/** Users are refused now and then; that is part of the run. */
+async function tolerated(act: () => Promise<void> | undefined): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!isFault(error)) throw error;
+  }
+}
