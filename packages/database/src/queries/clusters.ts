@@ -136,3 +136,8 @@ export async function findSettingOverrides(
   );
   return rows[0]?.overrides;
 }
+
+export async function hasCluster(sql: Sql, clusterId: ClusterId): Promise<boolean> {
+  const { rowCount } = await sql.query('SELECT FROM cluster WHERE id = $1', [clusterId]);
+  return rowCount === 1;
+}

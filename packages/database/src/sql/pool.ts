@@ -25,7 +25,9 @@ export type PoolOptions = {
   applicationName: string;
 };
 
-export function createPool(url: string, options: PoolOptions): pg.Pool {
+export type Pool = pg.Pool;
+
+export function createPool(url: string, options: PoolOptions): Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.connectionsMax,

@@ -1,0 +1,60 @@
+/**
+ * What agents send. They are not users: their token belongs to one cluster, and the work runs as the system role,
+ * because a cluster's space and limits are everybody's.
+ */
+import { copyRecord } from '@holdfast/core/model/copy-record.js';
+import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import { systemClock } from '@holdfast/database/clock-and-random.js';
+import { snapshot } from '@holdfast/database/sql/scope.js';
+import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
+import { Body, Controller, Inject, Param, Post } from '@nestjs/common';
+import type { AgentActor } from '../auth/actor.js';
+import type { Config } from '../config.js';
+import { Databases } from '../platform/databases.js';
+import { CurrentAgent } from '../platform/request.js';
+import { Route } from '../platform/route.decorator.js';
+import { CONFIG } from '../platform/tokens.js';
+import { volumeNotFound } from '../volumes/volumes.service.js';
+import {
+  AgentVolumePath,
+  ConfirmRecordBody,
+  HeartbeatBody,
+  HeartbeatReplyDto,
+  RecordConfirmedDto,
+} from './agent.schemas.js';
+
+@Controller('api/v1/agent')
+export class AgentController {
+  private readonly store: PostgresStore;
+
+  constructor(
+    private readonly databases: Databases,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {
+    this.store = new PostgresStore(databases.system());
+  }
+
+  @Post('heartbeat')
+  @Route({ access: 'agent', summary: 'Report what a node is and holds', answer: HeartbeatReplyDto })
+  async heartbeat(@CurrentAgent() agent: AgentActor, @Body() heartbeat: HeartbeatBody) {
+    const { nodeId } = await this.store.recordHeartbeat(agent.clusterId, heartbeat, systemClock.now());
+    return { nodeId, intervalMs: this.config.heartbeatIntervalMs };
+  }
+
+  @Post('volumes/:volumeId/record')
+  @Route({ access: 'agent', summary: "Record a volume's smaller members", answer: RecordConfirmedDto })
+  async confirmRecord(
+    @CurrentAgent() agent: AgentActor,
+    @Param() { volumeId }: AgentVolumePath,
+    @Body() { record }: ConfirmRecordBody,
+  ) {
+    // The system role sees every cluster; the agent speaks for its own only.
+    const { rowCount } = await snapshot(this.databases.system(), (sql) =>
+      sql.query('SELECT FROM volume WHERE id = $1 AND cluster_id = $2', [volumeId, agent.clusterId]),
+    );
+    if (rowCount === 0) throw volumeNotFound(volumeId);
+    const members = record.members.map((id) => asId<ReplicaId>(id));
+    await this.store.confirmRecord(volumeId, copyRecord(record.epoch, record.dataGeneration, members));
+    return { recorded: true };
+  }
+}

@@ -1,0 +1,17 @@
+import {
+  confirmRecordSchema,
+  heartbeatReplySchema,
+  heartbeatSchema,
+} from '@holdfast/core/model/agent-protocol.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { z } from 'zod';
+import { dto } from '../platform/dto.js';
+import { id } from '../platform/schemas.js';
+
+export class HeartbeatBody extends dto(heartbeatSchema) {}
+export class HeartbeatReplyDto extends dto(heartbeatReplySchema) {}
+export class ConfirmRecordBody extends dto(confirmRecordSchema) {}
+export class RecordConfirmedDto extends dto(
+  z.object({ recorded: z.literal(true) }).meta({ id: 'RecordConfirmed' }),
+) {}
+export class AgentVolumePath extends dto(z.object({ volumeId: id<VolumeId>() })) {}

@@ -1,0 +1,66 @@
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import type { Logger } from 'pino';
+import { AgentController } from './agent/agent.controller.js';
+import { AuthGuard } from './auth/auth.guard.js';
+import { SessionsController } from './auth/sessions.controller.js';
+import { TokensController } from './auth/tokens.controller.js';
+import { ClustersController } from './clusters/clusters.controller.js';
+import type { Config } from './config.js';
+import { EventsController } from './events/events.controller.js';
+import { LiveChanges } from './events/live-changes.js';
+import { HealthController } from './health/health.controller.js';
+import { DisksController } from './nodes/disks.controller.js';
+import { NodesController } from './nodes/nodes.controller.js';
+import { Databases } from './platform/databases.js';
+import { IdempotencyInterceptor } from './platform/idempotency.interceptor.js';
+import { ProblemFilter } from './platform/problem.filter.js';
+import { CONFIG, LOGGER } from './platform/tokens.js';
+import { ValidationPipe } from './platform/validation.pipe.js';
+import { RebuildsController } from './rebuilds/rebuilds.controller.js';
+import { RebuildsService } from './rebuilds/rebuilds.service.js';
+import { SettingsController } from './settings/settings.controller.js';
+import { TenancyController } from './tenancy/tenancy.controller.js';
+import { ReplicasController } from './volumes/replicas.controller.js';
+import { VolumesController } from './volumes/volumes.controller.js';
+import { VolumesService } from './volumes/volumes.service.js';
+
+/** Every route of the process; the OpenAPI document is made of the same list. */
+export const CONTROLLERS: readonly Type[] = [
+  HealthController,
+  SessionsController,
+  TokensController,
+  TenancyController,
+  ClustersController,
+  NodesController,
+  DisksController,
+  VolumesController,
+  ReplicasController,
+  RebuildsController,
+  SettingsController,
+  EventsController,
+  AgentController,
+];
+
+@Module({})
+class AppModule {}
+
+/** Everything in the process, wired once: the configuration and the log come from outside. */
+export function appModule(config: Config, logger: Logger): DynamicModule {
+  return {
+    module: AppModule,
+    controllers: [...CONTROLLERS],
+    providers: [
+      { provide: CONFIG, useValue: config },
+      { provide: LOGGER, useValue: logger },
+      { provide: Databases, useFactory: () => new Databases(config) },
+      LiveChanges,
+      VolumesService,
+      RebuildsService,
+      { provide: APP_GUARD, useClass: AuthGuard },
+      { provide: APP_PIPE, useClass: ValidationPipe },
+      { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+      { provide: APP_FILTER, useClass: ProblemFilter },
+    ],
+  };
+}

@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http';
+import cookie from '@fastify/cookie';
+import { systemRandom } from '@holdfast/database/clock-and-random.js';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
+import { appModule, CONTROLLERS } from './app.module.js';
+import type { Config } from './config.js';
+import { sendProblem } from './platform/problem.filter.js';
+
+/** A request of a person is a few fields. */
+const BODY_BYTES_MAX = 256 * 1024;
+/** A heartbeat names everything on a node: up to ten thousand replicas at about 300 bytes each, and their engines. */
+const AGENT_BODY_BYTES_MAX = 8 * 1024 * 1024;
+const REQUEST_ID = /^[\w.-]{1,128}$/;
+
+export type App = { nest: NestFastifyApplication; fastify: FastifyInstance };
+
+/** Builds the whole API without listening. */
+export async function createApp(config: Config): Promise<App> {
+  const logger: Logger = pino({ level: config.logLevel, base: { name: 'api' } });
+  const adapter = new FastifyAdapter({
+    loggerInstance: logger,
+    bodyLimit: BODY_BYTES_MAX,
+    // One line per request, written by the hook below, with the status and the time it took.
+    disableRequestLogging: true,
+    genReqId: (request: IncomingMessage) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : systemRandom.id();
+    },
+  });
+  const fastify: FastifyInstance = adapter.getInstance();
+  addHooks(fastify);
+  const nest = await NestFactory.create<NestFastifyApplication>(appModule(config, logger), adapter, {
+    logger: false,
+    abortOnError: false,
+  });
+  await nest.register(cookie);
+  serveOpenApi(fastify);
+  await nest.init();
+  // After init, so that they replace the framework's own: those know nothing of problem documents.
+  fastify.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
+  await fastify.ready();
+  return { nest, fastify };
+}
+
+function addHooks(fastify: FastifyInstance): void {
+  fastify.addHook('onRoute', (route) => {
+    if (route.url.startsWith('/api/v1/agent/')) route.bodyLimit = AGENT_BODY_BYTES_MAX;
+  });
+  fastify.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
+  });
+  fastify.addHook('onResponse', async (request, reply) => {
+    const { method, url } = request;
+    const quiet = reply.statusCode < 400 && (url.startsWith('/api/v1/agent/') || !url.startsWith('/api/'));
+    const line = {
+      requestId: request.id,
+      method,
+      url,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    };
+    if (quiet) request.log.debug(line, 'request');
+    else request.log.info(line, 'request');
+  });
+}
+
+/** The document is made at the first request: most processes are never asked for it. */
+function serveOpenApi(fastify: FastifyInstance): void {
+  let document: Promise<object> | undefined;
+  fastify.get('/api/v1/openapi.json', () => {
+    document ??= import('./platform/openapi.js').then(({ openApiDocument }) => openApiDocument(CONTROLLERS));
+    return document;
+  });
+}

@@ -1,0 +1,24 @@
+import type { ClusterId, OrganizationId, ProjectId, TokenId, UserId } from '@holdfast/core/model/ids.js';
+import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
+
+/** A person, by a session or by one of their tokens. */
+export type UserActor = {
+  kind: 'user';
+  tokenId: TokenId;
+  tokenKind: 'session' | 'api';
+  organizationId: OrganizationId;
+  userId: UserId;
+  role: MemberRole;
+  /** The project that new volumes belong to when the request names none. */
+  projectId: ProjectId | undefined;
+};
+
+/** The agents of one cluster. */
+export type AgentActor = {
+  kind: 'agent';
+  tokenId: TokenId;
+  organizationId: OrganizationId;
+  clusterId: ClusterId;
+};
+
+export type Actor = UserActor | AgentActor;

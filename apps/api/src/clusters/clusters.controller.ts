@@ -1,0 +1,90 @@
+import { asId, type ClusterId } from '@holdfast/core/model/ids.js';
+import {
+  type ClusterSummary,
+  createCluster,
+  deleteCluster,
+  findCluster,
+  listClusters,
+  renameCluster,
+} from '@holdfast/database/queries/clusters.js';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
+import { Route } from '../platform/route.decorator.js';
+import { ListQuery } from '../platform/schemas.js';
+import type { Tenant } from '../platform/tenant.js';
+import {
+  ClusterDto,
+  ClusterPage,
+  ClusterPath,
+  CreateClusterBody,
+  type clusterSchema,
+  PatchClusterBody,
+} from './cluster.schemas.js';
+import { clusterNotFound } from './require-cluster.js';
+
+type ClusterView = z.infer<typeof clusterSchema>;
+
+@Controller('api/v1/clusters')
+export class ClustersController {
+  @Get()
+  @Route({ access: 'cluster:read', summary: 'List clusters', answer: ClusterPage })
+  async list(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
+    const { items, nextCursor } = await tenant.read((sql) => listClusters(sql, query));
+    return { items: items.map(clusterView), nextCursor };
+  }
+
+  @Post()
+  @Route({ access: 'cluster:write', summary: 'Create a cluster', answer: ClusterDto, status: 201 })
+  async create(@CurrentTenant() tenant: Tenant, @Body() body: CreateClusterBody): Promise<ClusterView> {
+    const id = asId<ClusterId>(tenant.newId());
+    const { organizationId } = tenant.actor;
+    await tenant.write((sql) => createCluster(sql, { id, organizationId, name: body.name, now: tenant.now }));
+    return this.read(tenant, id);
+  }
+
+  @Get(':clusterId')
+  @Route({ access: 'cluster:read', summary: 'Read a cluster', answer: ClusterDto })
+  async get(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { clusterId }: ClusterPath,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ClusterView> {
+    const view = await this.read(tenant, clusterId);
+    void reply.header('etag', etagOf(view.version));
+    return view;
+  }
+
+  @Patch(':clusterId')
+  @Route({ access: 'cluster:write', summary: 'Rename a cluster', answer: ClusterDto })
+  async patch(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { clusterId }: ClusterPath,
+    @Body() { name }: PatchClusterBody,
+    @IfMatch() ifVersion: number | undefined,
+  ): Promise<ClusterView> {
+    if (name !== undefined) {
+      const found = await tenant.write((sql) => renameCluster(sql, { id: clusterId, name, ifVersion }));
+      if (!found) throw clusterNotFound(clusterId);
+    }
+    return this.read(tenant, clusterId);
+  }
+
+  @Delete(':clusterId')
+  @Route({ access: 'cluster:write', summary: 'Delete a cluster that holds nothing', status: 204 })
+  async delete(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath): Promise<void> {
+    const found = await tenant.write((sql) => deleteCluster(sql, clusterId));
+    if (!found) throw clusterNotFound(clusterId);
+  }
+
+  private async read(tenant: Tenant, clusterId: ClusterId): Promise<ClusterView> {
+    const found = await tenant.read((sql) => findCluster(sql, clusterId));
+    if (found === undefined) throw clusterNotFound(clusterId);
+    return clusterView(found);
+  }
+}
+
+function clusterView(cluster: ClusterSummary): ClusterView {
+  return { ...cluster, createdAt: cluster.createdAt.toISOString() };
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+const environment = z.object({
+  HOLDFAST_API_HOST: z.string().min(1).default('127.0.0.1'),
+  HOLDFAST_API_PORT: z.coerce.number().int().min(0).max(65535).default(7400),
+  HOLDFAST_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** Connects as the api role, which row-level security holds to one organization at a time. */
+  DATABASE_URL: z.url(),
+  /** Connects as the system role, for the agents' routes. */
+  DATABASE_SYSTEM_URL: z.url(),
+  /** Cookies are marked Secure, so that browsers send them over HTTPS only. */
+  HOLDFAST_COOKIE_SECURE: z.stringbool().default(false),
+  /** Pause that agents make between two regular heartbeats. */
+  HOLDFAST_HEARTBEAT_INTERVAL_MS: z.coerce.number().int().min(100).max(60_000).default(2_000),
+});
+
+export type Config = {
+  host: string;
+  port: number;
+  logLevel: string;
+  databaseUrl: string;
+  databaseSystemUrl: string;
+  cookieSecure: boolean;
+  heartbeatIntervalMs: number;
+};
+
+/** Reads the configuration, or ends with a message that names every wrong variable at once. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const parsed = environment.safeParse(env);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(`wrong configuration:\n${problems.join('\n')}`);
+  }
+  const { data } = parsed;
+  return {
+    host: data.HOLDFAST_API_HOST,
+    port: data.HOLDFAST_API_PORT,
+    logLevel: data.HOLDFAST_LOG_LEVEL,
+    databaseUrl: data.DATABASE_URL,
+    databaseSystemUrl: data.DATABASE_SYSTEM_URL,
+    cookieSecure: data.HOLDFAST_COOKIE_SECURE,
+    heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
+  };
+}

@@ -1,0 +1,109 @@
+import type { ServerResponse } from 'node:http';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { ClusterId } from '@holdfast/core/model/ids.js';
+import {
+  currentEventPosition,
+  type EventPosition,
+  readEventsAfter,
+} from '@holdfast/database/queries/events.js';
+import type { Tenant } from '../platform/tenant.js';
+import { eventView } from './event.schemas.js';
+import type { LiveChange, LiveChanges } from './live-changes.js';
+
+/** Proxies and browsers give up on a silent connection; half of the usual 30 s. */
+const KEEP_ALIVE_MS = 15_000;
+/** When a transaction that began earlier is still running, its events may come before those that wait. */
+const UNSETTLED_PAUSE_MS = 50;
+const EVENTS_PER_READ = 200;
+/** A reader that takes nothing is cut off rather than kept in memory; it resumes where it was. */
+const BUFFERED_BYTES_MAX = 1024 * 1024;
+
+/**
+ * Writes one cluster's events to one client, in an order in which none appears late, and tells which resources
+ * changed in between.
+ *
+ * `event: event` has an id and can be resumed. `event: change` has none: it only says what to read again.
+ */
+export class EventStream {
+  private closed = false;
+  private reading = false;
+  private dirty = false;
+  private readonly keepAlive: NodeJS.Timeout;
+  private readonly unsubscribe: () => void;
+
+  constructor(
+    private readonly tenant: Tenant,
+    private readonly clusterId: ClusterId,
+    private position: EventPosition,
+    private readonly response: ServerResponse,
+    changes: LiveChanges,
+  ) {
+    this.unsubscribe = changes.subscribe(clusterId, (change) => this.onChange(change));
+    this.keepAlive = setInterval(() => this.write(': still here\n\n'), KEEP_ALIVE_MS);
+    response.once('close', () => this.close());
+    this.wake();
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    clearInterval(this.keepAlive);
+    this.unsubscribe();
+    this.response.end();
+  }
+
+  private onChange(change: LiveChange): void {
+    if (change.events) this.wake();
+    else this.write(`event: change\ndata: ${JSON.stringify({ subject: change.subject })}\n\n`);
+  }
+
+  /** Starts to read, or has the running read do another round. */
+  private wake(): void {
+    this.dirty = true;
+    if (this.reading || this.closed) return;
+    this.reading = true;
+    void this.readAll().finally(() => {
+      this.reading = false;
+    });
+  }
+
+  private async readAll(): Promise<void> {
+    while (this.dirty && !this.closed) {
+      this.dirty = false;
+      try {
+        const { events, more } = await this.tenant.read((sql) =>
+          readEventsAfter(sql, this.clusterId, this.position, EVENTS_PER_READ),
+        );
+        for (const event of events) {
+          this.position = event.position;
+          const view = eventView(event);
+          this.write(`id: ${view.id}\nevent: event\ndata: ${JSON.stringify(view)}\n\n`);
+        }
+        if (more && events.length === 0) setTimeout(() => this.wake(), UNSETTLED_PAUSE_MS).unref();
+        else if (more) this.dirty = true;
+      } catch {
+        // The database is away: the client comes back with its last id and misses nothing.
+        this.close();
+      }
+    }
+  }
+
+  private write(text: string): void {
+    if (this.closed) return;
+    this.response.write(text);
+    if (this.response.writableLength > BUFFERED_BYTES_MAX) this.response.destroy();
+  }
+}
+
+/** Where the stream begins: after the id that the client had last, or now. */
+export async function startPosition(tenant: Tenant, lastEventId: string | undefined): Promise<EventPosition> {
+  if (lastEventId === undefined || lastEventId === '') return tenant.read(currentEventPosition);
+  const match = /^(\d{1,16})-(\d{1,16})$/.exec(lastEventId);
+  if (match === null) {
+    throw new StorageFault('request.invalid', {
+      publicMessage: 'Last-Event-ID is not the id of an event',
+      errors: [{ pointer: 'Last-Event-ID', detail: 'is not the id of an event' }],
+    });
+  }
+  return { transactionId: Number(match[1]), id: Number(match[2]) };
+}

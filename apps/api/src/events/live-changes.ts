@@ -1,0 +1,71 @@
+import { Listener } from '@holdfast/database/sql/listener.js';
+import { EVENT_CHANNEL } from '@holdfast/database/store/events.js';
+import { CHANGE_CHANNEL } from '@holdfast/database/store/touched.js';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Logger } from 'pino';
+import type { Config } from '../config.js';
+import { CONFIG, LOGGER } from '../platform/tokens.js';
+
+/** Something changed: there are new events, or a resource to read again. */
+export type LiveChange = { events: true } | { events: false; subject: { kind: string; id: string } };
+type Subscriber = (change: LiveChange) => void;
+
+/**
+ * One database connection listens for the whole process, and tells those whose cluster changed.
+ *
+ * A notification that is lost while the connection is down costs nothing: after each reconnect everybody is told to
+ * read again, and streams read by position.
+ */
+@Injectable()
+export class LiveChanges implements OnApplicationShutdown {
+  private readonly subscribers = new Map<string, Set<Subscriber>>();
+  private listener: Listener | undefined;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Follows one cluster until the returned function is called. The first subscriber opens the connection. */
+  subscribe(clusterId: string, subscriber: Subscriber): () => void {
+    this.listener ??= this.listen();
+    const ofCluster = this.subscribers.get(clusterId) ?? new Set<Subscriber>();
+    this.subscribers.set(clusterId, ofCluster.add(subscriber));
+    return () => {
+      ofCluster.delete(subscriber);
+      if (ofCluster.size === 0) this.subscribers.delete(clusterId);
+    };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.listener?.stop();
+  }
+
+  private listen(): Listener {
+    return new Listener({
+      url: this.config.databaseUrl,
+      applicationName: 'holdfast-api-live',
+      channels: [EVENT_CHANNEL, CHANGE_CHANNEL],
+      onNotification: (channel, payload) => this.dispatch(channel, payload),
+      onConnected: () => {
+        for (const clusterId of this.subscribers.keys()) this.tell(clusterId, { events: true });
+      },
+      onTrouble: (error) =>
+        this.logger.warn({ err: error }, 'the connection that listens for changes failed'),
+    });
+  }
+
+  /** Payloads: `<organization> <cluster>` of events, `<organization> <cluster> <kind> <id>` of changes. */
+  private dispatch(channel: string, payload: string): void {
+    const [, clusterId, kind, id] = payload.split(' ');
+    if (clusterId === undefined) return;
+    if (channel === EVENT_CHANNEL) this.tell(clusterId, { events: true });
+    else if (kind !== undefined && id !== undefined) {
+      this.tell(clusterId, { events: false, subject: { kind, id } });
+    }
+  }
+
+  private tell(clusterId: string, change: LiveChange): void {
+    for (const subscriber of this.subscribers.get(clusterId) ?? []) subscriber(change);
+  }
+}

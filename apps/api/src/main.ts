@@ -1,0 +1,28 @@
+/**
+ * The API process: authenticates, validates, decides with core, writes intent to Postgres, and answers.
+ *
+ * It holds no state: killed at any moment it loses at most the answers under way, and several may run at once. It
+ * does not wait for Postgres to be up; /readyz says so until then.
+ */
+import { createApp } from './app.js';
+import { readConfig } from './config.js';
+
+/** Requests under way get this long to finish. Below the ten seconds after which supervisors kill. */
+const SHUTDOWN_TIMEOUT_MS = 8_000;
+
+const config = readConfig(process.env);
+const { nest, fastify } = await createApp(config);
+await nest.listen(config.port, config.host);
+fastify.log.info({ host: config.host, port: config.port }, 'listening');
+
+let stopping = false;
+async function stop(signal: NodeJS.Signals): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  fastify.log.info({ signal }, 'stopping');
+  setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref();
+  await nest.close();
+  process.exit(0);
+}
+process.on('SIGTERM', (signal) => void stop(signal));
+process.on('SIGINT', (signal) => void stop(signal));

@@ -1,0 +1,56 @@
+import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { findDisk, findNode, listDisks } from '@holdfast/database/queries/nodes.js';
+import { Body, Controller, Get, Param, Patch, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
+import { Route } from '../platform/route.decorator.js';
+import { ListQuery } from '../platform/schemas.js';
+import type { Tenant } from '../platform/tenant.js';
+import { DiskDto, DiskPage, DiskPath, NodePath, PatchDiskBody } from './node.schemas.js';
+import { type DiskView, diskView } from './node.view.js';
+import { nodeNotFound } from './nodes.controller.js';
+
+@Controller('api/v1/clusters/:clusterId/nodes/:nodeId/disks')
+export class DisksController {
+  @Get()
+  @Route({ access: 'node:read', summary: "List a node's disks", answer: DiskPage })
+  async list(@CurrentTenant() tenant: Tenant, @Param() path: NodePath, @Query() query: ListQuery) {
+    return tenant.read(async (sql) => {
+      if ((await findNode(sql, path)) === undefined) throw nodeNotFound(path);
+      const { items, nextCursor } = await listDisks(sql, path, query);
+      return { items: items.map(diskView), nextCursor };
+    });
+  }
+
+  @Get(':diskId')
+  @Route({ access: 'node:read', summary: 'Read a disk', answer: DiskDto })
+  async get(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: DiskPath,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DiskView> {
+    const found = await tenant.read((sql) => findDisk(sql, path));
+    if (found === undefined) {
+      throw new StorageFault('disk.not_found', { publicMessage: `there is no disk ${path.diskId}` });
+    }
+    void reply.header('etag', etagOf(found.version));
+    return diskView(found);
+  }
+
+  @Patch(':diskId')
+  @Route({ access: 'node:write', summary: 'Change what is wanted of a disk', answer: DiskDto })
+  async patch(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: DiskPath,
+    @Body() { storageReserved, ...body }: PatchDiskBody,
+    @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DiskView> {
+    await this.get(tenant, path, reply);
+    const { clusterId, diskId } = path;
+    const patch = { ...body, storageReservedBytes: storageReserved };
+    await patchDisk(tenant.ports, { clusterId, diskId, patch, ifVersion });
+    return this.get(tenant, path, reply);
+  }
+}

@@ -1,0 +1,54 @@
+import type { StorageDisk } from '@holdfast/core/model/node.js';
+import type { NodeWithStorage } from '@holdfast/database/queries/nodes.js';
+import type { z } from 'zod';
+import { conditionView, isoOrNull } from '../platform/schemas.js';
+import type { diskSchema, nodeSchema } from './node.schemas.js';
+
+export type NodeView = z.infer<typeof nodeSchema>;
+export type DiskView = z.infer<typeof diskSchema>;
+
+/** The agent's control address stays inside: only the worker and other agents use it. */
+export function nodeView({ node, pid, agentVersion, disks, replicas, storage }: NodeWithStorage): NodeView {
+  return {
+    id: node.id,
+    clusterId: node.clusterId,
+    name: node.name,
+    zone: node.zone ?? null,
+    region: node.region ?? null,
+    tags: [...node.tags],
+    allowScheduling: node.allowScheduling,
+    cordoned: node.cordoned,
+    evictionRequested: node.evictionRequested,
+    conditions: node.conditions.map(conditionView),
+    nbdHost: node.nbdHost ?? null,
+    nbdPort: node.nbdPort ?? null,
+    pid: pid ?? null,
+    agentVersion: agentVersion ?? null,
+    lastHeartbeatAt: isoOrNull(node.lastHeartbeatAt),
+    disks,
+    replicas,
+    storage,
+    version: node.version,
+  };
+}
+
+export function diskView(disk: StorageDisk): DiskView {
+  return {
+    id: disk.id,
+    nodeId: disk.nodeId,
+    name: disk.name,
+    path: disk.path,
+    type: disk.type,
+    fileSystem: disk.fileSystem,
+    tags: [...disk.tags],
+    allowScheduling: disk.allowScheduling,
+    evictionRequested: disk.evictionRequested,
+    storageReserved: disk.storageReservedBytes,
+    storageMaximum: disk.storageMaximumBytes,
+    storageAvailable: disk.storageAvailableBytes,
+    storageScheduled: disk.storageScheduledBytes,
+    writtenBytes: disk.writtenBytes,
+    conditions: disk.conditions.map(conditionView),
+    version: disk.version,
+  };
+}

@@ -1,0 +1,94 @@
+import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { deleteNode, findNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
+import { Body, Controller, Delete, Get, Param, Patch, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { ClusterPath } from '../clusters/cluster.schemas.js';
+import { requireCluster } from '../clusters/require-cluster.js';
+import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
+import { Route } from '../platform/route.decorator.js';
+import { ListQuery } from '../platform/schemas.js';
+import type { Tenant } from '../platform/tenant.js';
+import { DiskPage, NodeDto, NodePage, NodePath, PatchNodeBody } from './node.schemas.js';
+import { diskView, type NodeView, nodeView } from './node.view.js';
+
+@Controller('api/v1/clusters/:clusterId')
+export class NodesController {
+  @Get('nodes')
+  @Route({ access: 'node:read', summary: 'List nodes', answer: NodePage })
+  async list(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { clusterId }: ClusterPath,
+    @Query() query: ListQuery,
+  ) {
+    return tenant.read(async (sql) => {
+      await requireCluster(sql, clusterId);
+      const { items, nextCursor } = await listNodes(sql, clusterId, query);
+      return { items: items.map(nodeView), nextCursor };
+    });
+  }
+
+  @Get('nodes/:nodeId')
+  @Route({ access: 'node:read', summary: 'Read a node', answer: NodeDto })
+  async get(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: NodePath,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<NodeView> {
+    return this.read(tenant, path, reply);
+  }
+
+  @Patch('nodes/:nodeId')
+  @Route({ access: 'node:write', summary: 'Change what is wanted of a node', answer: NodeDto })
+  async patch(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: NodePath,
+    @Body() patch: PatchNodeBody,
+    @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<NodeView> {
+    await patchNode(tenant.ports, { ...path, patch, ifVersion });
+    return this.read(tenant, path, reply);
+  }
+
+  @Delete('nodes/:nodeId')
+  @Route({ access: 'node:write', summary: 'Forget a node that is gone and holds nothing', status: 204 })
+  async delete(@CurrentTenant() tenant: Tenant, @Param() path: NodePath): Promise<void> {
+    const result = await tenant.write((sql) => deleteNode(sql, path));
+    if (result === 'gone') throw nodeNotFound(path);
+    if (result === 'deleted') return;
+    throw new StorageFault('node.in_use', {
+      publicMessage:
+        result === 'ready'
+          ? 'its agent still runs and would register it again'
+          : 'it still holds replicas or an engine',
+      cures:
+        result === 'ready' ? ['stop its agent first'] : ['set evictionRequested and wait until it is empty'],
+    });
+  }
+
+  @Get('disks')
+  @Route({ access: 'node:read', summary: 'List the disks of all nodes', answer: DiskPage })
+  async disks(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { clusterId }: ClusterPath,
+    @Query() query: ListQuery,
+  ) {
+    return tenant.read(async (sql) => {
+      await requireCluster(sql, clusterId);
+      const { items, nextCursor } = await listDisks(sql, { clusterId }, query);
+      return { items: items.map(diskView), nextCursor };
+    });
+  }
+
+  private async read(tenant: Tenant, path: NodePath, reply: FastifyReply): Promise<NodeView> {
+    const found = await tenant.read((sql) => findNode(sql, path));
+    if (found === undefined) throw nodeNotFound(path);
+    void reply.header('etag', etagOf(found.node.version));
+    return nodeView(found);
+  }
+}
+
+export function nodeNotFound({ nodeId }: NodePath): StorageFault {
+  return new StorageFault('node.not_found', { publicMessage: `there is no node ${nodeId}` });
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
+import {
+  type IdempotentRequest,
+  releaseKey,
+  reserveKey,
+  storeAnswer,
+} from '@holdfast/database/queries/idempotency.js';
+import { transaction } from '@holdfast/database/sql/scope.js';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import { Databases } from './databases.js';
+import { requestOf } from './request.js';
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * A POST with an Idempotency-Key is done once: its repeat gets the first one's answer.
+ *
+ * The key is reserved before the work, with an id for what it creates. When the process dies in between, a repeat runs
+ * again after the lock's time with that same id, so that it can't create a second one.
+ */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(private readonly databases: Databases) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    if (context.getType<string>() !== 'http') return next.handle();
+    const request = requestOf(context);
+    const key = request.headers['idempotency-key'];
+    // Agents' calls may be repeated anyhow, and signing in must make a new session each time.
+    if (request.method !== 'POST' || key === undefined || request.tenant === undefined) return next.handle();
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    return from(this.run(request, reply, String(key), next));
+  }
+
+  private async run(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    key: string,
+    next: CallHandler,
+  ): Promise<unknown> {
+    const idempotent = describeRequest(request, key);
+    const scope = this.databases.organization(idempotent.organizationId);
+    const reservation = await transaction(scope, (sql) => reserveKey(sql, idempotent));
+    switch (reservation.kind) {
+      case 'replay':
+        void reply.code(reservation.status).header('idempotency-replayed', 'true');
+        return reservation.body;
+      case 'other-request':
+        throw new StorageFault('idempotency.key_reused', {
+          publicMessage: 'this Idempotency-Key was used for another request',
+        });
+      case 'in-flight':
+        throw new StorageFault('idempotency.in_flight', {
+          publicMessage: 'the first request with this Idempotency-Key is still running',
+        });
+      case 'run':
+        break;
+    }
+    request.resourceId = reservation.resourceId;
+    try {
+      const body: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
+      await transaction(scope, (sql) => storeAnswer(sql, idempotent, { status: reply.statusCode, body }));
+      return body;
+    } catch (error) {
+      // A refusal changed nothing. After anything else nobody knows, and the key stays taken until its lock ends.
+      if (isFault(error) && error.code !== 'store.unavailable') {
+        await transaction(scope, (sql) => releaseKey(sql, idempotent));
+      }
+      throw error;
+    }
+  }
+}
+
+function describeRequest(request: FastifyRequest, key: string): IdempotentRequest {
+  if (request.tenant === undefined) throw new Error('only requests of people are described');
+  if (!KEY.test(key)) {
+    const detail = 'must be 1 to 255 printable characters without spaces';
+    throw new StorageFault('request.invalid', {
+      publicMessage: `Idempotency-Key ${detail}`,
+      errors: [{ pointer: 'Idempotency-Key', detail }],
+    });
+  }
+  const { organizationId, tokenId } = request.tenant.actor;
+  const content = JSON.stringify([request.method, request.url, request.body ?? null]);
+  const requestHash = createHash('sha256').update(content).digest('hex');
+  const now = systemClock.now();
+  return { organizationId, tokenId, key, requestHash, resourceId: systemRandom.id(), now };
+}

@@ -1,0 +1,196 @@
+/**
+ * Makes the OpenAPI document from what the controllers say of themselves: Nest's own metadata for paths and
+ * parameters, `@Route` for the rest, and zod's JSON Schemas.
+ */
+import { RequestMethod, type Type } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { z } from 'zod';
+import { schemaOf } from './dto.js';
+import { problemSchema } from './problem.js';
+import { ROUTE_OPTIONS, type RouteOptions } from './route.decorator.js';
+
+type JsonSchema = Record<string, unknown>;
+type Operation = Record<string, unknown>;
+
+const PREFIX = 'api/v1';
+const COMPONENTS = '#/components/schemas/';
+
+export function openApiDocument(controllers: readonly Type[]): object {
+  const components = new Map<string, JsonSchema>();
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const controller of controllers) {
+    for (const route of routesOf(controller)) {
+      if (!route.path.startsWith(`/${PREFIX}`)) continue;
+      const path = paths[route.path] ?? {};
+      paths[route.path] = { ...path, [route.method]: operationOf(route, components) };
+    }
+  }
+  answerSchema(problemSchema, components);
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Holdfast', version: '1', description: 'A control plane for replicated block volumes.' },
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }],
+    paths,
+    components: {
+      schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+    },
+  };
+}
+
+type DescribedRoute = {
+  path: string;
+  method: string;
+  operationId: string;
+  tag: string;
+  options: RouteOptions;
+  body: z.ZodType | undefined;
+  query: z.ZodType | undefined;
+  parameters: z.ZodType | undefined;
+};
+
+function* routesOf(controller: Type): Generator<DescribedRoute> {
+  const base = String(Reflect.getMetadata(PATH_METADATA, controller) ?? '');
+  const tag = controller.name.replace(/Controller$/, '').toLowerCase();
+  for (const name of Object.getOwnPropertyNames(controller.prototype)) {
+    const handler: unknown = controller.prototype[name];
+    if (typeof handler !== 'function') continue;
+    const options: RouteOptions | undefined = Reflect.getMetadata(ROUTE_OPTIONS, handler);
+    if (options === undefined) continue;
+    const method: RequestMethod = Reflect.getMetadata(METHOD_METADATA, handler);
+    const tail = String(Reflect.getMetadata(PATH_METADATA, handler) ?? '');
+    const path = `/${base}/${tail}`.replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
+    yield {
+      path: path.replace(/:(\w+)/g, '{$1}'),
+      method: RequestMethod[method].toLowerCase(),
+      operationId: `${tag}_${name}`,
+      tag,
+      options,
+      body: parameterSchema(controller, name, RouteParamtypes.BODY),
+      query: parameterSchema(controller, name, RouteParamtypes.QUERY),
+      parameters: parameterSchema(controller, name, RouteParamtypes.PARAM),
+    };
+  }
+}
+
+/** The schema of the handler's parameter that takes the body, the query or the path. */
+function parameterSchema(controller: Type, name: string, kind: RouteParamtypes): z.ZodType | undefined {
+  const types: unknown[] = Reflect.getMetadata('design:paramtypes', controller.prototype, name) ?? [];
+  const sources: Record<string, { index: number }> =
+    Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {};
+  const found = Object.entries(sources).find(([key]) => key.startsWith(`${kind}:`));
+  return found === undefined ? undefined : schemaOf(types[found[1].index]);
+}
+
+function operationOf(route: DescribedRoute, components: Map<string, JsonSchema>): Operation {
+  const { options, body } = route;
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: options.summary,
+    ...(options.access === 'public' ? { security: [] } : {}),
+    parameters: [
+      ...parametersOf(route.parameters, 'path'),
+      ...parametersOf(route.query, 'query'),
+      ...headersOf(route),
+    ],
+    ...(body === undefined ? {} : { requestBody: requestBodyOf(body) }),
+    responses: responsesOf(options, components),
+  };
+}
+
+function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query'): object[] {
+  if (schema === undefined) return [];
+  const { properties } = requestSchema(schema);
+  if (typeof properties !== 'object' || properties === null) return [];
+  return Object.entries(properties).map(([name, property]: [string, unknown]) => ({
+    name,
+    in: place,
+    required: place === 'path',
+    schema: property,
+  }));
+}
+
+/** Headers that every route of a kind understands. */
+function headersOf({ method, options }: DescribedRoute): object[] {
+  if (options.access === 'public' || options.access === 'agent') return [];
+  const header = (name: string, description: string) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  });
+  if (method === 'post')
+    return [header('Idempotency-Key', 'A repeat with the same key gets the first answer.')];
+  if (method === 'get') return [];
+  return [header('If-Match', 'The ETag that was read: 412 when it is not the current one.')];
+}
+
+function requestBodyOf(schema: z.ZodType): object {
+  // A body that needs no field may be left out.
+  const required = !schema.safeParse({}).success;
+  return { required, content: { 'application/json': { schema: requestSchema(schema) } } };
+}
+
+function responsesOf(options: RouteOptions, components: Map<string, JsonSchema>): object {
+  const content = {
+    schema: options.answer === undefined ? {} : answerSchema(options.answer.schema, components),
+  };
+  const type = options.produces ?? (options.answer === undefined ? undefined : 'application/json');
+  return {
+    [options.status ?? 200]: {
+      description: 'Done.',
+      ...(type === undefined ? {} : { content: { [type]: content } }),
+    },
+    default: {
+      description: 'A problem document (RFC 9457).',
+      content: { 'application/problem+json': { schema: { $ref: `${COMPONENTS}Problem` } } },
+    },
+  };
+}
+
+/** What a client may send: before defaults are filled in. */
+function requestSchema(schema: z.ZodType): JsonSchema {
+  return withoutMarks(
+    z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', target: 'draft-2020-12' }),
+  );
+}
+
+/** A reference to a named schema, which is added to the components with all that it refers to. */
+function answerSchema(schema: z.ZodType, components: Map<string, JsonSchema>): JsonSchema {
+  const name = schema.meta()?.id;
+  const { $defs, ...json } = withoutMarks(
+    z.toJSONSchema(schema, {
+      io: 'output',
+      unrepresentable: 'any',
+      target: 'draft-2020-12',
+      // Answers may get further fields, and clients must expect that.
+      override: ({ jsonSchema }) => {
+        delete jsonSchema.additionalProperties;
+      },
+    }),
+  );
+  for (const [id, definition] of Object.entries(isRecord($defs) ? $defs : {})) {
+    if (isRecord(definition)) components.set(id, definition);
+  }
+  if (typeof name !== 'string') return json;
+  // A named root may already be a reference to its own definition.
+  if (!('$ref' in json)) components.set(name, json);
+  return { $ref: `${COMPONENTS}${name}` };
+}
+
+/** Points references at the components, and drops what is of JSON Schema's own bookkeeping. */
+function withoutMarks(schema: object): JsonSchema {
+  const text = JSON.stringify(schema, (key, value: unknown) =>
+    key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
+  );
+  const json: unknown = JSON.parse(text.replaceAll('#/$defs/', COMPONENTS));
+  return isRecord(json) ? json : {};
+}
+
+function isRecord(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,33 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { faultOf, internalProblem, problemOf } from './problem.js';
+
+/** Every error of every route leaves the process here, as a problem document. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  catch(error: unknown, host: ArgumentsHost): unknown {
+    // GraphQL has its own form for errors (graphql/graphql-problem.ts) and makes it of the error itself.
+    if (host.getType<string>() === 'graphql') return error;
+    const http = host.switchToHttp();
+    return sendProblem(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+}
+
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
+  // A stream has begun: its client sees it end, and resumes.
+  if (reply.sent || reply.raw.headersSent) {
+    request.log.error({ err: error }, 'failed after the answer had begun');
+    reply.raw.destroy();
+    return undefined;
+  }
+  const known = faultOf(error);
+  if (known === undefined) request.log.error({ err: error }, 'request failed');
+  const problem =
+    known === undefined ? internalProblem(request.id) : problemOf(known.fault, request.id, known.status);
+  if (problem.status === 401) void reply.header('www-authenticate', 'Bearer realm="holdfast"');
+  if (problem.retryable) void reply.header('retry-after', '1');
+  return reply
+    .code(problem.status)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .send(JSON.stringify(problem));
+}

@@ -1,0 +1,101 @@
+import { FAULTS, type FaultCode, type FaultItem, StorageFault } from '@holdfast/core/model/faults.js';
+import { z } from 'zod';
+
+/** RFC 9457, with the fields that CONTRACT.md adds. The same object stands in a GraphQL error's extensions. */
+export const problemSchema = z
+  .object({
+    type: z.string().describe('A name for this kind of problem, as a URI.'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string().describe('Stable, for programs.'),
+    requestId: z.string(),
+    retryable: z.boolean(),
+    errors: z.array(z.object({ pointer: z.string(), detail: z.string() })),
+    cures: z.array(z.string()).describe('What would help, for people.'),
+  })
+  .meta({ id: 'Problem' });
+
+export type Problem = z.infer<typeof problemSchema>;
+
+type Kind = (typeof FAULTS)[FaultCode]['kind'];
+
+const STATUS: Record<Kind, number> = {
+  invalid: 422,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  conflict: 409,
+  precondition: 412,
+  'too-large': 413,
+  limited: 429,
+  unavailable: 503,
+};
+
+const TITLES: Record<Kind, string> = {
+  invalid: 'The request is wrong',
+  unauthenticated: 'Sign in first',
+  forbidden: 'Not allowed',
+  'not-found': 'Not found',
+  conflict: 'Not possible as things are',
+  precondition: 'It was changed meanwhile',
+  'too-large': 'The request is too large',
+  limited: 'Too many requests',
+  unavailable: 'Not available at the moment',
+};
+
+export function problemOf(fault: StorageFault, requestId: string, status = statusOf(fault)): Problem {
+  const { kind, retry } = fault.traits;
+  return {
+    type: `urn:holdfast:problem:${fault.code}`,
+    title: TITLES[kind],
+    status,
+    detail: fault.details.publicMessage,
+    code: fault.code,
+    requestId,
+    retryable: retry === 'backoff',
+    errors: (fault.details.errors ?? []).map((item): FaultItem => ({ ...item })),
+    cures: [...(fault.details.cures ?? [])],
+  };
+}
+
+export function statusOf(fault: StorageFault): number {
+  return STATUS[fault.traits.kind];
+}
+
+/** Something went wrong that nobody expected: the log has it, the answer does not. */
+export function internalProblem(requestId: string): Problem {
+  return {
+    type: 'urn:holdfast:problem:internal',
+    title: 'Something went wrong here',
+    status: 500,
+    detail: 'the server met a condition it does not know; the log has the details under the request id',
+    code: 'internal',
+    requestId,
+    retryable: true,
+    errors: [],
+    cures: [],
+  };
+}
+
+/** Any error as a fault, when it says something that a caller may know. */
+export function faultOf(error: unknown): { fault: StorageFault; status?: number } | undefined {
+  if (error instanceof StorageFault) return { fault: error };
+  if (!(error instanceof Error)) return undefined;
+  const status = httpStatusOf(error);
+  if (status === undefined || status >= 500) return undefined;
+  if (status === 404)
+    return { fault: new StorageFault('request.not_found', { publicMessage: 'there is no such route' }) };
+  if (status === 413) {
+    return { fault: new StorageFault('request.too_large', { publicMessage: 'the body is too large' }) };
+  }
+  // What the framework says of a body or header that it can't even read.
+  return { fault: new StorageFault('request.invalid', { publicMessage: error.message }), status };
+}
+
+/** Fastify's errors have `statusCode`, Nest's `getStatus()`. */
+function httpStatusOf(error: Error): number | undefined {
+  if ('statusCode' in error && typeof error.statusCode === 'number') return error.statusCode;
+  if ('getStatus' in error && typeof error.getStatus === 'function') return Number(error.getStatus());
+  return undefined;
+}

@@ -1,0 +1,53 @@
+import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { AgentActor } from '../auth/actor.js';
+import type { Tenant } from './tenant.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the guard for people's requests. */
+    tenant?: Tenant;
+    /** Set by the guard for agents' requests. */
+    agent?: AgentActor;
+    /** Set by the idempotency interceptor, before the handler asks for it. */
+    resourceId?: string;
+  }
+}
+
+/** The HTTP request behind any kind of handler. */
+export function requestOf(context: ExecutionContext): FastifyRequest {
+  if (context.getType<string>() !== 'graphql') return context.switchToHttp().getRequest<FastifyRequest>();
+  // Mercurius passes what the module's `context` function returns as the third argument.
+  const { request } = context.getArgByIndex<{ request: FastifyRequest }>(2);
+  return request;
+}
+
+export const CurrentTenant = createParamDecorator((_data: unknown, context: ExecutionContext): Tenant => {
+  const { tenant } = requestOf(context);
+  if (tenant === undefined) throw new Bug('a handler asks for a tenant on a route without one');
+  return tenant;
+});
+
+export const CurrentAgent = createParamDecorator((_data: unknown, context: ExecutionContext): AgentActor => {
+  const { agent } = requestOf(context);
+  if (agent === undefined) throw new Bug('a handler asks for an agent on a route without one');
+  return agent;
+});
+
+/** The version that `If-Match` names; undefined when there is no such header, or it matches anything. */
+export const IfMatch = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): number | undefined => {
+    const header = requestOf(context).headers['if-match'];
+    if (header === undefined || header.trim() === '*') return undefined;
+    const match = /^\s*"(\d{1,15})"\s*$/.exec(header);
+    if (match !== null) return Number(match[1]);
+    // No resource of ours has such a tag, so it is certainly not the current one.
+    throw new StorageFault('request.stale', { publicMessage: `If-Match ${header} is not the current ETag` });
+  },
+);
+
+/** The tag of a resource's version, as RFC 9110 quotes it. */
+export function etagOf(version: number): string {
+  return `"${version}"`;
+}

@@ -1,0 +1,80 @@
+import type { UseCasePorts } from '@holdfast/control/use-cases/use-case.js';
+import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
+import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
+import { type Scope, type Sql, snapshot, transaction } from '@holdfast/database/sql/scope.js';
+import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
+import type { UserActor } from '../auth/actor.js';
+
+/** What of a request goes into the audit log, and an id for what it creates. */
+export type RequestFacts = {
+  requestId: string;
+  action: string;
+  /** The ids in the address, outermost first. */
+  parameters: Readonly<Record<string, string>>;
+  /** Given to what the request creates: the same when it is repeated with the same Idempotency-Key. */
+  resourceId?: string | undefined;
+};
+
+/** One request's view of the database: its organization's rows, and every change with its audit entry. */
+export class Tenant {
+  constructor(
+    readonly actor: UserActor,
+    private readonly scope: Scope,
+    private readonly request: RequestFacts,
+  ) {}
+
+  get now(): Date {
+    return systemClock.now();
+  }
+
+  /** An id for what this request creates. */
+  newId(): string {
+    return this.request.resourceId ?? systemRandom.id();
+  }
+
+  newSecret(): string {
+    return systemRandom.secret();
+  }
+
+  read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return snapshot(this.scope, work);
+  }
+
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return transaction(this.scope, async (sql) => {
+      const result = await work(sql);
+      await this.audit(sql);
+      return result;
+    });
+  }
+
+  /** For the use cases of `control`. */
+  get ports(): UseCasePorts {
+    const store = new PostgresStore(this.scope, { inEveryCommit: (sql) => this.audit(sql) });
+    return { store, clock: systemClock, random: { id: this.firstResourceId(), secret: systemRandom.secret } };
+  }
+
+  /** A use case takes the id of what it creates first; further ids are fresh. */
+  private firstResourceId(): () => string {
+    let given = this.request.resourceId;
+    return () => {
+      const id = given ?? systemRandom.id();
+      given = undefined;
+      return id;
+    };
+  }
+
+  private audit(sql: Sql): Promise<void> {
+    const { requestId, action, parameters } = this.request;
+    const [kind, id] = Object.entries(parameters).at(-1) ?? ['organizationId', this.actor.organizationId];
+    return writeAuditEntry(sql, {
+      organizationId: this.actor.organizationId,
+      actor: { kind: `user/${this.actor.tokenKind}`, id: this.actor.userId },
+      action,
+      target: { kind: kind.replace(/Id$/, ''), id },
+      requestId,
+      detail: { ...parameters, tokenId: this.actor.tokenId },
+      at: this.now,
+    });
+  }
+}

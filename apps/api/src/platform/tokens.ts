@@ -1,0 +1,3 @@
+/** Injection tokens for values that are no classes. */
+export const CONFIG = Symbol('config');
+export const LOGGER = Symbol('logger');

@@ -1,0 +1,55 @@
+import { type FaultItem, StorageFault } from '@holdfast/core/model/faults.js';
+import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
+import type { z } from 'zod';
+import { schemaOf } from './dto.js';
+
+/** Errors named in one answer: enough to repair a request, few enough to read. */
+const ERRORS_MAX = 20;
+
+type ZodIssue = z.core.$ZodIssue;
+
+/** Checks bodies, queries and paths against the zod schema of their DTO class. */
+@Injectable()
+export class ValidationPipe implements PipeTransform {
+  transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
+    const schema = schemaOf(metatype);
+    if (schema === undefined) return value;
+    // A POST without a body means one without fields: actions need none.
+    const result = schema.safeParse(type === 'body' ? (value ?? {}) : value);
+    if (result.success) return result.data;
+    // An id that is none can't be the id of anything.
+    if (type === 'param') {
+      throw new StorageFault('request.not_found', { publicMessage: 'there is nothing under this address' });
+    }
+    throw invalidRequest(result.error.issues, type === 'query' ? queryPointer : bodyPointer);
+  }
+}
+
+export function invalidRequest(
+  issues: readonly ZodIssue[],
+  pointerOf: (path: readonly PropertyKey[]) => string,
+): StorageFault {
+  const errors = issues.flatMap((issue) => itemsOf(issue, pointerOf)).slice(0, ERRORS_MAX);
+  const publicMessage = errors.map(({ pointer, detail }) => `${pointer || 'the body'}: ${detail}`).join('; ');
+  return new StorageFault('request.invalid', { publicMessage, errors });
+}
+
+/** An unknown field is named itself, not the object that has it. */
+function itemsOf(issue: ZodIssue, pointerOf: (path: readonly PropertyKey[]) => string): FaultItem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      pointer: pointerOf([...issue.path, key]),
+      detail: 'is not known here',
+    }));
+  }
+  return [{ pointer: pointerOf(issue.path), detail: issue.message }];
+}
+
+/** RFC 6901. */
+export function bodyPointer(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function queryPointer(path: readonly PropertyKey[]): string {
+  return path.map(String).join('.');
+}

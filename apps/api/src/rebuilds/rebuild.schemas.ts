@@ -1,0 +1,48 @@
+import type { ClusterId, RebuildId } from '@holdfast/core/model/ids.js';
+import { REBUILD_PHASES } from '@holdfast/core/model/rebuild.js';
+import { z } from 'zod';
+import { dto } from '../platform/dto.js';
+import { bytes, id, pageOf, time, uuid } from '../platform/schemas.js';
+
+export const rebuildSchema = z
+  .object({
+    id: uuid,
+    clusterId: uuid,
+    volumeId: uuid,
+    targetReplicaId: uuid,
+    targetNodeId: uuid,
+    sourceReplicaIds: z.array(uuid),
+    sourceNodeIds: z.array(uuid),
+    state: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
+    phase: z.enum(REBUILD_PHASES),
+    queuePosition: z
+      .int()
+      .nullable()
+      .describe('1 for the next one to be admitted; null when it does not wait.'),
+    priority: z.int().describe('Full copies the volume has: fewest first.'),
+    waitingFor: z.string(),
+    size: bytes,
+    bytes: z.object({ total: bytes, compared: bytes, skipped: bytes, sent: bytes, written: bytes }),
+    percent: z.number().min(0).max(100),
+    rateBytesPerSecond: bytes,
+    eta: z.object({ p50: time, p90: time }).nullable().describe('When it will be done; null while unknown.'),
+    snapshots: z.array(
+      z.object({
+        name: z.string(),
+        method: z.enum(['full', 'delta', 'fast']),
+        reason: z.string(),
+        bytesSent: bytes,
+      }),
+    ),
+    attempts: z.int(),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    queuedAt: time,
+    startedAt: time.nullable(),
+    finishedAt: time.nullable(),
+    version: z.int(),
+  })
+  .meta({ id: 'Rebuild' });
+
+export class RebuildPath extends dto(z.object({ clusterId: id<ClusterId>(), rebuildId: id<RebuildId>() })) {}
+export class RebuildDto extends dto(rebuildSchema) {}
+export class RebuildPage extends dto(pageOf(rebuildSchema, 'RebuildList')) {}

@@ -1,0 +1,46 @@
+import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { ClusterId, RebuildId } from '@holdfast/core/model/ids.js';
+import type { ListRequest } from '@holdfast/database/queries/list-rows.js';
+import { findRebuild, listQueuedRebuilds, listRebuilds } from '@holdfast/database/queries/rebuilds.js';
+import { Injectable } from '@nestjs/common';
+import { requireCluster } from '../clusters/require-cluster.js';
+import type { Tenant } from '../platform/tenant.js';
+import { queuePositions, type RebuildView, rebuildView } from './rebuild.view.js';
+
+type RebuildKey = { clusterId: ClusterId; rebuildId: RebuildId };
+
+@Injectable()
+export class RebuildsService {
+  list(tenant: Tenant, clusterId: ClusterId, request: ListRequest) {
+    return tenant.read(async (sql) => {
+      await requireCluster(sql, clusterId);
+      const { items, nextCursor } = await listRebuilds(sql, clusterId, request);
+      const positions = queuePositions(await listQueuedRebuilds(sql, clusterId));
+      return { items: items.map((item) => rebuildView(item, positions, tenant.now)), nextCursor };
+    });
+  }
+
+  get(tenant: Tenant, key: RebuildKey): Promise<RebuildView> {
+    return tenant.read(async (sql) => {
+      const rebuild = await findRebuild(sql, key);
+      if (rebuild === undefined) throw rebuildNotFound(key);
+      const positions = queuePositions(await listQueuedRebuilds(sql, key.clusterId));
+      return rebuildView(rebuild, positions, tenant.now);
+    });
+  }
+
+  async cancel(tenant: Tenant, key: RebuildKey): Promise<RebuildView> {
+    const { volumeId } = await tenant.read(async (sql) => {
+      const rebuild = await findRebuild(sql, key);
+      if (rebuild === undefined) throw rebuildNotFound(key);
+      return rebuild;
+    });
+    await cancelRebuild(tenant.ports, { volumeId, rebuildId: key.rebuildId });
+    return this.get(tenant, key);
+  }
+}
+
+function rebuildNotFound({ rebuildId }: RebuildKey): StorageFault {
+  return new StorageFault('rebuild.not_found', { publicMessage: `there is no rebuild ${rebuildId}` });
+}

@@ -1,0 +1,111 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type ProjectId } from '@holdfast/core/model/ids.js';
+import {
+  createProject,
+  findMember,
+  findOrganization,
+  findProject,
+  listMembers,
+  listOrganizations,
+  listProjects,
+} from '@holdfast/database/queries/tenancy.js';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { CurrentTenant } from '../platform/request.js';
+import { Route } from '../platform/route.decorator.js';
+import { ListQuery } from '../platform/schemas.js';
+import type { Tenant } from '../platform/tenant.js';
+import {
+  CreateProjectBody,
+  MemberDto,
+  MemberPage,
+  MemberPath,
+  OrganizationDto,
+  OrganizationPage,
+  OrganizationPath,
+  ProjectDto,
+  ProjectPage,
+  ProjectPath,
+} from './tenancy.schemas.js';
+
+@Controller('api/v1')
+export class TenancyController {
+  @Get('organizations')
+  @Route({ access: 'organization:read', summary: 'List organizations', answer: OrganizationPage })
+  async organizations(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
+    const { rows, nextCursor } = await tenant.read((sql) => listOrganizations(sql, query));
+    return {
+      items: rows.map(({ id, name, created_at }) => ({ id, name, createdAt: iso(created_at) })),
+      nextCursor,
+    };
+  }
+
+  @Get('organizations/:organizationId')
+  @Route({ access: 'organization:read', summary: 'Read an organization', answer: OrganizationDto })
+  async organization(@CurrentTenant() tenant: Tenant, @Param() { organizationId }: OrganizationPath) {
+    const found = await tenant.read((sql) => findOrganization(sql, organizationId));
+    if (found === undefined) throw notFound('organization', organizationId);
+    return { id: found.id, name: found.name, createdAt: iso(found.created_at) };
+  }
+
+  @Get('projects')
+  @Route({ access: 'project:read', summary: 'List projects', answer: ProjectPage })
+  async projects(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
+    const { rows, nextCursor } = await tenant.read((sql) => listProjects(sql, query));
+    return {
+      items: rows.map(({ created_at, id, name, version }) => ({
+        id,
+        name,
+        version,
+        createdAt: iso(created_at),
+      })),
+      nextCursor,
+    };
+  }
+
+  @Post('projects')
+  @Route({ access: 'project:write', summary: 'Create a project', answer: ProjectDto, status: 201 })
+  async createProject(@CurrentTenant() tenant: Tenant, @Body() { name }: CreateProjectBody) {
+    const id = asId<ProjectId>(tenant.newId());
+    const { organizationId } = tenant.actor;
+    await tenant.write((sql) => createProject(sql, { id, organizationId, name, now: tenant.now }));
+    return this.project(tenant, { projectId: id });
+  }
+
+  @Get('projects/:projectId')
+  @Route({ access: 'project:read', summary: 'Read a project', answer: ProjectDto })
+  async project(@CurrentTenant() tenant: Tenant, @Param() { projectId }: ProjectPath) {
+    const found = await tenant.read((sql) => findProject(sql, projectId));
+    if (found === undefined) throw notFound('project', projectId);
+    const { id, name, version, created_at } = found;
+    return { id, name, version, createdAt: iso(created_at) };
+  }
+
+  @Get('members')
+  @Route({ access: 'member:read', summary: 'List members', answer: MemberPage })
+  async members(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
+    const { rows, nextCursor } = await tenant.read((sql) => listMembers(sql, query));
+    return { items: rows.map(memberView), nextCursor };
+  }
+
+  @Get('members/:userId')
+  @Route({ access: 'member:read', summary: 'Read a member', answer: MemberDto })
+  async member(@CurrentTenant() tenant: Tenant, @Param() { userId }: MemberPath) {
+    const found = await tenant.read((sql) => findMember(sql, userId));
+    if (found === undefined) throw notFound('member', userId);
+    return memberView(found);
+  }
+}
+
+type Member = NonNullable<Awaited<ReturnType<typeof findMember>>>;
+
+function memberView({ user_id, email, name, role, created_at }: Member) {
+  return { userId: user_id, email, name, role, createdAt: iso(created_at) };
+}
+
+function iso(date: Date): string {
+  return date.toISOString();
+}
+
+function notFound(kind: 'organization' | 'project' | 'member', id: string): StorageFault {
+  return new StorageFault(`${kind}.not_found`, { publicMessage: `there is no ${kind} ${id}` });
+}

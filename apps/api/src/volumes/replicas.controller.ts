@@ -1,0 +1,54 @@
+import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { Controller, Delete, Get, Param } from '@nestjs/common';
+import { CurrentTenant, IfMatch } from '../platform/request.js';
+import { Route } from '../platform/route.decorator.js';
+import type { Tenant } from '../platform/tenant.js';
+import { ReplicaDto, ReplicaPage, ReplicaPath, VolumePath } from './volume.schemas.js';
+import { type ReplicaView, replicaView } from './volume.view.js';
+import { VolumesService } from './volumes.service.js';
+
+@Controller('api/v1/clusters/:clusterId/volumes/:volumeId/replicas')
+export class ReplicasController {
+  constructor(private readonly volumes: VolumesService) {}
+
+  /** All of them at once: a volume has at most a few dozen. */
+  @Get()
+  @Route({ access: 'volume:read', summary: "List a volume's copies", answer: ReplicaPage })
+  async list(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath) {
+    const { replicas } = await this.volumes.get(tenant, path);
+    return { items: replicas.map(replicaView), nextCursor: null };
+  }
+
+  @Get(':replicaId')
+  @Route({ access: 'volume:read', summary: 'Read one copy', answer: ReplicaDto })
+  async get(@CurrentTenant() tenant: Tenant, @Param() path: ReplicaPath): Promise<ReplicaView> {
+    const { replicas } = await this.volumes.get(tenant, path);
+    const found = replicas.find(({ replica }) => replica.id === path.replicaId);
+    if (found === undefined) {
+      throw new StorageFault('replica.not_found', { publicMessage: `there is no replica ${path.replicaId}` });
+    }
+    return replicaView(found);
+  }
+
+  @Delete(':replicaId')
+  @Route({
+    access: 'volume:write',
+    summary: 'Drop one copy; another is built in its place',
+    answer: ReplicaDto,
+    status: 202,
+  })
+  async delete(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: ReplicaPath,
+    @IfMatch() ifVersion: number | undefined,
+  ): Promise<ReplicaView> {
+    const view = await this.get(tenant, path);
+    await requestReplicaRemoval(tenant.ports, {
+      volumeId: path.volumeId,
+      replicaId: path.replicaId,
+      ifVersion,
+    });
+    return { ...view, intent: 'remove' };
+  }
+}

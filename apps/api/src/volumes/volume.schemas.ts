@@ -1,0 +1,190 @@
+import { BLOCK_BYTES, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
+import type { ClusterId, NodeId, ProjectId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import { REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/core/model/volume.js';
+import { z } from 'zod';
+import { dto } from '../platform/dto.js';
+import { bytes, conditionSchema, id, pageOf, time, uuid } from '../platform/schemas.js';
+
+const tags = z.array(z.string().min(1).max(128)).max(32);
+const override = z.enum(['ignored', 'enabled', 'disabled']);
+
+/** What may be said at creation and changed later. */
+const changeable = {
+  numberOfReplicas: z.int().min(REPLICA_COUNT_MIN).max(REPLICA_COUNT_MAX),
+  nodeSelector: tags,
+  diskSelector: tags,
+  dataLocality: z.enum(['disabled', 'best-effort', 'strict-local']),
+  replicaSoftAntiAffinity: override,
+  replicaZoneSoftAntiAffinity: override,
+  replicaDiskSoftAntiAffinity: override,
+  replicaAutoBalance: z.enum(['ignored', 'disabled', 'least-effort', 'best-effort']),
+};
+
+const size = z
+  .int()
+  .min(BLOCK_BYTES)
+  .max(VOLUME_BYTES_MAX)
+  .multipleOf(BLOCK_BYTES)
+  .describe(`Bytes; a multiple of ${BLOCK_BYTES}.`);
+
+export class CreateVolumeBody extends dto(
+  z.strictObject({
+    name: z.string().min(1).max(63),
+    projectId: id<ProjectId>().optional().describe("Left out: the token's, or the only one."),
+    size,
+    dataEngine: z.enum(['v1', 'v2']).optional(),
+    ...z.object(changeable).partial().shape,
+  }),
+) {}
+
+export class PatchVolumeBody extends dto(z.strictObject(changeable).partial()) {}
+
+export class AttachBody extends dto(
+  z.strictObject({ nodeId: id<NodeId>().nullish().describe('Left out: a node that holds a copy.') }),
+) {}
+
+export class DetachBody extends dto(
+  z.strictObject({ force: z.boolean().optional().describe('Do not wait for a holder that may be dead.') }),
+) {}
+
+/** For actions without parameters: an empty object, or no body at all. */
+export class NoBody extends dto(z.strictObject({})) {}
+
+export class VolumePath extends dto(z.object({ clusterId: id<ClusterId>(), volumeId: id<VolumeId>() })) {}
+
+export class ReplicaPath extends dto(
+  z.object({ clusterId: id<ClusterId>(), volumeId: id<VolumeId>(), replicaId: id<ReplicaId>() }),
+) {}
+
+export const replicaSchema = z
+  .object({
+    id: uuid,
+    volumeId: uuid,
+    nodeId: uuid.nullable(),
+    diskId: uuid.nullable(),
+    zone: z.string().nullable(),
+    mode: z.enum(['RW', 'WO', 'ERR']).nullable(),
+    state: z.enum(['running', 'stopped', 'rebuilding', 'failed']),
+    intent: z.enum(['keep', 'evict', 'remove']),
+    size: bytes,
+    writtenBytes: bytes,
+    healthyAt: time.nullable(),
+    lastHealthyAt: time.nullable(),
+    failedAt: time.nullable(),
+    lastFailedAt: time.nullable(),
+    failure: z.object({ reason: z.string(), message: z.string() }).nullable(),
+    rebuildRetryCount: z.int(),
+    createdAt: time,
+  })
+  .meta({ id: 'Replica' });
+
+export const verificationSchema = z
+  .object({
+    state: z.enum(['running', 'done', 'failed']),
+    equal: z.boolean().nullable().describe('True when all copies that were compared hold the same bytes.'),
+    message: z.string(),
+    requestedAt: time,
+    finishedAt: time.nullable(),
+    replicas: z.array(
+      z.object({
+        replicaId: uuid,
+        checksum: z.string().nullable(),
+        writtenBytes: bytes.nullable(),
+        error: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'Verification' });
+
+export const volumeSchema = z
+  .object({
+    id: uuid,
+    name: z.string(),
+    organizationId: uuid,
+    projectId: uuid,
+    clusterId: uuid,
+    size: bytes,
+    writtenBytes: bytes,
+    numberOfReplicas: z.int(),
+    dataEngine: z.enum(['v1', 'v2']),
+    nodeSelector: z.array(z.string()),
+    diskSelector: z.array(z.string()),
+    dataLocality: changeable.dataLocality,
+    replicaSoftAntiAffinity: override,
+    replicaZoneSoftAntiAffinity: override,
+    replicaDiskSoftAntiAffinity: override,
+    replicaAutoBalance: changeable.replicaAutoBalance,
+    state: z.enum(['creating', 'detached', 'attaching', 'attached', 'detaching', 'deleting']),
+    robustness: z.enum(['healthy', 'degraded', 'faulted', 'unknown']),
+    attachedNodeId: uuid.nullable(),
+    endpoint: z
+      .object({ nbdUri: z.string().nullable().describe('Complete for any NBD client; null for viewers.') })
+      .nullable()
+      .describe('Not null exactly while the volume is attached.'),
+    attention: z
+      .object({ code: z.string(), message: z.string(), cures: z.array(z.string()), since: time })
+      .nullable()
+      .describe('What a person has to decide, when the volume can not go on by itself.'),
+    conditions: z.array(conditionSchema),
+    replicas: z.array(replicaSchema),
+    verification: verificationSchema.nullable(),
+    lastDegradedAt: time.nullable(),
+    generation: z.int(),
+    observedGeneration: z.int(),
+    version: z.int(),
+    createdAt: time,
+  })
+  .meta({ id: 'Volume' });
+
+export const snapshotSchema = z
+  .object({
+    id: uuid,
+    volumeId: uuid,
+    name: z.string(),
+    origin: z.enum(['user', 'system']),
+    parentId: uuid.nullable(),
+    createdAt: time,
+  })
+  .meta({ id: 'Snapshot' });
+
+export const explanationSchema = z
+  .object({
+    volumeId: uuid,
+    scheduled: conditionSchema.nullable(),
+    replicas: z.array(
+      z.object({
+        replicaId: uuid,
+        nodeName: z.string().nullable(),
+        diskName: z.string().nullable(),
+        zone: z.string().nullable(),
+        message: z.string(),
+      }),
+    ),
+    nextReplica: z
+      .object({
+        fits: z.boolean(),
+        nodeName: z.string().nullable(),
+        diskName: z.string().nullable(),
+        refusals: z.array(
+          z.object({
+            nodeName: z.string(),
+            diskName: z.string().nullable(),
+            rule: z.string(),
+            reason: z.string(),
+            message: z.string(),
+            cure: z.string(),
+          }),
+        ),
+        cures: z.array(z.string()),
+      })
+      .describe('Where one more replica would go, or which rule refuses each candidate.'),
+  })
+  .meta({ id: 'Explanation' });
+
+export class VolumeDto extends dto(volumeSchema) {}
+export class VolumePage extends dto(pageOf(volumeSchema, 'VolumeList')) {}
+export class ReplicaDto extends dto(replicaSchema) {}
+export class ReplicaPage extends dto(pageOf(replicaSchema, 'ReplicaList')) {}
+export class SnapshotPage extends dto(pageOf(snapshotSchema, 'SnapshotList')) {}
+export class VerificationDto extends dto(verificationSchema) {}
+export class ExplanationDto extends dto(explanationSchema) {}

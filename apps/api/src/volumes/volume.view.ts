@@ -1,0 +1,106 @@
+import { replicaState } from '@holdfast/core/model/replica.js';
+import type { Snapshot } from '@holdfast/core/model/snapshot.js';
+import type { Volume, VolumeVerification } from '@holdfast/core/model/volume.js';
+import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
+import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
+import type { z } from 'zod';
+import { isAllowed } from '../auth/permissions.js';
+import { conditionView, isoOrNull } from '../platform/schemas.js';
+import type { replicaSchema, snapshotSchema, verificationSchema, volumeSchema } from './volume.schemas.js';
+
+export type VolumeView = z.infer<typeof volumeSchema>;
+export type ReplicaView = z.infer<typeof replicaSchema>;
+
+/** A volume as the API shows it to somebody with this role. */
+export function volumeView({ volume, replicas }: VolumeWithReplicas, role: MemberRole): VolumeView {
+  const { spec } = volume;
+  return {
+    id: volume.id,
+    name: volume.name,
+    organizationId: volume.organizationId,
+    projectId: volume.projectId,
+    clusterId: volume.clusterId,
+    size: spec.sizeBytes,
+    writtenBytes: volume.writtenBytes,
+    numberOfReplicas: spec.numberOfReplicas,
+    dataEngine: spec.dataEngine,
+    nodeSelector: [...spec.nodeSelector],
+    diskSelector: [...spec.diskSelector],
+    dataLocality: spec.dataLocality,
+    replicaSoftAntiAffinity: spec.replicaSoftAntiAffinity,
+    replicaZoneSoftAntiAffinity: spec.replicaZoneSoftAntiAffinity,
+    replicaDiskSoftAntiAffinity: spec.replicaDiskSoftAntiAffinity,
+    replicaAutoBalance: spec.replicaAutoBalance,
+    state: volume.state,
+    robustness: volume.robustness,
+    attachedNodeId: volume.attachedNodeId ?? null,
+    endpoint: endpointView(volume, role),
+    attention: attentionView(volume),
+    conditions: volume.conditions.map(conditionView),
+    replicas: replicas.map(replicaView),
+    verification: volume.verification === undefined ? null : verificationView(volume.verification),
+    lastDegradedAt: isoOrNull(volume.lastDegradedAt),
+    generation: volume.generation,
+    observedGeneration: volume.observedGeneration,
+    version: volume.version,
+    createdAt: volume.createdAt.toISOString(),
+  };
+}
+
+/** The address holds the attachment's secret: who has it may write. So it is for those who may change volumes. */
+function endpointView({ state, endpoint }: Volume, role: MemberRole): VolumeView['endpoint'] {
+  if (state !== 'attached' || endpoint === undefined) return null;
+  if (!isAllowed(role, 'volume:write')) return { nbdUri: null };
+  const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
+  return { nbdUri: `nbd://${host}:${endpoint.port}/${encodeURIComponent(endpoint.exportName)}` };
+}
+
+function attentionView({ attention }: Volume): VolumeView['attention'] {
+  if (attention === undefined) return null;
+  const { code, message, cures, since } = attention;
+  return { code, message, cures: [...cures], since: since.toISOString() };
+}
+
+export function replicaView({ replica, zone }: PlacedReplica): ReplicaView {
+  return {
+    id: replica.id,
+    volumeId: replica.volumeId,
+    nodeId: replica.nodeId ?? null,
+    diskId: replica.diskId ?? null,
+    zone: zone ?? null,
+    mode: replica.mode ?? null,
+    state: replicaState(replica),
+    intent: replica.intent,
+    size: replica.sizeBytes,
+    writtenBytes: replica.writtenBytes,
+    healthyAt: isoOrNull(replica.healthyAt),
+    lastHealthyAt: isoOrNull(replica.lastHealthyAt),
+    failedAt: isoOrNull(replica.failedAt),
+    lastFailedAt: isoOrNull(replica.lastFailedAt),
+    failure: replica.failure ?? null,
+    rebuildRetryCount: replica.rebuildRetryCount,
+    createdAt: replica.createdAt.toISOString(),
+  };
+}
+
+export function verificationView(verification: VolumeVerification): z.infer<typeof verificationSchema> {
+  return {
+    state: verification.state,
+    equal: verification.equal ?? null,
+    message: verification.message,
+    requestedAt: verification.requestedAt.toISOString(),
+    finishedAt: isoOrNull(verification.finishedAt),
+    replicas: verification.replicas.map((replica) => ({ ...replica })),
+  };
+}
+
+export function snapshotView(snapshot: Snapshot): z.infer<typeof snapshotSchema> {
+  return {
+    id: snapshot.id,
+    volumeId: snapshot.volumeId,
+    name: snapshot.name,
+    origin: snapshot.origin,
+    parentId: snapshot.parentId ?? null,
+    createdAt: snapshot.createdAt.toISOString(),
+  };
+}

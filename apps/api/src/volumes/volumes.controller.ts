@@ -1,0 +1,165 @@
+import { listSnapshots } from '@holdfast/database/queries/volumes.js';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ClusterPath } from '../clusters/cluster.schemas.js';
+import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
+import { Route } from '../platform/route.decorator.js';
+import { ListQuery } from '../platform/schemas.js';
+import type { Tenant } from '../platform/tenant.js';
+import {
+  AttachBody,
+  CreateVolumeBody,
+  DetachBody,
+  ExplanationDto,
+  NoBody,
+  PatchVolumeBody,
+  SnapshotPage,
+  VerificationDto,
+  VolumeDto,
+  VolumePage,
+  VolumePath,
+} from './volume.schemas.js';
+import { snapshotView, type VolumeView, verificationView, volumeView } from './volume.view.js';
+import { VolumesService } from './volumes.service.js';
+
+@Controller('api/v1/clusters/:clusterId/volumes')
+export class VolumesController {
+  constructor(private readonly volumes: VolumesService) {}
+
+  @Get()
+  @Route({ access: 'volume:read', summary: 'List volumes', answer: VolumePage })
+  async list(@CurrentTenant() tenant: Tenant, @Param() path: ClusterPath, @Query() query: ListQuery) {
+    const { items, nextCursor } = await this.volumes.list(tenant, path.clusterId, query);
+    return { items: items.map((item) => volumeView(item, tenant.actor.role)), nextCursor };
+  }
+
+  @Post()
+  @Route({
+    access: 'volume:write',
+    summary: 'Create a volume and place its replicas',
+    answer: VolumeDto,
+    status: 201,
+  })
+  async create(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: ClusterPath,
+    @Body() body: CreateVolumeBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const created = await this.volumes.create(tenant, path.clusterId, body);
+    void reply.header('location', `/api/v1/clusters/${path.clusterId}/volumes/${created.volume.id}`);
+    return tagged(reply, volumeView(created, tenant.actor.role));
+  }
+
+  @Get(':volumeId')
+  @Route({ access: 'volume:read', summary: 'Read a volume', answer: VolumeDto })
+  async get(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: VolumePath,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return tagged(reply, volumeView(await this.volumes.get(tenant, path), tenant.actor.role));
+  }
+
+  @Patch(':volumeId')
+  @Route({ access: 'volume:write', summary: 'Change what is wanted of a volume', answer: VolumeDto })
+  async patch(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: VolumePath,
+    @Body() body: PatchVolumeBody,
+    @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return tagged(
+      reply,
+      volumeView(await this.volumes.patch(tenant, path, body, ifVersion), tenant.actor.role),
+    );
+  }
+
+  @Delete(':volumeId')
+  @Route({
+    access: 'volume:write',
+    summary: 'Delete a volume and its copies',
+    answer: VolumeDto,
+    status: 202,
+  })
+  async delete(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: VolumePath,
+    @IfMatch() ifVersion: number | undefined,
+  ) {
+    return volumeView(await this.volumes.delete(tenant, path, ifVersion), tenant.actor.role);
+  }
+
+  @Post(':volumeId/attach')
+  @Route({ access: 'volume:write', summary: 'Serve a volume on a node', answer: VolumeDto })
+  async attach(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: VolumePath,
+    @Body() body: AttachBody,
+    @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const found = await this.volumes.attach(tenant, path, body.nodeId ?? undefined, ifVersion);
+    const view = volumeView(found, tenant.actor.role);
+    return accepted(reply, view, view.state === 'attached');
+  }
+
+  @Post(':volumeId/detach')
+  @Route({ access: 'volume:write', summary: 'Stop serving a volume', answer: VolumeDto })
+  async detach(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: VolumePath,
+    @Body() body: DetachBody,
+    @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const found = await this.volumes.detach(tenant, path, body.force, ifVersion);
+    const view = volumeView(found, tenant.actor.role);
+    return accepted(reply, view, view.state === 'detached');
+  }
+
+  @Post(':volumeId/verify')
+  @Route({ access: 'volume:write', summary: 'Are all copies equal?', answer: VerificationDto })
+  async verify(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: VolumePath,
+    @Body() _body: NoBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const isAwaited = () => !request.raw.socket.destroyed;
+    const result = await this.volumes.verify(tenant, path, isAwaited);
+    if (result.state === 'running') void reply.code(202);
+    return verificationView(result);
+  }
+
+  @Post(':volumeId/explain')
+  @Route({
+    access: 'volume:read',
+    summary: 'Why is it where it is, and why not elsewhere?',
+    answer: ExplanationDto,
+  })
+  explain(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() _body: NoBody) {
+    return this.volumes.explain(tenant, path);
+  }
+
+  @Get(':volumeId/snapshots')
+  @Route({ access: 'volume:read', summary: "List a volume's snapshots", answer: SnapshotPage })
+  async snapshots(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Query() query: ListQuery) {
+    await this.volumes.get(tenant, path);
+    const { items, nextCursor } = await tenant.read((sql) => listSnapshots(sql, path, query));
+    return { items: items.map(snapshotView), nextCursor };
+  }
+}
+
+function tagged(reply: FastifyReply, view: VolumeView): VolumeView {
+  void reply.header('etag', etagOf(view.version));
+  return view;
+}
+
+/** 200 when what was asked for is so already, 202 while the worker makes it so. */
+function accepted(reply: FastifyReply, view: VolumeView, isDone: boolean): VolumeView {
+  if (!isDone) void reply.code(202);
+  return tagged(reply, view);
+}

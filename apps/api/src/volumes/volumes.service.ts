@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
+import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
+import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
+import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
+import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import {
+  asId,
+  type ClusterId,
+  type NodeId,
+  type ProjectId,
+  type VolumeId,
+} from '@holdfast/core/model/ids.js';
+import type { VolumeVerification } from '@holdfast/core/model/volume.js';
+import type { ListRequest } from '@holdfast/database/queries/list-rows.js';
+import { findOnlyProject, findProject } from '@holdfast/database/queries/tenancy.js';
+import { findVolume, listVolumes, type VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
+import { Injectable } from '@nestjs/common';
+import { requireCluster } from '../clusters/require-cluster.js';
+import type { Tenant } from '../platform/tenant.js';
+import { explainVolume } from './explain-volume.js';
+import type { CreateVolumeBody, PatchVolumeBody } from './volume.schemas.js';
+
+/** How long `verify` keeps its caller waiting; larger volumes are asked about again. */
+const VERIFY_WAIT_MS = 60_000;
+const VERIFY_POLL_MS = 250;
+
+export type VolumeKey = { clusterId: ClusterId; volumeId: VolumeId };
+
+/** What can be done with volumes. REST and GraphQL are two thin adapters over it. */
+@Injectable()
+export class VolumesService {
+  async list(tenant: Tenant, clusterId: ClusterId, request: ListRequest) {
+    return tenant.read(async (sql) => {
+      await requireCluster(sql, clusterId);
+      return listVolumes(sql, clusterId, request);
+    });
+  }
+
+  async get(tenant: Tenant, key: VolumeKey): Promise<VolumeWithReplicas> {
+    const found = await tenant.read((sql) => findVolume(sql, key));
+    if (found === undefined) throw volumeNotFound(key.volumeId);
+    return found;
+  }
+
+  async create(tenant: Tenant, clusterId: ClusterId, body: CreateVolumeBody): Promise<VolumeWithReplicas> {
+    const { size, projectId: wantedProject, ...spec } = body;
+    const projectId = await this.projectFor(tenant, wantedProject);
+    const { organizationId } = tenant.actor;
+    const input = { ...spec, sizeBytes: size, organizationId, projectId, clusterId };
+    const { volumeId } = await createVolume(tenant.ports, input);
+    return this.get(tenant, { clusterId, volumeId });
+  }
+
+  async patch(tenant: Tenant, key: VolumeKey, patch: PatchVolumeBody, ifVersion: number | undefined) {
+    await this.get(tenant, key);
+    await patchVolume(tenant.ports, { volumeId: key.volumeId, patch, ifVersion });
+    return this.get(tenant, key);
+  }
+
+  async delete(tenant: Tenant, key: VolumeKey, ifVersion: number | undefined): Promise<VolumeWithReplicas> {
+    const before = await this.get(tenant, key);
+    await requestDelete(tenant.ports, { volumeId: key.volumeId, ifVersion });
+    // The worker may have finished already.
+    return (await tenant.read((sql) => findVolume(sql, key))) ?? before;
+  }
+
+  async attach(tenant: Tenant, key: VolumeKey, nodeId: NodeId | undefined, ifVersion: number | undefined) {
+    await this.get(tenant, key);
+    await requestAttach(tenant.ports, { volumeId: key.volumeId, nodeId, ifVersion });
+    return this.get(tenant, key);
+  }
+
+  async detach(tenant: Tenant, key: VolumeKey, force: boolean | undefined, ifVersion: number | undefined) {
+    await this.get(tenant, key);
+    await requestDetach(tenant.ports, { volumeId: key.volumeId, force, ifVersion });
+    return this.get(tenant, key);
+  }
+
+  /** Waits for the result, up to a bound; a verification that still runs then is returned as running. */
+  async verify(tenant: Tenant, key: VolumeKey, isAwaited: () => boolean): Promise<VolumeVerification> {
+    await this.get(tenant, key);
+    await requestVerify(tenant.ports, { volumeId: key.volumeId });
+    const deadline = Date.now() + VERIFY_WAIT_MS;
+    for (;;) {
+      const { verification } = (await this.get(tenant, key)).volume;
+      if (verification === undefined) throw volumeNotFound(key.volumeId);
+      if (verification.state !== 'running' || Date.now() >= deadline || !isAwaited()) return verification;
+      await delay(VERIFY_POLL_MS);
+    }
+  }
+
+  async explain(tenant: Tenant, key: VolumeKey) {
+    await this.get(tenant, key);
+    const view = await tenant.ports.store.loadVolume(key.volumeId);
+    if (view === undefined) throw volumeNotFound(key.volumeId);
+    return explainVolume(view, asId(tenant.newId()), tenant.now);
+  }
+
+  private async projectFor(tenant: Tenant, wanted: ProjectId | undefined): Promise<ProjectId> {
+    const { projectId: ofToken } = tenant.actor;
+    const named = wanted ?? ofToken;
+    const found = await tenant.read(async (sql) =>
+      named === undefined ? findOnlyProject(sql) : (await findProject(sql, named))?.id,
+    );
+    if (found !== undefined) return found;
+    const detail =
+      named === undefined ? 'is needed: there are several projects' : `there is no project ${named}`;
+    throw new StorageFault('request.invalid', {
+      publicMessage: `projectId ${detail}`,
+      errors: [{ pointer: '/projectId', detail }],
+    });
+  }
+}
+
+export function volumeNotFound(volumeId: VolumeId): StorageFault {
+  return new StorageFault('volume.not_found', { publicMessage: `there is no volume ${volumeId}` });
+}

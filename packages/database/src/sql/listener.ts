@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+
+const RECONNECT_PAUSE_MS = 500;
+
+export type ListenerOptions = {
+  url: string;
+  applicationName: string;
+  channels: readonly string[];
+  onNotification: (channel: string, payload: string) => void;
+  /** After each connect: what was said while there was none is lost, so whoever relies on it reads again. */
+  onConnected: () => void;
+  onTrouble: (error: unknown) => void;
+};
+
+/** One connection that hears what Postgres is told by NOTIFY, and comes back by itself when it is cut. */
+export class Listener {
+  private client: pg.Client | undefined;
+  private stopped = false;
+  private readonly running: Promise<void>;
+
+  constructor(private readonly options: ListenerOptions) {
+    this.running = this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.client?.end();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopped) {
+      try {
+        await this.listenUntilCut();
+      } catch (error) {
+        this.options.onTrouble(error);
+      }
+      this.client = undefined;
+      if (!this.stopped) await delay(RECONNECT_PAUSE_MS);
+    }
+  }
+
+  private async listenUntilCut(): Promise<void> {
+    const { url, applicationName, channels, onNotification, onConnected, onTrouble } = this.options;
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: applicationName,
+      // A connection that only listens would not notice that the other side is gone.
+      keepAlive: true,
+    });
+    this.client = client;
+    const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
+    client.on('error', onTrouble);
+    client.on('notification', ({ channel, payload }) => onNotification(channel, payload ?? ''));
+    await client.connect();
+    // Identifiers of ours, never of a user's.
+    await client.query(channels.map((channel) => `LISTEN ${channel}`).join('; '));
+    onConnected();
+    await ended;
+  }
+}
