@@ -30,8 +30,8 @@ export class SeededRandom implements Random {
   }
 
   id(): string {
-    const hex = (length: number) => Array.from({ length }, () => this.below(16).toString(16)).join('');
-    return `${hex(8)}-${hex(4)}-7${hex(3)}-8${hex(3)}-${hex(12)}`;
+    const hex = (bits: number) => (this.below(2 ** bits) + 2 ** bits).toString(16).slice(1);
+    return `${hex(32)}-${hex(16)}-7${hex(12)}-8${hex(12)}-${hex(16)}${hex(32)}`;
   }
 
   secret(): string {

@@ -27,11 +27,9 @@ export function checkVolume(view: VolumeView): string[] {
     if (replica.mode === 'RW' && replica.failedAt !== undefined) {
       findings.push(`${name}: failed replica ${replica.id} counts as RW`);
     }
-    if (
-      replica.mode !== undefined &&
-      !['attached', 'detaching'].includes(volume.state) &&
-      replica.mode !== 'ERR'
-    ) {
+    // An engine may run before its start has been recorded, so `attaching` says nothing about modes.
+    const hasNoEngine = volume.state === 'creating' || volume.state === 'detached';
+    if (hasNoEngine && (replica.mode === 'RW' || replica.mode === 'WO')) {
       findings.push(`${name} is ${volume.state} and replica ${replica.id} is ${replica.mode}`);
     }
   }

@@ -104,8 +104,10 @@ function rebuildChanges(view: VolumeView, report: EngineReport, now: Date): Chan
     const error = reported.error ?? { code: 'engine.rebuild_failed', message: 'the engine gave no reason' };
     return rebuildFailed(view, { rebuild, target, error, isCounted: true }, now);
   }
-  // RW is the proof of success, also when the report of the rebuild itself is gone already.
-  if (targetMode === 'RW') return rebuildSucceeded(view, rebuild, reported, now);
+  // RW is the proof of success when the report of the rebuild itself is gone already. The target of one that succeeded
+  // may have failed again since: that is a failure of the replica, seen once its rebuild has ended.
+  if (targetMode === 'RW' || reported?.state === 'succeeded')
+    return rebuildSucceeded(view, rebuild, reported, now);
   return [];
 }
 

@@ -9,6 +9,7 @@ import {
   type ReplicaId,
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
+import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { rebuildPercent } from '@holdfast/core/model/rebuild.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { writtenOn } from './apply-change.js';
@@ -19,13 +20,17 @@ type Report = { clusterId: ClusterId; nodeId: NodeId; heartbeat: Heartbeat; now:
 /** Stores what an agent reports. Facts only: what follows from them is the reconcilers' to decide. */
 export function storeHeartbeat(
   transaction: Transaction,
-  report: Omit<Report, 'nodeId'> & { newNodeId: NodeId },
+  report: Omit<Report, 'nodeId'> & { newNodeId: () => NodeId },
 ): NodeId {
   const { clusterId, heartbeat, now, newNodeId } = report;
   if (!transaction.tables.clusters.has(clusterId)) {
     throw new StorageFault('cluster.not_found', { publicMessage: `there is no cluster ${clusterId}` });
   }
-  const { nodeId, rebooted } = storeNode(transaction, { clusterId, nodeId: newNodeId, heartbeat, now });
+  const known = [...transaction.tables.nodes.values()].find(
+    (node) => node.clusterId === clusterId && node.name === heartbeat.node.name,
+  );
+  const nodeId = known?.id ?? newNodeId();
+  const rebooted = storeNode(transaction, { clusterId, nodeId, heartbeat, now }, known);
   const stored = { clusterId, nodeId, heartbeat, now };
   if (rebooted) wakeVolumesOf(transaction, nodeId);
   storeEngines(transaction, stored);
@@ -35,12 +40,10 @@ export function storeHeartbeat(
   return nodeId;
 }
 
-function storeNode(transaction: Transaction, report: Report): { nodeId: NodeId; rebooted: boolean } {
+/** Returns whether the agent has been started anew. */
+function storeNode(transaction: Transaction, report: Report, known: NodeRow | undefined): boolean {
   const { tables } = transaction;
   const { heartbeat, now } = report;
-  const known = [...tables.nodes.values()].find(
-    ({ clusterId, name }) => clusterId === report.clusterId && name === heartbeat.node.name,
-  );
   const rebooted = known?.bootId !== heartbeat.node.bootId;
   const before = known ?? newNode(report);
   const zone = heartbeat.node.zone ?? undefined;
@@ -63,7 +66,7 @@ function storeNode(transaction: Transaction, report: Report): { nodeId: NodeId; 
   if (rebooted || conditionOf(before.conditions, 'Ready')?.status !== 'True') {
     transaction.touchCluster(report.clusterId);
   }
-  return { nodeId: row.id, rebooted };
+  return rebooted;
 }
 
 function newNode({ clusterId, nodeId, heartbeat }: Report): NodeRow {
@@ -150,7 +153,7 @@ function storeDisk(transaction: Transaction, { clusterId, nodeId, now }: Report,
   const { disks } = transaction.tables;
   const id = asId<DiskId>(report.diskId);
   const known = disks.get(id);
-  if (known !== undefined && known.nodeId !== nodeId) return;
+  if (known !== undefined && (known.nodeId !== nodeId || saysTheSame(known, report))) return;
   const status = report.ready ? 'True' : 'False';
   const ready = { type: 'Ready' as const, status, reason: report.reason, message: report.message } as const;
   const conditions = withCondition(known?.conditions ?? [], ready, now);
@@ -183,6 +186,21 @@ function storeDisk(transaction: Transaction, { clusterId, nodeId, now }: Report,
   const isCounted = isReadyChanged || known.storageMaximumBytes !== report.maximumBytes;
   transaction.put(disks, id, { ...known, ...facts, version: known.version + (isCounted ? 1 : 0) });
   if (isCounted) transaction.touchCluster(clusterId);
+}
+
+function saysTheSame(known: StorageDisk, report: DiskReport): boolean {
+  const ready = conditionOf(known.conditions, 'Ready');
+  return (
+    known.name === report.name &&
+    known.path === report.path &&
+    known.type === report.type &&
+    known.fileSystem === report.fileSystem &&
+    known.storageMaximumBytes === report.maximumBytes &&
+    known.storageAvailableBytes === report.availableBytes &&
+    ready?.status === (report.ready ? 'True' : 'False') &&
+    ready.reason === report.reason &&
+    ready.message === report.message
+  );
 }
 
 function storeUsage(transaction: Transaction, { nodeId, heartbeat }: Report): void {

@@ -40,13 +40,21 @@ export class MemoryStore implements Store {
   constructor(private readonly random: Random) {}
 
   createCluster(id: ClusterId): void {
-    this.tables.clusters.set(id, { id, overrides: {}, settingsVersion: 1, rebuildQueueVersion: 1 });
+    this.tables.clusters.set(id, {
+      id,
+      overrides: {},
+      settings: effectiveSettings({}),
+      settingsVersion: 1,
+      rebuildQueueVersion: 1,
+    });
   }
 
   setSetting(clusterId: ClusterId, name: SettingName, value: SettingValue): void {
     const row = this.clusterRow(clusterId);
     const overrides = { ...row.overrides, [name]: parseSettingValue(name, value) };
-    this.tables.clusters.set(clusterId, { ...row, overrides, settingsVersion: row.settingsVersion + 1 });
+    const settings = effectiveSettings(overrides);
+    const settingsVersion = row.settingsVersion + 1;
+    this.tables.clusters.set(clusterId, { ...row, overrides, settings, settingsVersion });
     this.tables.outbox.push({ kind: 'cluster', clusterId });
   }
 
@@ -89,12 +97,12 @@ export class MemoryStore implements Store {
   }
 
   async loadFleet(clusterId: ClusterId): Promise<FleetView> {
-    const { overrides, settingsVersion } = this.clusterRow(clusterId);
+    const { settings, settingsVersion } = this.clusterRow(clusterId);
     const nodes = [...this.tables.nodes.values()].filter((node) => node.clusterId === clusterId);
     const nodeIds = new Set(nodes.map(({ id }) => id));
     return {
       clusterId,
-      settings: effectiveSettings(overrides),
+      settings,
       settingsVersion,
       nodes: nodes.sort((a, b) => compareIds(a.id, b.id)),
       disks: [...this.tables.disks.values()]
@@ -182,7 +190,7 @@ export class MemoryStore implements Store {
   }
 
   async recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now: Date): Promise<{ nodeId: NodeId }> {
-    const newNodeId = asId<NodeId>(this.random.id());
+    const newNodeId = () => asId<NodeId>(this.random.id());
     return this.transact((transaction) => ({
       nodeId: storeHeartbeat(transaction, { clusterId, heartbeat, now, newNodeId }),
     }));

@@ -16,10 +16,12 @@ import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
 
 export type ClusterRow = {
   readonly id: ClusterId;
   readonly overrides: Readonly<Record<string, unknown>>;
+  readonly settings: ClusterSettings;
   readonly settingsVersion: number;
   readonly rebuildQueueVersion: number;
 };
