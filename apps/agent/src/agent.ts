@@ -111,8 +111,8 @@ export class Agent {
   async stop(): Promise<void> {
     this.ready = false;
     await this.engines.stopAll();
-    await this.heartbeat.stop();
-    // Not awaited: it ends when the last connection does, and those end with their hosts.
+    // Neither is awaited: a heartbeat may take as long as its timeout, and the port closes with its last connection.
+    void this.heartbeat.stop();
     void this.gateway.close();
     await this.replicas.close();
     await Promise.all([this.engineHosts.stop(), this.replicaHosts.stop()]);

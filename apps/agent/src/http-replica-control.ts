@@ -3,24 +3,16 @@ import type { Answer, Ask, CommandName, ConnectControl } from '@holdfast/data-en
 import { toFault } from './hosts/ipc-peer.js';
 import { postJson } from './json-http.js';
 
-/** Snapshots and hashes read or flush a good deal of data; anything slower counts as no answer. */
-const SLOW_COMMAND_TIMEOUT_MS = 60_000;
-const COMMAND_TIMEOUT_MS = 8_000;
-
-const SLOW: ReadonlySet<CommandName> = new Set([
-  'snapshot',
-  'hashes',
-  'start-over',
-  'merge-down',
-  'settle',
-  'open',
-  'cancel-pull',
-]);
+/** These read or write a good deal of data while nobody waits for them. */
+const SLOW: ReadonlySet<CommandName> = new Set(['merge-down', 'hashes', 'start-over', 'cancel-pull']);
+const SLOW_TIMEOUT_MS = 60_000;
+/** Users' I/O waits for some of the others: no longer than for a silent copy. */
+const TIMEOUT_MS = 8_000;
 
 export const connectByHttp: ConnectControl = ({ replicaId, controlUrl, secret }) => ({
   async command<Name extends CommandName>(name: Name, ask: Ask<Name>): Promise<Answer<Name>> {
     const url = `${controlUrl.replace(/\/+$/, '')}/v1/replicas/${replicaId}/commands/${name}`;
-    const timeoutMs = SLOW.has(name) ? SLOW_COMMAND_TIMEOUT_MS : COMMAND_TIMEOUT_MS;
+    const timeoutMs = SLOW.has(name) ? SLOW_TIMEOUT_MS : TIMEOUT_MS;
     const { status, body } = await postJson(url, secret, ask, timeoutMs);
     if (status === 200) {
       // The cast: an agent of this system answers with what the command is declared to answer.

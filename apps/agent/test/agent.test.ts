@@ -1,6 +1,9 @@
 import crypto from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
 import { checksumOfBytes } from '@holdfast/data-engine/integrity/device-checksum.js';
 import { contiguous } from '@holdfast/data-engine/nbd/export.js';
+import { hasTool, runTool } from '@holdfast/testkit/nbd-tools.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   AgentCluster,
@@ -31,6 +34,19 @@ async function checksums(volume: TestVolume): Promise<unknown[]> {
       return body.checksum ?? body;
     }),
   );
+}
+
+/** Waits for a process that is no child of ours to end. */
+async function gone(pid: number): Promise<void> {
+  for (let i = 0; i < 400; i += 1) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`process ${pid} lives on`);
 }
 
 describe('an agent', () => {
@@ -153,6 +169,109 @@ describe('the main job on real processes', () => {
     );
     const engine = beat.engines.find(({ volumeId }) => volumeId === volume.volumeId);
     expect(engine?.replicas.find(({ mode }) => mode === 'ERR')?.reason).toContain('silent');
+    await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
+  }, 60_000);
+
+  test('a host process that dies takes its copies only; they are opened again when asked for', async () => {
+    const volume = await createVolume(cluster.agents, 16 * MIB);
+    const client = await connectTo(await attach(volume, node(0), 1));
+    await client.write(0, [Buffer.alloc(4096, 1)], 4096, { fua: true });
+    for (const pid of await node(1).hostPids('replica-host')) process.kill(pid, 'SIGKILL');
+    await client.write(4096, [Buffer.alloc(4096, 2)], 4096, { fua: true });
+    const replicaId = volume.replicas[1]?.address.replicaId;
+    const opened = await node(1).call('POST', `/v1/replicas/${replicaId}/open`, { epoch: 1 });
+    expect(opened).toMatchObject({ status: 200, body: { clean: false, record: { dataGeneration: 1 } } });
+
+    for (const pid of await node(0).hostPids('engine-host')) process.kill(pid, 'SIGKILL');
+    const beat = await cluster.api.until('node-1', ({ engines }) =>
+      engines.some(({ volumeId, state }) => volumeId === volume.volumeId && state === 'stopped'),
+    );
+    expect(beat.engines.find(({ volumeId }) => volumeId === volume.volumeId)?.reason).toContain('SIGKILL');
+    await expect(client.read(0, 4096)).rejects.toThrow();
+    await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
+  }, 60_000);
+
+  test('agents that stop together leave no copy behind', async () => {
+    const volume = await createVolume(cluster.agents, 16 * MIB);
+    const client = await connectTo(await attach(volume, node(0), 1));
+    await client.write(0, [Buffer.alloc(MIB, 5)], MIB, { fua: false });
+    expect(await Promise.all(cluster.agents.map((agent) => agent.stop()))).toEqual([0, 0, 0]);
+    await Promise.all(cluster.agents.map((agent) => agent.start()));
+    for (const { agent, address } of volume.replicas) {
+      const { body } = await agent.call('POST', `/v1/replicas/${address.replicaId}/open`, { epoch: 2 });
+      expect(body).toMatchObject({
+        clean: true,
+        record: { dataGeneration: 1, members: volume.record.members },
+      });
+    }
+  }, 60_000);
+
+  test('hosts end with their agent, even when only the agent is killed', async () => {
+    const volume = await createVolume([node(1)], 16 * MIB);
+    await attach(volume, node(1), 1);
+    const hosts = await node(1).hostPids('host');
+    expect(hosts.length).toBe(2);
+    await node(1).killAlone();
+    for (const pid of hosts) await gone(pid);
+    await node(1).start();
+  }, 60_000);
+
+  test('real tools read and write through the engine', async () => {
+    const volume = await createVolume(cluster.agents, 16 * MIB);
+    const started = await attach(volume, node(0), 1);
+    const { host, port, exportName } = started.endpoint;
+    const uri = `nbd://${host}:${port}/${exportName}`;
+    if (hasTool('qemu-io')) {
+      const script = [
+        'write -P 90 1M 64k',
+        'write -P 91 4097 1000',
+        'write -z 2M 64k',
+        'discard 3M 1M',
+        'flush',
+        'read -P 90 1M 64k',
+      ];
+      const { code, stdout } = await runTool('qemu-io', [
+        '-f',
+        'raw',
+        uri,
+        ...script.flatMap((line) => ['-c', line]),
+      ]);
+      expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.not.stringContaining('failed') });
+    }
+    if (hasTool('nbdcopy')) {
+      const file = `${os.tmpdir()}/holdfast-${crypto.randomUUID()}`;
+      const data = crypto.randomBytes(16 * MIB);
+      await fs.writeFile(file, data);
+      expect(await runTool('nbdcopy', [file, uri])).toMatchObject({ code: 0 });
+      await fs.rm(file);
+      expect(await runTool('nbdcopy', [uri, file])).toMatchObject({ code: 0 });
+      expect((await fs.readFile(file)).equals(data)).toBe(true);
+      await fs.rm(file);
+    }
+    const client = await connectTo(started);
+    const data = crypto.randomBytes(5000);
+    await client.write(777, [data], data.length, { fua: true });
+    expect(contiguous(await client.read(777, data.length)).equals(data)).toBe(true);
+    if (hasTool('nbdinfo')) {
+      const { stdout } = await runTool('nbdinfo', ['--list', `nbd://${host}:${port}`]);
+      expect(stdout).not.toContain('attachment-secret');
+    }
+    await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
+  }, 60_000);
+
+  test('below half I/O waits for the control plane, and ends when that says no', async () => {
+    const volume = await createVolume([node(0), node(1)], 16 * MIB);
+    const client = await connectTo(await attach(volume, node(0), 1));
+    await client.write(0, [Buffer.alloc(4096, 1)], 4096, { fua: true });
+    cluster.api.recordStatus = 503;
+    for (const pid of await node(1).hostPids('replica-host')) process.kill(pid, 'SIGKILL');
+    const written = client.write(0, [Buffer.alloc(4096, 2)], 4096, { fua: true });
+    await cluster.api.until('node-1', ({ engines }) =>
+      engines.some(({ volumeId, state }) => volumeId === volume.volumeId && state === 'waiting-record'),
+    );
+    cluster.api.recordStatus = 200;
+    await written;
+    expect(cluster.api.records.at(-1)?.members).toEqual([volume.replicas[0]?.address.replicaId]);
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
   }, 60_000);
 

@@ -53,6 +53,28 @@ export class AgentProcess {
     await gone;
   }
 
+  /** Kills the agent's own process and nothing else. */
+  async killAlone(): Promise<void> {
+    const { child } = this;
+    if (child === undefined) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  /** Its child processes whose command line contains the text. */
+  async hostPids(text: string): Promise<number[]> {
+    const pids: number[] = [];
+    for (const name of await fs.readdir('/proc')) {
+      const stat = await fs.readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
+      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+      if (parent !== this.child?.pid) continue;
+      const command = await fs.readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
+      if (command.includes(text)) pids.push(Number(name));
+    }
+    return pids;
+  }
+
   /** SIGTERM; resolves with the exit code. */
   async stop(): Promise<number | null> {
     const { child } = this;

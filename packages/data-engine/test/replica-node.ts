@@ -73,7 +73,7 @@ export class ReplicaNode {
 
   async stop(): Promise<void> {
     this.die();
-    await this.service.closeAll();
+    await this.service.closeAll(0);
   }
 }
 

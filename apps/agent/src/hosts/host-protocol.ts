@@ -18,7 +18,7 @@ export type ReplicaHostMethods = {
   command: { params: { replicaId: string; name: string; ask: unknown }; result: unknown };
   checksum: { params: { replicaId: string }; result: ChecksumReply };
   close: { params: { replicaId: string }; result: null };
-  'close-all': { params: null; result: null };
+  'close-all': { params: { graceMs: number }; result: null };
   reports: { params: null; result: Pick<ReplicaReport, 'replicaId' | 'writtenBytes' | 'record'>[] };
   connection: { params: HandedConnection; result: null };
 };

@@ -22,8 +22,8 @@ peer.handle('close', async ({ replicaId }) => {
   await service.close(replicaId);
   return null;
 });
-peer.handle('close-all', async () => {
-  await service.closeAll();
+peer.handle('close-all', async ({ graceMs }) => {
+  await service.closeAll(graceMs);
   return null;
 });
 peer.handle('reports', async () =>
@@ -39,4 +39,4 @@ peer.handle('connection', async ({ negotiated, rest }, socket) => {
   return null;
 });
 
-runAsHost(() => service.closeAll());
+runAsHost(() => service.closeAll(0));

@@ -1,8 +1,8 @@
 import crypto from 'node:crypto';
 import net from 'node:net';
+import { hasTool, runTool } from '@holdfast/testkit/nbd-tools.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { MemoryExport } from '../../test/memory-export.js';
-import { hasTool, runTool } from '../../test/nbd-tools.js';
 import { NbdClient } from './client.js';
 import { Command, NbdErrno, PAYLOAD_BYTES_MAX } from './constants.js';
 import { contiguous } from './export.js';

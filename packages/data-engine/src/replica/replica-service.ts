@@ -86,10 +86,8 @@ export class ReplicaService {
   async checksum(replicaId: string): Promise<ChecksumReply> {
     const { replica, sockets } = await this.find(replicaId);
     // A volume that was detached a moment ago may have connections that are just closing.
-    await Promise.race([
-      Promise.all([...sockets.keys()].map(closed)),
-      pause(CLOSING_MAX_MS, undefined, { ref: false }),
-    ]);
+    const waited = pause(CLOSING_MAX_MS, undefined, { ref: false });
+    await Promise.race([this.disconnected(replicaId), waited]);
     if (sockets.size > 0) {
       throw new StorageFault('replica.in_use', {
         publicMessage: 'the copy is attached: detach the volume first',
@@ -130,8 +128,20 @@ export class ReplicaService {
     await served.replica.close();
   }
 
-  async closeAll(): Promise<void> {
+  /**
+   * Closes everything. Engines elsewhere may be stopping at this moment too: their copies are left to them for a
+   * while, so that a whole cluster that stops does not drop its copies one by one.
+   */
+  async closeAll(graceMs: number): Promise<void> {
+    const waited = this.replicaIds.map((replicaId) => this.disconnected(replicaId));
+    await Promise.race([Promise.all(waited), pause(graceMs, undefined, { ref: false })]);
     await Promise.all(this.replicaIds.map((replicaId) => this.close(replicaId)));
+  }
+
+  /** Resolves when nobody is connected to the copy. */
+  private async disconnected(replicaId: string): Promise<void> {
+    const served = await this.served.get(replicaId)?.catch(() => undefined);
+    await Promise.all([...(served?.sockets.keys() ?? [])].map(closed));
   }
 
   private async find(replicaId: string): Promise<Served> {

@@ -19,6 +19,7 @@ import type {
 import { formatExportName } from '../replica/export-names.js';
 import type { Layer } from '../replica/layer.js';
 import type { Replica } from '../replica/replica.js';
+import { systemCode } from '../replica/system-error.js';
 import { heldWindows, readWindow, type WindowPlan } from './pull-windows.js';
 
 /** Windows on their way at once: 24 MiB, enough to keep source, network and disk busy together. */
@@ -150,7 +151,9 @@ export class PullJob {
     let lengthBytes = 0;
     for (const run of runs) {
       this.requireGoingOn();
-      await state.layer.write(run.payload, run.offset, run.lengthBytes);
+      await state.layer.write(run.payload, run.offset, run.lengthBytes).catch((error: unknown) => {
+        throw diskFault(error);
+      });
       lengthBytes += run.lengthBytes;
     }
     state.received.set(plan.window, received);
@@ -206,7 +209,6 @@ export class PullJob {
     this.error = {
       code: this.cancelled ? 'rebuild.cancelled' : (fault?.code ?? 'rebuild.failed'),
       message: error instanceof Error ? error.message : String(error),
-      // Errors of our own disk look like lost sources here; the engine's bounded number of attempts ends those too.
       sourceLost: !this.cancelled && !final,
     };
     this.state = 'failed';
@@ -217,6 +219,18 @@ function differs(plan: PulledLayer, window: number, what: string): StorageFault 
   return new StorageFault('rebuild.contents_differ', {
     publicMessage: `layer ${plan.name} differs from the source's: ${what}`,
     context: { layerId: plan.id, window },
+  });
+}
+
+/** Our own disk failed: no other source would help. */
+function diskFault(error: unknown): StorageFault {
+  const code = systemCode(error);
+  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  return new StorageFault(full ? 'disk.no_space' : 'rebuild.failed', {
+    publicMessage: full
+      ? 'the disk of the target is full'
+      : `the disk of the target failed: ${code ?? error}`,
+    cause: error,
   });
 }
 

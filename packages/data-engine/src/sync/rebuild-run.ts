@@ -8,7 +8,7 @@
 
 import crypto from 'node:crypto';
 import type { RebuildReport } from '@holdfast/core/model/agent-protocol.js';
-import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { FAULTS, type FaultCode, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
 import type { Copies } from '../engine/copies.js';
 import type { EngineDependencies, RebuildSpec } from '../engine/engine-state.js';
@@ -271,6 +271,7 @@ export class RebuildRun {
 }
 
 function faultOf({ code, message }: { code: string; message: string }): StorageFault {
-  const known = code === 'rebuild.contents_differ' || code === 'rebuild.cancelled' ? code : 'rebuild.failed';
+  // The cast follows the check: the code is one of the table's keys.
+  const known = Object.hasOwn(FAULTS, code) ? (code as FaultCode) : 'rebuild.failed';
   return new StorageFault(known, { publicMessage: message });
 }

@@ -1,0 +1,168 @@
+// A few real agents and a control plane that only listens: what the benchmarks of the data path run on.
+import { spawn } from 'node:child_process';
+import crypto from 'node:crypto';
+import { once } from 'node:events';
+import fs from 'node:fs/promises';
+import http from 'node:http';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
+
+const MAIN = path.resolve(import.meta.dirname, '../dist/main.js');
+const SECRET = 'a-secret-for-the-benchmark';
+export const MIB = 1024 * 1024;
+
+export class BenchStack {
+  beats = new Map();
+  agents = [];
+
+  static async start(count) {
+    const stack = new BenchStack();
+    stack.folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-bench-'));
+    stack.server = http.createServer((request, response) => stack.#answer(request, response));
+    stack.server.listen(0, '127.0.0.1');
+    await once(stack.server, 'listening');
+    for (let i = 1; i <= count; i += 1) await stack.#startAgent(`node-${i}`);
+    return stack;
+  }
+
+  async stop() {
+    for (const { child } of this.agents) process.kill(-child.pid, 'SIGKILL');
+    this.server.closeAllConnections();
+    this.server.close();
+    await fs.rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** A volume with a copy on each of the first `copies` agents, served by the first. */
+  async volume(sizeBytes, copies) {
+    const volumeId = crypto.randomUUID();
+    const ids = Array.from({ length: copies }, () => crypto.randomUUID()).sort();
+    const record = { epoch: 0, dataGeneration: 0, members: ids };
+    const replicas = [];
+    for (const [index, id] of ids.entries())
+      replicas.push(await this.replica(volumeId, sizeBytes, index, id, record));
+    const { endpoint } = await this.call(0, 'PUT', `/v1/engines/${volumeId}`, {
+      volumeName: 'bench',
+      epoch: 1,
+      sizeBytes,
+      attachmentSecret: 'bench-attachment-secret',
+      record,
+      replicas,
+      replicaTimeoutMs: 8000,
+    });
+    return { volumeId, endpoint, client: await NbdClient.connect(endpoint, 5000) };
+  }
+
+  async replica(volumeId, sizeBytes, agentIndex, replicaId, record) {
+    const { node, disks } = this.beat(agentIndex);
+    const diskId = disks[0].diskId;
+    await this.call(agentIndex, 'POST', '/v1/replicas', {
+      replicaId,
+      volumeId,
+      diskId,
+      sizeBytes,
+      secret: SECRET,
+      record,
+    });
+    const { controlUrl, nbdHost, nbdPort } = node;
+    return { replicaId, nodeId: crypto.randomUUID(), controlUrl, nbdHost, nbdPort, secret: SECRET };
+  }
+
+  beat(agentIndex) {
+    return this.beats.get(this.agents[agentIndex].name);
+  }
+
+  async call(agentIndex, method, route, body) {
+    const { controlUrl, controlSecret } = this.beat(agentIndex).node;
+    const response = await fetch(`${controlUrl}${route}`, {
+      method,
+      headers: { authorization: `Bearer ${controlSecret}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answer = await response.json();
+    if (!response.ok) throw new Error(`${route}: ${JSON.stringify(answer)}`);
+    return answer;
+  }
+
+  /** Resident memory of an agent and its host processes. */
+  async residentBytes(agentIndex) {
+    const group = this.agents[agentIndex].child.pid;
+    let total = 0;
+    for (const name of await fs.readdir('/proc')) {
+      if (!/^\d+$/.test(name)) continue;
+      const stat = await fs.readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
+      if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]) !== group) continue;
+      const rollup = await fs.readFile(`/proc/${name}/smaps_rollup`, 'utf8').catch(() => '');
+      total += Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) * 1024;
+    }
+    return total;
+  }
+
+  async #startAgent(name) {
+    const home = path.join(this.folder, name);
+    const [controlPort, nbdPort] = await freePorts();
+    const child = spawn(process.execPath, [MAIN], {
+      env: {
+        HOLDFAST_API_URL: `http://127.0.0.1:${this.server.address().port}`,
+        HOLDFAST_AGENT_TOKEN: 'token',
+        HOLDFAST_NODE_NAME: name,
+        HOLDFAST_DISKS: `${home}/disk-1`,
+        HOLDFAST_DISK_SIZE: '20Gi',
+        HOLDFAST_CONTROL_PORT: String(controlPort),
+        HOLDFAST_NBD_PORT: String(nbdPort),
+        HOLDFAST_STATE_DIR: `${home}/state`,
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
+      detached: true,
+    });
+    this.agents.push({ name, child, disk: `${home}/disk-1` });
+    while (!this.beats.has(name)) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  async #answer(request, response) {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const beat = JSON.parse(Buffer.concat(chunks).toString());
+    if (beat.node !== undefined) this.beats.set(beat.node.name, beat);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ nodeId: crypto.randomUUID(), intervalMs: 1000 }));
+  }
+}
+
+/** Runs `work(index)` for all indexes with so many at once; returns the seconds it took. */
+export async function timed(count, depth, work) {
+  const startedMs = performance.now();
+  let next = 0;
+  const lane = async () => {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      await work(index);
+    }
+  };
+  await Promise.all(Array.from({ length: depth }, lane));
+  return (performance.now() - startedMs) / 1000;
+}
+
+export function report(line) {
+  console.log(JSON.stringify(line));
+  const ratio = line.ratio === undefined ? '' : `  x${line.ratio}`;
+  const met = line.met === undefined ? '' : line.met ? '  met' : '  NOT MET';
+  console.error(
+    `${line.bench.padEnd(8)} ${line.case.padEnd(34)} ${String(line.value).padStart(9)} ${line.unit}${ratio}${met}`,
+  );
+}
+
+export const rounded = (value) => Math.round(value * 10) / 10;
+
+async function freePorts() {
+  const servers = [net.createServer(), net.createServer()];
+  for (const server of servers) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  }
+  const ports = servers.map((server) => server.address().port);
+  for (const server of servers) server.close();
+  return ports;
+}
