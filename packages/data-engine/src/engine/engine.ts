@@ -8,7 +8,7 @@
 import type { Socket } from 'node:net';
 import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
@@ -195,7 +195,9 @@ export class Engine implements NbdExport {
     this.copies.tick(nowMs);
     const idle = this.locks.idle && nowMs - this.lastChangeMs > SETTLE_IDLE_MS;
     if (idle && this.unsettled && !this.settling && this.resync === undefined) void this.settle();
-    if (nowMs - this.askedWrittenMs > STAT_PAUSE_MS && this.lastChangeMs >= this.askedWrittenMs) {
+    // Asked once more after the last change began, because a copy may have answered while it was still being written.
+    const mayHaveGrown = this.lastChangeMs + STAT_PAUSE_MS >= this.askedWrittenMs;
+    if (nowMs - this.askedWrittenMs > STAT_PAUSE_MS && mayHaveGrown) {
       this.askedWrittenMs = nowMs;
       void this.askWritten();
     }
@@ -231,8 +233,7 @@ export class Engine implements NbdExport {
     // A write that waits for the control plane could hold a clean stop up for ever; the copies then stay marked.
     await Promise.race([this.letGo(), tooLate]);
     clearTimeout(giveUp);
-    for (const { client } of this.copies.all) client.close();
-    this.copies.stop(new StorageFault('engine.not_found', { publicMessage: 'the engine was stopped' }));
+    this.copies.letGo(new StorageFault('engine.not_found', { publicMessage: 'the engine was stopped' }));
   }
 
   private async letGo(): Promise<void> {
@@ -281,17 +282,18 @@ export class Engine implements NbdExport {
     }
   }
 
+  /** A copy that can't be told keeps its marks; its data connection decides whether it stays in use. */
   private async settleCopies(): Promise<void> {
     this.unsettled = false;
     const { epoch } = this.spec;
     await Promise.all(
-      this.copies.withMode('RW').map(async (link: ReplicaLink) => {
-        await link.control
-          .command('settle', { epoch })
-          .catch((error: unknown) => this.copies.fail(link, error));
+      this.copies.withMode('RW').map(async ({ control }) => {
+        await control.command('settle', { epoch }).catch((error: unknown) => {
+          this.unsettled = true;
+          if (isFault(error, 'engine.stale_epoch')) this.copies.stop(error);
+        });
       }),
     );
-    await this.copies.membership.settled();
   }
 
   private async askWritten(): Promise<void> {
