@@ -6,6 +6,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
 
 /** Answers are small; what is longer did not come from one of ours. */
 const ANSWER_BYTES_MAX = 4 * MIB;
@@ -17,43 +18,60 @@ const agents = {
 
 export type JsonAnswer = { status: number; body: unknown };
 
-/** @throws StorageFault `agent.unreachable` when there is no complete answer in time. */
-export function postJson(url: string, bearer: string, body: unknown, timeoutMs: number): Promise<JsonAnswer> {
-  const target = new URL(url);
+/**
+ * Sends a call that may be repeated, and repeats it once where the other side closed a connection that was kept open
+ * just as it was used again.
+ *
+ * @throws StorageFault `agent.unreachable` when there is no complete answer in time.
+ */
+export async function postJson(
+  url: string,
+  bearer: string,
+  body: unknown,
+  timeoutMs: number,
+): Promise<JsonAnswer> {
+  const call = { target: new URL(url), bearer, text: JSON.stringify(body), timeoutMs };
+  try {
+    return await send(call).catch((error: unknown) => {
+      if (error instanceof StaleConnection) return send(call);
+      throw error;
+    });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new StorageFault('agent.unreachable', {
+      publicMessage: `${call.target.host} does not answer: ${message}`,
+      cause: error,
+    });
+  }
+}
+
+/** The connection had been closed before the call was read. */
+class StaleConnection extends Error {}
+
+function send(call: { target: URL; bearer: string; text: string; timeoutMs: number }): Promise<JsonAnswer> {
+  const { target, bearer, text, timeoutMs } = call;
   const secure = target.protocol === 'https:';
-  const text = JSON.stringify(body);
   return new Promise((resolve, reject) => {
-    const fail = (error: Error) =>
-      reject(
-        new StorageFault('agent.unreachable', {
-          publicMessage: `${target.host} does not answer: ${error.message}`,
-          cause: error,
-        }),
-      );
-    const request = (secure ? https : http).request(
-      target,
-      {
-        method: 'POST',
-        agent: secure ? agents['https:'] : agents['http:'],
-        headers: {
-          authorization: `Bearer ${bearer}`,
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(text),
-        },
-      },
-      (response) => {
-        readAnswer(response)
-          .then(resolve, fail)
-          .finally(() => clearTimeout(giveUp));
-      },
-    );
+    const headers = {
+      authorization: `Bearer ${bearer}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+    };
+    const agent = secure ? agents['https:'] : agents['http:'];
+    const request = (secure ? https : http).request(target, { method: 'POST', agent, headers });
     const giveUp = setTimeout(
       () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)),
       timeoutMs,
     );
+    request.on('response', (response) => {
+      readAnswer(response)
+        .then(resolve, reject)
+        .finally(() => clearTimeout(giveUp));
+    });
     request.on('error', (error) => {
       clearTimeout(giveUp);
-      fail(error);
+      const isStale = request.reusedSocket && systemCode(error) === 'ECONNRESET';
+      reject(isStale ? new StaleConnection(error.message) : error);
     });
     request.end(text);
   });

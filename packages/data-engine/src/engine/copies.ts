@@ -166,13 +166,24 @@ export class Copies {
 
   /** No request is served or acknowledged after this. */
   stop(error: unknown): void {
+    this.end(error, (client, reason) => client.destroy(reason));
+  }
+
+  /** Ends the same way after everything was flushed, but says goodbye to the copies. */
+  letGo(reason: StorageFault): void {
+    this.end(reason, (client) => client.close());
+  }
+
+  /** First nothing counts any more, then the connections go: a closing one must not look like a failed copy. */
+  private end(error: unknown, hangUp: (client: NbdClient, reason: StorageFault) => void): void {
     if (this.stoppedBy !== undefined) return;
-    this.stoppedBy =
+    const reason =
       error instanceof StorageFault
         ? error
         : new StorageFault('engine.no_replica', { publicMessage: String(error), cause: error });
-    for (const { client } of this.links) client.destroy(this.stoppedBy);
-    this.ports.onStop(this.stoppedBy);
+    this.stoppedBy = reason;
+    for (const { client } of this.links) hangUp(client, reason);
+    this.ports.onStop(reason);
     this.ports.onChange();
   }
 

@@ -1,10 +1,13 @@
 import crypto from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type ReplicaNode, ReplicaNodes } from '../../test/replica-node.js';
 import { contiguous } from '../nbd/export.js';
+import { replicaDirectory } from '../replica/replica-files.js';
 import { Engine } from './engine.js';
 import type { EngineDependencies } from './engine-state.js';
 
@@ -90,6 +93,16 @@ async function write(engine: Engine, offset: number, data: Buffer): Promise<void
   await engine.write(offset, [data], data.length, { fua: false });
 }
 
+/** Flips bytes in the middle of all data files of a copy. */
+function damageLayers(node: ReplicaNode, replicaId: string): void {
+  const directory = replicaDirectory(node.disk, replicaId);
+  for (const name of fs.readdirSync(directory).filter((file) => file.endsWith('.img'))) {
+    const file = fs.openSync(path.join(directory, name), 'r+');
+    fs.writeSync(file, Buffer.alloc(4096, 0xee), 0, 4096, 4 * MIB);
+    fs.closeSync(file);
+  }
+}
+
 const modes = (engine: Engine) => engine.report().replicas.map(({ mode }) => mode);
 
 async function checksums(cluster: Cluster): Promise<Set<string>> {
@@ -120,10 +133,12 @@ describe('replication', () => {
     expect(engine.report().record).toMatchObject({ epoch: 1, dataGeneration: 1 });
     await engine.stop();
     expect((await checksums(volume)).size).toBe(1);
-    const opened = await copy(volume, 0).node.service.command(copy(volume, 0).address.replicaId, 'open', {
-      epoch: 2,
-    });
-    expect(opened.clean).toBe(true);
+    for (const { node, address } of volume.copies) {
+      const { clean, record } = await node.service.command(address.replicaId, 'open', { epoch: 2 });
+      expect(clean).toBe(true);
+      // A stop that let go of one copy after the other must not look like failures.
+      expect(record).toEqual({ epoch: 1, dataGeneration: 1, members: volume.record.members });
+    }
   });
 
   test('unaligned writes keep the bytes around them, on every copy', async () => {
@@ -343,6 +358,70 @@ describe('rebuild', () => {
     }
     await engine.stop();
     expect((await checksums(volume)).size).toBe(1);
+  });
+
+  test('a target that fails in the moment of promotion is left out of the record again', async () => {
+    const volume = await cluster(2);
+    const engine = await start(volume, 1);
+    await write(engine, 0, crypto.randomBytes(MIB));
+    const replicaId = crypto.randomUUID();
+    const node = await nodes.add('target');
+    const { volumeId } = volume;
+    const target = await node.create({ replicaId, volumeId, sizeBytes: SIZE, record: null });
+    nodes.beforeCommand = (name, of) => {
+      if (name === 'record' && of === replicaId) throw new Error('the disk of the target failed');
+    };
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaId: null });
+    await until(engine, () => engine.report().rebuilds[0]?.state === 'failed');
+    expect(engine.report().record).toMatchObject({ dataGeneration: 3, members: volume.record.members });
+    for (const { node: member, address } of volume.copies) {
+      const { record } = await member.service.command(address.replicaId, 'open', { epoch: 1 });
+      expect(record?.members).toEqual(volume.record.members);
+    }
+    await write(engine, 0, crypto.randomBytes(MIB));
+  });
+
+  test('can be cancelled; another one may follow at once', async () => {
+    const volume = await cluster(2);
+    const engine = await start(volume, 1);
+    await write(engine, 0, crypto.randomBytes(8 * MIB));
+    const replicaId = crypto.randomUUID();
+    const node = await nodes.add('target');
+    const { volumeId } = volume;
+    const target = await node.create({ replicaId, volumeId, sizeBytes: SIZE, record: null });
+    const first = crypto.randomUUID();
+    engine.startRebuild({ rebuildId: first, target, sourceReplicaId: null });
+    const second = { rebuildId: crypto.randomUUID(), target, sourceReplicaId: null };
+    expect(() => engine.startRebuild(second)).toThrow('another rebuild');
+    await engine.cancelRebuild(first);
+    expect(engine.report().rebuilds[0]).toMatchObject({
+      state: 'failed',
+      error: { code: 'rebuild.cancelled' },
+    });
+    engine.startRebuild(second);
+    await until(engine, () => engine.report().rebuilds[1]?.state !== 'running');
+    expect(engine.report().rebuilds[1]).toMatchObject({ state: 'succeeded' });
+  });
+
+  test('contents that differ on the target fail it', async () => {
+    const volume = await cluster(2);
+    const engine = await start(volume, 1);
+    await write(engine, 0, crypto.randomBytes(8 * MIB));
+    const replicaId = crypto.randomUUID();
+    const node = await nodes.add('target');
+    const { volumeId } = volume;
+    const target = await node.create({ replicaId, volumeId, sizeBytes: SIZE, record: null });
+    nodes.beforeCommand = (name, of) => {
+      // The first hash is asked for when the target has written everything: damage it there.
+      if (name === 'hashes' && of !== replicaId) damageLayers(node, replicaId);
+    };
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaId: null });
+    await until(engine, () => engine.report().rebuilds[0]?.state !== 'running');
+    expect(engine.report().rebuilds[0]).toMatchObject({
+      state: 'failed',
+      error: { code: 'rebuild.contents_differ' },
+    });
+    expect(engine.report().record.members).toEqual(volume.record.members);
   });
 
   test('goes on from another copy when its source dies', async () => {

@@ -28,7 +28,11 @@ export class IntentMap {
 
   static async create(path: string, sizeBytes: number): Promise<IntentMap> {
     const regionCount = Math.ceil(sizeBytes / REGION_BYTES);
-    const file = await BlockFile.create(path, Math.ceil(regionCount / 8));
+    const bytes = Buffer.alloc(Math.ceil(regionCount / 8));
+    const file = await BlockFile.create(path, bytes.length);
+    // Written out, not left sparse: a mark that has to allocate a block makes the file system commit its journal, and
+    // all the data that waits there, while a user's write waits for the mark.
+    await file.write([bytes], 0);
     await file.syncData();
     return new IntentMap(file, regionCount);
   }
