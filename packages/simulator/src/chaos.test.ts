@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { runChaos } from './chaos.js';
 
 /** Each run takes a few milliseconds; a failure names the seed that replays it. */
-const SEEDS = 200;
+const SEEDS = 120;
 const STEPS = 25;
 
 describe('randomized faults', () => {

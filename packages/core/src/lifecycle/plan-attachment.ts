@@ -38,7 +38,8 @@ export function planAttachment(view: VolumeView): Step | undefined {
 
   const node = nodeById(fleet, volume.attachedNodeId);
   if (node === undefined || !isNodeReady(node)) return undefined;
-  if (volume.state !== 'attached') return { kind: 'start-engine', nodeId: node.id };
+  const wasStarted = volume.state === 'attached' || volume.engineBootId !== undefined;
+  if (!wasStarted) return { kind: 'start-engine', nodeId: node.id };
 
   if (node.bootId !== undefined && node.bootId !== volume.engineBootId) {
     return { kind: 'grant-attachment', nodeId: node.id, why: `the agent on ${node.name} was restarted` };

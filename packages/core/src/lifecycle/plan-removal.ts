@@ -57,7 +57,8 @@ function planGivenUp(view: VolumeView, now: Date): Step | undefined {
   const isComplete = copies >= view.volume.spec.numberOfReplicas;
   const staleMinutes = view.fleet.settings['stale-replica-timeout'];
   const given = view.replicas.find(
-    (replica) => isOutOfTries(replica) || (isComplete && isStale(replica, staleMinutes, now)),
+    (replica) =>
+      isOutOfTries(replica) || (isComplete && (wasNeverFull(replica) || isStale(replica, staleMinutes, now))),
   );
   if (given === undefined) return undefined;
   const nodeId = isOnReadyNode(given, view.fleet) ? given.nodeId : undefined;
@@ -66,6 +67,11 @@ function planGivenUp(view: VolumeView, now: Date): Step | undefined {
 
 function isOutOfTries({ failedAt, rebuildRetryCount }: Replica): boolean {
   return failedAt !== undefined && rebuildRetryCount >= REBUILD_RETRIES_MAX;
+}
+
+/** It holds nothing that a later rebuild could save. */
+function wasNeverFull({ failedAt, lastHealthyAt }: Replica): boolean {
+  return failedAt !== undefined && lastHealthyAt === undefined;
 }
 
 /** `stale-replica-timeout` 0 keeps failed replicas for ever. */

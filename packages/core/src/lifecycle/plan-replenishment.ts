@@ -7,6 +7,7 @@
  * here; admission lets it run (`rebuild/plan-admissions.ts`). An old copy is always rebuilt, never believed.
  */
 import { compareIds } from '../model/ids.js';
+import type { StorageNode } from '../model/node.js';
 import type { Rebuild } from '../model/rebuild.js';
 import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
@@ -16,7 +17,7 @@ import { bookingFor, placementRequest } from '../scheduling/plan-placements.js';
 import { rebuildFailed } from './plan-observation.js';
 import { isPausingRebuilds } from './rebuild-pause.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
+import type { FleetView, VolumeView } from './views.js';
 import { activeRebuild, isAwaitingRebuild, isOnReadyNode, lastingCopies, nodeById } from './volume-facts.js';
 
 export function planReplenishment(view: VolumeView, now: Date): Step | undefined {
@@ -155,7 +156,18 @@ function placementOfMissing(view: VolumeView, now: Date) {
     return until !== undefined && until.getTime() > now.getTime();
   });
   if (missing - awaited.length <= 0) return undefined;
-  return placeReplica(placementRequest(volume, replicas, fleet), fleet, now);
+  const trusted = withoutSilentNodes(view);
+  return placeReplica(placementRequest(volume, replicas, trusted), trusted, now);
+}
+
+/** The fleet in which nodes that a failure of this volume suggests are dead count as not ready already. */
+function withoutSilentNodes({ replicas, fleet }: VolumeView): FleetView {
+  const isSilent = ({ id, lastHeartbeatAt }: StorageNode) =>
+    replicas.some(
+      (replica) => replica.nodeId === id && failedAtMs(replica) > (lastHeartbeatAt?.getTime() ?? 0),
+    );
+  const nodes = fleet.nodes.map((node) => (isSilent(node) ? { ...node, conditions: [] } : node));
+  return { ...fleet, nodes };
 }
 
 /**

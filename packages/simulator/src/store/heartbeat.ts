@@ -32,7 +32,10 @@ export function storeHeartbeat(
   const nodeId = known?.id ?? newNodeId();
   const rebooted = storeNode(transaction, { clusterId, nodeId, heartbeat, now }, known);
   const stored = { clusterId, nodeId, heartbeat, now };
-  if (rebooted) wakeVolumesOf(transaction, nodeId);
+  if (rebooted) {
+    withdrawAddresses(transaction, nodeId);
+    wakeVolumesOf(transaction, nodeId);
+  }
   storeEngines(transaction, stored);
   for (const disk of heartbeat.disks) storeDisk(transaction, stored, disk);
   storeUsage(transaction, stored);
@@ -91,6 +94,15 @@ function newNode({ clusterId, nodeId, heartbeat }: Report): NodeRow {
     reportedZone: heartbeat.node.zone ?? undefined,
     reportedRegion: heartbeat.node.region ?? undefined,
   };
+}
+
+function withdrawAddresses(transaction: Transaction, nodeId: NodeId): void {
+  const { volumes } = transaction.tables;
+  for (const volume of [...volumes.values()]) {
+    if (volume.attachedNodeId !== nodeId || volume.state !== 'attached') continue;
+    const withdrawn = { state: 'attaching' as const, endpoint: undefined, version: volume.version + 1 };
+    transaction.put(volumes, volume.id, { ...volume, ...withdrawn });
+  }
 }
 
 function wakeVolumesOf(transaction: Transaction, nodeId: NodeId): void {
