@@ -143,6 +143,19 @@ export function heartbeatContract(makeStore: MakeStore): void {
     expect((await fixture.load(VOLUME)).engine).toBeUndefined();
   });
 
+  test('a new boot takes the address back of what the node served; the next heartbeat leaves it alone', async () => {
+    const attachedNodeId = await attachedVolume();
+    const endpoint = { host: '127.0.0.1', port: 7420, exportName: 'data' };
+    const { version } = (await fixture.load(VOLUME)).volume;
+    await fixture.patch(VOLUME, version, { endpoint, engineBootId: testId(401) });
+    await beat({ node: { bootId: testId(402) } });
+    const { volume } = await fixture.load(VOLUME);
+    expect(volume).toMatchObject({ state: 'attaching', attachedNodeId, engineBootId: testId(401) });
+    expect(volume.endpoint).toBeUndefined();
+    await beat({ node: { bootId: testId(402) } });
+    expect((await fixture.load(VOLUME)).volume.version).toBe(volume.version);
+  });
+
   test('what replicas have written is summed up on their disk', async () => {
     await attachedVolume();
     const written = (bytes: number) => [

@@ -60,6 +60,9 @@ export interface Store {
   /**
    * Takes over what an agent reported: node and disk facts, written bytes, engine observations. Wakes the volumes
    * whose engine, modes or rebuilds changed, not the others. Creates node and disks on first contact.
+   *
+   * A new boot says that the node's engines are gone: what it served is `attaching` again and has no address until a
+   * reconciler has granted it anew, so that nobody is given an address where nothing answers.
    */
   recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now: Date): Promise<{ nodeId: NodeId }>;
   /**

@@ -15,8 +15,10 @@ export async function verifyCopies(
   { replicaIds }: Extract<Step, { kind: 'verify' }>,
 ): Promise<StepOutcome> {
   const { volume, replicas } = view;
+  // Failed copies are known to be old: they are rebuilt or removed, and say nothing about the others.
+  const copies = replicas.filter(({ failedAt }) => failedAt === undefined);
   const results = await Promise.all(
-    replicas.map((replica) =>
+    copies.map((replica) =>
       replicaIds.includes(replica.id) ? checksumOf(ports, view, replica) : leftOut(replica),
     ),
   );
@@ -42,10 +44,8 @@ async function checksumOf(ports: ReconcilerPorts, view: VolumeView, replica: Rep
   }
 }
 
-function leftOut(replica: Replica): CopyResult {
-  const error =
-    replica.failedAt === undefined ? 'its node does not answer' : 'it has failed and is known to be old';
-  return { replicaId: replica.id, checksum: null, writtenBytes: null, error };
+function leftOut({ id }: Replica): CopyResult {
+  return { replicaId: id, checksum: null, writtenBytes: null, error: 'its node does not answer' };
 }
 
 function verdictOf(results: readonly CopyResult[]): Pick<VolumeVerification, 'state' | 'equal' | 'message'> {

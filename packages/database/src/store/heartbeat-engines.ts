@@ -13,11 +13,23 @@ const WOKEN_BY_REBOOT_MAX = 10_000;
  * reaches the volume's and its replicas' rows only when it is the one that the volume is attached to, at its epoch.
  */
 export async function storeEngines(context: HeartbeatContext, rebooted: boolean): Promise<void> {
-  if (rebooted) await wakeVolumesOfNode(context);
+  if (rebooted) {
+    await withdrawAddresses(context);
+    await wakeVolumesOfNode(context);
+  }
   await storeObservations(context);
   if (context.heartbeat.engines.length === 0) return;
   await storeWrittenBytes(context);
   await storeModes(context);
+}
+
+/** The engines of the agent's life before are gone; `engine_boot_id` stays, so that the plan sees a new one is needed. */
+async function withdrawAddresses({ sql, nodeId }: HeartbeatContext): Promise<void> {
+  await sql.query(
+    `UPDATE volume SET state = 'attaching', endpoint = NULL, version = version + 1
+     WHERE attached_node_id = $1 AND state = 'attached'`,
+    [nodeId],
+  );
 }
 
 async function wakeVolumesOfNode({ sql, nodeId, touched }: HeartbeatContext): Promise<void> {
