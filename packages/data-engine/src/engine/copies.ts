@@ -27,6 +27,10 @@ export type CopiesPorts = {
   onStop: (error: StorageFault) => void;
 };
 
+export function isNoSpace(error: unknown): boolean {
+  return error instanceof NbdError && error.errno === NbdErrno.NoSpace;
+}
+
 /** Dropped copies are kept for the report; a volume that goes through more of them forgets the oldest. */
 const LINKS_MAX = 64;
 
@@ -78,21 +82,31 @@ export class Copies {
     this.ports.onChange();
   }
 
-  /** Applies a change to every copy that takes writes; returns when it may be acknowledged. */
+  /**
+   * Applies a change to every copy that takes writes; returns when it may be acknowledged.
+   *
+   * @throws NbdError with ENOSPC when the disks of all current copies are full. They are kept, because dropping them
+   *   all would lose the volume; what the change touched may differ between them (see `equaliseRange`).
+   */
   async change(apply: (client: NbdClient) => Promise<void>): Promise<void> {
     this.requireServing();
     const targets = this.links.filter(({ mode }) => mode !== 'ERR');
+    const failures = new Map<ReplicaLink, unknown>();
     await Promise.all(
-      targets.map(async (link) => {
-        try {
-          await apply(link.client);
-        } catch (error) {
-          this.fail(link, error);
-        }
-      }),
+      targets.map((link) =>
+        apply(link.client).catch((error: unknown) => {
+          failures.set(link, error);
+        }),
+      ),
     );
+    const current = targets.filter(({ mode }) => mode === 'RW');
+    const allFull = current.length > 0 && current.every((link) => isNoSpace(failures.get(link)));
+    for (const [link, error] of failures) {
+      if (!allFull || link.mode !== 'RW') this.fail(link, error);
+    }
     await this.membership.settled();
     this.requireServing();
+    if (allFull) throw new NbdError(NbdErrno.NoSpace, 'the disks of all copies are full');
   }
 
   /** Reads from one current copy, and from the next where one fails. */

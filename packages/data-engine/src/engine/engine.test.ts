@@ -6,6 +6,8 @@ import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type ReplicaNode, ReplicaNodes } from '../../test/replica-node.js';
+import { NbdErrno } from '../nbd/constants.js';
+import { NbdError } from '../nbd/errors.js';
 import { contiguous } from '../nbd/export.js';
 import { replicaDirectory } from '../replica/replica-files.js';
 import { Engine } from './engine.js';
@@ -90,7 +92,7 @@ function copy(cluster: Cluster, index: number): Copy {
 }
 
 async function write(engine: Engine, offset: number, data: Buffer): Promise<void> {
-  await engine.write(offset, [data], data.length, { fua: false });
+  await engine.device.write(offset, [data], data.length, { fua: false });
 }
 
 /** Flips bytes in the middle of all data files of a copy. */
@@ -129,7 +131,7 @@ describe('replication', () => {
     const engine = await start(volume, 1);
     const data = crypto.randomBytes(2 * MIB);
     await write(engine, 3 * MIB, data);
-    expect(contiguous(await engine.read(3 * MIB, data.length)).equals(data)).toBe(true);
+    expect(contiguous(await engine.device.read(3 * MIB, data.length)).equals(data)).toBe(true);
     expect(engine.report().record).toMatchObject({ epoch: 1, dataGeneration: 1 });
     await engine.stop();
     expect((await checksums(volume)).size).toBe(1);
@@ -157,10 +159,10 @@ describe('replication', () => {
       data.copy(device, offset);
       await write(engine, offset, data);
     }
-    await engine.writeZeroes(5000, 20_000, { fua: false, mayPunch: true });
+    await engine.device.writeZeroes(5000, 20_000, { fua: false, mayPunch: true });
     device.fill(0, 5000, 25_000);
     for (let i = 0; i < 2; i += 1) {
-      expect(contiguous(await engine.read(0, device.length)).equals(device)).toBe(true);
+      expect(contiguous(await engine.device.read(0, device.length)).equals(device)).toBe(true);
     }
     await engine.stop();
     expect((await checksums(volume)).size).toBe(1);
@@ -187,10 +189,10 @@ describe('a copy that fails', () => {
     );
     copy(volume, 2).node.die();
     await Promise.all(writes);
-    await engine.flush();
+    await engine.device.flush();
     expect(modes(engine).sort()).toEqual(['ERR', 'RW', 'RW']);
     expect(engine.report().record.members).toEqual(volume.record.members.slice(0, 2));
-    expect(contiguous(await engine.read(0, data.length)).equals(data)).toBe(true);
+    expect(contiguous(await engine.device.read(0, data.length)).equals(data)).toBe(true);
     expect(confirmed).toEqual([]);
     await engine.stop();
     expect((await checksums(volume)).size).toBe(1);
@@ -271,8 +273,30 @@ describe('a copy that fails', () => {
     await expect(write(engine, 0, Buffer.alloc(4096, 1))).rejects.toMatchObject({
       code: 'engine.no_replica',
     });
-    await expect(engine.read(0, 4096)).rejects.toMatchObject({ code: 'engine.no_replica' });
+    await expect(engine.device.read(0, 4096)).rejects.toMatchObject({ code: 'engine.no_replica' });
   });
+});
+
+test('when all disks are full the user is told so, and the copies stay in use and equal', async () => {
+  const volume = await cluster(3);
+  const engine = await start(volume, 1);
+  await write(engine, 0, Buffer.alloc(64 * 1024, 1));
+  for (const [index, { client }] of engine.copies.all.entries()) {
+    const real = client.write.bind(client);
+    client.write = async (offset, payload, lengthBytes, options) => {
+      if (offset < 32 * MIB) return real(offset, payload, lengthBytes, options);
+      // Each copy got a different part of it before its disk was full.
+      const part = contiguous(payload).subarray(0, index * 4096);
+      if (part.length > 0) await real(offset, [part], part.length, options);
+      Object.assign(client, { write: real });
+      throw new NbdError(NbdErrno.NoSpace, 'full');
+    };
+  }
+  const failed = write(engine, 32 * MIB, Buffer.alloc(16_384, 2));
+  await expect(failed).rejects.toMatchObject({ errno: NbdErrno.NoSpace });
+  expect(modes(engine)).toEqual(['RW', 'RW', 'RW']);
+  await engine.stop();
+  expect((await checksums(volume)).size).toBe(1);
 });
 
 describe('fencing', () => {
@@ -280,11 +304,11 @@ describe('fencing', () => {
     const volume = await cluster(3);
     const old = await start(volume, 1);
     await write(old, 0, Buffer.alloc(4096, 7));
-    await old.flush();
+    await old.device.flush();
     const next = await start(volume, 2, { record: old.report().record });
     await expect(write(old, 0, Buffer.alloc(4096, 9))).rejects.toThrow();
     expect(old.report().state).toBe('stopped');
-    expect(contiguous(await next.read(0, 4096)).equals(Buffer.alloc(4096, 7))).toBe(true);
+    expect(contiguous(await next.device.read(0, 4096)).equals(Buffer.alloc(4096, 7))).toBe(true);
     await expect(start(volume, 1)).rejects.toMatchObject({ code: 'engine.stale_epoch' });
   });
 
@@ -299,10 +323,10 @@ describe('fencing', () => {
     expect((await checksums(volume)).size).toBe(2);
 
     const next = await start(volume, 2, { record: old.report().record });
-    const before = contiguous(await next.read(40 * MIB, 8192));
+    const before = contiguous(await next.device.read(40 * MIB, 8192));
     await next.equal();
     for (let i = 0; i < 3; i += 1) {
-      expect(contiguous(await next.read(40 * MIB, 8192)).equals(before)).toBe(true);
+      expect(contiguous(await next.device.read(40 * MIB, 8192)).equals(before)).toBe(true);
     }
     await next.stop();
     expect((await checksums(volume)).size).toBe(1);
@@ -327,14 +351,14 @@ describe('rebuild', () => {
       const data = crypto.randomBytes(crypto.randomInt(1, 65_536));
       data.copy(model, offset);
       await write(engine, offset, data);
-      if (i % 50 === 0) await engine.flush();
+      if (i % 50 === 0) await engine.device.flush();
     }
     const [rebuild] = engine.report().rebuilds;
     expect(rebuild).toMatchObject({ state: 'succeeded', phase: 'done', error: null });
     expect(rebuild?.bytes.sent).toBeGreaterThanOrEqual(24 * MIB);
     expect(modes(engine)).toEqual(['RW', 'RW', 'RW']);
     expect(engine.report().record.members).toContain(replicaId);
-    expect(contiguous(await engine.read(0, 32 * MIB)).equals(model.subarray(0, 32 * MIB))).toBe(true);
+    expect(contiguous(await engine.device.read(0, 32 * MIB)).equals(model.subarray(0, 32 * MIB))).toBe(true);
     await engine.stop();
     expect((await checksums(volume)).size).toBe(1);
   });

@@ -8,21 +8,18 @@
 import type { Socket } from 'node:net';
 import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
-import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
-import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { serveExport } from '../nbd/server.js';
 import { RebuildRun } from '../sync/rebuild-run.js';
 import { Copies } from './copies.js';
 import type { EngineDependencies, EngineSpec, RebuildSpec } from './engine-state.js';
-import { RangeLocks } from './range-locks.js';
 import { openLink, type ReplicaLink } from './replica-link.js';
 import { Resync } from './resync.js';
-import { alignDown, alignUp, isAligned, widen } from './whole-blocks.js';
+import { Settling } from './settling.js';
+import { VolumeDevice } from './volume-device.js';
 
-/** After so long without a write the copies are told that they are equal. */
-const SETTLE_IDLE_MS = 3_000;
 /** A clean stop takes no longer; agents have to end within ten seconds. */
 const STOP_MAX_MS = 6_000;
 /** How often one copy is asked how much it holds, while that changes. */
@@ -30,18 +27,13 @@ const STAT_PAUSE_MS = 2_000;
 /** Finished rebuilds that are still reported. */
 const REBUILDS_KEPT = 8;
 
-export class Engine implements NbdExport {
-  readonly readOnly = false;
-  readonly blockSizeMinBytes = 1;
+export class Engine {
   readonly copies: Copies;
-  private readonly locks = new RangeLocks();
+  readonly device: VolumeDevice;
+  private readonly settling: Settling;
   private readonly sockets = new Set<Socket>();
   private rebuilds: RebuildRun[] = [];
   private resync: Resync | undefined;
-  /** Set by the first change after the copies' write-intent maps were cleared. */
-  private unsettled = true;
-  private settling = false;
-  private lastChangeMs = performance.now();
   private writtenBytes = 0;
   private askedWrittenMs = 0;
 
@@ -61,6 +53,8 @@ export class Engine implements NbdExport {
       onChange: dependencies.onChange,
       onStop: (error) => this.cutOff(error),
     });
+    this.device = new VolumeDevice(this.copies, spec.sizeBytes);
+    this.settling = new Settling(this.copies, this.device, spec.epoch);
   }
 
   /**
@@ -80,75 +74,10 @@ export class Engine implements NbdExport {
     return engine;
   }
 
-  get sizeBytes(): number {
-    return this.spec.sizeBytes;
-  }
-
   serve(socket: Socket, negotiated: Negotiated, rest: Buffer): void {
     this.sockets.add(socket);
     socket.on('close', () => this.sockets.delete(socket));
-    serveExport(socket, negotiated, rest, this);
-  }
-
-  read(offset: number, lengthBytes: number): Promise<Payload> {
-    return this.copies.read(offset, lengthBytes);
-  }
-
-  async write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
-    this.noteChange();
-    await this.locks.withRange(alignDown(offset), alignUp(offset + lengthBytes), async () => {
-      const blocks = isAligned(offset, lengthBytes)
-        ? { offset, payload, lengthBytes }
-        : await widen(offset, payload, lengthBytes, (at, length) => this.copies.read(at, length));
-      await this.copies.change((client) =>
-        client.write(blocks.offset, blocks.payload, blocks.lengthBytes, options),
-      );
-    });
-  }
-
-  flush(): Promise<void> {
-    return this.copies.change((client) => client.flush());
-  }
-
-  async trim(offset: number, lengthBytes: number, options: WriteOptions): Promise<void> {
-    // A trim is a permission: parts of blocks at the ends stay as they are.
-    const start = alignUp(offset);
-    const end = alignDown(offset + lengthBytes);
-    if (end <= start) return options.fua ? this.flush() : undefined;
-    this.noteChange();
-    await this.locks.withRange(start, end, () =>
-      this.copies.change((client) => client.trim(start, end - start, options)),
-    );
-  }
-
-  async writeZeroes(offset: number, lengthBytes: number, options: ZeroOptions): Promise<void> {
-    const start = alignUp(offset);
-    const end = alignDown(offset + lengthBytes);
-    if (end <= start) return this.write(offset, [Buffer.alloc(lengthBytes)], lengthBytes, options);
-    if (offset < start) await this.write(offset, [Buffer.alloc(start - offset)], start - offset, options);
-    const rest = offset + lengthBytes - end;
-    if (rest > 0) await this.write(end, [Buffer.alloc(rest)], rest, options);
-    this.noteChange();
-    await this.locks.withRange(start, end, () =>
-      this.copies.change((client) => client.writeZeroes(start, end - start, options)),
-    );
-  }
-
-  async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
-    this.copies.requireServing();
-    const [link] = this.copies.withMode('RW');
-    if (link === undefined) throw new StorageFault('engine.no_replica', { publicMessage: 'no copy is left' });
-    return link.client.blockStatus(offset, lengthBytes, extentsMax);
-  }
-
-  /** Runs while nothing is being written. */
-  exclusive<T>(work: () => Promise<T>): Promise<T> {
-    return this.locks.alone(work);
-  }
-
-  /** Runs while nothing else writes to the range. */
-  withRange<T>(start: number, end: number, work: () => Promise<T>): Promise<T> {
-    return this.locks.withRange(start, end, work);
+    serveExport(socket, negotiated, rest, this.device);
   }
 
   /** Resolves when all current copies are equal, rejects when the engine stops first. */
@@ -193,10 +122,10 @@ export class Engine implements NbdExport {
   tick(nowMs: number): void {
     if (this.copies.stopReason !== undefined) return;
     this.copies.tick(nowMs);
-    const idle = this.locks.idle && nowMs - this.lastChangeMs > SETTLE_IDLE_MS;
-    if (idle && this.unsettled && !this.settling && this.resync === undefined) void this.settle();
+    // Before the copies are equal, clearing their maps would hide where they differ.
+    if (this.resync === undefined) this.settling.tick(nowMs);
     // Asked once more after the last change began, because a copy may have answered while it was still being written.
-    const mayHaveGrown = this.lastChangeMs + STAT_PAUSE_MS >= this.askedWrittenMs;
+    const mayHaveGrown = this.device.lastChangeMs + STAT_PAUSE_MS >= this.askedWrittenMs;
     if (nowMs - this.askedWrittenMs > STAT_PAUSE_MS && mayHaveGrown) {
       this.askedWrittenMs = nowMs;
       void this.askWritten();
@@ -238,22 +167,16 @@ export class Engine implements NbdExport {
 
   private async letGo(): Promise<void> {
     for (const run of this.rebuilds) await run.cancel();
-    await this.exclusive(async () => {
+    await this.device.exclusive(async () => {
       if (this.copies.stopReason !== undefined) return;
-      await this.flush().catch(() => undefined);
-      // Before the copies are equal, clearing their maps would hide where they differ.
-      if (this.resync === undefined) await this.settleCopies();
+      await this.device.flush().catch(() => undefined);
+      if (this.resync === undefined) await this.settling.settleQuietly();
     });
   }
 
   /** Something newer has taken over: ends at once, without a word to the copies. */
   fence(error: StorageFault): void {
     this.copies.stop(error);
-  }
-
-  private noteChange(): void {
-    this.unsettled = true;
-    this.lastChangeMs = performance.now();
   }
 
   private beginResync(): void {
@@ -267,33 +190,6 @@ export class Engine implements NbdExport {
       () => undefined,
     );
     this.resync.start();
-  }
-
-  /** Tells the copies that they are equal, in a moment when nothing is being written. */
-  private async settle(): Promise<void> {
-    this.settling = true;
-    try {
-      await this.flush();
-      await this.exclusive(() => this.settleCopies());
-    } catch {
-      // The copies stay marked; the next idle moment tries again.
-    } finally {
-      this.settling = false;
-    }
-  }
-
-  /** A copy that can't be told keeps its marks; its data connection decides whether it stays in use. */
-  private async settleCopies(): Promise<void> {
-    this.unsettled = false;
-    const { epoch } = this.spec;
-    await Promise.all(
-      this.copies.withMode('RW').map(async ({ control }) => {
-        await control.command('settle', { epoch }).catch((error: unknown) => {
-          this.unsettled = true;
-          if (isFault(error, 'engine.stale_epoch')) this.copies.stop(error);
-        });
-      }),
-    );
   }
 
   private async askWritten(): Promise<void> {

@@ -13,10 +13,37 @@ import type { ReplicaLink } from './replica-link.js';
 const STEP_BYTES = MIB;
 
 export interface ResyncHost {
-  readonly sizeBytes: number;
   readonly spec: { epoch: number };
   readonly copies: Copies;
-  withRange<T>(start: number, end: number, work: () => Promise<T>): Promise<T>;
+  readonly device: {
+    readonly sizeBytes: number;
+    withRange<T>(start: number, end: number, work: () => Promise<T>): Promise<T>;
+  };
+}
+
+/**
+ * Makes all current copies equal in a range that the caller has locked. One that can't take the bytes is dropped, as
+ * long as another is left.
+ */
+export async function equaliseRange(copies: Copies, start: number, end: number): Promise<void> {
+  for (let at = start; at < end; at += STEP_BYTES) {
+    await equaliseStep(copies, at, Math.min(at + STEP_BYTES, end));
+  }
+}
+
+async function equaliseStep(copies: Copies, start: number, end: number): Promise<void> {
+  const wanted = contiguous(await copies.read(start, end - start));
+  await Promise.all(copies.withMode('RW').map((link) => equaliseOne(copies, link, start, wanted)));
+  await copies.membership.settled();
+}
+
+async function equaliseOne(copies: Copies, link: ReplicaLink, start: number, wanted: Buffer): Promise<void> {
+  try {
+    const held = contiguous(await link.client.read(start, wanted.length));
+    if (!held.equals(wanted)) await link.client.write(start, [wanted], wanted.length, { fua: false });
+  } catch (error) {
+    copies.fail(link, error);
+  }
 }
 
 export class Resync {
@@ -56,27 +83,12 @@ export class Resync {
   }
 
   private async equalise(start: number, end: number): Promise<void> {
-    const { copies } = this.host;
-    await this.host.withRange(start, end, async () => {
-      const wanted = contiguous(await copies.read(start, end - start));
-      const others = copies.withMode('RW');
-      await Promise.all(others.map((link) => this.equaliseOne(link, start, wanted)));
-      await copies.membership.settled();
-    });
-  }
-
-  private async equaliseOne(link: ReplicaLink, start: number, wanted: Buffer): Promise<void> {
-    try {
-      const held = contiguous(await link.client.read(start, wanted.length));
-      if (!held.equals(wanted)) await link.client.write(start, [wanted], wanted.length, { fua: false });
-    } catch (error) {
-      this.host.copies.fail(link, error);
-    }
+    await this.host.device.withRange(start, end, () => equaliseStep(this.host.copies, start, end));
   }
 
   /** The union of what the copies have marked, as byte ranges in order. */
   private async markedRanges(): Promise<{ start: number; end: number }[]> {
-    const { copies, spec, sizeBytes } = this.host;
+    const { copies, spec, device } = this.host;
     const marked = new Map<number, number>();
     await Promise.all(
       copies.withMode('RW').map(async (link) => {
@@ -97,7 +109,7 @@ export class Resync {
       if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end);
       else ranges.push({ start, end });
     }
-    for (const range of ranges) range.end = Math.min(range.end, sizeBytes);
+    for (const range of ranges) range.end = Math.min(range.end, device.sizeBytes);
     return ranges;
   }
 }

@@ -27,9 +27,8 @@ export interface RebuildHost {
   readonly spec: { epoch: number; replicaTimeoutMs: number };
   readonly copies: Copies;
   readonly dependencies: EngineDependencies;
-  exclusive<T>(work: () => Promise<T>): Promise<T>;
+  readonly device: { exclusive<T>(work: () => Promise<T>): Promise<T>; flush(): Promise<void> };
   equal(): Promise<void>;
-  flush(): Promise<void>;
 }
 
 export class RebuildRun {
@@ -96,7 +95,7 @@ export class RebuildRun {
     await this.pull(link, layers);
     this.requireGoingOn();
     this.enter('promoting');
-    await this.host.exclusive(async () => {
+    await this.host.device.exclusive(async () => {
       await link.client.flush();
       await this.host.copies.promote(link);
     });
@@ -123,8 +122,8 @@ export class RebuildRun {
     const frozen = [...before.map(({ id, name, origin }) => ({ id, name, origin })), snapshot];
     await link.control.command('start-over', { epoch, rebuildId: this.rebuildId, layers: frozen });
     // Most of what the snapshot has to flush is flushed before anybody waits for it.
-    await this.host.flush();
-    await this.host.exclusive(async () => {
+    await this.host.device.flush();
+    await this.host.device.exclusive(async () => {
       await Promise.all(
         copies.withMode('RW').map(async (copy) => {
           await copy.control

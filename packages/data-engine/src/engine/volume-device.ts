@@ -1,0 +1,99 @@
+/**
+ * The device that a volume's users see, over its copies: any byte range becomes whole blocks, and what overlaps is
+ * applied in the same order everywhere.
+ */
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
+import { type Copies, isNoSpace } from './copies.js';
+import { RangeLocks } from './range-locks.js';
+import { equaliseRange } from './resync.js';
+import { alignDown, alignUp, isAligned, widen } from './whole-blocks.js';
+
+export class VolumeDevice implements NbdExport {
+  readonly readOnly = false;
+  readonly blockSizeMinBytes = 1;
+  /** When a change was last begun, on the clock of `performance.now()`. */
+  lastChangeMs = performance.now();
+  private readonly locks = new RangeLocks();
+
+  constructor(
+    private readonly copies: Copies,
+    readonly sizeBytes: number,
+  ) {}
+
+  /** True while nothing is being changed. */
+  get isQuiet(): boolean {
+    return this.locks.idle;
+  }
+
+  read(offset: number, lengthBytes: number): Promise<Payload> {
+    return this.copies.read(offset, lengthBytes);
+  }
+
+  async write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
+    await this.changeRange(alignDown(offset), alignUp(offset + lengthBytes), async () => {
+      const blocks = isAligned(offset, lengthBytes)
+        ? { offset, payload, lengthBytes }
+        : await widen(offset, payload, lengthBytes, (at, length) => this.copies.read(at, length));
+      await this.copies.change((client) =>
+        client.write(blocks.offset, blocks.payload, blocks.lengthBytes, options),
+      );
+    });
+  }
+
+  flush(): Promise<void> {
+    return this.copies.change((client) => client.flush());
+  }
+
+  async trim(offset: number, lengthBytes: number, options: WriteOptions): Promise<void> {
+    // A trim is a permission: parts of blocks at the ends stay as they are.
+    const start = alignUp(offset);
+    const end = alignDown(offset + lengthBytes);
+    if (end <= start) return options.fua ? this.flush() : undefined;
+    await this.changeRange(start, end, () =>
+      this.copies.change((client) => client.trim(start, end - start, options)),
+    );
+  }
+
+  async writeZeroes(offset: number, lengthBytes: number, options: ZeroOptions): Promise<void> {
+    const start = alignUp(offset);
+    const end = alignDown(offset + lengthBytes);
+    if (end <= start) return this.write(offset, [Buffer.alloc(lengthBytes)], lengthBytes, options);
+    if (offset < start) await this.write(offset, [Buffer.alloc(start - offset)], start - offset, options);
+    const rest = offset + lengthBytes - end;
+    if (rest > 0) await this.write(end, [Buffer.alloc(rest)], rest, options);
+    await this.changeRange(start, end, () =>
+      this.copies.change((client) => client.writeZeroes(start, end - start, options)),
+    );
+  }
+
+  async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
+    this.copies.requireServing();
+    const [link] = this.copies.withMode('RW');
+    if (link === undefined) throw new StorageFault('engine.no_replica', { publicMessage: 'no copy is left' });
+    return link.client.blockStatus(offset, lengthBytes, extentsMax);
+  }
+
+  /** Runs while nothing is being written. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    return this.locks.alone(work);
+  }
+
+  /** Runs while nothing else writes to the range. */
+  withRange<T>(start: number, end: number, work: () => Promise<T>): Promise<T> {
+    return this.locks.withRange(start, end, work);
+  }
+
+  /** Runs a change of the range while nothing else changes it, and leaves the copies equal whatever comes of it. */
+  private changeRange(start: number, end: number, change: () => Promise<void>): Promise<void> {
+    this.lastChangeMs = performance.now();
+    return this.locks.withRange(start, end, async () => {
+      try {
+        await change();
+      } catch (error) {
+        if (isNoSpace(error)) await equaliseRange(this.copies, start, end);
+        throw error;
+      }
+    });
+  }
+}
