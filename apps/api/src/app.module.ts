@@ -3,6 +3,7 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { AgentController } from './agent/agent.controller.js';
 import { AuthGuard } from './auth/auth.guard.js';
+import { Authenticator } from './auth/authenticator.js';
 import { SessionsController } from './auth/sessions.controller.js';
 import { TokensController } from './auth/tokens.controller.js';
 import { ClustersController } from './clusters/clusters.controller.js';
@@ -54,6 +55,7 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       { provide: CONFIG, useValue: config },
       { provide: LOGGER, useValue: logger },
       { provide: Databases, useFactory: () => new Databases(config) },
+      Authenticator,
       LiveChanges,
       VolumesService,
       RebuildsService,

@@ -3,11 +3,14 @@ import cookie from '@fastify/cookie';
 import { systemRandom } from '@holdfast/database/clock-and-random.js';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import { type FastifyInstance, LogController } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { appModule, CONTROLLERS } from './app.module.js';
+import { Authenticator } from './auth/authenticator.js';
 import type { Config } from './config.js';
-import { sendProblem } from './platform/problem.filter.js';
+import { registerGraphql } from './graphql/graphql-plugin.js';
+import { RebuildsService } from './rebuilds/rebuilds.service.js';
+import { VolumesService } from './volumes/volumes.service.js';
 
 /** A request of a person is a few fields. */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -24,7 +27,7 @@ export async function createApp(config: Config): Promise<App> {
     loggerInstance: logger,
     bodyLimit: BODY_BYTES_MAX,
     // One line per request, written by the hook below, with the status and the time it took.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request: IncomingMessage) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : systemRandom.id();
@@ -38,9 +41,11 @@ export async function createApp(config: Config): Promise<App> {
   });
   await nest.register(cookie);
   serveOpenApi(fastify);
+  await registerGraphql(fastify, nest.get(Authenticator), {
+    volumes: nest.get(VolumesService),
+    rebuilds: nest.get(RebuildsService),
+  });
   await nest.init();
-  // After init, so that they replace the framework's own: those know nothing of problem documents.
-  fastify.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
   await fastify.ready();
   return { nest, fastify };
 }

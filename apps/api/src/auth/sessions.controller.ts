@@ -18,7 +18,7 @@ import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
-import { SESSION_COOKIE } from './auth.guard.js';
+import { SESSION_COOKIE } from './authenticator.js';
 import { SessionDto, SignInBody, WhoAmIDto } from './session.schemas.js';
 import { newTokenSecret } from './token-secret.js';
 

@@ -15,7 +15,7 @@ import type { z } from 'zod';
 import { requireCluster } from '../clusters/require-cluster.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
-import { isoOrNull, ListQuery } from '../platform/schemas.js';
+import { isoOrNull, ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { isAllowed, weakerRole } from './permissions.js';
 import {
@@ -35,8 +35,8 @@ export class TokensController {
   @Get()
   @Route({ access: 'token:own', summary: "List tokens: one's own, or for admins all", answer: TokenPage })
   async list(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
-    const { rows, nextCursor } = await tenant.read((sql) => listTokens(sql, ownerFor(tenant), query));
-    return { items: rows.map(tokenView), nextCursor };
+    const page = await tenant.read((sql) => listTokens(sql, ownerFor(tenant), query));
+    return pageView(page, tokenView);
   }
 
   @Post()

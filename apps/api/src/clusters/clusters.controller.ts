@@ -1,6 +1,5 @@
 import { asId, type ClusterId } from '@holdfast/core/model/ids.js';
 import {
-  type ClusterSummary,
   createCluster,
   deleteCluster,
   findCluster,
@@ -9,30 +8,27 @@ import {
 } from '@holdfast/database/queries/clusters.js';
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { z } from 'zod';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
-import { ListQuery } from '../platform/schemas.js';
+import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import {
   ClusterDto,
   ClusterPage,
   ClusterPath,
   CreateClusterBody,
-  type clusterSchema,
   PatchClusterBody,
 } from './cluster.schemas.js';
+import { type ClusterView, clusterView } from './cluster.view.js';
 import { clusterNotFound } from './require-cluster.js';
-
-type ClusterView = z.infer<typeof clusterSchema>;
 
 @Controller('api/v1/clusters')
 export class ClustersController {
   @Get()
   @Route({ access: 'cluster:read', summary: 'List clusters', answer: ClusterPage })
   async list(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
-    const { items, nextCursor } = await tenant.read((sql) => listClusters(sql, query));
-    return { items: items.map(clusterView), nextCursor };
+    const page = await tenant.read((sql) => listClusters(sql, query));
+    return pageView(page, clusterView);
   }
 
   @Post()
@@ -83,8 +79,4 @@ export class ClustersController {
     if (found === undefined) throw clusterNotFound(clusterId);
     return clusterView(found);
   }
-}
-
-function clusterView(cluster: ClusterSummary): ClusterView {
-  return { ...cluster, createdAt: cluster.createdAt.toISOString() };
 }

@@ -5,7 +5,7 @@ import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { requireCluster } from '../clusters/require-cluster.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
-import { ListQuery } from '../platform/schemas.js';
+import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { EventPage, eventView } from './event.schemas.js';
 import { EventStream, startPosition } from './event-stream.js';
@@ -22,8 +22,8 @@ export class EventsController implements OnApplicationShutdown {
   list(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath, @Query() query: ListQuery) {
     return tenant.read(async (sql) => {
       await requireCluster(sql, clusterId);
-      const { items, nextCursor } = await listEvents(sql, clusterId, query);
-      return { items: items.map(eventView), nextCursor };
+      const page = await listEvents(sql, clusterId, query);
+      return pageView(page, eventView);
     });
   }
 

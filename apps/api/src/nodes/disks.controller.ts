@@ -5,7 +5,7 @@ import { Body, Controller, Get, Param, Patch, Query, Res } from '@nestjs/common'
 import type { FastifyReply } from 'fastify';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
-import { ListQuery } from '../platform/schemas.js';
+import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { DiskDto, DiskPage, DiskPath, NodePath, PatchDiskBody } from './node.schemas.js';
 import { type DiskView, diskView } from './node.view.js';
@@ -18,8 +18,8 @@ export class DisksController {
   async list(@CurrentTenant() tenant: Tenant, @Param() path: NodePath, @Query() query: ListQuery) {
     return tenant.read(async (sql) => {
       if ((await findNode(sql, path)) === undefined) throw nodeNotFound(path);
-      const { items, nextCursor } = await listDisks(sql, path, query);
-      return { items: items.map(diskView), nextCursor };
+      const page = await listDisks(sql, path, query);
+      return pageView(page, diskView);
     });
   }
 

@@ -7,7 +7,7 @@ import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { requireCluster } from '../clusters/require-cluster.js';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
-import { ListQuery } from '../platform/schemas.js';
+import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { DiskPage, NodeDto, NodePage, NodePath, PatchNodeBody } from './node.schemas.js';
 import { diskView, type NodeView, nodeView } from './node.view.js';
@@ -23,8 +23,8 @@ export class NodesController {
   ) {
     return tenant.read(async (sql) => {
       await requireCluster(sql, clusterId);
-      const { items, nextCursor } = await listNodes(sql, clusterId, query);
-      return { items: items.map(nodeView), nextCursor };
+      const page = await listNodes(sql, clusterId, query);
+      return pageView(page, nodeView);
     });
   }
 
@@ -76,8 +76,8 @@ export class NodesController {
   ) {
     return tenant.read(async (sql) => {
       await requireCluster(sql, clusterId);
-      const { items, nextCursor } = await listDisks(sql, { clusterId }, query);
-      return { items: items.map(diskView), nextCursor };
+      const page = await listDisks(sql, { clusterId }, query);
+      return pageView(page, diskView);
     });
   }
 

@@ -12,7 +12,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { Databases } from './databases.js';
-import { requestOf } from './request.js';
+import './request.js';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -27,8 +27,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   constructor(private readonly databases: Databases) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    if (context.getType<string>() !== 'http') return next.handle();
-    const request = requestOf(context);
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
     const key = request.headers['idempotency-key'];
     // Agents' calls may be repeated anyhow, and signing in must make a new session each time.
     if (request.method !== 'POST' || key === undefined || request.tenant === undefined) return next.handle();

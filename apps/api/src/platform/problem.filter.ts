@@ -6,8 +6,6 @@ import { faultOf, internalProblem, problemOf } from './problem.js';
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): unknown {
-    // GraphQL has its own form for errors (graphql/graphql-problem.ts) and makes it of the error itself.
-    if (host.getType<string>() === 'graphql') return error;
     const http = host.switchToHttp();
     return sendProblem(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
   }

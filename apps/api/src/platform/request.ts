@@ -15,12 +15,8 @@ declare module 'fastify' {
   }
 }
 
-/** The HTTP request behind any kind of handler. */
-export function requestOf(context: ExecutionContext): FastifyRequest {
-  if (context.getType<string>() !== 'graphql') return context.switchToHttp().getRequest<FastifyRequest>();
-  // Mercurius passes what the module's `context` function returns as the third argument.
-  const { request } = context.getArgByIndex<{ request: FastifyRequest }>(2);
-  return request;
+function requestOf(context: ExecutionContext): FastifyRequest {
+  return context.switchToHttp().getRequest<FastifyRequest>();
 }
 
 export const CurrentTenant = createParamDecorator((_data: unknown, context: ExecutionContext): Tenant => {

@@ -1,5 +1,6 @@
 /** The parts that many requests and answers share. */
 import { type AnyId, asId } from '@holdfast/core/model/ids.js';
+import type { Page } from '@holdfast/database/queries/list-rows.js';
 import { z } from 'zod';
 import { dto } from './dto.js';
 
@@ -33,6 +34,11 @@ export class ListQuery extends dto(
     sort: z.string().max(100).optional().describe('A field name, with a minus in front for descending.'),
   }),
 ) {}
+
+/** A page as REST shows it. */
+export function pageView<From, To>(page: Page<From>, view: (item: From) => To) {
+  return { items: page.items.map(view), nextCursor: page.nextCursor };
+}
 
 /** `{items, nextCursor}` of one kind of item. */
 export function pageOf<Item extends z.ZodType>(item: Item, name: string) {

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
-import { ListQuery } from '../platform/schemas.js';
+import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { NoBody } from '../volumes/volume.schemas.js';
 import { RebuildDto, RebuildPage, RebuildPath } from './rebuild.schemas.js';
@@ -14,8 +14,12 @@ export class RebuildsController {
 
   @Get()
   @Route({ access: 'rebuild:read', summary: 'List rebuilds: running, queued and past', answer: RebuildPage })
-  list(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath, @Query() query: ListQuery) {
-    return this.rebuilds.list(tenant, clusterId, query);
+  async list(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { clusterId }: ClusterPath,
+    @Query() query: ListQuery,
+  ) {
+    return pageView(await this.rebuilds.list(tenant, clusterId, query), (view) => view);
   }
 
   @Get(':rebuildId')

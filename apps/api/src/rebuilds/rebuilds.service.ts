@@ -1,7 +1,7 @@
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, RebuildId } from '@holdfast/core/model/ids.js';
-import type { ListRequest } from '@holdfast/database/queries/list-rows.js';
+import { type ListRequest, mapPage, type Page } from '@holdfast/database/queries/list-rows.js';
 import { findRebuild, listQueuedRebuilds, listRebuilds } from '@holdfast/database/queries/rebuilds.js';
 import { Injectable } from '@nestjs/common';
 import { requireCluster } from '../clusters/require-cluster.js';
@@ -12,12 +12,12 @@ type RebuildKey = { clusterId: ClusterId; rebuildId: RebuildId };
 
 @Injectable()
 export class RebuildsService {
-  list(tenant: Tenant, clusterId: ClusterId, request: ListRequest) {
+  list(tenant: Tenant, clusterId: ClusterId, request: ListRequest): Promise<Page<RebuildView>> {
     return tenant.read(async (sql) => {
       await requireCluster(sql, clusterId);
-      const { items, nextCursor } = await listRebuilds(sql, clusterId, request);
+      const page = await listRebuilds(sql, clusterId, request);
       const positions = queuePositions(await listQueuedRebuilds(sql, clusterId));
-      return { items: items.map((item) => rebuildView(item, positions, tenant.now)), nextCursor };
+      return mapPage(page, (rebuild) => rebuildView(rebuild, positions, tenant.now));
     });
   }
 

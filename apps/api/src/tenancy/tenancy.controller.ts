@@ -12,7 +12,7 @@ import {
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
-import { ListQuery } from '../platform/schemas.js';
+import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import {
   CreateProjectBody,
@@ -32,11 +32,7 @@ export class TenancyController {
   @Get('organizations')
   @Route({ access: 'organization:read', summary: 'List organizations', answer: OrganizationPage })
   async organizations(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
-    const { rows, nextCursor } = await tenant.read((sql) => listOrganizations(sql, query));
-    return {
-      items: rows.map(({ id, name, created_at }) => ({ id, name, createdAt: iso(created_at) })),
-      nextCursor,
-    };
+    return pageView(await tenant.read((sql) => listOrganizations(sql, query)), organizationView);
   }
 
   @Get('organizations/:organizationId')
@@ -44,22 +40,13 @@ export class TenancyController {
   async organization(@CurrentTenant() tenant: Tenant, @Param() { organizationId }: OrganizationPath) {
     const found = await tenant.read((sql) => findOrganization(sql, organizationId));
     if (found === undefined) throw notFound('organization', organizationId);
-    return { id: found.id, name: found.name, createdAt: iso(found.created_at) };
+    return organizationView(found);
   }
 
   @Get('projects')
   @Route({ access: 'project:read', summary: 'List projects', answer: ProjectPage })
   async projects(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
-    const { rows, nextCursor } = await tenant.read((sql) => listProjects(sql, query));
-    return {
-      items: rows.map(({ created_at, id, name, version }) => ({
-        id,
-        name,
-        version,
-        createdAt: iso(created_at),
-      })),
-      nextCursor,
-    };
+    return pageView(await tenant.read((sql) => listProjects(sql, query)), projectView);
   }
 
   @Post('projects')
@@ -76,15 +63,14 @@ export class TenancyController {
   async project(@CurrentTenant() tenant: Tenant, @Param() { projectId }: ProjectPath) {
     const found = await tenant.read((sql) => findProject(sql, projectId));
     if (found === undefined) throw notFound('project', projectId);
-    const { id, name, version, created_at } = found;
-    return { id, name, version, createdAt: iso(created_at) };
+    return projectView(found);
   }
 
   @Get('members')
   @Route({ access: 'member:read', summary: 'List members', answer: MemberPage })
   async members(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
-    const { rows, nextCursor } = await tenant.read((sql) => listMembers(sql, query));
-    return { items: rows.map(memberView), nextCursor };
+    const page = await tenant.read((sql) => listMembers(sql, query));
+    return pageView(page, memberView);
   }
 
   @Get('members/:userId')
@@ -96,7 +82,17 @@ export class TenancyController {
   }
 }
 
+type Organization = NonNullable<Awaited<ReturnType<typeof findOrganization>>>;
+type Project = NonNullable<Awaited<ReturnType<typeof findProject>>>;
 type Member = NonNullable<Awaited<ReturnType<typeof findMember>>>;
+
+function organizationView({ id, name, created_at }: Organization) {
+  return { id, name, createdAt: iso(created_at) };
+}
+
+function projectView({ id, name, version, created_at }: Project) {
+  return { id, name, version, createdAt: iso(created_at) };
+}
 
 function memberView({ user_id, email, name, role, created_at }: Member) {
   return { userId: user_id, email, name, role, createdAt: iso(created_at) };

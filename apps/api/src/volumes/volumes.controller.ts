@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
-import { ListQuery } from '../platform/schemas.js';
+import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import {
   AttachBody,
@@ -29,8 +29,8 @@ export class VolumesController {
   @Get()
   @Route({ access: 'volume:read', summary: 'List volumes', answer: VolumePage })
   async list(@CurrentTenant() tenant: Tenant, @Param() path: ClusterPath, @Query() query: ListQuery) {
-    const { items, nextCursor } = await this.volumes.list(tenant, path.clusterId, query);
-    return { items: items.map((item) => volumeView(item, tenant.actor.role)), nextCursor };
+    const page = await this.volumes.list(tenant, path.clusterId, query);
+    return pageView(page, (item) => volumeView(item, tenant.actor.role));
   }
 
   @Post()
@@ -148,8 +148,8 @@ export class VolumesController {
   @Route({ access: 'volume:read', summary: "List a volume's snapshots", answer: SnapshotPage })
   async snapshots(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Query() query: ListQuery) {
     await this.volumes.get(tenant, path);
-    const { items, nextCursor } = await tenant.read((sql) => listSnapshots(sql, path, query));
-    return { items: items.map(snapshotView), nextCursor };
+    const page = await tenant.read((sql) => listSnapshots(sql, path, query));
+    return pageView(page, snapshotView);
   }
 }
 

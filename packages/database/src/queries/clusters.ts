@@ -2,7 +2,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, OrganizationId } from '@holdfast/core/model/ids.js';
 import type { Robustness } from '@holdfast/core/model/volume.js';
 import type { Sql } from '../sql/scope.js';
-import { type ListRequest, listRows } from './list-rows.js';
+import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 /** A cluster, and what an overview says of it at one look. */
 export type ClusterSummary = {
@@ -42,12 +42,21 @@ const SUMMARY = `
 
 type ClusterRow = Omit<ClusterSummary, 'createdAt'> & { created_at: Date };
 
-function readCluster({ id, name, version, created_at, nodes, volumes, rebuilds, storage }: ClusterRow) {
+function readCluster({
+  id,
+  name,
+  version,
+  created_at,
+  nodes,
+  volumes,
+  rebuilds,
+  storage,
+}: ClusterRow): ClusterSummary {
   return { id, name, version, createdAt: created_at, nodes, volumes, rebuilds, storage };
 }
 
-export async function listClusters(sql: Sql, request: ListRequest) {
-  const { rows, nextCursor } = await listRows<ClusterRow>(
+export async function listClusters(sql: Sql, request: ListRequest): Promise<Page<ClusterSummary>> {
+  const page = await listRows<ClusterRow>(
     sql,
     {
       columns: `c.*, ${SUMMARY}`,
@@ -59,7 +68,7 @@ export async function listClusters(sql: Sql, request: ListRequest) {
     },
     request,
   );
-  return { items: rows.map((row): ClusterSummary => readCluster(row)), nextCursor };
+  return mapPage(page, readCluster);
 }
 
 export async function findCluster(sql: Sql, clusterId: ClusterId): Promise<ClusterSummary | undefined> {

@@ -1,7 +1,7 @@
 import type { ClusterEvent, EventSubject } from '@holdfast/core/model/event.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
-import { type ListRequest, listRows } from './list-rows.js';
+import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 /** A place in a cluster's events: no event ever appears before one that has been read (ADR 0031). */
 export type EventPosition = { transactionId: number; id: number };
@@ -31,8 +31,12 @@ type EventRow = {
 };
 
 /** Newest first, unless the request says otherwise. */
-export async function listEvents(sql: Sql, clusterId: ClusterId, request: ListRequest) {
-  const { rows, nextCursor } = await listRows<EventRow>(
+export async function listEvents(
+  sql: Sql,
+  clusterId: ClusterId,
+  request: ListRequest,
+): Promise<Page<StoredEvent>> {
+  const page = await listRows<EventRow>(
     sql,
     {
       columns: 'e.*',
@@ -44,7 +48,7 @@ export async function listEvents(sql: Sql, clusterId: ClusterId, request: ListRe
     },
     request,
   );
-  return { items: rows.map(readEvent), nextCursor };
+  return mapPage(page, readEvent);
 }
 
 /**

@@ -10,7 +10,18 @@ export type ListRequest = {
   sort?: string | undefined;
 };
 
-export type Page<Row> = { rows: Row[]; nextCursor: string | null };
+export type Page<Item> = {
+  items: Item[];
+  /** One for each item: a list that continues after it. */
+  cursors: string[];
+  /** The last one, when there is more. */
+  nextCursor: string | null;
+};
+
+/** The same page with each item turned into something else. */
+export function mapPage<From, To>(page: Page<From>, turn: (item: From) => To): Page<To> {
+  return { ...page, items: page.items.map(turn) };
+}
 
 export type ListSource = {
   columns: string;
@@ -74,7 +85,9 @@ export async function listRows<Row extends Record<string, unknown>>(
      LIMIT ${place(request.limit + 1)}`,
     values,
   );
-  return { rows: rows.slice(0, request.limit), nextCursor: nextCursor(rows, request.limit, fingerprint) };
+  const items = rows.slice(0, request.limit);
+  const cursors = items.map((row) => cursorOf(row, fingerprint));
+  return { items, cursors, nextCursor: rows.length > items.length ? (cursors.at(-1) ?? null) : null };
 }
 
 function parseSort(sort: string, fields: ListFields): Order {
@@ -87,10 +100,8 @@ function parseSort(sort: string, fields: ListFields): Order {
   return { field, descending };
 }
 
-function nextCursor(rows: readonly Position[], limit: number, fingerprint: string): string | null {
-  const last = rows[limit - 1];
-  if (rows.length <= limit || last === undefined) return null;
-  const cursor: Cursor = { after: [last.list_value, last.list_key], of: fingerprint };
+function cursorOf(row: Position, of: string): string {
+  const cursor: Cursor = { after: [row.list_value, row.list_key], of };
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 

@@ -3,7 +3,7 @@ import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
 import type { Sql } from '../sql/scope.js';
-import { type ListRequest, listRows } from './list-rows.js';
+import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 /** A node, and the sums over its disks. */
 export type NodeWithStorage = {
@@ -42,8 +42,12 @@ type NodeListRow = NodeRow & {
   replicas: number;
 } & NodeWithStorage['storage'];
 
-export async function listNodes(sql: Sql, clusterId: ClusterId, request: ListRequest) {
-  const { rows, nextCursor } = await listRows<NodeListRow>(
+export async function listNodes(
+  sql: Sql,
+  clusterId: ClusterId,
+  request: ListRequest,
+): Promise<Page<NodeWithStorage>> {
+  const page = await listRows<NodeListRow>(
     sql,
     {
       columns: `n.*, ${SUMS}`,
@@ -55,7 +59,7 @@ export async function listNodes(sql: Sql, clusterId: ClusterId, request: ListReq
     },
     request,
   );
-  return { items: rows.map(readNodeWithStorage), nextCursor };
+  return mapPage(page, readNodeWithStorage);
 }
 
 export async function findNode(
@@ -123,8 +127,8 @@ export async function listDisks(
   sql: Sql,
   where: { clusterId: ClusterId; nodeId?: NodeId },
   request: ListRequest,
-): Promise<{ items: StorageDisk[]; nextCursor: string | null }> {
-  const { rows, nextCursor } = await listRows<DiskRow>(
+): Promise<Page<StorageDisk>> {
+  const page = await listRows<DiskRow>(
     sql,
     {
       columns: 'd.*',
@@ -139,7 +143,7 @@ export async function listDisks(
     },
     request,
   );
-  return { items: rows.map(readDisk), nextCursor };
+  return mapPage(page, readDisk);
 }
 
 export async function findDisk(

@@ -2,7 +2,7 @@ import type { ClusterId, RebuildId } from '@holdfast/core/model/ids.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
 import type { Sql } from '../sql/scope.js';
-import { type ListRequest, listRows } from './list-rows.js';
+import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 const FIELDS = {
   id: { sql: 'b.id', type: 'id' },
@@ -19,8 +19,8 @@ export async function listRebuilds(
   sql: Sql,
   clusterId: ClusterId,
   request: ListRequest,
-): Promise<{ items: Rebuild[]; nextCursor: string | null }> {
-  const { rows, nextCursor } = await listRows<RebuildRow>(
+): Promise<Page<Rebuild>> {
+  const page = await listRows<RebuildRow>(
     sql,
     {
       columns: 'b.*',
@@ -32,7 +32,7 @@ export async function listRebuilds(
     },
     request,
   );
-  return { items: rows.map(readRebuild), nextCursor };
+  return mapPage(page, readRebuild);
 }
 
 export async function findRebuild(

@@ -6,7 +6,7 @@ import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
 import { readSnapshot, type SnapshotRow } from '../rows/snapshot-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
 import type { Sql } from '../sql/scope.js';
-import { type ListRequest, listRows } from './list-rows.js';
+import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 /** A replica with what people need to find it. */
 export type PlacedReplica = { replica: Replica; zone: string | undefined };
@@ -29,8 +29,12 @@ const FIELDS = {
   createdAt: { sql: 'v.created_at', type: 'time' },
 } as const;
 
-export async function listVolumes(sql: Sql, clusterId: ClusterId, request: ListRequest) {
-  const { rows, nextCursor } = await listRows<VolumeRow>(
+export async function listVolumes(
+  sql: Sql,
+  clusterId: ClusterId,
+  request: ListRequest,
+): Promise<Page<VolumeWithReplicas>> {
+  const page = await listRows<VolumeRow>(
     sql,
     {
       columns: 'v.*',
@@ -42,7 +46,7 @@ export async function listVolumes(sql: Sql, clusterId: ClusterId, request: ListR
     },
     request,
   );
-  return { items: await withReplicas(sql, rows.map(readVolume)), nextCursor };
+  return { ...page, items: await withReplicas(sql, page.items.map(readVolume)) };
 }
 
 export async function findVolume(sql: Sql, key: VolumeKey): Promise<VolumeWithReplicas | undefined> {
@@ -67,14 +71,14 @@ async function withReplicas(sql: Sql, volumes: readonly Volume[]): Promise<Volum
   return volumes.map((volume) => ({ volume, replicas: byVolume.get(volume.id) ?? [] }));
 }
 
-export async function listSnapshots(sql: Sql, key: VolumeKey, request: ListRequest) {
+export async function listSnapshots(sql: Sql, key: VolumeKey, request: ListRequest): Promise<Page<Snapshot>> {
   const fields = {
     id: { sql: 's.id', type: 'id' },
     name: { sql: 's.name', type: 'text' },
     origin: { sql: 's.origin', type: 'text' },
     createdAt: { sql: 's.created_at', type: 'time' },
   } as const;
-  const { rows, nextCursor } = await listRows<SnapshotRow>(
+  const page = await listRows<SnapshotRow>(
     sql,
     {
       columns: 's.*',
@@ -86,5 +90,5 @@ export async function listSnapshots(sql: Sql, key: VolumeKey, request: ListReque
     },
     request,
   );
-  return { items: rows.map((row): Snapshot => readSnapshot(row)), nextCursor };
+  return mapPage(page, readSnapshot);
 }

@@ -1,0 +1,150 @@
+/**
+ * Makes GraphQL types from the zod schemas that also describe REST, so that the two can't drift apart.
+ *
+ * Named schemas become types of that name, nested objects get their parent's name and their field's. Integers are up
+ * to 2^53 − 1, which GraphQL's own Int is not.
+ */
+import { Bug } from '@holdfast/core/model/faults.js';
+import {
+  GraphQLBoolean,
+  type GraphQLFieldConfigMap,
+  GraphQLFloat,
+  GraphQLID,
+  type GraphQLInputFieldConfigMap,
+  GraphQLInputObjectType,
+  type GraphQLInputType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  type GraphQLOutputType,
+  GraphQLScalarType,
+  GraphQLString,
+} from 'graphql';
+import { z } from 'zod';
+
+export const SafeInteger = new GraphQLScalarType<number, number>({
+  name: 'SafeInteger',
+  description: 'A whole number of at most 2^53 − 1 in size.',
+  serialize: toSafeInteger,
+  parseValue: toSafeInteger,
+});
+
+export const Value = new GraphQLScalarType({
+  name: 'Value',
+  description: 'A text, a number, or true or false.',
+});
+
+function toSafeInteger(value: unknown): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  throw new TypeError(`${String(value)} is not a whole number of at most 2^53 − 1`);
+}
+
+/** Types that have been made, by name: GraphQL wants each name once. */
+export class GraphqlTypes {
+  private readonly outputs = new Map<string, GraphQLObjectType>();
+
+  /** The type of an answer's schema, whose name is the schema's id. */
+  object(schema: z.ZodObject): GraphQLObjectType {
+    const name = schema.meta()?.id;
+    if (typeof name !== 'string') throw new Bug('a schema needs an id to become a GraphQL type');
+    return this.objectNamed(schema, name);
+  }
+
+  input(schema: z.ZodType, name: string): GraphQLInputObjectType {
+    if (!(schema instanceof z.ZodObject)) throw new Bug(`${name} is no object`);
+    const fields = (): GraphQLInputFieldConfigMap =>
+      Object.fromEntries(
+        Object.entries(shapeOf(schema)).map(([field, part]) => [
+          field,
+          withDescription({ type: this.inputType(part, name + capitalised(field)) }, part),
+        ]),
+      );
+    return new GraphQLInputObjectType({ name, fields });
+  }
+
+  private objectNamed(schema: z.ZodObject, name: string): GraphQLObjectType {
+    const known = this.outputs.get(name);
+    if (known !== undefined) return known;
+    const fields = (): GraphQLFieldConfigMap<unknown, unknown> =>
+      Object.fromEntries(
+        Object.entries(shapeOf(schema)).map(([field, part]) => [
+          field,
+          withDescription({ type: this.outputType(part, name + capitalised(field)) }, part),
+        ]),
+      );
+    const type = new GraphQLObjectType({ name, fields });
+    this.outputs.set(name, type);
+    return type;
+  }
+
+  private outputType(schema: z.ZodType, name: string): GraphQLOutputType {
+    const { core, isRequired } = unwrap(schema);
+    const type = this.outputCore(core, name);
+    return isRequired ? new GraphQLNonNull(type) : type;
+  }
+
+  private outputCore(schema: z.ZodType, name: string) {
+    if (schema instanceof z.ZodArray) return new GraphQLList(this.outputType(partOf(schema.element), name));
+    if (schema instanceof z.ZodObject) {
+      const id = schema.meta()?.id;
+      return this.objectNamed(schema, typeof id === 'string' ? id : name);
+    }
+    return scalarOf(schema);
+  }
+
+  private inputType(schema: z.ZodType, name: string): GraphQLInputType {
+    const { core, isRequired } = unwrap(schema);
+    const type =
+      core instanceof z.ZodArray
+        ? new GraphQLList(this.inputType(partOf(core.element), name))
+        : scalarOf(core);
+    return isRequired ? new GraphQLNonNull(type) : type;
+  }
+}
+
+/** Takes off what says that a value may be missing or is converted after it was checked. */
+function unwrap(schema: z.ZodType): { core: z.ZodType; isRequired: boolean } {
+  let core = schema;
+  let isRequired = true;
+  for (;;) {
+    if (core instanceof z.ZodOptional || core instanceof z.ZodNullable || core instanceof z.ZodDefault) {
+      isRequired = false;
+      core = partOf(core.unwrap());
+    } else if (core instanceof z.ZodPipe) {
+      core = partOf(core.in);
+    } else {
+      return { core, isRequired };
+    }
+  }
+}
+
+function scalarOf(schema: z.ZodType): GraphQLScalarType {
+  if (schema instanceof z.ZodNumberFormat) return SafeInteger;
+  if (schema instanceof z.ZodNumber) return GraphQLFloat;
+  if (schema instanceof z.ZodBoolean) return GraphQLBoolean;
+  if (schema instanceof z.ZodUUID) return GraphQLID;
+  // Values like `best-effort` are no names in GraphQL, so enumerations stay texts.
+  if (schema instanceof z.ZodEnum || schema instanceof z.ZodString || schema instanceof z.ZodStringFormat) {
+    return GraphQLString;
+  }
+  if (schema instanceof z.ZodUnion) return Value;
+  throw new Bug(`${schema.def.type} has no GraphQL type`);
+}
+
+/** zod types the parts of a schema as its core's interface, which every schema made by `z` extends. */
+function partOf(part: unknown): z.ZodType {
+  if (part instanceof z.ZodType) return part;
+  throw new Bug('a schema has a part that is no schema');
+}
+
+function shapeOf(schema: z.ZodObject): Record<string, z.ZodType> {
+  return Object.fromEntries(Object.entries(schema.shape).map(([field, part]) => [field, partOf(part)]));
+}
+
+function withDescription<Config extends object>(config: Config, schema: z.ZodType): Config {
+  return schema.description === undefined ? config : { ...config, description: schema.description };
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

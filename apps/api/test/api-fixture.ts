@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { asId, type DiskId, type OrganizationId } from '@holdfast/core/model/ids.js';
+import { hashSecret } from '@holdfast/database/credentials.js';
+import type { LocalSeed } from '@holdfast/database/seed-local.js';
+import { aDiskReport, aHeartbeat } from '@holdfast/testkit/builders.js';
+import {
+  seedTestDatabase,
+  startTestDatabase,
+  TEST_SECRETS,
+  type TestDatabase,
+} from '@holdfast/testkit/test-database.js';
+import type { InjectOptions } from 'fastify';
+import pg from 'pg';
+import { type App, createApp } from '../src/app.js';
+
+export type Json = Record<string, unknown> & { items?: Json[] };
+export type Answer = { status: number; headers: Record<string, unknown>; body: Json };
+export type CallOptions = {
+  token?: string | null;
+  body?: unknown;
+  headers?: Record<string, string>;
+  payload?: string | Buffer;
+};
+
+/** The whole API in this process, on a Postgres of its own, with the local stack's first rows. */
+export class ApiFixture {
+  private constructor(
+    readonly database: TestDatabase,
+    readonly app: App,
+    readonly seed: LocalSeed,
+    readonly owner: pg.Client,
+  ) {}
+
+  static async start(): Promise<ApiFixture> {
+    const database = await startTestDatabase();
+    const seed = await seedTestDatabase(database);
+    const owner = new pg.Client({ connectionString: database.ownerUrl });
+    await owner.connect();
+    const app = await createApp({
+      host: '127.0.0.1',
+      port: 0,
+      logLevel: 'silent',
+      databaseUrl: database.apiUrl,
+      databaseSystemUrl: database.systemUrl,
+      cookieSecure: false,
+      heartbeatIntervalMs: 2_000,
+    });
+    return new ApiFixture(database, app, seed, owner);
+  }
+
+  async stop(): Promise<void> {
+    await this.app.nest.close();
+    await this.owner.end();
+    await this.database.stop();
+  }
+
+  /** Calls a path under /api/v1 with the admin's token, another one, or (null) none. */
+  async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const token = options.token === undefined ? TEST_SECRETS.token : options.token;
+    const request: InjectOptions = {
+      // Fastify knows the methods by a union; tests name them as text.
+      method: method as 'GET',
+      url: `/api/v1${path}`,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(options.payload === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+    };
+    const payload = options.payload ?? options.body;
+    // A body is JSON text, raw bytes, or an object that inject turns into JSON.
+    if (payload !== undefined) request.payload = payload as string;
+    const answer = await this.app.fastify.inject(request);
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: answer.body === '' ? {} : JSON.parse(answer.body),
+    };
+  }
+
+  get volumes(): string {
+    return `/clusters/${this.seed.clusterId}/volumes`;
+  }
+
+  async createVolume(body: Json = {}): Promise<Json> {
+    const answer = await this.call('POST', this.volumes, {
+      body: { name: `v-${randomUUID().slice(0, 8)}`, size: GIB, ...body },
+    });
+    if (answer.status !== 201) throw new Error(`not created: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  /** Registers a node with one disk, as its agent does, and has it Ready. Returns its id. */
+  async node(name: string, zone: string): Promise<string> {
+    const answer = await this.call('POST', '/agent/heartbeat', {
+      token: TEST_SECRETS.agentToken,
+      body: aHeartbeat(name, {
+        node: { zone },
+        disks: [aDiskReport(asId<DiskId>(randomUUID()))],
+      }),
+    });
+    const ready = [{ type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: new Date() }];
+    // There is no worker here that would judge the heartbeat.
+    await this.owner.query('UPDATE node SET conditions = $2 WHERE id = $1', [
+      answer.body.nodeId,
+      JSON.stringify(ready),
+    ]);
+    return String(answer.body.nodeId);
+  }
+
+  /** Another organization with a member of each role, a project, a cluster with a node and a disk, and tokens. */
+  async otherTenant(): Promise<{ organizationId: OrganizationId; clusterId: string; token: string }> {
+    const organizationId = randomUUID();
+    const userId = randomUUID();
+    const clusterId = randomUUID();
+    const token = `hft_${randomUUID()}`;
+    await this.owner.query('INSERT INTO organization (id, name, created_at) VALUES ($1, $2, now())', [
+      organizationId,
+      `org-${organizationId}`,
+    ]);
+    await this.owner.query(
+      `INSERT INTO app_user (id, email, name, created_at) VALUES ($1, $2, 'Other', now())`,
+      [userId, `${userId}@example.test`],
+    );
+    await this.member(organizationId, userId, 'owner', token);
+    await this.owner.query(
+      `INSERT INTO project (id, organization_id, name, created_at) VALUES ($1, $2, 'p', now())`,
+      [randomUUID(), organizationId],
+    );
+    await this.owner.query(
+      `INSERT INTO cluster (id, organization_id, name, created_at) VALUES ($1, $2, 'c', now())`,
+      [clusterId, organizationId],
+    );
+    return { organizationId: asId(organizationId), clusterId, token };
+  }
+
+  /** A token of the given role in the admin's organization. */
+  async tokenOfRole(role: string): Promise<string> {
+    const userId = randomUUID();
+    const token = `hft_${randomUUID()}`;
+    await this.owner.query(
+      `INSERT INTO app_user (id, email, name, created_at) VALUES ($1, $2, 'Member', now())`,
+      [userId, `${userId}@example.test`],
+    );
+    await this.member(this.seed.organizationId, userId, role, token);
+    return token;
+  }
+
+  private async member(organizationId: string, userId: string, role: string, token: string): Promise<void> {
+    await this.owner.query(
+      'INSERT INTO membership (organization_id, user_id, role, created_at) VALUES ($1, $2, $3, now())',
+      [organizationId, userId, role],
+    );
+    await this.owner.query(
+      `INSERT INTO token (id, organization_id, kind, name, secret_hash, role, user_id, created_at)
+       VALUES ($1, $2, 'api', 'test', $3, 'owner', $4, now())`,
+      [randomUUID(), organizationId, hashSecret(token), userId],
+    );
+  }
+}

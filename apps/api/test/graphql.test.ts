@@ -1,0 +1,148 @@
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ApiFixture } from './api-fixture.js';
+
+let api: ApiFixture;
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+  for (const zone of ['a', 'b', 'c']) await api.node(`node-${zone}`, `zone-${zone}`);
+});
+afterAll(() => api?.stop());
+
+async function ask(query: string, variables: object = {}, token: string | null = TEST_SECRETS.token) {
+  const answer = await api.app.fastify.inject({
+    method: 'POST',
+    url: '/graphql',
+    headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    payload: { query, variables: { clusterId: api.seed.clusterId, ...variables } },
+  });
+  return { status: answer.statusCode, body: JSON.parse(answer.body) };
+}
+
+describe('queries', () => {
+  test('a volume reads as it does in REST', async () => {
+    const volume = await api.createVolume({ name: 'same' });
+    const { body } = await ask(
+      `query ($clusterId: ID!, $volumeId: ID!) { volume(clusterId: $clusterId, volumeId: $volumeId) {
+        id name size state conditions { type status } replicas { id zone nodeId mode } endpoint { nbdUri } } }`,
+      { volumeId: volume.id },
+    );
+    const rest = await api.call('GET', `${api.volumes}/${volume.id}`);
+    expect(rest.body).toMatchObject(body.data.volume);
+    expect(body.data.volume.replicas).toHaveLength(3);
+  });
+
+  test('connections are followed by their cursors', async () => {
+    for (const name of ['page-1', 'page-2', 'page-3']) await api.createVolume({ name });
+    const names: string[] = [];
+    let after: string | null = null;
+    do {
+      const { body } = await ask(
+        `query ($clusterId: ID!, $after: String) {
+          volumes(clusterId: $clusterId, first: 2, after: $after, filter: "name!=same", sort: "name") {
+            edges { cursor node { name } } pageInfo { hasNextPage endCursor } } }`,
+        { after },
+      );
+      const { edges, pageInfo } = body.data.volumes;
+      names.push(...edges.map(({ node }: { node: { name: string } }) => node.name));
+      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+    } while (after !== null);
+    expect(names).toEqual(['page-1', 'page-2', 'page-3']);
+  });
+
+  test('everything else can be read too', async () => {
+    const { body } = await ask(`query ($clusterId: ID!) {
+      clusters { edges { node { id name storage { maximum } } } }
+      cluster(clusterId: $clusterId) { volumes { total } }
+      nodes(clusterId: $clusterId) { edges { node { name zone storage { available } } } }
+      disks(clusterId: $clusterId) { edges { node { name storageMaximum } } }
+      rebuilds(clusterId: $clusterId) { edges { node { id percent eta { p50 } } } }
+      events(clusterId: $clusterId, first: 5) { edges { node { type subject { kind } } } }
+    }`);
+    expect(body.errors).toBeUndefined();
+    expect(body.data.nodes.edges).toHaveLength(3);
+    expect(body.data.disks.edges).toHaveLength(3);
+  });
+});
+
+describe('mutations', () => {
+  test('create, patch, attach, detach and delete a volume', async () => {
+    const created = await ask(
+      `mutation ($clusterId: ID!, $input: CreateVolumeInput!) { createVolume(clusterId: $clusterId, input: $input) {
+        id state numberOfReplicas } }`,
+      { input: { name: 'by-graphql', size: GIB, numberOfReplicas: 2 } },
+    );
+    const { id } = created.body.data.createVolume;
+    const act = (mutation: string) =>
+      ask(
+        `mutation ($clusterId: ID!, $volumeId: ID!) { ${mutation} }`.replace(
+          'KEY',
+          'clusterId: $clusterId, volumeId: $volumeId',
+        ),
+        { volumeId: id },
+      );
+    const patched = await act('patchVolume(KEY, input: {numberOfReplicas: 3}) { numberOfReplicas }');
+    expect(patched.body.data.patchVolume).toEqual({ numberOfReplicas: 3 });
+    expect((await act('attachVolume(KEY, input: {}) { id }')).body.data.attachVolume).toEqual({ id });
+    const whileWanted = await act('deleteVolume(KEY) { id }');
+    expect(whileWanted.body.errors[0].extensions).toMatchObject({
+      code: 'volume.attached',
+      problem: { status: 409 },
+    });
+    expect((await act('detachVolume(KEY, input: {force: true}) { id }')).body.errors).toBeUndefined();
+    expect((await act('deleteVolume(KEY) { state }')).body.data.deleteVolume).toEqual({ state: 'deleting' });
+  });
+});
+
+describe('refusals', () => {
+  test('bad input is named by pointer', async () => {
+    const { body } = await ask(
+      `mutation ($clusterId: ID!) { createVolume(clusterId: $clusterId, input: {name: "x", size: 4097}) { id } }`,
+    );
+    expect(body.errors[0].extensions.problem).toMatchObject({
+      code: 'request.invalid',
+      errors: [{ pointer: '/input/size' }],
+    });
+  });
+
+  test('no token is 401, another tenant finds nothing, a viewer changes nothing', async () => {
+    expect(await ask('{ clusters { edges { cursor } } }', {}, null)).toMatchObject({
+      status: 401,
+      body: { code: 'auth.missing' },
+    });
+    const volume = await api.createVolume();
+    const { token } = await api.otherTenant();
+    const foreign = await ask(
+      'query ($clusterId: ID!, $volumeId: ID!) { volume(clusterId: $clusterId, volumeId: $volumeId) { id } }',
+      { volumeId: volume.id },
+      token,
+    );
+    expect(foreign.body.errors[0].extensions.code).toBe('volume.not_found');
+    const viewer = await ask(
+      'mutation ($clusterId: ID!, $volumeId: ID!) { deleteVolume(clusterId: $clusterId, volumeId: $volumeId) { id } }',
+      { volumeId: volume.id },
+      await api.tokenOfRole('viewer'),
+    );
+    expect(viewer.body.errors[0].extensions.code).toBe('auth.forbidden');
+  });
+
+  test.each([
+    ['an unknown field', '{ nope }'],
+    ['no GraphQL at all', '{{'],
+    [
+      'very many root fields',
+      `{ ${Array.from({ length: 30 }, (_, i) => `a${i}: clusters { edges { cursor } }`).join(' ')} }`,
+    ],
+    [
+      'very many fields',
+      `{ clusters { edges { node { ${Array.from({ length: 600 }, (_, i) => `n${i}: name`).join(' ')} } } } }`,
+    ],
+  ])('%s is refused before it runs', async (_name, query) => {
+    const { status, body } = await ask(query);
+    expect(status).toBe(400);
+    expect(body.data).toBeNull();
+    expect(body.errors.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,139 @@
+/**
+ * Every route that takes an id is asked with another tenant's ids, and every route is asked by a viewer: the list of
+ * routes is the API's own, so a route that is added later is tested too.
+ */
+
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CONTROLLERS } from '../src/app.module.js';
+import { isAllowed } from '../src/auth/permissions.js';
+import { openApiDocument } from '../src/platform/openapi.js';
+import { ROUTE_OPTIONS, type RouteOptions } from '../src/platform/route.decorator.js';
+import { ApiFixture } from './api-fixture.js';
+
+type Operation = { path: string; method: string; access: RouteOptions['access'] };
+
+let api: ApiFixture;
+let foreign: { token: string };
+const ids: Record<string, string> = {};
+
+const OPERATIONS = listOperations();
+
+/** Fields without which a body would be refused before anybody looks for the resource. */
+const BODIES: Record<string, unknown> = {
+  'POST /api/v1/clusters/{clusterId}/volumes': { name: 'stolen', size: GIB },
+  'PUT /api/v1/clusters/{clusterId}/settings/{name}': { value: 0.5 },
+  'PATCH /api/v1/clusters/{clusterId}': { name: 'stolen' },
+};
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+  foreign = await api.otherTenant();
+  ids.clusterId = api.seed.clusterId;
+  ids.organizationId = api.seed.organizationId;
+  ids.projectId = api.seed.projectId;
+  ids.nodeId = await api.node('node-1', 'zone-a');
+  const volume = await api.createVolume({ numberOfReplicas: 1 });
+  ids.volumeId = String(volume.id);
+  const { rows } = await api.owner.query(
+    `SELECT (SELECT id FROM replica LIMIT 1) AS replica, (SELECT id FROM disk LIMIT 1) AS disk,
+       (SELECT user_id FROM membership WHERE organization_id = $1) AS member,
+       (SELECT id FROM token WHERE organization_id = $1 AND kind = 'api') AS token`,
+    [api.seed.organizationId],
+  );
+  Object.assign(ids, {
+    replicaId: rows[0].replica,
+    diskId: rows[0].disk,
+    userId: rows[0].member,
+    tokenId: rows[0].token,
+    rebuildId: '01a1fd5b-0000-7000-8000-000000000201',
+    name: 'balance-alpha',
+  });
+  await api.owner.query(
+    `INSERT INTO rebuild (id, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, state, phase,
+       healthy_copies, size_bytes, bytes, queued_at)
+     VALUES ($1, $2, $3, $4, $5, $6, 'queued', 'waiting', 1, 4096, '{}', now())`,
+    [ids.rebuildId, api.seed.organizationId, ids.clusterId, ids.volumeId, ids.replicaId, ids.nodeId],
+  );
+});
+afterAll(() => api?.stop());
+
+function listOperations(): Operation[] {
+  const accessByOperation = new Map<string, RouteOptions['access']>();
+  for (const controller of CONTROLLERS) {
+    for (const name of Object.getOwnPropertyNames(controller.prototype)) {
+      const options: RouteOptions | undefined = Reflect.getMetadata(
+        ROUTE_OPTIONS,
+        controller.prototype[name],
+      );
+      const tag = controller.name.replace(/Controller$/, '').toLowerCase();
+      if (options !== undefined) accessByOperation.set(`${tag}_${name}`, options.access);
+    }
+  }
+  // The document is made by our own code, of this shape.
+  const { paths } = openApiDocument(CONTROLLERS) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => ({
+      path,
+      method: method.toUpperCase(),
+      access: accessByOperation.get(operationId) ?? 'public',
+    })),
+  );
+}
+
+function ask({ path, method }: Operation, token: string) {
+  const filled = path
+    .replace('/api/v1', '')
+    .replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'missing');
+  const body = method === 'GET' || method === 'DELETE' ? {} : { body: BODIES[`${method} ${path}`] ?? {} };
+  return api.call(method, filled, { token, ...body });
+}
+
+describe("another tenant's ids are not there", () => {
+  const withIds = OPERATIONS.filter(({ path, access }) => path.includes('{') && access !== 'agent');
+  test.each(withIds.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+    '%s',
+    async (_name, operation) => {
+      const answer = await ask(operation, foreign.token);
+      expect(answer).toMatchObject({ status: 404 });
+    },
+  );
+
+  test('lists show nothing of it', async () => {
+    const mine = await api.call('GET', '/tokens', { token: foreign.token });
+    expect(JSON.stringify(mine.body)).not.toContain(api.seed.organizationId);
+    const clusters = await api.call('GET', '/clusters', { token: foreign.token });
+    expect(clusters.body.items?.map(({ id }) => id)).not.toContain(api.seed.clusterId);
+  });
+});
+
+describe('a viewer changes nothing', () => {
+  const forbidden = OPERATIONS.filter(
+    ({ access }) => access !== 'public' && access !== 'agent' && !isAllowed('viewer', access),
+  );
+  test.each(forbidden.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+    '%s',
+    async (_name, operation) => {
+      expect(await ask(operation, await api.tokenOfRole('viewer'))).toMatchObject({
+        status: 403,
+        body: { code: 'auth.forbidden' },
+      });
+    },
+  );
+
+  test('what is not a read needs more than a viewer, except for own tokens, sessions and explanations', () => {
+    const open = OPERATIONS.filter(
+      ({ method, access }) =>
+        method !== 'GET' && access !== 'agent' && (access === 'public' || isAllowed('viewer', access)),
+    );
+    expect(open.map(({ method, path }) => `${method} ${path.replace('/api/v1', '')}`).sort()).toEqual([
+      'DELETE /sessions',
+      'DELETE /tokens/{tokenId}',
+      'POST /clusters/{clusterId}/volumes/{volumeId}/explain',
+      'POST /sessions',
+      'POST /tokens',
+    ]);
+  });
+});

@@ -1,0 +1,233 @@
+import { GIB, TIB } from '@holdfast/core/model/bytes.js';
+import { copyRecord } from '@holdfast/core/model/copy-record.js';
+import { aHeartbeat, anEngineReport } from '@holdfast/testkit/builders.js';
+import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ApiFixture, type Json } from './api-fixture.js';
+
+let api: ApiFixture;
+const nodes: Record<string, string> = {};
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+  for (const zone of ['a', 'b', 'c']) nodes[zone] = await api.node(`node-${zone}`, `zone-${zone}`);
+});
+afterAll(() => api?.stop());
+
+const act = (volume: Json, action: string, body: unknown = {}) =>
+  api.call('POST', `${api.volumes}/${volume.id}/${action}`, { body });
+
+/** As the worker would, once the engine runs. */
+async function markAttached(volume: Json, nodeId: string | undefined): Promise<void> {
+  await api.owner.query(
+    `UPDATE volume SET state = 'attached', attached_node_id = $2, epoch = 1, attachment = $3, endpoint = $4
+     WHERE id = $1`,
+    [
+      volume.id,
+      nodeId,
+      JSON.stringify({ nodeId, requestedAt: new Date() }),
+      JSON.stringify({ host: '127.0.0.1', port: 7420, exportName: `${volume.id}/secret` }),
+    ],
+  );
+}
+
+describe('creating', () => {
+  test('places one replica in each zone and books its space, at once', async () => {
+    const volume = await api.createVolume({ name: 'placed' });
+    expect(volume).toMatchObject({
+      state: 'creating',
+      size: GIB,
+      numberOfReplicas: 3,
+      conditions: [{ type: 'Scheduled', status: 'True' }],
+    });
+    const replicas = Array.isArray(volume.replicas) ? volume.replicas : [];
+    expect(replicas.map(({ zone }) => zone).sort()).toEqual(['zone-a', 'zone-b', 'zone-c']);
+    const { body } = await api.call('GET', `/clusters/${api.seed.clusterId}/disks`);
+    expect((body.items ?? []).map(({ storageScheduled }) => storageScheduled)).toEqual([GIB, GIB, GIB]);
+  });
+
+  test('a volume that fits nowhere exists, and says why and what would cure it', async () => {
+    const volume = await api.createVolume({ name: 'too-large', size: TIB });
+    expect(volume.conditions).toMatchObject([
+      { type: 'Scheduled', status: 'False', message: expect.stringMatching(/insufficient storage/) },
+    ]);
+    const explained = await act(volume, 'explain');
+    expect(explained.body).toMatchObject({ nextReplica: { fits: false, cures: expect.any(Array) } });
+    expect(JSON.stringify(explained.body.nextReplica)).toContain('node-a');
+  });
+
+  test('a name is taken once', async () => {
+    await api.createVolume({ name: 'taken' });
+    const again = await api.call('POST', api.volumes, { body: { name: 'taken', size: GIB } });
+    expect(again).toMatchObject({ status: 409, body: { code: 'volume.name_taken' } });
+  });
+
+  test('writes an event, an audit entry and a wake-up with it', async () => {
+    const volume = await api.createVolume({ name: 'traced' });
+    const { body } = await api.call(
+      'GET',
+      `/clusters/${api.seed.clusterId}/events?filter=volumeId=${volume.id}`,
+    );
+    expect(body.items).toMatchObject([{ type: 'VolumeCreated', severity: 'info', volumeId: volume.id }]);
+    const audit = await api.owner.query(
+      `SELECT action, target_kind FROM audit_entry ORDER BY id DESC LIMIT 1`,
+    );
+    expect(audit.rows).toEqual([
+      { action: 'POST /api/v1/clusters/:clusterId/volumes', target_kind: 'cluster' },
+    ]);
+    const outbox = await api.owner.query('SELECT kind FROM outbox WHERE target_id = $1', [volume.id]);
+    expect(outbox.rows).toEqual([{ kind: 'volume' }]);
+  });
+});
+
+describe('attaching', () => {
+  test('is accepted while the volume is being created, and is idempotent on the same node', async () => {
+    const volume = await api.createVolume();
+    expect(await act(volume, 'attach', { nodeId: nodes.a })).toMatchObject({
+      status: 202,
+      body: { endpoint: null },
+    });
+    expect(await act(volume, 'attach', { nodeId: nodes.a })).toMatchObject({ status: 202 });
+  });
+
+  test('needs no body', async () => {
+    const volume = await api.createVolume();
+    const answer = await api.call('POST', `${api.volumes}/${volume.id}/attach`);
+    expect(answer.status).toBe(202);
+  });
+
+  test('an unknown node is named', async () => {
+    const volume = await api.createVolume();
+    const unknown = '01a1fd5b-0000-7000-8000-000000000000';
+    const answer = await act(volume, 'attach', { nodeId: unknown });
+    expect(answer).toMatchObject({ status: 404, body: { code: 'node.not_found' } });
+    expect(answer.body.detail).toContain(unknown);
+  });
+
+  test('an attached volume shows its address, and viewers get none', async () => {
+    const volume = await api.createVolume();
+    await markAttached(volume, nodes.a);
+    const path = `${api.volumes}/${volume.id}`;
+    expect((await act(volume, 'attach', { nodeId: nodes.a })).status).toBe(200);
+    expect((await api.call('GET', path)).body.endpoint).toEqual({
+      nbdUri: `nbd://127.0.0.1:7420/${volume.id}%2Fsecret`,
+    });
+    const token = await api.tokenOfRole('viewer');
+    expect((await api.call('GET', path, { token })).body.endpoint).toEqual({ nbdUri: null });
+  });
+
+  test('elsewhere is a conflict that names the holder and says whether it is alive', async () => {
+    const volume = await api.createVolume();
+    await markAttached(volume, nodes.a);
+    const refused = await act(volume, 'attach', { nodeId: nodes.b });
+    expect(refused).toMatchObject({ status: 409, body: { code: 'volume.attached_elsewhere' } });
+    expect(refused.body.detail).toMatch(/node-a.*alive/);
+  });
+
+  test('of two that attach to different nodes at once one wins', async () => {
+    const volume = await api.createVolume();
+    await api.owner.query(`UPDATE volume SET state = 'detached' WHERE id = $1`, [volume.id]);
+    const answers = await Promise.all([
+      act(volume, 'attach', { nodeId: nodes.a }),
+      act(volume, 'attach', { nodeId: nodes.b }),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409]);
+  });
+});
+
+describe('an attached volume', () => {
+  test('can be neither deleted nor verified; after detach it can', async () => {
+    const volume = await api.createVolume();
+    await markAttached(volume, nodes.a);
+    const path = `${api.volumes}/${volume.id}`;
+    expect(await api.call('DELETE', path)).toMatchObject({ status: 409, body: { code: 'volume.attached' } });
+    expect(await act(volume, 'verify')).toMatchObject({ status: 409, body: { code: 'volume.attached' } });
+    expect(await act(volume, 'detach')).toMatchObject({
+      status: 202,
+      body: { state: 'detaching', endpoint: null },
+    });
+    await api.owner.query(`UPDATE volume SET state = 'detached', attached_node_id = NULL WHERE id = $1`, [
+      volume.id,
+    ]);
+    expect(await act(volume, 'detach', { force: true })).toMatchObject({ status: 200 });
+    expect(await api.call('DELETE', path)).toMatchObject({ status: 202, body: { state: 'deleting' } });
+  });
+
+  test('on a dead node is let go by force only', async () => {
+    const volume = await api.createVolume();
+    await markAttached(volume, nodes.c);
+    await api.owner.query(`UPDATE node SET conditions = '[]' WHERE id = $1`, [nodes.c]);
+    expect(await act(volume, 'detach')).toMatchObject({
+      status: 409,
+      body: { code: 'volume.holder_unreachable' },
+    });
+    expect(await act(volume, 'detach', { force: true })).toMatchObject({ status: 202 });
+  });
+});
+
+describe('verify', () => {
+  test('waits for the result', async () => {
+    const volume = await api.createVolume();
+    await api.owner.query(`UPDATE volume SET state = 'detached' WHERE id = $1`, [volume.id]);
+    const asked = act(volume, 'verify');
+    const replicaId = '01a1fd5b-0000-7000-8000-000000000001';
+    const verification = {
+      requestedAt: new Date(),
+      state: 'done',
+      finishedAt: new Date(),
+      equal: true,
+      replicas: [{ replicaId, checksum: 'ab12', writtenBytes: 0, error: null }],
+      message: 'all equal',
+    };
+    const done = () =>
+      api.owner.query(
+        `UPDATE volume SET verification = $2 WHERE id = $1 AND verification->>'state' = 'running'`,
+        [volume.id, JSON.stringify(verification)],
+      );
+    while ((await done()).rowCount === 0);
+    expect(await asked).toMatchObject({
+      status: 200,
+      body: { equal: true, state: 'done', replicas: [{ replicaId, checksum: 'ab12' }] },
+    });
+  });
+});
+
+describe('agents', () => {
+  const agent = (path: string, body: unknown) =>
+    api.call('POST', `/agent/${path}`, { token: TEST_SECRETS.agentToken, body });
+
+  test('report their engines, and record smaller members at the current epoch only', async () => {
+    const volume = await api.createVolume();
+    await markAttached(volume, nodes.a);
+    const volumeId = String(volume.id);
+    const report = anEngineReport({ volumeId, epoch: 1, writtenBytes: 4096 });
+    const beat = await agent('heartbeat', aHeartbeat('node-a', { engines: [report] }));
+    expect(beat).toMatchObject({ status: 200, body: { nodeId: nodes.a, intervalMs: 2_000 } });
+    expect((await api.call('GET', `${api.volumes}/${volumeId}`)).body.writtenBytes).toBe(4096);
+
+    const [replica] = Array.isArray(volume.replicas) ? volume.replicas : [];
+    const record = (epoch: number) => ({ record: copyRecord(epoch, 1, [replica.id]) });
+    expect(await agent(`volumes/${volumeId}/record`, record(1))).toMatchObject({ status: 200 });
+    expect(await agent(`volumes/${volumeId}/record`, record(0))).toMatchObject({
+      status: 409,
+      body: { code: 'engine.stale_epoch' },
+    });
+  });
+});
+
+describe('nodes and disks', () => {
+  test('are changed by people, and forgotten only when they are gone and empty', async () => {
+    const path = `/clusters/${api.seed.clusterId}/nodes/${nodes.b}`;
+    const patched = await api.call('PATCH', path, { body: { tags: ['ssd'], zone: null, cordoned: true } });
+    expect(patched).toMatchObject({ status: 200, body: { tags: ['ssd'], zone: null, cordoned: true } });
+    expect(await api.call('DELETE', path)).toMatchObject({ status: 409, body: { code: 'node.in_use' } });
+    const disks = await api.call('GET', `${path}/disks`);
+    const disk = disks.body.items?.[0]?.id;
+    const reserved = await api.call('PATCH', `${path}/disks/${disk}`, { body: { storageReserved: GIB } });
+    expect(reserved).toMatchObject({ status: 200, body: { storageReserved: GIB } });
+    const empty = await api.node('node-empty', 'zone-a');
+    await api.owner.query(`UPDATE node SET conditions = '[]' WHERE id = $1`, [empty]);
+    const removed = await api.call('DELETE', `/clusters/${api.seed.clusterId}/nodes/${empty}`);
+    expect(removed.status).toBe(204);
+  });
+});
