@@ -29,6 +29,21 @@ async function answersOk(url: string): Promise<boolean> {
   }
 }
 
+export type LocalApi = { url: string; token: string; clusterId: string };
+
+type VolumeItem = { state: string; attention: { cures: string[] } | null };
+
+/** Waits until what was attached before the last stop is attached again, or needs a person. Gives up quietly. */
+export async function waitForAttached(api: LocalApi, timeoutMs: number): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (Date.now() < deadline) {
+    const volumes = await list<VolumeItem>(api, '/volumes?limit=200&filter=state%3Dattaching');
+    const needsPerson = ({ attention }: VolumeItem) => attention !== null && attention.cures.length > 0;
+    if (volumes?.every(needsPerson)) return;
+    await sleep(POLL_MS * 2);
+  }
+}
+
 type NodeItem = {
   id: string;
   name: string;
@@ -41,32 +56,34 @@ type NodeItem = {
  * `heartbeatAfterMs` may be of the agent's life before, and does not count.
  */
 export async function waitForNode(
-  api: { url: string; token: string; clusterId: string },
+  api: LocalApi,
   name: string,
   timeoutMs: number,
   heartbeatAfterMs: number,
 ): Promise<string> {
   const deadline = Date.now() + timeoutMs;
   while (Date.now() < deadline) {
-    const node = (await listNodes(api)).find((candidate) => candidate.name === name);
+    const nodes = await list<NodeItem>(api, '/nodes?limit=100');
+    const node = nodes?.find((candidate) => candidate.name === name);
     if (node !== undefined && isReady(node) && heartbeatOf(node) >= heartbeatAfterMs) return node.id;
     await sleep(POLL_MS * 2);
   }
   throw new Error(`node ${name} did not become ready within ${timeoutMs / 1000} s`);
 }
 
-async function listNodes(api: { url: string; token: string; clusterId: string }): Promise<NodeItem[]> {
+/** One page of a list; `undefined` when there was no answer. */
+async function list<T>(api: LocalApi, path: string): Promise<T[] | undefined> {
   try {
-    const response = await fetch(`${api.url}/clusters/${api.clusterId}/nodes?limit=100`, {
+    const response = await fetch(`${api.url}/clusters/${api.clusterId}${path}`, {
       headers: { authorization: `Bearer ${api.token}` },
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
-    if (!response.ok) return [];
+    if (!response.ok) return undefined;
     // The API's own answer to a list, as its OpenAPI document says.
-    const page = (await response.json()) as { items: NodeItem[] };
+    const page = (await response.json()) as { items: T[] };
     return page.items;
   } catch {
-    return [];
+    return undefined;
   }
 }
 

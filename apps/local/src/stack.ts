@@ -21,7 +21,7 @@ import {
 } from './local-json.js';
 import { StackPostgres } from './postgres.js';
 import { type PreparedDatabase, prepareDatabase } from './prepare-database.js';
-import { waitForNode, waitForOk } from './readiness.js';
+import { type LocalApi, waitForAttached, waitForNode, waitForOk } from './readiness.js';
 import { ensureSecrets } from './secrets.js';
 import type { StackLog } from './stack-log.js';
 import { SupervisedProcess } from './supervised-process.js';
@@ -29,6 +29,8 @@ import { SupervisedProcess } from './supervised-process.js';
 const HOST = '127.0.0.1';
 /** A cold machine with two busy cores; a healthy one needs a tenth of it. */
 const READY_TIMEOUT_MS = 110_000;
+/** What was attached is attached again within seconds; what can't be says why, and is not waited for any longer. */
+const REATTACH_TIMEOUT_MS = 30_000;
 /** Everything has to be down within 15 s (CONTRACT.md): agents first, then what they report to, then Postgres. */
 const AGENT_STOP_MS = 8_000;
 const SERVICE_STOP_MS = 4_000;
@@ -88,13 +90,17 @@ export class Stack {
     if (ended > 0) this.log.say(`ended ${ended} processes that an earlier stack had left`);
     const ownerUrl = await this.#postgres.start();
     this.#database = await prepareDatabase(ownerUrl, this.#secrets);
+    const startedAtMs = Date.now();
     for (const service of Object.values(this.#services)) service?.start();
     this.#agents.startAll();
     await this.#waitUntilReady();
     this.#control = await openControlSocket(this.config.home, {
       startAgent: (name) => this.startAgent(name),
     });
-    return this.#publish(await this.#describeAgents());
+    const described = this.#agents.plans.map((plan) => this.#describeAgent(plan, startedAtMs));
+    const agents = await Promise.all(described);
+    await waitForAttached(this.#api, REATTACH_TIMEOUT_MS);
+    return this.#publish(agents);
   }
 
   /** Starts one agent and returns its entry of local.json once the API calls its node Ready. */
@@ -140,14 +146,8 @@ export class Stack {
     await Promise.all(urls.map((url) => waitForOk(url, READY_TIMEOUT_MS, stillWorthIt)));
   }
 
-  #describeAgents(): Promise<LocalAgent[]> {
-    const startedAt = Date.now() - READY_TIMEOUT_MS;
-    return Promise.all(this.#agents.plans.map((plan) => this.#describeAgent(plan, startedAt)));
-  }
-
   async #describeAgent(plan: AgentPlan, heartbeatAfterMs: number): Promise<LocalAgent> {
-    const api = { url: this.apiUrl, token: this.#secrets.token, clusterId: this.#prepared.clusterId };
-    const nodeId = await waitForNode(api, plan.name, READY_TIMEOUT_MS, heartbeatAfterMs);
+    const nodeId = await waitForNode(this.#api, plan.name, READY_TIMEOUT_MS, heartbeatAfterMs);
     const pid = this.#agents.pidOf(plan.name);
     if (pid === undefined)
       throw new Error(`agent ${plan.name} died while it started; see its log in ${this.config.home}/logs`);
@@ -184,6 +184,10 @@ export class Stack {
     };
     writeLocalJson(this.config.home, local);
     return local;
+  }
+
+  get #api(): LocalApi {
+    return { url: this.apiUrl, token: this.#secrets.token, clusterId: this.#prepared.clusterId };
   }
 
   get #prepared(): PreparedDatabase {
