@@ -152,8 +152,13 @@ describe('two clients want one volume', () => {
       const answers = await Promise.all([attach('node-1'), attach('node-2')]);
       const [won] = answers.filter((answer) => answer.status < 300);
       const [lost] = answers.filter((answer) => answer.status === 409);
-      expect(won?.body.attachedNodeId).toBeTruthy();
-      const winner = stack.local.agents.find((agent) => agent.nodeId === won?.body.attachedNodeId);
+      const served = await eventually(
+        'it is attached',
+        () => read(created.id),
+        (answer) => answer.state === 'attached',
+      );
+      expect(won?.body.id).toBe(created.id);
+      const winner = stack.local.agents.find((agent) => agent.nodeId === served.attachedNodeId);
       expect(lost?.body.code).toBe('volume.attached_elsewhere');
       expect(lost?.body.detail).toContain(winner?.name ?? 'no winner');
     },

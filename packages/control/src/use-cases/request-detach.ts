@@ -29,6 +29,8 @@ export function requestDetach(ports: UseCasePorts, input: DetachInput): Promise<
       attachment: undefined,
       detachForced: volume.detachForced || (force && isHeld),
       endpoint: undefined,
+      // What stood in the way is judged anew: force may have cured it.
+      attention: undefined,
       state: isHeld ? 'detaching' : volume.state === 'creating' ? 'creating' : 'detached',
     };
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
