@@ -1,10 +1,9 @@
-// I/O through the engine with our own client, with one copy and with three.
+// I/O through the engine with our own client, with one copy and with three: real agents, without the control plane.
+// `run` is called by the repository's `npm run bench`.
 import crypto from 'node:crypto';
-import { BenchStack, MIB, report, rounded, timed } from './stack.mjs';
+import { BenchStack, MIB, timed } from './stack.mjs';
 
-const quick = process.argv.includes('--quick');
-const sizeBytes = 512 * MIB;
-const scale = quick ? 0.2 : 1;
+const SIZE_BYTES = 512 * MIB;
 
 /** Name, bytes of each request, requests in flight, requests in all, what each does. */
 const CASES = [
@@ -19,40 +18,38 @@ const CASES = [
   ['write 4 KiB FUA qd8', 4096, 8, 400, 'fua'],
 ];
 
-const stack = await BenchStack.start(3);
-try {
-  for (const copies of [1, 3]) {
-    const { volumeId, client } = await stack.volume(sizeBytes, copies);
-    for (const [name, length, depth, count, kind] of CASES) {
-      const requests = Math.ceil(count * scale);
-      const data = crypto.randomBytes(length);
-      const places = sizeBytes / length;
-      const random = length === 4096;
-      const seconds = await timed(requests, depth, (i) => {
-        const offset = (random ? crypto.randomInt(places) : i % places) * length;
-        if (kind === 'read') return client.read(offset, length);
-        return client.write(offset, [data], length, { fua: kind === 'fua' });
-      });
-      const perSecond = random ? requests / seconds : (requests * length) / 1e6 / seconds;
-      report({
-        bench: 'io',
-        case: `${name}, ${copies} ${copies === 1 ? 'copy' : 'copies'}`,
-        metric: random ? 'iops' : 'throughput',
-        value: rounded(perSecond),
-        unit: random ? 'IOPS' : 'MB/s',
-      });
+/** @param {{quick: boolean, report: (figure: object) => void}} options */
+export async function run({ quick, report }) {
+  const stack = await BenchStack.start(3);
+  try {
+    for (const copies of [1, 3]) {
+      const { volumeId, client } = await stack.volume(SIZE_BYTES, copies);
+      for (const [name, ...shape] of CASES) {
+        const figure = await measure(client, quick ? 0.2 : 1, shape);
+        report({ bench: 'io', case: `${name}, ${copies} ${copies === 1 ? 'copy' : 'copies'}`, ...figure });
+      }
+      client.close();
+      await stack.call(0, 'DELETE', `/v1/engines/${volumeId}?epoch=1`);
     }
-    client.close();
-    await stack.call(0, 'DELETE', `/v1/engines/${volumeId}?epoch=1`);
+    const value = (await stack.residentBytes(0)) / 1e6;
+    report({ bench: 'io', case: 'agent and host processes', metric: 'memory', value, unit: 'MB' });
+  } finally {
+    await stack.stop();
   }
-  const megabytes = (await stack.residentBytes(0)) / 1e6;
-  report({
-    bench: 'io',
-    case: 'agent with both host processes',
-    metric: 'memory',
-    value: rounded(megabytes),
-    unit: 'MB',
+}
+
+/** Small requests go to random places and are counted; large ones run through the device and are weighed. */
+async function measure(client, scale, [length, depth, count, kind]) {
+  const requests = Math.ceil(count * scale);
+  const data = crypto.randomBytes(length);
+  const places = SIZE_BYTES / length;
+  const isSmall = length === 4096;
+  const seconds = await timed(requests, depth, (i) => {
+    const offset = (isSmall ? crypto.randomInt(places) : i % places) * length;
+    if (kind === 'read') return client.read(offset, length);
+    return client.write(offset, [data], length, { fua: kind === 'fua' });
   });
-} finally {
-  await stack.stop();
+  return isSmall
+    ? { metric: 'iops', value: requests / seconds, unit: 'IOPS' }
+    : { metric: 'throughput', value: (requests * length) / 1e6 / seconds, unit: 'MB/s' };
 }

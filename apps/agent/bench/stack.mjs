@@ -145,17 +145,6 @@ export async function timed(count, depth, work) {
   return (performance.now() - startedMs) / 1000;
 }
 
-export function report(line) {
-  console.log(JSON.stringify(line));
-  const ratio = line.ratio === undefined ? '' : `  x${line.ratio}`;
-  const met = line.met === undefined ? '' : line.met ? '  met' : '  NOT MET';
-  console.error(
-    `${line.bench.padEnd(8)} ${line.case.padEnd(34)} ${String(line.value).padStart(9)} ${line.unit}${ratio}${met}`,
-  );
-}
-
-export const rounded = (value) => Math.round(value * 10) / 10;
-
 async function freePorts() {
   const servers = [net.createServer(), net.createServer()];
   for (const server of servers) {

@@ -5,6 +5,7 @@
  * It works on frozen layers only; user writes go to the head meanwhile. It keeps what it has copied when a source is
  * lost, and goes on from another one. A crash forgets the job; the copy is then still no member and starts over.
  */
+import { MIB } from '@holdfast/core/model/bytes.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES, type RebuildBytes } from '@holdfast/core/model/rebuild.js';
 import { hashRuns, hashWindow, heldBytesInWindow, nextHeldWindow } from '../integrity/window-hash.js';
@@ -15,6 +16,7 @@ import type {
   PullProgress,
   PullSource,
   ReplicaControl,
+  WindowHashes,
 } from '../replica/commands.js';
 import { formatExportName } from '../replica/export-names.js';
 import type { Layer } from '../replica/layer.js';
@@ -24,6 +26,8 @@ import { heldWindows, readWindow, type WindowPlan } from './pull-windows.js';
 
 /** Windows on their way at once: 24 MiB, enough to keep source, network and disk busy together. */
 const WINDOWS_IN_FLIGHT = 6;
+/** After so much the disk is told to write, while more comes in. */
+const FLUSH_BEHIND_BYTES = 64 * MIB;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** One layer on the target, with the hashes of what arrived, by window: also what is done already. */
@@ -36,6 +40,9 @@ export class PullJob {
   private error: PullProgress['error'] = null;
   private readonly clients = new Set<NbdClient>();
   private cancelled = false;
+  private unflushedBytes = 0;
+  private flushing: Promise<void> | undefined;
+  private flushError: StorageFault | undefined;
   private running: Promise<void> | undefined;
   private source: PullSource | undefined;
   /** Takes over when what runs now has ended. */
@@ -108,7 +115,7 @@ export class PullJob {
   private async run(source: PullSource): Promise<void> {
     for (const state of this.layers) this.countReceived(state);
     await this.copyLayers(source);
-    for (const { layer } of this.layers) await layer.flush();
+    await this.flushLayers();
     this.state = 'verifying';
     this.bytes.compared = this.bytes.total;
     const control = this.connectControl(source);
@@ -135,8 +142,31 @@ export class PullJob {
     } finally {
       if (failures.length > 0) this.hangUp('the copying has failed');
       await Promise.all(inFlight);
+      await this.flushing;
     }
     if (failures.length > 0) throw failures[0];
+  }
+
+  /** Lets the disk work while data still comes in, instead of leaving it all to the end. */
+  private flushBehind(layer: Layer, lengthBytes: number): void {
+    this.unflushedBytes += lengthBytes;
+    if (this.unflushedBytes < FLUSH_BEHIND_BYTES || this.flushing !== undefined) return;
+    this.unflushedBytes = 0;
+    this.flushing = layer
+      .flush()
+      .catch((error: unknown) => {
+        this.flushError = diskFault(error);
+      })
+      .finally(() => {
+        this.flushing = undefined;
+      });
+  }
+
+  /** A layer takes one flush at a time, so one that runs behind is waited for. */
+  private async flushLayers(): Promise<void> {
+    await this.flushing;
+    if (this.flushError !== undefined) throw this.flushError;
+    for (const { layer } of this.layers) await layer.flush();
   }
 
   /** After a lost source, windows that were not finished are copied again. */
@@ -156,6 +186,7 @@ export class PullJob {
       });
       lengthBytes += run.lengthBytes;
     }
+    this.flushBehind(state.layer, lengthBytes);
     state.received.set(plan.window, received);
     state.bytesSent += lengthBytes;
     this.bytes.sent += lengthBytes;
@@ -164,28 +195,41 @@ export class PullJob {
     this.bytes.compared += lengthBytes;
   }
 
-  /** Both sides hash what their files hold now; the target's must also be what it had received. */
-  private async verifyLayer(control: ReplicaControl, { plan, layer, received }: PulledState): Promise<void> {
-    let ownNext = nextHeldWindow(layer, 0);
-    let firstWindow: number | null = 0;
-    while (firstWindow !== null) {
+  /**
+   * Both sides hash what their files hold now; the target's must also be what it had received. The source hashes its
+   * next windows while the target hashes these.
+   */
+  private async verifyLayer(control: ReplicaControl, state: PulledState): Promise<void> {
+    const ask = (firstWindow: number) => {
+      const asked = control.command('hashes', { epoch: this.epoch, layerId: state.plan.id, firstWindow });
+      // Awaited one step later; until then its failure is not an unhandled one.
+      asked.catch(() => undefined);
+      return asked;
+    };
+    let ownNext = nextHeldWindow(state.layer, 0);
+    for (let asked: Promise<WindowHashes> | undefined = ask(0); asked !== undefined; ) {
       this.requireGoingOn();
-      const answer: { hashes: [number, string][]; next: number | null } = await control.command('hashes', {
-        epoch: this.epoch,
-        layerId: plan.id,
-        firstWindow,
-      });
-      for (const [window, expected] of answer.hashes) {
-        if (ownNext !== window || received.get(window) !== expected)
-          throw differs(plan, window, 'what was sent');
-        if ((await hashWindow(layer, window)) !== expected)
-          throw differs(plan, window, 'what is on the disk');
-        this.bytes.compared += heldBytesInWindow(layer, window);
-        ownNext = nextHeldWindow(layer, window + 1);
-      }
-      firstWindow = answer.next;
+      const { hashes, next }: WindowHashes = await asked;
+      asked = next === null ? undefined : ask(next);
+      ownNext = await this.verifyWindows(state, hashes, ownNext);
     }
-    if (ownNext !== undefined) throw differs(plan, ownNext, 'the target holds more');
+    if (ownNext !== undefined) throw differs(state.plan, ownNext, 'the target holds more');
+  }
+
+  /** Returns the next window after these that the target holds anything in. */
+  private async verifyWindows(
+    { plan, layer, received }: PulledState,
+    hashes: WindowHashes['hashes'],
+    ownNext: number | undefined,
+  ): Promise<number | undefined> {
+    let own = ownNext;
+    for (const [window, expected] of hashes) {
+      if (own !== window || received.get(window) !== expected) throw differs(plan, window, 'what was sent');
+      if ((await hashWindow(layer, window)) !== expected) throw differs(plan, window, 'what is on the disk');
+      this.bytes.compared += heldBytesInWindow(layer, window);
+      own = nextHeldWindow(layer, window + 1);
+    }
+    return own;
   }
 
   private async connect(source: PullSource, layerId: string): Promise<NbdClient> {

@@ -17,7 +17,7 @@ import type { FrozenLayer, PulledLayer, PullProgress } from '../replica/commands
 import { mergeSystemLayers } from './merge-system-layers.js';
 
 /** How often the target is asked how far it is. */
-const POLL_MS = 250;
+const POLL_MS = 100;
 /** A source that is lost or stuck is replaced; after so many the rebuild fails and is queued again by others. */
 const SOURCES_MAX = 6;
 /** Reports of mere progress are no more frequent than this. */

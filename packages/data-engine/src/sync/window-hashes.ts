@@ -5,14 +5,22 @@ import type { Layer } from '../replica/layer.js';
 /** Windows hashed for one answer: 128 MiB of data, well below a second, so that no request takes long. */
 const WINDOWS_PER_ANSWER = 32;
 
+/** One window is read while another is hashed. */
+const WINDOWS_AT_ONCE = 2;
+
 /** Hashes the next windows of a layer that hold anything, as its files have them now. */
 export async function windowHashes(layer: Layer, firstWindow: number): Promise<WindowHashes> {
-  const hashes: [number, string][] = [];
-  let window = nextHeldWindow(layer, firstWindow);
-  while (window !== undefined && hashes.length < WINDOWS_PER_ANSWER) {
-    const hash = await hashWindow(layer, window);
-    if (hash !== undefined) hashes.push([window, hash]);
-    window = nextHeldWindow(layer, window + 1);
+  const windows: number[] = [];
+  let next = nextHeldWindow(layer, firstWindow);
+  while (next !== undefined && windows.length < WINDOWS_PER_ANSWER) {
+    windows.push(next);
+    next = nextHeldWindow(layer, next + 1);
   }
-  return { hashes, next: window ?? null };
+  const hashes: [number, string][] = [];
+  for (let at = 0; at < windows.length; at += WINDOWS_AT_ONCE) {
+    const group = windows.slice(at, at + WINDOWS_AT_ONCE);
+    const hashed = await Promise.all(group.map((window) => hashWindow(layer, window)));
+    for (const [index, window] of group.entries()) hashes.push([window, hashed[index] ?? '']);
+  }
+  return { hashes, next: next ?? null };
 }
