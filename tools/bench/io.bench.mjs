@@ -1,0 +1,5 @@
+// I/O through the engine: the figures of the data path by itself (apps/agent/bench).
+import { run as measure } from '../../apps/agent/bench/io.mjs';
+import { report } from './report.mjs';
+
+export const run = ({ quick }) => measure({ quick, report });
