@@ -59,6 +59,7 @@ class Chaos {
     world.faults = {
       onEffect: () => (world.random.chance(0.05) ? (world.random.pick(EFFECT_FAULTS) ?? 'none') : 'none'),
       losesWakeUp: () => world.random.chance(0.1),
+      runsTwice: () => world.random.chance(0.2),
     };
   }
 

@@ -22,6 +22,7 @@ function faultAt(world: World, wanted: number, fault: EffectFault): { effects: (
       return count === wanted ? fault : 'none';
     },
     losesWakeUp: () => false,
+    runsTwice: () => false,
   };
   return { effects: () => count };
 }

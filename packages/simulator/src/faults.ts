@@ -1,6 +1,7 @@
 /**
  * What can go wrong between a worker and the rest: it dies before or after any effect, calls are lost before or after
- * they took effect, wake-ups vanish.
+ * they took effect, wake-ups vanish
+ * or are delivered twice at once.
  */
 import type { AgentClient } from '@holdfast/control/ports/agent-client.js';
 import type { Store } from '@holdfast/control/ports/store.js';
@@ -18,9 +19,15 @@ export type FaultPlan = {
   /** Asked once per effect (a commit, a call to an agent, a wake-up). */
   onEffect(): EffectFault;
   losesWakeUp(): boolean;
+  /** Is a wake-up delivered to two workers at once? */
+  runsTwice(): boolean;
 };
 
-export const NO_FAULTS: FaultPlan = { onEffect: () => 'none', losesWakeUp: () => false };
+export const NO_FAULTS: FaultPlan = {
+  onEffect: () => 'none',
+  losesWakeUp: () => false,
+  runsTwice: () => false,
+};
 
 /** The ports with faults in every effect; reads are left alone, because a read that fails changes nothing. */
 export function withFaults(ports: ReconcilerPorts, plan: () => FaultPlan): ReconcilerPorts {

@@ -48,7 +48,8 @@ export class World {
   faults: FaultPlan = NO_FAULTS;
   private nowMs = Date.UTC(2026, 0, 1);
   private turns = 0;
-  private readonly ports: ReconcilerPorts;
+  /** The ports of the reconcilers, with the faults in them. */
+  readonly reconcilers: ReconcilerPorts;
 
   constructor(seed = 1) {
     this.random = new SeededRandom(seed);
@@ -69,7 +70,7 @@ export class World {
       clock: this.clock,
       random: this.random,
     };
-    this.ports = withFaults(calm, () => this.faults);
+    this.reconcilers = withFaults(calm, () => this.faults);
   }
 
   addNode(name: string, options: SimNodeOptions = {}): SimNode {
@@ -118,7 +119,7 @@ export class World {
       for (const engine of node.engines.values()) await engine.turn();
       if (node.isConnected) await this.beat(node);
     }
-    if (this.turns % (SWEEP_INTERVAL_MS / TURN_MS) === 0) await this.survive(() => sweep(this.ports));
+    if (this.turns % (SWEEP_INTERVAL_MS / TURN_MS) === 0) await this.survive(() => sweep(this.reconcilers));
     await this.workOff();
   }
 
@@ -132,7 +133,9 @@ export class World {
       await this.relay();
       const wakeUp = this.queue.take();
       if (wakeUp === undefined) return;
-      const isDone = await this.survive(() => this.handle(wakeUp));
+      const workers = this.faults.runsTwice() ? 2 : 1;
+      const runs = Array.from({ length: workers }, () => this.survive(() => this.handle(wakeUp)));
+      const isDone = (await Promise.all(runs)).every(Boolean);
       // A worker that dies leaves its job to be delivered again.
       if (!isDone) await this.queue.wake(wakeUp);
     }
@@ -146,8 +149,8 @@ export class World {
   }
 
   private async handle(wakeUp: WakeUp): Promise<void> {
-    if (wakeUp.kind === 'cluster') await reconcileCluster(this.ports, wakeUp.clusterId);
-    else await reconcileVolume(this.ports, wakeUp.volumeId);
+    if (wakeUp.kind === 'cluster') await reconcileCluster(this.reconcilers, wakeUp.clusterId);
+    else await reconcileVolume(this.reconcilers, wakeUp.volumeId);
   }
 
   /** A worker process that dies is started again, and a job that fails is repeated; memory of it is gone. */

@@ -1,0 +1,78 @@
+import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
+import {
+  asId,
+  type ClusterId,
+  type NodeId,
+  type OrganizationId,
+  type ProjectId,
+  type ReplicaId,
+} from '@holdfast/core/model/ids.js';
+import { aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
+import { describe, expect, test } from '@jest/globals';
+import { decideStart } from './decide-start.js';
+import type { VolumeView } from './views.js';
+
+const copyOn = (node: string) => asId<ReplicaId>(`on-${node}-disk`);
+const A = copyOn('a');
+const B = copyOn('b');
+const C = copyOn('c');
+const ALL = copyRecord(1, 1, [A, B, C]);
+const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
+
+/** A volume with copies on nodes a, b and c, held by a. */
+function view(nodes: Record<string, NodePart>, since?: Date): VolumeView {
+  const owner = {
+    organizationId: asId<OrganizationId>(testId(1)),
+    projectId: asId<ProjectId>(testId(2)),
+    clusterId: asId<ClusterId>(testId(3)),
+  };
+  const attention =
+    since === undefined ? undefined : { code: 'WaitingForCopies', message: '', cures: [], since };
+  return {
+    volume: aVolume(owner, {
+      attachedNodeId: asId<NodeId>('a'),
+      attention,
+    }),
+    replicas: ['a', 'b', 'c'].map((name) => aReplicaOn(`${name}-disk`)),
+    snapshots: [],
+    rebuilds: [],
+    fleet: aFleet({ a: {}, b: {}, c: {}, ...nodes }),
+    engine: undefined,
+  };
+}
+
+const found = (...ids: ReplicaId[]) => new Map<ReplicaId, CopyRecord>(ids.map((id) => [id, ALL]));
+
+describe('decideStart', () => {
+  test('all copies answer: it goes on at once', () => {
+    expect(decideStart(view({}), found(A, B, C), NOON)).toMatchObject({ kind: 'go', current: [A, B, C] });
+  });
+
+  test('one on a node long dead does not hold it up', () => {
+    const dead = view({ c: { ready: false } });
+    expect(decideStart(dead, found(A, B), later(60))).toMatchObject({ kind: 'go', current: [A, B] });
+  });
+
+  test('one on a ready node that did not answer is waited for, a little', () => {
+    expect(decideStart(view({}), found(A, B), later(60))).toMatchObject({
+      kind: 'wait',
+      attention: { code: 'WaitingForCopies', since: later(60) },
+    });
+    expect(decideStart(view({}, NOON), found(A, B), later(11))).toMatchObject({ kind: 'wait' });
+    expect(decideStart(view({}, NOON), found(A, B), later(12))).toMatchObject({ kind: 'go' });
+  });
+
+  test('in a cluster that is just starting, all are waited for', () => {
+    const starting = view({ c: { ready: false } });
+    expect(decideStart(starting, found(A, B), later(5))).toMatchObject({ kind: 'wait' });
+  });
+
+  test('too few never go on by themselves, and it says which are missing', () => {
+    const dead = view({ b: { ready: false }, c: { ready: false } }, NOON);
+    expect(decideStart(dead, found(A), later(600))).toMatchObject({
+      kind: 'wait',
+      attention: { code: 'CopiesMissing', message: expect.stringContaining('the copy on b, the copy on c') },
+    });
+  });
+});

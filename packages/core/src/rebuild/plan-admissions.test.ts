@@ -1,0 +1,143 @@
+import { GIB } from '@holdfast/core/model/bytes.js';
+import {
+  asId,
+  type ClusterId,
+  type NodeId,
+  type RebuildId,
+  type VolumeId,
+} from '@holdfast/core/model/ids.js';
+import type { Rebuild } from '@holdfast/core/model/rebuild.js';
+import { aRebuild, NOON } from '@holdfast/testkit/builders.js';
+import { aNode } from '@holdfast/testkit/fleet-builder.js';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { RebuildQueueView } from '../lifecycle/views.js';
+import type { SettingName } from '../settings/definitions.js';
+import { effectiveSettings } from '../settings/effective.js';
+import { planAdmissions } from './plan-admissions.js';
+
+type Limits = Partial<Record<SettingName, number>>;
+
+const TARGET = 'concurrent-replica-rebuild-per-node-limit';
+const SOURCE = 'concurrent-rebuild-source-per-node-limit';
+const CLUSTER = 'concurrent-rebuild-per-cluster-limit';
+
+function rebuild(id: string, from: string, to: string, part: Partial<Rebuild> = {}): Rebuild {
+  return aRebuild({
+    clusterId: asId<ClusterId>('cluster'),
+    volumeId: asId<VolumeId>(`volume-of-${id}`),
+    id: asId<RebuildId>(id),
+    sourceNodeIds: [asId<NodeId>(from)],
+    targetNodeId: asId<NodeId>(to),
+    ...part,
+  });
+}
+
+function view(queued: Rebuild[], running: Rebuild[], limits: Limits): RebuildQueueView {
+  return {
+    clusterId: asId<ClusterId>('cluster'),
+    settings: effectiveSettings(limits),
+    nodes: ['n1', 'n2', 'n3'].map((name) => aNode(name)),
+    queued,
+    running,
+  };
+}
+
+describe('planAdmissions', () => {
+  test.each<{
+    name: string;
+    queued: Rebuild[];
+    running?: Rebuild[];
+    limits: Limits;
+    admit: string[];
+    waits?: string;
+  }>([
+    {
+      name: 'the target node is full',
+      queued: [rebuild('b', 'n1', 'n3')],
+      running: [rebuild('a', 'n2', 'n3')],
+      limits: { [TARGET]: 1 },
+      admit: [],
+      waits: `n3 receives 1 rebuilds (${TARGET} is 1)`,
+    },
+    {
+      name: 'the source node is full',
+      queued: [rebuild('b', 'n1', 'n3')],
+      running: [rebuild('a', 'n1', 'n2')],
+      limits: { [SOURCE]: 1 },
+      admit: [],
+      waits: `n1 sends 1 rebuilds (${SOURCE} is 1)`,
+    },
+    {
+      name: 'the cluster is full',
+      queued: [rebuild('b', 'n2', 'n3')],
+      running: [rebuild('a', 'n1', 'n2')],
+      limits: { [CLUSTER]: 1 },
+      admit: [],
+      waits: `the cluster runs 1 rebuilds (${CLUSTER} is 1)`,
+    },
+    {
+      name: '0 stops what is new',
+      queued: [rebuild('a', 'n1', 'n2')],
+      limits: { [TARGET]: 0 },
+      admit: [],
+      waits: `n2 receives 0 rebuilds (${TARGET} is 0)`,
+    },
+    {
+      name: 'what was admitted just now counts too',
+      queued: [rebuild('a', 'n1', 'n3'), rebuild('b', 'n2', 'n3')],
+      limits: { [TARGET]: 1 },
+      admit: ['a'],
+      waits: `n3 receives 1 rebuilds (${TARGET} is 1)`,
+    },
+    {
+      name: 'one that waits does not hold up one behind it',
+      queued: [rebuild('b', 'n1', 'n3'), rebuild('c', 'n1', 'n2')],
+      running: [rebuild('a', 'n1', 'n3')],
+      limits: { [TARGET]: 1 },
+      admit: ['c'],
+      waits: `n3 receives 1 rebuilds (${TARGET} is 1)`,
+    },
+  ])('$name', ({ queued, running = [], limits, admit, waits }) => {
+    const plan = planAdmissions(view(queued, running, limits));
+    expect(plan.admit).toEqual(admit);
+    expect(plan.waiting[0]?.waitingFor).toBe(waits);
+  });
+
+  test('fewest full copies first, then the oldest, then the smallest, then the id', () => {
+    const later = new Date(NOON.getTime() + 1);
+    const queued = [
+      rebuild('f', 'n1', 'n3'),
+      rebuild('e', 'n1', 'n3'),
+      rebuild('d', 'n1', 'n3', { sizeBytes: GIB / 2 }),
+      rebuild('c', 'n1', 'n3', { queuedAt: later, sizeBytes: 1 }),
+      rebuild('b', 'n1', 'n3', { queuedAt: later, healthyCopies: 1 }),
+    ];
+    const plan = planAdmissions(view(queued, [], { [TARGET]: 0 }));
+    expect(plan.waiting.map(({ rebuildId }) => rebuildId)).toEqual(['b', 'd', 'e', 'f', 'c']);
+  });
+
+  test('never passes a limit and never leaves a free place unused', () => {
+    const node = fc.constantFrom('n1', 'n2', 'n3');
+    const limits = fc.record({ target: fc.nat(3), source: fc.nat(3), cluster: fc.nat(6) });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(node, node), { maxLength: 12 }), limits, (pairs, limit) => {
+        const queued = pairs.map(([from, to], index) => rebuild(`r${index}`, from, to));
+        const settings = { [TARGET]: limit.target, [SOURCE]: limit.source, [CLUSTER]: limit.cluster };
+        const { admit } = planAdmissions(view(queued, [], settings));
+        const running = queued.filter(({ id }) => admit.includes(id));
+        for (const name of ['n1', 'n2', 'n3']) {
+          expect(running.filter(({ targetNodeId }) => targetNodeId === name).length).toBeLessThanOrEqual(
+            limit.target,
+          );
+          expect(running.filter(({ sourceNodeIds }) => sourceNodeIds[0] === name).length).toBeLessThanOrEqual(
+            limit.source,
+          );
+        }
+        expect(running.length).toBeLessThanOrEqual(limit.cluster);
+        const rest = queued.filter(({ id }) => !admit.includes(id));
+        expect(planAdmissions(view(rest, running, settings)).admit).toEqual([]);
+      }),
+    );
+  });
+});
