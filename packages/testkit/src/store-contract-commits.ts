@@ -8,8 +8,8 @@ import {
 } from '@holdfast/core/model/ids.js';
 import { expect, test } from '@jest/globals';
 import { aRebuild, aReplica, aVolume, NOON, testId } from './builders.js';
-import type { MakeStore } from './store-contract.js';
 import { outcome, StoreFixture } from './store-fixture.js';
+import type { MakeStore } from './store-under-test.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
 const REPLICA = asId<ReplicaId>(testId(101));

@@ -2,8 +2,8 @@ import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { expect, test } from '@jest/globals';
 import { aDiskReport, aHeartbeat, anEngineReport, aRebuild, aReplica, NOON, testId } from './builders.js';
-import type { MakeStore } from './store-contract.js';
 import { DISK, StoreFixture } from './store-fixture.js';
+import type { MakeStore } from './store-under-test.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
 const REPLICA = asId<ReplicaId>(testId(101));

@@ -3,8 +3,8 @@ import { asId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { expect, test } from '@jest/globals';
 import { aRebuild, aReplica, aSettledVolume, NOON, testId } from './builders.js';
-import type { MakeStore } from './store-contract.js';
 import { DISK, StoreFixture } from './store-fixture.js';
+import type { MakeStore } from './store-under-test.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
 

@@ -4,7 +4,7 @@ import { asId, type DiskId, type NodeId, type VolumeId } from '@holdfast/core/mo
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { afterEach, beforeEach } from '@jest/globals';
 import { aDiskReport, aHeartbeat, aVolume, NOON, testId } from './builders.js';
-import type { MakeStore, StoreUnderTest } from './store-contract.js';
+import type { MakeStore, StoreUnderTest } from './store-under-test.js';
 
 export const DISK = asId<DiskId>(testId(501));
 

@@ -62,6 +62,8 @@ export type EmbeddedPostgres = {
   url: string;
   port: number;
   pid: number;
+  /** Where it keeps its data, which is not always where the caller asked for. */
+  directory: string;
   /** Resolves when the process is gone, whatever the reason. */
   exited: Promise<void>;
   stop(): Promise<void>;
@@ -84,6 +86,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     url: ownerUrl(running.port, password, DATABASE),
     port: running.port,
     pid: running.pid,
+    directory: location.directory,
     exited: running.exited,
     stop: () => stopProcess(running),
   };

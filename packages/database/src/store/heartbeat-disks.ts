@@ -3,7 +3,7 @@ import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
 import { compareIds, type DiskId } from '@holdfast/core/model/ids.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { asJson } from '../sql/table.js';
-import type { HeartbeatContext } from './heartbeat.js';
+import type { HeartbeatContext } from './heartbeat-context.js';
 
 /**
  * Stores the disks' facts, and makes disks at their first contact.

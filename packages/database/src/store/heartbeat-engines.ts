@@ -1,7 +1,7 @@
 import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { asJson } from '../sql/table.js';
-import type { HeartbeatContext } from './heartbeat.js';
+import type { HeartbeatContext } from './heartbeat-context.js';
 
 /** How many volumes one reboot may wake at once; the sweep finds the rest. Bounds the transaction. */
 const WOKEN_BY_REBOOT_MAX = 10_000;

@@ -2,7 +2,7 @@ import type { RebuildReport } from '@holdfast/core/model/agent-protocol.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { rebuildPercent } from '@holdfast/core/model/rebuild.js';
 import { asJson } from '../sql/table.js';
-import type { HeartbeatContext } from './heartbeat.js';
+import type { HeartbeatContext } from './heartbeat-context.js';
 
 /**
  * Stores the progress of running rebuilds and returns the volumes for which it moved. The state is not touched: it is

@@ -11,21 +11,12 @@
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
+import type { HeartbeatContext } from './heartbeat-context.js';
 import { storeDisks, storeReplicaUsage } from './heartbeat-disks.js';
 import { storeEngines } from './heartbeat-engines.js';
 import { storeNode } from './heartbeat-node.js';
 import { storeRebuildProgress } from './heartbeat-rebuilds.js';
 import { announceProgress, Touched, writeOutbox } from './touched.js';
-
-/** The sender, and what its report changes. */
-export type HeartbeatContext = {
-  readonly sql: Sql;
-  readonly clusterId: ClusterId;
-  readonly nodeId: NodeId;
-  readonly heartbeat: Heartbeat;
-  readonly now: Date;
-  readonly touched: Touched;
-};
 
 export async function recordHeartbeat(
   sql: Sql,

@@ -1,14 +1,12 @@
 import type { Outbox } from '@holdfast/control/ports/outbox.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { asId, type ClusterId, type VolumeId } from '@holdfast/core/model/ids.js';
-import pg from 'pg';
+import type pg from 'pg';
+import { Listener } from '../sql/listener.js';
 import { systemScope, transaction } from '../sql/scope.js';
 import { OUTBOX_CHANNEL } from './touched.js';
 
 type Row = { kind: WakeUp['kind']; target_id: string };
-
-/** A broken listening connection is replaced after this; until then the relay's own look-ups have to do. */
-const RECONNECT_MS = 1_000;
 
 export class PostgresOutbox implements Outbox {
   /** @param pool connects as the system role, which sees the rows of all organizations */
@@ -31,39 +29,17 @@ export class PostgresOutbox implements Outbox {
   }
 
   async listen(listener: () => void): Promise<{ close(): Promise<void> }> {
-    let closed = false;
-    let client: pg.Client | undefined;
-    let timer: NodeJS.Timeout | undefined;
-
-    const connect = async () => {
-      const next = new pg.Client({
-        connectionString: this.connectionString,
-        application_name: 'holdfast relay',
-      });
-      next.on('notification', listener);
-      next.once('error', () => next.end().catch(() => {}));
-      next.once('end', () => {
-        if (!closed) timer = setTimeout(reconnect, RECONNECT_MS);
-      });
-      await next.connect();
-      await next.query(`LISTEN ${OUTBOX_CHANNEL}`);
-      client = next;
-      listener();
-    };
-    const reconnect = () => {
-      connect().catch(() => {
-        if (!closed) timer = setTimeout(reconnect, RECONNECT_MS);
-      });
-    };
-
-    await connect();
-    return {
-      async close() {
-        closed = true;
-        clearTimeout(timer);
-        await client?.end();
-      },
-    };
+    const connection = new Listener({
+      url: this.connectionString,
+      applicationName: 'holdfast-relay',
+      channels: [OUTBOX_CHANNEL],
+      onNotification: listener,
+      // What was said while nobody listened is in the table.
+      onConnected: listener,
+      // The relay also looks by itself every now and then, so a connection that is being replaced only costs time.
+      onTrouble: () => {},
+    });
+    return { close: () => connection.stop() };
   }
 }
 

@@ -1,7 +1,8 @@
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { asId } from '@holdfast/core/model/ids.js';
 import { NOON } from '@holdfast/testkit/builders.js';
-import { type StoreUnderTest, storeContract } from '@holdfast/testkit/store-contract.js';
+import { storeContract } from '@holdfast/testkit/store-contract.js';
+import type { StoreUnderTest } from '@holdfast/testkit/store-under-test.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import pg from 'pg';

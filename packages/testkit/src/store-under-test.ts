@@ -1,0 +1,19 @@
+import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import type { Store } from '@holdfast/control/ports/store.js';
+import type { SettingName } from '@holdfast/core/settings/definitions.js';
+import type { SettingValue } from '@holdfast/core/settings/effective.js';
+import type { TestTenant } from './builders.js';
+
+export type StoreUnderTest = {
+  store: Store;
+  /** An organization with a project and a cluster, and nothing in them. */
+  tenant: TestTenant;
+  /** Everything in the outbox, which is emptied. */
+  takeWakeUps(): Promise<WakeUp[]>;
+  /** Changes a cluster setting as an administrator does. */
+  setSetting(name: SettingName, value: SettingValue): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Makes a store that nobody else uses, for one test. */
+export type MakeStore = () => Promise<StoreUnderTest>;
