@@ -24,30 +24,36 @@ const optionalText = z
   .optional()
   .transform((text) => (text === undefined || text === '' ? null : text));
 
-const environmentSchema = z.object({
-  HOLDFAST_API_URL: z.string().url(),
-  HOLDFAST_AGENT_TOKEN: z.string().min(1),
-  HOLDFAST_NODE_NAME: z
-    .string()
-    .regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/, 'lower case letters, digits, . and -'),
-  HOLDFAST_ZONE: optionalText,
-  HOLDFAST_REGION: optionalText,
-  HOLDFAST_DISKS: z
-    .string()
-    .transform((text) => text.split(':').filter((folder) => folder !== ''))
-    .refine(
-      (folders) => folders.every((folder) => folder.startsWith('/')),
-      'absolute paths, separated by colons',
-    )
-    .refine((folders) => folders.length <= 256, 'at most 256 disks'),
-  HOLDFAST_DISK_SIZE: size,
-  HOLDFAST_BIND_HOST: z.string().min(1).default('127.0.0.1'),
-  HOLDFAST_ADVERTISE_HOST: z.string().min(1).optional(),
-  HOLDFAST_CONTROL_PORT: port,
-  HOLDFAST_NBD_PORT: port,
-  HOLDFAST_STATE_DIR: z.string().startsWith('/', 'an absolute path'),
-  HOLDFAST_HOST_MAX_VOLUMES: z.coerce.number().int().min(1).max(256).default(16),
-});
+const environmentSchema = z
+  .object({
+    HOLDFAST_API_URL: z.string().url(),
+    HOLDFAST_AGENT_TOKEN: z.string().min(1),
+    HOLDFAST_NODE_NAME: z
+      .string()
+      .regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/, 'lower case letters, digits, . and -'),
+    HOLDFAST_ZONE: optionalText,
+    HOLDFAST_REGION: optionalText,
+    HOLDFAST_DISKS: z
+      .string()
+      .transform((text) => text.split(':').filter((folder) => folder !== ''))
+      .refine(
+        (folders) => folders.every((folder) => folder.startsWith('/')),
+        'absolute paths, separated by colons',
+      )
+      .refine((folders) => folders.length <= 256, 'at most 256 disks'),
+    HOLDFAST_DISK_SIZE: size,
+    HOLDFAST_BIND_HOST: z.string().min(1).default('127.0.0.1'),
+    HOLDFAST_ADVERTISE_HOST: z.string().min(1).optional(),
+    HOLDFAST_CONTROL_PORT: port,
+    HOLDFAST_NBD_PORT: port,
+    HOLDFAST_STATE_DIR: z.string().startsWith('/', 'an absolute path'),
+    HOLDFAST_HOST_MAX_VOLUMES: z.coerce.number().int().min(1).max(256).default(16),
+  })
+  // Nobody can connect to "all addresses": who listens there has to say under which one it is reached.
+  .refine((env) => !isWildcard(env.HOLDFAST_ADVERTISE_HOST ?? env.HOLDFAST_BIND_HOST), {
+    path: ['HOLDFAST_ADVERTISE_HOST'],
+    message: 'needed, and an address of its own, when the agent listens on all addresses',
+  });
 
 export type AgentConfig = {
   apiUrl: string;
@@ -85,6 +91,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): AgentConfig {
     stateDirectory: env.HOLDFAST_STATE_DIR,
     hostVolumesMax: env.HOLDFAST_HOST_MAX_VOLUMES,
   };
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
 }
 
 function describeIssues(error: z.ZodError): string {

@@ -275,6 +275,18 @@ describe('the main job on real processes', () => {
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
   }, 60_000);
 
+  test('an API that is down keeps nobody from reading and writing', async () => {
+    const volume = await createVolume(cluster.agents, 16 * MIB);
+    cluster.api.heartbeatStatus = 503;
+    const client = await connectTo(await attach(volume, node(0), 1));
+    await client.write(0, [Buffer.alloc(MIB, 3)], MIB, { fua: true });
+    cluster.api.heartbeatStatus = 200;
+    await cluster.api.until('node-1', ({ engines }) =>
+      engines.some(({ volumeId, state }) => volumeId === volume.volumeId && state === 'running'),
+    );
+    await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
+  }, 60_000);
+
   test('SIGTERM ends cleanly, and the copies are clean afterwards', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
     const client = await connectTo(await attach(volume, node(0), 1));

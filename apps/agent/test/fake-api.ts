@@ -11,6 +11,8 @@ export class FakeApi {
   readonly records: CopyRecord[] = [];
   /** What a request to record members is answered with. */
   recordStatus = 200;
+  /** What heartbeats are answered with. */
+  heartbeatStatus = 200;
   private readonly server = http.createServer((request, response) => this.serve(request, response));
 
   async start(): Promise<string> {
@@ -42,6 +44,7 @@ export class FakeApi {
     for await (const chunk of request) chunks.push(chunk);
     const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
     if (request.url?.endsWith('/agent/heartbeat') === true) {
+      if (this.heartbeatStatus !== 200) return answer(response, this.heartbeatStatus, {});
       const beat = heartbeatSchema.parse(body);
       this.heartbeats.set(beat.node.name, beat);
       answer(response, 200, { nodeId: crypto.randomUUID(), intervalMs: 500 });

@@ -183,7 +183,7 @@ export const dropReplicaSchema = z.object({ epoch: counter, replicaId: uuid, rea
 
 /** POST /v1/replicas/{id}/checksum: reads the whole copy as a client would see it. Refused while it is attached. */
 export const checksumReplySchema = z.object({
-  /** BLAKE3 over the device's bytes, hex. */
+  /** Equal for equal bytes: BLAKE3 over the BLAKE3 hashes of the device's pieces of 4 MiB, hex (docs/adr/0020). */
   checksum: z.string(),
   writtenBytes: bytes,
 });

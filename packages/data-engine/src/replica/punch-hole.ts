@@ -10,7 +10,7 @@ export async function punchHole(fd: number, offset: number, lengthBytes: number)
   // Loaded at first use: a process whose copies are never trimmed does without the native module.
   loading ??= loadFallocate();
   const fallocate = await loading;
-  return fallocate !== undefined && fallocate(fd, offset, lengthBytes);
+  return (await fallocate?.(fd, offset, lengthBytes)) ?? false;
 }
 
 async function loadFallocate(): Promise<Fallocate | undefined> {

@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import { readConfig } from './config.js';
+
+const GOOD = {
+  HOLDFAST_API_URL: 'http://127.0.0.1:7400/api/v1/',
+  HOLDFAST_AGENT_TOKEN: 'token',
+  HOLDFAST_NODE_NAME: 'node-1',
+  HOLDFAST_DISKS: '/var/a:/var/b',
+  HOLDFAST_DISK_SIZE: '20Gi',
+  HOLDFAST_CONTROL_PORT: '7430',
+  HOLDFAST_NBD_PORT: '7431',
+  HOLDFAST_STATE_DIR: '/var/state',
+};
+
+describe('readConfig', () => {
+  test('fills in what may be left out', () => {
+    expect(readConfig(GOOD)).toMatchObject({
+      apiUrl: 'http://127.0.0.1:7400/api/v1',
+      zone: null,
+      diskFolders: ['/var/a', '/var/b'],
+      diskSizeBytes: 20 * 2 ** 30,
+      bindHost: '127.0.0.1',
+      advertiseHost: '127.0.0.1',
+      hostVolumesMax: 16,
+    });
+  });
+
+  test.each([
+    ['1073741824', 2 ** 30],
+    ['512Mi', 2 ** 29],
+    ['1TiB', 2 ** 40],
+  ])('a disk size of %s', (text, bytes) => {
+    expect(readConfig({ ...GOOD, HOLDFAST_DISK_SIZE: text }).diskSizeBytes).toBe(bytes);
+  });
+
+  test.each([
+    ['HOLDFAST_API_URL', 'nowhere'],
+    ['HOLDFAST_AGENT_TOKEN', ''],
+    ['HOLDFAST_NODE_NAME', 'Node 1'],
+    ['HOLDFAST_DISKS', 'relative/folder'],
+    ['HOLDFAST_DISK_SIZE', '20 apples'],
+    ['HOLDFAST_DISK_SIZE', '0'],
+    ['HOLDFAST_CONTROL_PORT', '70000'],
+    ['HOLDFAST_STATE_DIR', 'state'],
+    ['HOLDFAST_HOST_MAX_VOLUMES', '0'],
+  ])('names %s when it is %j', (key, value) => {
+    expect(() => readConfig({ ...GOOD, [key]: value })).toThrow(key);
+  });
+
+  test('lists everything that is wrong at once', () => {
+    const bad = { ...GOOD, HOLDFAST_API_URL: undefined, HOLDFAST_NBD_PORT: 'x' };
+    expect(() => readConfig(bad)).toThrow(/HOLDFAST_API_URL.*HOLDFAST_NBD_PORT/s);
+  });
+
+  test('listening on all addresses needs one to be reached at', () => {
+    const everywhere = { ...GOOD, HOLDFAST_BIND_HOST: '0.0.0.0' };
+    expect(() => readConfig(everywhere)).toThrow('HOLDFAST_ADVERTISE_HOST');
+    expect(readConfig({ ...everywhere, HOLDFAST_ADVERTISE_HOST: '10.0.0.7' }).advertiseHost).toBe('10.0.0.7');
+  });
+});
