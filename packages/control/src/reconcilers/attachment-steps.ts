@@ -38,7 +38,7 @@ export async function grantAttachment(
     attachedNodeId: nodeId,
     epoch: volume.epoch + 1,
     attachmentSecret: ports.random.secret(),
-    engineBootId: undefined,
+    engineBootId: nodeById(view.fleet, nodeId)?.bootId,
     endpoint: undefined,
     detachForced: false,
     attention: undefined,
@@ -88,7 +88,6 @@ export async function startEngine(
   const patch: VolumePatch = {
     state: 'attached',
     endpoint: reply.endpoint,
-    engineBootId: nodeById(fleet, nodeId)?.bootId,
     record: recordOf(reply.report),
     attention: undefined,
   };

@@ -38,12 +38,13 @@ export function planAttachment(view: VolumeView): Step | undefined {
 
   const node = nodeById(fleet, volume.attachedNodeId);
   if (node === undefined || !isNodeReady(node)) return undefined;
-  const wasStarted = volume.state === 'attached' || volume.engineBootId !== undefined;
-  if (!wasStarted) return { kind: 'start-engine', nodeId: node.id };
-
-  if (node.bootId !== undefined && node.bootId !== volume.engineBootId) {
+  // An epoch belongs to one life of the agent. Also a start that nobody has recorded may have happened in the life
+  // before, so only a new epoch is sure to have no other engine.
+  if (node.bootId !== volume.engineBootId) {
     return { kind: 'grant-attachment', nodeId: node.id, why: `the agent on ${node.name} was restarted` };
   }
+  if (volume.state !== 'attached') return { kind: 'start-engine', nodeId: node.id };
+
   const { engine } = view;
   if (engine?.report.state === 'stopped') {
     const why = `the engine on ${node.name} stopped: ${engine.report.reason}`;

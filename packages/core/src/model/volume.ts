@@ -81,7 +81,7 @@ export type Volume = {
   attachedNodeId: NodeId | undefined;
   /** Grows with every attach. Copies refuse anything older (DESIGN section 3, fencing). */
   epoch: number;
-  /** The boot of the agent on which this epoch's engine was started: a new boot means that engine is gone. */
+  /** The life (boot) of the agent for which this epoch was granted: in another one its engine is gone. */
   engineBootId: string | undefined;
   endpoint: VolumeEndpoint | undefined;
   /** Secret part of the attachment's export name; new at each attach. */
