@@ -183,17 +183,27 @@ describe('Idempotency-Key', () => {
     expect(await create('key-5', { name: 'five', size: GIB })).toMatchObject({ status: 201 });
   });
 
-  test('what a request creates after a crash has the id of its first try', async () => {
-    const body = { name: 'crashed', size: GIB };
-    const first = await create('key-6', body);
-    // As if the process had died before the answer was stored, and the lock's time had passed.
-    await api.owner.query(`UPDATE idempotency_key SET status = NULL, body = NULL, locked_until = now() - interval '1 s'
-      WHERE key = 'key-6'`);
-    await api.owner.query('DELETE FROM replica WHERE volume_id = $1', [first.body.id]);
-    await api.owner.query('DELETE FROM volume WHERE id = $1', [first.body.id]);
-    const again = await create('key-6', body);
-    expect(again).toMatchObject({ status: 201, body: { id: first.body.id } });
-  });
+  test.each([
+    ['after its commit', false],
+    ['before its commit', true],
+  ])(
+    'a repeat of a request whose process died %s makes one volume, with the first id',
+    async (when, isGone) => {
+      const body = { name: `died-${isGone}`, size: GIB };
+      const first = await create(when.replaceAll(' ', '-'), body);
+      // As if no answer had been stored, and the lock's time had passed.
+      await api.owner.query(
+        `UPDATE idempotency_key SET status = NULL, body = NULL, locked_until = now() - interval '1 s' WHERE key = $1`,
+        [when.replaceAll(' ', '-')],
+      );
+      if (isGone) {
+        await api.owner.query('DELETE FROM replica WHERE volume_id = $1', [first.body.id]);
+        await api.owner.query('DELETE FROM volume WHERE id = $1', [first.body.id]);
+      }
+      const again = await create(when.replaceAll(' ', '-'), body);
+      expect(again).toMatchObject({ status: 201, body: { id: first.body.id } });
+    },
+  );
 });
 
 describe('ETag and If-Match', () => {

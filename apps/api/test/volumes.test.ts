@@ -75,6 +75,8 @@ describe('creating', () => {
     expect(audit.rows).toEqual([
       { action: 'POST /api/v1/clusters/:clusterId/volumes', target_kind: 'cluster' },
     ]);
+    const shown = await api.call('GET', '/audit?limit=1');
+    expect(shown.body.items).toMatchObject([{ action: audit.rows[0].action, actor: { kind: 'user/api' } }]);
     const outbox = await api.owner.query('SELECT kind FROM outbox WHERE target_id = $1', [volume.id]);
     expect(outbox.rows).toEqual([{ kind: 'volume' }]);
   });

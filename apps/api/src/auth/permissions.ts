@@ -9,6 +9,7 @@ const LEAST_ROLE = {
   'project:read': 'viewer',
   'project:write': 'admin',
   'member:read': 'viewer',
+  'audit:read': 'admin',
   'token:own': 'viewer',
   'cluster:read': 'viewer',
   'cluster:write': 'admin',

@@ -27,9 +27,14 @@ export class Tenant {
     return systemClock.now();
   }
 
+  /** The id that an Idempotency-Key holds for what this request creates: an earlier try may have made it already. */
+  get reservedId(): string | undefined {
+    return this.request.resourceId;
+  }
+
   /** An id for what this request creates. */
   newId(): string {
-    return this.request.resourceId ?? systemRandom.id();
+    return this.reservedId ?? systemRandom.id();
   }
 
   newSecret(): string {

@@ -26,3 +26,17 @@ export class ProjectPage extends dto(pageOf(projectSchema, 'ProjectList')) {}
 export class MemberPath extends dto(z.object({ userId: id<UserId>() })) {}
 export class MemberDto extends dto(memberSchema) {}
 export class MemberPage extends dto(pageOf(memberSchema, 'MemberList')) {}
+
+const auditEntrySchema = z
+  .object({
+    id: z.int(),
+    actor: z.object({ kind: z.string(), id: z.string() }),
+    action: z.string().describe('The method and the route.'),
+    target: z.object({ kind: z.string(), id: z.string() }),
+    requestId: z.string(),
+    detail: z.record(z.string(), z.unknown()),
+    at: time,
+  })
+  .meta({ id: 'AuditEntry' });
+
+export class AuditPage extends dto(pageOf(auditEntrySchema, 'AuditList')) {}

@@ -46,6 +46,8 @@ export class VolumesService {
   }
 
   async create(tenant: Tenant, clusterId: ClusterId, body: CreateVolumeBody): Promise<VolumeWithReplicas> {
+    const earlier = await this.createdEarlier(tenant, clusterId);
+    if (earlier !== undefined) return earlier;
     const { size, projectId: wantedProject, ...spec } = body;
     const projectId = await this.projectFor(tenant, wantedProject);
     const { organizationId } = tenant.actor;
@@ -97,6 +99,16 @@ export class VolumesService {
     const view = await tenant.ports.store.loadVolume(key.volumeId);
     if (view === undefined) throw volumeNotFound(key.volumeId);
     return explainVolume(view, asId(tenant.newId()), tenant.now);
+  }
+
+  /** What a first try of this request has made, whose process died before it could answer. */
+  private async createdEarlier(
+    tenant: Tenant,
+    clusterId: ClusterId,
+  ): Promise<VolumeWithReplicas | undefined> {
+    const { reservedId } = tenant;
+    if (reservedId === undefined) return undefined;
+    return tenant.read((sql) => findVolume(sql, { clusterId, volumeId: asId(reservedId) }));
   }
 
   private async projectFor(tenant: Tenant, wanted: ProjectId | undefined): Promise<ProjectId> {

@@ -3,10 +3,8 @@
 // place, from npm packages alone. Also no telemetry and no update check, which stall without a network.
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const here = path.dirname(fileURLToPath(import.meta.url));
 const require = createRequire(import.meta.url);
 
 const result = spawnSync(
@@ -14,10 +12,10 @@ const result = spawnSync(
   [require.resolve('prisma/build/index.js'), ...process.argv.slice(2)],
   {
     stdio: 'inherit',
-    cwd: path.resolve(here, '..', '..'),
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: {
       ...process.env,
-      PRISMA_SCHEMA_ENGINE_BINARY: path.join(here, 'schema-engine.mjs'),
+      PRISMA_SCHEMA_ENGINE_BINARY: fileURLToPath(new URL('./schema-engine.mjs', import.meta.url)),
       CHECKPOINT_DISABLE: '1',
       PRISMA_HIDE_UPDATE_MESSAGE: '1',
       DO_NOT_TRACK: '1',

@@ -1,6 +1,7 @@
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
 import { asJson } from '../sql/table.js';
+import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 export type AuditEntry = {
   organizationId: OrganizationId;
@@ -31,4 +32,55 @@ export async function writeAuditEntry(sql: Sql, entry: AuditEntry): Promise<void
       entry.at,
     ],
   );
+}
+
+export type StoredAuditEntry = AuditEntry & { id: number };
+
+const FIELDS = {
+  id: { sql: 'a.id', type: 'number' },
+  actorId: { sql: 'a.actor_id', type: 'text' },
+  action: { sql: 'a.action', type: 'text' },
+  targetKind: { sql: 'a.target_kind', type: 'text' },
+  targetId: { sql: 'a.target_id', type: 'text' },
+  requestId: { sql: 'a.request_id', type: 'text' },
+  at: { sql: 'a.at', type: 'time' },
+} as const;
+
+type AuditRow = {
+  id: number;
+  organization_id: OrganizationId;
+  actor_kind: string;
+  actor_id: string;
+  action: string;
+  target_kind: string;
+  target_id: string;
+  request_id: string;
+  detail: Record<string, unknown>;
+  at: Date;
+};
+
+/** Newest first, unless the request says otherwise. */
+export async function listAuditEntries(sql: Sql, request: ListRequest): Promise<Page<StoredAuditEntry>> {
+  const page = await listRows<AuditRow>(
+    sql,
+    {
+      columns: 'a.*',
+      from: 'audit_entry a',
+      key: FIELDS.id,
+      fields: FIELDS,
+      defaultSort: '-id',
+      where: { text: 'true', values: [] },
+    },
+    request,
+  );
+  return mapPage(page, (row) => ({
+    id: row.id,
+    organizationId: row.organization_id,
+    actor: { kind: row.actor_kind, id: row.actor_id },
+    action: row.action,
+    target: { kind: row.target_kind, id: row.target_id },
+    requestId: row.request_id,
+    detail: row.detail,
+    at: row.at,
+  }));
 }
