@@ -54,7 +54,6 @@ export class Engines {
   async stop(volumeId: string, epoch: number): Promise<void> {
     const attachment = this.attachments.get(volumeId);
     if (attachment === undefined || attachment.spec.epoch > epoch) return;
-    await attachment.started.catch(() => undefined);
     // A host that is gone has nothing to stop any more.
     await attachment.host.peer.call('stop', { volumeId }).catch(() => undefined);
     this.forget(volumeId, attachment);
@@ -152,7 +151,6 @@ export class Engines {
   }
 
   private async fence(volumeId: string, attachment: Attachment): Promise<void> {
-    await attachment.started.catch(() => undefined);
     await attachment.host.peer.call('fence', { volumeId }).catch(() => undefined);
     this.forget(volumeId, attachment);
   }

@@ -1,5 +1,6 @@
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
+import net from 'node:net';
 import os from 'node:os';
 import { checksumOfBytes } from '@holdfast/data-engine/integrity/device-checksum.js';
 import { contiguous } from '@holdfast/data-engine/nbd/export.js';
@@ -256,6 +257,38 @@ describe('the main job on real processes', () => {
       const { stdout } = await runTool('nbdinfo', ['--list', `nbd://${host}:${port}`]);
       expect(stdout).not.toContain('attachment-secret');
     }
+    await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
+  }, 60_000);
+
+  test('a client that does not wait for the answer loses nothing when its connection is handed over', async () => {
+    const volume = await createVolume([node(0)], 16 * MIB);
+    const started = await attach(volume, node(0), 1);
+    const client = await connectTo(started);
+    await client.write(0, [Buffer.alloc(4096, 7)], 4096, { fua: false });
+    const { host, port, exportName } = started.endpoint;
+    const received = await new Promise<Buffer>((resolve) => {
+      const chunks: Buffer[] = [];
+      const socket = net.connect(port, host, () => {
+        const go = Buffer.alloc(6 + exportName.length);
+        go.writeUInt32BE(exportName.length, 0);
+        go.write(exportName, 4);
+        const head = Buffer.from('\0\0\0\x03IHAVEOPT\0\0\0\x07\0\0\0\0', 'latin1');
+        head.writeUInt32BE(go.length, 16);
+        const read = Buffer.alloc(28);
+        read.writeUInt32BE(0x25609513, 0);
+        read.writeUInt32BE(4096, 24);
+        const bye = Buffer.from(read);
+        bye.writeUInt16BE(2, 6);
+        socket.write(Buffer.concat([head, go, read]));
+        // More follows while the connection is on its way to the host process.
+        setImmediate(() => socket.write(Buffer.concat([read, read])));
+        setTimeout(() => socket.write(bye), 100);
+      });
+      socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+      socket.on('close', () => resolve(Buffer.concat(chunks)));
+    });
+    const reply = Buffer.concat([Buffer.from('67446698', 'hex'), Buffer.alloc(12), Buffer.alloc(4096, 7)]);
+    expect(received.subarray(-3 * reply.length).equals(Buffer.concat([reply, reply, reply]))).toBe(true);
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
   }, 60_000);
 

@@ -55,7 +55,7 @@ async function stopOne(volumeId: string): Promise<void> {
 }
 
 peer.handle('start', async ({ volumeId, engine: spec }) => {
-  const engine = await Engine.start(
+  const engine = new Engine(
     { ...spec, volumeId },
     {
       connectControl: connectByHttp,
@@ -66,7 +66,14 @@ peer.handle('start', async ({ volumeId, engine: spec }) => {
       onChange: () => noteChange(volumeId),
     },
   );
+  // Known before it is open, so that a stop finds it also while it waits for somebody.
   engines.set(volumeId, engine);
+  try {
+    await engine.open();
+  } catch (error) {
+    if (engines.get(volumeId) === engine) engines.delete(volumeId);
+    throw error;
+  }
   return engine.report();
 });
 peer.handle('stop', async ({ volumeId }) => {

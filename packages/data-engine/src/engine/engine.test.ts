@@ -62,7 +62,7 @@ async function start(
   epoch: number,
   over: Partial<EngineDependencies> & { replicas?: ReplicaAddress[]; record?: Cluster['record'] } = {},
 ): Promise<Engine> {
-  const engine = await Engine.start(
+  const engine = new Engine(
     {
       volumeId,
       volumeName: 'vol',
@@ -82,6 +82,7 @@ async function start(
     },
   );
   engines.push(engine);
+  await engine.open();
   return engine;
 }
 
@@ -264,6 +265,28 @@ describe('a copy that fails', () => {
       code: 'engine.stale_epoch',
     });
     expect(engine.report().state).toBe('stopped');
+  });
+
+  test('a stop ends a start that waits for the control plane', async () => {
+    const volume = await cluster(2);
+    nodes.beforeCommand = (name, of) => {
+      if (name === 'record' && of === volume.record.members[1]) throw new Error('the disk failed');
+    };
+    let noteAsked: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => {
+      noteAsked = resolve;
+    });
+    const starting = start(volume, 1, {
+      confirmRecord: () => {
+        noteAsked();
+        return Promise.reject(new StorageFault('agent.unreachable', { publicMessage: 'down' }));
+      },
+    });
+    await asked;
+    await Promise.all([
+      engines[0]?.stop(),
+      expect(starting).rejects.toMatchObject({ code: 'engine.not_found' }),
+    ]);
   });
 
   test('as the last one makes requests fail, not hang', async () => {

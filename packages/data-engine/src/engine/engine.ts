@@ -34,10 +34,11 @@ export class Engine {
   private readonly sockets = new Set<Socket>();
   private rebuilds: RebuildRun[] = [];
   private resync: Resync | undefined;
+  private isOpen = false;
   private writtenBytes = 0;
   private askedWrittenMs = 0;
 
-  private constructor(
+  constructor(
     readonly spec: EngineSpec,
     readonly dependencies: EngineDependencies,
   ) {
@@ -58,20 +59,25 @@ export class Engine {
   }
 
   /**
-   * Opens the current copies at the attachment's epoch and writes its first record to all of them before it serves.
+   * Opens the current copies at the attachment's epoch and writes its first record to all of them; after that it may
+   * serve. A `stop` meanwhile makes it fail.
    *
    * @throws StorageFault `engine.stale_epoch` when a copy knows a newer engine, `engine.no_replica` when fewer than
    *   half of the record's members can be reached.
    */
-  static async start(spec: EngineSpec, dependencies: EngineDependencies): Promise<Engine> {
-    const engine = new Engine(spec, dependencies);
-    const links = await openCurrent(spec, dependencies);
-    for (const link of links) engine.copies.add(link);
-    engine.writtenBytes = Math.max(...links.map(({ opened }) => opened.writtenBytes));
-    await engine.copies.membership.establish();
-    engine.copies.requireServing();
-    engine.beginResync();
-    return engine;
+  async open(): Promise<void> {
+    const links = await openCurrent(this.spec, this.dependencies);
+    const { stopReason } = this.copies;
+    if (stopReason !== undefined) {
+      for (const { client } of links) client.close();
+      throw stopReason;
+    }
+    for (const link of links) this.copies.add(link);
+    this.writtenBytes = Math.max(...links.map(({ opened }) => opened.writtenBytes));
+    await this.copies.membership.establish();
+    this.copies.requireServing();
+    this.isOpen = true;
+    this.beginResync();
   }
 
   serve(socket: Socket, negotiated: Negotiated, rest: Buffer): void {
@@ -138,7 +144,7 @@ export class Engine {
     return {
       volumeId: this.spec.volumeId,
       epoch: this.spec.epoch,
-      state: stopReason !== undefined ? 'stopped' : membership.waiting ? 'waiting-record' : 'running',
+      state: this.stateNow(),
       reason: stopReason === undefined ? '' : `${stopReason.code}: ${stopReason.message}`.slice(0, 1024),
       record: { epoch, dataGeneration, members: [...members] },
       replicas: all.map(({ replicaId, mode, reason }) => ({
@@ -149,6 +155,11 @@ export class Engine {
       writtenBytes: this.writtenBytes,
       rebuilds: this.rebuilds.map((run) => run.report()),
     };
+  }
+
+  private stateNow(): EngineReport['state'] {
+    if (this.copies.stopReason !== undefined) return 'stopped';
+    return this.copies.membership.waiting || !this.isOpen ? 'waiting-record' : 'running';
   }
 
   /** Flushes, marks the copies clean and lets go of them, within a bounded time. After it nothing is served. */
@@ -168,7 +179,7 @@ export class Engine {
   private async letGo(): Promise<void> {
     for (const run of this.rebuilds) await run.cancel();
     await this.device.exclusive(async () => {
-      if (this.copies.stopReason !== undefined) return;
+      if (this.copies.stopReason !== undefined || !this.isOpen) return;
       await this.device.flush().catch(() => undefined);
       if (this.resync === undefined) await this.settling.settleQuietly();
     });

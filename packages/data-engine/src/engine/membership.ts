@@ -8,6 +8,7 @@
  * After a crash at any point the rule "copies named in the highest record are current" holds, because nothing was
  * acknowledged under a record before all its members had it.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/model/copy-record.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
@@ -15,6 +16,7 @@ import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 /** Between attempts to reach the control plane while I/O waits for it. */
 const CONFIRM_PAUSE_MIN_MS = 200;
 const CONFIRM_PAUSE_MAX_MS = 5_000;
+const PAUSE_STEP_MS = 100;
 
 export interface MembershipPorts {
   /** Copies that are to be members now. */
@@ -150,7 +152,7 @@ export class Membership {
             return false;
           }
         }
-        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        await this.pause(pauseMs);
         pauseMs = Math.min(pauseMs * 2, CONFIRM_PAUSE_MAX_MS);
       }
       return false;
@@ -158,6 +160,12 @@ export class Membership {
       this.waiting = false;
       this.ports.changed();
     }
+  }
+
+  /** Ends early when the engine stops: nobody should wait for a pause. */
+  private async pause(pauseMs: number): Promise<void> {
+    const endsAtMs = performance.now() + pauseMs;
+    while (!this.ports.stopped() && performance.now() < endsAtMs) await sleep(PAUSE_STEP_MS);
   }
 
   private wanted(): ReplicaId[] {

@@ -203,6 +203,25 @@ describe('broken clients', () => {
     expect(received.readUInt32BE(18 + 12)).toBe(code);
   });
 
+  test.each([
+    { name: 'with padding', flags: Buffer.from([0, 0, 0, 1]), replyBytes: 134 },
+    { name: 'without padding', flags: CLIENT_FLAGS, replyBytes: 10 },
+  ])('EXPORT_NAME, the oldest way in, works $name', async ({ flags, replyBytes }) => {
+    const device = new MemoryExport(MIB);
+    device.bytes.fill(7, 0, 4096);
+    const port = await serve(device);
+    const received = await converse(
+      port,
+      flags,
+      option(1, Buffer.from(NAME)),
+      request(0, 0, 4096),
+      request(2, 0, 0),
+    );
+    expect(received.readUInt32BE(18 + 4)).toBe(MIB);
+    expect(received.length).toBe(18 + replyBytes + 16 + 4096);
+    expect(received.subarray(-4096).equals(Buffer.alloc(4096, 7))).toBe(true);
+  });
+
   test('requests sent before the answer to GO are served', async () => {
     const device = new MemoryExport(MIB);
     device.bytes.fill(7, 0, 4096);
