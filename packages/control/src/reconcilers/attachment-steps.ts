@@ -63,7 +63,28 @@ function clearedModes({ replicas }: VolumeView): Change[] {
     .map(({ id }) => ({ kind: 'replica.patch', replicaId: id, patch: { mode: undefined } }));
 }
 
+/** An agent that says no is tried again by the sweep; meanwhile people see why the volume does not attach. */
 export async function startEngine(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  step: StepOf<'start-engine'>,
+): Promise<StepOutcome> {
+  try {
+    return await startOnCurrentCopies(ports, view, step);
+  } catch (error) {
+    if (!isFault(error) || error.code.startsWith('store.')) throw error;
+    const attention = {
+      code: 'EngineStartFailed',
+      message: `the engine does not start on ${nodeName(view.fleet, step.nodeId)}: ${error.message}`,
+      cures: error.details.cures ?? [],
+      since: view.volume.attention?.since ?? ports.clock.now(),
+    };
+    await recordAttention(ports, view, { attention });
+    throw error;
+  }
+}
+
+async function startOnCurrentCopies(
   ports: ReconcilerPorts,
   view: VolumeView,
   { nodeId }: StepOf<'start-engine'>,
