@@ -1,7 +1,8 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { TokenId } from '@holdfast/core/model/ids.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { findToken, noteTokenUse, type TokenHolder } from '@holdfast/database/queries/tokens.js';
-import { transaction } from '@holdfast/database/sql/scope.js';
+import { type Scope, transaction } from '@holdfast/database/sql/scope.js';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Databases } from '../platform/databases.js';
@@ -13,11 +14,17 @@ export const SESSION_COOKIE = 'holdfast_session';
 
 /** Longer than any secret we give out: the hash of a megabyte is work for nothing. */
 const SECRET_LENGTH_MAX = 512;
+/** Finer would be a write for every request. */
+const NOTE_INTERVAL_MS = 60_000;
+/** Forgetting them all costs one write each, so that the map needs no order. */
+const NOTED_TOKENS_MAX = 10_000;
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Finds out who asks, and whether they may. */
 @Injectable()
 export class Authenticator {
+  private readonly lastNotedMs = new Map<TokenId, number>();
+
   constructor(private readonly databases: Databases) {}
 
   /** @throws StorageFault `auth.missing`, `auth.invalid`, `auth.forbidden` */
@@ -32,7 +39,7 @@ export class Authenticator {
     const actor = await this.authenticate(request);
     if (actor.kind !== 'user') throw forbidden("an agent's token can't be used here");
     const scope = this.databases.organization(actor.organizationId);
-    await transaction(scope, (sql) => noteTokenUse(sql, actor.tokenId, systemClock.now()));
+    await this.noteUse(scope, actor.tokenId);
     return new Tenant(actor, scope, {
       requestId: request.id,
       action: `${request.method} ${request.routeOptions.url ?? request.url}`,
@@ -44,15 +51,22 @@ export class Authenticator {
     });
   }
 
+  /** Writes down that a token is in use, once in a while: people want to see which ones are, not when to the second. */
+  private async noteUse(scope: Scope, tokenId: TokenId): Promise<void> {
+    const now = systemClock.now();
+    if (now.getTime() - (this.lastNotedMs.get(tokenId) ?? 0) < NOTE_INTERVAL_MS) return;
+    if (this.lastNotedMs.size >= NOTED_TOKENS_MAX) this.lastNotedMs.clear();
+    this.lastNotedMs.set(tokenId, now.getTime());
+    await transaction(scope, (sql) => noteTokenUse(sql, tokenId, now));
+  }
+
   private async authenticate(request: FastifyRequest): Promise<Actor> {
     const secret = secretOf(request);
     if (secret === undefined) {
       throw new StorageFault('auth.missing', { publicMessage: 'the request has no token' });
     }
     const holder =
-      secret.length > SECRET_LENGTH_MAX
-        ? undefined
-        : await transaction(this.databases.nobody(), (sql) => findToken(sql, secret));
+      secret.length > SECRET_LENGTH_MAX ? undefined : await findToken(this.databases.signIn, secret);
     const actor = holder === undefined ? undefined : actorOf(holder);
     if (actor === undefined) {
       throw new StorageFault('auth.invalid', { publicMessage: 'the token is unknown, expired or revoked' });

@@ -92,7 +92,7 @@ export class SessionsController {
   }
 
   private async checkPassword({ email, password }: SignInBody): Promise<SignInCandidate> {
-    const candidate = await transaction(this.databases.nobody(), (sql) => findSignIn(sql, email));
+    const candidate = await findSignIn(this.databases.signIn, email);
     const hash = candidate?.password_hash ?? (await this.nobodysHash);
     const isRight = await verifyPassword(hash, password);
     if (!isRight || candidate === undefined || candidate.password_hash === null) {

@@ -1,4 +1,4 @@
-import { transaction } from '@holdfast/database/sql/scope.js';
+import { queryUnscoped } from '@holdfast/database/sql/scope.js';
 import { Controller, Get } from '@nestjs/common';
 import { Databases } from '../platform/databases.js';
 import { Route } from '../platform/route.decorator.js';
@@ -18,8 +18,8 @@ export class HealthController {
   @Get('readyz')
   @Route({ access: 'public', summary: 'Ready' })
   async ready() {
-    await transaction(this.databases.nobody(), (sql) => sql.query('SELECT FROM cluster LIMIT 0'));
-    await transaction(this.databases.system(), (sql) => sql.query('SELECT FROM cluster LIMIT 0'));
+    await queryUnscoped(this.databases.signIn, 'SELECT FROM cluster LIMIT 0', []);
+    await queryUnscoped(this.databases.system().pool, 'SELECT FROM cluster LIMIT 0', []);
     return { status: 'ready' };
   }
 }

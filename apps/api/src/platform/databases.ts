@@ -25,9 +25,9 @@ export class Databases implements OnApplicationShutdown {
     });
   }
 
-  /** Sees nothing but what `find_token` and `find_sign_in` tell. */
-  nobody(): Scope {
-    return { pool: this.api, organizationId: undefined };
+  /** For the two questions that may be asked before it is known who asks. */
+  get signIn(): Pool {
+    return this.api;
   }
 
   organization(organizationId: OrganizationId): Scope {

@@ -1,6 +1,7 @@
 import type { ClusterId, OrganizationId, ProjectId, TokenId, UserId } from '@holdfast/core/model/ids.js';
 import { hashSecret } from '../credentials.js';
-import type { Sql } from '../sql/scope.js';
+import type { Pool } from '../sql/pool.js';
+import { queryUnscoped, type Sql } from '../sql/scope.js';
 import { type ListRequest, listRows } from './list-rows.js';
 import type { MemberRole } from './tenancy.js';
 
@@ -38,26 +39,19 @@ export type TokenRow = {
   created_at: Date;
 };
 
-/** Finer would be a write for every request. */
-const LAST_USED_RESOLUTION = '1 minute';
-
-/** The only question that may be asked without an organization. */
-export async function findToken(sql: Sql, secret: string): Promise<TokenHolder | undefined> {
-  const { rows } = await sql.query<TokenHolder>('SELECT * FROM find_token($1)', [hashSecret(secret)]);
+/** One of the two questions that may be asked without an organization. Asked for every request. */
+export async function findToken(pool: Pool, secret: string): Promise<TokenHolder | undefined> {
+  const rows = await queryUnscoped<TokenHolder>(pool, 'SELECT * FROM find_token($1)', [hashSecret(secret)]);
   return rows[0];
 }
 
-export async function findSignIn(sql: Sql, email: string): Promise<SignInCandidate | undefined> {
-  const { rows } = await sql.query<SignInCandidate>('SELECT * FROM find_sign_in($1) LIMIT 1', [email]);
-  return rows[0];
+export async function findSignIn(pool: Pool, email: string): Promise<SignInCandidate | undefined> {
+  const sql = 'SELECT * FROM find_sign_in($1) LIMIT 1';
+  return (await queryUnscoped<SignInCandidate>(pool, sql, [email]))[0];
 }
 
 export async function noteTokenUse(sql: Sql, tokenId: TokenId, now: Date): Promise<void> {
-  await sql.query(
-    `UPDATE token SET last_used_at = $2
-     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2::timestamptz - interval '${LAST_USED_RESOLUTION}')`,
-    [tokenId, now],
-  );
+  await sql.query('UPDATE token SET last_used_at = greatest(last_used_at, $2) WHERE id = $1', [tokenId, now]);
 }
 
 export type NewToken = {

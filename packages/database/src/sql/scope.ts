@@ -42,6 +42,19 @@ export function snapshot<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promi
   return run(scope, 'snapshot', work);
 }
 
+/** One statement by itself, in one round trip. It sees no organization's rows: for what may be asked without one. */
+export async function queryUnscoped<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  text: string,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  try {
+    return (await pool.query<Row>(text, [...values])).rows;
+  } catch (error) {
+    throw translateError(error);
+  }
+}
+
 async function run<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
   let client: pg.PoolClient | undefined;
   try {

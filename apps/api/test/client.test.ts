@@ -1,0 +1,35 @@
+import { createClient, isProblem } from '@holdfast/api-client/client.js';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ApiFixture } from './api-fixture.js';
+
+let api: ApiFixture;
+let origin: string;
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+  await api.app.nest.listen(0, '127.0.0.1');
+  const address = api.app.fastify.server.address();
+  origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+});
+afterAll(() => api?.stop());
+
+test('the generated client speaks to the API it was generated from', async () => {
+  const client = createClient({ origin, token: TEST_SECRETS.token });
+  const path = { clusterId: api.seed.clusterId };
+  const created = await client.POST('/api/v1/clusters/{clusterId}/volumes', {
+    params: { path },
+    body: { name: 'by-client', size: GIB },
+  });
+  expect(created.data).toMatchObject({ name: 'by-client', size: GIB });
+  const listed = await client.GET('/api/v1/clusters/{clusterId}/volumes', {
+    params: { path, query: { filter: 'name=by-client', limit: 1 } },
+  });
+  expect(listed.data?.items.map(({ id }) => id)).toEqual([created.data?.id]);
+  const refused = await client.POST('/api/v1/clusters/{clusterId}/volumes', {
+    params: { path },
+    body: { name: 'by-client', size: GIB },
+  });
+  expect(isProblem(refused.error) && refused.error.code).toBe('volume.name_taken');
+});
