@@ -45,7 +45,8 @@ beforeAll(async () => {
   if (executable === undefined) return;
   stack = await LocalStack.start({ console: true });
   browser = await openBrowser(executable);
-  page = await browser.newPage({ viewport: { width: 1360, height: 900 } });
+  const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
+  page = await context.newPage();
   page.on('pageerror', (error) => wrong.push(error.message));
 }, STORY_TIMEOUT_MS);
 

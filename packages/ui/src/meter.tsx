@@ -28,7 +28,13 @@ export function Meter({ label, percent, tone = 'busy', text, className }: Props)
   );
 }
 
-export type Segment = { label: string; value: number; tone: Tone | 'reserve' };
+/** `promised` is claimed but not used yet; `reserve` is not to be used. */
+export type Segment = { label: string; value: number; tone: Tone | 'promised' | 'reserve' };
+
+function fillOf(tone: Segment['tone']): string {
+  if (tone === 'reserve') return 'stripes';
+  return tone === 'promised' ? 'bg-border-strong' : TONE_FILL[tone];
+}
 
 /** How a whole is divided: one bar, its parts named for those who can't see it. */
 export function StackedBar({
@@ -46,7 +52,7 @@ export function StackedBar({
         <div
           key={segment.label}
           title={segment.label}
-          className={segment.tone === 'reserve' ? 'stripes' : TONE_FILL[segment.tone]}
+          className={fillOf(segment.tone)}
           style={{ width: `${total > 0 ? (100 * segment.value) / total : 0}%` }}
         />
       ))}

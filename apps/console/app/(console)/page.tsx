@@ -20,24 +20,28 @@ export default function OverviewPage() {
     <>
       <title>Overview · Holdfast</title>
       <PageHeader title="Overview" subtitle="What is at risk, when it will be safe, what is running out." />
-      <div className="grid items-start gap-4 md:grid-cols-2 xl:grid-cols-3">
-        <RiskPanel />
-        <RebuildsPanel />
-        <CapacityPanel />
-        <FleetMap className="md:col-span-2" />
-        <Panel
-          title="Lately"
-          flush
-          aside={
-            <Link href={paths.events} className="text-xs text-accent hover:underline">
-              All events
-            </Link>
-          }
-        >
-          <Loaded query={events} what="the events">
-            {(data) => <EventsList events={data.slice(0, EVENTS_SHOWN)} />}
-          </Loaded>
-        </Panel>
+      <div className="grid items-start gap-4 xl:grid-cols-3">
+        <div className="grid items-stretch gap-4 md:grid-cols-2 xl:col-span-2">
+          <RiskPanel />
+          <RebuildsPanel />
+          <FleetMap className="md:col-span-2" />
+        </div>
+        <div className="grid gap-4 md:max-xl:grid-cols-2">
+          <CapacityPanel />
+          <Panel
+            title="Lately"
+            flush
+            aside={
+              <Link href={paths.events} className="text-xs text-accent hover:underline">
+                All events
+              </Link>
+            }
+          >
+            <Loaded query={events} what="the events">
+              {(data) => <EventsList events={data.slice(0, EVENTS_SHOWN)} />}
+            </Loaded>
+          </Panel>
+        </div>
       </div>
     </>
   );

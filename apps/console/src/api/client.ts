@@ -1,88 +1,80 @@
+import { createClient } from '@holdfast/api-client/client.js';
 import { toProblem } from './problem';
-import type {
-  Cluster,
-  ClusterEvent,
-  Disk,
-  Page,
-  Rebuild,
-  StorageNode,
-  Volume,
-  VolumeVerification,
-} from './types';
 
 /** The largest page the API gives; longer lists are asked for page by page, up to a bound. */
 const PAGE_LIMIT = 200;
 /** 10,000 items: past that a list needs a filter, not more pages. */
 const PAGES_MAX = 50;
 
-type Body = Record<string, unknown>;
+/** Same origin: the console passes calls on, and the session's cookie goes along. */
+const client = createClient({ origin: '' });
 
-async function call<T>(method: string, path: string, body?: Body): Promise<T> {
-  const response = await fetch(`/api/v1${path}`, {
-    method,
-    headers: body === undefined ? {} : { 'content-type': 'application/json' },
-    body: body === undefined ? null : JSON.stringify(body),
-    credentials: 'same-origin',
-  });
-  const answer: unknown = await response.json().catch(() => undefined);
-  if (!response.ok) throw toProblem(response.status, answer);
-  // The API validates its answers against the OpenAPI document these types come from.
-  return answer as T;
+type Answer<T> = { data?: T; error?: unknown; response: Response };
+
+/** The answer's body, or the refusal as an error. */
+async function ask<T>(answer: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await answer;
+  if (!response.ok || data === undefined) throw toProblem(response.status, error);
+  return data;
 }
 
-async function listAll<T>(path: string): Promise<T[]> {
+type Page<T> = { items: T[]; nextCursor: string | null };
+type PageQuery = { limit: number; cursor?: string };
+
+async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Page<T>>>): Promise<T[]> {
   const items: T[] = [];
-  let cursor: string | null = null;
+  let query: PageQuery = { limit: PAGE_LIMIT };
   for (let page = 0; page < PAGES_MAX; page += 1) {
-    const query: string =
-      cursor === null ? `limit=${PAGE_LIMIT}` : `limit=${PAGE_LIMIT}&cursor=${encodeURIComponent(cursor)}`;
-    const answer: Page<T> = await call('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`);
-    items.push(...answer.items);
-    cursor = answer.nextCursor;
-    if (cursor === null) break;
+    const { items: more, nextCursor } = await ask(askPage(query));
+    items.push(...more);
+    if (nextCursor === null) break;
+    query = { limit: PAGE_LIMIT, cursor: nextCursor };
   }
   return items;
 }
 
-export type NewVolume = {
-  name: string;
-  size: number;
-  numberOfReplicas: number;
-  nodeSelector?: string[];
-  diskSelector?: string[];
-};
+const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
+const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
+
+export type NewVolume = { name: string; size: number; numberOfReplicas: number };
+export type NodeChange = { cordoned?: boolean; allowScheduling?: boolean };
 
 export const api = {
-  signIn: (email: string, password: string) => call<unknown>('POST', '/sessions', { email, password }),
-  signOut: () => call<unknown>('DELETE', '/sessions'),
-  clusters: () => listAll<Cluster>('/clusters'),
-  nodes: (clusterId: string) => listAll<StorageNode>(`/clusters/${clusterId}/nodes`),
-  disks: (clusterId: string, nodeId: string) => listAll<Disk>(`/clusters/${clusterId}/nodes/${nodeId}/disks`),
-  updateNode: (clusterId: string, nodeId: string, patch: Body) =>
-    call<StorageNode>('PATCH', `/clusters/${clusterId}/nodes/${nodeId}`, patch),
-  volumes: (clusterId: string) => listAll<Volume>(`/clusters/${clusterId}/volumes`),
-  volume: (clusterId: string, id: string) => call<Volume>('GET', `/clusters/${clusterId}/volumes/${id}`),
-  createVolume: (clusterId: string, volume: NewVolume) =>
-    call<Volume>('POST', `/clusters/${clusterId}/volumes`, volume),
-  deleteVolume: (clusterId: string, id: string) =>
-    call<unknown>('DELETE', `/clusters/${clusterId}/volumes/${id}`),
-  attach: (clusterId: string, id: string, nodeId: string | undefined) =>
-    call<Volume>(
-      'POST',
-      `/clusters/${clusterId}/volumes/${id}/attach`,
-      nodeId === undefined ? {} : { nodeId },
+  signIn: (email: string, password: string) =>
+    ask(client.POST('/api/v1/sessions', { body: { email, password } })),
+  signOut: () => client.DELETE('/api/v1/sessions'),
+  clusters: () => askAll((query) => client.GET('/api/v1/clusters', { params: { query } })),
+  nodes: (clusterId: string) =>
+    askAll((query) => client.GET(`${CLUSTER}/nodes`, { params: { path: { clusterId }, query } })),
+  disks: (clusterId: string) =>
+    askAll((query) => client.GET(`${CLUSTER}/disks`, { params: { path: { clusterId }, query } })),
+  updateNode: (clusterId: string, nodeId: string, body: NodeChange) =>
+    ask(client.PATCH(`${CLUSTER}/nodes/{nodeId}`, { params: { path: { clusterId, nodeId } }, body })),
+  volumes: (clusterId: string) =>
+    askAll((query) => client.GET(`${CLUSTER}/volumes`, { params: { path: { clusterId }, query } })),
+  volume: (clusterId: string, volumeId: string) =>
+    ask(client.GET(VOLUME, { params: { path: { clusterId, volumeId } } })),
+  createVolume: (clusterId: string, body: NewVolume) =>
+    ask(client.POST(`${CLUSTER}/volumes`, { params: { path: { clusterId } }, body })),
+  deleteVolume: (clusterId: string, volumeId: string) =>
+    ask(client.DELETE(VOLUME, { params: { path: { clusterId, volumeId } } })),
+  attach: (clusterId: string, volumeId: string, nodeId: string | undefined) =>
+    ask(
+      client.POST(`${VOLUME}/attach`, {
+        params: { path: { clusterId, volumeId } },
+        body: nodeId === undefined ? {} : { nodeId },
+      }),
     ),
-  detach: (clusterId: string, id: string, force: boolean) =>
-    call<Volume>('POST', `/clusters/${clusterId}/volumes/${id}/detach`, { force }),
-  verify: (clusterId: string, id: string) =>
-    call<VolumeVerification>('POST', `/clusters/${clusterId}/volumes/${id}/verify`, {}),
-  rebuilds: (clusterId: string) =>
-    call<Page<Rebuild>>('GET', `/clusters/${clusterId}/rebuilds?limit=${PAGE_LIMIT}&sort=-queuedAt`),
-  cancelRebuild: (clusterId: string, id: string) =>
-    call<Rebuild>('POST', `/clusters/${clusterId}/rebuilds/${id}/cancel`, {}),
-  events: (clusterId: string, limit: number, filter?: string) =>
-    call<Page<ClusterEvent>>(
-      'GET',
-      `/clusters/${clusterId}/events?limit=${limit}${filter === undefined ? '' : `&filter=${encodeURIComponent(filter)}`}`,
-    ),
+  detach: (clusterId: string, volumeId: string, force: boolean) =>
+    ask(client.POST(`${VOLUME}/detach`, { params: { path: { clusterId, volumeId } }, body: { force } })),
+  verify: (clusterId: string, volumeId: string) =>
+    ask(client.POST(`${VOLUME}/verify`, { params: { path: { clusterId, volumeId } }, body: {} })),
+  rebuilds: async (clusterId: string) => {
+    const query = { limit: PAGE_LIMIT, sort: '-queuedAt' };
+    return (await ask(client.GET(`${CLUSTER}/rebuilds`, { params: { path: { clusterId }, query } }))).items;
+  },
+  events: async (clusterId: string, limit: number, filter?: string) => {
+    const query = filter === undefined ? { limit } : { limit, filter };
+    return (await ask(client.GET(`${CLUSTER}/events`, { params: { path: { clusterId }, query } }))).items;
+  },
 };

@@ -1,7 +1,6 @@
 'use client';
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { api } from './client';
-import type { Disk } from './types';
 import { useCluster } from './use-cluster';
 
 /** While something is rebuilt its progress is asked for this often; progress itself makes no event. */
@@ -43,33 +42,20 @@ export function useNodes() {
   });
 }
 
-/** The disks of all nodes. `data` is there once every node's have come. */
 export function useDisks() {
   const { id } = useCluster();
-  const nodes = useNodes();
-  const perNode = useQueries({
-    queries: (nodes.data ?? []).map((node) => ({
-      queryKey: [...keys.disks(id), node.id],
-      queryFn: () => api.disks(id, node.id),
-      refetchInterval: CAPACITY_POLL_MS,
-    })),
+  return useQuery({
+    queryKey: keys.disks(id),
+    queryFn: () => api.disks(id),
+    refetchInterval: CAPACITY_POLL_MS,
   });
-  const settled = nodes.data !== undefined && perNode.every((query) => query.data !== undefined);
-  const data: Disk[] | undefined = settled ? perNode.flatMap((query) => query.data ?? []) : undefined;
-  return {
-    data,
-    isPending: !settled,
-    error: nodes.error ?? perNode.find((query) => query.error)?.error ?? null,
-    dataUpdatedAt: Math.min(nodes.dataUpdatedAt, ...perNode.map((query) => query.dataUpdatedAt)),
-    refetch: () => void Promise.all([nodes.refetch(), ...perNode.map((query) => query.refetch())]),
-  };
 }
 
 export function useRebuilds() {
   const { id } = useCluster();
   return useQuery({
     queryKey: keys.rebuilds(id),
-    queryFn: async () => (await api.rebuilds(id)).items,
+    queryFn: () => api.rebuilds(id),
     refetchInterval: ({ state }) =>
       state.data?.some((rebuild) => rebuild.state === 'running' || rebuild.state === 'queued')
         ? PROGRESS_POLL_MS
@@ -81,6 +67,6 @@ export function useEvents(filter?: string) {
   const { id } = useCluster();
   return useQuery({
     queryKey: [...keys.events(id), filter ?? ''],
-    queryFn: async () => (await api.events(id, EVENTS_SHOWN, filter)).items,
+    queryFn: () => api.events(id, EVENTS_SHOWN, filter),
   });
 }

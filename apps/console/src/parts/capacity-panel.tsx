@@ -100,7 +100,7 @@ export function CapacityBar({ label, usage }: { label: string; usage: Usage }) {
       total={maximum}
       segments={[
         { label: `${formatBytes(used)} used`, value: used, tone },
-        { label: `${formatBytes(unwritten)} promised, not written yet`, value: unwritten, tone: 'idle' },
+        { label: `${formatBytes(unwritten)} promised, not written yet`, value: unwritten, tone: 'promised' },
         { label: `${formatBytes(reserved)} reserved`, value: reserved, tone: 'reserve' },
       ]}
     />

@@ -5,16 +5,18 @@ import type { Volume } from '../api/types';
 
 /** How to reach the volume from outside: its NBD address, and commands that use it. */
 export function ConnectPanel({ volume }: { volume: Volume }) {
-  if (volume.endpoint === null) {
+  const nbdUri = volume.endpoint?.nbdUri ?? null;
+  if (nbdUri === null) {
     return (
       <Panel title="Connect">
         <p className="text-sm text-muted">
-          Attach the volume to get its NBD address. Any NBD client can use it.
+          {volume.endpoint === null
+            ? 'Attach the volume to get its NBD address. Any NBD client can use it.'
+            : 'Its address is shown to those who may change volumes.'}
         </p>
       </Panel>
     );
   }
-  const { nbdUri } = volume.endpoint;
   return (
     <Panel title="Connect" hint="The address holds the attachment's secret: who has it can read and write.">
       <div className="flex flex-col gap-3">

@@ -38,8 +38,8 @@ const DISK_COLUMNS: Column<Disk>[] = [
     header: 'Folder',
     className: 'max-w-72',
     cell: (disk) => (
-      <span className="block truncate font-mono text-xs text-muted" title={disk.path} dir="rtl">
-        <bdi>{disk.path}</bdi>
+      <span className="block truncate font-mono text-xs text-muted" title={disk.path}>
+        {disk.path}
       </span>
     ),
   },
