@@ -14,6 +14,7 @@ import { HealthController } from './health/health.controller.js';
 import { DisksController } from './nodes/disks.controller.js';
 import { NodesController } from './nodes/nodes.controller.js';
 import { Databases } from './platform/databases.js';
+import { Housekeeping } from './platform/housekeeping.js';
 import { IdempotencyInterceptor } from './platform/idempotency.interceptor.js';
 import { ProblemFilter } from './platform/problem.filter.js';
 import { CONFIG, LOGGER } from './platform/tokens.js';
@@ -57,6 +58,7 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       { provide: Databases, useFactory: () => new Databases(config) },
       Authenticator,
       LiveChanges,
+      Housekeeping,
       VolumesService,
       RebuildsService,
       { provide: APP_GUARD, useClass: AuthGuard },

@@ -1,4 +1,7 @@
 import http from 'node:http';
+import { createPool } from '@holdfast/database/sql/pool.js';
+import { systemScope } from '@holdfast/database/sql/scope.js';
+import { pruneHistory } from '@holdfast/database/store/prune.js';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -148,6 +151,23 @@ test('after the listening connection was cut, what happened meanwhile still arri
   await api.owner.query(INSERT, [api.seed.organizationId, api.seed.clusterId, 'unannounced']);
   await stream.until(() => stream.events.length >= 1);
   expect(stream.events[0]?.data?.message).toBe('unannounced');
+  stream.close();
+});
+
+test('a stream that resumes after an event that is gone says so, and goes on', async () => {
+  await insert(api.owner, 'kept');
+  const old = new Date(Date.now() - 40 * 24 * 3_600_000);
+  await api.owner.query(`UPDATE event SET at = $1 WHERE message <> 'kept'`, [old]);
+  const { rows } = await api.owner.query(
+    `SELECT transaction_id, id FROM event WHERE message <> 'kept' ORDER BY id LIMIT 1`,
+  );
+  const pool = createPool(api.database.systemUrl, { connectionsMax: 1, applicationName: 'prune' });
+  const pruned = await pruneHistory(systemScope(pool), new Date());
+  await pool.end();
+  expect(pruned.events).toBeGreaterThan(0);
+  const stream = StreamClient.open(`${rows[0].transaction_id}-${rows[0].id}`);
+  await stream.until(() => stream.events.some(({ data }) => data?.message === 'kept'));
+  expect(stream.messages).toContainEqual({ event: 'gap', data: {} });
   stream.close();
 });
 

@@ -4,6 +4,7 @@ import type { ClusterId } from '@holdfast/core/model/ids.js';
 import {
   currentEventPosition,
   type EventPosition,
+  isEventKept,
   readEventsAfter,
 } from '@holdfast/database/queries/events.js';
 import type { Tenant } from '../platform/tenant.js';
@@ -22,7 +23,8 @@ const BUFFERED_BYTES_MAX = 1024 * 1024;
  * Writes one cluster's events to one client, in an order in which none appears late, and tells which resources
  * changed in between.
  *
- * `event: event` has an id and can be resumed. `event: change` has none: it only says what to read again.
+ * `event: event` has an id and can be resumed. `event: change` has none: it only says what to read again. `event: gap`
+ * says that what happened since `Last-Event-ID` is no longer known.
  */
 export class EventStream {
   private closed = false;
@@ -30,14 +32,17 @@ export class EventStream {
   private dirty = false;
   private readonly keepAlive: NodeJS.Timeout;
   private readonly unsubscribe: () => void;
+  private position: EventPosition;
 
   constructor(
     private readonly tenant: Tenant,
     private readonly clusterId: ClusterId,
-    private position: EventPosition,
+    start: StreamStart,
     private readonly response: ServerResponse,
     changes: LiveChanges,
   ) {
+    this.position = start.position;
+    if (start.hasGap) this.write('event: gap\ndata: {}\n\n');
     this.unsubscribe = changes.subscribe(clusterId, (change) => this.onChange(change));
     this.keepAlive = setInterval(() => this.write(': still here\n\n'), KEEP_ALIVE_MS);
     response.once('close', () => this.close());
@@ -95,9 +100,21 @@ export class EventStream {
   }
 }
 
-/** Where the stream begins: after the id that the client had last, or now. */
-export async function startPosition(tenant: Tenant, lastEventId: string | undefined): Promise<EventPosition> {
-  if (lastEventId === undefined || lastEventId === '') return tenant.read(currentEventPosition);
+export type StreamStart = {
+  position: EventPosition;
+  /** True when events after the position may have been deleted: the client has to read everything again. */
+  hasGap: boolean;
+};
+
+/** Where the stream begins: after the event that the client had last, or now. */
+export async function startOfStream(
+  tenant: Tenant,
+  clusterId: ClusterId,
+  lastEventId: string | undefined,
+): Promise<StreamStart> {
+  if (lastEventId === undefined || lastEventId === '') {
+    return { position: await tenant.read(currentEventPosition), hasGap: false };
+  }
   const match = /^(\d{1,16})-(\d{1,16})$/.exec(lastEventId);
   if (match === null) {
     throw new StorageFault('request.invalid', {
@@ -105,5 +122,7 @@ export async function startPosition(tenant: Tenant, lastEventId: string | undefi
       errors: [{ pointer: 'Last-Event-ID', detail: 'is not the id of an event' }],
     });
   }
-  return { transactionId: Number(match[1]), id: Number(match[2]) };
+  const position = { transactionId: Number(match[1]), id: Number(match[2]) };
+  const isKept = await tenant.read((sql) => isEventKept(sql, clusterId, position));
+  return { position, hasGap: !isKept };
 }

@@ -8,7 +8,7 @@ import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { EventPage, eventView } from './event.schemas.js';
-import { EventStream, startPosition } from './event-stream.js';
+import { EventStream, startOfStream } from './event-stream.js';
 import { LiveChanges } from './live-changes.js';
 
 @Controller('api/v1/clusters/:clusterId/events')
@@ -40,7 +40,7 @@ export class EventsController implements OnApplicationShutdown {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     await tenant.read((sql) => requireCluster(sql, clusterId));
-    const position = await startPosition(tenant, lastEventId);
+    const start = await startOfStream(tenant, clusterId, lastEventId);
     reply.hijack();
     reply.raw.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -50,7 +50,7 @@ export class EventsController implements OnApplicationShutdown {
       'x-request-id': reply.request.id,
     });
     reply.raw.write('retry: 1000\n\n');
-    const stream = new EventStream(tenant, clusterId, position, reply.raw, this.changes);
+    const stream = new EventStream(tenant, clusterId, start, reply.raw, this.changes);
     this.streams.add(stream);
     reply.raw.once('close', () => this.streams.delete(stream));
   }

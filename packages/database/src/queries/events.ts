@@ -72,6 +72,15 @@ export async function readEventsAfter(
   return { events: events.map(readEvent), more: events.length < rows.length };
 }
 
+/** Is the event of this position still there? If not, others after it may be gone too. */
+export async function isEventKept(sql: Sql, clusterId: ClusterId, position: EventPosition): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    'SELECT FROM event WHERE cluster_id = $1 AND transaction_id = $2 AND id = $3',
+    [clusterId, position.transactionId, position.id],
+  );
+  return rowCount === 1;
+}
+
 /** Where a stream begins that asks for nothing older: everything settled by now is behind it. */
 export async function currentEventPosition(sql: Sql): Promise<EventPosition> {
   const { rows } = await sql.query<{ transaction_id: number }>(
