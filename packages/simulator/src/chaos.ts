@@ -74,6 +74,7 @@ class Chaos {
       () => this.attachSome(),
       () => this.detachSome(),
       () => this.removeSome(),
+      () => this.loseAllButOne(),
     ]);
     await tolerated(async () => act?.());
     for (const client of this.clients) await client.write();
@@ -121,6 +122,23 @@ class Chaos {
 
   private async killNode(): Promise<void> {
     this.world.random.pick(this.world.nodes)?.kill();
+  }
+
+  /**
+   * The cruellest order of deaths: one node goes, the others acknowledge writes without it and die before anybody has
+   * heard of it, and only the first comes back. Nobody may then believe its copies.
+   */
+  private async loseAllButOne(): Promise<void> {
+    const survivor = this.world.random.pick(this.world.nodes);
+    survivor?.kill();
+    for (const client of this.clients) await client.write();
+    for (const node of this.world.nodes) node.kill();
+    if (survivor !== undefined) this.world.startNode(survivor.name);
+    await this.world.run(12);
+    for (const { volumeId } of this.clients) {
+      await requestDetach(this.world.useCases, { volumeId, force: true });
+      await tolerated(() => requestAttach(this.world.useCases, { volumeId, nodeId: survivor?.nodeId }));
+    }
   }
 
   private async startNode(): Promise<void> {

@@ -1,0 +1,100 @@
+import {
+  asId,
+  type ClusterId,
+  type NodeId,
+  type OrganizationId,
+  type ProjectId,
+} from '@holdfast/core/model/ids.js';
+import type { Replica } from '@holdfast/core/model/replica.js';
+import { aVolume, testId } from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
+import { describe, expect, test } from '@jest/globals';
+import { decideSurplus } from './decide-surplus.js';
+
+const owner = {
+  organizationId: asId<OrganizationId>(testId(1)),
+  projectId: asId<ProjectId>(testId(2)),
+  clusterId: asId<ClusterId>(testId(3)),
+};
+
+type Case = {
+  name: string;
+  nodes: Record<string, NodePart>;
+  replicas: Replica[];
+  wanted?: number;
+  want: string | undefined;
+};
+
+/** The volume is served on n1, which holds the copy with the smallest id. */
+const ask = ({ nodes, replicas, wanted = 2 }: Case) =>
+  decideSurplus(
+    {
+      volume: aVolume(owner, { attachedNodeId: asId<NodeId>('n1') }),
+      replicas,
+      snapshots: [],
+      rebuilds: [],
+      fleet: aFleet(nodes),
+      engine: undefined,
+    },
+    wanted,
+  )?.replica.diskId;
+
+const THREE: Record<string, NodePart> = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c' } };
+const [r1, r2, r3] = ['n1-disk', 'n2-disk', 'n3-disk'].map((disk) => aReplicaOn(disk));
+const COPIES = [r1, r2, r3].flatMap((replica) => replica ?? []);
+
+describe('decideSurplus', () => {
+  test.each<Case>([
+    { name: 'none when none is too many', nodes: THREE, replicas: COPIES, wanted: 3, want: undefined },
+    {
+      name: 'the smallest id of equals, but not the one on the engine’s node',
+      nodes: THREE,
+      replicas: COPIES,
+      want: 'n2-disk',
+    },
+    {
+      name: 'one that is being replaced goes first',
+      nodes: { ...THREE, n1: { zone: 'a', evictionRequested: true, allowScheduling: false } },
+      replicas: COPIES,
+      want: 'n1-disk',
+    },
+    {
+      name: 'but not before its replacement is complete',
+      nodes: {
+        ...THREE,
+        n1: { zone: 'a', evictionRequested: true },
+        n2: { zone: 'b', evictionRequested: true },
+      },
+      replicas: COPIES,
+      want: undefined,
+    },
+    {
+      name: 'then one on a dead node',
+      nodes: { ...THREE, n3: { zone: 'c', ready: false } },
+      replicas: COPIES,
+      want: 'n3-disk',
+    },
+    {
+      name: 'then one of those that share a zone',
+      nodes: { ...THREE, n3: { zone: 'a' } },
+      replicas: COPIES,
+      want: 'n3-disk',
+    },
+    {
+      name: 'then the one on the fullest disk',
+      nodes: { ...THREE, n3: { zone: 'c', disks: { 'n3-disk': { storageAvailableBytes: 1 } } } },
+      replicas: COPIES,
+      want: 'n3-disk',
+    },
+    {
+      name: 'failed copies are no surplus',
+      nodes: THREE,
+      replicas: COPIES.map((replica, index) =>
+        index === 2 ? { ...replica, failedAt: new Date(0) } : replica,
+      ),
+      want: undefined,
+    },
+  ])('$name', (row) => {
+    expect(ask(row)).toBe(row.want);
+  });
+});
