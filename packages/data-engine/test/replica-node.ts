@@ -19,7 +19,7 @@ export class ReplicaNode {
 
   private constructor(
     readonly disk: string,
-    readonly service: ReplicaService,
+    public service: ReplicaService,
     private readonly server: NbdServer,
     private readonly port: number,
     private readonly url: string,
@@ -35,7 +35,7 @@ export class ReplicaNode {
       },
       accept: (socket, negotiated, rest) => {
         node.sockets.add(socket);
-        void service.accept(socket, negotiated, rest);
+        void node.service.accept(socket, negotiated, rest);
       },
     });
     const { port } = await server.listen('127.0.0.1', 0);
@@ -58,6 +58,13 @@ export class ReplicaNode {
       nbdPort: this.port,
       secret: SECRET,
     };
+  }
+
+  /** The process that holds the replica dies and another one opens it: what was only in memory is gone. */
+  async crash(nodes: ReplicaNodes, replicaId: string): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    this.service = new ReplicaService(nodes.connectControl);
+    await this.open(replicaId);
   }
 
   get isAlive(): boolean {

@@ -13,7 +13,7 @@ import type { NbdClient } from '../nbd/client.js';
 import { NbdErrno } from '../nbd/constants.js';
 import { NbdError } from '../nbd/errors.js';
 import type { Payload } from '../nbd/export.js';
-import { staleEpoch } from '../replica/replica.js';
+import { staleEpoch } from '../replica/replica-faults.js';
 import { Membership } from './membership.js';
 import type { ReplicaLink } from './replica-link.js';
 

@@ -335,6 +335,21 @@ describe('fencing', () => {
     await expect(start(volume, 1)).rejects.toMatchObject({ code: 'engine.stale_epoch' });
   });
 
+  test('a copy whose process died too is not the one that the others are made equal to', async () => {
+    const volume = await cluster(3);
+    const old = await start(volume, 1);
+    await write(old, 0, Buffer.alloc(8192, 7));
+    const { record } = old.report();
+    old.fence(new StorageFault('engine.not_found', { publicMessage: 'crash' }));
+    for (const { node, address } of volume.copies.slice(0, 2)) await node.crash(nodes, address.replicaId);
+
+    const next = await start(volume, 2, { record });
+    expect(contiguous(await next.device.read(0, 8192)).equals(Buffer.alloc(8192, 7))).toBe(true);
+    await next.equal();
+    await next.stop();
+    expect((await checksums(volume)).size).toBe(1);
+  });
+
   test('after an unclean stop reads come from one copy until all are equal', async () => {
     const volume = await cluster(3);
     const old = await start(volume, 1);

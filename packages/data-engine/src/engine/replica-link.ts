@@ -1,7 +1,7 @@
-import type { OpenReplicaReply, ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
+import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
 import { NbdClient } from '../nbd/client.js';
-import type { ConnectControl, ReplicaControl } from '../replica/commands.js';
+import type { Answer, ConnectControl, ReplicaControl } from '../replica/commands.js';
 import { formatExportName } from '../replica/export-names.js';
 
 /** An engine's hold on one copy: its control channel, its data connection, and what it may be used for. */
@@ -15,7 +15,7 @@ export class ReplicaLink {
     readonly control: ReplicaControl,
     readonly client: NbdClient,
     /** What the copy said of itself when it was opened. */
-    readonly opened: OpenReplicaReply,
+    readonly opened: Answer<'open'>,
     mode: ReplicaMode,
   ) {
     this.mode = mode;

@@ -62,7 +62,9 @@ export class Resync {
 
   start(): void {
     const { copies } = this.host;
-    copies.readOnlyFrom(copies.withMode('RW')[0]);
+    const current = copies.withMode('RW');
+    // One whose process lived through the crash has also what was acknowledged but not flushed.
+    copies.readOnlyFrom(current.find(({ opened }) => opened.kept) ?? current[0]);
     this.begin();
   }
 

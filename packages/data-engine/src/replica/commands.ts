@@ -33,7 +33,8 @@ export type PullProgress = {
 export type WindowHashes = { hashes: [number, string][]; next: number | null };
 
 export type ReplicaCommands = {
-  open: { ask: { epoch: number }; reply: OpenReplicaReply };
+  /** `kept`: the process that held the copy during its last attachment still does, so no acknowledged write is lost. */
+  open: { ask: { epoch: number }; reply: OpenReplicaReply & { kept: boolean } };
   record: { ask: { epoch: number; record: CopyRecord }; reply: null };
   snapshot: { ask: { epoch: number; layer: FrozenLayer }; reply: null };
   chain: { ask: { epoch: number }; reply: { layers: (FrozenLayer & { heldBytes: number })[] } };

@@ -5,7 +5,8 @@ import { NbdError } from '../nbd/errors.js';
 import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
 import { layerExtents } from './chain.js';
 import type { Layer } from './layer.js';
-import { type Replica, staleEpoch } from './replica.js';
+import type { Replica } from './replica.js';
+import { staleEpoch } from './replica-faults.js';
 
 /** A copy as its engine sees it. Every request speaks at the epoch the connection was opened at. */
 export class ReplicaExport implements NbdExport {

@@ -5,7 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ChecksumReply, OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
+import type { ChecksumReply } from '@holdfast/core/model/agent-protocol.js';
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { deviceChecksum } from '../integrity/device-checksum.js';
@@ -17,8 +17,9 @@ import { windowHashes } from '../sync/window-hashes.js';
 import type { Answer, Ask, CommandName, ConnectControl, ReplicaCommands } from './commands.js';
 import { parseExportName } from './export-names.js';
 import { REGION_BYTES } from './intent-map.js';
-import { Replica, staleEpoch } from './replica.js';
+import { Replica } from './replica.js';
 import { openExport } from './replica-exports.js';
+import { staleEpoch } from './replica-faults.js';
 
 /** How long a checksum waits for connections that are closing. */
 const CLOSING_MAX_MS = 1_000;
@@ -213,7 +214,7 @@ export class ReplicaService {
 }
 
 /** Fences the copy, cuts whoever was connected at a lower epoch, and says what the copy holds. */
-async function openAt(served: Served, epoch: number): Promise<OpenReplicaReply> {
+async function openAt(served: Served, epoch: number): Promise<Answer<'open'>> {
   const { replica, sockets } = served;
   await replica.fence(epoch);
   for (const [socket, openedAt] of sockets) if (openedAt < epoch) socket.destroy();
@@ -221,6 +222,7 @@ async function openAt(served: Served, epoch: number): Promise<OpenReplicaReply> 
   return {
     record: record === null ? null : { ...record, members: [...record.members] },
     clean: replica.isClean,
+    kept: replica.isKept,
     writtenBytes: replica.writtenBytes,
   };
 }

@@ -17,12 +17,10 @@ import { IntentMap, type RegionRun } from './intent-map.js';
 import { Layer } from './layer.js';
 import { mergeStep } from './merge-layer.js';
 import { type LayerMetadata, loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
+import { LAYERS_MAX, staleEpoch, tooManyLayers, unaligned } from './replica-faults.js';
 import { intentPath, makeReplicaDirectory, removeStrayFiles, replicaDirectory } from './replica-files.js';
 import { SharedFlush } from './shared-flush.js';
 import { WriteGate } from './write-gate.js';
-
-/** A chain may not grow without bound: every read of an unwritten block walks it. Longhorn's bound. */
-export const LAYERS_MAX = 250;
 
 export type ReplicaSpec = Pick<
   ReplicaMetadata,
@@ -38,6 +36,8 @@ export class Replica {
   /** Set when the disk failed a flush: nobody knows what it holds then, so nothing is served any more. */
   private failure: Error | undefined;
   private saving: Promise<void> = Promise.resolve();
+  /** The first epoch at which this very process has opened the copy. */
+  private heldSinceEpoch: number | undefined;
 
   private constructor(
     readonly directory: string,
@@ -84,6 +84,15 @@ export class Replica {
   /** False when regions may differ from the other copies. */
   get isClean(): boolean {
     return this.intent.isEmpty;
+  }
+
+  /**
+   * True when this process has held the copy throughout the attachment that its record is of: then it also has what
+   * was acknowledged and no flush has covered. A copy whose process died has only what was flushed.
+   */
+  get isKept(): boolean {
+    const { record } = this.meta;
+    return record !== null && this.heldSinceEpoch !== undefined && this.heldSinceEpoch <= record.epoch;
   }
 
   /** Data in layers that overlap is counted twice, so the sum is capped: it is for accounting of space. */
@@ -140,6 +149,7 @@ export class Replica {
   async fence(epoch: number): Promise<void> {
     if (epoch < this.meta.epoch) throw staleEpoch(epoch, this.meta.epoch);
     if (epoch > this.meta.epoch) await this.gate.alone(() => this.save({ epoch }));
+    this.heldSinceEpoch ??= epoch;
   }
 
   /** A record older than the stored one comes from an engine that something newer has replaced. */
@@ -272,24 +282,4 @@ export class Replica {
 
 function newHead(): LayerMetadata {
   return { id: crypto.randomUUID(), name: 'head', origin: 'system', file: crypto.randomUUID() };
-}
-
-export function staleEpoch(epoch: number, newest: number): StorageFault {
-  return new StorageFault('engine.stale_epoch', {
-    publicMessage: `epoch ${epoch} has been replaced by ${newest}`,
-    context: { epoch, newest },
-  });
-}
-
-function tooManyLayers(): StorageFault {
-  return new StorageFault('replica.too_many_layers', {
-    publicMessage: `a copy holds at most ${LAYERS_MAX} layers`,
-    cures: ['delete snapshots that are no longer needed'],
-  });
-}
-
-function unaligned(): StorageFault {
-  return new StorageFault('request.invalid', {
-    publicMessage: `a copy takes whole blocks of ${BLOCK_BYTES} bytes only`,
-  });
 }
