@@ -34,6 +34,10 @@ const scheduledOf = async (client: SimClient) => {
   const condition = conditionOf((await client.view()).volume.conditions, 'Scheduled');
   return { status: condition?.status, message: condition?.message ?? '' };
 };
+const disksSchedulable = async () =>
+  (await world.store.loadFleet(world.clusterId)).disks.map(
+    ({ conditions }) => conditionOf(conditions, 'Schedulable')?.status,
+  );
 const healthyOn = async (client: SimClient) => {
   const { replicas, fleet } = await client.view();
   return replicas
@@ -183,8 +187,10 @@ describe('space', () => {
     const client = await aVolumeIn(world);
     await world.run(6);
     expect((await scheduledOf(client)).message).toContain('InsufficientFreeSpace');
+    expect(await disksSchedulable()).toEqual(['False', 'False', 'False']);
     set('storage-minimal-available-percentage', 25);
     await world.run(6);
+    expect(await disksSchedulable()).toEqual(['True', 'True', 'True']);
     expect((await scheduledOf(client)).status).toBe('True');
   });
 

@@ -8,7 +8,12 @@ import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
-import { nodeReadyCondition, nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
+import { diskSchedulableCondition } from '@holdfast/core/policy/disk-conditions.js';
+import {
+  isNodeReady,
+  nodeReadyCondition,
+  nodeSchedulableCondition,
+} from '@holdfast/core/policy/node-conditions.js';
 import { isAgentAlive } from '@holdfast/core/policy/node-liveness.js';
 import { planAdmissions } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { Change, FleetView } from '../ports/store.js';
@@ -23,6 +28,8 @@ const CHANGES_MAX = 200;
 export async function reconcileCluster(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   const fleet = await ports.store.loadFleet(clusterId);
   for (const node of fleet.nodes) await reconcileNode(ports, fleet, node);
+  const current = await ports.store.loadFleet(clusterId);
+  for (const node of current.nodes) await reconcileDisks(ports, current, node);
   await admitRebuilds(ports, clusterId);
 }
 
@@ -38,14 +45,38 @@ async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: Sto
   const conditions = withCondition(withCondition(node.conditions, ready, now), schedulable, now);
   const changes: Change[] = [{ kind: 'node.patch', nodeId: node.id, patch: { conditions } }];
   if (isReadyChanged) changes.push(nodeEvent(fleet.clusterId, node, isAlive, now));
+  const isCommitted = await commitNode(ports, node, changes);
+  if (isCommitted && isReadyChanged) await wakeVolumesOfNode(ports, node.id);
+}
+
+/** Shows which disks take replicas. Placement does not read it: it asks the same formulas itself. */
+async function reconcileDisks(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode): Promise<void> {
+  const now = ports.clock.now();
+  const changes = fleet.disks.flatMap((disk): Change[] => {
+    if (disk.nodeId !== node.id) return [];
+    const before = conditionOf(disk.conditions, 'Schedulable');
+    const next = diskSchedulableCondition(disk, isNodeReady(node), fleet.settings);
+    if (before?.status === next.status && before.reason === next.reason) return [];
+    const conditions = withCondition(disk.conditions, next, now);
+    return [{ kind: 'disk.patch', diskId: disk.id, patch: { conditions } }];
+  });
+  if (changes.length === 0) return;
+  await commitNode(ports, node, changes);
+}
+
+/** False when a heartbeat or another worker changed the node meanwhile: the next run judges it anew. */
+async function commitNode(
+  { store }: ReconcilerPorts,
+  node: StorageNode,
+  changes: readonly Change[],
+): Promise<boolean> {
   try {
-    await ports.store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, changes);
+    await store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, changes);
+    return true;
   } catch (error) {
-    // A heartbeat or another worker changed the node: the next run judges it anew.
-    if (isFault(error, 'store.conflict')) return;
+    if (isFault(error, 'store.conflict')) return false;
     throw error;
   }
-  if (isReadyChanged) await wakeVolumesOfNode(ports, node.id);
 }
 
 function nodeEvent(clusterId: ClusterId, node: StorageNode, isAlive: boolean, now: Date): Change {
