@@ -8,6 +8,8 @@ import { transformFile } from '@swc/core';
 const packageDir = process.cwd();
 const sourceDir = path.join(packageDir, 'src');
 const outputDir = path.join(packageDir, 'dist');
+/** Made beside the old output and put in its place at the end: processes that run from it load modules late. */
+const newOutputDir = path.join(packageDir, `.dist-${process.pid}`);
 
 /** Options shared by every file; tests use the same ones through tools/jest. */
 const swcOptions = {
@@ -31,7 +33,7 @@ function listSources(directory) {
 }
 
 async function compile(file) {
-  const output = path.join(outputDir, path.relative(sourceDir, file)).replace(/\.tsx?$/, '.js');
+  const output = path.join(newOutputDir, path.relative(sourceDir, file)).replace(/\.tsx?$/, '.js');
   const tsx = file.endsWith('.tsx');
   const options = { ...swcOptions, jsc: { ...swcOptions.jsc, parser: { ...swcOptions.jsc.parser, tsx } } };
   const { code, map } = await transformFile(file, options);
@@ -40,6 +42,13 @@ async function compile(file) {
   fs.writeFileSync(`${output}.map`, map ?? '');
 }
 
-// A deleted source must not live on in dist.
-fs.rmSync(outputDir, { recursive: true, force: true });
-await Promise.all(listSources(sourceDir).map(compile));
+fs.mkdirSync(newOutputDir, { recursive: true });
+try {
+  await Promise.all(listSources(sourceDir).map(compile));
+  const oldOutputDir = `${newOutputDir}-old`;
+  if (fs.existsSync(outputDir)) fs.renameSync(outputDir, oldOutputDir);
+  fs.renameSync(newOutputDir, outputDir);
+  fs.rmSync(oldOutputDir, { recursive: true, force: true });
+} finally {
+  fs.rmSync(newOutputDir, { recursive: true, force: true });
+}
