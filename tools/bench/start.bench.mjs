@@ -15,6 +15,8 @@ const IDLE_MS = 15_000;
 
 export async function run({ quick }) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-bench-'));
+  // As root, Postgres runs as another user and has to reach its data in there.
+  fs.chmodSync(scratch, 0o755);
   const place = { portBase: await freePortBlock(), home: path.join(scratch, 'data') };
   try {
     const clone = quick ? repositoryRoot : cloneTo(scratch);

@@ -26,7 +26,7 @@ export const VOLUME_STATE = {
   deleting: { tone: 'busy', word: 'Deleting' },
 } satisfies Record<VolumeState, { tone: Tone; word: string }>;
 
-export const REPLICA_STATE = {
+const REPLICA_STATE = {
   running: { tone: 'good', word: 'Healthy' },
   stopped: { tone: 'idle', word: 'Stopped' },
   rebuilding: { tone: 'busy', word: 'Rebuilding' },

@@ -60,7 +60,7 @@ export class LocalStack {
   ) {}
 
   static async start(options: StackOptions = {}): Promise<LocalStack> {
-    const home = options.home ?? fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-stack-'));
+    const home = options.home ?? makeHome();
     const portBase = options.portBase ?? (await freePortBlock());
     const stack = new LocalStack(home, portBase, {
       HOLDFAST_CONSOLE: options.console === true ? 'on' : 'off',
@@ -191,6 +191,13 @@ export class LocalStack {
   get #place(): Record<string, string> {
     return { HOLDFAST_HOME: this.home, HOLDFAST_PORT_BASE: String(this.portBase) };
   }
+}
+
+/** Postgres runs as another user when we are root, and has to reach its data in there. */
+function makeHome(): string {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-stack-'));
+  fs.chmodSync(home, 0o755);
+  return home;
 }
 
 /** Neither Jest's flags nor the developer's own settings may reach what is under test. */

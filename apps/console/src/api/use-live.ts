@@ -6,72 +6,112 @@ export type LiveState = 'connecting' | 'live' | 'reconnecting';
 
 /** Many events may come at once (a node dies): what they touch is asked for again once per this long. */
 const REFRESH_PAUSE_MS = 250;
+/** The browser gives a stream up for good when it is refused, as while the API is being started again. */
+const REOPEN_PAUSE_MS = 1_500;
 
-/** Which lists an event's subject shows up in. */
+const EVERYTHING = ['volumes', 'nodes', 'disks', 'rebuilds', 'events'] as const;
+
+/** Which lists a subject shows up in. */
 const TOUCHES: Record<string, readonly string[]> = {
-  cluster: ['clusters'],
+  cluster: ['nodes', 'disks'],
   node: ['nodes', 'disks'],
   disk: ['disks', 'nodes'],
   volume: ['volumes', 'disks'],
   replica: ['volumes', 'disks'],
   rebuild: ['rebuilds', 'volumes'],
   snapshot: ['volumes'],
-  setting: ['settings'],
 };
 
 /**
- * Keeps every panel current by the cluster's event stream. The browser resumes it by itself with `Last-Event-ID`, so
- * nothing that happened in between is missed; after a gap everything is asked for again.
+ * Keeps every panel current by the cluster's event stream. `event` is something that happened, `change` a state that
+ * moved without one, `gap` more than the server remembers. After a cut everything is asked for again.
  */
 export function useLive(clusterId: string): LiveState {
   const queryClient = useQueryClient();
   const [state, setState] = useState<LiveState>('connecting');
 
   useEffect(() => {
-    const source = new EventSource(`/api/v1/clusters/${clusterId}/events/stream`);
-    const dirty = new Set<string>();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let wasCut = false;
-
-    const refresh = () => {
-      timer = undefined;
-      for (const key of dirty) void queryClient.invalidateQueries({ queryKey: [key] });
-      dirty.clear();
-    };
-    const touch = (names: Iterable<string>) => {
-      for (const name of names) dirty.add(name);
-      timer ??= setTimeout(refresh, REFRESH_PAUSE_MS);
-    };
-
-    source.onopen = () => {
-      if (wasCut) touch(['volumes', 'nodes', 'disks', 'rebuilds', 'events']);
-      setState('live');
-    };
-    source.onerror = () => {
-      wasCut = true;
-      setState('reconnecting');
-    };
-    const onEvent = (message: MessageEvent<string>) => touch(['events', ...touchedBy(message.data)]);
-    source.onmessage = onEvent;
-    source.addEventListener('event', onEvent);
-    source.addEventListener('gap', () => touch(['volumes', 'nodes', 'disks', 'rebuilds', 'events']));
-
+    const refresh = makeRefresher((key) => void queryClient.invalidateQueries({ queryKey: [key] }));
+    const stream = openStream(`/api/v1/clusters/${clusterId}/events/stream`, {
+      onState: setState,
+      onEvent: (data) => refresh.soon(['events', ...touchedBy(data)]),
+      onChange: (data) => refresh.soon(touchedBy(data)),
+      onGap: () => refresh.soon(EVERYTHING),
+    });
     return () => {
-      clearTimeout(timer);
-      source.close();
+      stream.close();
+      refresh.stop();
     };
   }, [clusterId, queryClient]);
 
   return state;
 }
 
-function touchedBy(data: string): readonly string[] {
-  const event: unknown = JSON.parse(data);
-  const kind =
-    typeof event === 'object' && event !== null && 'subject' in event ? subjectKind(event.subject) : '';
-  return TOUCHES[kind] ?? [];
+/** Collects what is to be asked for again, and asks for all of it at once after a short pause. */
+function makeRefresher(invalidate: (key: string) => void) {
+  const dirty = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const run = () => {
+    timer = undefined;
+    for (const key of dirty) invalidate(key);
+    dirty.clear();
+  };
+  return {
+    soon(keys: Iterable<string>) {
+      for (const key of keys) dirty.add(key);
+      timer ??= setTimeout(run, REFRESH_PAUSE_MS);
+    },
+    stop() {
+      clearTimeout(timer);
+    },
+  };
 }
 
-function subjectKind(subject: unknown): string {
-  return typeof subject === 'object' && subject !== null && 'kind' in subject ? String(subject.kind) : '';
+type StreamHandlers = {
+  onState: (state: LiveState) => void;
+  onEvent: (data: string) => void;
+  onChange: (data: string) => void;
+  onGap: () => void;
+};
+
+/** An event stream that is opened again also after it was refused. */
+function openStream(url: string, { onState, onEvent, onChange, onGap }: StreamHandlers) {
+  let source: EventSource;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let wasCut = false;
+
+  const open = () => {
+    source = new EventSource(url);
+    source.onopen = () => {
+      if (wasCut) onGap();
+      wasCut = false;
+      onState('live');
+    };
+    source.onerror = () => {
+      wasCut = true;
+      onState('reconnecting');
+      // Cut streams the browser opens again by itself; refused ones it does not.
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, REOPEN_PAUSE_MS);
+    };
+    source.addEventListener('event', (message: MessageEvent<string>) => onEvent(message.data));
+    source.addEventListener('change', (message: MessageEvent<string>) => onChange(message.data));
+    source.addEventListener('gap', onGap);
+  };
+
+  open();
+  return {
+    close() {
+      clearTimeout(timer);
+      source.close();
+    },
+  };
+}
+
+function touchedBy(data: string): readonly string[] {
+  const message: unknown = JSON.parse(data);
+  const subject =
+    typeof message === 'object' && message !== null && 'subject' in message ? message.subject : null;
+  const kind =
+    typeof subject === 'object' && subject !== null && 'kind' in subject ? String(subject.kind) : '';
+  return TOUCHES[kind] ?? [];
 }

@@ -20,7 +20,7 @@ export function usageOf(disks: readonly Disk[]): Usage {
   };
 }
 
-export function shareOf(part: number, whole: number): number {
+function shareOf(part: number, whole: number): number {
   return whole > 0 ? (100 * part) / whole : 0;
 }
 
