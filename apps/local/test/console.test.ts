@@ -171,7 +171,7 @@ inBrowser('the console', () => {
       await page.getByRole('button', { name: 'Detach' }).click();
       await page.getByText('Detached').first().waitFor({ timeout: 30_000 });
       await page.getByRole('button', { name: 'Verify' }).click();
-      await page.getByText('All equal').waitFor({ timeout: 90_000 });
+      await page.getByText('All equal', { exact: true }).waitFor({ timeout: 90_000 });
       await expectAccessible('volume-verified');
       await page.getByRole('button', { name: 'Delete' }).click();
       await page.getByLabel('Type web-data to confirm').fill('web-data');
