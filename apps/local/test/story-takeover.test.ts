@@ -7,6 +7,7 @@ import { MIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { LocalStack } from '@holdfast/testkit/local-stack.js';
 import { connectNbd, NbdWorkload, pattern } from '@holdfast/testkit/nbd-workload.js';
+import { hasRedis, type RedisServer, startRedis } from '@holdfast/testkit/redis-server.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
@@ -23,6 +24,9 @@ type Volume = {
 };
 type Problem = { code: string; detail: string; status: number };
 
+/** The embedded queue always; Redis where a server is installed. */
+const QUEUES = hasRedis() ? (['postgres', 'redis'] as const) : (['postgres'] as const);
+
 let stack: LocalStack;
 const read = async (id: string) => (await stack.call<Volume>('GET', `/volumes/${id}`)).body;
 const nodeId = (name: string) => stack.agent(name).nodeId;
@@ -32,136 +36,142 @@ async function createAttached(name: string, node: string): Promise<Volume> {
   return stack.cliJson<Volume>('volume', 'attach', name, '--node', node);
 }
 
-beforeAll(async () => {
-  stack = await LocalStack.start();
-}, STORY_TIMEOUT_MS);
+describe.each(QUEUES)('with the queue on %s', (queue) => {
+  let redis: RedisServer | undefined;
 
-afterAll(async () => {
-  await stack?.destroy();
-}, STORY_TIMEOUT_MS);
+  beforeAll(async () => {
+    redis = queue === 'redis' ? await startRedis() : undefined;
+    stack = await LocalStack.start(redis === undefined ? {} : { env: { REDIS_URL: redis.url } });
+  }, STORY_TIMEOUT_MS);
 
-describe('the node that runs the engine dies', () => {
-  test(
-    'the volume says where it hangs, a forced detach and an attach elsewhere serve every flushed byte, the old copy is rebuilt',
-    async () => {
-      const volume = await createAttached('takeover', 'node-1');
-      const client = await connectNbd(volume.endpoint?.nbdUri ?? '');
-      const workload = new NbdWorkload(client, 256);
-      workload.start(6);
-      await eventually(
-        'the load runs',
-        () => workload.operations,
-        (operations) => operations > 400,
-      );
-      await workload.flush();
-      stack.killAgent('node-1');
-      await workload.stop();
+  afterAll(async () => {
+    await stack?.destroy();
+    await redis?.stop();
+  }, STORY_TIMEOUT_MS);
 
-      const hanging = await eventually(
-        'it says where it hangs',
-        () => read(volume.id),
-        (answer) => answer.attention !== null,
-        40_000,
-      );
-      expect(hanging.attention?.message).toContain('node-1');
-      expect(hanging.attention?.cures.join(' ')).toMatch(/force/);
-      const refused = await stack.call<Problem>('POST', `/volumes/${volume.id}/attach`, {
-        nodeId: nodeId('node-2'),
-      });
-      expect(refused.status).toBe(409);
-      expect(refused.body.detail).toContain('node-1');
+  describe('the node that runs the engine dies', () => {
+    test(
+      'the volume says where it hangs, a forced detach and an attach elsewhere serve every flushed byte, the old copy is rebuilt',
+      async () => {
+        const volume = await createAttached('takeover', 'node-1');
+        const client = await connectNbd(volume.endpoint?.nbdUri ?? '');
+        const workload = new NbdWorkload(client, 256);
+        workload.start(6);
+        await eventually(
+          'the load runs',
+          () => workload.operations,
+          (operations) => operations > 400,
+        );
+        await workload.flush();
+        stack.killAgent('node-1');
+        await workload.stop();
 
-      await stack.cliJson('volume', 'detach', 'takeover', '--force');
-      const moved = await stack.cliJson<Volume>('volume', 'attach', 'takeover', '--node', 'node-2');
-      expect(moved.attachedNodeId).toBe(nodeId('node-2'));
-      const second = await connectNbd(moved.endpoint?.nbdUri ?? '');
-      expect(await workload.wrongChunks(second)).toEqual([]);
-      second.close();
+        const hanging = await eventually(
+          'it says where it hangs',
+          () => read(volume.id),
+          (answer) => answer.attention !== null,
+          40_000,
+        );
+        expect(hanging.attention?.message).toContain('node-1');
+        expect(hanging.attention?.cures.join(' ')).toMatch(/force/);
+        const refused = await stack.call<Problem>('POST', `/volumes/${volume.id}/attach`, {
+          nodeId: nodeId('node-2'),
+        });
+        expect(refused.status).toBe(409);
+        expect(refused.body.detail).toContain('node-1');
 
-      const degraded = await eventually(
-        'it is degraded',
-        () => read(volume.id),
-        (answer) => answer.robustness === 'degraded',
-      );
-      const old = degraded.replicas.find((replica) => replica.nodeId === nodeId('node-1'));
-      expect((await stack.cli('local', 'start-agent', 'node-1')).exitCode).toBe(0);
-      const healthy = await eventually(
-        'it is healthy again',
-        () => read(volume.id),
-        (answer) => answer.robustness === 'healthy',
-        120_000,
-      );
-      expect(healthy.attachedNodeId).toBe(nodeId('node-2'));
-      const rebuilds = await stack.call<{ items: { targetReplicaId: string; state: string }[] }>(
-        'GET',
-        '/rebuilds',
-      );
-      expect(rebuilds.body.items.find((rebuild) => rebuild.targetReplicaId === old?.id)).toMatchObject({
-        state: 'succeeded',
-      });
+        await stack.cliJson('volume', 'detach', 'takeover', '--force');
+        const moved = await stack.cliJson<Volume>('volume', 'attach', 'takeover', '--node', 'node-2');
+        expect(moved.attachedNodeId).toBe(nodeId('node-2'));
+        const second = await connectNbd(moved.endpoint?.nbdUri ?? '');
+        expect(await workload.wrongChunks(second)).toEqual([]);
+        second.close();
 
-      await stack.cliJson('volume', 'detach', 'takeover');
-      expect(await stack.cliJson('volume', 'verify', 'takeover')).toMatchObject({ equal: true });
-    },
-    STORY_TIMEOUT_MS,
-  );
-});
+        const degraded = await eventually(
+          'it is degraded',
+          () => read(volume.id),
+          (answer) => answer.robustness === 'degraded',
+        );
+        const old = degraded.replicas.find((replica) => replica.nodeId === nodeId('node-1'));
+        expect((await stack.cli('local', 'start-agent', 'node-1')).exitCode).toBe(0);
+        const healthy = await eventually(
+          'it is healthy again',
+          () => read(volume.id),
+          (answer) => answer.robustness === 'healthy',
+          120_000,
+        );
+        expect(healthy.attachedNodeId).toBe(nodeId('node-2'));
+        const rebuilds = await stack.call<{ items: { targetReplicaId: string; state: string }[] }>(
+          'GET',
+          '/rebuilds',
+        );
+        expect(rebuilds.body.items.find((rebuild) => rebuild.targetReplicaId === old?.id)).toMatchObject({
+          state: 'succeeded',
+        });
 
-describe('the control plane dies', () => {
-  test(
-    'worker and api are killed in mid-rebuild: nothing is lost and the volume ends healthy',
-    async () => {
-      const volume = await createAttached('unshaken', 'node-1');
-      const client = await connectNbd(volume.endpoint?.nbdUri ?? '');
-      for (let offset = 0; offset < 192 * MIB; offset += MIB) {
-        await client.write(offset, [pattern(offset, MIB)], MIB, { fua: false });
-      }
-      await client.flush();
-      stack.killAgent('node-3');
-      await eventually(
-        'it is degraded',
-        () => read(volume.id),
-        (answer) => answer.robustness === 'degraded',
-        15_000,
-      );
-      expect((await stack.cli('local', 'start-agent', 'node-3')).exitCode).toBe(0);
+        await stack.cliJson('volume', 'detach', 'takeover');
+        expect(await stack.cliJson('volume', 'verify', 'takeover')).toMatchObject({ equal: true });
+      },
+      STORY_TIMEOUT_MS,
+    );
+  });
 
-      process.kill(stack.local.processes.worker, 'SIGKILL');
-      process.kill(stack.local.processes.api, 'SIGKILL');
-      // I/O does not need the control plane.
-      await client.write(0, [pattern(7, MIB)], MIB, { fua: true });
-      const ask = () => read(volume.id).catch(() => undefined);
-      await eventually('it is healthy again', ask, (answer) => answer?.robustness === 'healthy', 120_000);
-      expect(Buffer.concat(await client.read(0, MIB)).equals(pattern(7, MIB))).toBe(true);
-      expect(Buffer.concat(await client.read(100 * MIB, MIB)).equals(pattern(100 * MIB, MIB))).toBe(true);
-      client.close();
-      await stack.cliJson('volume', 'detach', 'unshaken');
-      expect(await stack.cliJson('volume', 'verify', 'unshaken')).toMatchObject({ equal: true });
-    },
-    STORY_TIMEOUT_MS,
-  );
-});
+  describe('the control plane dies', () => {
+    test(
+      'worker and api are killed in mid-rebuild: nothing is lost and the volume ends healthy',
+      async () => {
+        const volume = await createAttached('unshaken', 'node-1');
+        const client = await connectNbd(volume.endpoint?.nbdUri ?? '');
+        for (let offset = 0; offset < 192 * MIB; offset += MIB) {
+          await client.write(offset, [pattern(offset, MIB)], MIB, { fua: false });
+        }
+        await client.flush();
+        stack.killAgent('node-3');
+        await eventually(
+          'it is degraded',
+          () => read(volume.id),
+          (answer) => answer.robustness === 'degraded',
+          15_000,
+        );
+        expect((await stack.cli('local', 'start-agent', 'node-3')).exitCode).toBe(0);
 
-describe('two clients want one volume', () => {
-  test(
-    'one wins, the other gets a 409 that says who holds it',
-    async () => {
-      const created = await stack.cliJson<Volume>('volume', 'create', 'contested', '--size', '64Mi');
-      const attach = (node: string) =>
-        stack.call<Volume & Problem>('POST', `/volumes/${created.id}/attach`, { nodeId: nodeId(node) });
-      const answers = await Promise.all([attach('node-1'), attach('node-2')]);
-      const [won] = answers.filter((answer) => answer.status < 300);
-      const [lost] = answers.filter((answer) => answer.status === 409);
-      const served = await eventually(
-        'it is attached',
-        () => read(created.id),
-        (answer) => answer.state === 'attached',
-      );
-      expect(won?.body.id).toBe(created.id);
-      const winner = stack.local.agents.find((agent) => agent.nodeId === served.attachedNodeId);
-      expect(lost?.body.code).toBe('volume.attached_elsewhere');
-      expect(lost?.body.detail).toContain(winner?.name ?? 'no winner');
-    },
-    STORY_TIMEOUT_MS,
-  );
+        process.kill(stack.local.processes.worker, 'SIGKILL');
+        process.kill(stack.local.processes.api, 'SIGKILL');
+        // I/O does not need the control plane.
+        await client.write(0, [pattern(7, MIB)], MIB, { fua: true });
+        const ask = () => read(volume.id).catch(() => undefined);
+        await eventually('it is healthy again', ask, (answer) => answer?.robustness === 'healthy', 120_000);
+        expect(Buffer.concat(await client.read(0, MIB)).equals(pattern(7, MIB))).toBe(true);
+        expect(Buffer.concat(await client.read(100 * MIB, MIB)).equals(pattern(100 * MIB, MIB))).toBe(true);
+        client.close();
+        await stack.cliJson('volume', 'detach', 'unshaken');
+        expect(await stack.cliJson('volume', 'verify', 'unshaken')).toMatchObject({ equal: true });
+      },
+      STORY_TIMEOUT_MS,
+    );
+  });
+
+  describe('two clients want one volume', () => {
+    test(
+      'one wins, the other gets a 409 that says who holds it',
+      async () => {
+        const created = await stack.cliJson<Volume>('volume', 'create', 'contested', '--size', '64Mi');
+        const attach = (node: string) =>
+          stack.call<Volume & Problem>('POST', `/volumes/${created.id}/attach`, { nodeId: nodeId(node) });
+        const answers = await Promise.all([attach('node-1'), attach('node-2')]);
+        const [won] = answers.filter((answer) => answer.status < 300);
+        const [lost] = answers.filter((answer) => answer.status === 409);
+        const served = await eventually(
+          'it is attached',
+          () => read(created.id),
+          (answer) => answer.state === 'attached',
+        );
+        expect(won?.body.id).toBe(created.id);
+        const winner = stack.local.agents.find((agent) => agent.nodeId === served.attachedNodeId);
+        expect(lost?.body.code).toBe('volume.attached_elsewhere');
+        expect(lost?.body.detail).toContain(winner?.name ?? 'no winner');
+      },
+      STORY_TIMEOUT_MS,
+    );
+  });
 });
