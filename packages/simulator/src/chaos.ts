@@ -2,12 +2,14 @@
  * One randomized run: volumes with users on a cluster whose nodes die, are cut off and come back while the worker dies,
  * loses answers and wake-ups. Then calm, and everything has to come right. A failing seed replays the same run.
  */
+import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { isFault } from '@holdfast/core/model/faults.js';
+import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
 import { checkWorld } from './check-world.js';
 import { type EffectFault, NO_FAULTS } from './faults.js';
 import { SimClient } from './sim-client.js';
@@ -74,6 +76,7 @@ class Chaos {
       () => this.attachSome(),
       () => this.detachSome(),
       () => this.removeSome(),
+      () => this.cancelSome(),
       () => this.loseAllButOne(),
     ]);
     await tolerated(async () => act?.());
@@ -167,6 +170,13 @@ class Chaos {
     const client = this.world.random.pick(this.clients);
     const force = this.world.random.chance(0.5);
     if (client !== undefined) await requestDetach(this.world.useCases, { volumeId: client.volumeId, force });
+  }
+
+  private async cancelSome(): Promise<void> {
+    const client = this.world.random.pick(this.clients);
+    const rebuild = (await client?.view())?.rebuilds.find(isActiveRebuild);
+    if (client === undefined || rebuild === undefined) return;
+    await cancelRebuild(this.world.useCases, { volumeId: client.volumeId, rebuildId: rebuild.id });
   }
 
   private async removeSome(): Promise<void> {

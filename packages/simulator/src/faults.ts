@@ -16,8 +16,8 @@ export class ProcessDied extends Error {
 export type EffectFault = 'none' | 'die-before' | 'die-after' | 'lost-before' | 'lost-after';
 
 export type FaultPlan = {
-  /** Asked once per effect (a commit, a call to an agent, a wake-up). */
-  onEffect(): EffectFault;
+  /** Asked once per effect (a commit, a call to an agent, a wake-up), which is named by its method. */
+  onEffect(name: string): EffectFault;
   losesWakeUp(): boolean;
   /** Is a wake-up delivered to two workers at once? */
   runsTwice(): boolean;
@@ -31,8 +31,8 @@ export const NO_FAULTS: FaultPlan = {
 
 /** The ports with faults in every effect; reads are left alone, because a read that fails changes nothing. */
 export function withFaults(ports: ReconcilerPorts, plan: () => FaultPlan): ReconcilerPorts {
-  const effect = async <T>(lost: () => StorageFault, act: () => Promise<T>): Promise<T> => {
-    const fault = plan().onEffect();
+  const effect = async <T>(name: string, lost: () => StorageFault, act: () => Promise<T>): Promise<T> => {
+    const fault = plan().onEffect(name);
     if (fault === 'die-before') throw new ProcessDied();
     if (fault === 'lost-before') throw lost();
     const result = await act();
@@ -45,9 +45,9 @@ export function withFaults(ports: ReconcilerPorts, plan: () => FaultPlan): Recon
   const { store, agents, queue } = ports;
   return {
     ...ports,
-    store: disturbed<Store>(store, ['commit'], (act) => effect(noDatabase, act)),
-    agents: disturbed<AgentClient>(agents, AGENT_CALLS, (act) => effect(noAnswer, act)),
-    queue: { wake: (wakeUp, options) => effect(noDatabase, () => queue.wake(wakeUp, options)) },
+    store: disturbed<Store>(store, ['commit'], (name, act) => effect(name, noDatabase, act)),
+    agents: disturbed<AgentClient>(agents, AGENT_CALLS, (name, act) => effect(name, noAnswer, act)),
+    queue: { wake: (wakeUp, options) => effect('wake', noDatabase, () => queue.wake(wakeUp, options)) },
   };
 }
 
@@ -66,7 +66,7 @@ const AGENT_CALLS: readonly (keyof AgentClient)[] = [
 function disturbed<Port extends object>(
   port: Port,
   methods: readonly (keyof Port)[],
-  around: (act: () => Promise<unknown>) => Promise<unknown>,
+  around: (name: string, act: () => Promise<unknown>) => Promise<unknown>,
 ): Port {
   return new Proxy(port, {
     get(target, name) {
@@ -74,7 +74,7 @@ function disturbed<Port extends object>(
       if (typeof value !== 'function') return value;
       const isDisturbed = methods.some((method) => method === name);
       return (...args: unknown[]) =>
-        isDisturbed ? around(() => value.apply(target, args)) : value.apply(target, args);
+        isDisturbed ? around(String(name), () => value.apply(target, args)) : value.apply(target, args);
     },
   });
 }

@@ -1,4 +1,5 @@
 /** The end-to-end scenarios about rebuilding (V19 to V27, V29, V30), told over the use cases on a simulated cluster. */
+import type { AgentClient } from '@holdfast/control/ports/agent-client.js';
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
@@ -10,6 +11,7 @@ import type { SettingName } from '@holdfast/core/settings/definitions.js';
 import type { SettingValue } from '@holdfast/core/settings/effective.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { checkWorld } from './check-world.js';
+import { NO_FAULTS } from './faults.js';
 import type { SimClient } from './sim-client.js';
 import { attach, aVolumeIn } from './test-world.js';
 import { World } from './world.js';
@@ -51,6 +53,34 @@ async function remove(client: SimClient, name: string): Promise<void> {
   await requestReplicaRemoval(world.useCases, { volumeId: client.volumeId, replicaId: id });
 }
 
+const runningRebuild = async (client: SimClient) =>
+  (await client.view()).rebuilds.find(({ state }) => state === 'running');
+
+async function cancelRunning(client: SimClient): Promise<void> {
+  const rebuild = await runningRebuild(client);
+  if (rebuild === undefined) throw new Error('no rebuild runs');
+  await cancelRebuild(world.useCases, { volumeId: client.volumeId, rebuildId: rebuild.id });
+}
+
+async function removeTarget(client: SimClient): Promise<void> {
+  const replicaId = (await runningRebuild(client))?.targetReplicaId;
+  if (replicaId === undefined) throw new Error('no rebuild runs');
+  await requestReplicaRemoval(world.useCases, { volumeId: client.volumeId, replicaId });
+}
+
+/** The next calls of one kind get lost on their way. */
+function loseNext(effect: keyof AgentClient, count: number): void {
+  let left = count;
+  world.faults = {
+    ...NO_FAULTS,
+    onEffect: (name) => {
+      if (name !== effect || left === 0) return 'none';
+      left -= 1;
+      return 'lost-before';
+    },
+  };
+}
+
 describe('limits', () => {
   test('V19: a volume rebuilds one replica at a time', async () => {
     await aBaseWorld(['n1', 'n2', 'n3', 'n4', 'n5']);
@@ -81,6 +111,27 @@ describe('limits', () => {
       true,
     );
     expect(await healthyWithin(a, 60)).toBe(true);
+    expect(await healthyWithin(b, 60)).toBe(true);
+  });
+
+  test.each([
+    { name: 'cancelled', end: cancelRunning },
+    { name: 'given up by its volume', end: removeTarget },
+  ])('a rebuild that was $name keeps its place until the engine has stopped it', async ({ end }) => {
+    await aBaseWorld();
+    set('concurrent-replica-rebuild-per-node-limit', 1);
+    const a = await attachedVolume({ name: 'a' }, 'n2');
+    const b = await attachedVolume({ name: 'b' }, 'n2');
+    await remove(a, 'n1');
+    await remove(b, 'n1');
+    await world.runUntil(async () => (await runningRebuild(a)) !== undefined, 20);
+    await world.run(0.5);
+    loseNext('cancelRebuild', 3);
+    await end(a);
+    for (let turn = 0; turn < 20; turn += 1) {
+      await world.run(0.5);
+      expect(await checkWorld(world)).toEqual([]);
+    }
     expect(await healthyWithin(b, 60)).toBe(true);
   });
 
@@ -192,11 +243,8 @@ describe('waiting and reuse', () => {
     await aBaseWorld();
     const client = await attachedVolume();
     await remove(client, 'n3');
-    const running = async () => (await client.view()).rebuilds.find(({ state }) => state === 'running');
-    await world.runUntil(async () => (await running()) !== undefined, 20);
-    const rebuild = await running();
-    if (rebuild === undefined) throw new Error('no rebuild runs');
-    await cancelRebuild(world.useCases, { volumeId: client.volumeId, rebuildId: rebuild.id });
+    await world.runUntil(async () => (await runningRebuild(client)) !== undefined, 20);
+    await cancelRunning(client);
     await world.run(60);
     expect(await rw(client)).toBe(2);
     expect(await healthyWithin(client, 300)).toBe(true);

@@ -1,5 +1,5 @@
 /** Whole entities with harmless values, so that a test states only what it is about. */
-import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import type { Heartbeat, RebuildReport } from '@holdfast/core/model/agent-protocol.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type ClusterId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
@@ -149,6 +149,19 @@ export function anEngineReport(
     replicas: [],
     writtenBytes: 0,
     rebuilds: [],
+    ...part,
+  };
+}
+
+export function aRebuildReport(part: Partial<RebuildReport> & { rebuildId: string }): RebuildReport {
+  return {
+    replicaId: testId(101),
+    state: 'running',
+    phase: 'copying',
+    bytes: NO_BYTES,
+    rateBytesPerSecond: 0,
+    snapshots: [],
+    error: null,
     ...part,
   };
 }

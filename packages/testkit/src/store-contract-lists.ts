@@ -1,8 +1,20 @@
 import type { Change } from '@holdfast/control/ports/store.js';
+import type { RebuildReport } from '@holdfast/core/model/agent-protocol.js';
 import { asId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
 import { expect, test } from '@jest/globals';
-import { aRebuild, aReplica, aSettledVolume, NOON, testId } from './builders.js';
+import {
+  aHeartbeat,
+  anEngineReport,
+  aRebuild,
+  aRebuildReport,
+  aReplica,
+  aSettledVolume,
+  NOON,
+  testId,
+} from './builders.js';
 import { DISK, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
@@ -78,6 +90,57 @@ export function listContract(makeStore: MakeStore): void {
     expect(await unsettled()).toEqual([]);
     await fixture.patch(VOLUME, 1, { engineBootId: testId(402) });
     expect(await unsettled()).toEqual([VOLUME]);
+  });
+
+  test.each<{
+    name: string;
+    part?: Partial<Rebuild>;
+    reported?: RebuildReport['state'] | 'unlisted';
+    afterMs?: number;
+    ending: boolean;
+  }>([
+    { name: 'that the engine runs', reported: 'running', ending: true },
+    { name: 'that the engine still runs long after', reported: 'running', afterMs: 3_600_000, ending: true },
+    { name: 'that failed for us only', part: { state: 'failed' }, reported: 'running', ending: true },
+    { name: 'that the engine has ended', reported: 'failed', ending: false },
+    { name: 'of an engine that has reported nothing', ending: true },
+    { name: 'whose start may be on its way', reported: 'unlisted', afterMs: START_CALL_MS_MAX, ending: true },
+    { name: 'whose start never came', reported: 'unlisted', afterMs: START_CALL_MS_MAX + 1, ending: false },
+    { name: 'of an earlier epoch', part: { epoch: 1 }, reported: 'running', ending: false },
+    { name: 'that was never started', part: { epoch: undefined }, ending: false },
+    { name: 'that succeeded', part: { state: 'succeeded' }, reported: 'succeeded', ending: false },
+  ])('a cancelled rebuild $name: ending is $ending', async ({ part, reported, afterMs = 0, ending }) => {
+    const { clusterId } = fixture.tenant;
+    const nodeId = await fixture.node();
+    const end: Partial<Rebuild> = { state: 'cancelled', finishedAt: NOON, epoch: 2, ...part };
+    const rebuild = aRebuild({ clusterId, volumeId: VOLUME, ...end });
+    await settled({ state: 'attached', attachedNodeId: nodeId, engineBootId: testId(401), epoch: 2 }, [
+      { kind: 'rebuild.create', rebuild },
+    ]);
+    if (reported !== undefined) {
+      const rebuilds =
+        reported === 'unlisted' ? [] : [aRebuildReport({ rebuildId: rebuild.id, state: reported })];
+      const engines = [anEngineReport({ volumeId: VOLUME, epoch: 2, rebuilds })];
+      const heartbeat = aHeartbeat('node-1', { engines });
+      await fixture.store.recordHeartbeat(clusterId, heartbeat, new Date(NOON.getTime() + afterMs));
+    }
+    const ids = (await fixture.store.loadRebuildQueue(clusterId)).ending.map(({ id }) => id);
+    expect(ids).toEqual(ending ? [rebuild.id] : []);
+  });
+
+  test('a cancelled rebuild is over when its agent has started again or its volume was let go', async () => {
+    const { clusterId } = fixture.tenant;
+    const attachedNodeId = await fixture.node();
+    const cancelled: Partial<Rebuild> = { state: 'cancelled', finishedAt: NOON, epoch: 2 };
+    await settled({ state: 'attached', attachedNodeId, engineBootId: testId(401), epoch: 2 }, [
+      { kind: 'rebuild.create', rebuild: aRebuild({ clusterId, volumeId: VOLUME, ...cancelled }) },
+    ]);
+    const count = async () => (await fixture.store.loadRebuildQueue(clusterId)).ending.length;
+    expect(await count()).toBe(1);
+    await fixture.patch(VOLUME, 1, { engineBootId: testId(402) });
+    expect(await count()).toBe(0);
+    await fixture.patch(VOLUME, 2, { engineBootId: testId(401), attachedNodeId: undefined });
+    expect(await count()).toBe(0);
   });
 
   test('pages follow each other in id order', async () => {

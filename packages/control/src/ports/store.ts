@@ -43,6 +43,11 @@ export type CommitGuard =
 export interface Store {
   loadVolume(volumeId: VolumeId): Promise<VolumeView | undefined>;
   loadFleet(clusterId: ClusterId): Promise<FleetView>;
+  /**
+   * `ending` are the cancelled and failed rebuilds that were started under the epoch at which their volume is still
+   * attached, in the same life of its agent, and that the engine may still run: its last report lists them as running,
+   * or does not list them and is missing or no later than `START_CALL_MS_MAX` after their end.
+   */
   loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { readonly version: number }>;
   /**
    * Ids of volumes that may need work, in id order, at most `limit` after `afterId`: every volume whose state is not

@@ -72,8 +72,14 @@ export function checkBookings({ disks, settings }: VolumeView['fleet']): string[
     .map((disk) => `disk ${disk.name} is booked past its limit: ${disk.storageScheduledBytes} bytes`);
 }
 
-/** Never more running rebuilds than the limits. */
-export function checkRebuildLimits({ running, settings }: RebuildQueueView): string[] {
+/**
+ * Never more running rebuilds than the limits: by the database, or by the engines when `running` is what they run.
+ * The limits must not have been lowered since the rebuilds began.
+ */
+export function checkRebuildLimits({
+  running,
+  settings,
+}: Pick<RebuildQueueView, 'running' | 'settings'>): string[] {
   return [
     ...overLimit(
       running,

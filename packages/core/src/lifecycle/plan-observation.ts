@@ -104,6 +104,8 @@ function rebuildChanges(view: VolumeView, report: EngineReport, now: Date): Chan
     const error = reported.error ?? { code: 'engine.rebuild_failed', message: 'the engine gave no reason' };
     return rebuildFailed(view, { rebuild, target, error, isCounted: true }, now);
   }
+  // While the engine says that it runs, it holds its place, even if its target is full already.
+  if (reported?.state === 'running') return [];
   // RW is the proof of success when the report of the rebuild itself is gone already. The target of one that succeeded
   // may have failed again since: that is a failure of the replica, seen once its rebuild has ended.
   if (targetMode === 'RW' || reported?.state === 'succeeded')

@@ -44,4 +44,9 @@ export type RebuildQueueView = {
   readonly nodes: readonly StorageNode[];
   readonly queued: readonly Rebuild[];
   readonly running: readonly Rebuild[];
+  /**
+   * Over for us (cancelled or failed), but an engine may still work on them: they keep their places until it has said
+   * that it does not. `Store.loadRebuildQueue` says which these are.
+   */
+  readonly ending: readonly Rebuild[];
 };

@@ -40,6 +40,7 @@ function view(queued: Rebuild[], running: Rebuild[], limits: Limits): RebuildQue
     nodes: ['n1', 'n2', 'n3'].map((name) => aNode(name)),
     queued,
     running,
+    ending: [],
   };
 }
 
@@ -48,6 +49,7 @@ describe('planAdmissions', () => {
     name: string;
     queued: Rebuild[];
     running?: Rebuild[];
+    ending?: Rebuild[];
     limits: Limits;
     admit: string[];
     waits?: string;
@@ -77,6 +79,14 @@ describe('planAdmissions', () => {
       waits: `the cluster runs 1 rebuilds (${CLUSTER} is 1)`,
     },
     {
+      name: 'one that the engine has not stopped yet holds its place',
+      queued: [rebuild('b', 'n1', 'n3')],
+      ending: [rebuild('a', 'n2', 'n3', { state: 'cancelled' })],
+      limits: { [TARGET]: 1 },
+      admit: [],
+      waits: `n3 receives 1 rebuilds (${TARGET} is 1)`,
+    },
+    {
       name: '0 stops what is new',
       queued: [rebuild('a', 'n1', 'n2')],
       limits: { [TARGET]: 0 },
@@ -98,8 +108,8 @@ describe('planAdmissions', () => {
       admit: ['c'],
       waits: `n3 receives 1 rebuilds (${TARGET} is 1)`,
     },
-  ])('$name', ({ queued, running = [], limits, admit, waits }) => {
-    const plan = planAdmissions(view(queued, running, limits));
+  ])('$name', ({ queued, running = [], ending = [], limits, admit, waits }) => {
+    const plan = planAdmissions({ ...view(queued, running, limits), ending });
     expect(plan.admit).toEqual(admit);
     expect(plan.waiting[0]?.waitingFor).toBe(waits);
   });

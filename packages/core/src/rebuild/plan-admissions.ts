@@ -2,8 +2,9 @@
  * Decides which waiting rebuilds may start, against the limits per target node, per source node and per cluster.
  *
  * Pure. Limits are strict because one commit at a time per cluster applies a decision (the queue's version guards it):
- * what runs is what the database says runs, whatever became of the worker that started it. A rebuild that has to wait
- * does not hold up one behind it that needs other nodes.
+ * what runs is what the database says runs, whatever became of the worker that started it. A rebuild that was cancelled
+ * or given up keeps its place until its engine has stopped it. A rebuild that has to wait does not hold up one behind it
+ * that needs other nodes.
  */
 import type { RebuildQueueView } from '../lifecycle/views.js';
 import { compareIds, type NodeId, type RebuildId } from '../model/ids.js';
@@ -18,6 +19,12 @@ export type Admissions = {
 const TARGET_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
 const SOURCE_LIMIT = 'concurrent-rebuild-source-per-node-limit';
 const CLUSTER_LIMIT = 'concurrent-rebuild-per-cluster-limit';
+
+/**
+ * How long the call that starts a rebuild may be on its way to the engine. A report that is no later than this after the
+ * end of a rebuild and does not mention it proves nothing: the call may arrive after it.
+ */
+export const START_CALL_MS_MAX = 20_000;
 
 export function planAdmissions(view: RebuildQueueView): Admissions {
   const load = new RunningLoad(view);
@@ -52,7 +59,7 @@ class RunningLoad {
   private total = 0;
 
   constructor(private readonly view: RebuildQueueView) {
-    for (const rebuild of view.running) this.add(rebuild);
+    for (const rebuild of [...view.running, ...view.ending]) this.add(rebuild);
   }
 
   add(rebuild: Rebuild): void {

@@ -3,6 +3,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
+import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
@@ -135,6 +136,28 @@ export async function loadRebuildQueueView(
     nodes: await loadNodes(sql, clusterId),
     queued: active.filter(({ state }) => state === 'queued'),
     running: active.filter(({ state }) => state === 'running'),
+    ending: await loadEndingRebuilds(sql, clusterId),
     version: rebuildQueueVersion,
   };
+}
+
+/** See `Store.loadRebuildQueue`: the joins say that the engine is still the same, the rest that it may still work. */
+async function loadEndingRebuilds(sql: Sql, clusterId: ClusterId): Promise<Rebuild[]> {
+  const { rows } = await sql.query<RebuildRow>(
+    `SELECT b.* FROM rebuild b
+     JOIN volume v ON v.id = b.volume_id AND v.epoch = b.epoch
+     JOIN node n ON n.id = v.attached_node_id AND n.boot_id = v.engine_boot_id
+     LEFT JOIN engine_observation o
+       ON o.volume_id = v.id AND o.node_id = n.id AND o.epoch = v.epoch AND o.boot_id = n.boot_id
+     LEFT JOIN LATERAL (
+       SELECT x->>'state' AS state FROM jsonb_array_elements(o.report->'rebuilds') x
+       WHERE x->>'rebuildId' = b.id::text
+     ) listed ON true
+     WHERE b.cluster_id = $1 AND b.state IN ('cancelled', 'failed')
+       AND coalesce(listed.state = 'running',
+         (o.observed_at > b.finished_at + make_interval(secs => $2)) IS NOT TRUE)
+     ORDER BY b.queued_at, b.id`,
+    [clusterId, START_CALL_MS_MAX / 1000],
+  );
+  return rows.map(readRebuild);
 }

@@ -21,6 +21,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, compareIds, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { SettingName } from '@holdfast/core/settings/definitions.js';
 import {
   effectiveSettings,
@@ -113,15 +114,32 @@ export class MemoryStore implements Store {
 
   async loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { version: number }> {
     const { settings, nodes } = await this.loadFleet(clusterId);
-    const active = [...this.tables.rebuilds.values()].filter((row) => row.clusterId === clusterId);
+    const rebuilds = [...this.tables.rebuilds.values()].filter((row) => row.clusterId === clusterId);
     return {
       clusterId,
       settings,
       nodes,
-      queued: active.filter(({ state }) => state === 'queued'),
-      running: active.filter(({ state }) => state === 'running'),
+      queued: rebuilds.filter(({ state }) => state === 'queued'),
+      running: rebuilds.filter(({ state }) => state === 'running'),
+      ending: rebuilds.filter((rebuild) => this.mayStillRun(rebuild)),
       version: this.clusterRow(clusterId).rebuildQueueVersion,
     };
+  }
+
+  /** See `Store.loadRebuildQueue`. */
+  private mayStillRun({ id, volumeId, state, epoch, finishedAt }: Rebuild): boolean {
+    const volume = this.tables.volumes.get(volumeId);
+    const holder =
+      volume?.attachedNodeId === undefined ? undefined : this.tables.nodes.get(volume.attachedNodeId);
+    if (state !== 'cancelled' && state !== 'failed') return false;
+    if (volume === undefined || epoch !== volume.epoch) return false;
+    if (holder === undefined || holder.bootId !== volume.engineBootId) return false;
+
+    const engine = this.engineOf(volume);
+    const listed = engine?.report.rebuilds.find(({ rebuildId }) => rebuildId === id);
+    if (listed !== undefined) return listed.state === 'running';
+    const endMs = finishedAt?.getTime() ?? 0;
+    return engine === undefined || engine.at.getTime() <= endMs + START_CALL_MS_MAX;
   }
 
   async listUnsettledVolumes(page: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
