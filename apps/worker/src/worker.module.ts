@@ -65,9 +65,10 @@ function openWorker(config: WorkerConfig): Worker {
   const scope = systemScope(pool);
   const backend = openBackend({ redisUrl: config.redisUrl, databaseUrl: config.databaseUrl });
   const queue = new WakeQueue(backend, (error) => log.warn({ err: error }, 'the queue failed'));
+  const agents = new HttpAgentClient();
   const ports = {
     store: new PostgresStore(scope),
-    agents: new HttpAgentClient(),
+    agents,
     queue,
     clock: systemClock,
     random: systemRandom,
@@ -83,6 +84,7 @@ function openWorker(config: WorkerConfig): Worker {
   const close = async () => {
     await health.stop();
     await runtime.stop();
+    await agents.close();
     await queue.close();
     await backend.close();
     await pool.end();

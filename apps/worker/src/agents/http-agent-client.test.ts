@@ -2,11 +2,13 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AgentTarget } from '@holdfast/control/ports/agent-client.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { HttpAgentClient } from './http-agent-client.js';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
+import { type AgentTimeouts, HttpAgentClient } from './http-agent-client.js';
 
 const REPLICA = asId<ReplicaId>('01890000-0000-7000-8000-000000000001');
 const client = new HttpAgentClient();
+const clients = [client];
 let server: http.Server | undefined;
 
 afterEach(() => {
@@ -14,16 +16,20 @@ afterEach(() => {
   server?.close();
 });
 
+afterAll(() => Promise.all(clients.map((each) => each.close())));
+
 /** A server that answers every call in one way, and remembers what it was asked. */
 async function agentThatAnswers(
   status: number,
   body: string,
+  afterMs = 0,
 ): Promise<{ agent: AgentTarget; asked: string[] }> {
   const asked: string[] = [];
   server = http.createServer((request, response) => {
     asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
     request.resume();
-    request.once('end', () => response.writeHead(status, { 'content-type': 'application/json' }).end(body));
+    const answer = () => response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+    request.once('end', () => setTimeout(answer, afterMs));
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   // A server that listens on TCP has an address of this kind.
@@ -75,6 +81,41 @@ describe('HttpAgentClient', () => {
   ])('$what is unreachable', async ({ url }) => {
     await expect(client.deleteReplica(target(url), REPLICA)).rejects.toMatchObject({
       code: 'agent.unreachable',
+    });
+  });
+
+  describe('an agent that answers late', () => {
+    // HTTP clients look at their own limits about once a second, so a shorter delay would prove nothing.
+    const LATE_MS = 2_500;
+    const reply = JSON.stringify({ checksum: 'abc', writtenBytes: 1 });
+
+    function impatientClient(timeouts: Partial<AgentTimeouts>): HttpAgentClient {
+      const impatient = new HttpAgentClient({ callMs: 50, engineMs: 50, checksumMs: 50, ...timeouts });
+      clients.push(impatient);
+      return impatient;
+    }
+
+    test('is waited for as long as the call says, whatever the limits of the process are', async () => {
+      // Node's own fetch has these too: 300 s for the first byte of an answer.
+      const usual = getGlobalDispatcher();
+      const hasty = new Agent({ headersTimeout: 50, bodyTimeout: 50 });
+      setGlobalDispatcher(hasty);
+      try {
+        const { agent } = await agentThatAnswers(200, reply, LATE_MS);
+        const answer = impatientClient({ checksumMs: 20_000 }).checksumReplica(agent, REPLICA);
+        expect(await answer).toEqual({ checksum: 'abc', writtenBytes: 1 });
+      } finally {
+        setGlobalDispatcher(usual);
+        await hasty.close();
+      }
+    });
+
+    test('is unreachable when the time of the call is up', async () => {
+      const { agent } = await agentThatAnswers(200, reply, LATE_MS);
+      await expect(impatientClient({}).checksumReplica(agent, REPLICA)).rejects.toMatchObject({
+        code: 'agent.unreachable',
+        message: expect.stringContaining('timeout'),
+      });
     });
   });
 });

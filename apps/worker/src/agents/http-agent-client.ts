@@ -14,113 +14,128 @@ import {
 } from '@holdfast/core/model/agent-protocol.js';
 import { FAULTS, type FaultCode, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
+import { Agent, type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
 
-/** A healthy agent answers in milliseconds; what does not within this is treated as unreachable. */
-const CALL_TIMEOUT_MS = 5_000;
-/** Starting and stopping an engine opens copies on several nodes and flushes what is in flight. */
-const ENGINE_TIMEOUT_MS = 20_000;
-/** A checksum reads a whole copy: at 100 MB/s this covers 1 TB of written data. */
-const CHECKSUM_TIMEOUT_MS = 3 * 3_600_000;
+export type AgentTimeouts = { callMs: number; engineMs: number; checksumMs: number };
+
+const TIMEOUTS: AgentTimeouts = {
+  /** A healthy agent answers in milliseconds; what does not within this is treated as unreachable. */
+  callMs: 5_000,
+  /** Starting and stopping an engine opens copies on several nodes and flushes what is in flight. */
+  engineMs: START_CALL_MS_MAX,
+  /** A checksum reads a whole copy: at 100 MB/s this covers 1 TB of written data. */
+  checksumMs: 3 * 3_600_000,
+};
 /** The largest answer is an engine's report; one that is longer comes from something that is no agent. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
-type Call = { method: 'POST' | 'PUT' | 'DELETE'; path: string; body?: object; timeoutMs?: number };
+type Call = { method: 'POST' | 'PUT' | 'DELETE'; path: string; body?: object; timeoutMs: number };
 
 /** Control calls to agents over HTTP, as `agent-protocol.ts` in core describes them. */
 export class HttpAgentClient implements AgentClient {
+  /** Without limits of its own (undici gives up after 300 s without an answer): each call has its own timeout. */
+  readonly #connections = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 0 } });
+
+  constructor(private readonly timeouts: AgentTimeouts = TIMEOUTS) {}
+
+  /** Cuts off what is still being asked. */
+  close(): Promise<void> {
+    return this.#connections.destroy();
+  }
+
   async createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void> {
-    await send(agent, { method: 'POST', path: '/v1/replicas', body: replica });
+    const { callMs: timeoutMs } = this.timeouts;
+    await this.#send(agent, { method: 'POST', path: '/v1/replicas', body: replica, timeoutMs });
   }
 
   async deleteReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<void> {
-    await send(agent, { method: 'DELETE', path: `/v1/replicas/${replicaId}` });
+    const { callMs: timeoutMs } = this.timeouts;
+    await this.#send(agent, { method: 'DELETE', path: `/v1/replicas/${replicaId}`, timeoutMs });
   }
 
   openReplica(agent: AgentTarget, replicaId: ReplicaId, epoch: number): Promise<OpenReplicaReply> {
-    const call: Call = { method: 'POST', path: `/v1/replicas/${replicaId}/open`, body: { epoch } };
-    return ask(agent, call, openReplicaReplySchema);
+    const { callMs: timeoutMs } = this.timeouts;
+    const path = `/v1/replicas/${replicaId}/open`;
+    return this.#ask(agent, { method: 'POST', path, body: { epoch }, timeoutMs }, openReplicaReplySchema);
   }
 
   checksumReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ChecksumReply> {
+    const { checksumMs: timeoutMs } = this.timeouts;
     const path = `/v1/replicas/${replicaId}/checksum`;
-    return ask(
-      agent,
-      { method: 'POST', path, body: {}, timeoutMs: CHECKSUM_TIMEOUT_MS },
-      checksumReplySchema,
-    );
+    return this.#ask(agent, { method: 'POST', path, body: {}, timeoutMs }, checksumReplySchema);
   }
 
   startEngine(agent: AgentTarget, volumeId: VolumeId, engine: StartEngine): Promise<StartEngineReply> {
+    const { engineMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}`;
-    return ask(
-      agent,
-      { method: 'PUT', path, body: engine, timeoutMs: ENGINE_TIMEOUT_MS },
-      startEngineReplySchema,
-    );
+    return this.#ask(agent, { method: 'PUT', path, body: engine, timeoutMs }, startEngineReplySchema);
   }
 
   async stopEngine(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<void> {
+    const { engineMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}?epoch=${epoch}`;
-    await send(agent, { method: 'DELETE', path, timeoutMs: ENGINE_TIMEOUT_MS });
+    await this.#send(agent, { method: 'DELETE', path, timeoutMs });
   }
 
   async startRebuild(agent: AgentTarget, volumeId: VolumeId, rebuild: StartRebuild): Promise<void> {
+    const { engineMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}/rebuilds`;
-    await send(agent, { method: 'POST', path, body: rebuild, timeoutMs: ENGINE_TIMEOUT_MS });
+    await this.#send(agent, { method: 'POST', path, body: rebuild, timeoutMs });
   }
 
   async cancelRebuild(agent: AgentTarget, volumeId: VolumeId, rebuildId: string): Promise<void> {
-    await send(agent, { method: 'DELETE', path: `/v1/engines/${volumeId}/rebuilds/${rebuildId}` });
+    const { callMs: timeoutMs } = this.timeouts;
+    const path = `/v1/engines/${volumeId}/rebuilds/${rebuildId}`;
+    await this.#send(agent, { method: 'DELETE', path, timeoutMs });
   }
 
   async dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void> {
+    const { engineMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}/drop`;
-    await send(agent, { method: 'POST', path, body: drop, timeoutMs: ENGINE_TIMEOUT_MS });
+    await this.#send(agent, { method: 'POST', path, body: drop, timeoutMs });
+  }
+
+  async #ask<T extends z.ZodType>(agent: AgentTarget, call: Call, schema: T): Promise<z.infer<T>> {
+    const parsed = schema.safeParse(await this.#send(agent, call));
+    if (parsed.success) return parsed.data;
+    throw unreachable(agent, `it answered ${call.path} with something else than was asked for`, parsed.error);
+  }
+
+  async #send(agent: AgentTarget, call: Call): Promise<unknown> {
+    if (agent.controlUrl === undefined) throw unreachable(agent, 'it has not said where it can be reached');
+    const { status, text } = await this.#exchange(agent, `${agent.controlUrl}${call.path}`, call);
+    const body = parseJson(text);
+    if (status < 300) return body;
+    throw refusal(agent, status, body);
+  }
+
+  async #exchange(agent: AgentTarget, url: string, call: Call): Promise<{ status: number; text: string }> {
+    try {
+      const response = await request(url, {
+        dispatcher: this.#connections,
+        method: call.method,
+        headers: {
+          authorization: `Bearer ${agent.controlSecret}`,
+          ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: call.body === undefined ? null : JSON.stringify(call.body),
+        signal: AbortSignal.timeout(call.timeoutMs),
+      });
+      return { status: response.statusCode, text: await boundedText(agent, response.body) };
+    } catch (error) {
+      if (error instanceof StorageFault) throw error;
+      throw unreachable(agent, error instanceof Error ? error.message : String(error), error);
+    }
   }
 }
 
-async function ask<T extends z.ZodType>(agent: AgentTarget, call: Call, schema: T): Promise<z.infer<T>> {
-  const parsed = schema.safeParse(await send(agent, call));
-  if (parsed.success) return parsed.data;
-  throw unreachable(agent, `it answered ${call.path} with something else than was asked for`, parsed.error);
-}
-
-async function send(agent: AgentTarget, call: Call): Promise<unknown> {
-  if (agent.controlUrl === undefined) throw unreachable(agent, 'it has not said where it can be reached');
-  const { status, text } = await fetchText(agent, `${agent.controlUrl}${call.path}`, call);
-  const body = parseJson(text);
-  if (status < 300) return body;
-  throw refusal(agent, status, body);
-}
-
-async function fetchText(
-  agent: AgentTarget,
-  url: string,
-  call: Call,
-): Promise<{ status: number; text: string }> {
-  try {
-    const response = await fetch(url, {
-      method: call.method,
-      headers: {
-        authorization: `Bearer ${agent.controlSecret}`,
-        ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: call.body === undefined ? null : JSON.stringify(call.body),
-      signal: AbortSignal.timeout(call.timeoutMs ?? CALL_TIMEOUT_MS),
-      redirect: 'error',
-    });
-    return { status: response.status, text: await boundedText(agent, response) };
-  } catch (error) {
-    if (error instanceof StorageFault) throw error;
-    throw unreachable(agent, causeOf(error), error);
-  }
-}
-
-async function boundedText(agent: AgentTarget, response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
+async function boundedText(agent: AgentTarget, body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of response.body ?? []) {
+  // The stream is typed as one of anything; undici's bodies are made of buffers.
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     length += chunk.byteLength;
     if (length > ANSWER_BYTES_MAX)
       throw unreachable(agent, `its answer is longer than ${ANSWER_BYTES_MAX} bytes`);
@@ -158,10 +173,4 @@ function unreachable(agent: AgentTarget, why: string, cause?: unknown): StorageF
     context: { nodeId: agent.id, controlUrl: agent.controlUrl ?? null },
     cause,
   });
-}
-
-/** fetch hides the reason (connection refused, timeout) in the error's cause. */
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
 }

@@ -21,8 +21,8 @@ const SOURCE_LIMIT = 'concurrent-rebuild-source-per-node-limit';
 const CLUSTER_LIMIT = 'concurrent-rebuild-per-cluster-limit';
 
 /**
- * How long the call that starts a rebuild may be on its way to the engine. A report that is no later than this after the
- * end of a rebuild and does not mention it proves nothing: the call may arrive after it.
+ * How long the call that starts a rebuild may be on its way to the engine; clients of agents give up then. A report that
+ * is no later than this after the end of a rebuild and does not mention it proves nothing: the call may arrive after it.
  */
 export const START_CALL_MS_MAX = 20_000;
 
