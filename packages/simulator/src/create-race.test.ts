@@ -1,0 +1,50 @@
+import type { Store } from '@holdfast/control/ports/store.js';
+import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
+import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { expect, test } from '@jest/globals';
+import { World } from './world.js';
+
+/** The world's store, in which somebody else does something right after the first look at the fleet. */
+function storeWithRival(world: World, rival: () => Promise<void>): Store {
+  let isFirst = true;
+  return {
+    loadVolume: (volumeId) => world.store.loadVolume(volumeId),
+    loadRebuildQueue: (clusterId) => world.store.loadRebuildQueue(clusterId),
+    listUnsettledVolumes: (page) => world.store.listUnsettledVolumes(page),
+    listVolumesOfNode: (nodeId, page) => world.store.listVolumesOfNode(nodeId, page),
+    listClusters: () => world.store.listClusters(),
+    agentOf: (nodeId) => world.store.agentOf(nodeId),
+    commit: (guard, changes) => world.store.commit(guard, changes),
+    recordHeartbeat: (clusterId, heartbeat, now) => world.store.recordHeartbeat(clusterId, heartbeat, now),
+    confirmRecord: (volumeId, record) => world.store.confirmRecord(volumeId, record),
+    async loadFleet(clusterId) {
+      const fleet = await world.store.loadFleet(clusterId);
+      if (isFirst) {
+        isFirst = false;
+        await rival();
+      }
+      return fleet;
+    },
+  };
+}
+
+test('a disk that is taken back between the decision and its booking is not used: the create decides anew', async () => {
+  const world = new World();
+  world.addNode('large', { diskBytes: [200 * GIB] });
+  world.addNode('small', { diskBytes: [100 * GIB] });
+  await world.run(2);
+  const { clusterId, organizationId, projectId } = world;
+  const [diskId] = world.node('large').disks.map(({ id }) => id);
+  if (diskId === undefined) throw new Error('the node has no disk');
+
+  const store = storeWithRival(world, () =>
+    patchDisk(world.useCases, { clusterId, diskId, patch: { allowScheduling: false } }),
+  );
+  const { volumeId } = await createVolume(
+    { ...world.useCases, store },
+    { organizationId, projectId, clusterId, name: 'pg-data', sizeBytes: GIB, numberOfReplicas: 1 },
+  );
+  const replicas = (await world.store.loadVolume(volumeId))?.replicas;
+  expect(replicas?.map(({ nodeId }) => nodeId)).toEqual([world.nodeId('small')]);
+});
