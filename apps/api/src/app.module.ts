@@ -17,6 +17,7 @@ import { Databases } from './platform/databases.js';
 import { Housekeeping } from './platform/housekeeping.js';
 import { IdempotencyInterceptor } from './platform/idempotency.interceptor.js';
 import { ProblemFilter } from './platform/problem.filter.js';
+import { ShortAddressesController } from './platform/short-addresses.controller.js';
 import { CONFIG, LOGGER } from './platform/tokens.js';
 import { ValidationPipe } from './platform/validation.pipe.js';
 import { RebuildsController } from './rebuilds/rebuilds.controller.js';
@@ -51,7 +52,7 @@ class AppModule {}
 export function appModule(config: Config, logger: Logger): DynamicModule {
   return {
     module: AppModule,
-    controllers: [...CONTROLLERS],
+    controllers: [...CONTROLLERS, ShortAddressesController],
     providers: [
       { provide: CONFIG, useValue: config },
       { provide: LOGGER, useValue: logger },

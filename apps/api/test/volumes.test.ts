@@ -233,3 +233,22 @@ describe('nodes and disks', () => {
     expect(removed.status).toBe(204);
   });
 });
+
+describe('short addresses', () => {
+  test('lead to the full ones below the cluster, with method and body', async () => {
+    const volume = await api.createVolume({ name: 'short' });
+    const short = `/volumes/${volume.id}`;
+    const read = await api.call('GET', `${short}?x=1`);
+    expect(read.status).toBe(308);
+    expect(read.headers.location).toBe(`/api/v1${api.volumes}/${volume.id}?x=1`);
+    const action = await api.call('POST', `${short}/attach`, { body: {} });
+    expect(action.headers.location).toBe(`/api/v1${api.volumes}/${volume.id}/attach`);
+  });
+
+  test('of what is not there are a 404', async () => {
+    const id = '01890000-0000-7000-8000-000000000000';
+    for (const address of [`volumes/${id}`, `nodes/${id}/drain`, 'nodes/no-id']) {
+      expect((await api.call('GET', `/${address}`)).status).toBe(404);
+    }
+  });
+});

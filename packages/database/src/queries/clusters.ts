@@ -1,5 +1,5 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { ClusterId, OrganizationId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, NodeId, OrganizationId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Robustness } from '@holdfast/core/model/volume.js';
 import type { Sql } from '../sql/scope.js';
 import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
@@ -149,4 +149,16 @@ export async function findSettingOverrides(
 export async function hasCluster(sql: Sql, clusterId: ClusterId): Promise<boolean> {
   const { rowCount } = await sql.query('SELECT FROM cluster WHERE id = $1', [clusterId]);
   return rowCount === 1;
+}
+
+type Subject = { nodeId: NodeId } | { volumeId: VolumeId };
+
+/** The cluster that a node or volume is in; `undefined` when it is not there, or not this organization's. */
+export async function findClusterOf(sql: Sql, subject: Subject): Promise<ClusterId | undefined> {
+  const [text, id] =
+    'nodeId' in subject
+      ? ['SELECT cluster_id FROM node WHERE id = $1', subject.nodeId]
+      : ['SELECT cluster_id FROM volume WHERE id = $1', subject.volumeId];
+  const { rows } = await sql.query<{ cluster_id: ClusterId }>(text, [id]);
+  return rows[0]?.cluster_id;
 }
