@@ -9,6 +9,7 @@ import path from 'node:path';
 import type { LocalSecrets } from '@holdfast/database/seed-local.js';
 import type { StackConfig } from './config.js';
 import { controlSocketPath, openControlSocket } from './control-socket.js';
+import { requireFreePorts } from './free-ports.js';
 import { claimHome } from './home-lock.js';
 import { ProcessLedger } from './leftovers.js';
 import { type AgentPlan, baseEnvironment, LocalAgents } from './local-agents.js';
@@ -88,6 +89,7 @@ export class Stack {
     removeLocalJson(this.config.home);
     const ended = await this.#ledger.endLeftovers();
     if (ended > 0) this.log.say(`ended ${ended} processes that an earlier stack had left`);
+    await requireFreePorts(HOST, this.#ports());
     const ownerUrl = await this.#postgres.start();
     this.#database = await prepareDatabase(ownerUrl, this.#secrets);
     const startedAtMs = Date.now();
@@ -144,6 +146,13 @@ export class Stack {
       ...(this.config.console ? [`${this.consoleUrl}/livez`] : []),
     ];
     await Promise.all(urls.map((url) => waitForOk(url, READY_TIMEOUT_MS, stillWorthIt)));
+  }
+
+  /** All but Postgres's, which may be one that outlived an earlier stack and is taken over. */
+  #ports(): number[] {
+    const { ports } = this.config;
+    const ofAgents = this.#agents.plans.flatMap(({ index }) => Object.values(ports.agent(index)));
+    return [ports.api, ports.worker, ...(this.config.console ? [ports.console] : []), ...ofAgents];
   }
 
   async #describeAgent(plan: AgentPlan, heartbeatAfterMs: number): Promise<LocalAgent> {
