@@ -111,6 +111,22 @@ describe('the main story', () => {
     expect(await client.missing()).toEqual([]);
   });
 
+  test('an engine that its agent has lost is replaced on the same node', async () => {
+    const client = await aServedVolume();
+    await world.run(30);
+    world.node('node-1').engines.clear();
+    await world.run(5);
+    expect((await client.view()).volume.attention).toMatchObject({ code: 'EngineMissing' });
+    expect((await client.view()).volume.epoch).toBe(1);
+    await world.run(15);
+    const { volume } = await client.view();
+    const attachedNodeId = world.nodeId('node-1');
+    expect(volume).toMatchObject({ state: 'attached', robustness: 'healthy', epoch: 2, attachedNodeId });
+    expect(volume.attention).toBeUndefined();
+    expect(await client.write()).toBe(true);
+    expect(await client.missing()).toEqual([]);
+  });
+
   test('after a restart of everything it is served again by itself', async () => {
     const client = await aServedVolume();
     for (const { name } of world.nodes) world.node(name).kill();

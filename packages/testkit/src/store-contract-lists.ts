@@ -1,5 +1,5 @@
 import type { Change } from '@holdfast/control/ports/store.js';
-import type { RebuildReport } from '@holdfast/core/model/agent-protocol.js';
+import type { Heartbeat, RebuildReport } from '@holdfast/core/model/agent-protocol.js';
 import { asId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
@@ -72,8 +72,10 @@ export function listContract(makeStore: MakeStore): void {
     expect(await unsettled()).toEqual([VOLUME, other]);
   });
 
-  test('an attached volume is listed when its node is not ready or has started again', async () => {
+  test('an attached volume is listed when its node is not ready, has started again or shows no engine', async () => {
     const nodeId = await fixture.node();
+    const beat = (engines: Heartbeat['engines']) =>
+      fixture.store.recordHeartbeat(fixture.tenant.clusterId, aHeartbeat('node-1', { engines }), NOON);
     await settled({
       state: 'attached',
       attachment: { nodeId, requestedAt: NOON },
@@ -87,7 +89,12 @@ export function listContract(makeStore: MakeStore): void {
         { kind: 'node.patch', nodeId, patch: { conditions: [{ ...ready, status }] } },
       ]);
     await setReady('True');
+    expect(await unsettled()).toEqual([VOLUME]);
+    await beat([anEngineReport({ volumeId: VOLUME, epoch: 0 })]);
     expect(await unsettled()).toEqual([]);
+    await beat([]);
+    expect(await unsettled()).toEqual([VOLUME]);
+    await beat([anEngineReport({ volumeId: VOLUME, epoch: 0 })]);
     await fixture.patch(VOLUME, 1, { engineBootId: testId(402) });
     expect(await unsettled()).toEqual([VOLUME]);
   });

@@ -53,8 +53,8 @@ export interface Store {
    * Ids of volumes that may need work, in id order, at most `limit` after `afterId`: every volume whose state is not
    * `attached` or `detached`, whose robustness is not `healthy`, whose Scheduled condition is not True, whose newest
    * generation has not been observed, that is to be deleted or verified, has an active rebuild or a replica whose
-   * intent is not `keep`, whose wanted attachment is not its state, or whose engine's node is not Ready or has another
-   * boot than `engineBootId`. A lost wake-up costs at most one period of the sweep because of this list.
+   * intent is not `keep`, whose wanted attachment is not its state, whose engine's node is not Ready or has another boot
+   * than `engineBootId`, or that is attached while no report shows its engine. A lost wake-up costs at most one period of the sweep because of this list.
    */
   listUnsettledVolumes(options: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
   /** Volumes with a replica or their engine on the node, in id order: who has to know that it died or came back. */

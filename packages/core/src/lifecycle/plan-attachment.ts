@@ -7,6 +7,7 @@
  * | attached   | none         | –                          | grant: choose the node, new epoch |
  * | attached   | some         | not started                | start it on the current copies |
  * | attached   | alive        | gone (new boot) or stopped | grant the same node again, new epoch |
+ * | attached   | alive        | not reported for too long  | grant the same node again, new epoch |
  * | attached   | dead         | unknown                    | nothing: a person decides (`volume-status.ts` says so) |
  *
  * A crash between grant and start repeats the start at the same epoch, which answers as the first time. An engine that
@@ -14,10 +15,17 @@
  */
 import { compareIds, type NodeId } from '../model/ids.js';
 import { isHealthy } from '../model/replica.js';
+import type { Attention } from '../model/volume.js';
 import { isNodeReady } from '../policy/node-conditions.js';
 import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
 import { isOnReadyNode, nodeById } from './volume-facts.js';
+
+/** An engine is in its agent's report at once; this is for one heartbeat that was on its way when it started. */
+const FIRST_REPORT_MS = 5_000;
+/** How long an engine may then be missing: several heartbeats, so that one odd report cuts nobody off. */
+const MISSING_MS_MAX = 10_000;
+const ENGINE_MISSING = 'EngineMissing';
 
 export function planDetachment({ volume, fleet }: VolumeView): Step | undefined {
   const { attachedNodeId: nodeId } = volume;
@@ -31,7 +39,7 @@ export function planDetachment({ volume, fleet }: VolumeView): Step | undefined 
   return { kind: 'stop-engine', nodeId, epoch: volume.epoch, askAgent: isAlive, mayFail };
 }
 
-export function planAttachment(view: VolumeView): Step | undefined {
+export function planAttachment(view: VolumeView, now: Date): Step | undefined {
   const { volume, fleet } = view;
   if (volume.attachment === undefined || volume.state === 'detaching') return undefined;
   if (volume.attachedNodeId === undefined) return planGrant(view);
@@ -50,7 +58,36 @@ export function planAttachment(view: VolumeView): Step | undefined {
     const why = `the engine on ${node.name} stopped: ${engine.report.reason}`;
     return { kind: 'grant-attachment', nodeId: node.id, why };
   }
-  return undefined;
+  const missing = volume.attention?.code === ENGINE_MISSING ? volume.attention : undefined;
+  if (missing === undefined || missingEngine(view, now) === undefined) return undefined;
+  if (now.getTime() - missing.since.getTime() < MISSING_MS_MAX) return undefined;
+  return { kind: 'grant-attachment', nodeId: node.id, why: missing.message };
+}
+
+/**
+ * An attached volume of whose engine its agent, which is alive and was not restarted, says nothing. It is shown first,
+ * which also notes since when it is so; if it stays so, the attachment is granted anew.
+ */
+export function missingEngine(view: VolumeView, now: Date): Omit<Attention, 'since'> | undefined {
+  const { volume, fleet, engine } = view;
+  if (volume.state !== 'attached' || volume.attachment === undefined || engine !== undefined)
+    return undefined;
+  const node = nodeById(fleet, volume.attachedNodeId);
+  if (node === undefined || !isNodeReady(node) || node.bootId !== volume.engineBootId) return undefined;
+  if (now.getTime() - engineSeenAtMs(view) < FIRST_REPORT_MS) return undefined;
+  return {
+    code: ENGINE_MISSING,
+    message: `the agent on ${node.name} does not report the engine that it should run`,
+    cures: ['wait: the volume is soon attached anew on that node'],
+  };
+}
+
+/** The start of an engine makes its copies healthy, and so does every rebuild: it ran then. */
+function engineSeenAtMs({ replicas }: VolumeView): number {
+  return Math.max(
+    0,
+    ...replicas.map(({ mode, lastHealthyAt }) => (mode === 'RW' ? (lastHealthyAt?.getTime() ?? 0) : 0)),
+  );
 }
 
 function planGrant(view: VolumeView): Step | undefined {

@@ -8,7 +8,7 @@ import { isHealthy, isPotentiallyReusable } from '../model/replica.js';
 import type { Attention, Robustness, VolumeState } from '../model/volume.js';
 import { isNodeReady } from '../policy/node-conditions.js';
 import type { Change, VolumePatch } from './changes.js';
-import { attachObstacle } from './plan-attachment.js';
+import { attachObstacle, missingEngine } from './plan-attachment.js';
 import { refusalsOfMissing } from './plan-replenishment.js';
 import { scheduledCondition } from './scheduled-condition.js';
 import type { Step } from './step.js';
@@ -74,7 +74,7 @@ function byCount(copies: number, wanted: number): Robustness {
 }
 
 function attentionOf(view: VolumeView, now: Date): Attention | undefined {
-  const found = holderUnreachable(view) ?? obstacleOf(view);
+  const found = holderUnreachable(view) ?? missingEngine(view, now) ?? obstacleOf(view);
   if (found !== undefined) return { ...found, since: sinceOf(view, found.code, now) };
   // What the start of an engine found stays until it succeeds or the volume is let go.
   const { volume } = view;

@@ -23,6 +23,9 @@ export async function listUnsettledVolumes(sql: Sql, { limit, afterId }: Page): 
        OR v.attachment->>'nodeId' <> v.attached_node_id::text
        OR (v.attached_node_id IS NOT NULL
            AND (n.conditions @> ${READY} AND n.boot_id = v.engine_boot_id) IS NOT TRUE)
+       OR (v.state = 'attached' AND NOT EXISTS (
+         SELECT FROM engine_observation o
+         WHERE o.volume_id = v.id AND o.node_id = v.attached_node_id AND o.epoch = v.epoch))
        OR EXISTS (SELECT FROM rebuild b WHERE b.volume_id = v.id AND b.state IN ('queued', 'running'))
        OR EXISTS (SELECT FROM replica r WHERE r.volume_id = v.id AND r.intent <> 'keep')
      )

@@ -184,6 +184,7 @@ export class MemoryStore implements Store {
         volume.attachedNodeId !== undefined &&
         wantedNode !== volume.attachedNodeId) ||
       (volume.attachedNodeId !== undefined && !isHolderWell) ||
+      (volume.state === 'attached' && this.engineOf(volume) === undefined) ||
       [...tables.rebuilds.values()].some((row) => row.volumeId === volume.id && isActiveRebuild(row)) ||
       [...tables.replicas.values()].some((row) => row.volumeId === volume.id && row.intent !== 'keep')
     );

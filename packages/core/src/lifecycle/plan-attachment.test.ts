@@ -1,0 +1,72 @@
+import {
+  asId,
+  type ClusterId,
+  type NodeId,
+  type OrganizationId,
+  type ProjectId,
+} from '@holdfast/core/model/ids.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import { anEngineReport, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { describe, expect, test } from '@jest/globals';
+import { planAttachment } from './plan-attachment.js';
+import { planStatus } from './plan-status.js';
+import type { VolumeView } from './views.js';
+
+const owner = {
+  organizationId: asId<OrganizationId>(testId(1)),
+  projectId: asId<ProjectId>(testId(2)),
+  clusterId: asId<ClusterId>(testId(3)),
+};
+const NODE = asId<NodeId>('n1');
+const at = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
+
+/** A volume that was attached at noon and whose engine is in no report. */
+function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
+  const fleet = aFleet({ n1: { zone: 'a' } });
+  const bootId = fleet.nodes[0]?.bootId;
+  return {
+    volume: aVolume(owner, {
+      state: 'attached',
+      attachment: { nodeId: undefined, requestedAt: NOON },
+      attachedNodeId: NODE,
+      engineBootId: bootId,
+      epoch: 1,
+      ...volume,
+    }),
+    replicas: [aReplicaOn('n1-disk', { mode: 'RW', lastHealthyAt: NOON })],
+    snapshots: [],
+    rebuilds: [],
+    fleet,
+    engine: undefined,
+    ...part,
+  };
+}
+
+const missingSince = (seconds: number) => ({
+  attention: { code: 'EngineMissing', message: 'not reported', cures: [], since: at(seconds) },
+});
+const report = anEngineReport({ volumeId: testId(1), epoch: 1 });
+const engine = { nodeId: NODE, bootId: testId(401), at: NOON, report };
+
+describe('an engine that is in no report', () => {
+  test.each([
+    { name: 'is not missed right after its start', seconds: 4, shown: false },
+    { name: 'is shown as missing after a while', seconds: 5, shown: true },
+  ])('$name', ({ seconds, shown }) => {
+    const step = planStatus(view(), at(seconds));
+    const text = JSON.stringify(step ?? {});
+    expect(text.includes('EngineMissing')).toBe(shown);
+    expect(planAttachment(view(), at(seconds))).toBeUndefined();
+  });
+
+  test.each([
+    { name: 'missing for a moment', found: view({}, missingSince(20)), want: undefined },
+    { name: 'missing for too long', found: view({}, missingSince(15)), want: 'grant-attachment' },
+    { name: 'reported again', found: view({ engine }, missingSince(15)), want: undefined },
+  ])('$name: $want', ({ found, want }) => {
+    const step = planAttachment(found, at(25));
+    expect(step?.kind).toBe(want);
+    if (step !== undefined) expect(step).toMatchObject({ nodeId: NODE });
+  });
+});
