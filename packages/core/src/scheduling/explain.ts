@@ -25,8 +25,11 @@ export function explainRefusal(
 ): CandidateRefusal[] {
   return cycle.fleet.nodes.flatMap((node) => {
     const disks = cycle.disksByNode.get(node.id) ?? [];
+    // A rung may hold a node whose tags do not match (longhorn's used-node rung): then its disks were asked.
+    const isOnRung = tiers.some((tier) => tier.nodes.includes(node));
     const rejection =
-      checks.checkNode(node) ?? checks.checkNodeTags(node) ?? rejectionByTiers(node, tiers, occupancy);
+      checks.checkNode(node) ??
+      (isOnRung ? undefined : (checks.checkNodeTags(node) ?? rejectionByTiers(node, occupancy)));
     if (disks.length === 0) return [refusal(node, undefined, rejection ?? nodeWithoutDisk(node))];
     // A disk that passes its own filters was refused for the replica that it holds already.
     return disks.map((disk) =>
@@ -53,6 +56,7 @@ const REASON_WORDS: Record<RejectionReason, string> = {
   NodeCordoned: 'node cordoned',
   NodeSchedulingDisabled: 'node scheduling off',
   NodeEvicting: 'node being emptied',
+  NodeWithoutCloneSource: 'no source of the linked clone on the node',
   NodeNotRequired: 'pinned to another node',
   TopologyMismatch: 'topology not fulfilled',
   EngineUnavailable: 'no data engine',
@@ -64,6 +68,7 @@ const REASON_WORDS: Record<RejectionReason, string> = {
   DiskSchedulingDisabled: 'disk scheduling off',
   DiskEvicting: 'disk being emptied',
   DiskNotReused: 'not the disk of the failed replica',
+  DiskWithoutCloneSource: 'no source of the linked clone on the disk',
   DiskTypeMismatch: 'wrong disk type',
   FileSystemLimit: 'volume too large for the file system',
   DiskTagsMissing: 'disk tags not fulfilled',

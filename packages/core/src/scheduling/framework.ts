@@ -8,6 +8,7 @@ import type { FleetView } from '../lifecycle/views.js';
 import type { DiskId, NodeId } from '../model/ids.js';
 import type { DataEngine, StorageDisk, StorageNode } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
+import type { LonghornInputs } from './longhorn-inputs.js';
 import type { SchedulingProfile } from './profile.js';
 
 /** May two replicas share a failure domain? `preferred`: only when nothing better exists. */
@@ -37,6 +38,8 @@ export type PlacementRequest = {
   readonly topology: readonly TopologyTerm[];
   /** Reuse of a failed replica: the one disk that holds it. Its space is booked already and is not checked. */
   readonly reuseDiskId: DiskId | undefined;
+  /** Only for a volume of an imported Longhorn cluster. */
+  readonly longhorn?: LonghornInputs;
 };
 
 /** Everything one decision reads. Made once by `beginCycle`. */
@@ -54,6 +57,7 @@ export type RejectionReason =
   | 'NodeCordoned'
   | 'NodeSchedulingDisabled'
   | 'NodeEvicting'
+  | 'NodeWithoutCloneSource'
   | 'NodeNotRequired'
   | 'TopologyMismatch'
   | 'EngineUnavailable'
@@ -65,6 +69,7 @@ export type RejectionReason =
   | 'DiskSchedulingDisabled'
   | 'DiskEvicting'
   | 'DiskNotReused'
+  | 'DiskWithoutCloneSource'
   | 'DiskTypeMismatch'
   | 'FileSystemLimit'
   | 'DiskTagsMissing'
@@ -101,6 +106,12 @@ export type FilterPlugin<Subject> = {
 
 export type NodeFilter = FilterPlugin<StorageNode>;
 export type DiskFilter = FilterPlugin<StorageDisk>;
+
+/** The rules of one decision, in the order in which they are asked; the first rejection is the one that is shown. */
+export type RuleSet = {
+  readonly nodeFilters: readonly NodeFilter[];
+  readonly diskFilters: readonly DiskFilter[];
+};
 
 /** One candidate that was refused. `diskId` is undefined when the whole node was. */
 export type CandidateRefusal = {

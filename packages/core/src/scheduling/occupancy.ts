@@ -11,6 +11,7 @@ import type { DiskId, NodeId, ReplicaId } from '../model/ids.js';
 import type { StorageNode } from '../model/node.js';
 import { isPotentiallyReusable, type Replica } from '../model/replica.js';
 import type { PlacementCycle } from './framework.js';
+import type { SchedulingProfile } from './profile.js';
 
 /** A node without a zone label belongs to the one unnamed zone. */
 export type ZoneKey = string;
@@ -38,6 +39,16 @@ export function isEvicting(replica: Replica, fleet: FleetView): boolean {
   return fleet.disks.find(({ id }) => id === replica.diskId)?.evictionRequested === true;
 }
 
+function isLeaving(replica: Replica, { fleet, profile }: PlacementCycle): boolean {
+  return profile.conditions === 'recorded' ? replica.intent === 'evict' : isEvicting(replica, fleet);
+}
+
+/** May the failed replica be brought up to date again, as the profile sees it? */
+export function mayReturn(replica: Replica, profile: SchedulingProfile): boolean {
+  const isIgnoringDeletion = profile.deletedReplicasMayReturn && replica.intent === 'remove';
+  return isPotentiallyReusable(isIgnoringDeletion ? { ...replica, intent: 'keep' } : replica);
+}
+
 /** Names an occupant in messages. */
 export function replicaOn(replicaId: ReplicaId | undefined): string {
   return replicaId === undefined ? 'a replica' : `replica ${replicaId}`;
@@ -59,7 +70,7 @@ export function occupancyOf(cycle: PlacementCycle, candidateNodes: readonly Stor
     if (cycle.profile.occupants === 'on-candidate-nodes' && !candidateIds.has(node.id)) continue;
     nodes.set(node.id, replica.id);
     zones.set(zoneKey(node), replica.id);
-    if (isEvicting(replica, cycle.fleet)) continue;
+    if (isLeaving(replica, cycle)) continue;
     stayingNodes.add(node.id);
     stayingZones.add(zoneKey(node));
   }
@@ -68,7 +79,7 @@ export function occupancyOf(cycle: PlacementCycle, candidateNodes: readonly Stor
     zones,
     leavingNodes: new Set([...nodes.keys()].filter((id) => !stayingNodes.has(id))),
     leavingZones: new Set([...zones.keys()].filter((zone) => !stayingZones.has(zone))),
-    replicasByDisk: countByDisk(cycle.request.replicas),
+    replicasByDisk: countByDisk(cycle.request.replicas, cycle.profile),
   };
 }
 
@@ -83,18 +94,33 @@ export function placeHeldUntil(replica: Replica, waitSeconds: number): Date | un
   return new Date(replica.failedAt.getTime() + waitSeconds * 1000);
 }
 
-function holdsItsPlace(replica: Replica, { fleet, now }: PlacementCycle): boolean {
+function holdsItsPlace(replica: Replica, cycle: PlacementCycle): boolean {
   if (replica.intent === 'remove') return false;
-  const until = placeHeldUntil(replica, fleet.settings['replica-replenishment-wait-interval']);
-  return until === undefined || until.getTime() > now.getTime();
+  const waitSeconds = cycle.fleet.settings['replica-replenishment-wait-interval'];
+  const until =
+    cycle.profile.replenishmentWaitsFrom === 'failure'
+      ? placeHeldUntil(replica, waitSeconds)
+      : placeHeldWhileDegraded(replica, cycle.request.longhorn?.degradedAt, waitSeconds);
+  return until === undefined || until.getTime() > cycle.now.getTime();
+}
+
+/** As `placeHeldUntil`, with one clock for all of a volume's failed replicas. It stands still unless it is degraded. */
+function placeHeldWhileDegraded(
+  replica: Replica,
+  degradedAt: Date | undefined,
+  waitSeconds: number,
+): Date | undefined {
+  if (replica.failedAt === undefined) return undefined;
+  if (!isPotentiallyReusable(replica)) return replica.failedAt;
+  return degradedAt === undefined ? undefined : new Date(degradedAt.getTime() + waitSeconds * 1000);
 }
 
 /** A disk's rule is stricter than a node's: a failed replica that may be reused still has its data there. */
-function countByDisk(replicas: readonly Replica[]): Map<DiskId, number> {
+function countByDisk(replicas: readonly Replica[], profile: SchedulingProfile): Map<DiskId, number> {
   const counts = new Map<DiskId, number>();
   for (const replica of replicas) {
     if (replica.diskId === undefined) continue;
-    if (replica.failedAt !== undefined && !isPotentiallyReusable(replica)) continue;
+    if (replica.failedAt !== undefined && !mayReturn(replica, profile)) continue;
     counts.set(replica.diskId, (counts.get(replica.diskId) ?? 0) + 1);
   }
   return counts;

@@ -52,7 +52,7 @@ export function placementRequest(
   };
 }
 
-function antiAffinity(override: Override, softBySetting: boolean): AntiAffinity {
+export function antiAffinity(override: Override, softBySetting: boolean): AntiAffinity {
   const isSoft = override === 'ignored' ? softBySetting : override === 'enabled';
   return isSoft ? 'preferred' : 'required';
 }

@@ -11,6 +11,7 @@
  * includes those, so the last row needs no rung of its own for them.
  */
 import type { StorageNode } from '../model/node.js';
+import { isUnderPressure } from './disk-pressure.js';
 import type { Check, PlacementCycle, Rejection, TierName } from './framework.js';
 import { type Occupancy, replicaOn, zoneKey } from './occupancy.js';
 
@@ -28,7 +29,8 @@ export function tiersOf(
 ): Tier[] {
   const { request, profile } = cycle;
   const tagged = candidates.filter((node) => nodeTags(node) === undefined);
-  const unused = tagged.filter((node) => !occupancy.nodes.has(node.id));
+  const sharesNode = nodesSharedByAutoBalance(cycle);
+  const unused = tagged.filter((node) => !occupancy.nodes.has(node.id) || sharesNode(node));
   const leaving = tagged.filter((node) => occupancy.leavingNodes.has(node.id));
 
   const tiers: Tier[] = [
@@ -38,7 +40,8 @@ export function tiersOf(
     },
   ];
   if (request.zoneAntiAffinity === 'required') {
-    const nodes = leaving.filter((node) => occupancy.leavingZones.has(zoneKey(node)));
+    const sharesZone = isAutoBalancing(cycle);
+    const nodes = leaving.filter((node) => sharesZone || occupancy.leavingZones.has(zoneKey(node)));
     return [...tiers, { name: 'leaving-node-in-leaving-zone', nodes }];
   }
   tiers.push({ name: 'unused-node', nodes: unused });
@@ -48,13 +51,20 @@ export function tiersOf(
   return [...tiers, { name: 'used-node', nodes: reachable.filter((node) => occupancy.nodes.has(node.id)) }];
 }
 
-/** Why no rung holds the node, or `undefined` when one does. */
-export function rejectionByTiers(
-  node: StorageNode,
-  tiers: readonly Tier[],
-  occupancy: Occupancy,
-): Rejection | undefined {
-  if (tiers.some(({ nodes }) => nodes.includes(node))) return undefined;
+function isAutoBalancing({ request, profile }: PlacementCycle): boolean {
+  return profile.autoBalanceSharesDomains && request.longhorn?.autoBalance === 'best-effort';
+}
+
+/** Occupied nodes that count as unused, so that balancing can move a replica from one of their disks to another. */
+function nodesSharedByAutoBalance(cycle: PlacementCycle): (node: StorageNode) => boolean {
+  const pressurePercentage = cycle.fleet.settings['replica-auto-balance-disk-pressure-percentage'];
+  if (!isAutoBalancing(cycle) || pressurePercentage === 0) return () => false;
+  return (node) =>
+    (cycle.disksByNode.get(node.id) ?? []).some((disk) => isUnderPressure(disk, pressurePercentage));
+}
+
+/** Why no rung holds a node that passed the filters. */
+export function rejectionByTiers(node: StorageNode, occupancy: Occupancy): Rejection {
   const occupant = occupancy.nodes.get(node.id);
   if (occupant !== undefined) {
     return {

@@ -1,25 +1,20 @@
 import { formatBytes } from '../../model/bytes.js';
 import type { StorageDisk } from '../../model/node.js';
 import type { DiskFilter, Rejection } from '../framework.js';
-import { minimalAvailableBytes } from '../space.js';
+import { leavesFreeSpace, minimalAvailableBytes, spaceLimits } from '../space.js';
 
-/**
- * First space formula: what the replica will hold at once has to leave more than the minimum free.
- *
- * `available − written > maximum × minimal-available %`; equality fails. The reserve plays no part in it.
- */
+/** Rejects a disk that the replica's data would leave too full: the first space formula. */
 export const freeSpaceFilter: DiskFilter = {
   name: 'free-space',
 
   prepare({ request, fleet }) {
     if (request.reuseDiskId !== undefined) return undefined;
     const requiredBytes = request.writtenBytes;
+    const limits = spaceLimits(fleet.settings);
 
     return (disk) => {
-      const thresholdBytes = minimalAvailableBytes(disk, fleet.settings);
-      const hasSpace = disk.storageMaximumBytes > 0 && disk.storageAvailableBytes > 0;
-      if (hasSpace && disk.storageAvailableBytes - requiredBytes > thresholdBytes) return undefined;
-      return tooFull(disk, requiredBytes, thresholdBytes);
+      if (leavesFreeSpace(disk, requiredBytes, limits)) return undefined;
+      return tooFull(disk, requiredBytes, minimalAvailableBytes(disk, fleet.settings));
     };
   },
 };

@@ -1,25 +1,25 @@
 import { formatBytes } from '../../model/bytes.js';
 import type { StorageDisk } from '../../model/node.js';
 import type { DiskFilter, Rejection } from '../framework.js';
-import { provisionableBytes } from '../space.js';
+import { provisionableBytes, spaceLimits, staysProvisionable } from '../space.js';
 
 /**
- * Second space formula: nominal sizes may not pass the over-provisioning limit.
+ * Rejects a disk that the replica's nominal size would take past its limit: the second space formula.
  *
- * `size + scheduled ≤ (maximum − reserved) × over-provisioning %`; equality passes. `scheduled` holds what was booked
- * earlier in the same pass too.
+ * What was booked earlier in the same pass counts too, whether or not the disk's own figure has it yet.
  */
 export const provisionableSpaceFilter: DiskFilter = {
   name: 'provisionable-space',
 
   prepare({ request, fleet }) {
     if (request.reuseDiskId !== undefined) return undefined;
-    const { sizeBytes } = request;
+    const { sizeBytes, longhorn } = request;
+    const limits = spaceLimits(fleet.settings);
 
     return (disk) => {
-      const limitBytes = provisionableBytes(disk, fleet.settings);
-      if (sizeBytes + disk.storageScheduledBytes <= limitBytes) return undefined;
-      return overBooked(disk, sizeBytes, limitBytes);
+      const unrecordedBytes = longhorn?.unrecordedBytes.get(disk.id) ?? 0;
+      if (staysProvisionable(disk, sizeBytes + unrecordedBytes, limits)) return undefined;
+      return overBooked(disk, sizeBytes, provisionableBytes(disk, fleet.settings) - unrecordedBytes);
     };
   },
 };

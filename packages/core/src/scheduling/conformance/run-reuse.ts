@@ -1,0 +1,91 @@
+/** Runs the vectors that ask which failed replica comes back and how long a new one has to wait. */
+import { newReplicaWaitSeconds, replicasToReuse } from '../reuse-failed.js';
+import type { Comparison } from './answer.js';
+import { toFleet } from './to-fleet.js';
+import { cloneSourcesFor, toRequest, type VectorPlacement } from './to-request.js';
+import type { VectorOf, VectorReplica } from './vector.js';
+
+type ReuseVector = VectorOf<'reuse-failed-replica'>;
+
+export function runReuse(vector: ReuseVector): Comparison {
+  const wanted = vector.expectedReuse;
+  const names = reusableNames(vector);
+  const waitSeconds = waitFor(vector);
+  const [first] = names;
+  const isRight =
+    first === undefined ? wanted.acceptableReplicas.length === 0 : wanted.acceptableReplicas.includes(first);
+  const passed = isRight && waitSeconds === wanted.requireNewReplicaWaitSeconds;
+  return {
+    passed,
+    exact: passed && names.join() === wanted.acceptableReplicas.join(),
+    got: describe(names, waitSeconds),
+    wanted: describe(wanted.acceptableReplicas, wanted.requireNewReplicaWaitSeconds),
+  };
+}
+
+function reusableNames(vector: ReuseVector): string[] {
+  if (isFullRebuildOnly(vector)) return [];
+  const replicas = vector.existingReplicas
+    .filter(({ active }) => active)
+    .filter((replica) => mayReturnAsClone(replica, vector));
+  const { request, fleet } = question(vector, replicas);
+  return replicasToReuse(request, fleet, new Date(vector.now))
+    .map(({ id }) => String(id))
+    .sort();
+}
+
+function waitFor(vector: ReuseVector): number {
+  if (isFullRebuildOnly(vector)) return 0;
+  // Here one that is not running counts: it may still be started.
+  const { request, fleet } = question(vector, vector.existingReplicas);
+  return newReplicaWaitSeconds(request, fleet, new Date(vector.now));
+}
+
+/** v2 brings a replica back only by the checksums of a fast rebuild. */
+function isFullRebuildOnly({ volume, settings }: ReuseVector): boolean {
+  return volume.dataEngine === 'v2' && !settings.fastReplicaRebuildEnabledV2;
+}
+
+/** A linked clone's replica that names its source shares blocks with that one, so the source has to be there still. */
+function mayReturnAsClone(replica: VectorReplica, vector: ReuseVector): boolean {
+  const isClone = vector.volume.linkedCloneOfVolume !== '' && replica.linkedCloneSrcReplicaName !== '';
+  if (!isClone) return true;
+  return cloneSourcesFor(replica, vector.linkedCloneSourceReplicas).some(
+    ({ nodeId, diskId }) => nodeId === replica.nodeId && diskId === replica.diskId,
+  );
+}
+
+function question(vector: ReuseVector, replicas: readonly VectorReplica[]) {
+  const { volume, settings, nodes, linkedCloneSourceReplicas } = vector;
+  const placement: VectorPlacement = {
+    volume,
+    settings,
+    nodes,
+    replicas,
+    cloneSourceReplicas: linkedCloneSourceReplicas,
+  };
+  const anyReplica: VectorReplica = {
+    name: '',
+    nodeId: '',
+    diskId: '',
+    size: volume.size,
+    healthyAt: '',
+    failedAt: '',
+    active: true,
+    evictionRequested: false,
+    deleting: false,
+    rebuildRetryCount: 0,
+    hardNodeAffinity: vector.hardNodeAffinity,
+    linkedCloneSrcReplicaName: '',
+    volumeName: volume.name,
+  };
+  return {
+    request: toRequest(placement, anyReplica),
+    fleet: toFleet({ nodes, settings, conditions: 'recorded' }, volume.dataEngine),
+  };
+}
+
+function describe(names: readonly string[], waitSeconds: number): string {
+  const reuse = names.length === 0 ? 'reuse none' : `reuse ${names.join(' or ')}`;
+  return `${reuse}, wait ${waitSeconds} s`;
+}

@@ -1,0 +1,43 @@
+/** A backing image has selectors of its own: a replica on top of it needs a place that the image may be copied to. */
+import type { DiskFilter, NodeFilter } from '../framework.js';
+import { tagsMatch } from '../tags.js';
+
+export const backingImageNodeFilter: NodeFilter = {
+  name: 'backing-image-node',
+
+  prepare({ request, fleet }) {
+    const image = request.longhorn?.backingImage;
+    if (image === undefined) return undefined;
+    const allowEmpty = fleet.settings['allow-empty-node-selector-volume'];
+
+    return (node) => {
+      if (tagsMatch(node.tags, image.nodeSelector, allowEmpty)) return undefined;
+      return {
+        rule: 'backing-image-node',
+        reason: 'NodeTagsMissing',
+        message: `the backing image may not go to node ${node.name}`,
+        cure: `let the node selector of the backing image match ${node.name}`,
+      };
+    };
+  },
+};
+
+export const backingImageDiskFilter: DiskFilter = {
+  name: 'backing-image-disk',
+
+  prepare({ request, fleet }) {
+    const image = request.longhorn?.backingImage;
+    if (image === undefined) return undefined;
+    const allowEmpty = fleet.settings['allow-empty-disk-selector-volume'];
+
+    return (disk) => {
+      if (tagsMatch(disk.tags, image.diskSelector, allowEmpty)) return undefined;
+      return {
+        rule: 'backing-image-disk',
+        reason: 'DiskTagsMissing',
+        message: `the backing image may not go to disk ${disk.name}`,
+        cure: `let the disk selector of the backing image match disk ${disk.name}`,
+      };
+    };
+  },
+};
