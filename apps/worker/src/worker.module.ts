@@ -72,6 +72,7 @@ function openWorker(config: WorkerConfig): Worker {
     queue,
     clock: systemClock,
     random: systemRandom,
+    startedAt: systemClock.now(),
   };
   const runtime = new ReconcileRuntime({
     ports,

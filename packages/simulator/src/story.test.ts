@@ -144,6 +144,38 @@ describe('the main story', () => {
     expect(await client.missing()).toEqual([]);
   });
 
+  test('a stop and a start of the whole stack looks like no failure', async () => {
+    const client = await aServedVolume();
+    const failures = () =>
+      world.store.events
+        .filter(({ severity }) => severity !== 'info')
+        .map(({ type, message }) => `${type}: ${message}`);
+    world.standStill(3600);
+    await world.run(5);
+    for (const { name } of world.nodes) {
+      world.startNode(name);
+      await world.run(1);
+    }
+    expect(await becomes(client, 'healthy', 30)).toBe(true);
+    await world.run(30);
+    expect((await client.view()).volume).toMatchObject({ state: 'attached', robustness: 'healthy' });
+    expect(failures()).toEqual([]);
+    expect(await client.missing()).toEqual([]);
+  });
+
+  test('a node that does not come back with the rest of the stack is noticed', async () => {
+    const client = await aServedVolume();
+    world.standStill(3600);
+    world.startNode('node-1');
+    world.startNode('node-2');
+    const isNoticed = () =>
+      Promise.resolve(world.store.events.some(({ message }) => message === 'node node-3 does not answer'));
+    expect(await world.runUntil(isNoticed, 9)).toBe(false);
+    expect(await world.runUntil(isNoticed, 6)).toBe(true);
+    expect(await becomes(client, 'degraded', 30)).toBe(true);
+    expect(await client.write()).toBe(true);
+  });
+
   test('detached, all copies are equal; then it can be deleted and leaves nothing', async () => {
     const client = await aServedVolume();
     const { volumeId } = client;

@@ -48,8 +48,9 @@ export class World {
   faults: FaultPlan = NO_FAULTS;
   private nowMs = Date.UTC(2026, 0, 1);
   private turns = 0;
-  /** The ports of the reconcilers, with the faults in them. */
-  readonly reconcilers: ReconcilerPorts;
+  /** The ports of the reconcilers in the worker's present life, with the faults in them. */
+  reconcilers: ReconcilerPorts;
+  private readonly agents: SimAgentClient;
 
   constructor(seed = 1) {
     this.random = new SeededRandom(seed);
@@ -59,18 +60,17 @@ export class World {
     this.projectId = asId<ProjectId>(this.random.id());
     this.store.createCluster(this.clusterId);
     this.useCases = { store: this.store, clock: this.clock, random: this.random };
-    const agents = new SimAgentClient(
+    this.agents = new SimAgentClient(
       (target) => this.nodes.find(({ nodeId }) => nodeId === target.id),
       (node) => this.surroundingsOf(node),
     );
-    const calm: ReconcilerPorts = {
-      store: this.store,
-      agents,
-      queue: this.queue,
-      clock: this.clock,
-      random: this.random,
-    };
-    this.reconcilers = withFaults(calm, () => this.faults);
+    this.reconcilers = this.startWorker();
+  }
+
+  private startWorker(): ReconcilerPorts {
+    const { store, agents, queue, clock, random } = this;
+    const calm: ReconcilerPorts = { store, agents, queue, clock, random, startedAt: clock.now() };
+    return withFaults(calm, () => this.faults);
   }
 
   addNode(name: string, options: SimNodeOptions = {}): SimNode {
@@ -94,6 +94,13 @@ export class World {
 
   startNode(name: string): void {
     this.node(name).start(this.random.id());
+  }
+
+  /** Agents and worker are stopped for a while; then there is a worker again, and agents once they are started. */
+  standStill(seconds: number): void {
+    for (const node of this.nodes) node.kill();
+    this.nowMs += seconds * 1000;
+    this.reconcilers = this.startWorker();
   }
 
   /** Lets virtual time pass. */
@@ -159,8 +166,9 @@ export class World {
       await work();
       return true;
     } catch (error) {
-      if (error instanceof ProcessDied || isFault(error)) return false;
-      throw error;
+      if (error instanceof ProcessDied) this.reconcilers = this.startWorker();
+      else if (!isFault(error)) throw error;
+      return false;
     }
   }
 

@@ -35,7 +35,7 @@ export async function reconcileCluster(ports: ReconcilerPorts, clusterId: Cluste
 
 async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode): Promise<void> {
   const now = ports.clock.now();
-  const isAlive = isAgentAlive(node, fleet.settings, now);
+  const isAlive = isAgentAlive(node, fleet.settings, { now, since: ports.startedAt });
   const ready = nodeReadyCondition(isAlive, node.name);
   const schedulable = nodeSchedulableCondition(node.cordoned, fleet.settings);
   const isReadyChanged = conditionOf(node.conditions, 'Ready')?.status !== ready.status;

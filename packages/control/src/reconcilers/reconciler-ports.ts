@@ -11,6 +11,8 @@ export type ReconcilerPorts = {
   queue: Queue;
   clock: Clock;
   random: Random;
+  /** Since when this process has been running: of what was before it knows only what the store says. */
+  startedAt: Date;
 };
 
 /** What a step led to. `pause`: its effect shows only in a later report, so planning again now would repeat it. */

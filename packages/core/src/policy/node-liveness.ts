@@ -1,12 +1,24 @@
 import type { StorageNode } from '../model/node.js';
 import type { ClusterSettings } from '../settings/definitions.js';
+import { isNodeReady } from './node-conditions.js';
 
-/** Has the node's agent been heard of recently enough to count as alive? */
+/** When it is judged, and since when whoever judges has been there to hear of heartbeats. */
+export type Judging = { now: Date; since: Date };
+
+/**
+ * Has the node's agent been heard of recently enough to count as alive?
+ *
+ * Silence from before the judge's own start proves nothing: after a stop of everything the agents are about to come
+ * back. A node that counted as alive keeps that until it has been silent for the whole timeout under the judge's eyes;
+ * one that counted as dead has to be heard first.
+ */
 export function isAgentAlive(
-  node: Pick<StorageNode, 'lastHeartbeatAt'>,
+  node: Pick<StorageNode, 'lastHeartbeatAt' | 'conditions'>,
   settings: ClusterSettings,
-  now: Date,
+  { now, since }: Judging,
 ): boolean {
   if (node.lastHeartbeatAt === undefined) return false;
-  return now.getTime() - node.lastHeartbeatAt.getTime() <= settings['agent-heartbeat-timeout'] * 1000;
+  const heardAtMs = node.lastHeartbeatAt.getTime();
+  const silentSinceMs = isNodeReady(node) ? Math.max(heardAtMs, since.getTime()) : heardAtMs;
+  return now.getTime() - silentSinceMs <= settings['agent-heartbeat-timeout'] * 1000;
 }
