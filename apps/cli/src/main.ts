@@ -1,5 +1,6 @@
 /** `holdfast <noun> <verb>`: reads the arguments, runs one command, and ends with a code that says how it went. */
 import { Command, CommanderError } from 'commander';
+import { conformanceCommand } from './commands/conformance.js';
 import { diskCommand } from './commands/disk.js';
 import { eventCommand } from './commands/event.js';
 import { localCommand } from './commands/local.js';
@@ -37,6 +38,7 @@ function program(): Command {
     settingCommand,
     eventCommand,
     localCommand,
+    conformanceCommand,
   ];
   for (const make of commands) root.addCommand(inherit(make()));
   root
@@ -84,4 +86,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.unexpected),
 );
 
-process.exitCode = await run(process.argv);
+const exitCode = await run(process.argv);
+// A command whose own output has said what is wrong has set its code already.
+process.exitCode ??= exitCode;

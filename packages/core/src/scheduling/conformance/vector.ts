@@ -10,10 +10,13 @@ const name = z.string();
 /** RFC 3339 in UTC, or empty. One vector has a time that can't be read on purpose, so it is not checked here. */
 const time = z.string();
 const flag = z.boolean().default(false);
-const list = z
-  .array(z.string())
-  .nullish()
-  .transform((value) => value ?? []);
+/** The recorder wrote an empty list as null in some places. */
+const listOf = <T extends z.ZodType>(item: T) =>
+  z
+    .array(item)
+    .nullish()
+    .transform((items) => items ?? []);
+const list = listOf(z.string());
 const autoBalance = z.string();
 const override = z.enum(['ignored', 'enabled', 'disabled', '']);
 
@@ -45,7 +48,10 @@ const disk = z.object({
   storageAvailable: bytes,
   storageReserved: bytes,
   storageScheduled: bytes,
-  scheduledReplicas: z.record(name, bytes).default({}),
+  scheduledReplicas: z
+    .record(name, bytes)
+    .nullish()
+    .transform((sizes) => sizes ?? {}),
   ready: z.boolean(),
   schedulable: z.boolean(),
   schedulableReason: z.string().default(''),
@@ -65,7 +71,7 @@ const node = z.object({
   engineImageReady: z.boolean(),
   instanceManagerState: z.string(),
   v2DataEngineDisabled: flag,
-  disks: z.array(disk),
+  disks: listOf(disk),
 });
 
 const volume = z.object({
@@ -84,8 +90,11 @@ const volume = z.object({
   replicaZoneSoftAntiAffinity: override,
   replicaDiskSoftAntiAffinity: override,
   replicaAutoBalance: autoBalance,
-  topologyRequirement: z.array(z.object({ zone: z.string(), region: z.string() })).default([]),
-  backingImage: z.object({ nodeSelector: list, diskSelector: list }).optional(),
+  topologyRequirement: listOf(z.object({ zone: z.string().default(''), region: z.string().default('') })),
+  backingImage: z
+    .object({ nodeSelector: list, diskSelector: list })
+    .nullish()
+    .transform((image) => image ?? undefined),
   linkedCloneOfVolume: z.string().default(''),
 });
 
@@ -108,14 +117,14 @@ const replica = z.object({
 const choice = z.object({ nodeId: name, diskId: name });
 const answer = z.union([
   choice.extend({ acceptable: z.array(choice), candidates: z.array(name).optional() }),
-  z.object({ unschedulable: z.literal(true), reasons: z.array(z.string()).default([]) }),
+  z.object({ unschedulable: z.literal(true), reasons: list }),
 ]);
 
 const cluster = z.object({ name, category: z.string(), now: time, settings, nodes: z.array(node) });
 const ofVolume = cluster.extend({
   volume,
-  existingReplicas: z.array(replica),
-  linkedCloneSourceReplicas: z.array(replica).default([]),
+  existingReplicas: listOf(replica),
+  linkedCloneSourceReplicas: listOf(replica),
 });
 
 const unit = z.object({ name, category: z.string() });
@@ -146,7 +155,7 @@ export const vectorSchema = z.discriminatedUnion('op', [
     op: z.literal('reuse-failed-replica'),
     hardNodeAffinity: z.string().default(''),
     expectedReuse: z.object({
-      acceptableReplicas: z.array(name),
+      acceptableReplicas: listOf(name),
       requireNewReplicaWaitSeconds: z.int(),
     }),
   }),
