@@ -21,9 +21,15 @@ export interface JobBackend {
   close(): Promise<void>;
 }
 
-/** A worker whose process died loses its job to another after this. Reconciling twice is harmless, so it may be short. */
-const LOCK_DURATION_MS = 15_000;
-const STALLED_INTERVAL_MS = 5_000;
+/**
+ * A worker whose process died loses its job to another after this and about one look: 4 to 5 s in all. A worker that stands
+ * still for longer loses it too; its job then runs twice, which is harmless: it reads the current state.
+ */
+const LOCK_DURATION_MS = 4_000;
+/** Four times in the life of a lock, so that a slow renewal or two cost nothing. */
+const LOCK_RENEW_MS = 1_000;
+/** How often locks that have run out are looked for. One short query for each queue. */
+const STALLED_INTERVAL_MS = 1_000;
 const SCHEMA = 'bullmq';
 /** Connections for each queue or worker on Postgres, beside one that listens. */
 const POSTGRES_CONNECTIONS = 2;
@@ -34,6 +40,7 @@ export function openBackend({ redisUrl, databaseUrl }: BackendOptions): JobBacke
 
 const workerTimes = {
   lockDuration: LOCK_DURATION_MS,
+  lockRenewTime: LOCK_RENEW_MS,
   stalledInterval: STALLED_INTERVAL_MS,
   maxStalledCount: 1_000,
 };

@@ -1,7 +1,10 @@
 /** The same promises on both backends: Postgres always, Redis where a server is installed. */
+import { type ChildProcess, fork } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { Outbox } from '@holdfast/control/ports/outbox.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
@@ -15,6 +18,9 @@ import { WakeQueue } from '../src/wake-queue.js';
 import { WakeWorkers } from '../src/wake-workers.js';
 
 const START_TIMEOUT_MS = 60_000;
+const KEPT_MS = 6_000;
+/** Measured: 4.1 s on both, on a machine with nothing else to do. */
+const TAKEN_OVER_MS_MAX = 8_000;
 const backends = hasRedis() ? (['postgres', 'redis'] as const) : (['postgres'] as const);
 
 let postgres: EmbeddedPostgres;
@@ -168,6 +174,28 @@ describe.each(backends)('on %s', (kind) => {
     );
   });
 
+  test('a job is kept while its worker lives and given to another soon after it was killed', async () => {
+    const backend = open(kind);
+    const queue = openQueue(backend);
+    const wakeUp = volume();
+    await queue.wake(wakeUp);
+    const holder = await startHolder(kind, wakeUp.volumeId);
+    const ran: string[] = [];
+    work(backend, async (id) => void ran.push(id));
+    // Longer than a lock lives without being renewed, with another worker that looks for locks that have run out.
+    await sleep(KEPT_MS);
+    expect(ran).not.toContain(wakeUp.volumeId);
+
+    holder.kill('SIGKILL');
+    const killedAt = performance.now();
+    await eventually(
+      'another worker has it',
+      () => ran,
+      (ids) => ids.includes(wakeUp.volumeId),
+    );
+    expect(performance.now() - killedAt).toBeLessThan(TAKEN_OVER_MS_MAX);
+  });
+
   test('the relay hands over what it finds, also what no notification told of', async () => {
     const backend = open(kind);
     const queue = openQueue(backend);
@@ -185,6 +213,18 @@ describe.each(backends)('on %s', (kind) => {
     expect(ran.sort()).toEqual(written.map(({ volumeId }) => volumeId).sort());
   });
 });
+
+/** A worker in a process of its own that holds the job; resolves once it has it. */
+async function startHolder(kind: 'postgres' | 'redis', id: string): Promise<ChildProcess> {
+  const script = fileURLToPath(new URL('./hold-job.mjs', import.meta.url));
+  const child = fork(script, [postgres.url, kind === 'redis' ? (redis?.url ?? '') : '']);
+  closers.push(async () => void child.kill('SIGKILL'));
+  await new Promise<void>((resolve, reject) => {
+    child.on('message', (held) => held === id && resolve());
+    child.once('exit', (code) => reject(new Error(`the holder ended with ${code}`)));
+  });
+  return child;
+}
 
 /** Rows that were written while nobody listened. The real one is tested with the database. */
 function silentOutbox(rows: WakeUp[]): Outbox {

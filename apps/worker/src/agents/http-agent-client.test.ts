@@ -29,7 +29,7 @@ async function agentThatAnswers(
     asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
     request.resume();
     const answer = () => response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-    request.once('end', () => setTimeout(answer, afterMs));
+    request.once('end', () => setTimeout(answer, afterMs).unref());
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   // A server that listens on TCP has an address of this kind.

@@ -1,0 +1,17 @@
+/** A worker that takes every job and never ends one; it tells its parent which it holds. Its parent kills it. */
+import { openBackend } from '@holdfast/jobs/backend.js';
+import { WakeWorkers } from '@holdfast/jobs/wake-workers.js';
+
+const [databaseUrl, redisUrl] = process.argv.slice(2);
+const hold = (id) => {
+  process.send(id);
+  return new Promise(() => {});
+};
+new WakeWorkers(
+  openBackend({ databaseUrl, redisUrl }),
+  {
+    volume: { concurrency: 1, run: ({ volumeId }) => hold(volumeId) },
+    cluster: { concurrency: 1, run: ({ clusterId }) => hold(clusterId) },
+  },
+  (error) => console.error(error),
+);
