@@ -302,17 +302,31 @@ describe('sessions and tokens', () => {
     expect(await api.call('DELETE', `/tokens/${made.body.id}`)).toMatchObject({ status: 204 });
     expect(await api.call('GET', '/clusters', { token })).toMatchObject({ status: 401 });
 
-    const expired = await api.call('POST', '/tokens', {
-      body: { name: 'old', expiresAt: '2020-01-01T00:00:00Z' },
+    const dated = await api.call('POST', '/tokens', {
+      body: { name: 'old', expiresAt: '2100-01-01T00:00:00Z' },
     });
-    expect(await api.call('GET', '/clusters', { token: String(expired.body.token) })).toMatchObject({
-      status: 401,
-    });
+    const datedToken = String(dated.body.token);
+    expect(await api.call('GET', '/clusters', { token: datedToken })).toMatchObject({ status: 200 });
+    await api.owner.query(`UPDATE token SET expires_at = now() - interval '1 second' WHERE id = $1`, [
+      dated.body.id,
+    ]);
+    expect(await api.call('GET', '/clusters', { token: datedToken })).toMatchObject({ status: 401 });
 
     const member = await api.tokenOfRole('admin');
     expect(await api.call('GET', '/clusters', { token: member })).toMatchObject({ status: 200 });
     await api.owner.query(`DELETE FROM membership WHERE role = 'admin'`);
     expect(await api.call('GET', '/clusters', { token: member })).toMatchObject({ status: 401 });
+  });
+
+  test('a token that would do more than its maker, or that has expired already, is refused', async () => {
+    const viewer = await api.call('POST', '/tokens', { body: { name: 'weak', role: 'viewer' } });
+    const token = String(viewer.body.token);
+    const stronger = await api.call('POST', '/tokens', { body: { name: 'strong', role: 'owner' }, token });
+    expect(stronger).toMatchObject({ status: 403, body: { code: 'auth.forbidden' } });
+    const late = await api.call('POST', '/tokens', {
+      body: { name: 'late', expiresAt: '2020-01-01T00:00:00Z' },
+    });
+    expect(late).toMatchObject({ status: 422, body: { errors: [{ pointer: '/expiresAt' }] } });
   });
 
   test("a token for a cluster's agents works for agents only", async () => {

@@ -21,6 +21,10 @@ describe('readConfig', () => {
     expect(readConfig({ HOLDFAST_HOME: '', HOLDFAST_PORT_BASE: '', DATABASE_URL: '' }).ports.api).toBe(7400);
   });
 
+  test.each(['20Gi', '20GiB', '20 GiB', '21474836480'])('a disk size may be written as %p', (size) => {
+    expect(readConfig({ HOLDFAST_DISK_SIZE: size }).diskSize).toBe(size.replace(' ', ''));
+  });
+
   test('names every wrong key at once', () => {
     const wrong = {
       HOLDFAST_PORT_BASE: '65500',

@@ -14,7 +14,8 @@ const environmentSchema = z.object({
   HOLDFAST_AGENTS: z.coerce.number().int().min(0).max(10).default(3),
   HOLDFAST_DISK_SIZE: z
     .string()
-    .regex(/^\d+([KMGT]i)?$/, 'must be bytes, or a number with Ki, Mi, Gi or Ti')
+    .transform((text) => text.replace(/\s/g, ''))
+    .refine((text) => /^\d+([KMGT]iB?)?$/.test(text), 'must be bytes, or a number with Ki, Mi, Gi or Ti')
     .default('20Gi'),
   DATABASE_URL: z.string().url().optional(),
   REDIS_URL: z.string().url().optional(),

@@ -6,7 +6,9 @@ import { requireFreePorts } from './free-ports.js';
 const HOST = '127.0.0.1';
 let server: net.Server | undefined;
 
-afterEach(() => server?.close());
+afterEach(() => {
+  server?.close();
+});
 
 test('free ports are fine', async () => {
   await expect(requireFreePorts(HOST, [await freePort()])).resolves.toBeUndefined();

@@ -70,4 +70,4 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
-await main();
+await main().catch(fail);

@@ -1,5 +1,6 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type TokenId } from '@holdfast/core/model/ids.js';
+import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
 import { findProject } from '@holdfast/database/queries/tenancy.js';
 import {
   createToken,
@@ -80,6 +81,7 @@ function ownerFor({ actor }: Tenant): TokenOwner {
 
 function newToken(tenant: Tenant, body: CreateTokenBody): NewToken {
   const { organizationId, userId, role } = tenant.actor;
+  requireFuture(body.expiresAt, tenant.now);
   const common = {
     id: asId<TokenId>(tenant.newId()),
     organizationId,
@@ -89,7 +91,8 @@ function newToken(tenant: Tenant, body: CreateTokenBody): NewToken {
   };
   if (body.agentOfClusterId === undefined) {
     const secret = newTokenSecret('api');
-    const wanted = weakerRole(body.role ?? role, role);
+    const wanted = body.role ?? role;
+    requireNotStronger(wanted, role);
     return {
       ...common,
       kind: 'api',
@@ -134,4 +137,21 @@ function tokenView(row: TokenRow): TokenView {
 
 function tokenNotFound(tokenId: TokenId): StorageFault {
   return new StorageFault('token.not_found', { publicMessage: `there is no token ${tokenId}` });
+}
+
+/** Nobody makes a token that may do more than its maker; one that may do less than was asked for would surprise. */
+function requireNotStronger(wanted: MemberRole, own: MemberRole): void {
+  if (weakerRole(wanted, own) === wanted) return;
+  throw new StorageFault('auth.forbidden', {
+    publicMessage: `a token of role ${wanted} may do more than you, who are ${own}`,
+    cures: [`ask for role ${own} or a weaker one`],
+  });
+}
+
+function requireFuture(expiresAt: string | undefined, now: Date): void {
+  if (expiresAt === undefined || Date.parse(expiresAt) > now.getTime()) return;
+  throw new StorageFault('request.invalid', {
+    publicMessage: 'the token would have expired already',
+    errors: [{ pointer: '/expiresAt', detail: 'must be in the future' }],
+  });
 }
