@@ -45,7 +45,8 @@ export function placementRequest(
       settings['replica-disk-soft-anti-affinity'],
     ),
     replicas,
-    requiredNodeId: undefined,
+    // A volume that is not attached has no node to be local to: it is attached where its replica is.
+    requiredNodeId: spec.dataLocality === 'strict-local' ? volume.attachedNodeId : undefined,
     localNodeId: spec.dataLocality === 'best-effort' ? volume.attachedNodeId : undefined,
     topology: [],
     reuseDiskId: undefined,

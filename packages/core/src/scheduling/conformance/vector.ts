@@ -120,7 +120,15 @@ const answer = z.union([
   z.object({ unschedulable: z.literal(true), reasons: list }),
 ]);
 
-const cluster = z.object({ name, category: z.string(), now: time, settings, nodes: z.array(node) });
+const cluster = z.object({
+  name,
+  category: z.string(),
+  now: time,
+  /** False: the recorded conditions may be stale. They are what Longhorn's scheduler read in any case. */
+  conditionsDerived: flag,
+  settings,
+  nodes: z.array(node),
+});
 const ofVolume = cluster.extend({
   volume,
   existingReplicas: listOf(replica),
