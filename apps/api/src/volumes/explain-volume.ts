@@ -1,6 +1,6 @@
 import type { VolumeView } from '@holdfast/control/ports/store.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
-import type { Replica } from '@holdfast/core/model/replica.js';
+import { newReplica, type Replica } from '@holdfast/core/model/replica.js';
 import { curesOf } from '@holdfast/core/scheduling/explain.js';
 import { planPlacements } from '@holdfast/core/scheduling/plan-placements.js';
 import type { z } from 'zod';
@@ -57,24 +57,11 @@ function whereItIs(replica: Replica, { fleet }: VolumeView): Explanation['replic
 
 /** One more replica than the volume has, as the scheduler would see it. */
 function hypothetical({ volume }: VolumeView, id: Replica['id'], now: Date): Replica {
-  return {
+  return newReplica({
     id,
     volumeId: volume.id,
-    nodeId: undefined,
-    diskId: undefined,
     sizeBytes: volume.spec.sizeBytes,
-    intent: 'keep',
-    mode: undefined,
-    provisioned: false,
-    healthyAt: undefined,
-    lastHealthyAt: undefined,
-    failedAt: undefined,
-    lastFailedAt: undefined,
-    failure: undefined,
-    rebuildRetryCount: 0,
-    writtenBytes: 0,
     secret: '',
     createdAt: now,
-    version: 1,
-  };
+  });
 }

@@ -3,7 +3,7 @@ import { nodeName, volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js'
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
-import type { Replica } from '@holdfast/core/model/replica.js';
+import { newReplica } from '@holdfast/core/model/replica.js';
 import type { Change, ReplicaPatch, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { replicaOf } from './step-lookup.js';
@@ -66,26 +66,16 @@ export async function addReplica(
 ): Promise<StepOutcome> {
   const now = ports.clock.now();
   const { volume } = view;
-  const replica: Replica = {
-    id: asId(ports.random.id()),
-    volumeId: volume.id,
-    nodeId,
-    diskId: booking.diskId,
-    sizeBytes: booking.sizeBytes,
-    intent: 'keep',
-    mode: undefined,
-    provisioned: false,
-    healthyAt: undefined,
-    lastHealthyAt: undefined,
-    failedAt: undefined,
-    lastFailedAt: undefined,
-    failure: undefined,
-    rebuildRetryCount: 0,
-    writtenBytes: 0,
-    secret: ports.random.secret(),
-    createdAt: now,
-    version: 1,
-  };
+  const replica = newReplica(
+    {
+      id: asId(ports.random.id()),
+      volumeId: volume.id,
+      sizeBytes: booking.sizeBytes,
+      secret: ports.random.secret(),
+      createdAt: now,
+    },
+    { nodeId, diskId: booking.diskId },
+  );
   const message = `a new replica is built on ${nodeName(view.fleet, nodeId)}`;
   const subject = { kind: 'replica' as const, id: replica.id };
   const event = volumeEvent(view, now, { type: 'ReplicaAdded', severity: 'info', message, subject });

@@ -7,7 +7,7 @@ import {
   type ProjectId,
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
-import type { Replica } from '@holdfast/core/model/replica.js';
+import { newReplica, type Replica } from '@holdfast/core/model/replica.js';
 import type { Volume, VolumeSpec } from '@holdfast/core/model/volume.js';
 import { resolveVolumeSpec, type VolumeSpecInput } from '@holdfast/core/policy/volume-spec.js';
 import { type PlacementPlan, planPlacements } from '@holdfast/core/scheduling/plan-placements.js';
@@ -106,26 +106,13 @@ function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now
 }
 
 function unplacedReplica(volume: Volume, random: Random, now: Date): Replica {
-  return {
+  return newReplica({
     id: asId(random.id()),
     volumeId: volume.id,
-    nodeId: undefined,
-    diskId: undefined,
     sizeBytes: volume.spec.sizeBytes,
-    intent: 'keep',
-    mode: undefined,
-    provisioned: false,
-    healthyAt: undefined,
-    lastHealthyAt: undefined,
-    failedAt: undefined,
-    lastFailedAt: undefined,
-    failure: undefined,
-    rebuildRetryCount: 0,
-    writtenBytes: 0,
     secret: random.secret(),
     createdAt: now,
-    version: 1,
-  };
+  });
 }
 
 function created(volume: Volume, placedCount: number, now: Date): ClusterEvent {

@@ -37,6 +37,30 @@ export type Replica = {
   version: number;
 };
 
+type NewReplica = Pick<Replica, 'id' | 'volumeId' | 'sizeBytes' | 'secret' | 'createdAt'>;
+type Place = Pick<Replica, 'nodeId' | 'diskId'>;
+
+const NOWHERE: Place = { nodeId: undefined, diskId: undefined };
+
+/** A replica that nothing has happened to yet, with its place where it has one. */
+export function newReplica(facts: NewReplica, place: Place = NOWHERE): Replica {
+  return {
+    ...facts,
+    ...place,
+    intent: 'keep',
+    mode: undefined,
+    provisioned: false,
+    healthyAt: undefined,
+    lastHealthyAt: undefined,
+    failedAt: undefined,
+    lastFailedAt: undefined,
+    failure: undefined,
+    rebuildRetryCount: 0,
+    writtenBytes: 0,
+    version: 1,
+  };
+}
+
 export type ReplicaFailure = { reason: string; message: string };
 
 export const REBUILD_RETRIES_MAX = 5;
