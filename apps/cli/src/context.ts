@@ -30,7 +30,7 @@ export class Context {
     this.output = {
       output: parseFormat(options.output),
       headers: options.headers,
-      color: options.color && wantsColor(process.env, process.stdout.isTTY),
+      color: options.color && wantsColor(process.env, process.stdout.isTTY === true),
     };
   }
 

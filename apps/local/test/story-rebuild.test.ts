@@ -144,6 +144,7 @@ describe('a volume of three copies loses a node and gets it back', () => {
 
   test('the command line tells of the rebuild', async () => {
     const { stdout } = await stack.cli('rebuild', 'list');
+    // A pipe gets no colours, wherever it runs.
     expect(stdout).toMatch(/pg-data +node-2 +✓ succeeded/);
     const watched = await stack.cli('rebuild', 'watch');
     expect(watched).toMatchObject({ exitCode: 0 });
