@@ -23,8 +23,6 @@ export function acceptableByLeastRange(
   const options = disks
     .map((disk) => ({ nodeId: disk.nodeId, diskId: disk.id, usableBytes: usableOf(disk) }))
     .sort((a, b) => compareIds(a.nodeId, b.nodeId) || compareIds(a.diskId, b.diskId));
-  // A single candidate is not weighed, however full it is.
-  if (options.length < 2) return options.map(asChoice);
 
   const chosen = new Set<DiskOption>();
   const nodes = sumByNode(options);

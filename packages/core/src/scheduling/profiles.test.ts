@@ -201,9 +201,18 @@ describe('under both profiles', () => {
   });
 
   test('a copy that leaves still counts as local', () => {
-    const replicas = [aReplicaOn('b-disk', { intent: 'evict' })];
-    const request = { localNodeId, replicas, nodeAntiAffinity: 'preferred' } as const;
-    expect(bothAnswer(request)).toEqual(['a-disk', 'a-disk']);
+    // Each node holds a copy, so that the last rung offers the free disks of both.
+    const parts = {
+      a: { disks: { 'a-1': {}, 'a-2': {} } },
+      b: { disks: { 'b-1': {}, 'b-2': { bytes: 50 * GIB } } },
+    };
+    const withLocal = (part: Partial<Replica>) => {
+      const replicas = [aReplicaOn('a-1'), aReplicaOn('b-1', part)];
+      return bothAnswer({ localNodeId, replicas, nodeAntiAffinity: 'preferred' }, parts);
+    };
+    const failed = { failedAt: ago(1) };
+    expect(withLocal({ intent: 'evict' })).toEqual(['a-2', 'a-2']);
+    expect(withLocal(failed)).toEqual(['b-2', 'b-2']);
   });
 
   test('a linked clone lives on the disk of its source only', () => {

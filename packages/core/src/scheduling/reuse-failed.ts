@@ -59,14 +59,7 @@ export function replicasToReuse(request: PlacementRequest, fleet: FleetView, now
     { ...cycle, request: { ...request, replicas: live } },
     {
       nodeFilters: [onlyNodes(nodeIds)],
-      diskFilters: [
-        onlyDisks(diskIds),
-        diskAllowSchedulingFilter,
-        diskTypeFilter,
-        fileSystemLimitFilter,
-        diskTagsFilter,
-        backingImageDiskFilter,
-      ],
+      diskFilters: [onlyDisks(diskIds), diskTypeFilter, fileSystemLimitFilter, backingImageDiskFilter],
     },
   );
   if (found.kind === 'none') return [];
