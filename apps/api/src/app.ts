@@ -9,6 +9,7 @@ import { appModule, CONTROLLERS } from './app.module.js';
 import { Authenticator } from './auth/authenticator.js';
 import type { Config } from './config.js';
 import { registerGraphql } from './graphql/graphql-plugin.js';
+import { drainLargeBody } from './platform/drain-large-body.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
 import { VolumesService } from './volumes/volumes.service.js';
 
@@ -57,6 +58,7 @@ function addHooks(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
+    await drainLargeBody(request);
   });
   fastify.addHook('onResponse', async (request, reply) => {
     const { method, url } = request;

@@ -1,7 +1,7 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ApiFixture } from './api-fixture.js';
+import { ApiFixture, type Json } from './api-fixture.js';
 
 let api: ApiFixture;
 
@@ -50,6 +50,44 @@ describe('queries', () => {
       after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
     } while (after !== null);
     expect(names).toEqual(['page-1', 'page-2', 'page-3']);
+  });
+
+  test('what organization and cluster are configured with reads as it does in REST', async () => {
+    const { body } = await ask(`query ($clusterId: ID!) {
+      organizations { edges { node { id name } } }
+      projects { edges { node { id name } } }
+      members { edges { node { name email role } } }
+      tokens { edges { node { id name role } } }
+      settings(clusterId: $clusterId) { name value default isDefault definition { type min max options } }
+      setting(clusterId: $clusterId, name: "balance-alpha") { name value }
+    }`);
+    expect(body.errors).toBeUndefined();
+    const rest = await api.call('GET', `/clusters/${api.seed.clusterId}/settings`);
+    expect(rest.body.items).toMatchObject(
+      body.data.settings.map(({ name, value, isDefault }: Record<string, unknown>) => ({
+        name,
+        value,
+        isDefault,
+      })),
+    );
+    expect(body.data.setting).toEqual({ name: 'balance-alpha', value: 1 });
+    for (const list of ['organizations', 'projects', 'members', 'tokens']) {
+      const { body: page } = await api.call('GET', `/${list}`);
+      const names = (page.items ?? []).map((item: Json) => item.name);
+      expect(names.length).toBeGreaterThan(0);
+      expect(body.data[list].edges.map(({ node }: { node: { name: string } }) => node.name)).toEqual(names);
+    }
+  });
+
+  test('a placement is explained as in REST', async () => {
+    const volume = await api.createVolume({ name: 'explained' });
+    const { body } = await ask(
+      `query ($clusterId: ID!, $volumeId: ID!) { explainVolume(clusterId: $clusterId, volumeId: $volumeId) {
+        volumeId replicas { nodeName zone message } nextReplica { fits refusals { rule reason cure } } } }`,
+      { volumeId: volume.id },
+    );
+    expect(body.errors).toBeUndefined();
+    expect(body.data.explainVolume).toMatchObject({ volumeId: volume.id, nextReplica: { fits: false } });
   });
 
   test('everything else can be read too', async () => {

@@ -75,7 +75,7 @@ export class TokensController {
 }
 
 /** Admins see everybody's tokens and the agents'; others their own. */
-function ownerFor({ actor }: Tenant): TokenOwner {
+export function ownerFor({ actor }: Tenant): TokenOwner {
   return { userId: isAllowed(actor.role, 'cluster:write') ? undefined : actor.userId };
 }
 
@@ -121,7 +121,7 @@ function newToken(tenant: Tenant, body: CreateTokenBody): NewToken {
   };
 }
 
-function tokenView(row: TokenRow): TokenView {
+export function tokenView(row: TokenRow): TokenView {
   return {
     id: row.id,
     kind: row.kind,

@@ -1,37 +1,22 @@
 /** The GraphQL API: the same reads as REST, and what can be done with volumes and rebuilds, over the same services. */
-import { StorageFault } from '@holdfast/core/model/faults.js';
 import { findCluster, listClusters } from '@holdfast/database/queries/clusters.js';
 import { listEvents } from '@holdfast/database/queries/events.js';
-import type { Page } from '@holdfast/database/queries/list-rows.js';
 import { findNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
-import {
-  type GraphQLFieldConfig,
-  type GraphQLFieldConfigArgumentMap,
-  GraphQLID,
-  type GraphQLInputType,
-  GraphQLNonNull,
-  GraphQLObjectType,
-  type GraphQLOutputType,
-  GraphQLSchema,
-} from 'graphql';
+import { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { z } from 'zod';
-import { assertAllowed } from '../auth/authenticator.js';
-import type { Action } from '../auth/permissions.js';
 import { ClusterPath, clusterSchema } from '../clusters/cluster.schemas.js';
 import { clusterView } from '../clusters/cluster.view.js';
 import { clusterNotFound, requireCluster } from '../clusters/require-cluster.js';
 import { eventSchema, eventView } from '../events/event.schemas.js';
 import { diskSchema, NodePath, nodeSchema } from '../nodes/node.schemas.js';
 import { diskView, nodeView } from '../nodes/node.view.js';
-import type { ListQuery } from '../platform/schemas.js';
-import type { Tenant } from '../platform/tenant.js';
-import { bodyPointer, invalidRequest } from '../platform/validation.pipe.js';
 import { RebuildPath, rebuildSchema } from '../rebuilds/rebuild.schemas.js';
 import type { RebuildsService } from '../rebuilds/rebuilds.service.js';
 import {
   AttachBody,
   CreateVolumeBody,
   DetachBody,
+  explanationSchema,
   PatchVolumeBody,
   VolumePath,
   verificationSchema,
@@ -39,15 +24,20 @@ import {
 } from '../volumes/volume.schemas.js';
 import { verificationView, volumeView } from '../volumes/volume.view.js';
 import type { VolumesService } from '../volumes/volumes.service.js';
-import { CONNECTION_ARGUMENTS, connectionOf, connectionType, listRequestOf } from './connection.js';
+import {
+  type Fields,
+  field,
+  type GraphqlContext,
+  ids,
+  listField,
+  nothingThere,
+  tenantListField,
+  withInput,
+} from './fields.js';
+import { settingQueries, tenancyQueries } from './tenancy-queries.js';
 import { GraphqlTypes } from './zod-to-graphql.js';
 
-/** What every resolver gets: made by the plugin once per request, after the sign-in was checked. */
-export type GraphqlContext = { tenant: Tenant };
 export type GraphqlServices = { volumes: VolumesService; rebuilds: RebuildsService };
-
-type Field = GraphQLFieldConfig<unknown, GraphqlContext>;
-type Fields = Record<string, Field>;
 
 export function graphqlSchema({ volumes, rebuilds }: GraphqlServices): GraphQLSchema {
   const types = new GraphqlTypes();
@@ -57,9 +47,11 @@ export function graphqlSchema({ volumes, rebuilds }: GraphqlServices): GraphQLSc
     query: new GraphQLObjectType<unknown, GraphqlContext>({
       name: 'Query',
       fields: {
+        ...tenancyQueries(types),
         ...clusterQueries(types),
+        ...settingQueries(types),
         ...nodeQueries(types),
-        ...volumeQueries(volume, volumes),
+        ...volumeQueries(types, volume, volumes),
         ...rebuildQueries(rebuild, rebuilds),
       },
     }),
@@ -70,76 +62,14 @@ export function graphqlSchema({ volumes, rebuilds }: GraphqlServices): GraphQLSc
   });
 }
 
-/** One field: who may ask, the arguments' schema, and what it does. */
-function field<Schema extends z.ZodType>(
-  type: GraphQLOutputType,
-  options: {
-    access: Action;
-    args: GraphQLFieldConfigArgumentMap;
-    schema: Schema;
-    resolve: (tenant: Tenant, args: z.output<Schema>) => unknown;
-  },
-): Field {
-  return {
-    type: new GraphQLNonNull(type),
-    args: options.args,
-    resolve(_source, given, { tenant }) {
-      assertAllowed(tenant, options.access);
-      const parsed = options.schema.safeParse(given);
-      if (!parsed.success) throw invalidRequest(parsed.error.issues, bodyPointer);
-      return options.resolve(tenant, parsed.data);
-    },
-  };
-}
-
-/** A list of a cluster's things, as a connection. */
-function listField<Item>(
-  node: GraphQLObjectType,
-  options: {
-    access: Action;
-    list: (tenant: Tenant, path: ClusterPath, request: ListQuery) => Promise<Page<Item>>;
-    view: (item: Item, tenant: Tenant) => unknown;
-  },
-): Field {
-  return {
-    type: new GraphQLNonNull(connectionType(node)),
-    args: { ...ids('clusterId'), ...CONNECTION_ARGUMENTS },
-    async resolve(_source, given, { tenant }) {
-      assertAllowed(tenant, options.access);
-      const path = ClusterPath.schema.safeParse(given);
-      if (!path.success) throw nothingThere();
-      const request = listRequestOf(given);
-      const page = await options.list(tenant, path.data, request);
-      return connectionOf(page, request.cursor, (item) => options.view(item, tenant));
-    },
-  };
-}
-
-function ids(...names: string[]): GraphQLFieldConfigArgumentMap {
-  return Object.fromEntries(names.map((name) => [name, { type: new GraphQLNonNull(GraphQLID) }]));
-}
-
-function withInput(input: GraphQLInputType, ...names: string[]): GraphQLFieldConfigArgumentMap {
-  return { ...ids(...names), input: { type: new GraphQLNonNull(input) } };
-}
-
-function nothingThere(): StorageFault {
-  return new StorageFault('request.not_found', { publicMessage: 'there is nothing under this id' });
-}
-
 function clusterQueries(types: GraphqlTypes): Fields {
   const cluster = types.object(clusterSchema);
   return {
-    clusters: {
-      type: new GraphQLNonNull(connectionType(cluster)),
-      args: CONNECTION_ARGUMENTS,
-      async resolve(_source, given, { tenant }) {
-        assertAllowed(tenant, 'cluster:read');
-        const request = listRequestOf(given);
-        const page = await tenant.read((sql) => listClusters(sql, request));
-        return connectionOf(page, request.cursor, clusterView);
-      },
-    },
+    clusters: tenantListField(cluster, {
+      access: 'cluster:read',
+      list: (tenant, request) => tenant.read((sql) => listClusters(sql, request)),
+      view: clusterView,
+    }),
     cluster: field(cluster, {
       access: 'cluster:read',
       args: ids('clusterId'),
@@ -196,7 +126,7 @@ function nodeQueries(types: GraphqlTypes): Fields {
   };
 }
 
-function volumeQueries(volume: GraphQLObjectType, volumes: VolumesService): Fields {
+function volumeQueries(types: GraphqlTypes, volume: GraphQLObjectType, volumes: VolumesService): Fields {
   return {
     volumes: listField(volume, {
       access: 'volume:read',
@@ -208,6 +138,12 @@ function volumeQueries(volume: GraphQLObjectType, volumes: VolumesService): Fiel
       args: ids('clusterId', 'volumeId'),
       schema: VolumePath.schema,
       resolve: async (tenant, path) => volumeView(await volumes.get(tenant, path), tenant.actor.role),
+    }),
+    explainVolume: field(types.object(explanationSchema), {
+      access: 'volume:read',
+      args: ids('clusterId', 'volumeId'),
+      schema: VolumePath.schema,
+      resolve: (tenant, path) => volumes.explain(tenant, path),
     }),
   };
 }

@@ -1,24 +1,13 @@
-import type { ClusterId } from '@holdfast/core/model/ids.js';
-import { SETTINGS } from '@holdfast/core/settings/definitions.js';
 import { definitionOf, parseSettingValue } from '@holdfast/core/settings/effective.js';
-import { findSettingOverrides } from '@holdfast/database/queries/clusters.js';
 import { changeSetting } from '@holdfast/database/settings.js';
 import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
-import type { z } from 'zod';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { clusterNotFound } from '../clusters/require-cluster.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import type { Tenant } from '../platform/tenant.js';
-import {
-  PutSettingBody,
-  SettingDto,
-  SettingPage,
-  SettingPath,
-  type settingSchema,
-} from './setting.schemas.js';
-
-type SettingView = z.infer<typeof settingSchema>;
+import { readSetting, readSettings, type SettingView } from './read-settings.js';
+import { PutSettingBody, SettingDto, SettingPage, SettingPath } from './setting.schemas.js';
 
 @Controller('api/v1/clusters/:clusterId/settings')
 export class SettingsController {
@@ -30,9 +19,7 @@ export class SettingsController {
     answer: SettingPage,
   })
   async list(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath) {
-    const overrides = await this.overrides(tenant, clusterId);
-    const items = Object.keys(SETTINGS).map((name) => settingView(name, overrides));
-    return { items, nextCursor: null };
+    return { items: await readSettings(tenant, clusterId), nextCursor: null };
   }
 
   @Get(':name')
@@ -41,7 +28,7 @@ export class SettingsController {
     @CurrentTenant() tenant: Tenant,
     @Param() { clusterId, name }: SettingPath,
   ): Promise<SettingView> {
-    return settingView(name, await this.overrides(tenant, clusterId));
+    return readSetting(tenant, clusterId, name);
   }
 
   @Put(':name')
@@ -70,32 +57,6 @@ export class SettingsController {
       changeSetting(sql, clusterId, { name, value, now: tenant.now }),
     );
     if (!found) throw clusterNotFound(clusterId);
-    return settingView(name, await this.overrides(tenant, clusterId));
+    return readSetting(tenant, clusterId, name);
   }
-
-  private async overrides(tenant: Tenant, clusterId: ClusterId): Promise<Record<string, unknown>> {
-    const overrides = await tenant.read((sql) => findSettingOverrides(sql, clusterId));
-    if (overrides === undefined) throw clusterNotFound(clusterId);
-    return overrides;
-  }
-}
-
-function settingView(name: string, overrides: Readonly<Record<string, unknown>>): SettingView {
-  const definition = definitionOf(name);
-  const { default: byDefault, type, category, description } = definition;
-  const isDefault = !Object.hasOwn(overrides, name);
-  return {
-    name,
-    value: isDefault ? byDefault : parseSettingValue(name, overrides[name]),
-    default: byDefault,
-    isDefault,
-    definition: {
-      type,
-      category,
-      description,
-      ...('min' in definition ? { min: definition.min, max: definition.max } : {}),
-      ...('unit' in definition && definition.unit !== undefined ? { unit: definition.unit } : {}),
-      ...('options' in definition ? { options: [...definition.options] } : {}),
-    },
-  };
 }

@@ -28,6 +28,7 @@ import {
   ProjectPage,
   ProjectPath,
 } from './tenancy.schemas.js';
+import { isoOf, memberView, organizationView, projectView } from './tenancy.view.js';
 
 @Controller('api/v1')
 export class TenancyController {
@@ -72,7 +73,10 @@ export class TenancyController {
   @Route({ access: 'audit:read', summary: 'List who changed what, newest first', answer: AuditPage })
   async audit(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
     const page = await tenant.read((sql) => listAuditEntries(sql, query));
-    return pageView(page, ({ organizationId: _organizationId, at, ...entry }) => ({ ...entry, at: iso(at) }));
+    return pageView(page, ({ organizationId: _organizationId, at, ...entry }) => ({
+      ...entry,
+      at: isoOf(at),
+    }));
   }
 
   @Get('members')
@@ -89,26 +93,6 @@ export class TenancyController {
     if (found === undefined) throw notFound('member', userId);
     return memberView(found);
   }
-}
-
-type Organization = NonNullable<Awaited<ReturnType<typeof findOrganization>>>;
-type Project = NonNullable<Awaited<ReturnType<typeof findProject>>>;
-type Member = NonNullable<Awaited<ReturnType<typeof findMember>>>;
-
-function organizationView({ id, name, created_at }: Organization) {
-  return { id, name, createdAt: iso(created_at) };
-}
-
-function projectView({ id, name, version, created_at }: Project) {
-  return { id, name, version, createdAt: iso(created_at) };
-}
-
-function memberView({ user_id, email, name, role, created_at }: Member) {
-  return { userId: user_id, email, name, role, createdAt: iso(created_at) };
-}
-
-function iso(date: Date): string {
-  return date.toISOString();
 }
 
 function notFound(kind: 'organization' | 'project' | 'member', id: string): StorageFault {

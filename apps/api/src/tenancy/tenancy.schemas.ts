@@ -4,13 +4,13 @@ import { ROLES } from '../auth/permissions.js';
 import { dto } from '../platform/dto.js';
 import { id, pageOf, time, uuid } from '../platform/schemas.js';
 
-const organizationSchema = z
+export const organizationSchema = z
   .object({ id: uuid, name: z.string(), createdAt: time })
   .meta({ id: 'Organization' });
-const projectSchema = z
+export const projectSchema = z
   .object({ id: uuid, name: z.string(), version: z.int(), createdAt: time })
   .meta({ id: 'Project' });
-const memberSchema = z
+export const memberSchema = z
   .object({ userId: uuid, email: z.string(), name: z.string(), role: z.enum(ROLES), createdAt: time })
   .meta({ id: 'Member' });
 

@@ -1,0 +1,103 @@
+/** What the fields of the GraphQL API have in common: who may ask, how arguments are read, how lists are cut. */
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { Page } from '@holdfast/database/queries/list-rows.js';
+import {
+  type GraphQLFieldConfig,
+  type GraphQLFieldConfigArgumentMap,
+  GraphQLID,
+  type GraphQLInputType,
+  GraphQLNonNull,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+} from 'graphql';
+import type { z } from 'zod';
+import { assertAllowed } from '../auth/authenticator.js';
+import type { Action } from '../auth/permissions.js';
+import { ClusterPath } from '../clusters/cluster.schemas.js';
+import type { ListQuery } from '../platform/schemas.js';
+import type { Tenant } from '../platform/tenant.js';
+import { bodyPointer, invalidRequest } from '../platform/validation.pipe.js';
+import { CONNECTION_ARGUMENTS, connectionOf, connectionType, listRequestOf } from './connection.js';
+
+/** What every resolver gets: made by the plugin once per request, after the sign-in was checked. */
+export type GraphqlContext = { tenant: Tenant };
+
+export type Field = GraphQLFieldConfig<unknown, GraphqlContext>;
+export type Fields = Record<string, Field>;
+
+/** One field: who may ask, the arguments' schema, and what it does. */
+export function field<Schema extends z.ZodType>(
+  type: GraphQLOutputType,
+  options: {
+    access: Action;
+    args: GraphQLFieldConfigArgumentMap;
+    schema: Schema;
+    resolve: (tenant: Tenant, args: z.output<Schema>) => unknown;
+  },
+): Field {
+  return {
+    type: new GraphQLNonNull(type),
+    args: options.args,
+    resolve(_source, given, { tenant }) {
+      assertAllowed(tenant, options.access);
+      const parsed = options.schema.safeParse(given);
+      if (!parsed.success) throw invalidRequest(parsed.error.issues, bodyPointer);
+      return options.resolve(tenant, parsed.data);
+    },
+  };
+}
+
+/** A list of the organization's things, as a connection. */
+export function tenantListField<Item>(
+  node: GraphQLObjectType,
+  options: {
+    access: Action;
+    list: (tenant: Tenant, request: ListQuery) => Promise<Page<Item>>;
+    view: (item: Item) => unknown;
+  },
+): Field {
+  return {
+    type: new GraphQLNonNull(connectionType(node)),
+    args: CONNECTION_ARGUMENTS,
+    async resolve(_source, given, { tenant }) {
+      assertAllowed(tenant, options.access);
+      const request = listRequestOf(given);
+      return connectionOf(await options.list(tenant, request), request.cursor, options.view);
+    },
+  };
+}
+
+/** A list of a cluster's things, as a connection. */
+export function listField<Item>(
+  node: GraphQLObjectType,
+  options: {
+    access: Action;
+    list: (tenant: Tenant, path: ClusterPath, request: ListQuery) => Promise<Page<Item>>;
+    view: (item: Item, tenant: Tenant) => unknown;
+  },
+): Field {
+  return {
+    type: new GraphQLNonNull(connectionType(node)),
+    args: { ...ids('clusterId'), ...CONNECTION_ARGUMENTS },
+    async resolve(_source, given, { tenant }) {
+      assertAllowed(tenant, options.access);
+      const path = ClusterPath.schema.safeParse(given);
+      if (!path.success) throw nothingThere();
+      const request = listRequestOf(given);
+      const page = await options.list(tenant, path.data, request);
+      return connectionOf(page, request.cursor, (item) => options.view(item, tenant));
+    },
+  };
+}
+
+export function ids(...names: string[]): GraphQLFieldConfigArgumentMap {
+  return Object.fromEntries(names.map((name) => [name, { type: new GraphQLNonNull(GraphQLID) }]));
+}
+
+export function withInput(input: GraphQLInputType, ...names: string[]): GraphQLFieldConfigArgumentMap {
+  return { ...ids(...names), input: { type: new GraphQLNonNull(input) } };
+}
+
+export function nothingThere(): StorageFault {
+  return new StorageFault('request.not_found', { publicMessage: 'there is nothing under this id' });
+}

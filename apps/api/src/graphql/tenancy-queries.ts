@@ -1,0 +1,56 @@
+/** Reads of what an organization and a cluster are configured with: the same as in REST, as connections and lists. */
+import { listMembers, listOrganizations, listProjects } from '@holdfast/database/queries/tenancy.js';
+import { listTokens } from '@holdfast/database/queries/tokens.js';
+import { GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
+import { tokenSchema } from '../auth/session.schemas.js';
+import { ownerFor, tokenView } from '../auth/tokens.controller.js';
+import { ClusterPath } from '../clusters/cluster.schemas.js';
+import { readSetting, readSettings } from '../settings/read-settings.js';
+import { SettingPath, settingSchema } from '../settings/setting.schemas.js';
+import { memberSchema, organizationSchema, projectSchema } from '../tenancy/tenancy.schemas.js';
+import { memberView, organizationView, projectView } from '../tenancy/tenancy.view.js';
+import { type Fields, field, ids, tenantListField } from './fields.js';
+import type { GraphqlTypes } from './zod-to-graphql.js';
+
+export function tenancyQueries(types: GraphqlTypes): Fields {
+  return {
+    organizations: tenantListField(types.object(organizationSchema), {
+      access: 'organization:read',
+      list: (tenant, request) => tenant.read((sql) => listOrganizations(sql, request)),
+      view: organizationView,
+    }),
+    projects: tenantListField(types.object(projectSchema), {
+      access: 'project:read',
+      list: (tenant, request) => tenant.read((sql) => listProjects(sql, request)),
+      view: projectView,
+    }),
+    members: tenantListField(types.object(memberSchema), {
+      access: 'member:read',
+      list: (tenant, request) => tenant.read((sql) => listMembers(sql, request)),
+      view: memberView,
+    }),
+    tokens: tenantListField(types.object(tokenSchema), {
+      access: 'token:own',
+      list: (tenant, request) => tenant.read((sql) => listTokens(sql, ownerFor(tenant), request)),
+      view: tokenView,
+    }),
+  };
+}
+
+export function settingQueries(types: GraphqlTypes): Fields {
+  const setting = types.object(settingSchema);
+  return {
+    settings: field(new GraphQLList(new GraphQLNonNull(setting)), {
+      access: 'setting:read',
+      args: ids('clusterId'),
+      schema: ClusterPath.schema,
+      resolve: (tenant, { clusterId }) => readSettings(tenant, clusterId),
+    }),
+    setting: field(setting, {
+      access: 'setting:read',
+      args: { ...ids('clusterId'), name: { type: new GraphQLNonNull(GraphQLString) } },
+      schema: SettingPath.schema,
+      resolve: (tenant, { clusterId, name }) => readSetting(tenant, clusterId, name),
+    }),
+  };
+}

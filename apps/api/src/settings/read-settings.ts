@@ -1,0 +1,47 @@
+import type { ClusterId } from '@holdfast/core/model/ids.js';
+import { SETTINGS } from '@holdfast/core/settings/definitions.js';
+import { definitionOf, parseSettingValue } from '@holdfast/core/settings/effective.js';
+import { findSettingOverrides } from '@holdfast/database/queries/clusters.js';
+import type { z } from 'zod';
+import { clusterNotFound } from '../clusters/require-cluster.js';
+import type { Tenant } from '../platform/tenant.js';
+import type { settingSchema } from './setting.schemas.js';
+
+export type SettingView = z.infer<typeof settingSchema>;
+
+/** Every setting of a cluster, with its definition, the value in effect and the default. */
+export async function readSettings(tenant: Tenant, clusterId: ClusterId): Promise<SettingView[]> {
+  const overrides = await overridesOf(tenant, clusterId);
+  return Object.keys(SETTINGS).map((name) => settingView(name, overrides));
+}
+
+/** @throws StorageFault `setting.not_found`, `cluster.not_found` */
+export async function readSetting(tenant: Tenant, clusterId: ClusterId, name: string): Promise<SettingView> {
+  return settingView(name, await overridesOf(tenant, clusterId));
+}
+
+async function overridesOf(tenant: Tenant, clusterId: ClusterId): Promise<Record<string, unknown>> {
+  const overrides = await tenant.read((sql) => findSettingOverrides(sql, clusterId));
+  if (overrides === undefined) throw clusterNotFound(clusterId);
+  return overrides;
+}
+
+function settingView(name: string, overrides: Readonly<Record<string, unknown>>): SettingView {
+  const definition = definitionOf(name);
+  const { default: byDefault, type, category, description } = definition;
+  const isDefault = !Object.hasOwn(overrides, name);
+  return {
+    name,
+    value: isDefault ? byDefault : parseSettingValue(name, overrides[name]),
+    default: byDefault,
+    isDefault,
+    definition: {
+      type,
+      category,
+      description,
+      ...('min' in definition ? { min: definition.min, max: definition.max } : {}),
+      ...('unit' in definition && definition.unit !== undefined ? { unit: definition.unit } : {}),
+      ...('options' in definition ? { options: [...definition.options] } : {}),
+    },
+  };
+}
