@@ -116,6 +116,47 @@ describe.each(QUEUES)('with the queue on %s', (queue) => {
     );
   });
 
+  describe('the node that runs the engine is only cut off', () => {
+    test(
+      'when it comes back, the writes of its engine are refused and the volume is what the new one wrote',
+      async () => {
+        const volume = await createAttached('cut-off', 'node-1');
+        const old = await connectNbd(volume.endpoint?.nbdUri ?? '');
+        await old.write(0, [pattern(1, MIB)], MIB, { fua: true });
+        // Stopped, not dead: all its processes live on with what they believed before.
+        process.kill(-stack.agent('node-1').pid, 'SIGSTOP');
+        try {
+          await eventually(
+            'it says where it hangs',
+            () => read(volume.id),
+            (answer) => answer.attention !== null,
+            40_000,
+          );
+          await stack.cliJson('volume', 'detach', 'cut-off', '--force');
+          const moved = await stack.cliJson<Volume>('volume', 'attach', 'cut-off', '--node', 'node-2');
+          const current = await connectNbd(moved.endpoint?.nbdUri ?? '');
+          await current.write(0, [pattern(2, MIB)], MIB, { fua: true });
+
+          process.kill(-stack.agent('node-1').pid, 'SIGCONT');
+          await expect(old.write(0, [pattern(3, MIB)], MIB, { fua: true })).rejects.toThrow();
+          expect(Buffer.concat(await current.read(0, MIB)).equals(pattern(2, MIB))).toBe(true);
+          current.close();
+        } finally {
+          process.kill(-stack.agent('node-1').pid, 'SIGCONT');
+        }
+        await eventually(
+          'it is healthy again',
+          () => read(volume.id),
+          (answer) => answer.robustness === 'healthy' && answer.attachedNodeId === nodeId('node-2'),
+          120_000,
+        );
+        await stack.cliJson('volume', 'detach', 'cut-off');
+        expect(await stack.cliJson('volume', 'verify', 'cut-off')).toMatchObject({ equal: true });
+      },
+      STORY_TIMEOUT_MS,
+    );
+  });
+
   describe('the control plane dies', () => {
     test(
       'worker and api are killed in mid-rebuild: nothing is lost and the volume ends healthy',
