@@ -19,12 +19,10 @@ if (!names.includes(name)) {
 }
 
 requireSupportedPlatform();
-// What installing and building print must not get among the figures.
-const write = process.stdout.write.bind(process.stdout);
-process.stdout.write = process.stderr.write.bind(process.stderr);
-install();
-build();
-process.stdout.write = write;
+// Figures alone go to stdout: what installing and building print goes to stderr.
+const STDERR = 2;
+install({ output: STDERR });
+build({ output: STDERR });
 
 const { run } = await import(path.join(directory, `${name}.bench.mjs`));
 await run({ quick: flags.includes('--quick') });

@@ -20,10 +20,11 @@ export const quietEnvironment = {
   PRISMA_HIDE_UPDATE_MESSAGE: '1',
 };
 
-function run(command, args) {
+/** @param output where the command's words go: `inherit`, or a file descriptor such as 2 */
+function run(command, args, output = 'inherit') {
   const result = spawnSync(command, args, {
     cwd: repositoryRoot,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', output, 'inherit'],
     env: {
       ...process.env,
       ...quietEnvironment,
@@ -58,11 +59,11 @@ function fail(message) {
   process.exit(1);
 }
 
-export function install() {
+export function install({ output } = {}) {
   const fingerprint = installFingerprint();
   if (fs.existsSync(installStamp) && fs.readFileSync(installStamp, 'utf8') === fingerprint) return;
   const { packageManager } = JSON.parse(fs.readFileSync(inRoot('package.json'), 'utf8'));
-  console.log('holdfast: installing packages (first time, about half a minute)');
+  console.error('holdfast: installing packages (first time, about half a minute)');
   // pnpm from node_modules when it is there: npx asks the registry each time, and stalls without a network.
   const localPnpm = inRoot('node_modules', '.bin', 'pnpm');
   const args = [
@@ -72,24 +73,17 @@ export function install() {
     '--reporter=append-only',
     '--loglevel=error',
   ];
-  if (fs.existsSync(localPnpm)) run(localPnpm, args);
-  else run('npx', ['-y', packageManager, ...args]);
+  if (fs.existsSync(localPnpm)) run(localPnpm, args, output);
+  else run('npx', ['-y', packageManager, ...args], output);
   fs.writeFileSync(installStamp, fingerprint);
 }
 
 /** Builds through turbo, which skips what has not changed. `without` names packages to leave out. */
-export function build({ without = [] } = {}) {
+export function build({ without = [], output } = {}) {
   const filters = without.map((name) => `--filter=!${name}`);
   const turbo = inRoot('node_modules', 'turbo', 'bin', 'turbo');
-  run(process.execPath, [
-    turbo,
-    'run',
-    'build',
-    '--ui=stream',
-    '--output-logs=errors-only',
-    '--log-order=grouped',
-    ...filters,
-  ]);
+  const flags = ['--ui=stream', '--output-logs=errors-only', '--log-order=grouped'];
+  run(process.execPath, [turbo, 'run', 'build', ...flags, ...filters], output);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
