@@ -79,6 +79,20 @@ describe('queries', () => {
     }
   });
 
+  test('one disk and one token read as in REST, and what is not there is said', async () => {
+    const [disk] = (await api.call('GET', `/clusters/${api.seed.clusterId}/disks`)).body.items ?? [];
+    const [token] = (await api.call('GET', '/tokens')).body.items ?? [];
+    const query = `query ($clusterId: ID!, $nodeId: ID!, $diskId: ID!, $tokenId: ID!) {
+      disk(clusterId: $clusterId, nodeId: $nodeId, diskId: $diskId) { id name storageMaximum }
+      token(tokenId: $tokenId) { id name role } }`;
+    const variables = { nodeId: disk?.nodeId, diskId: disk?.id, tokenId: token?.id };
+    const { body } = await ask(query, variables);
+    expect(disk).toMatchObject(body.data.disk);
+    expect(token).toMatchObject(body.data.token);
+    const missing = await ask(query, { ...variables, diskId: '01890000-0000-7000-8000-000000000000' });
+    expect(missing.body.errors).toHaveLength(1);
+  });
+
   test('a placement is explained as in REST', async () => {
     const volume = await api.createVolume({ name: 'explained' });
     const { body } = await ask(

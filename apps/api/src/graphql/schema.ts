@@ -1,14 +1,14 @@
 /** The GraphQL API: the same reads as REST, and what can be done with volumes and rebuilds, over the same services. */
 import { findCluster, listClusters } from '@holdfast/database/queries/clusters.js';
 import { listEvents } from '@holdfast/database/queries/events.js';
-import { findNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
+import { findDisk, findNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
 import { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { z } from 'zod';
 import { ClusterPath, clusterSchema } from '../clusters/cluster.schemas.js';
 import { clusterView } from '../clusters/cluster.view.js';
 import { clusterNotFound, requireCluster } from '../clusters/require-cluster.js';
 import { eventSchema, eventView } from '../events/event.schemas.js';
-import { diskSchema, NodePath, nodeSchema } from '../nodes/node.schemas.js';
+import { DiskPath, diskSchema, NodePath, nodeSchema } from '../nodes/node.schemas.js';
 import { diskView, nodeView } from '../nodes/node.view.js';
 import { RebuildPath, rebuildSchema } from '../rebuilds/rebuild.schemas.js';
 import type { RebuildsService } from '../rebuilds/rebuilds.service.js';
@@ -94,6 +94,7 @@ function clusterQueries(types: GraphqlTypes): Fields {
 
 function nodeQueries(types: GraphqlTypes): Fields {
   const node = types.object(nodeSchema);
+  const disk = types.object(diskSchema);
   return {
     nodes: listField(node, {
       access: 'node:read',
@@ -114,7 +115,17 @@ function nodeQueries(types: GraphqlTypes): Fields {
         return nodeView(found);
       },
     }),
-    disks: listField(types.object(diskSchema), {
+    disk: field(disk, {
+      access: 'node:read',
+      args: ids('clusterId', 'nodeId', 'diskId'),
+      schema: DiskPath.schema,
+      resolve: async (tenant, path) => {
+        const found = await tenant.read((sql) => findDisk(sql, path));
+        if (found === undefined) throw nothingThere();
+        return diskView(found);
+      },
+    }),
+    disks: listField(disk, {
       access: 'node:read',
       list: (tenant, { clusterId }, request) =>
         tenant.read(async (sql) => {

@@ -1,15 +1,15 @@
 /** Reads of what an organization and a cluster are configured with: the same as in REST, as connections and lists. */
 import { listMembers, listOrganizations, listProjects } from '@holdfast/database/queries/tenancy.js';
-import { listTokens } from '@holdfast/database/queries/tokens.js';
+import { findTokenById, listTokens } from '@holdfast/database/queries/tokens.js';
 import { GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
-import { tokenSchema } from '../auth/session.schemas.js';
+import { TokenPath, tokenSchema } from '../auth/session.schemas.js';
 import { ownerFor, tokenView } from '../auth/tokens.controller.js';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { readSetting, readSettings } from '../settings/read-settings.js';
 import { SettingPath, settingSchema } from '../settings/setting.schemas.js';
 import { memberSchema, organizationSchema, projectSchema } from '../tenancy/tenancy.schemas.js';
 import { memberView, organizationView, projectView } from '../tenancy/tenancy.view.js';
-import { type Fields, field, ids, tenantListField } from './fields.js';
+import { type Fields, field, ids, nothingThere, tenantListField } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 
 export function tenancyQueries(types: GraphqlTypes): Fields {
@@ -33,6 +33,16 @@ export function tenancyQueries(types: GraphqlTypes): Fields {
       access: 'token:own',
       list: (tenant, request) => tenant.read((sql) => listTokens(sql, ownerFor(tenant), request)),
       view: tokenView,
+    }),
+    token: field(types.object(tokenSchema), {
+      access: 'token:own',
+      args: ids('tokenId'),
+      schema: TokenPath.schema,
+      resolve: async (tenant, { tokenId }) => {
+        const found = await tenant.read((sql) => findTokenById(sql, ownerFor(tenant), tokenId));
+        if (found === undefined) throw nothingThere();
+        return tokenView(found);
+      },
     }),
   };
 }

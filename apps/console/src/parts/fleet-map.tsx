@@ -11,6 +11,7 @@ import { paths } from '../paths';
 import { nodeLook, replicaLook } from '../states';
 import { CapacityBar, usageOf } from './capacity-panel';
 import { Loaded } from './loaded';
+import { ZoneGrid } from './zone-grid';
 
 type Placed = { volume: Volume; replica: Replica };
 
@@ -36,15 +37,6 @@ export function FleetMap({ className }: { className?: string }) {
   );
 }
 
-export function zonesOf(nodes: readonly StorageNode[]): [string, StorageNode[]][] {
-  const zones = new Map<string, StorageNode[]>();
-  for (const node of [...nodes].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))) {
-    const zone = node.zone ?? 'no zone';
-    zones.set(zone, [...(zones.get(zone) ?? []), node]);
-  }
-  return [...zones].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
-}
-
 function Zones({ nodes }: { nodes: readonly StorageNode[] }) {
   const disks = useDisks();
   const volumes = useVolumes();
@@ -52,27 +44,17 @@ function Zones({ nodes }: { nodes: readonly StorageNode[] }) {
     volume.replicas.map((replica) => ({ volume, replica })),
   );
   return (
-    <div className="grid gap-3 [grid-template-columns:repeat(auto-fit,minmax(13rem,1fr))]">
-      {zonesOf(nodes).map(([zone, members]) => (
-        <section
-          key={zone}
-          aria-label={`Zone ${zone}`}
-          className="rounded-md border border-border bg-sunken p-2"
-        >
-          <h3 className="px-1 pb-1.5 text-xs font-medium text-muted">{zone}</h3>
-          <div className="flex flex-col gap-2">
-            {members.map((node) => (
-              <NodeCard
-                key={node.id}
-                node={node}
-                disks={(disks.data ?? []).filter((disk) => disk.nodeId === node.id)}
-                placed={placed}
-              />
-            ))}
-          </div>
-        </section>
-      ))}
-    </div>
+    <ZoneGrid
+      nodes={nodes}
+      renderNode={(node) => (
+        <NodeCard
+          key={node.id}
+          node={node}
+          disks={(disks.data ?? []).filter((disk) => disk.nodeId === node.id)}
+          placed={placed}
+        />
+      )}
+    />
   );
 }
 

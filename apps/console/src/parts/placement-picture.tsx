@@ -7,8 +7,8 @@ import { PlugZap } from 'lucide-react';
 import { useDisks, useNodes, useRebuilds } from '../api/queries';
 import type { Replica, StorageNode, Volume } from '../api/types';
 import { isNodeReady, replicaLook } from '../states';
-import { zonesOf } from './fleet-map';
 import { isActive } from './rebuilds-panel';
+import { ZoneGrid } from './zone-grid';
 
 /** A volume's copies in their zones and nodes, the engine's node marked, a rebuild's progress on its target. */
 export function PlacementPicture({ volume }: { volume: Volume }) {
@@ -19,21 +19,7 @@ export function PlacementPicture({ volume }: { volume: Volume }) {
       node.id === volume.attachedNodeId || volume.replicas.some((replica) => replica.nodeId === node.id),
   );
   return (
-    <div className="grid gap-3 [grid-template-columns:repeat(auto-fit,minmax(12rem,1fr))]">
-      {zonesOf(involved).map(([zone, members]) => (
-        <section
-          key={zone}
-          aria-label={`Zone ${zone}`}
-          className="rounded-md border border-border bg-sunken p-2"
-        >
-          <h3 className="px-1 pb-1.5 text-xs font-medium text-muted">{zone}</h3>
-          <div className="flex flex-col gap-2">
-            {members.map((node) => (
-              <NodeBox key={node.id} node={node} volume={volume} />
-            ))}
-          </div>
-        </section>
-      ))}
+    <ZoneGrid nodes={involved} renderNode={(node) => <NodeBox key={node.id} node={node} volume={volume} />}>
       {unplaced.length > 0 && (
         <section
           aria-label="Not placed"
@@ -42,7 +28,7 @@ export function PlacementPicture({ volume }: { volume: Volume }) {
           {unplaced.length === 1 ? 'One copy has' : `${unplaced.length} copies have`} no place yet.
         </section>
       )}
-    </div>
+    </ZoneGrid>
   );
 }
 

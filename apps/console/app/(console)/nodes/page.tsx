@@ -14,9 +14,9 @@ import { useDisks, useNodes, useVolumes } from '../../../src/api/queries';
 import type { Disk, StorageNode } from '../../../src/api/types';
 import { useCluster } from '../../../src/api/use-cluster';
 import { CapacityBar, usageOf } from '../../../src/parts/capacity-panel';
-import { zonesOf } from '../../../src/parts/fleet-map';
 import { Loaded } from '../../../src/parts/loaded';
 import { PageHeader } from '../../../src/parts/page-header';
+import { zonesOf } from '../../../src/parts/zone-grid';
 import { nodeLook } from '../../../src/states';
 
 const DISK_COLUMNS: Column<Disk>[] = [
