@@ -1,0 +1,167 @@
+/**
+ * What would happen if: volumes of some shapes were created, nodes, zones or disks lost, nodes added, settings changed.
+ * Plain data in and out; `simulatePlacements` answers with the rules that place replicas, on a copy of the fleet.
+ *
+ * The order is fixed: settings, losses and additions first, then the existing volumes get back what they lost, then the
+ * new volumes are placed in the order of the request, then each shape is counted on.
+ */
+import type { FleetView } from '../../lifecycle/views.js';
+import type { DiskId, NodeId, ReplicaId, VolumeId } from '../../model/ids.js';
+import type { DiskType } from '../../model/node.js';
+import type { Replica } from '../../model/replica.js';
+import type { Volume } from '../../model/volume.js';
+import type { VolumeSpecInput } from '../../policy/volume-spec.js';
+import type { SettingValue } from '../../settings/effective.js';
+import type { NamedPlace, PlacementExplanation } from '../explanation/explanation.js';
+
+/** Kinds of volumes in one request: what fits on a screen. */
+export const SHAPES_MAX = 50;
+/** New volumes of all shapes together. Each costs as many decisions as it has replicas. */
+export const VOLUMES_MAX = 10_000;
+/** Names in each list of losses: a request body stays below a few hundred KiB. */
+export const LOSSES_MAX = 1_000;
+/** Nodes that may be added, counted one by one. */
+export const ADDED_NODES_MAX = 1_000;
+/** Disks on one added node: more than any machine has. */
+export const ADDED_DISKS_PER_NODE_MAX = 100;
+/** Where counting on stops: "at least so many" is answer enough. */
+export const HOW_MANY_MORE_MAX = 10_000;
+/** Placed volumes listed per shape; the count tells the rest. */
+export const PLACEMENTS_SHOWN_MAX = 100;
+/** Existing volumes listed per outcome. */
+export const EXISTING_SHOWN_MAX = 200;
+/** Nodes listed with their fill, fullest first. Zones are listed all. */
+export const NODES_SHOWN_MAX = 500;
+
+/** `count` volumes alike. Everything but size and count has the defaults of a new volume. */
+export type VolumeShape = VolumeSpecInput & { readonly count: number };
+
+export type AddedDisk = {
+  readonly sizeBytes: number;
+  /** Default `filesystem`. */
+  readonly type?: DiskType | undefined;
+  readonly tags?: readonly string[] | undefined;
+  /** Default 0. */
+  readonly reservedBytes?: number | undefined;
+};
+
+/** `count` nodes alike, empty and ready. The second and later get `-2`, `-3` … behind the name. */
+export type AddedNode = {
+  readonly name: string;
+  readonly zone?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly disks: readonly AddedDisk[];
+  /** Default 1. */
+  readonly count?: number | undefined;
+};
+
+export type SimulationRequest = {
+  readonly volumes?: readonly VolumeShape[] | undefined;
+  /** Nodes and disks by id or name; a disk's name is `node/disk`, or `disk` alone where only one has it. */
+  readonly lose?:
+    | {
+        readonly nodes?: readonly string[] | undefined;
+        readonly zones?: readonly string[] | undefined;
+        readonly disks?: readonly string[] | undefined;
+      }
+    | undefined;
+  readonly add?: { readonly nodes?: readonly AddedNode[] | undefined } | undefined;
+  readonly settings?: Readonly<Record<string, SettingValue>> | undefined;
+  /** Also count how many more of each shape would fit afterwards. */
+  readonly howManyMore?: boolean | undefined;
+};
+
+/** What of an existing volume the simulation reads. */
+export type ExistingVolume = {
+  readonly volume: Pick<Volume, 'id' | 'name' | 'spec' | 'writtenBytes' | 'attachedNodeId'>;
+  readonly replicas: readonly Replica[];
+};
+
+/**
+ * The cluster as it is. `volumes` may be those that have a replica on what is lost alone: the others stay as they are,
+ * and their bookings are in the disks' figures.
+ */
+export type SimulationView = { readonly fleet: FleetView; readonly volumes: readonly ExistingVolume[] };
+
+/** Where one new volume went: one place per replica. */
+export type PlacedVolume = { readonly number: number; readonly places: readonly NamedPlace[] };
+
+export type ShapeResult = {
+  /** Place in the request, from 0. */
+  readonly shape: number;
+  readonly sizeBytes: number;
+  readonly numberOfReplicas: number;
+  readonly asked: number;
+  readonly fit: number;
+  /** The first PLACEMENTS_SHOWN_MAX. */
+  readonly placed: readonly PlacedVolume[];
+  /** The first volume that does not fit whole; null when all do. What does not fit whole books nothing. */
+  readonly firstFailure: {
+    readonly volumeNumber: number;
+    readonly replicaNumber: number;
+    readonly explanation: PlacementExplanation;
+  } | null;
+  /** Null unless asked for. */
+  readonly howManyMore: {
+    readonly count: number;
+    /** True: HOW_MANY_MORE_MAX ended the count, more would fit. */
+    readonly isAtLeast: boolean;
+    /** Why not one more; null when the bound ended the count. */
+    readonly limitedBy: string | null;
+  } | null;
+};
+
+type OfVolume = { readonly volumeId: VolumeId; readonly volumeName: string };
+
+/** A replica of an existing volume that the losses took, and where it would be built anew. */
+export type ReplacedReplica = OfVolume & { readonly replicaId: ReplicaId; readonly place: NamedPlace };
+/** One that fits nowhere then. */
+export type StrandedReplica = OfVolume & {
+  readonly replicaId: ReplicaId;
+  readonly explanation: PlacementExplanation;
+};
+
+/** A list cut to its bound, with how many there are in all. */
+export type Shown<T> = { readonly total: number; readonly shown: readonly T[] };
+
+export type ExistingResult = {
+  readonly volumesHit: number;
+  readonly replicasLost: number;
+  readonly replaced: Shown<ReplacedReplica>;
+  readonly stranded: Shown<StrandedReplica>;
+  /** Volumes that lose every full copy: nothing is left to rebuild them from. */
+  readonly lostVolumes: Shown<OfVolume>;
+};
+
+export type Fill = {
+  /** Maximum less reserve. */
+  readonly capacityBytes: number;
+  readonly scheduledBytes: number;
+};
+
+export type NodeFill = {
+  readonly nodeId: NodeId;
+  readonly nodeName: string;
+  readonly zone: string | null;
+  /** Null: it is not there then. */
+  readonly before: Fill | null;
+  readonly after: Fill | null;
+};
+
+export type ZoneFill = {
+  readonly zone: string | null;
+  readonly before: Fill | null;
+  readonly after: Fill | null;
+};
+
+export type SimulationResult = {
+  /** The whole answer in one plain sentence. */
+  readonly sentence: string;
+  /** True when every volume asked for fits and no existing replica is left without a place. */
+  readonly allFit: boolean;
+  readonly shapes: readonly ShapeResult[];
+  readonly existing: ExistingResult;
+  readonly zones: readonly ZoneFill[];
+  readonly nodes: Shown<NodeFill>;
+  readonly lost: { readonly nodes: readonly string[]; readonly disks: readonly DiskId[] };
+};
