@@ -11,27 +11,8 @@ import type { StorageDisk } from '../model/node.js';
 import { chooseBalanced } from './balance.js';
 import { leastSharedDisks } from './disk-anti-affinity.js';
 import { type CycleChecks, explainRefusal } from './explain.js';
-import { backingImageDiskFilter, backingImageNodeFilter } from './filters/backing-image.filter.js';
-import { diskAllowSchedulingFilter } from './filters/disk-allow-scheduling.filter.js';
-import { diskReadyFilter } from './filters/disk-ready.filter.js';
-import { diskTagsFilter } from './filters/disk-tags.filter.js';
-import { diskTypeFilter } from './filters/disk-type.filter.js';
-import { engineAvailableFilter } from './filters/engine-available.filter.js';
-import { fileSystemLimitFilter } from './filters/file-system-limit.filter.js';
-import { freeSpaceFilter } from './filters/free-space.filter.js';
-import { linkedCloneDiskFilter, linkedCloneNodeFilter } from './filters/linked-clone.filter.js';
-import { nodeAllowSchedulingFilter } from './filters/node-allow-scheduling.filter.js';
-import { nodeReadyFilter } from './filters/node-ready.filter.js';
-import { nodeSchedulableFilter } from './filters/node-schedulable.filter.js';
-import { nodeTagsFilter } from './filters/node-tags.filter.js';
-import { provisionableSpaceFilter } from './filters/provisionable-space.filter.js';
-import { requiredNodeFilter } from './filters/required-node.filter.js';
-import { reuseDiskFilter } from './filters/reuse-disk.filter.js';
-import { topologyFilter } from './filters/topology.filter.js';
 import {
   beginCycle,
-  type DiskFilter,
-  type NodeFilter,
   type Placement,
   type PlacementCycle,
   type PlacementRequest,
@@ -42,37 +23,8 @@ import { acceptableByLeastRange } from './least-range.js';
 import { preferLocal } from './locality.js';
 import { type Occupancy, occupancyOf } from './occupancy.js';
 import { HOLDFAST_PROFILE, type SchedulingProfile } from './profile.js';
+import { NODE_TAG_FILTERS, PLACEMENT_RULES } from './rules.js';
 import { type Tier, tiersOf } from './tiers.js';
-
-/** In the order in which they are asked; the first rejection is the one that is shown. */
-export const NODE_FILTERS: readonly NodeFilter[] = [
-  nodeReadyFilter,
-  nodeSchedulableFilter,
-  nodeAllowSchedulingFilter,
-  linkedCloneNodeFilter,
-  requiredNodeFilter,
-  topologyFilter,
-  engineAvailableFilter,
-];
-
-export const DISK_FILTERS: readonly DiskFilter[] = [
-  reuseDiskFilter,
-  diskReadyFilter,
-  diskAllowSchedulingFilter,
-  linkedCloneDiskFilter,
-  diskTypeFilter,
-  fileSystemLimitFilter,
-  diskTagsFilter,
-  backingImageDiskFilter,
-  freeSpaceFilter,
-  provisionableSpaceFilter,
-];
-
-/** Asked after occupancy is known, because a profile may leave them out on its last rung. */
-const NODE_TAG_FILTERS: readonly NodeFilter[] = [nodeTagsFilter, backingImageNodeFilter];
-
-/** The rules for a new replica, or for the one disk that a request names for reuse. */
-const PLACEMENT_RULES: RuleSet = { nodeFilters: NODE_FILTERS, diskFilters: DISK_FILTERS };
 
 export function placeReplica(
   request: PlacementRequest,
@@ -81,23 +33,35 @@ export function placeReplica(
   profile: SchedulingProfile = HOLDFAST_PROFILE,
 ): Placement {
   const cycle = beginCycle(request, fleet, profile, now);
+  const decision = decidePlacement(cycle);
+  if (decision.kind === 'placed') return decision;
+  return {
+    kind: 'refused',
+    refusals: explainRefusal(cycle, decision.checks, decision.tiers, decision.occupancy),
+  };
+}
+
+/** The decision alone. Words for a refusal cost more than it does, and not every caller wants them. */
+export function decidePlacement(cycle: PlacementCycle): Placed | Unplaced {
   const found = findCandidates(cycle, PLACEMENT_RULES);
-  if (found.kind === 'none') {
-    return { kind: 'refused', refusals: explainRefusal(cycle, found.checks, found.tiers, found.occupancy) };
-  }
+  if (found.kind === 'none') return found;
   const disk = choose(cycle, found.candidates);
   if (disk === undefined) throw new Bug('a rung with candidates gave no disk');
   return placed(disk, found.tier, found.candidates);
 }
 
+type Placed = Extract<Placement, { kind: 'placed' }>;
+
+type Unplaced = {
+  readonly kind: 'none';
+  readonly tiers: readonly Tier[];
+  readonly checks: CycleChecks;
+  readonly occupancy: Occupancy;
+};
+
 type Candidates =
   | { readonly kind: 'found'; readonly tier: Tier; readonly candidates: readonly StorageDisk[] }
-  | {
-      readonly kind: 'none';
-      readonly tiers: readonly Tier[];
-      readonly checks: CycleChecks;
-      readonly occupancy: Occupancy;
-    };
+  | Unplaced;
 
 /** The disks of the first rung that has any left. */
 export function findCandidates(cycle: PlacementCycle, { nodeFilters, diskFilters }: RuleSet): Candidates {
@@ -134,7 +98,7 @@ function chosenDiskId({ request, fleet, profile }: PlacementCycle, disks: readon
   return chooseBalanced(disks, request.sizeBytes, fleet.settings['balance-alpha'], profile);
 }
 
-function placed(disk: StorageDisk, tier: Tier, candidates: readonly StorageDisk[]): Placement {
+function placed(disk: StorageDisk, tier: Tier, candidates: readonly StorageDisk[]): Placed {
   return {
     kind: 'placed',
     nodeId: disk.nodeId,
