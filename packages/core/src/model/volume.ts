@@ -8,6 +8,8 @@ export type Robustness = 'healthy' | 'degraded' | 'faulted' | 'unknown';
 export type DataLocality = 'disabled' | 'best-effort' | 'strict-local';
 /** A volume's own answer to a cluster setting; `ignored` inherits it. */
 export type Override = 'ignored' | 'enabled' | 'disabled';
+/** Which disk of the chosen node a replica gets: the emptiest, or the fullest that still holds it. */
+export type DiskChoice = 'spread' | 'pack';
 export type AutoBalance = 'ignored' | 'disabled' | 'least-effort' | 'best-effort';
 
 export const REPLICA_COUNT_MIN = 1;
@@ -25,6 +27,8 @@ export type VolumeSpec = {
   replicaSoftAntiAffinity: Override;
   replicaZoneSoftAntiAffinity: Override;
   replicaDiskSoftAntiAffinity: Override;
+  /** `ignored`, or absent in a volume of an older version: the cluster's setting decides. */
+  replicaDiskChoice?: 'ignored' | DiskChoice;
   replicaAutoBalance: AutoBalance;
 };
 

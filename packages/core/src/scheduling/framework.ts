@@ -8,6 +8,7 @@ import type { FleetView } from '../lifecycle/views.js';
 import type { DiskId, NodeId } from '../model/ids.js';
 import type { DataEngine, StorageDisk, StorageNode } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
+import type { DiskChoice } from '../model/volume.js';
 import type { LonghornInputs } from './longhorn-inputs.js';
 import type { SchedulingProfile } from './profile.js';
 
@@ -28,6 +29,8 @@ export type PlacementRequest = {
   readonly nodeAntiAffinity: AntiAffinity;
   readonly zoneAntiAffinity: AntiAffinity;
   readonly diskAntiAffinity: AntiAffinity;
+  /** Absent: `spread`, which is all that Longhorn knows. */
+  readonly diskChoice?: DiskChoice;
   /** The volume's other replicas. */
   readonly replicas: readonly Replica[];
   /** The only node allowed (a pinned replica). */

@@ -95,7 +95,8 @@ function chosenDiskId({ request, fleet, profile }: PlacementCycle, disks: readon
     const sizeBytes = request.longhorn?.replicaSizeBytes ?? request.sizeBytes;
     return acceptableByLeastRange(disks, sizeBytes)[0]?.diskId;
   }
-  return chooseBalanced(disks, request.sizeBytes, fleet.settings['balance-alpha'], profile);
+  const { sizeBytes, diskChoice = 'spread' } = request;
+  return chooseBalanced(disks, { sizeBytes, alpha: fleet.settings['balance-alpha'], diskChoice }, profile);
 }
 
 function placed(disk: StorageDisk, tier: Tier, candidates: readonly StorageDisk[]): Placed {

@@ -3,7 +3,7 @@ import type { FleetView } from '../lifecycle/views.js';
 import { Bug } from '../model/faults.js';
 import type { NodeId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
-import type { Override, Volume } from '../model/volume.js';
+import type { DiskChoice, Override, Volume, VolumeSpec } from '../model/volume.js';
 import type { AntiAffinity, CandidateRefusal, PlacementRequest } from './framework.js';
 import { placeReplica } from './place-replica.js';
 import { provisionableBytes } from './space.js';
@@ -44,6 +44,7 @@ export function placementRequest(
       spec.replicaDiskSoftAntiAffinity,
       settings['replica-disk-soft-anti-affinity'],
     ),
+    diskChoice: diskChoice(spec.replicaDiskChoice, settings['replica-disk-choice']),
     replicas,
     // A volume that is not attached has no node to be local to: it is attached where its replica is.
     requiredNodeId: spec.dataLocality === 'strict-local' ? volume.attachedNodeId : undefined,
@@ -56,6 +57,10 @@ export function placementRequest(
 export function antiAffinity(override: Override, softBySetting: boolean): AntiAffinity {
   const isSoft = override === 'ignored' ? softBySetting : override === 'enabled';
   return isSoft ? 'preferred' : 'required';
+}
+
+function diskChoice(override: VolumeSpec['replicaDiskChoice'], bySetting: DiskChoice): DiskChoice {
+  return override === undefined || override === 'ignored' ? bySetting : override;
 }
 
 /**

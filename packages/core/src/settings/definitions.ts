@@ -81,6 +81,14 @@ export const SETTINGS = {
     category: 'scheduling',
     description: 'Weight of absolute free bytes against the free share in the balance score (Holdfast).',
   },
+  'replica-disk-choice': {
+    type: 'enum',
+    default: 'spread',
+    options: ['spread', 'pack'],
+    category: 'scheduling',
+    description:
+      'Which disk of the chosen node takes a replica: spread takes the emptiest, pack the fullest that fits, which keeps room for large volumes (Holdfast).',
+  },
   'replica-auto-balance': {
     type: 'enum',
     default: 'disabled',

@@ -1,0 +1,113 @@
+/**
+ * What the score of every option needs to know about all options together: how many, their sums, and the two largest
+ * and two smallest values, so that any one value can be left out. With it one option is scored in constant time.
+ *
+ * Sums are of whole bytes, shares are summed per capacity and in the order of the capacities: the same options give
+ * the same score, bit by bit, in whatever order they come and whether one by one or a group at a time.
+ */
+import { usableShare } from './balance-score.js';
+import { ExactSum } from './exact-sum.js';
+
+/** Options of one capacity, known only by their number, their sum and their extremes. */
+export type CapacityGroup = {
+  readonly count: number;
+  readonly usableSum: ExactSum;
+  readonly totalBytes: number;
+  readonly largestBytes: number;
+  readonly smallestBytes: number;
+};
+
+export class CapacitySummary {
+  private count = 0;
+  private readonly usable = new Extremes();
+  private readonly shares = new Extremes();
+  private readonly sumByTotal = new Map<number, ExactSum>();
+  private sums: { usable: number; shares: number } | undefined;
+
+  add(usableBytes: number, totalBytes: number): void {
+    this.count += 1;
+    this.sumOf(totalBytes).add(usableBytes);
+    this.addExtreme(usableBytes, totalBytes);
+  }
+
+  /** The group's second largest and smallest are added by `addExtreme`, where they can matter. */
+  addGroup({ count, usableSum, totalBytes, largestBytes, smallestBytes }: CapacityGroup): void {
+    this.count += count;
+    this.sumOf(totalBytes).addSum(usableSum);
+    this.usable.addLarge(largestBytes);
+    this.usable.addSmall(smallestBytes);
+    this.shares.addLarge(usableShare({ usableBytes: largestBytes, totalBytes }));
+    this.shares.addSmall(usableShare({ usableBytes: smallestBytes, totalBytes }));
+  }
+
+  addExtreme(usableBytes: number, totalBytes: number): void {
+    const share = usableShare({ usableBytes, totalBytes });
+    this.usable.addLarge(usableBytes);
+    this.usable.addSmall(usableBytes);
+    this.shares.addLarge(share);
+    this.shares.addSmall(share);
+  }
+
+  /** The hybrid score of all options once `sizeBytes` has been placed on the one with these figures. */
+  scoreAfterPlacing(usableBytes: number, totalBytes: number, sizeBytes: number, alpha: number): number {
+    this.sums ??= this.addUp();
+    const { usable, shares } = this.sums;
+    const leftBytes = usableBytes - sizeBytes;
+    const share = usableShare({ usableBytes, totalBytes });
+    const leftShare = usableShare({ usableBytes: leftBytes, totalBytes });
+    const absolute = this.usable.rangeAfter(usableBytes, leftBytes) / this.mean(usable - sizeBytes);
+    const ratio = this.shares.rangeAfter(share, leftShare) / this.mean(shares - share + leftShare);
+    return alpha * absolute + (1 - alpha) * ratio;
+  }
+
+  /** Without a positive mean nothing is left to balance: every option is as good as any other. */
+  private mean(sum: number): number {
+    return sum > 0 ? sum / this.count : Number.POSITIVE_INFINITY;
+  }
+
+  private sumOf(totalBytes: number): ExactSum {
+    const known = this.sumByTotal.get(totalBytes);
+    if (known !== undefined) return known;
+    const sum = new ExactSum();
+    this.sumByTotal.set(totalBytes, sum);
+    return sum;
+  }
+
+  private addUp(): { usable: number; shares: number } {
+    const usable = new ExactSum();
+    let shares = 0;
+    for (const [totalBytes, sum] of [...this.sumByTotal].sort(([a], [b]) => a - b)) {
+      usable.addSum(sum);
+      shares += usableShare({ usableBytes: sum.toNumber(), totalBytes });
+    }
+    return { usable: usable.toNumber(), shares };
+  }
+}
+
+class Extremes {
+  private largest = Number.NEGATIVE_INFINITY;
+  private nextLargest = Number.NEGATIVE_INFINITY;
+  private smallest = Number.POSITIVE_INFINITY;
+  private nextSmallest = Number.POSITIVE_INFINITY;
+
+  addLarge(value: number): void {
+    if (value > this.largest) {
+      this.nextLargest = this.largest;
+      this.largest = value;
+    } else if (value > this.nextLargest) this.nextLargest = value;
+  }
+
+  addSmall(value: number): void {
+    if (value < this.smallest) {
+      this.nextSmallest = this.smallest;
+      this.smallest = value;
+    } else if (value < this.nextSmallest) this.nextSmallest = value;
+  }
+
+  /** Largest minus smallest once one of the values has changed. */
+  rangeAfter(before: number, after: number): number {
+    const most = Math.max(after, before === this.largest ? this.nextLargest : this.largest);
+    const least = Math.min(after, before === this.smallest ? this.nextSmallest : this.smallest);
+    return most - least;
+  }
+}
