@@ -4,7 +4,13 @@ import { toFault } from './hosts/ipc-peer.js';
 import { postJson } from './json-http.js';
 
 /** These read or write a good deal of data while nobody waits for them. */
-const SLOW: ReadonlySet<CommandName> = new Set(['merge-down', 'hashes', 'start-over', 'cancel-pull']);
+const SLOW: ReadonlySet<CommandName> = new Set<CommandName>([
+  'purge',
+  'hashes',
+  'block-hashes',
+  'prepare',
+  'cancel-pull',
+]);
 const SLOW_TIMEOUT_MS = 60_000;
 /** Users' I/O waits for some of the others: no longer than for a silent copy. */
 const TIMEOUT_MS = 8_000;

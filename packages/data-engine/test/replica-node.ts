@@ -60,6 +60,11 @@ export class ReplicaNode {
     };
   }
 
+  /** The copy itself, as its service has it open. */
+  async replica(replicaId: string): Promise<Replica> {
+    return (await this.service.find(replicaId)).replica;
+  }
+
   /** The process that holds the replica dies and another one opens it: what was only in memory is gone. */
   async crash(nodes: ReplicaNodes, replicaId: string): Promise<void> {
     for (const socket of this.sockets) socket.destroy();

@@ -1,18 +1,32 @@
 /** Checks the commands that engines send to copies; their meaning is in the data engine's `commands.ts`. */
 import { copyRecordSchema } from '@holdfast/core/model/agent-protocol.js';
+import { BLOCK_HASHES, type CommandName } from '@holdfast/data-engine/replica/commands.js';
+import { LAYERS_MAX } from '@holdfast/data-engine/replica/layer-tree.js';
 import { z } from 'zod';
 
 const counter = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const uuid = z.string().uuid();
 const epoch = counter;
 
-/** A copy holds at most 250 layers. */
-const LAYERS_MAX = 250;
+const drop = z.object({
+  replicaIds: z.array(uuid).max(64),
+  regions: z.array(z.tuple([counter, counter])).max(4096),
+  regionBytes: counter,
+  sinceEpoch: counter,
+});
 
-const frozenLayer = z.object({
+const snapshotAsk = z.object({
   id: uuid,
   name: z.string().min(1).max(256),
   origin: z.enum(['user', 'system']),
+  createdAt: z.string().max(64),
+  drop: drop.nullable(),
+});
+
+const frozenLayer = snapshotAsk.extend({
+  parentId: uuid.nullable(),
+  sizeBytes: counter,
+  removed: z.boolean(),
 });
 
 const pullSource = z.object({
@@ -23,26 +37,51 @@ const pullSource = z.object({
   secret: z.string().max(256),
 });
 
-const pulledLayer = frozenLayer.extend({
+const pulledLayer = z.object({
+  id: uuid,
+  name: z.string().min(1).max(256),
   method: z.enum(['full', 'delta', 'fast']),
   reason: z.string().max(1024),
   heldBytes: counter,
+  // Of two maps, each with at most 4,096 runs.
+  ranges: z
+    .array(z.tuple([counter, counter]))
+    .max(8192)
+    .nullable(),
 });
 
+const blockHash = z.enum(BLOCK_HASHES);
+const tuning = z.object({ bandwidthBytesPerSecond: counter.min(1).nullable(), paused: z.boolean() });
 const rebuild = z.object({ epoch, rebuildId: uuid });
+const layer = z.object({ epoch, layerId: uuid });
 
 export const COMMAND_SCHEMAS = {
   open: z.object({ epoch }),
   record: z.object({ epoch, record: copyRecordSchema }),
-  snapshot: z.object({ epoch, layer: frozenLayer }),
+  snapshot: z.object({ epoch, layer: snapshotAsk, sizeBytes: counter }),
+  unfreeze: layer,
+  revert: layer.extend({ headId: uuid }),
+  'mark-removed': layer,
+  purge: layer.extend({ firstWindow: counter }),
   chain: z.object({ epoch }),
-  'merge-down': z.object({ epoch, layerId: uuid, firstWindow: counter }),
   stat: z.object({ epoch }),
   intent: z.object({ epoch }),
   settle: z.object({ epoch }),
-  'start-over': rebuild.extend({ layers: z.array(frozenLayer).max(LAYERS_MAX) }),
-  pull: rebuild.extend({ source: pullSource, layers: z.array(pulledLayer).max(LAYERS_MAX) }),
+  prepare: rebuild.extend({
+    layers: z.array(frozenLayer.extend({ from: uuid.nullable() })).max(LAYERS_MAX),
+    headParentId: uuid.nullable(),
+    sizeBytes: counter,
+  }),
+  pull: rebuild.extend({
+    sources: z.array(pullSource).min(1).max(64),
+    layers: z.array(pulledLayer).max(LAYERS_MAX),
+    blockHash,
+    tuning,
+  }),
+  'tune-pull': rebuild.extend({ tuning }),
   progress: rebuild,
   'cancel-pull': rebuild,
-  hashes: z.object({ epoch, layerId: uuid, firstWindow: counter }),
-};
+  hashes: layer.extend({ firstWindow: counter, endWindow: counter }),
+  'block-hashes': layer.extend({ blockHash, firstWindow: counter, endWindow: counter }),
+  'hash-layer': layer.extend({ force: z.boolean() }),
+} satisfies Record<CommandName, z.ZodType>;

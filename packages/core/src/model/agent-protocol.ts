@@ -51,6 +51,8 @@ export const rebuildReportSchema = z.object({
   replicaId: uuid,
   state: z.enum(['running', 'succeeded', 'failed']),
   phase: z.enum(REBUILD_PHASES),
+  /** Held up by request; user writes still reach the target. */
+  paused: z.boolean().optional(),
   bytes: z.object({ total: bytes, compared: bytes, skipped: bytes, sent: bytes, written: bytes }),
   rateBytesPerSecond: bytes,
   snapshots: z
@@ -165,6 +167,17 @@ export const startEngineReplySchema = z.object({
 
 /** DELETE /v1/engines/{volumeId}?epoch=…: flushes, marks the copies clean and stops. 200 also when there is none. */
 
+export const rebuildOptionsSchema = z.object({
+  /** Leave out layers whose checksums are equal. */
+  fastRebuild: z.boolean(),
+  /** By which hash blocks are compared. */
+  blockHash: z.enum(['sha512', 'blake3']),
+  /** Current copies to read from at once. */
+  sourcesMax: z.number().int().min(1).max(64),
+  /** Null for no limit. */
+  bandwidthBytesPerSecond: bytes.nullable(),
+});
+
 /**
  * POST /v1/engines/{volumeId}/rebuilds: brings one replica up to date: joins it as WO, fixes what is to be copied by
  * a system snapshot, copies, verifies by content, promotes it to RW. Answers at once; progress is in the engine's
@@ -176,6 +189,7 @@ export const startRebuildSchema = z.object({
   target: replicaAddressSchema,
   /** Preferred source; the engine takes any RW copy when it is gone. */
   sourceReplicaId: uuid.nullable(),
+  options: rebuildOptionsSchema.optional(),
 });
 
 /** POST /v1/engines/{volumeId}/drop: drops one replica to ERR (its node drains, or the copy is to be removed). */
@@ -204,6 +218,7 @@ export type OpenReplicaReply = z.infer<typeof openReplicaReplySchema>;
 export type ReplicaAddress = z.infer<typeof replicaAddressSchema>;
 export type StartEngine = z.infer<typeof startEngineSchema>;
 export type StartEngineReply = z.infer<typeof startEngineReplySchema>;
+export type RebuildOptions = z.infer<typeof rebuildOptionsSchema>;
 export type StartRebuild = z.infer<typeof startRebuildSchema>;
 export type DropReplica = z.infer<typeof dropReplicaSchema>;
 export type ChecksumReply = z.infer<typeof checksumReplySchema>;

@@ -23,6 +23,8 @@ export type CopiesPorts = {
   replicaTimeoutMs: number;
   confirmRecord: (record: CopyRecord) => Promise<void>;
   onChange: () => void;
+  /** A current copy is one no more, while others go on. */
+  onDropped: (link: ReplicaLink) => void;
   /** Called once, when the copies can't serve any more. */
   onStop: (error: StorageFault) => void;
 };
@@ -136,7 +138,8 @@ export class Copies {
       this.stop(staleEpoch(this.ports.epoch, this.ports.epoch + 1));
       return;
     }
-    const wasMember = link.mode === 'RW' || link === this.promoting;
+    const wasCurrent = link.mode === 'RW';
+    const wasMember = wasCurrent || link === this.promoting;
     link.mode = 'ERR';
     link.reason = error instanceof Error ? error.message : String(error);
     link.client.destroy(new Error(`the copy was dropped: ${link.reason}`));
@@ -145,6 +148,7 @@ export class Copies {
       this.stop(new StorageFault('engine.no_replica', { publicMessage: `no copy is left: ${link.reason}` }));
     } else if (wasMember) {
       void this.membership.update();
+      if (wasCurrent) this.ports.onDropped(link);
     }
   }
 

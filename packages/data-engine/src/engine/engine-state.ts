@@ -1,4 +1,4 @@
-import type { ReplicaAddress, StartEngine } from '@holdfast/core/model/agent-protocol.js';
+import type { RebuildOptions, ReplicaAddress, StartEngine } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { RebuildMethod } from '@holdfast/core/model/rebuild.js';
 import type { ConnectControl } from '../replica/commands.js';
@@ -10,12 +10,48 @@ export type RebuildSpec = {
   rebuildId: string;
   target: ReplicaAddress;
   sourceReplicaId: string | null;
+  options?: RebuildOptions | undefined;
 };
+
+/** What is done where the control plane says nothing: as the seeds have it. */
+export const DEFAULT_REBUILD_OPTIONS: RebuildOptions = {
+  fastRebuild: true,
+  blockHash: 'sha512',
+  sourcesMax: 1,
+  bandwidthBytesPerSecond: null,
+};
+
+export type PlannedLayer = {
+  id: string;
+  method: RebuildMethod;
+  reason: string;
+  /** The target's own layer that it starts from. */
+  from: string | null;
+  /** The only regions that are compared. */
+  regions: readonly Regions[] | null;
+};
+
+export type Regions = { regionBytes: number; runs: readonly (readonly [number, number])[] };
 
 /** How each frozen layer gets to a rebuild's target; the rule itself lives in core. */
 export type PlanLayers = (
-  layers: readonly { id: string; name: string; onTarget: 'absent' }[],
-) => { id: string; method: RebuildMethod; reason: string }[];
+  source: readonly {
+    id: string;
+    name: string;
+    parentId: string | null;
+    heldBytes: number;
+    checksum: string | null;
+    drop: { replicaIds: readonly string[]; regions: Regions; sinceEpoch: number } | null;
+  }[],
+  target: {
+    replicaId: string;
+    recordEpoch: number | null;
+    layers: readonly { id: string; parentId: string | null; heldBytes: number; checksum: string | null }[];
+    head: { id: string; parentId: string | null; heldBytes: number };
+    intent: Regions;
+  },
+  options: { fastRebuild: boolean },
+) => readonly PlannedLayer[];
 
 export type EngineDependencies = {
   connectControl: ConnectControl;

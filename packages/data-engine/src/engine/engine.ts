@@ -12,13 +12,17 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { serveExport } from '../nbd/server.js';
+import type { PullTuning } from '../replica/commands.js';
 import { RebuildRun } from '../sync/rebuild-run.js';
+import { agreeOnLayers } from './agree-on-layers.js';
 import { Copies } from './copies.js';
+import { DropMarks } from './drop-marks.js';
 import type { EngineDependencies, EngineSpec, RebuildSpec } from './engine-state.js';
 import { openLink, type ReplicaLink } from './replica-link.js';
 import { Resync } from './resync.js';
 import { Settling } from './settling.js';
 import { VolumeDevice } from './volume-device.js';
+import { VolumeSnapshots } from './volume-snapshots.js';
 
 /** A clean stop takes no longer; agents have to end within ten seconds. */
 const STOP_MAX_MS = 6_000;
@@ -30,6 +34,8 @@ const REBUILDS_KEPT = 8;
 export class Engine {
   readonly copies: Copies;
   readonly device: VolumeDevice;
+  readonly snapshots: VolumeSnapshots;
+  readonly drops: DropMarks;
   private readonly settling: Settling;
   private readonly sockets = new Set<Socket>();
   private rebuilds: RebuildRun[] = [];
@@ -52,10 +58,13 @@ export class Engine {
       replicaTimeoutMs: spec.replicaTimeoutMs,
       confirmRecord: dependencies.confirmRecord,
       onChange: dependencies.onChange,
+      onDropped: ({ replicaId }) => this.drops.note(replicaId, spec.epoch),
       onStop: (error) => this.cutOff(error),
     });
     this.device = new VolumeDevice(this.copies, spec.sizeBytes);
     this.settling = new Settling(this.copies, this.device, spec.epoch);
+    this.drops = new DropMarks(this.copies, this.device, spec.epoch, () => this.equal());
+    this.snapshots = new VolumeSnapshots(this);
   }
 
   /**
@@ -75,9 +84,22 @@ export class Engine {
     for (const link of links) this.copies.add(link);
     this.writtenBytes = Math.max(...links.map(({ opened }) => opened.writtenBytes));
     await this.copies.membership.establish();
+    for (const link of await agreeOnLayers(this.copies.withMode('RW'), this.spec.epoch)) {
+      this.copies.fail(link, new Error('its snapshots are not those of the other copies'));
+    }
+    await this.copies.membership.settled();
     this.copies.requireServing();
+    this.device.shrinkTo(Math.min(...links.map(({ client }) => client.sizeBytes)));
     this.isOpen = true;
     this.beginResync();
+    // An expansion that was interrupted, or asked for while no engine ran.
+    if (this.device.sizeBytes < this.spec.sizeBytes)
+      void this.snapshots.expand(this.spec.sizeBytes).catch(() => undefined);
+    const here = new Set(links.map(({ replicaId }) => replicaId));
+    // Current until now, and not to be reached: they may come back.
+    for (const member of this.spec.record.members) {
+      if (!here.has(member)) this.drops.note(member, this.spec.record.epoch);
+    }
   }
 
   serve(socket: Socket, negotiated: Negotiated, rest: Buffer): void {
@@ -96,9 +118,10 @@ export class Engine {
   startRebuild(spec: RebuildSpec): void {
     this.copies.requireServing();
     if (this.rebuilds.some(({ rebuildId }) => rebuildId === spec.rebuildId)) return;
-    if (this.rebuilds.some(({ isRunning }) => isRunning)) {
+    if (this.isRebuilding) {
       throw new StorageFault('engine.busy', { publicMessage: 'another rebuild of this volume is running' });
     }
+    this.snapshots.requireNotBusy();
     if (this.copies.find(spec.target.replicaId)?.mode === 'RW') {
       throw new StorageFault('rebuild.finished', { publicMessage: 'the copy is up to date' });
     }
@@ -106,6 +129,18 @@ export class Engine {
     this.rebuilds = [...this.rebuilds.slice(-REBUILDS_KEPT + 1), run];
     run.start();
     this.dependencies.onChange();
+  }
+
+  get isRebuilding(): boolean {
+    return this.rebuilds.some(({ isRunning }) => isRunning);
+  }
+
+  get hasClients(): boolean {
+    return this.sockets.size > 0;
+  }
+
+  tuneRebuild(rebuildId: string, tuning: PullTuning): void {
+    this.rebuilds.find((run) => run.rebuildId === rebuildId)?.tune(tuning);
   }
 
   async cancelRebuild(rebuildId: string): Promise<void> {
@@ -128,8 +163,8 @@ export class Engine {
   tick(nowMs: number): void {
     if (this.copies.stopReason !== undefined) return;
     this.copies.tick(nowMs);
-    // Before the copies are equal, clearing their maps would hide where they differ.
-    if (this.resync === undefined) this.settling.tick(nowMs);
+    // Before the copies are equal, or a drop is marked, clearing their maps would hide where they differ.
+    if (this.resync === undefined && !this.drops.isPending) this.settling.tick(nowMs);
     // Asked once more after the last change began, because a copy may have answered while it was still being written.
     const mayHaveGrown = this.device.lastChangeMs + STAT_PAUSE_MS >= this.askedWrittenMs;
     if (nowMs - this.askedWrittenMs > STAT_PAUSE_MS && mayHaveGrown) {
@@ -178,10 +213,11 @@ export class Engine {
 
   private async letGo(): Promise<void> {
     for (const run of this.rebuilds) await run.cancel();
+    if (this.resync === undefined) await this.drops.settled();
     await this.device.exclusive(async () => {
       if (this.copies.stopReason !== undefined || !this.isOpen) return;
       await this.device.flush().catch(() => undefined);
-      if (this.resync === undefined) await this.settling.settleQuietly();
+      if (this.resync === undefined && !this.drops.isPending) await this.settling.settleQuietly();
     });
   }
 

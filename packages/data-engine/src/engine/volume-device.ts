@@ -18,8 +18,22 @@ export class VolumeDevice implements NbdExport {
 
   constructor(
     private readonly copies: Copies,
-    readonly sizeBytes: number,
+    private size: number,
   ) {}
+
+  get sizeBytes(): number {
+    return this.size;
+  }
+
+  /** What the smallest copy can hold. Before anything is served. */
+  shrinkTo(sizeBytes: number): void {
+    this.size = Math.min(this.size, sizeBytes);
+  }
+
+  /** Clients that are connected see the new size when they connect again: NBD tells it once. */
+  grow(sizeBytes: number): void {
+    this.size = Math.max(this.size, sizeBytes);
+  }
 
   /** True while nothing is being changed. */
   get isQuiet(): boolean {

@@ -33,9 +33,7 @@ export class BlockFile {
   static async create(path: string, sizeBytes: number): Promise<BlockFile> {
     const file = new BlockFile(await openFd(path, 'wx+'), path);
     try {
-      await new Promise<void>((resolve, reject) => {
-        fs.ftruncate(file.fd, sizeBytes, (error) => (error === null ? resolve() : reject(error)));
-      });
+      await file.resize(sizeBytes);
     } catch (error) {
       await file.close();
       throw error;
@@ -63,6 +61,16 @@ export class BlockFile {
     });
   }
 
+  /** What is added reads as zeros. */
+  resize(sizeBytes: number): Promise<void> {
+    return this.use(
+      () =>
+        new Promise((resolve, reject) => {
+          fs.ftruncate(this.fd, sizeBytes, (error) => (error === null ? resolve() : reject(error)));
+        }),
+    );
+  }
+
   /** Data and what is needed to read it back are on the disk when this returns. */
   syncData(): Promise<void> {
     return this.use(
@@ -73,11 +81,14 @@ export class BlockFile {
     );
   }
 
-  stat(): Promise<fs.Stats> {
+  /** Times in nanoseconds: two changes may follow each other within a millisecond. */
+  stat(): Promise<fs.BigIntStats> {
     return this.use(
       () =>
         new Promise((resolve, reject) => {
-          fs.fstat(this.fd, (error, stats) => (error === null ? resolve(stats) : reject(error)));
+          fs.fstat(this.fd, { bigint: true }, (error, stats) =>
+            error === null ? resolve(stats) : reject(error),
+          );
         }),
     );
   }

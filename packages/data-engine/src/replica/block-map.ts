@@ -15,7 +15,16 @@ export class BlockMap {
   private readonly dirty = new Set<number>();
   private held = 0;
 
-  constructor(readonly blockCount: number) {}
+  constructor(private blocks: number) {}
+
+  get blockCount(): number {
+    return this.blocks;
+  }
+
+  /** Blocks past the old end are not held. Never shrinks. */
+  grow(blockCount: number): void {
+    this.blocks = Math.max(this.blocks, blockCount);
+  }
 
   get heldBlocks(): number {
     return this.held;
@@ -40,8 +49,9 @@ export class BlockMap {
     this.change(first, count, false);
   }
 
-  /** The run that starts at `first`, cut off at `limit` blocks. */
+  /** The run that starts at `first`, cut off at `limit` blocks. Past the end of the layer nothing is held. */
   runAt(first: number, limit: number): BlockRun {
+    if (first >= this.blockCount) return { first, count: limit, held: false };
     const held = this.has(first);
     const end = Math.min(first + limit, this.blockCount);
     let at = first + 1;
@@ -62,7 +72,9 @@ export class BlockMap {
       if ((((page[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0) !== held) break;
       at += 1;
     }
-    return { first, count: Math.min(at, end) - first, held };
+    const reached = Math.min(at, end);
+    const isOpenEnd = !held && reached === this.blockCount;
+    return { first, count: isOpenEnd ? limit : reached - first, held };
   }
 
   /** All runs of held blocks between `first` and `end`, in order. */

@@ -15,7 +15,7 @@ export const REGION_BYTES = 16 * MIB;
 export type RegionRun = { first: number; count: number };
 
 export class IntentMap {
-  private readonly durable: Uint8Array;
+  private durable: Uint8Array;
   private gathering: { regions: Set<number>; done: Promise<void> } | undefined;
   private storing: Promise<void> = Promise.resolve();
 
@@ -46,7 +46,10 @@ export class IntentMap {
       throw corrupt('its write-intent map is missing', error);
     }
     const map = new IntentMap(file, regionCount);
-    if ((await file.stat()).size !== map.durable.length) {
+    const size = Number((await file.stat()).size);
+    // Longer than the volume: growing it was interrupted.
+    if (size > map.durable.length) await file.resize(map.durable.length);
+    if (size < map.durable.length) {
       await file.close();
       throw corrupt('its write-intent map has the wrong size');
     }
@@ -69,6 +72,16 @@ export class IntentMap {
     this.gathering ??= this.startGathering();
     for (let region = first; region <= last; region += 1) this.gathering.regions.add(region);
     return this.gathering.done;
+  }
+
+  /** Nothing may be written while this runs. */
+  async grow(sizeBytes: number): Promise<void> {
+    await this.storing;
+    const grown = new Uint8Array(Math.ceil(Math.ceil(sizeBytes / REGION_BYTES) / 8));
+    if (grown.length <= this.durable.length) return;
+    grown.set(this.durable);
+    this.durable = grown;
+    await this.store();
   }
 
   /** Nothing may be written while this runs. */

@@ -66,6 +66,11 @@ export class Layer {
     else this.map.clearRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
   }
 
+  /** Gives the space of a range back that a newer layer answers for. */
+  async forget(position: number, lengthBytes: number): Promise<void> {
+    await this.zero(position, lengthBytes, true, false);
+  }
+
   /**
    * Everything written before is durable when this returns: first the data, then the map.
    *
@@ -82,8 +87,27 @@ export class Layer {
     await this.mapFile.syncData();
   }
 
-  async allocatedBytes(): Promise<number> {
-    return (await this.data.stat()).blocks * 512;
+  get sizeBytes(): number {
+    return this.map.blockCount * BLOCK_BYTES;
+  }
+
+  /**
+   * Makes room at the end. The metadata still says the smaller size: until it says the larger one, a crash leaves
+   * files that are cut back at the next open.
+   */
+  async grow(sizeBytes: number): Promise<void> {
+    if (sizeBytes <= this.sizeBytes) return;
+    await this.data.resize(sizeBytes);
+    this.map.grow(blocksOf(sizeBytes));
+    await this.mapFile.resize(this.map.pageCount * PAGE_BYTES);
+    await this.data.syncData();
+    await this.mapFile.syncData();
+  }
+
+  /** The state of both files in one text, which is another one after any change. */
+  async changeTime(): Promise<string> {
+    const [data, map] = await Promise.all([this.data.stat(), this.mapFile.stat()]);
+    return `${data.ctimeNs}-${map.ctimeNs}`;
   }
 
   async close(): Promise<void> {
@@ -107,8 +131,13 @@ async function openPart(file: string, expectedBytes: number): Promise<BlockFile>
   } catch (error) {
     throw corrupt(`${path.basename(file)} can't be opened`, error);
   }
-  const { size } = await part.stat();
+  const size = Number((await part.stat()).size);
   if (size === expectedBytes) return part;
+  // Longer than the metadata says: growing was interrupted, and nothing at the end was ever promised to anybody.
+  if (size > expectedBytes) {
+    await part.resize(expectedBytes);
+    return part;
+  }
   await part.close();
   throw corrupt(`${path.basename(file)} has ${size} bytes instead of ${expectedBytes}`);
 }

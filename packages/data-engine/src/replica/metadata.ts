@@ -8,16 +8,18 @@ import path from 'node:path';
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, isId } from '@holdfast/core/model/ids.js';
+import { asId } from '@holdfast/core/model/ids.js';
 import { writeDurably } from './durable-file.js';
 import { corrupt } from './layer.js';
+import type { LayerMetadata } from './layer-tree.js';
+import { parseLayers } from './parse-layers.js';
+import { isCount, isObject, isUuid } from './stored-values.js';
 import { systemCode } from './system-error.js';
 
-export const FORMAT_VERSION = 1;
+/** 2: layers form a tree and have sizes of their own. A copy of format 1 is read as a plain chain. */
+export const FORMAT_VERSION = 2;
+const FORMATS_READ: readonly unknown[] = [1, FORMAT_VERSION];
 const METADATA_FILE = 'replica.json';
-
-/** A layer of the chain. `id` and `name` are the same on all copies; `file` is this copy's own. */
-export type LayerMetadata = { id: string; name: string; origin: 'user' | 'system'; file: string };
 
 export type ReplicaMetadata = {
   replicaId: string;
@@ -31,7 +33,7 @@ export type ReplicaMetadata = {
   record: CopyRecord | null;
   /** The rebuild that fills this copy; null when the copy is whole. */
   rebuildId: string | null;
-  /** Oldest first. The last one is the head, the only one that takes writes. */
+  /** Parents before their children. The last one is the head, the only one that takes writes. */
   layers: readonly LayerMetadata[];
 };
 
@@ -67,9 +69,9 @@ export async function loadMetadata(directory: string): Promise<ReplicaMetadata> 
 
 function parseMetadata(stored: unknown): ReplicaMetadata {
   if (!isObject(stored)) throw corrupt('its metadata is not an object');
-  if (stored.format !== FORMAT_VERSION) {
+  if (!FORMATS_READ.includes(stored.format)) {
     throw new StorageFault('replica.format_unknown', {
-      publicMessage: `the copy has format ${String(stored.format)}; this program knows ${FORMAT_VERSION}`,
+      publicMessage: `the copy has format ${String(stored.format)}; this program knows up to ${FORMAT_VERSION}`,
       cures: ['run the version that wrote it, or a newer one'],
     });
   }
@@ -80,7 +82,7 @@ function parseMetadata(stored: unknown): ReplicaMetadata {
   if (typeof secret !== 'string' || !isCount(epoch)) throw corrupt('its secret or epoch is missing');
   if (rebuildId !== null && !isUuid(rebuildId)) throw corrupt('its rebuild is wrong');
   const record = stored.record === null ? null : parseRecord(stored.record);
-  const layers = parseLayers(stored.layers);
+  const layers = parseLayers(stored.layers, sizeBytes);
   return { replicaId, volumeId, diskId, sizeBytes, secret, epoch, rebuildId, record, layers };
 }
 
@@ -91,27 +93,4 @@ function parseRecord(stored: unknown): CopyRecord {
     throw corrupt('its record is wrong');
   }
   return { epoch, dataGeneration, members: members.map((member) => asId(member)) };
-}
-
-function parseLayers(stored: unknown): LayerMetadata[] {
-  if (!Array.isArray(stored) || stored.length === 0) throw corrupt('it has no layers');
-  return stored.map((layer: unknown) => {
-    if (!isObject(layer)) throw corrupt('a layer is wrong');
-    const { id, name, origin, file } = layer;
-    if (!isUuid(id) || typeof name !== 'string' || !isUuid(file)) throw corrupt('a layer is wrong');
-    if (origin !== 'user' && origin !== 'system') throw corrupt('a layer is wrong');
-    return { id, name, origin, file };
-  });
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}
-
-function isUuid(value: unknown): value is string {
-  return typeof value === 'string' && isId(value);
 }

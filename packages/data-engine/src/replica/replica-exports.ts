@@ -60,10 +60,11 @@ export class LayerExport implements NbdExport {
   readonly readOnly = true;
   readonly blockSizeMinBytes = 1;
 
-  constructor(
-    readonly sizeBytes: number,
-    private readonly layer: Layer,
-  ) {}
+  constructor(private readonly layer: Layer) {}
+
+  get sizeBytes(): number {
+    return this.layer.sizeBytes;
+  }
 
   async read(offset: number, lengthBytes: number): Promise<Payload> {
     const buffer = Buffer.allocUnsafe(lengthBytes);
@@ -109,5 +110,5 @@ export function openExport(
   if (layer === undefined || isHead) {
     throw new StorageFault('snapshot.not_found', { publicMessage: 'the copy has no such frozen layer' });
   }
-  return new LayerExport(replica.sizeBytes, layer);
+  return new LayerExport(layer);
 }

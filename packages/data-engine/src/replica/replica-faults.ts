@@ -1,9 +1,6 @@
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 
-/** A chain may not grow without bound: every read of an unwritten block walks it. Longhorn's bound. */
-export const LAYERS_MAX = 250;
-
 export function staleEpoch(epoch: number, newest: number): StorageFault {
   return new StorageFault('engine.stale_epoch', {
     publicMessage: `epoch ${epoch} has been replaced by ${newest}`,
@@ -11,10 +8,21 @@ export function staleEpoch(epoch: number, newest: number): StorageFault {
   });
 }
 
-export function tooManyLayers(): StorageFault {
+export function tooManyLayers(max: number): StorageFault {
   return new StorageFault('replica.too_many_layers', {
-    publicMessage: `a copy holds at most ${LAYERS_MAX} layers`,
-    cures: ['delete snapshots that are no longer needed'],
+    publicMessage: `a copy holds at most ${max} layers`,
+    cures: ['delete snapshots that are no longer needed, and purge'],
+  });
+}
+
+export function snapshotNotFound(): StorageFault {
+  return new StorageFault('snapshot.not_found', { publicMessage: 'the copy has no such snapshot' });
+}
+
+export function snapshotInUse(): StorageFault {
+  return new StorageFault('snapshot.in_use', {
+    publicMessage: 'another snapshot stands on it',
+    cures: ['purge: it is taken out as soon as one layer at most stands on it'],
   });
 }
 

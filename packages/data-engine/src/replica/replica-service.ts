@@ -6,25 +6,33 @@
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChecksumReply } from '@holdfast/core/model/agent-protocol.js';
-import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { deviceChecksum } from '../integrity/device-checksum.js';
+import { LayerHashing } from '../integrity/layer-hashing.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { serveExport } from '../nbd/server.js';
 import { handshakeRefusal } from '../nbd/server-handshake.js';
+import { blockHashes } from '../sync/block-hashes.js';
 import { PullJob } from '../sync/pull-job.js';
 import { windowHashes } from '../sync/window-hashes.js';
+import { chainFacts } from './chain-facts.js';
 import type { Answer, Ask, CommandName, ConnectControl, ReplicaCommands } from './commands.js';
 import { parseExportName } from './export-names.js';
 import { REGION_BYTES } from './intent-map.js';
+import type { Layer } from './layer.js';
 import { Replica } from './replica.js';
 import { openExport } from './replica-exports.js';
-import { staleEpoch } from './replica-faults.js';
+import { snapshotNotFound, staleEpoch } from './replica-faults.js';
 
 /** How long a checksum waits for connections that are closing. */
 const CLOSING_MAX_MS = 1_000;
 
-type Served = { replica: Replica; sockets: Map<Socket, number>; pull: PullJob | undefined };
+type Served = {
+  replica: Replica;
+  sockets: Map<Socket, number>;
+  pull: PullJob | undefined;
+  hashing: LayerHashing;
+};
 
 type Handlers = {
   [Name in CommandName]: (served: Served, ask: Ask<Name>) => Promise<Answer<Name>>;
@@ -47,6 +55,7 @@ export class ReplicaService {
         replica,
         sockets: new Map(),
         pull: undefined,
+        hashing: new LayerHashing(replica),
       }));
       this.served.set(replicaId, opening);
       // A copy that can't be opened is tried again when it is asked for again.
@@ -145,7 +154,8 @@ export class ReplicaService {
     await Promise.all([...(served?.sockets.keys() ?? [])].map(closed));
   }
 
-  private async find(replicaId: string): Promise<Served> {
+  /** @throws StorageFault `replica.not_found` for a copy that is not open here */
+  async find(replicaId: string): Promise<Served> {
     const opening = this.served.get(replicaId);
     if (opening === undefined) throw notFound();
     return opening;
@@ -157,21 +167,26 @@ export class ReplicaService {
       await replica.storeRecord(record);
       return null;
     },
-    snapshot: async ({ replica }, { layer }) => {
-      await replica.snapshot(layer);
+    snapshot: async ({ replica }, { layer, sizeBytes }) => {
+      await replica.snapshot(layer, sizeBytes);
       return null;
     },
-    chain: async ({ replica }) => ({
-      layers: replica.metadata.layers.slice(0, -1).map(({ id, name, origin }) => ({
-        id,
-        name,
-        origin,
-        heldBytes: (replica.layer(id)?.map.heldBlocks ?? 0) * BLOCK_BYTES,
-      })),
+    unfreeze: async ({ replica }, { layerId }) => {
+      await replica.unfreeze(layerId);
+      return null;
+    },
+    revert: async ({ replica }, { layerId, headId }) => {
+      await replica.revert(layerId, headId);
+      return null;
+    },
+    'mark-removed': async ({ replica }, { layerId }) => {
+      await replica.markRemoved(layerId);
+      return null;
+    },
+    purge: async ({ replica }, { layerId, firstWindow }) => ({
+      next: await replica.purge(layerId, firstWindow),
     }),
-    'merge-down': async ({ replica }, { layerId, firstWindow }) => ({
-      next: await replica.mergeDown(layerId, firstWindow),
-    }),
+    chain: ({ replica }) => chainFacts(replica),
     stat: async ({ replica }) => ({ writtenBytes: replica.writtenBytes }),
     intent: async ({ replica }) => ({
       regionBytes: REGION_BYTES,
@@ -181,14 +196,18 @@ export class ReplicaService {
       await replica.settle();
       return null;
     },
-    'start-over': async (served, { rebuildId, layers }) => {
+    prepare: async (served, { rebuildId, layers, headParentId, sizeBytes }) => {
       await served.pull?.cancel();
       served.pull = undefined;
-      await served.replica.startOver(rebuildId, layers);
+      await served.replica.prepare(rebuildId, layers, headParentId, sizeBytes);
       return null;
     },
     pull: async (served, ask) => {
       await this.startPull(served, ask);
+      return null;
+    },
+    'tune-pull': async ({ pull }, { rebuildId, tuning }) => {
+      requirePull(pull, rebuildId).tune(tuning);
       return null;
     },
     progress: async ({ pull }, { rebuildId }) => requirePull(pull, rebuildId).progress(),
@@ -196,10 +215,14 @@ export class ReplicaService {
       if (pull?.rebuildId === rebuildId) await pull.cancel();
       return null;
     },
-    hashes: async ({ replica }, { layerId, firstWindow }) => {
-      const layer = replica.layer(layerId);
-      if (layer === undefined) throw notFound();
-      return windowHashes(layer, firstWindow);
+    hashes: async ({ replica }, { layerId, firstWindow, endWindow }) => {
+      return windowHashes(requireLayer(replica, layerId), firstWindow, endWindow);
+    },
+    'block-hashes': async ({ replica }, { layerId, blockHash, firstWindow, endWindow }) =>
+      blockHashes(requireLayer(replica, layerId), blockHash, firstWindow, endWindow),
+    'hash-layer': async (served, { layerId, force }) => {
+      requireLayer(served.replica, layerId);
+      return served.hashing.ask(layerId, force);
     },
   };
 
@@ -207,9 +230,10 @@ export class ReplicaService {
     if (served.replica.metadata.rebuildId !== ask.rebuildId) throw notPrepared();
     if (served.pull?.rebuildId !== ask.rebuildId) {
       await served.pull?.cancel();
-      served.pull = new PullJob(served.replica, ask.epoch, ask.rebuildId, ask.layers, this.connectControl);
+      served.pull = new PullJob(served.replica, ask, this.connectControl);
     }
-    served.pull.start(ask.source);
+    served.pull.tune(ask.tuning);
+    served.pull.start(ask.sources);
   }
 }
 
@@ -232,6 +256,12 @@ function closed(socket: Socket): Promise<void> {
     if (socket.closed) resolve();
     else socket.once('close', () => resolve());
   });
+}
+
+function requireLayer(replica: Replica, layerId: string): Layer {
+  const layer = replica.layer(layerId);
+  if (layer === undefined) throw snapshotNotFound();
+  return layer;
 }
 
 function requirePull(pull: PullJob | undefined, rebuildId: string): PullJob {

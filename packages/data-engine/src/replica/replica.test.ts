@@ -59,7 +59,13 @@ async function read(replica: Replica, offset: number, lengthBytes: number): Prom
   return contiguous(await replica.read(offset, lengthBytes));
 }
 
-const snapshot = (name: string) => ({ id: crypto.randomUUID(), name, origin: 'system' as const });
+const snapshot = (name: string, origin: 'user' | 'system' = 'system') => ({
+  id: crypto.randomUUID(),
+  name,
+  origin,
+  createdAt: '2026-01-01T00:00:00Z',
+  drop: null,
+});
 const filled = (value: number, length = BLOCK) => Buffer.alloc(length, value);
 
 describe('layers', () => {
@@ -116,7 +122,7 @@ describe('layers', () => {
       ids.push(layer.id);
       await replica.snapshot(layer);
     }
-    for (const id of ids.slice(1)) expect(await replica.mergeDown(id, 0)).toBeNull();
+    for (const id of ids.slice(0, -1)) expect(await replica.purge(id, 0)).toBeNull();
     expect(replica.metadata.layers.map(({ name }) => name)).toEqual(['s3', 'head']);
     expect((await read(replica, 0, model.length)).equals(model)).toBe(true);
     expect((await read(await reopen(), 0, model.length)).equals(model)).toBe(true);
@@ -187,7 +193,7 @@ describe('a damaged copy is refused', () => {
   };
   test.each<{ name: string; damage: () => Promise<void>; code: string }>([
     { name: 'metadata cut off', damage: () => fs.truncate(metadata(), 40), code: 'replica.corrupt' },
-    { name: 'metadata of a newer format', damage: () => edit('format', 2), code: 'replica.format_unknown' },
+    { name: 'metadata of a newer format', damage: () => edit('format', 3), code: 'replica.format_unknown' },
     { name: 'metadata without a size', damage: () => edit('sizeBytes', -1), code: 'replica.corrupt' },
     { name: 'a data file missing', damage: async () => fs.rm(await file('.img')), code: 'replica.corrupt' },
     {
@@ -248,8 +254,8 @@ describe('fencing and records', () => {
     await write(replica, 0, filled(7), FUA);
     await replica.storeRecord(copyRecord(1, 1, [member()]));
     const rebuildId = crypto.randomUUID();
-    const layer = snapshot('base');
-    await replica.startOver(rebuildId, [layer]);
+    const layer = { ...snapshot('base'), parentId: null, sizeBytes: SIZE, removed: false, from: null };
+    await replica.prepare(rebuildId, [layer], layer.id, SIZE);
     const again = await reopen();
     expect(again.metadata).toMatchObject({ record: null, rebuildId });
     expect(again.metadata.layers.map(({ name }) => name)).toEqual(['base', 'head']);

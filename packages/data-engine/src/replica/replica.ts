@@ -5,19 +5,28 @@
  * Each change of the directory is one atomic replacement of its metadata: files that the metadata does not name are
  * leftovers and are removed at the next open.
  */
-import crypto from 'node:crypto';
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { compareRecords } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Extent, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
-import { Chain } from './chain.js';
-import { syncDirectory } from './durable-file.js';
+import type { Chain } from './chain.js';
+import type { LayerChecksum, SnapshotAsk } from './commands.js';
 import { IntentMap, type RegionRun } from './intent-map.js';
 import { Layer } from './layer.js';
-import { mergeStep } from './merge-layer.js';
-import { type LayerMetadata, loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
-import { LAYERS_MAX, staleEpoch, tooManyLayers, unaligned } from './replica-faults.js';
+import { LayerStore } from './layer-store.js';
+import {
+  type Adoption,
+  newHead,
+  withAdopted,
+  withoutFreeze,
+  withRemoved,
+  withRevert,
+  withSnapshot,
+} from './layer-tree.js';
+import { loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
+import { purgeStep } from './purge-layer.js';
+import { snapshotInUse, staleEpoch, unaligned } from './replica-faults.js';
 import { intentPath, makeReplicaDirectory, removeStrayFiles, replicaDirectory } from './replica-files.js';
 import { SharedFlush } from './shared-flush.js';
 import { WriteGate } from './write-gate.js';
@@ -32,7 +41,7 @@ export type ChangeOptions = WriteOptions & { epoch: number };
 
 export class Replica {
   private readonly gate = new WriteGate();
-  private readonly flushes = new SharedFlush(() => this.chain.head.flush());
+  private readonly flushes = new SharedFlush(() => this.store.chain.head.flush());
   /** Set when the disk failed a flush: nobody knows what it holds then, so nothing is served any more. */
   private failure: Error | undefined;
   private saving: Promise<void> = Promise.resolve();
@@ -42,13 +51,13 @@ export class Replica {
   private constructor(
     readonly directory: string,
     private meta: ReplicaMetadata,
-    private chain: Chain,
+    private readonly store: LayerStore,
     private readonly intent: IntentMap,
   ) {}
 
   /** Makes the directory; one that exists already is left as it is. */
   static async create(diskPath: string, spec: ReplicaSpec): Promise<void> {
-    const head = newHead();
+    const head = newHead(null, spec.sizeBytes);
     await makeReplicaDirectory(diskPath, spec.replicaId, async (directory) => {
       const layer = await Layer.create(directory, head.file, spec.sizeBytes);
       await layer.close();
@@ -63,14 +72,12 @@ export class Replica {
     const meta = await loadMetadata(directory);
     await removeStrayFiles(directory, meta);
     const intent = await IntentMap.open(intentPath(directory), meta.sizeBytes);
-    const layers: Layer[] = [];
     try {
-      for (const { file } of meta.layers) layers.push(await Layer.open(directory, file, meta.sizeBytes));
+      return new Replica(directory, meta, await LayerStore.open(directory, meta.layers), intent);
     } catch (error) {
-      await Promise.all([intent.close(), ...layers.map((layer) => layer.close())]);
+      await intent.close();
       throw error;
     }
-    return new Replica(directory, meta, new Chain(layers), intent);
   }
 
   get metadata(): ReplicaMetadata {
@@ -97,11 +104,11 @@ export class Replica {
 
   /** Data in layers that overlap is counted twice, so the sum is capped: it is for accounting of space. */
   get writtenBytes(): number {
-    return Math.min(this.meta.sizeBytes, this.chain.heldBytes);
+    return Math.min(this.meta.sizeBytes, this.store.chain.heldBytes);
   }
 
   get device(): Chain {
-    return this.chain;
+    return this.store.chain;
   }
 
   intentRegions(): RegionRun[] {
@@ -109,30 +116,31 @@ export class Replica {
   }
 
   layer(layerId: string): Layer | undefined {
-    return this.chain.layers[this.meta.layers.findIndex(({ id }) => id === layerId)];
+    const found = this.meta.layers.find(({ id }) => id === layerId);
+    return found && this.store.layerIn(found.file);
   }
 
   async read(offset: number, lengthBytes: number): Promise<Payload> {
     this.requireUsable();
-    return [await this.chain.read(offset, lengthBytes)];
+    return [await this.store.chain.read(offset, lengthBytes)];
   }
 
   write(offset: number, payload: Payload, lengthBytes: number, options: ChangeOptions): Promise<void> {
     return this.change(offset, lengthBytes, options, () =>
-      this.chain.head.write(payload, offset, lengthBytes),
+      this.store.chain.head.write(payload, offset, lengthBytes),
     );
   }
 
   writeZeroes(offset: number, lengthBytes: number, options: ChangeOptions & ZeroOptions): Promise<void> {
     return this.change(offset, lengthBytes, options, () => {
       // Over older layers zeros are data: the head has to hold them, or the older data would show through.
-      const held = this.chain.layers.length > 1 || !options.mayPunch;
-      return this.chain.head.zero(offset, lengthBytes, options.mayPunch, held);
+      const held = this.store.chain.layers.length > 1 || !options.mayPunch;
+      return this.store.chain.head.zero(offset, lengthBytes, options.mayPunch, held);
     });
   }
 
   extents(offset: number, lengthBytes: number, extentsMax: number): Extent[] {
-    return this.chain.extents(offset, lengthBytes, extentsMax);
+    return this.store.chain.extents(offset, lengthBytes, extentsMax);
   }
 
   async flush(): Promise<void> {
@@ -159,71 +167,89 @@ export class Replica {
     await this.save({ record, rebuildId: null });
   }
 
-  /** Freezes the head under the given name and puts an empty one above it. Writes wait meanwhile. */
-  async snapshot(layer: Pick<LayerMetadata, 'id' | 'name' | 'origin'>): Promise<void> {
+  /**
+   * Freezes the head under the given name and puts an empty one above it, larger where `sizeBytes` says so. Writes
+   * wait meanwhile.
+   */
+  async snapshot(layer: SnapshotAsk, sizeBytes = this.meta.sizeBytes): Promise<void> {
     if (this.meta.layers.some(({ id }) => id === layer.id)) return;
-    if (this.meta.layers.length >= LAYERS_MAX) throw tooManyLayers();
     await this.gate.alone(async () => {
       await this.flush();
-      const head = newHead();
-      const next = await Layer.create(this.directory, head.file, this.meta.sizeBytes);
-      await syncDirectory(this.directory);
-      const frozen = this.meta.layers.map((old, index) =>
-        index === this.meta.layers.length - 1 ? { ...layer, file: old.file } : old,
-      );
-      await this.save({ layers: [...frozen, head] });
-      this.chain = new Chain([...this.chain.layers, next]);
+      await this.intent.grow(sizeBytes);
+      await this.reshape({ layers: withSnapshot(this.meta.layers, layer, sizeBytes), sizeBytes });
+    });
+  }
+
+  /** Takes back a snapshot since which nothing was written here: not all copies have taken it. */
+  async unfreeze(layerId: string): Promise<void> {
+    await this.gate.alone(async () => {
+      if (this.store.chain.head.map.heldBlocks > 0) throw snapshotInUse();
+      await this.reshape({ layers: withoutFreeze(this.meta.layers, layerId) });
     });
   }
 
   /**
-   * Forgets everything the copy held and takes the given frozen layers, all empty, under a new head.
+   * Puts an empty head on a frozen layer: the device reads as it did when that was frozen.
    *
-   * The metadata says so before the first old file goes: a crash in between leaves a copy that is no member.
+   * All of it is marked as perhaps different from the other copies first: if everything stops before they have
+   * reverted too, they are made equal again.
    */
-  async startOver(rebuildId: string, frozen: readonly Omit<LayerMetadata, 'file'>[]): Promise<void> {
-    if (frozen.length >= LAYERS_MAX) throw tooManyLayers();
+  async revert(layerId: string, headId: string): Promise<void> {
     await this.gate.alone(async () => {
-      const old = this.chain.layers;
-      const layers = [...frozen.map((layer) => ({ ...layer, file: crypto.randomUUID() })), newHead()];
-      const fresh: Layer[] = [];
-      for (const { file } of layers)
-        fresh.push(await Layer.create(this.directory, file, this.meta.sizeBytes));
-      await syncDirectory(this.directory);
-      await this.save({ layers, rebuildId, record: null });
-      this.chain = new Chain(fresh);
-      await Promise.all(old.map((layer) => layer.close()));
-      await removeStrayFiles(this.directory, this.meta);
+      if (this.meta.layers.at(-1)?.id === headId) return;
+      await this.intent.mark(0, this.meta.sizeBytes);
+      await this.reshape({ layers: withRevert(this.meta.layers, layerId, headId) });
+    });
+  }
+
+  async markRemoved(layerId: string): Promise<void> {
+    if (!this.meta.layers.some(({ id }) => id === layerId)) return;
+    await this.gate.alone(() => this.save({ layers: withRemoved(this.meta.layers, layerId) }));
+  }
+
+  /**
+   * Becomes the target of a rebuild: takes the given frozen layers under a new head, each empty or on top of what this
+   * copy holds of it already.
+   *
+   * The metadata says that it is no member before the first old file goes: a crash in between leaves a copy that is
+   * rebuilt again.
+   */
+  async prepare(
+    rebuildId: string,
+    adopted: readonly Adoption[],
+    headParentId: string | null,
+    sizeBytes: number,
+  ): Promise<void> {
+    await this.gate.alone(async () => {
+      await this.flush();
+      await this.intent.grow(sizeBytes);
+      const layers = withAdopted(this.meta.layers, adopted, headParentId, sizeBytes);
+      await this.reshape({ layers, sizeBytes, rebuildId, record: null });
     });
   }
 
   /**
-   * One step of merging a frozen layer into the system layer beneath it; see `merge-layer.ts`. Returns where to go
-   * on, `null` when the two are one, under the newer one's name.
+   * One step of taking a removed layer out; see `purge-layer.ts`. Returns where to go on, `null` when nothing is left
+   * to do for it now.
    */
-  async mergeDown(layerId: string, firstWindow: number): Promise<number | null> {
-    const { layers } = this.meta;
-    const index = layers.findIndex(({ id }) => id === layerId);
-    const beneath = layers[index - 1];
-    const newer = this.chain.layers[index];
-    const older = this.chain.layers[index - 1];
-    if (beneath?.origin !== 'system' || index === layers.length - 1) return null;
-    if (newer === undefined || older === undefined) return null;
-
-    const next = await mergeStep({ older, newer, isLowest: index === 1 }, firstWindow);
-    if (next !== undefined) return next;
-    await older.flush();
+  async purge(layerId: string, firstWindow: number): Promise<number | null> {
+    const step = await purgeStep(this.meta.layers, layerId, firstWindow, (file) => this.store.require(file));
+    if (step.kind === 'more') return step.next;
+    if (step.kind === 'nothing') return null;
     await this.gate.alone(async () => {
-      // Looked up again: layers may have been added above meanwhile.
-      const merged = this.meta.layers
-        .filter((layer) => layer !== beneath)
-        .map((layer) => (layer.id === layerId ? { ...layer, file: beneath.file } : layer));
-      await this.save({ layers: merged });
-      this.chain = new Chain(this.chain.layers.filter((layer) => layer !== newer));
-      await newer.close();
-      await removeStrayFiles(this.directory, this.meta);
+      // Computed from the tree as it is now: layers may have been added above meanwhile.
+      await this.reshape({ layers: step.apply(this.meta.layers) });
     });
     return null;
+  }
+
+  /** Notes what a frozen layer's contents came to. */
+  async noteChecksum(layerId: string, checksum: LayerChecksum | undefined): Promise<void> {
+    await this.gate.alone(() =>
+      this.save({
+        layers: this.meta.layers.map((layer) => (layer.id === layerId ? { ...layer, checksum } : layer)),
+      }),
+    );
   }
 
   /** The engine knows that all copies are equal and flushed: nothing has to be compared after a crash. */
@@ -239,7 +265,7 @@ export class Replica {
     await this.gate.alone(async () => {
       if (this.failure === undefined) await this.flush();
       this.failure ??= new Error('the copy is closed');
-      await Promise.all([this.intent.close(), ...this.chain.layers.map((layer) => layer.close())]);
+      await Promise.all([this.intent.close(), this.store.close()]);
     });
   }
 
@@ -260,6 +286,12 @@ export class Replica {
     if (fua) await this.flush();
   }
 
+  /** Makes the files be what the layers say. Nothing may be written meanwhile. */
+  private async reshape(change: Pick<ReplicaMetadata, 'layers'> & Partial<ReplicaMetadata>): Promise<void> {
+    await this.store.change(change.layers, () => this.save(change));
+    await removeStrayFiles(this.directory, this.meta);
+  }
+
   private requireUsable(): void {
     if (this.failure === undefined) return;
     throw new StorageFault('replica.corrupt', {
@@ -278,8 +310,4 @@ export class Replica {
     this.saving = saved.catch(() => undefined);
     return saved;
   }
-}
-
-function newHead(): LayerMetadata {
-  return { id: crypto.randomUUID(), name: 'head', origin: 'system', file: crypto.randomUUID() };
 }

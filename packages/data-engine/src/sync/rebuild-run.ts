@@ -1,35 +1,25 @@
 /**
- * One full rebuild of one copy, led by the engine (DESIGN section 5).
+ * One rebuild of one copy, led by the engine (DESIGN section 5).
  *
- * The target starts empty and joins as WO behind a short barrier in which all current copies take the same system
- * snapshot. It then pulls the frozen layers itself, and proves by content that it has them; only then is it promoted.
- * If the engine dies, the target is no member of any record and the next rebuild starts over.
+ * The target joins as WO behind a short barrier in which all current copies take the same system snapshot. It then brings
+ * its frozen layers up to date itself, and proves by content that it has them; only then is it promoted. If the engine
+ * dies, the target is no member of any record, and the next rebuild goes on with what it has.
  */
-
-import crypto from 'node:crypto';
-import type { RebuildReport } from '@holdfast/core/model/agent-protocol.js';
+import type { RebuildOptions, RebuildReport } from '@holdfast/core/model/agent-protocol.js';
 import { FAULTS, type FaultCode, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
-import type { Copies } from '../engine/copies.js';
-import type { EngineDependencies, RebuildSpec } from '../engine/engine-state.js';
+import { DEFAULT_REBUILD_OPTIONS, type RebuildSpec } from '../engine/engine-state.js';
 import { openLink, type ReplicaLink } from '../engine/replica-link.js';
-import type { FrozenLayer, PulledLayer, PullProgress } from '../replica/commands.js';
-import { mergeSystemLayers } from './merge-system-layers.js';
+import type { PulledLayer, PullProgress, PullTuning } from '../replica/commands.js';
+import { joinTarget, type RebuildHost } from './join-target.js';
+import { purgeChains } from './purge-chain.js';
 
 /** How often the target is asked how far it is. */
 const POLL_MS = 100;
-/** A source that is lost or stuck is replaced; after so many the rebuild fails and is queued again by others. */
-const SOURCES_MAX = 6;
+/** Sources that are lost or stuck are replaced; after so many times the rebuild fails and is queued again by others. */
+const ATTEMPTS_MAX = 6;
 /** Reports of mere progress are no more frequent than this. */
 const REPORT_MS = 500;
-
-export interface RebuildHost {
-  readonly spec: { epoch: number; replicaTimeoutMs: number };
-  readonly copies: Copies;
-  readonly dependencies: EngineDependencies;
-  readonly device: { exclusive<T>(work: () => Promise<T>): Promise<T>; flush(): Promise<void> };
-  equal(): Promise<void>;
-}
 
 export class RebuildRun {
   private state: RebuildReport['state'] = 'running';
@@ -42,11 +32,16 @@ export class RebuildRun {
   private copyingSinceMs = 0;
   private rateBytesPerSecond = 0;
   private reportedAtMs = 0;
+  private tuning: PullTuning;
+  private readonly options: RebuildOptions;
 
   constructor(
     private readonly host: RebuildHost,
     private readonly rebuild: RebuildSpec,
-  ) {}
+  ) {
+    this.options = rebuild.options ?? DEFAULT_REBUILD_OPTIONS;
+    this.tuning = { paused: false, bandwidthBytesPerSecond: this.options.bandwidthBytesPerSecond };
+  }
 
   get rebuildId(): string {
     return this.rebuild.rebuildId;
@@ -63,6 +58,17 @@ export class RebuildRun {
     );
   }
 
+  /** Changes how fast it goes, or holds it up, while it runs. User I/O still reaches the target. */
+  tune(tuning: PullTuning): void {
+    this.tuning = tuning;
+    const { epoch } = this.host.spec;
+    // A target that does not pull yet is told when it begins to; one that can't be reached fails by itself.
+    void this.link?.control
+      .command('tune-pull', { epoch, rebuildId: this.rebuildId, tuning })
+      .catch(() => undefined);
+    this.host.dependencies.onChange();
+  }
+
   /** Resolves when the target is out of use. Does nothing once the rebuild has ended. */
   async cancel(): Promise<void> {
     this.cancelled = true;
@@ -75,6 +81,7 @@ export class RebuildRun {
       replicaId: this.rebuild.target.replicaId,
       state: this.state,
       phase: this.phase,
+      paused: this.tuning.paused,
       bytes: { ...this.progress.bytes },
       rateBytesPerSecond: this.rateBytesPerSecond,
       snapshots: this.progress.snapshots.map((snapshot) => ({ ...snapshot })),
@@ -83,21 +90,21 @@ export class RebuildRun {
   }
 
   private async run(): Promise<void> {
-    // Until the copies are equal there is nothing that a snapshot could fix.
-    await this.host.equal();
+    const { host } = this;
+    // Until the copies are equal, and know of those that were dropped, there is nothing that a snapshot could fix.
+    await host.equal();
+    await host.drops.settled();
     this.requireGoingOn();
-    await mergeSystemLayers(this.host.copies.withMode('RW'), this.host.spec.epoch, () =>
-      this.requireGoingOn(),
-    );
+    await purgeChains(host.copies.withMode('RW'), host.spec.epoch, () => this.requireGoingOn());
     const link = await this.openTarget();
-    const layers = await this.join(link);
+    const layers = await joinTarget(host, { ...this.rebuild, options: this.options }, link, this.source());
     this.enter('copying');
     await this.pull(link, layers);
     this.requireGoingOn();
     this.enter('promoting');
-    await this.host.device.exclusive(async () => {
+    await host.device.exclusive(async () => {
       await link.client.flush();
-      await this.host.copies.promote(link);
+      await host.copies.promote(link);
     });
   }
 
@@ -109,69 +116,32 @@ export class RebuildRun {
     return this.link;
   }
 
-  /** Empties the target, then joins it at the very moment that the same system snapshot fixes on all copies. */
-  private async join(link: ReplicaLink): Promise<PulledLayer[]> {
-    const { epoch } = this.host.spec;
-    const { copies } = this.host;
-    const snapshot: FrozenLayer = {
-      id: crypto.randomUUID(),
-      name: `rebuild-${this.rebuildId}`,
-      origin: 'system',
-    };
-    const before = await this.chainOf(this.source());
-    const frozen = [...before.map(({ id, name, origin }) => ({ id, name, origin })), snapshot];
-    await link.control.command('start-over', { epoch, rebuildId: this.rebuildId, layers: frozen });
-    // Most of what the snapshot has to flush is flushed before anybody waits for it.
-    await this.host.device.flush();
-    await this.host.device.exclusive(async () => {
-      await Promise.all(
-        copies.withMode('RW').map(async (copy) => {
-          await copy.control
-            .command('snapshot', { epoch, layer: snapshot })
-            .catch((error: unknown) => copies.fail(copy, error));
-        }),
-      );
-      await copies.membership.settled();
-      copies.requireServing();
-      copies.add(link);
-    });
-    return this.plan(await this.chainOf(this.source()));
-  }
-
-  private plan(layers: readonly (FrozenLayer & { heldBytes: number })[]): PulledLayer[] {
-    const { planLayers } = this.host.dependencies;
-    const plans = new Map(
-      planLayers(layers.map(({ id, name }) => ({ id, name, onTarget: 'absent' }))).map((plan) => [
-        plan.id,
-        plan,
-      ]),
-    );
-    return layers.map((layer) => {
-      const plan = plans.get(layer.id);
-      return { ...layer, method: plan?.method ?? 'full', reason: plan?.reason ?? '' };
-    });
-  }
-
-  /** Has the target pull from one source after another until it has verified everything. */
+  /** Has the target pull from some sources after others until it has verified everything. */
   private async pull(link: ReplicaLink, layers: PulledLayer[]): Promise<void> {
     const { epoch } = this.host.spec;
+    const { blockHash } = this.options;
     const tried = new Set<string>();
-    for (let attempt = 0; attempt < SOURCES_MAX; attempt += 1) {
-      const source = this.source(tried);
-      tried.add(source.replicaId);
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      const sources = await this.sources(tried);
+      for (const { replicaId } of sources) tried.add(replicaId);
       await link.control.command('pull', {
         epoch,
         rebuildId: this.rebuildId,
-        source: { ...source.address },
+        sources: sources.map(({ address }) => ({ ...address })),
         layers,
+        blockHash,
+        tuning: this.tuning,
       });
-      if ((await this.follow(link, source)) === 'verified') return;
+      if ((await this.follow(link, sources)) === 'verified') return;
     }
-    throw new StorageFault('rebuild.failed', { publicMessage: `no source lasted, of ${SOURCES_MAX} tried` });
+    throw new StorageFault('rebuild.failed', { publicMessage: `no source lasted, of ${ATTEMPTS_MAX} tried` });
   }
 
   /** Watches one attempt. Ends when it is verified, or when its source is lost; other failures are thrown. */
-  private async follow(link: ReplicaLink, source: ReplicaLink): Promise<'verified' | 'source-lost'> {
+  private async follow(
+    link: ReplicaLink,
+    sources: readonly ReplicaLink[],
+  ): Promise<'verified' | 'source-lost'> {
     const { epoch, replicaTimeoutMs } = this.host.spec;
     let movedAtMs = performance.now();
     let moved = -1;
@@ -183,9 +153,9 @@ export class RebuildRun {
       if (progress.state === 'verified') return 'verified';
       if (progress.error?.sourceLost) return 'source-lost';
       if (progress.error !== null) throw faultOf(progress.error);
-      if (source.mode !== 'RW') return 'source-lost';
+      if (sources.some(({ mode }) => mode !== 'RW')) return 'source-lost';
       const amount = progress.bytes.sent + progress.bytes.compared;
-      if (amount !== moved) movedAtMs = performance.now();
+      if (amount !== moved || this.tuning.paused) movedAtMs = performance.now();
       moved = amount;
       // A silent source looks like a slow one; another is tried once nothing has moved for as long as a copy may be silent.
       if (performance.now() - movedAtMs > 2 * replicaTimeoutMs) return 'source-lost';
@@ -228,8 +198,24 @@ export class RebuildRun {
     return source;
   }
 
-  private async chainOf(source: ReplicaLink): Promise<(FrozenLayer & { heldBytes: number })[]> {
-    return (await source.control.command('chain', { epoch: this.host.spec.epoch })).layers;
+  /** The source, and others that hold the very same layers. */
+  private async sources(tried: ReadonlySet<string>): Promise<ReplicaLink[]> {
+    const first = this.source(tried);
+    const { sourcesMax } = this.options;
+    const others = this.host.copies
+      .withMode('RW')
+      .filter((link) => link !== first && !tried.has(link.replicaId));
+    const { epoch } = this.host.spec;
+    const idsOf = async ({ control }: ReplicaLink) =>
+      (await control.command('chain', { epoch })).layers.map(({ id }) => id).join();
+    const wanted = await idsOf(first);
+    const sources = [first];
+    for (const link of others) {
+      if (sources.length >= sourcesMax) break;
+      const ids = await idsOf(link).catch(() => undefined);
+      if (ids === wanted) sources.push(link);
+    }
+    return sources;
   }
 
   private enter(phase: RebuildReport['phase']): void {

@@ -8,11 +8,15 @@ const WINDOWS_PER_ANSWER = 32;
 /** One window is read while another is hashed. */
 const WINDOWS_AT_ONCE = 2;
 
-/** Hashes the next windows of a layer that hold anything, as its files have them now. */
-export async function windowHashes(layer: Layer, firstWindow: number): Promise<WindowHashes> {
+/** Hashes the windows before `endWindow` in which a layer holds anything, as its files have them now. */
+export async function windowHashes(
+  layer: Layer,
+  firstWindow: number,
+  endWindow: number,
+): Promise<WindowHashes> {
   const windows: number[] = [];
   let next = nextHeldWindow(layer, firstWindow);
-  while (next !== undefined && windows.length < WINDOWS_PER_ANSWER) {
+  while (next !== undefined && next < endWindow && windows.length < WINDOWS_PER_ANSWER) {
     windows.push(next);
     next = nextHeldWindow(layer, next + 1);
   }

@@ -1,0 +1,52 @@
+/**
+ * Makes sure that all copies have the same snapshots and stand on the same one before they are served together.
+ *
+ * An engine that died while it took a snapshot, or reverted to one, leaves copies that disagree. A snapshot that not all
+ * have taken is taken back: nobody was told of it, and nothing was written since. Otherwise the most copies that agree go
+ * on, and the others are rebuilt.
+ */
+import type { ChainFacts } from '../replica/commands.js';
+import { chainUpTo } from '../replica/layer-tree.js';
+import { isPurgeable } from '../replica/purge-layer.js';
+import type { ReplicaLink } from './replica-link.js';
+
+type Chained = { link: ReplicaLink; chain: ChainFacts };
+
+/** @returns the copies that disagree with those that go on; empty nearly always */
+export async function agreeOnLayers(links: readonly ReplicaLink[], epoch: number): Promise<ReplicaLink[]> {
+  let chained = await Promise.all(links.map((link) => chainOfLink(link, epoch)));
+  if (!agree(chained)) {
+    await Promise.all(chained.map((one) => takeBack(one, chained, epoch)));
+    chained = await Promise.all(links.map((link) => chainOfLink(link, epoch)));
+  }
+  const groups = new Map<string, ReplicaLink[]>();
+  for (const { link, chain } of chained) {
+    const key = signature(chain);
+    groups.set(key, [...(groups.get(key) ?? []), link]);
+  }
+  // The larger group; of equal ones the one with the copy that was named first.
+  const [kept, ...others] = [...groups.values()].sort((a, b) => b.length - a.length);
+  return kept === undefined ? [] : others.flat();
+}
+
+async function chainOfLink(link: ReplicaLink, epoch: number): Promise<Chained> {
+  return { link, chain: await link.control.command('chain', { epoch }) };
+}
+
+async function takeBack({ link, chain }: Chained, all: readonly Chained[], epoch: number): Promise<void> {
+  const top = chain.layers.find(({ id }) => id === chain.head.parentId);
+  if (top === undefined || top.origin !== 'user' || chain.head.heldBytes > 0) return;
+  const isOnAll = all.every((other) => other.chain.layers.some(({ id }) => id === top.id));
+  if (!isOnAll) await link.control.command('unfreeze', { epoch, layerId: top.id });
+}
+
+function agree(chained: readonly Chained[]): boolean {
+  return new Set(chained.map(({ chain }) => signature(chain))).size <= 1;
+}
+
+/** What must be the same: the snapshots that are wanted, and those the device stands on. Others come and go by purges. */
+function signature({ layers, head }: ChainFacts): string {
+  const wanted = layers.filter((layer) => !isPurgeable(layer) && layer.drop === null).map(({ id }) => id);
+  const path = chainUpTo(layers, head.parentId).map(({ id }) => id);
+  return `${wanted.sort().join()} ${path.filter((id) => wanted.includes(id)).join()}`;
+}

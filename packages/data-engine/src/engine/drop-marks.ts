@@ -1,0 +1,99 @@
+/**
+ * Remembers, on the copies that go on, up to where a dropped copy took part (docs/adr/0090): a system layer that is
+ * frozen right after the drop. Everything the dropped copy misses is in the layers above it, or in regions that were
+ * being written at that moment; so a copy that comes back needs only those.
+ *
+ * Without such a layer, or when it can't be trusted, the copy that returns is compared as a whole. Nothing is ever
+ * believed because a mark is missing.
+ */
+import crypto from 'node:crypto';
+import type { DropMark } from '../replica/commands.js';
+import type { Copies } from './copies.js';
+import { freezeAll } from './freeze.js';
+import type { VolumeDevice } from './volume-device.js';
+
+/** More runs than this make the mark larger than what it saves: then all is compared. */
+const RUNS_MAX = 4096;
+
+export class DropMarks {
+  private readonly pending = new Map<string, number>();
+  private marking: Promise<void> | undefined;
+
+  constructor(
+    private readonly copies: Copies,
+    private readonly device: Pick<VolumeDevice, 'exclusive' | 'sizeBytes'>,
+    private readonly epoch: number,
+    /** Resolves when the copies are equal: before that, a layer would not read the same on all of them. */
+    private readonly equal: () => Promise<void>,
+  ) {}
+
+  /** True while a drop is not marked yet. The copies may not forget until then what they were writing. */
+  get isPending(): boolean {
+    return this.pending.size > 0;
+  }
+
+  /** @param sinceEpoch the epoch of the last record that the copy is known to hold */
+  note(replicaId: string, sinceEpoch: number): void {
+    this.pending.set(replicaId, sinceEpoch);
+    this.marking ??= this.run().finally(() => {
+      this.marking = undefined;
+    });
+  }
+
+  /** Resolves when nothing is being marked. */
+  async settled(): Promise<void> {
+    await this.marking;
+  }
+
+  private async run(): Promise<void> {
+    while (this.pending.size > 0) {
+      try {
+        await this.equal();
+        await this.copies.membership.settled();
+        await this.device.exclusive(() => this.mark());
+      } catch {
+        // The engine stops, or no copy can be asked: what is not marked is compared as a whole.
+        this.pending.clear();
+      }
+    }
+  }
+
+  private async mark(): Promise<void> {
+    const dropped = [...this.pending];
+    const marked = await this.regions();
+    for (const [replicaId] of dropped) this.pending.delete(replicaId);
+    if (marked === undefined || marked.regions.length > RUNS_MAX) return;
+    const drop: DropMark = {
+      ...marked,
+      replicaIds: dropped.map(([replicaId]) => replicaId).sort(),
+      sinceEpoch: Math.max(...dropped.map(([, epoch]) => epoch)),
+    };
+    await freezeAll(this.copies, this.epoch, {
+      sizeBytes: this.device.sizeBytes,
+      layer: {
+        id: crypto.randomUUID(),
+        name: `drop-${drop.replicaIds[0]}`,
+        origin: 'system',
+        createdAt: new Date().toISOString(),
+        drop,
+      },
+    });
+  }
+
+  /** What any copy was writing: the dropped one may have it, or not. `undefined` when one does not say. */
+  private async regions(): Promise<Pick<DropMark, 'regions' | 'regionBytes'> | undefined> {
+    const answers = await Promise.all(
+      this.copies
+        .withMode('RW')
+        .map(({ control }) => control.command('intent', { epoch: this.epoch }).catch(() => undefined)),
+    );
+    const runs = new Map<number, number>();
+    let regionBytes = 0;
+    for (const answer of answers) {
+      if (answer === undefined) return undefined;
+      regionBytes = answer.regionBytes;
+      for (const [first, count] of answer.regions) runs.set(first, Math.max(runs.get(first) ?? 0, count));
+    }
+    return { regionBytes, regions: [...runs].sort(([a], [b]) => a - b) };
+  }
+}

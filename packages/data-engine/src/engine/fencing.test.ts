@@ -1,0 +1,55 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { describe, expect, test } from '@jest/globals';
+import { MIB, useClusters, write } from '../../test/engine-cluster.js';
+import { contiguous } from '../nbd/export.js';
+
+const { cluster, nodes } = useClusters();
+
+describe('fencing', () => {
+  test('an engine at a higher epoch stops the older one and keeps its bytes', async () => {
+    const volume = await cluster(3);
+    const old = await volume.start(1);
+    await write(old, 0, Buffer.alloc(4096, 7));
+    await old.device.flush();
+    const next = await volume.start(2, { record: old.report().record });
+    await expect(write(old, 0, Buffer.alloc(4096, 9))).rejects.toThrow();
+    expect(old.report().state).toBe('stopped');
+    expect(contiguous(await next.device.read(0, 4096)).equals(Buffer.alloc(4096, 7))).toBe(true);
+    await expect(volume.start(1)).rejects.toMatchObject({ code: 'engine.stale_epoch' });
+  });
+
+  test('a copy whose process died too is not the one that the others are made equal to', async () => {
+    const volume = await cluster(3);
+    const old = await volume.start(1);
+    await write(old, 0, Buffer.alloc(8192, 7));
+    const { record } = old.report();
+    old.fence(new StorageFault('engine.not_found', { publicMessage: 'crash' }));
+    for (const { node, address } of volume.copies.slice(0, 2)) await node.crash(nodes(), address.replicaId);
+
+    const next = await volume.start(2, { record });
+    expect(contiguous(await next.device.read(0, 8192)).equals(Buffer.alloc(8192, 7))).toBe(true);
+    await next.equal();
+    await next.stop();
+    expect((await volume.checksums()).size).toBe(1);
+  });
+
+  test('after an unclean stop reads come from one copy until all are equal', async () => {
+    const volume = await cluster(3);
+    const old = await volume.start(1);
+    await write(old, 0, Buffer.alloc(MIB, 7));
+    // A write that reached only one copy before everything stopped.
+    const [first] = old.copies.all;
+    await first?.client.write(40 * MIB, [Buffer.alloc(8192, 9)], 8192, { fua: false });
+    old.fence(new StorageFault('engine.not_found', { publicMessage: 'crash' }));
+    expect((await volume.checksums()).size).toBe(2);
+
+    const next = await volume.start(2, { record: old.report().record });
+    const before = contiguous(await next.device.read(40 * MIB, 8192));
+    await next.equal();
+    for (let i = 0; i < 3; i += 1) {
+      expect(contiguous(await next.device.read(40 * MIB, 8192)).equals(before)).toBe(true);
+    }
+    await next.stop();
+    expect((await volume.checksums()).size).toBe(1);
+  });
+});

@@ -1,0 +1,234 @@
+import crypto from 'node:crypto';
+import net from 'node:net';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { describe, expect, test } from '@jest/globals';
+import {
+  type Cluster,
+  expectBytes,
+  MIB,
+  modes,
+  read,
+  rebuild,
+  SIZE,
+  useClusters,
+  write,
+} from '../../test/engine-cluster.js';
+import type { Engine } from './engine.js';
+
+const { cluster, nodes } = useClusters();
+
+async function take(engine: Engine, name: string): Promise<string> {
+  const id = crypto.randomUUID();
+  await engine.snapshots.take({ id, name, origin: 'user', createdAt: '2026-01-01T00:00:00Z' });
+  return id;
+}
+
+const names = async (engine: Engine) => (await engine.snapshots.list()).map(({ name }) => name);
+
+/** The engine dies without a word; another one takes its copies over. */
+async function crash(volume: Cluster, engine: Engine, epoch: number): Promise<Engine> {
+  const { record } = engine.report();
+  const { sizeBytes } = engine.device;
+  engine.fence(new StorageFault('engine.not_found', { publicMessage: 'crash' }));
+  return volume.start(epoch, { record, sizeBytes });
+}
+
+describe('snapshots', () => {
+  test('a revert brings back what was there, on all copies, and keeps later snapshots', async () => {
+    const volume = await cluster(3);
+    const engine = await volume.start(1);
+    const first = crypto.randomBytes(2 * MIB);
+    await write(engine, MIB, first);
+    const a = await take(engine, 'a');
+    await write(engine, 2 * MIB, crypto.randomBytes(2 * MIB));
+    const second = await read(engine, 0, 8 * MIB);
+    const b = await take(engine, 'b');
+    await engine.device.writeZeroes(0, 4 * MIB, { fua: false, mayPunch: true });
+
+    await engine.snapshots.revert(a);
+    for (let i = 0; i < 3; i += 1) await expectBytes(engine, MIB, first);
+    await expectBytes(engine, 3 * MIB, Buffer.alloc(MIB));
+    await write(engine, 0, crypto.randomBytes(MIB));
+    await engine.snapshots.revert(b);
+    await expectBytes(engine, 0, second);
+    expect(await names(engine)).toEqual(['a', 'b']);
+    await engine.stop();
+    expect((await volume.checksums()).size).toBe(1);
+  });
+
+  test('a rebuilt copy has every snapshot, also those on a branch', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    await write(engine, 0, crypto.randomBytes(MIB));
+    const a = await take(engine, 'a');
+    await write(engine, 0, crypto.randomBytes(MIB));
+    const b = await take(engine, 'b');
+    const atB = await read(engine, 0, 2 * MIB);
+    await engine.snapshots.revert(a);
+    const { address } = await volume.addCopy('target');
+    await rebuild(engine, address);
+
+    for (const { address: member } of volume.copies.slice(0, 2))
+      await engine.dropReplica(member.replicaId, 'test');
+    await engine.snapshots.revert(b);
+    await expectBytes(engine, 0, atB);
+  });
+
+  test('a deleted snapshot is merged away by a purge, which nobody can tell from the data', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    const ids: string[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      await write(engine, i * MIB, crypto.randomBytes(3 * MIB));
+      await engine.device.writeZeroes(i * MIB, 16_384, { fua: false, mayPunch: true });
+      ids.push(await take(engine, `s${i}`));
+    }
+    await write(engine, 0, crypto.randomBytes(64 * 1024));
+    const before = await read(engine, 0, 8 * MIB);
+    for (const id of [ids[1], ids[2]]) await engine.snapshots.remove(id ?? '');
+    await engine.snapshots.purge();
+    expect(await names(engine)).toEqual(['s0', 's3']);
+    await expectBytes(engine, 0, before);
+    await expect(engine.snapshots.revert(ids[1] ?? '')).rejects.toMatchObject({ code: 'snapshot.not_found' });
+    await engine.stop();
+    expect((await volume.checksums()).size).toBe(1);
+  });
+
+  test('the snapshot under the head gives back what the head covers, and goes with the next snapshot', async () => {
+    const volume = await cluster(1);
+    const engine = await volume.start(1);
+    await write(engine, 0, crypto.randomBytes(8 * MIB));
+    const a = await take(engine, 'a');
+    await write(engine, 0, crypto.randomBytes(6 * MIB));
+    const before = await read(engine, 0, 8 * MIB);
+    await engine.snapshots.remove(a);
+    await engine.snapshots.purge();
+    expect((await engine.snapshots.list())[0]).toMatchObject({
+      name: 'a',
+      removed: true,
+      heldBytes: 2 * MIB,
+    });
+    await take(engine, 'b');
+    await engine.snapshots.purge();
+    expect(await names(engine)).toEqual(['b']);
+    await expectBytes(engine, 0, before);
+  });
+
+  test('a volume grows while it is used, and an interrupted growth goes on with the next engine', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    await write(engine, SIZE - MIB, crypto.randomBytes(MIB));
+    const before = await read(engine, 0, SIZE);
+    await engine.snapshots.expand(2 * SIZE);
+    expect(engine.device.sizeBytes).toBe(2 * SIZE);
+    await expectBytes(engine, SIZE, Buffer.alloc(MIB));
+    const data = crypto.randomBytes(2 * MIB);
+    await write(engine, SIZE - MIB, data);
+    await expectBytes(engine, SIZE - MIB, data);
+    await expectBytes(engine, 0, before.subarray(0, SIZE - MIB));
+
+    // Only one copy has grown when everything stops.
+    const [first] = engine.copies.all;
+    await first?.control.command('snapshot', {
+      epoch: 1,
+      layer: { id: crypto.randomUUID(), name: 'e', origin: 'system', createdAt: '', drop: null },
+      sizeBytes: 3 * SIZE,
+    });
+    const next = await crash(volume, engine, 2);
+    expect(next.device.sizeBytes).toBe(2 * SIZE);
+    await next.equal();
+    await next.snapshots.expand(3 * SIZE);
+    await write(next, 3 * SIZE - MIB, crypto.randomBytes(MIB));
+    await next.stop();
+    expect((await volume.checksums()).size).toBe(1);
+  });
+});
+
+describe('an engine that dies in the middle', () => {
+  test('of a snapshot leaves none behind', async () => {
+    const volume = await cluster(3);
+    const engine = await volume.start(1);
+    await write(engine, 0, Buffer.alloc(MIB, 3));
+    await engine.device.flush();
+    nodes().beforeCommand = (name, of) => {
+      if (name === 'snapshot' && of !== volume.record.members[0]) {
+        throw new StorageFault('agent.unreachable', { publicMessage: 'the engine is dead' });
+      }
+    };
+    const [first] = engine.copies.all;
+    const ask = { id: crypto.randomUUID(), name: 'half', origin: 'user' as const, createdAt: '', drop: null };
+    await first?.control.command('snapshot', { epoch: 1, layer: ask, sizeBytes: SIZE });
+    nodes().beforeCommand = () => undefined;
+
+    const next = await crash(volume, engine, 2);
+    expect(modes(next)).toEqual(['RW', 'RW', 'RW']);
+    expect(await names(next)).toEqual([]);
+    await next.equal();
+    await expectBytes(next, 0, Buffer.alloc(MIB, 3));
+    await take(next, 'whole');
+    await next.stop();
+    expect((await volume.checksums()).size).toBe(1);
+  });
+
+  test('of a revert never serves two contents', async () => {
+    const volume = await cluster(3);
+    const engine = await volume.start(1);
+    await write(engine, 0, Buffer.alloc(MIB, 1));
+    const a = await take(engine, 'a');
+    await write(engine, 0, Buffer.alloc(MIB, 2));
+    await take(engine, 'b');
+    await engine.device.flush();
+    const [first] = engine.copies.all;
+    await first?.control.command('revert', { epoch: 1, layerId: a, headId: crypto.randomUUID() });
+
+    const next = await crash(volume, engine, 2);
+    expect(modes(next).sort()).toEqual(['ERR', 'RW', 'RW']);
+    for (let i = 0; i < 4; i += 1) await expectBytes(next, 0, Buffer.alloc(MIB, 2));
+    const lost = volume.copies.find(({ address }) => address.replicaId === first?.replicaId);
+    if (lost === undefined) throw new Error('no such copy');
+    await rebuild(next, lost.address);
+    await next.stop();
+    expect((await volume.checksums()).size).toBe(1);
+  });
+});
+
+describe('refusals', () => {
+  test('a revert while a client is connected', async () => {
+    const volume = await cluster(1);
+    const engine = await volume.start(1);
+    const a = await take(engine, 'a');
+    const server = net.createServer().listen(0, '127.0.0.1');
+    const accepted = new Promise<net.Socket>((resolve) => server.once('connection', resolve));
+    await new Promise((resolve) => server.once('listening', resolve));
+    const client = net.connect((server.address() as net.AddressInfo).port, '127.0.0.1');
+    const socket = await accepted;
+    const negotiated = { exportName: 'x', structuredReplies: false, allocationContext: false, legacy: true };
+    engine.serve(socket, negotiated as never, Buffer.alloc(0));
+    await expect(engine.snapshots.revert(a)).rejects.toMatchObject({ code: 'volume.in_use' });
+    client.destroy();
+    await new Promise((resolve) => socket.once('close', resolve));
+    server.close();
+    await engine.snapshots.revert(a);
+  });
+
+  test('a user can not take the last layers, which rebuilds need', async () => {
+    const volume = await cluster(1);
+    const engine = await volume.start(1);
+    for (let i = 0; i < 239; i += 1) await take(engine, `s${i}`);
+    await expect(take(engine, 'one too many')).rejects.toMatchObject({ code: 'replica.too_many_layers' });
+    const { address } = await volume.addCopy('target');
+    await rebuild(engine, address);
+  });
+
+  test('two changes of the layers at once, and a rebuild meanwhile', async () => {
+    const volume = await cluster(1);
+    const engine = await volume.start(1);
+    const purging = engine.snapshots.purge();
+    await expect(engine.snapshots.expand(2 * SIZE)).rejects.toMatchObject({ code: 'engine.busy' });
+    const { address } = volume.copy(0);
+    expect(() => engine.startRebuild({ rebuildId: 'r', target: address, sourceReplicaId: null })).toThrow(
+      /busy/,
+    );
+    await purging;
+  });
+});

@@ -1,0 +1,156 @@
+/**
+ * Snapshots of an attached volume, on all its copies at once: taken, marked as deleted, purged, reverted to, and grown
+ * beyond.
+ *
+ * Whatever changes the layers waits until the copies are equal: each layer then reads the same on all of them. One such
+ * change at a time, and none together with a rebuild, but for taking a snapshot and marking one as deleted.
+ */
+import crypto from 'node:crypto';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { LayerFacts } from '../replica/commands.js';
+import { snapshotNotFound } from '../replica/replica-faults.js';
+import { purgeChains } from '../sync/purge-chain.js';
+import type { Copies } from './copies.js';
+import { freezeAll } from './freeze.js';
+import type { VolumeDevice } from './volume-device.js';
+
+export interface SnapshotHost {
+  readonly spec: { epoch: number };
+  readonly copies: Copies;
+  readonly device: VolumeDevice;
+  readonly isRebuilding: boolean;
+  readonly hasClients: boolean;
+  equal(): Promise<void>;
+}
+
+export type NewSnapshot = { id: string; name: string; origin: 'user' | 'system'; createdAt: string };
+
+export class VolumeSnapshots {
+  private busyWith: string | undefined;
+
+  constructor(private readonly host: SnapshotHost) {}
+
+  /** @throws StorageFault `engine.busy` while layers are being purged, reverted or grown. */
+  requireNotBusy(): void {
+    if (this.busyWith === undefined) return;
+    throw new StorageFault('engine.busy', { publicMessage: `the volume is busy: ${this.busyWith}` });
+  }
+
+  get busy(): string | undefined {
+    return this.busyWith;
+  }
+
+  /** The layers of the volume, as one current copy holds them. */
+  async list(): Promise<LayerFacts[]> {
+    const { copies, spec } = this.host;
+    copies.requireServing();
+    const [copy] = copies.withMode('RW');
+    if (copy === undefined) throw new StorageFault('engine.no_replica', { publicMessage: 'no copy is left' });
+    return (await copy.control.command('chain', { epoch: spec.epoch })).layers;
+  }
+
+  /**
+   * Freezes what has been acknowledged, and perhaps what is on its way. The same id twice is one snapshot.
+   *
+   * @throws StorageFault `replica.too_many_layers`
+   */
+  async take({ id, name, origin, createdAt }: NewSnapshot): Promise<void> {
+    const { copies, device, spec } = this.host;
+    await this.host.equal();
+    // Most of what has to be flushed is flushed before anybody waits for it.
+    await device.flush();
+    await device.exclusive(() =>
+      freezeAll(copies, spec.epoch, {
+        sizeBytes: device.sizeBytes,
+        layer: { id, name, origin, createdAt, drop: null },
+      }),
+    );
+  }
+
+  /** Marks a snapshot as deleted; a purge takes it out. */
+  async remove(layerId: string): Promise<void> {
+    await this.host.equal();
+    await this.onAll((copy, epoch) => copy.control.command('mark-removed', { epoch, layerId }));
+  }
+
+  /**
+   * Makes the volume read as it did when the snapshot was taken. What was written since is kept only in snapshots.
+   *
+   * @throws StorageFault `volume.in_use` while a client is connected: its caches would hold what is no longer true.
+   */
+  async revert(layerId: string): Promise<void> {
+    const { device, hasClients } = this.host;
+    if (hasClients) {
+      throw new StorageFault('volume.in_use', {
+        publicMessage: 'a client is connected: disconnect it before the volume is reverted',
+        cures: ['unmount, disconnect the NBD client, and revert again'],
+      });
+    }
+    const headId = crypto.randomUUID();
+    await this.alone('reverting', async () => {
+      if (!(await this.list()).some(({ id, removed }) => id === layerId && !removed))
+        throw snapshotNotFound();
+      await device.exclusive(() =>
+        this.onAll((copy, epoch) => copy.control.command('revert', { epoch, layerId, headId })),
+      );
+    });
+  }
+
+  /** Makes the volume larger, while it is in use. Shrinking is refused by the control plane. */
+  async expand(sizeBytes: number): Promise<void> {
+    const { copies, device, spec } = this.host;
+    if (sizeBytes <= device.sizeBytes) return;
+    await this.alone('expanding', async () => {
+      await device.flush();
+      await device.exclusive(async () => {
+        await freezeAll(copies, spec.epoch, {
+          sizeBytes,
+          layer: {
+            id: crypto.randomUUID(),
+            name: `expand-${sizeBytes}`,
+            origin: 'system',
+            createdAt: new Date().toISOString(),
+            drop: null,
+          },
+        });
+        device.grow(sizeBytes);
+      });
+    });
+  }
+
+  /** Takes out what nobody wants any more, on every copy. */
+  async purge(): Promise<void> {
+    const { copies, spec } = this.host;
+    await this.alone('purging', () =>
+      purgeChains(copies.withMode('RW'), spec.epoch, () => copies.requireServing()),
+    );
+  }
+
+  private async alone(what: string, work: () => Promise<void>): Promise<void> {
+    this.requireNotBusy();
+    if (this.host.isRebuilding) {
+      throw new StorageFault('engine.busy', { publicMessage: 'a rebuild of this volume is running' });
+    }
+    this.busyWith = what;
+    try {
+      await this.host.equal();
+      await work();
+    } finally {
+      this.busyWith = undefined;
+    }
+  }
+
+  /** A copy that can't do it is dropped: the others have. */
+  private async onAll(
+    change: (copy: ReturnType<Copies['withMode']>[number], epoch: number) => Promise<unknown>,
+  ): Promise<void> {
+    const { copies, spec } = this.host;
+    await Promise.all(
+      copies.all
+        .filter(({ mode }) => mode !== 'ERR')
+        .map((copy) => change(copy, spec.epoch).catch((error: unknown) => copies.fail(copy, error))),
+    );
+    await copies.membership.settled();
+    copies.requireServing();
+  }
+}

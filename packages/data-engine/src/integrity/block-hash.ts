@@ -1,0 +1,117 @@
+/**
+ * What a layer holds in each block of 64 KiB: which of its 16 blocks of 4 KiB, and a hash of their data. Two copies of
+ * a layer are compared by these, so that a change of 4 KiB costs 64 KiB on the network and not a whole window.
+ *
+ * SHA-512 is computed on other threads, BLAKE3 on this one: it is seven times as fast, and a window of it takes less
+ * than a millisecond.
+ */
+import crypto from 'node:crypto';
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { Blake3Hasher } from '@napi-rs/blake-hash';
+import type { BlockHash } from '../replica/commands.js';
+import type { Layer } from '../replica/layer.js';
+import { withWindowBuffer } from './window-buffers.js';
+import { WINDOW_BYTES } from './window-hash.js';
+
+/** Longhorn compares 2 MiB and sends 2 MiB for a changed 4 KiB; a hash per 64 KiB costs a thousandth of the data. */
+export const COMPARED_BYTES = 65_536;
+export const COMPARED_PER_WINDOW = WINDOW_BYTES / COMPARED_BYTES;
+const BLOCKS_PER_COMPARED = COMPARED_BYTES / BLOCK_BYTES;
+const BLOCKS_PER_WINDOW = WINDOW_BYTES / BLOCK_BYTES;
+const ALL_HELD = 0xffff;
+
+export const HASH_BYTES: Record<BlockHash, number> = { sha512: 64, blake3: 32 };
+
+export type WindowBlocks = {
+  /** Per block of 64 KiB, a bit for each block of 4 KiB that is held, the lowest bit for the first. */
+  masks: Uint16Array;
+  /** Per block of 64 KiB, the hash of what is held in it; zeros where nothing is. */
+  hashes: Buffer;
+};
+
+/** What the layer holds in one window; `undefined` for nothing. */
+export async function hashBlocks(
+  layer: Layer,
+  window: number,
+  algorithm: BlockHash,
+): Promise<WindowBlocks | undefined> {
+  const masks = masksOf(layer, window);
+  if (masks === undefined) return undefined;
+  return withWindowBuffer(async (buffer) => {
+    await readHeld(layer, window, buffer);
+    const hashes = Buffer.alloc(COMPARED_PER_WINDOW * HASH_BYTES[algorithm]);
+    await Promise.all(
+      Array.from(masks, async (mask, index) => {
+        if (mask === 0) return;
+        const data = buffer.subarray(index * COMPARED_BYTES, (index + 1) * COMPARED_BYTES);
+        const hash = await hashHeld(data, mask, algorithm);
+        hash.copy(hashes, index * HASH_BYTES[algorithm]);
+      }),
+    );
+    return { masks, hashes };
+  });
+}
+
+/** True where both hold the same blocks with the same data. */
+export function equalBlock(a: WindowBlocks, b: WindowBlocks, index: number): boolean {
+  if (a.masks[index] !== b.masks[index]) return false;
+  const width = a.hashes.length / COMPARED_PER_WINDOW;
+  return (
+    a.hashes.compare(b.hashes, index * width, (index + 1) * width, index * width, (index + 1) * width) === 0
+  );
+}
+
+/** Runs of set bits, in blocks of 4 KiB from the start of the 64 KiB. */
+export function runsOf(mask: number): { first: number; count: number }[] {
+  const runs: { first: number; count: number }[] = [];
+  for (let bit = 0; bit < BLOCKS_PER_COMPARED; bit += 1) {
+    if ((mask & (1 << bit)) === 0) continue;
+    const last = runs.at(-1);
+    if (last !== undefined && last.first + last.count === bit) last.count += 1;
+    else runs.push({ first: bit, count: 1 });
+  }
+  return runs;
+}
+
+function masksOf(layer: Layer, window: number): Uint16Array | undefined {
+  const first = window * BLOCKS_PER_WINDOW;
+  const end = Math.min(first + BLOCKS_PER_WINDOW, layer.map.blockCount);
+  const masks = new Uint16Array(COMPARED_PER_WINDOW);
+  let any = false;
+  for (const run of layer.map.heldRuns(first, end)) {
+    any = true;
+    for (let block = run.first - first; block < run.first - first + run.count; block += 1) {
+      const index = Math.floor(block / BLOCKS_PER_COMPARED);
+      masks[index] = (masks[index] ?? 0) | (1 << (block % BLOCKS_PER_COMPARED));
+    }
+  }
+  return any ? masks : undefined;
+}
+
+async function readHeld(layer: Layer, window: number, buffer: Buffer): Promise<void> {
+  const first = window * BLOCKS_PER_WINDOW;
+  const end = Math.min(first + BLOCKS_PER_WINDOW, layer.map.blockCount);
+  const reads: Promise<void>[] = [];
+  for (const run of layer.map.heldRuns(first, end)) {
+    const at = (run.first - first) * BLOCK_BYTES;
+    reads.push(layer.readInto(buffer.subarray(at, at + run.count * BLOCK_BYTES), run.first * BLOCK_BYTES));
+  }
+  await Promise.all(reads);
+}
+
+async function hashHeld(data: Buffer, mask: number, algorithm: BlockHash): Promise<Buffer> {
+  const pieces =
+    mask === ALL_HELD
+      ? [data]
+      : runsOf(mask).map(({ first, count }) =>
+          data.subarray(first * BLOCK_BYTES, (first + count) * BLOCK_BYTES),
+        );
+  if (algorithm === 'sha512') {
+    const [only] = pieces;
+    const whole = pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
+    return Buffer.from(await crypto.subtle.digest('SHA-512', whole));
+  }
+  const hasher = new Blake3Hasher();
+  for (const piece of pieces) hasher.update(piece);
+  return hasher.digestBuffer();
+}

@@ -1,0 +1,83 @@
+/**
+ * Checksums of a copy's frozen layers, found in the background, one layer at a time: hashing must not take the disk
+ * from its users. The result is stored with the state of the files; when they change it counts no more.
+ */
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { Blake3Hasher } from '@napi-rs/blake-hash';
+import type { HashProgress } from '../replica/commands.js';
+import type { Layer } from '../replica/layer.js';
+import type { Replica } from '../replica/replica.js';
+import { hashWindow, nextHeldWindow } from './window-hash.js';
+
+const RUNNING: HashProgress = { state: 'running', checksum: null, silentlyCorrupted: false, message: '' };
+
+export class LayerHashing {
+  private readonly results = new Map<string, HashProgress>();
+  private queue: Promise<void> = Promise.resolve();
+
+  constructor(private readonly replica: Replica) {}
+
+  /** Begins to hash the layer, or says how far that is. A finished answer is given once; then it may begin again. */
+  async ask(layerId: string, force: boolean): Promise<HashProgress> {
+    const known = this.results.get(layerId);
+    if (known !== undefined) {
+      if (known.state !== 'running') this.results.delete(layerId);
+      return known;
+    }
+    this.results.set(layerId, RUNNING);
+    this.queue = this.queue.then(async () => {
+      const result = await this.hash(layerId, force).catch(failed);
+      this.results.set(layerId, result);
+    });
+    return RUNNING;
+  }
+
+  private async hash(layerId: string, force: boolean): Promise<HashProgress> {
+    const layer = this.replica.layer(layerId);
+    if (layer === undefined) return { ...RUNNING, state: 'failed', message: 'the layer is gone' };
+    const before = await layer.changeTime();
+    const stored = this.replica.metadata.layers.find(({ id }) => id === layerId)?.checksum;
+    const isValid = stored?.changeTime === before;
+    if (isValid && !force) return done(stored.value, false);
+
+    const value = await layerChecksum(layer);
+    if ((await layer.changeTime()) !== before) {
+      await this.replica.noteChecksum(layerId, undefined);
+      return { ...RUNNING, state: 'failed', message: 'the layer changed while it was hashed' };
+    }
+    // Same files by their change times, other contents: nothing but the disk itself can have done that.
+    const silentlyCorrupted = isValid && stored.value !== value;
+    await this.replica.noteChecksum(layerId, {
+      algorithm: 'blake3',
+      value,
+      heldBytes: layer.map.heldBlocks * BLOCK_BYTES,
+      changeTime: before,
+      hashedAt: new Date().toISOString(),
+    });
+    return done(value, silentlyCorrupted);
+  }
+}
+
+/** BLAKE3 over the places and hashes of the windows that hold anything: equal layers have equal checksums. */
+export async function layerChecksum(layer: Layer): Promise<string> {
+  const whole = new Blake3Hasher();
+  const place = Buffer.alloc(8);
+  for (
+    let window = nextHeldWindow(layer, 0);
+    window !== undefined;
+    window = nextHeldWindow(layer, window + 1)
+  ) {
+    place.writeBigUInt64BE(BigInt(window));
+    whole.update(place);
+    whole.update(Buffer.from((await hashWindow(layer, window)) ?? '', 'hex'));
+  }
+  return whole.digest('hex');
+}
+
+function done(checksum: string, silentlyCorrupted: boolean): HashProgress {
+  return { state: 'done', checksum, silentlyCorrupted, message: '' };
+}
+
+function failed(error: unknown): HashProgress {
+  return { ...RUNNING, state: 'failed', message: error instanceof Error ? error.message : String(error) };
+}

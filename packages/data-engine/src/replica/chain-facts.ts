@@ -1,0 +1,38 @@
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { Bug } from '@holdfast/core/model/faults.js';
+import type { ChainFacts, FrozenLayer, LayerFacts } from './commands.js';
+import type { LayerMetadata } from './layer-tree.js';
+import type { Replica } from './replica.js';
+
+/** What a copy says of its layers to whoever plans with them. */
+export async function chainFacts(replica: Replica): Promise<ChainFacts> {
+  const { layers, sizeBytes, record } = replica.metadata;
+  const head = layers.at(-1);
+  if (head === undefined) throw new Bug('a copy without layers');
+  return {
+    layers: await Promise.all(layers.slice(0, -1).map((layer) => layerFacts(replica, layer))),
+    head: { id: head.id, parentId: head.parentId, heldBytes: heldBytes(replica, head.id) },
+    sizeBytes,
+    recordEpoch: record?.epoch ?? null,
+  };
+}
+
+async function layerFacts(replica: Replica, metadata: LayerMetadata): Promise<LayerFacts> {
+  const { checksum } = metadata;
+  const now = checksum === undefined ? undefined : await replica.layer(metadata.id)?.changeTime();
+  const isValid = checksum !== undefined && checksum.changeTime === now;
+  return {
+    ...frozenPart(metadata),
+    heldBytes: heldBytes(replica, metadata.id),
+    checksum: isValid ? checksum.value : null,
+  };
+}
+
+function frozenPart(layer: LayerMetadata): FrozenLayer {
+  const { id, name, origin, parentId, sizeBytes, createdAt, removed, drop } = layer;
+  return { id, name, origin, parentId, sizeBytes, createdAt, removed, drop };
+}
+
+function heldBytes(replica: Replica, layerId: string): number {
+  return (replica.layer(layerId)?.map.heldBlocks ?? 0) * BLOCK_BYTES;
+}

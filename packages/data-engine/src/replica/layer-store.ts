@@ -1,0 +1,89 @@
+/**
+ * The open files of a copy's layers. All frozen layers are open, also those on branches: rebuilds read them.
+ */
+import { Bug } from '@holdfast/core/model/faults.js';
+import { Chain } from './chain.js';
+import { syncDirectory } from './durable-file.js';
+import { Layer } from './layer.js';
+import { chainOf, type LayerMetadata } from './layer-tree.js';
+
+export class LayerStore {
+  private current: Chain;
+
+  private constructor(
+    private readonly directory: string,
+    private files: ReadonlyMap<string, Layer>,
+    layers: readonly LayerMetadata[],
+  ) {
+    this.current = chainIn(files, layers);
+  }
+
+  static async open(directory: string, layers: readonly LayerMetadata[]): Promise<LayerStore> {
+    const files = new Map<string, Layer>();
+    try {
+      for (const { file, sizeBytes } of layers) files.set(file, await Layer.open(directory, file, sizeBytes));
+    } catch (error) {
+      await closeAll(files.values());
+      throw error;
+    }
+    return new LayerStore(directory, files, layers);
+  }
+
+  /** From the root to the head: what the device is read from. */
+  get chain(): Chain {
+    return this.current;
+  }
+
+  layerIn(file: string): Layer | undefined {
+    return this.files.get(file);
+  }
+
+  require(file: string): Layer {
+    return required(this.files, file);
+  }
+
+  /**
+   * Goes over to other layers. Files that are missing are made, those too short grow; then `save` makes the change
+   * valid; only then files that are no longer named are closed. A crash before `save` leaves stray files, nothing else.
+   */
+  async change(layers: readonly LayerMetadata[], save: () => Promise<void>): Promise<void> {
+    const next = new Map<string, Layer>();
+    const made: Layer[] = [];
+    try {
+      for (const { file, sizeBytes } of layers) {
+        const there = this.files.get(file);
+        await there?.grow(sizeBytes);
+        const layer = there ?? (await Layer.create(this.directory, file, sizeBytes));
+        if (there === undefined) made.push(layer);
+        next.set(file, layer);
+      }
+      if (made.length > 0) await syncDirectory(this.directory);
+      await save();
+    } catch (error) {
+      await closeAll(made);
+      throw error;
+    }
+    const gone = [...this.files].filter(([file]) => !next.has(file)).map(([, layer]) => layer);
+    this.files = next;
+    this.current = chainIn(next, layers);
+    await closeAll(gone);
+  }
+
+  close(): Promise<void> {
+    return closeAll(this.files.values());
+  }
+}
+
+function chainIn(files: ReadonlyMap<string, Layer>, layers: readonly LayerMetadata[]): Chain {
+  return new Chain(chainOf(layers).map(({ file }) => required(files, file)));
+}
+
+function required(files: ReadonlyMap<string, Layer>, file: string): Layer {
+  const layer = files.get(file);
+  if (layer === undefined) throw new Bug(`the layer file ${file} is not open`);
+  return layer;
+}
+
+async function closeAll(layers: Iterable<Layer>): Promise<void> {
+  await Promise.all([...layers].map((layer) => layer.close()));
+}

@@ -1,0 +1,161 @@
+/**
+ * The layers of a copy as a tree: every frozen layer names the one it stands on, and the head stands on one of them.
+ *
+ * A revert leaves what came after the snapshot as a branch of its own. Everything here computes the next tree from the
+ * one before it, without touching a file; `Replica` then makes the files be what the tree says.
+ */
+import crypto from 'node:crypto';
+import type { FrozenLayer, LayerChecksum, SnapshotAsk } from './commands.js';
+import { snapshotInUse, snapshotNotFound, tooManyLayers } from './replica-faults.js';
+
+/**
+ * A layer and what this copy alone knows of it: its file, and what a hash of it came to. In a list of layers parents
+ * come before their children, and the head is the last one.
+ */
+export type LayerMetadata = FrozenLayer & { file: string; checksum?: LayerChecksum | undefined };
+
+/** A chain may not grow without bound: every read of an unwritten block walks it. Longhorn's bound. */
+export const LAYERS_MAX = 250;
+
+/** The layers that make up the device, oldest first, the head last. */
+export function chainOf(layers: readonly LayerMetadata[]): LayerMetadata[] {
+  return chainUpTo(layers, layers.at(-1)?.id ?? null);
+}
+
+/** The layer and those it stands on, oldest first. */
+export function chainUpTo<T extends Pick<FrozenLayer, 'id' | 'parentId'>>(
+  layers: readonly T[],
+  layerId: string | null,
+): T[] {
+  const chain: T[] = [];
+  // Ends: parents come before their children, so each step goes to an earlier one.
+  for (let at = layers.length - 1, wanted = layerId; at >= 0 && wanted !== null; at -= 1) {
+    const layer = layers[at];
+    if (layer?.id !== wanted) continue;
+    chain.unshift(layer);
+    wanted = layer.parentId;
+  }
+  return chain;
+}
+
+export function childrenOf<T extends Pick<FrozenLayer, 'parentId'>>(
+  layers: readonly T[],
+  layerId: string,
+): T[] {
+  return layers.filter(({ parentId }) => parentId === layerId);
+}
+
+/** Freezes the head under the given name, with an empty one above it. */
+export function withSnapshot(
+  layers: readonly LayerMetadata[],
+  snapshot: SnapshotAsk,
+  headBytes: number,
+): LayerMetadata[] {
+  requireRoom(layers, 1);
+  const { head, frozen } = split(layers);
+  const now: LayerMetadata = { ...head, ...snapshot, removed: false };
+  return [...frozen, now, newHead(now.id, headBytes)];
+}
+
+/** Takes back a freeze that not all copies have done. The head that stands on the layer holds nothing. */
+export function withoutFreeze(layers: readonly LayerMetadata[], layerId: string): LayerMetadata[] {
+  const { head, frozen } = split(layers);
+  const layer = frozen.find(({ id }) => id === layerId);
+  if (layer === undefined || head.parentId !== layerId) throw snapshotNotFound();
+  if (childrenOf(layers, layerId).length > 1) throw snapshotInUse();
+  const thawed: LayerMetadata = { ...head, parentId: layer.parentId, file: layer.file };
+  return [...frozen.filter((one) => one !== layer), thawed];
+}
+
+/** Puts an empty head on a frozen layer. What the old head held is gone; layers above stay as a branch. */
+export function withRevert(
+  layers: readonly LayerMetadata[],
+  layerId: string,
+  headId: string,
+): LayerMetadata[] {
+  const { head, frozen } = split(layers);
+  const target = frozen.find(({ id }) => id === layerId);
+  if (target === undefined || target.removed) throw snapshotNotFound();
+  return [...frozen, { ...newHead(layerId, head.sizeBytes), id: headId }];
+}
+
+/** Marks frozen layers as no longer wanted. They go when a purge finds a way. */
+export function withRemoved(layers: readonly LayerMetadata[], layerId: string): LayerMetadata[] {
+  const { head, frozen } = split(layers);
+  if (!frozen.some(({ id }) => id === layerId)) throw snapshotNotFound();
+  return [...frozen.map((layer) => (layer.id === layerId ? { ...layer, removed: true } : layer)), head];
+}
+
+/** Takes a layer out that nothing stands on. */
+export function withoutLeaf(layers: readonly LayerMetadata[], layerId: string): LayerMetadata[] {
+  if (childrenOf(layers, layerId).length > 0) throw snapshotInUse();
+  return layers.filter(({ id }) => id !== layerId);
+}
+
+/**
+ * Takes a layer out whose only child's blocks have been copied into its file: the file now holds the child.
+ */
+export function withMerged(layers: readonly LayerMetadata[], layerId: string): LayerMetadata[] {
+  const merged = layers.find(({ id }) => id === layerId);
+  const [child, ...others] = childrenOf(layers, layerId);
+  if (merged === undefined || child === undefined || others.length > 0) throw snapshotInUse();
+  return layers
+    .filter((layer) => layer !== merged)
+    .map((layer) =>
+      layer === child
+        ? { ...child, parentId: merged.parentId, file: merged.file, checksum: undefined }
+        : layer,
+    );
+}
+
+/** How a copy that is about to be rebuilt gets the layers of its source. */
+export type Adoption = FrozenLayer & {
+  /** The layer of this copy whose file it starts from: itself, or the old head. Null for an empty one. */
+  from: string | null;
+};
+
+/**
+ * The tree of a rebuild's target: its source's frozen layers under a new head. Files that no layer starts from go.
+ */
+export function withAdopted(
+  layers: readonly LayerMetadata[],
+  adopted: readonly Adoption[],
+  headParentId: string | null,
+  sizeBytes: number,
+): LayerMetadata[] {
+  requireRoom(adopted, 1);
+  const used = new Set<string>();
+  const frozen = adopted.map(({ from, ...layer }) => {
+    const own = layers.find(({ id }) => id === from);
+    // Two layers in one file would overwrite each other.
+    const file = own === undefined || used.has(own.file) ? crypto.randomUUID() : own.file;
+    used.add(file);
+    const kept = own !== undefined && own.file === file && own.id === layer.id ? own.checksum : undefined;
+    return { ...layer, file, checksum: kept };
+  });
+  return [...frozen, newHead(headParentId, sizeBytes)];
+}
+
+export function newHead(parentId: string | null, sizeBytes: number): LayerMetadata {
+  return {
+    id: crypto.randomUUID(),
+    name: 'head',
+    origin: 'system',
+    parentId,
+    sizeBytes,
+    createdAt: '',
+    removed: false,
+    drop: null,
+    file: crypto.randomUUID(),
+  };
+}
+
+function split(layers: readonly LayerMetadata[]): { head: LayerMetadata; frozen: LayerMetadata[] } {
+  const head = layers.at(-1);
+  if (head === undefined) throw snapshotNotFound();
+  return { head, frozen: layers.slice(0, -1) };
+}
+
+function requireRoom(layers: readonly unknown[], more: number): void {
+  if (layers.length + more > LAYERS_MAX) throw tooManyLayers(LAYERS_MAX);
+}

@@ -1,0 +1,54 @@
+import { COMPARED_PER_WINDOW, HASH_BYTES, hashBlocks, type WindowBlocks } from '../integrity/block-hash.js';
+import { nextHeldWindow } from '../integrity/window-hash.js';
+import type { BlockHash, BlockHashes } from '../replica/commands.js';
+import type { Layer } from '../replica/layer.js';
+
+/** Windows hashed for one answer: 128 MiB of data, well below a second, and at most 400 KB of JSON. */
+const WINDOWS_PER_ANSWER = 32;
+/** Some are read while others are hashed. */
+const WINDOWS_AT_ONCE = 4;
+
+/** The next windows before `endWindow` in which the layer holds anything. */
+export async function blockHashes(
+  layer: Layer,
+  blockHash: BlockHash,
+  firstWindow: number,
+  endWindow: number,
+): Promise<BlockHashes> {
+  const found: number[] = [];
+  let next = nextHeldWindow(layer, firstWindow);
+  while (next !== undefined && next < endWindow && found.length < WINDOWS_PER_ANSWER) {
+    found.push(next);
+    next = nextHeldWindow(layer, next + 1);
+  }
+  const windows: BlockHashes['windows'] = [];
+  for (let at = 0; at < found.length; at += WINDOWS_AT_ONCE) {
+    const group = found.slice(at, at + WINDOWS_AT_ONCE);
+    const hashed = await Promise.all(group.map((window) => hashBlocks(layer, window, blockHash)));
+    for (const [index, window] of group.entries()) {
+      const blocks = hashed[index];
+      if (blocks !== undefined) windows.push([window, encodeMasks(blocks), blocks.hashes.toString('base64')]);
+    }
+  }
+  return { windows, next: next ?? null };
+}
+
+/** @throws RangeError when it is not what the command promises. */
+export function decodeBlocks(masks: string, hashes: string, blockHash: BlockHash): WindowBlocks {
+  const maskBytes = Buffer.from(masks, 'base64');
+  const hashBytes = Buffer.from(hashes, 'base64');
+  if (maskBytes.length !== COMPARED_PER_WINDOW * 2)
+    throw new RangeError('a list of masks has the wrong length');
+  if (hashBytes.length !== COMPARED_PER_WINDOW * HASH_BYTES[blockHash]) {
+    throw new RangeError('a list of hashes has the wrong length');
+  }
+  const decoded = new Uint16Array(COMPARED_PER_WINDOW);
+  for (let index = 0; index < decoded.length; index += 1) decoded[index] = maskBytes.readUInt16LE(index * 2);
+  return { masks: decoded, hashes: hashBytes };
+}
+
+function encodeMasks({ masks }: WindowBlocks): string {
+  const bytes = Buffer.alloc(COMPARED_PER_WINDOW * 2);
+  for (const [index, mask] of masks.entries()) bytes.writeUInt16LE(mask, index * 2);
+  return bytes.toString('base64');
+}

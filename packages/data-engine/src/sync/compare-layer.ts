@@ -1,0 +1,180 @@
+/**
+ * A layer that both sides have: its blocks of 64 KiB are compared by hash, and only what differs is sent.
+ *
+ * A source is asked for the hashes of its next windows while these are compared. What the target holds and the source
+ * does not is forgotten, so that both hold the same blocks in the end.
+ */
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import {
+  COMPARED_BYTES,
+  COMPARED_PER_WINDOW,
+  equalBlock,
+  HASH_BYTES,
+  hashBlocks,
+  runsOf,
+  type WindowBlocks,
+} from '../integrity/block-hash.js';
+import { nextHeldWindow, WINDOW_BYTES } from '../integrity/window-hash.js';
+import type { BlockHash, ByteRange } from '../replica/commands.js';
+import { decodeBlocks } from './block-hashes.js';
+import { eachPart, type Lane, type WindowSpan } from './lanes.js';
+import type { LayerPull } from './layer-pull.js';
+import type { PullContext } from './pull-context.js';
+import { differs } from './pull-faults.js';
+
+export async function compareLayer(
+  context: PullContext,
+  pull: LayerPull,
+  lanes: readonly Lane[],
+): Promise<void> {
+  await Promise.all(
+    lanes.map(async (lane) => {
+      for (const span of spansOf(pull)) {
+        await eachWindow(context, pull, lane, span, async (window, theirs) => {
+          if (pull.compared.has(window)) return;
+          await context.begin(() => compareWindow(context, pull, lane, window, theirs));
+        });
+      }
+    }),
+  );
+}
+
+/**
+ * Compares the windows that were changed once more, by what the files on both sides hold now.
+ *
+ * @throws StorageFault `rebuild.contents_differ`
+ */
+export async function verifyCompared(
+  context: PullContext,
+  pull: LayerPull,
+  lanes: readonly Lane[],
+): Promise<void> {
+  await Promise.all(
+    lanes.map(async (lane) => {
+      for (const span of changedSpans(pull, lane)) {
+        await eachWindow(context, pull, lane, span, async (window, theirs) => {
+          const own = (await hashBlocks(pull.layer, window, context.blockHash)) ?? nothing(context.blockHash);
+          for (let index = 0; index < COMPARED_PER_WINDOW; index += 1) {
+            if (!equalBlock(own, theirs, index)) throw differs(pull.plan, window, 'what is on the disk');
+          }
+        });
+      }
+    }),
+  );
+}
+
+/** Every window of the lane's parts that either side holds anything in, with what the source holds there. */
+async function eachWindow(
+  context: PullContext,
+  { plan, layer }: LayerPull,
+  lane: Lane,
+  span: WindowSpan,
+  handle: (window: number, theirs: WindowBlocks) => Promise<void>,
+): Promise<void> {
+  const { epoch, blockHash } = context;
+  await eachPart(
+    lane,
+    span,
+    (window) => nextHeldWindow(layer, window),
+    ({ first, end }) => {
+      context.requireGoingOn();
+      const ask = { epoch, layerId: plan.id, blockHash, firstWindow: first, endWindow: end };
+      return lane.control.command('block-hashes', ask);
+    },
+    async ({ first, end }, { windows }) => {
+      const theirs = new Map<number, WindowBlocks>();
+      for (const [window, masks, hashes] of windows)
+        theirs.set(window, decodeBlocks(masks, hashes, blockHash));
+      let own = nextHeldWindow(layer, first);
+      for (; own !== undefined && own < end; own = nextHeldWindow(layer, own + 1)) {
+        if (!theirs.has(own)) theirs.set(own, nothing(blockHash));
+      }
+      for (const [window, blocks] of theirs) await handle(window, blocks);
+    },
+  );
+}
+
+async function compareWindow(
+  context: PullContext,
+  pull: LayerPull,
+  lane: Lane,
+  window: number,
+  theirs: WindowBlocks,
+): Promise<void> {
+  const own = (await hashBlocks(pull.layer, window, context.blockHash)) ?? nothing(context.blockHash);
+  let equalBytes = 0;
+  const differing: number[] = [];
+  for (let index = 0; index < COMPARED_PER_WINDOW; index += 1) {
+    if (!equalBlock(own, theirs, index)) differing.push(index);
+    else equalBytes += heldBytes(theirs.masks[index] ?? 0);
+  }
+  if (differing.length > 0) pull.changed.add(window);
+  await Promise.all(
+    differing.map((index) =>
+      replaceBlock(context, pull, lane, {
+        offset: window * WINDOW_BYTES + index * COMPARED_BYTES,
+        own: own.masks[index] ?? 0,
+        theirs: theirs.masks[index] ?? 0,
+      }),
+    ),
+  );
+  pull.compared.add(window);
+  context.bytes.skipped += equalBytes;
+  context.bytes.compared += equalBytes;
+}
+
+type Difference = { offset: number; own: number; theirs: number };
+
+async function replaceBlock(
+  context: PullContext,
+  pull: LayerPull,
+  { client }: Lane,
+  { offset, own, theirs }: Difference,
+): Promise<void> {
+  for (const { first, count } of runsOf(own & ~theirs)) {
+    await pull.layer.forget(offset + first * BLOCK_BYTES, count * BLOCK_BYTES);
+  }
+  const wanted = heldBytes(theirs);
+  await context.throttle.take(wanted, context.requireGoingOn);
+  await Promise.all(
+    runsOf(theirs).map(async ({ first, count }) => {
+      const at = offset + first * BLOCK_BYTES;
+      const payload = await client.read(at, count * BLOCK_BYTES);
+      await context.write(pull.layer, payload, at, count * BLOCK_BYTES);
+    }),
+  );
+  pull.bytesSent += wanted;
+  context.bytes.sent += wanted;
+  context.bytes.compared += wanted;
+}
+
+function heldBytes(mask: number): number {
+  return runsOf(mask).reduce((sum, { count }) => sum + count, 0) * BLOCK_BYTES;
+}
+
+function nothing(blockHash: BlockHash): WindowBlocks {
+  return {
+    masks: new Uint16Array(COMPARED_PER_WINDOW),
+    hashes: Buffer.alloc(COMPARED_PER_WINDOW * HASH_BYTES[blockHash]),
+  };
+}
+
+/** The lane's changed windows; those side by side are asked for together. */
+function changedSpans({ changed }: LayerPull, lane: Lane): WindowSpan[] {
+  const spans: WindowSpan[] = [];
+  for (const window of [...changed].filter((one) => lane.owns(one)).sort((a, b) => a - b)) {
+    const last = spans.at(-1);
+    if (last?.end === window) last.end = window + 1;
+    else spans.push({ first: window, end: window + 1 });
+  }
+  return spans;
+}
+
+function spansOf({ plan, layer }: LayerPull): WindowSpan[] {
+  const end = Math.ceil(layer.sizeBytes / WINDOW_BYTES);
+  if (plan.ranges === null) return [{ first: 0, end }];
+  return plan.ranges.map(([start, stop]: ByteRange) => ({
+    first: Math.floor(start / WINDOW_BYTES),
+    end: Math.min(end, Math.ceil(stop / WINDOW_BYTES)),
+  }));
+}

@@ -1,0 +1,172 @@
+/**
+ * The beginning of a rebuild: decides how each layer gets to the target, prepares it, and joins it at the very moment
+ * that the same system snapshot freezes what is to be copied on all current copies.
+ */
+import crypto from 'node:crypto';
+import type { RebuildOptions } from '@holdfast/core/model/agent-protocol.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { Copies } from '../engine/copies.js';
+import type { DropMarks } from '../engine/drop-marks.js';
+import type { EngineDependencies, PlannedLayer, Regions } from '../engine/engine-state.js';
+import { freezeAll } from '../engine/freeze.js';
+import type { ReplicaLink } from '../engine/replica-link.js';
+import type { ByteRange, ChainFacts, FrozenLayer, LayerFacts, PulledLayer } from '../replica/commands.js';
+import { LAYERS_MAX } from '../replica/layer-tree.js';
+import { tooManyLayers } from '../replica/replica-faults.js';
+
+export interface RebuildHost {
+  readonly spec: { epoch: number; replicaTimeoutMs: number };
+  readonly copies: Copies;
+  readonly drops: Pick<DropMarks, 'settled'>;
+  readonly dependencies: EngineDependencies;
+  readonly device: {
+    readonly sizeBytes: number;
+    exclusive<T>(work: () => Promise<T>): Promise<T>;
+    flush(): Promise<void>;
+  };
+  equal(): Promise<void>;
+}
+
+export type JoinSpec = { rebuildId: string; options: Pick<RebuildOptions, 'fastRebuild'> };
+
+/** Snapshots that users take meanwhile make it begin again; more than so many in a row are no accident. */
+const ATTEMPTS_MAX = 10;
+
+/** @throws StorageFault `replica.too_many_layers` before anything is done */
+export async function joinTarget(
+  host: RebuildHost,
+  spec: JoinSpec,
+  link: ReplicaLink,
+  source: ReplicaLink,
+): Promise<PulledLayer[]> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const layers = await tryToJoin(host, spec, link, source);
+    if (layers !== undefined) return layers;
+  }
+  throw new StorageFault('rebuild.failed', {
+    publicMessage: `snapshots were taken ${ATTEMPTS_MAX} times while the copy was about to join`,
+  });
+}
+
+/** `undefined` when the layers changed between the plan and the freeze. */
+async function tryToJoin(
+  host: RebuildHost,
+  { rebuildId, options }: JoinSpec,
+  link: ReplicaLink,
+  source: ReplicaLink,
+): Promise<PulledLayer[] | undefined> {
+  const { epoch } = host.spec;
+  const before = await source.control.command('chain', { epoch });
+  // The snapshot of this rebuild and the head come on top of what is there.
+  if (before.layers.length + 2 > LAYERS_MAX) throw tooManyLayers(LAYERS_MAX);
+  const snapshot = rebuildSnapshot(rebuildId, before, host.device.sizeBytes);
+  const plans = await planFor(host, options, link, [
+    ...before.layers,
+    { ...snapshot, heldBytes: before.head.heldBytes, checksum: null },
+  ]);
+  await link.control.command('prepare', {
+    epoch,
+    rebuildId,
+    layers: [...before.layers.map(frozenPart), snapshot].map((layer) => ({
+      ...layer,
+      from: plans.get(layer.id)?.from ?? null,
+    })),
+    headParentId: snapshot.id,
+    sizeBytes: host.device.sizeBytes,
+  });
+  // Most of what the snapshot has to flush is flushed before anybody waits for it.
+  await host.device.flush();
+  return host.device.exclusive(async () => {
+    const now = await source.control.command('chain', { epoch });
+    if (!sameLayers(before, now)) return undefined;
+    await freezeAll(host.copies, epoch, { layer: snapshot, sizeBytes: host.device.sizeBytes });
+    host.copies.add(link);
+    const frozen = await source.control.command('chain', { epoch });
+    return frozen.layers.flatMap((layer) => {
+      const plan = plans.get(layer.id);
+      return plan === undefined ? [] : [pulled(layer, plan)];
+    });
+  });
+}
+
+function sameLayers(before: ChainFacts, now: ChainFacts): boolean {
+  const ids = ({ layers, head, sizeBytes }: ChainFacts) =>
+    [...layers.map(({ id }) => id), head.id, sizeBytes].join();
+  return ids(before) === ids(now);
+}
+
+function rebuildSnapshot(rebuildId: string, { head }: ChainFacts, sizeBytes: number): FrozenLayer {
+  return {
+    id: crypto.randomUUID(),
+    name: `rebuild-${rebuildId}`,
+    origin: 'system',
+    parentId: head.parentId,
+    sizeBytes,
+    createdAt: new Date().toISOString(),
+    removed: false,
+    drop: null,
+  };
+}
+
+async function planFor(
+  { spec, dependencies }: RebuildHost,
+  options: JoinSpec['options'],
+  link: ReplicaLink,
+  layers: readonly LayerFacts[],
+): Promise<Map<string, PlannedLayer>> {
+  const { epoch } = spec;
+  const own = await link.control.command('chain', { epoch });
+  const intent = await link.control.command('intent', { epoch });
+  const plans = dependencies.planLayers(
+    layers.map((layer) => ({
+      ...layer,
+      drop: layer.drop && { ...layer.drop, regions: markedRegions(layer.drop) },
+    })),
+    {
+      replicaId: link.replicaId,
+      recordEpoch: own.recordEpoch,
+      layers: own.layers,
+      head: own.head,
+      intent: { regionBytes: intent.regionBytes, runs: intent.regions },
+    },
+    options,
+  );
+  return new Map(plans.map((plan) => [plan.id, plan]));
+}
+
+function markedRegions(drop: NonNullable<FrozenLayer['drop']>): Regions {
+  return { regionBytes: drop.regionBytes, runs: drop.regions };
+}
+
+function frozenPart(layer: FrozenLayer): FrozenLayer {
+  const { id, name, origin, parentId, sizeBytes, createdAt, removed, drop } = layer;
+  return { id, name, origin, parentId, sizeBytes, createdAt, removed, drop };
+}
+
+function pulled({ id, name, heldBytes, sizeBytes }: LayerFacts, plan: PlannedLayer): PulledLayer {
+  const { method, reason, regions } = plan;
+  return {
+    id,
+    name,
+    method,
+    reason,
+    heldBytes,
+    ranges: regions === null ? null : rangesOf(regions, sizeBytes),
+  };
+}
+
+/** The union of regions, perhaps of several sizes, as byte ranges in order. */
+export function rangesOf(regions: readonly Regions[], sizeBytes: number): ByteRange[] {
+  const all = regions.flatMap(({ regionBytes, runs }) =>
+    runs.map(([first, count]): ByteRange => [first * regionBytes, (first + count) * regionBytes]),
+  );
+  const union: ByteRange[] = [];
+  for (const [start, end] of all.sort(([a], [b]) => a - b)) {
+    const last = union.at(-1);
+    if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
+    else union.push([start, end]);
+  }
+  return union
+    .filter(([start]) => start < sizeBytes)
+    .map(([start, end]): ByteRange => [start, Math.min(end, sizeBytes)]);
+}

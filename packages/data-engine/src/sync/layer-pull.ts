@@ -1,0 +1,24 @@
+import { heldBytesInWindow } from '../integrity/window-hash.js';
+import type { PulledLayer } from '../replica/commands.js';
+import type { Layer } from '../replica/layer.js';
+
+/** One layer on its way to the target, and what of it is done: a source that takes over goes on from there. */
+export class LayerPull {
+  /** Windows that were sent as a whole, with the hash of what arrived. */
+  readonly received = new Map<number, string>();
+  /** Windows that were compared, and made equal where they differed. */
+  readonly compared = new Set<number>();
+  /** Of the compared ones, those in which something was changed: they are compared once more before promotion. */
+  readonly changed = new Set<number>();
+  bytesSent = 0;
+
+  constructor(
+    readonly plan: PulledLayer,
+    readonly layer: Layer,
+  ) {}
+
+  /** What the target holds of a window now. */
+  heldBytesIn(window: number): number {
+    return heldBytesInWindow(this.layer, window);
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * What the steps of one rebuild share on the target's side: the sources, the bounds on what is under way, and the
+ * count of bytes.
+ */
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { NO_BYTES, type RebuildBytes } from '@holdfast/core/model/rebuild.js';
+import type { Payload } from '../nbd/export.js';
+import type { BlockHash } from '../replica/commands.js';
+import type { Layer } from '../replica/layer.js';
+import { diskFault } from './pull-faults.js';
+import type { PullSources } from './pull-sources.js';
+import type { Throttle } from './throttle.js';
+
+/** Windows under way at once: 24 MiB, enough to keep source, network and disk busy together. */
+const WINDOWS_IN_FLIGHT = 6;
+/** After so much the disk is told to write, while more comes in. */
+const FLUSH_BEHIND_BYTES = 64 * MIB;
+
+export class PullContext {
+  readonly bytes: RebuildBytes = { ...NO_BYTES };
+  private readonly inFlight = new Set<Promise<void>>();
+  private readonly failures: unknown[] = [];
+  private unflushedBytes = 0;
+  private flushing: Promise<void> | undefined;
+  private flushError: StorageFault | undefined;
+
+  constructor(
+    readonly epoch: number,
+    readonly blockHash: BlockHash,
+    readonly sources: PullSources,
+    readonly throttle: Throttle,
+    private readonly cancelled: () => boolean,
+  ) {}
+
+  requireGoingOn = (): void => {
+    if (!this.cancelled()) return;
+    throw new StorageFault('rebuild.cancelled', { publicMessage: 'the rebuild was cancelled' });
+  };
+
+  /** Begins a piece of work as soon as there is room for it. Its failure is thrown by a later call. */
+  async begin(work: () => Promise<void>): Promise<void> {
+    this.requireGoingOn();
+    if (this.inFlight.size >= WINDOWS_IN_FLIGHT) await Promise.race(this.inFlight);
+    this.throwFailure();
+    const running: Promise<void> = work()
+      .catch((error: unknown) => void this.failures.push(error))
+      .finally(() => this.inFlight.delete(running));
+    this.inFlight.add(running);
+  }
+
+  /** Waits for all that was begun, also after a failure: nothing may touch the files afterwards. */
+  async settle(): Promise<void> {
+    if (this.failures.length > 0) this.sources.hangUp('the copying has failed');
+    await Promise.all(this.inFlight);
+    await this.flushing;
+    this.throwFailure();
+  }
+
+  async write(layer: Layer, payload: Payload, offset: number, lengthBytes: number): Promise<void> {
+    this.requireGoingOn();
+    await layer.write(payload, offset, lengthBytes).catch((error: unknown) => {
+      throw diskFault(error);
+    });
+    this.bytes.written += lengthBytes;
+    this.flushBehind(layer, lengthBytes);
+  }
+
+  async flush(layer: Layer): Promise<void> {
+    await this.flushing;
+    if (this.flushError !== undefined) throw this.flushError;
+    await layer.flush().catch((error: unknown) => {
+      throw diskFault(error);
+    });
+  }
+
+  /** Lets the disk work while data still comes in, instead of leaving it all to the end. */
+  private flushBehind(layer: Layer, lengthBytes: number): void {
+    this.unflushedBytes += lengthBytes;
+    if (this.unflushedBytes < FLUSH_BEHIND_BYTES || this.flushing !== undefined) return;
+    this.unflushedBytes = 0;
+    this.flushing = layer
+      .flush()
+      .catch((error: unknown) => {
+        this.flushError = diskFault(error);
+      })
+      .finally(() => {
+        this.flushing = undefined;
+      });
+  }
+
+  private throwFailure(): void {
+    if (this.failures.length > 0) throw this.failures[0];
+  }
+}

@@ -1,0 +1,26 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { PulledLayer } from '../replica/commands.js';
+import { systemCode } from '../replica/system-error.js';
+
+export function differs(plan: PulledLayer, window: number, what: string): StorageFault {
+  return new StorageFault('rebuild.contents_differ', {
+    publicMessage: `layer ${plan.name} differs from the source's: ${what}`,
+    context: { layerId: plan.id, window },
+  });
+}
+
+/** Our own disk failed: no other source would help. */
+export function diskFault(error: unknown): StorageFault {
+  const code = systemCode(error);
+  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  return new StorageFault(full ? 'disk.no_space' : 'rebuild.failed', {
+    publicMessage: full
+      ? 'the disk of the target is full'
+      : `the disk of the target failed: ${code ?? error}`,
+    cause: error,
+  });
+}
+
+export function pullFault(message: string): StorageFault {
+  return new StorageFault('rebuild.failed', { publicMessage: message });
+}

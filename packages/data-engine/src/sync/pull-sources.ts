@@ -1,0 +1,53 @@
+/**
+ * The current copies that a rebuild reads from, one or several, each with a data connection per layer and its control
+ * channel.
+ */
+import { NbdClient } from '../nbd/client.js';
+import type { ConnectControl, PullSource } from '../replica/commands.js';
+import { formatExportName } from '../replica/export-names.js';
+import { Lane } from './lanes.js';
+import { pullFault } from './pull-faults.js';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+export class PullSources {
+  private readonly clients = new Set<NbdClient>();
+  private closed: string | undefined;
+
+  constructor(
+    private readonly sources: readonly PullSource[],
+    private readonly epoch: number,
+    private readonly connectControl: ConnectControl,
+  ) {}
+
+  sameAs(others: readonly PullSource[]): boolean {
+    const ids = (list: readonly PullSource[]) => list.map(({ replicaId }) => replicaId).join();
+    return ids(this.sources) === ids(others);
+  }
+
+  /** Connects to one layer on every source, for as long as the work takes. */
+  async withLayer(layerId: string, work: (lanes: readonly Lane[]) => Promise<void>): Promise<void> {
+    const lanes = await Promise.all(
+      this.sources.map(async (source, index) => {
+        const client = await this.connect(source, layerId);
+        return new Lane(this.connectControl(source), client, index, this.sources.length);
+      }),
+    );
+    await work(lanes);
+  }
+
+  hangUp(reason: string): void {
+    this.closed ??= reason;
+    for (const client of this.clients) client.destroy(pullFault(reason));
+  }
+
+  private async connect(source: PullSource, layerId: string): Promise<NbdClient> {
+    const exportName = formatExportName({ kind: 'layer', layerId, epoch: this.epoch, ...source });
+    const address = { host: source.nbdHost, port: source.nbdPort, exportName };
+    const client = await NbdClient.connect(address, CONNECT_TIMEOUT_MS);
+    this.clients.add(client);
+    client.onClose(() => this.clients.delete(client));
+    if (this.closed !== undefined) client.destroy(pullFault(this.closed));
+    return client;
+  }
+}

@@ -1,0 +1,162 @@
+import crypto from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { damageLayers, MIB, modes, SIZE, until, useClusters, write } from '../../test/engine-cluster.js';
+import { contiguous } from '../nbd/export.js';
+
+const { cluster, nodes } = useClusters();
+
+describe('rebuild', () => {
+  test('under random writes ends with equal copies and a record that names the target', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    const model = crypto.randomBytes(SIZE);
+    await write(engine, 0, model.subarray(0, 24 * MIB));
+    model.fill(0, 24 * MIB);
+
+    const replicaId = crypto.randomUUID();
+    const node = await nodes().add('target');
+    const target = await node.create({ replicaId, volumeId: volume.volumeId, sizeBytes: SIZE, record: null });
+    volume.copies.push({ node, address: target });
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaId: null });
+    for (let i = 0; engine.report().rebuilds[0]?.state === 'running'; i += 1) {
+      const offset = crypto.randomInt(SIZE - 65_536);
+      const data = crypto.randomBytes(crypto.randomInt(1, 65_536));
+      data.copy(model, offset);
+      await write(engine, offset, data);
+      if (i % 50 === 0) await engine.device.flush();
+    }
+    const [rebuild] = engine.report().rebuilds;
+    expect(rebuild).toMatchObject({ state: 'succeeded', phase: 'done', error: null });
+    expect(rebuild?.bytes.sent).toBeGreaterThanOrEqual(24 * MIB);
+    expect(modes(engine)).toEqual(['RW', 'RW', 'RW']);
+    expect(engine.report().record.members).toContain(replicaId);
+    expect(contiguous(await engine.device.read(0, 32 * MIB)).equals(model.subarray(0, 32 * MIB))).toBe(true);
+    await engine.stop();
+    expect((await volume.checksums()).size).toBe(1);
+  });
+
+  test('many rebuilds do not pile up layers', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    const data = crypto.randomBytes(2 * MIB);
+    const [kept, dropped] = [volume.copy(0), volume.copy(1)];
+    for (let round = 0; round < 4; round += 1) {
+      await write(engine, round * MIB, data);
+      await engine.dropReplica(dropped.address.replicaId, 'for the test');
+      const rebuildId = crypto.randomUUID();
+      engine.startRebuild({ rebuildId, target: dropped.address, sourceReplicaId: null });
+      await until(engine, () => engine.report().rebuilds.at(-1)?.state !== 'running');
+      expect(engine.report().rebuilds.at(-1)).toMatchObject({ state: 'succeeded', error: null });
+    }
+    for (const { node, address } of [kept, dropped]) {
+      const { layers } = await node.service.command(address.replicaId, 'chain', { epoch: 1 });
+      // Of the last rebuild, of the drop before it, and what that stood on.
+      expect(layers.length).toBeLessThanOrEqual(3);
+    }
+    await engine.stop();
+    expect((await volume.checksums()).size).toBe(1);
+  });
+
+  test('a target that fails in the moment of promotion is left out of the record again', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    await write(engine, 0, crypto.randomBytes(MIB));
+    const replicaId = crypto.randomUUID();
+    const node = await nodes().add('target');
+    const { volumeId } = volume;
+    const target = await node.create({ replicaId, volumeId, sizeBytes: SIZE, record: null });
+    nodes().beforeCommand = (name, of) => {
+      if (name === 'record' && of === replicaId) throw new Error('the disk of the target failed');
+    };
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaId: null });
+    await until(engine, () => engine.report().rebuilds[0]?.state === 'failed');
+    expect(engine.report().record).toMatchObject({ dataGeneration: 3, members: volume.record.members });
+    for (const { node: member, address } of volume.copies) {
+      const { record } = await member.service.command(address.replicaId, 'open', { epoch: 1 });
+      expect(record?.members).toEqual(volume.record.members);
+    }
+    await write(engine, 0, crypto.randomBytes(MIB));
+  });
+
+  test('can be cancelled; another one may follow at once', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    await write(engine, 0, crypto.randomBytes(8 * MIB));
+    const replicaId = crypto.randomUUID();
+    const node = await nodes().add('target');
+    const { volumeId } = volume;
+    const target = await node.create({ replicaId, volumeId, sizeBytes: SIZE, record: null });
+    const first = crypto.randomUUID();
+    engine.startRebuild({ rebuildId: first, target, sourceReplicaId: null });
+    const second = { rebuildId: crypto.randomUUID(), target, sourceReplicaId: null };
+    expect(() => engine.startRebuild(second)).toThrow('another rebuild');
+    await engine.cancelRebuild(first);
+    expect(engine.report().rebuilds[0]).toMatchObject({
+      state: 'failed',
+      error: { code: 'rebuild.cancelled' },
+    });
+    engine.startRebuild(second);
+    await until(engine, () => engine.report().rebuilds[1]?.state !== 'running');
+    expect(engine.report().rebuilds[1]).toMatchObject({ state: 'succeeded' });
+  });
+
+  test('contents that differ on the target fail it', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    await write(engine, 0, crypto.randomBytes(8 * MIB));
+    const replicaId = crypto.randomUUID();
+    const node = await nodes().add('target');
+    const { volumeId } = volume;
+    const target = await node.create({ replicaId, volumeId, sizeBytes: SIZE, record: null });
+    nodes().beforeCommand = (name, of) => {
+      // The first hash is asked for when the target has written everything: damage it there.
+      if (name === 'hashes' && of !== replicaId) damageLayers(node, replicaId);
+    };
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaId: null });
+    await until(engine, () => engine.report().rebuilds[0]?.state !== 'running');
+    expect(engine.report().rebuilds[0]).toMatchObject({
+      state: 'failed',
+      error: { code: 'rebuild.contents_differ' },
+    });
+    expect(engine.report().record.members).toEqual(volume.record.members);
+  });
+
+  test('goes on from another copy when its source dies', async () => {
+    const volume = await cluster(3);
+    const engine = await volume.start(1);
+    await write(engine, 0, crypto.randomBytes(24 * MIB));
+    const replicaId = crypto.randomUUID();
+    const node = await nodes().add('target');
+    const target = await node.create({ replicaId, volumeId: volume.volumeId, sizeBytes: SIZE, record: null });
+    const source = volume.copy(1);
+    nodes().beforeCommand = (name, of) => {
+      if (name === 'hashes' && of === source.address.replicaId && source.node.isAlive) source.node.die();
+    };
+    engine.startRebuild({
+      rebuildId: crypto.randomUUID(),
+      target,
+      sourceReplicaId: source.address.replicaId,
+    });
+    await until(engine, () => engine.report().rebuilds[0]?.state !== 'running');
+    expect(engine.report().rebuilds[0]).toMatchObject({ state: 'succeeded', error: null });
+    expect(modes(engine).sort()).toEqual(['ERR', 'RW', 'RW', 'RW']);
+  });
+
+  test('a target that dies fails the rebuild and nothing else; an old copy is not believed', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    await write(engine, 0, crypto.randomBytes(8 * MIB));
+    const node = await nodes().add('target');
+    const replicaId = crypto.randomUUID();
+    const target = await node.create({ replicaId, volumeId: volume.volumeId, sizeBytes: SIZE, record: null });
+    nodes().beforeCommand = (name) => {
+      if (name === 'progress' && node.isAlive) node.die();
+    };
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaId: null });
+    await until(engine, () => engine.report().rebuilds[0]?.state === 'failed');
+    await write(engine, 0, Buffer.alloc(4096, 3));
+    expect(modes(engine).sort()).toEqual(['ERR', 'RW', 'RW']);
+    expect(engine.report().record.members).toEqual(volume.record.members);
+    expect((await node.service.command(replicaId, 'open', { epoch: 1 })).record).toBeNull();
+  });
+});

@@ -1,0 +1,71 @@
+/**
+ * Holds a rebuild's data back: to so many bytes a second, or altogether while it is paused. Both may change while
+ * somebody waits.
+ */
+import type { PullTuning } from '../replica/commands.js';
+
+/** What may go at once after a quiet time; longer bursts would make a limit felt only on average. */
+const BURST_MS = 100;
+
+export class Throttle {
+  private tuning: PullTuning;
+  /** When the next byte may go, on the clock of `performance.now()`. */
+  private freeAtMs = 0;
+  private wake: () => void = () => undefined;
+  private changed: Promise<void> = this.nextChange();
+
+  constructor(tuning: PullTuning) {
+    this.tuning = tuning;
+  }
+
+  get isPaused(): boolean {
+    return this.tuning.paused;
+  }
+
+  tune(tuning: PullTuning): void {
+    this.tuning = tuning;
+    // What was promised under the old limit is no debt under the new one.
+    this.freeAtMs = Math.min(this.freeAtMs, performance.now());
+    this.rouse();
+  }
+
+  /** Whoever waits looks again: the limit, or whether there is still anything to wait for, has changed. */
+  rouse(): void {
+    const { wake } = this;
+    this.changed = this.nextChange();
+    wake();
+  }
+
+  /** Resolves when so many bytes may go. `goOn` is asked after each wait; it throws to end the waiting. */
+  async take(lengthBytes: number, goOn: () => void): Promise<void> {
+    for (;;) {
+      goOn();
+      const { paused, bandwidthBytesPerSecond } = this.tuning;
+      if (!paused && bandwidthBytesPerSecond === null) return;
+      const nowMs = performance.now();
+      if (!paused && bandwidthBytesPerSecond !== null && this.freeAtMs <= nowMs) {
+        const startMs = Math.max(this.freeAtMs, nowMs - BURST_MS);
+        this.freeAtMs = startMs + (lengthBytes / bandwidthBytesPerSecond) * 1000;
+        return;
+      }
+      await this.wait(paused ? undefined : this.freeAtMs - nowMs);
+    }
+  }
+
+  private async wait(ms: number | undefined): Promise<void> {
+    const { changed } = this;
+    if (ms === undefined) return changed;
+    let timer: NodeJS.Timeout | undefined;
+    const slept = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, Math.ceil(ms));
+    });
+    await Promise.race([changed, slept]);
+    clearTimeout(timer);
+  }
+
+  private nextChange(): Promise<void> {
+    return new Promise((resolve) => {
+      this.wake = resolve;
+    });
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Proves that a layer that was sent as a whole arrived as a whole: both sides hash what their files hold now, and the
+ * target's must also be what it had received. A source hashes its next windows while the target hashes these.
+ */
+import { hashWindow, nextHeldWindow, WINDOW_BYTES } from '../integrity/window-hash.js';
+import { eachPart, type Lane, type WindowSpan } from './lanes.js';
+import type { LayerPull } from './layer-pull.js';
+import type { PullContext } from './pull-context.js';
+import { differs } from './pull-faults.js';
+
+/** @throws StorageFault `rebuild.contents_differ` */
+export async function verifySent(
+  context: PullContext,
+  pull: LayerPull,
+  lanes: readonly Lane[],
+): Promise<void> {
+  const span = { first: 0, end: Math.ceil(pull.layer.sizeBytes / WINDOW_BYTES) };
+  await Promise.all(
+    lanes.map((lane) =>
+      eachPart(
+        lane,
+        span,
+        (window) => nextHeldWindow(pull.layer, window),
+        ({ first, end }) => {
+          context.requireGoingOn();
+          const ask = { epoch: context.epoch, layerId: pull.plan.id, firstWindow: first, endWindow: end };
+          return lane.control.command('hashes', ask);
+        },
+        (part, { hashes }) => verifyPart(context, pull, part, new Map(hashes)),
+      ),
+    ),
+  );
+}
+
+async function verifyPart(
+  { bytes }: PullContext,
+  pull: LayerPull,
+  { first, end }: WindowSpan,
+  expected: ReadonlyMap<number, string>,
+): Promise<void> {
+  const { plan, layer, received } = pull;
+  for (const [window, hash] of expected) {
+    if (received.get(window) !== hash) throw differs(plan, window, 'what was sent');
+    if ((await hashWindow(layer, window)) !== hash) throw differs(plan, window, 'what is on the disk');
+    bytes.compared += pull.heldBytesIn(window);
+  }
+  let own = nextHeldWindow(layer, first);
+  for (; own !== undefined && own < end; own = nextHeldWindow(layer, own + 1)) {
+    if (!expected.has(own)) throw differs(plan, own, 'the target holds more');
+  }
+}
