@@ -10,7 +10,7 @@ import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 /** A replica with what people need to find it. */
 export type PlacedReplica = { replica: Replica; zone: string | undefined };
-export type VolumeWithReplicas = { volume: Volume; replicas: PlacedReplica[] };
+export type VolumeWithReplicas = { volume: Volume; replicas: readonly PlacedReplica[] };
 
 /** Where a volume is looked for: an id of another cluster's volume is not found. */
 type VolumeKey = { clusterId: ClusterId; volumeId: VolumeId };
