@@ -27,25 +27,39 @@ export class CapacitySummary {
   add(usableBytes: number, totalBytes: number): void {
     this.count += 1;
     this.sumOf(totalBytes).add(usableBytes);
-    this.addExtreme(usableBytes, totalBytes);
+    this.addLarge(usableBytes, totalBytes);
+    this.addSmall(usableBytes, totalBytes);
   }
 
-  /** The group's second largest and smallest are added by `addExtreme`, where they can matter. */
+  /** The group's second largest and smallest are added one by one, where they can matter. */
   addGroup({ count, usableSum, totalBytes, largestBytes, smallestBytes }: CapacityGroup): void {
     this.count += count;
     this.sumOf(totalBytes).addSum(usableSum);
-    this.usable.addLarge(largestBytes);
-    this.usable.addSmall(smallestBytes);
-    this.shares.addLarge(usableShare({ usableBytes: largestBytes, totalBytes }));
-    this.shares.addSmall(usableShare({ usableBytes: smallestBytes, totalBytes }));
+    this.addLarge(largestBytes, totalBytes);
+    this.addSmall(smallestBytes, totalBytes);
   }
 
-  addExtreme(usableBytes: number, totalBytes: number): void {
-    const share = usableShare({ usableBytes, totalBytes });
+  addLarge(usableBytes: number, totalBytes: number): void {
     this.usable.addLarge(usableBytes);
+    this.shares.addLarge(usableShare({ usableBytes, totalBytes }));
+  }
+
+  addSmall(usableBytes: number, totalBytes: number): void {
     this.usable.addSmall(usableBytes);
-    this.shares.addLarge(share);
-    this.shares.addSmall(share);
+    this.shares.addSmall(usableShare({ usableBytes, totalBytes }));
+  }
+
+  /** By bytes or by share: the next largest of all may stand beside it in its group. */
+  isLargest(usableBytes: number, totalBytes: number): boolean {
+    return (
+      this.usable.isLargest(usableBytes) || this.shares.isLargest(usableShare({ usableBytes, totalBytes }))
+    );
+  }
+
+  isSmallest(usableBytes: number, totalBytes: number): boolean {
+    return (
+      this.usable.isSmallest(usableBytes) || this.shares.isSmallest(usableShare({ usableBytes, totalBytes }))
+    );
   }
 
   /** The hybrid score of all options once `sizeBytes` has been placed on the one with these figures. */
@@ -102,6 +116,14 @@ class Extremes {
       this.nextSmallest = this.smallest;
       this.smallest = value;
     } else if (value < this.nextSmallest) this.nextSmallest = value;
+  }
+
+  isLargest(value: number): boolean {
+    return value === this.largest;
+  }
+
+  isSmallest(value: number): boolean {
+    return value === this.smallest;
   }
 
   /** Largest minus smallest once one of the values has changed. */
