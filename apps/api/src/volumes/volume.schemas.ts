@@ -17,6 +17,9 @@ const changeable = {
   replicaSoftAntiAffinity: override,
   replicaZoneSoftAntiAffinity: override,
   replicaDiskSoftAntiAffinity: override,
+  replicaDiskChoice: z
+    .enum(['ignored', 'spread', 'pack'])
+    .describe('Which disk of the chosen node: the emptiest, or the fullest that still holds it.'),
   replicaAutoBalance: z.enum(['ignored', 'disabled', 'least-effort', 'best-effort']),
 };
 
@@ -113,6 +116,7 @@ export const volumeSchema = z
     replicaSoftAntiAffinity: override,
     replicaZoneSoftAntiAffinity: override,
     replicaDiskSoftAntiAffinity: override,
+    replicaDiskChoice: changeable.replicaDiskChoice,
     replicaAutoBalance: changeable.replicaAutoBalance,
     state: z.enum(['creating', 'detached', 'attaching', 'attached', 'detaching', 'deleting']),
     robustness: z.enum(['healthy', 'degraded', 'faulted', 'unknown']),

@@ -4,6 +4,8 @@ import { Bug } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
+import { explainPlacement } from '@holdfast/core/scheduling/explanation/explain-placement.js';
 import {
   type PlaceableVolume,
   type PlacementPlan,
@@ -65,6 +67,10 @@ export class KnownFleet implements PlacementFleet {
     const plan = planPlacements(volume, [], replicas, this.view(), now);
     for (const { booking } of plan.placements) this.#count(booking, booking.sizeBytes);
     return plan;
+  }
+
+  explain(volume: PlaceableVolume, placed: readonly Replica[], now: Date): StoredExplanation {
+    return explainPlacement({ volume, replicas: placed, fleet: this.view(), now });
   }
 
   /** Takes a booking back that was decided here and not made. */

@@ -1,6 +1,8 @@
 import type { FleetView } from '@holdfast/core/lifecycle/views.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
-import { planPlacements } from '@holdfast/core/scheduling/plan-placements.js';
+import type { Replica } from '@holdfast/core/model/replica.js';
+import { explainPlacement } from '@holdfast/core/scheduling/explanation/explain-placement.js';
+import { planPlacements, withBooking } from '@holdfast/core/scheduling/plan-placements.js';
 import type { Change, Store } from '../ports/store.js';
 import type { DecideVolume, NewVolume, PlacementFleet, VolumeCreations } from '../ports/volume-creations.js';
 import { retryConflicts } from '../use-cases/use-case.js';
@@ -22,8 +24,17 @@ function fleetOf(view: FleetView): PlacementFleet {
   return {
     settings: view.settings,
     place: (volume, replicas, now) => planPlacements(volume, [], replicas, view, now),
+    explain: (volume, placed, now) =>
+      explainPlacement({ volume, replicas: placed, fleet: withBookings(view, placed), now }),
     zoneOf: (nodeId) => view.nodes.find(({ id }) => id === nodeId)?.zone,
   };
+}
+
+function withBookings(view: FleetView, placed: readonly Replica[]): FleetView {
+  return placed.reduce(
+    (fleet, { diskId, sizeBytes }) => (diskId === undefined ? fleet : withBooking(fleet, diskId, sizeBytes)),
+    view,
+  );
 }
 
 function changesFor({ volume, replicas, event }: NewVolume): Change[] {

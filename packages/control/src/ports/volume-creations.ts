@@ -2,6 +2,7 @@ import type { SpaceBooking } from '@holdfast/core/lifecycle/changes.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import type { PlaceableVolume, PlacementPlan } from '@holdfast/core/scheduling/plan-placements.js';
 import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
@@ -11,6 +12,8 @@ export interface PlacementFleet {
   readonly settings: ClusterSettings;
   /** Finds places for the replicas of a volume that has none yet. Decisions after this one see them as taken. */
   place(volume: PlaceableVolume, replicas: readonly Replica[], now: Date): PlacementPlan;
+  /** Why one more replica beside these would find no place. */
+  explain(volume: PlaceableVolume, placed: readonly Replica[], now: Date): StoredExplanation;
   zoneOf(nodeId: NodeId): string | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { scheduledCondition } from '@holdfast/core/lifecycle/scheduled-condition.js';
+import { scheduledCondition, withSentence } from '@holdfast/core/lifecycle/scheduled-condition.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import {
   asId,
@@ -8,6 +8,7 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import { newReplica, type Replica } from '@holdfast/core/model/replica.js';
+import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type { Volume, VolumeSpec } from '@holdfast/core/model/volume.js';
 import { resolveVolumeSpec, type VolumeSpecInput } from '@holdfast/core/policy/volume-spec.js';
 import type { PlannedPlacement } from '@holdfast/core/scheduling/plan-placements.js';
@@ -52,6 +53,7 @@ function withoutPlaces(fleet: PlacementFleet): PlacementFleet {
   return {
     settings: fleet.settings,
     place: () => ({ placements: [], refusals: undefined }),
+    explain: (volume, placed, now) => fleet.explain(volume, placed, now),
     zoneOf: () => undefined,
   };
 }
@@ -68,10 +70,16 @@ function decideVolume(
   const unplaced = Array.from({ length: spec.numberOfReplicas }, () => unplacedReplica(volume, random, now));
   const { placements, refusals } = fleet.place(volume, unplaced, now);
   const placedCount = placements.length;
-  const condition = scheduledCondition(volume, { placedCount, refusals, settings: fleet.settings });
+  const replicas = unplaced.map((replica, index) => placedAt(replica, placements[index], fleet));
+  const placed = replicas.map(({ replica }) => replica).slice(0, placedCount);
+  const explanation = refusals === undefined ? undefined : fleet.explain(volume, placed, now);
+  const condition = withSentence(
+    scheduledCondition(volume, { placedCount, refusals, settings: fleet.settings }),
+    explanation,
+  );
   return {
     volume: { ...volume, conditions: [{ ...condition, lastTransitionAt: now }] },
-    replicas: unplaced.map((replica, index) => placedAt(replica, placements[index], fleet)),
+    replicas: replicas.map((one) => explainedBy(one, explanation)),
     event: created(volume, placedCount, now),
   };
 }
@@ -84,6 +92,13 @@ function placedAt(
   if (placement === undefined) return { replica, zone: undefined, booking: undefined };
   const { nodeId, booking } = placement;
   return { replica: { ...replica, nodeId, diskId: booking.diskId }, zone: fleet.zoneOf(nodeId), booking };
+}
+
+/** A replica without a place says why. They all ask the same question, so there is one answer. */
+function explainedBy(created: NewReplica, explanation: StoredExplanation | undefined): NewReplica {
+  if (explanation === undefined || created.booking !== undefined) return created;
+  const { replica } = created;
+  return { ...created, replica: { ...replica, explanation: { ...explanation, replicaId: replica.id } } };
 }
 
 function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now: Date): Volume {
@@ -109,6 +124,7 @@ function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now
     lastDegradedAt: undefined,
     attention: undefined,
     conditions: [],
+    explanation: undefined,
     writtenBytes: 0,
     verification: undefined,
     deletionRequestedAt: undefined,
