@@ -1,7 +1,7 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { expect, test } from '@jest/globals';
-import { aReplica, testId } from './builders.js';
+import { aReplica, NOON, testId } from './builders.js';
 import { DISK, outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
