@@ -25,8 +25,8 @@ export function explainPlacement(scene: Scene, replicaId?: ReplicaId): Placement
   return explainWith(findCures, scene, replicaId);
 }
 
-/** As `explainPlacement` for a replica that has a place: nothing is to be cured, whatever would happen today. */
-export function explainWithoutCures(scene: Scene, replicaId: ReplicaId): PlacementExplanation {
+/** As `explainPlacement` where nothing is to be cured, or nobody could read so many cures. */
+export function explainWithoutCures(scene: Scene, replicaId?: ReplicaId): PlacementExplanation {
   return explainWith(() => NO_SEARCH, scene, replicaId);
 }
 

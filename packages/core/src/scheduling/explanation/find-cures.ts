@@ -76,7 +76,7 @@ class Search {
     const cycle = cycleOf(changed);
     const decision = decidePlacement(cycle);
     if (decision.kind === 'none') return undefined;
-    const leadsTo = curedPlace(cycle, decision.diskId, decision.tier);
+    const leadsTo = { ...curedPlace(cycle, decision.diskId, decision.tier), ...anyZone(changes) };
     const whatToDo = changes.map(describeChange).join(', and ');
     const sentence = `${capitalized(whatToDo)}: the replica then goes to ${placeInWords(leadsTo)}.`;
     return { sentence, changes, leadsTo };
@@ -85,6 +85,11 @@ class Search {
 
 function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** A new node that may be anywhere has been tried in one zone, which is not the advice. */
+function anyZone(changes: Changes): Partial<CuredPlace> {
+  return changes.some((change) => change.kind === 'add-node' && change.zone === null) ? { zone: null } : {};
 }
 
 function curedPlace(cycle: PlacementCycle, diskId: DiskId, tier: CuredPlace['tier']): CuredPlace {

@@ -112,10 +112,15 @@ function newNode(scene: Scene, change: Extract<CureChange, { kind: 'add-node' }>
   });
 }
 
-/** Of the volume's own zones one, if it has any: a node that helps there helps anywhere. */
+/**
+ * Of the volume's own zones one, if it has any: a node that helps there helps anywhere. Which one makes no difference,
+ * but the same answer must come of the same fleet in another order.
+ */
 function worstZone({ replicas, fleet }: Scene): string | undefined {
-  const holder = fleet.nodes.find(({ id }) => replicas.some(({ nodeId }) => nodeId === id));
-  return (holder ?? fleet.nodes[0])?.zone;
+  const holders = fleet.nodes.filter(({ id }) => replicas.some(({ nodeId }) => nodeId === id));
+  const zones = (holders.length > 0 ? holders : fleet.nodes).map(({ zone }) => zone ?? '');
+  const [first = ''] = [...zones].sort();
+  return first === '' ? undefined : first;
 }
 
 function newDisk(

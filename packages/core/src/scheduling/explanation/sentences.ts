@@ -42,16 +42,16 @@ export function sentenceOfUnplaced({
   asked,
   filters,
   cures,
-}: Pick<PlacementExplanation, 'asked' | 'filters' | 'cures'>): string {
+  cureSearch,
+}: Pick<PlacementExplanation, 'asked' | 'filters' | 'cures' | 'cureSearch'>): string {
   const refused = filters.flatMap(({ reasons }) => reasons);
   const why =
     refused.length === 0
       ? 'the cluster has no node'
       : refused.map(({ reason, count }) => `${count} ${REFUSED[reason][count === 1 ? 0 : 1]}`).join(', ');
+  const refusal = `No disk can take this replica of ${formatBytes(asked.sizeBytes)}: ${why}`;
   const [smallest] = cures;
-  const cure =
-    smallest === undefined
-      ? 'no small change would help'
-      : `the smallest cure is to ${smallest.changes.map(describeChange).join(' and to ')}`;
-  return `No disk can take this replica of ${formatBytes(asked.sizeBytes)}: ${why}; ${cure}.`;
+  if (smallest !== undefined)
+    return `${refusal}; the smallest cure is to ${smallest.changes.map(describeChange).join(' and to ')}.`;
+  return cureSearch.tried === 0 ? `${refusal}.` : `${refusal}; no small change would help.`;
 }
