@@ -1,11 +1,14 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
+import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type DiskPart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { FleetView } from '../lifecycle/views.js';
 import type { Replica } from '../model/replica.js';
-import { assertFleetConsistent } from './fleet-consistency.js';
+import { buildFleetIndex } from '../scheduling/index/fleet-index.js';
+import { planPlacements } from '../scheduling/plan-placements.js';
+import { assertFleetConsistent, assertFleetIdentities } from './fleet-consistency.js';
 
 const FLEET = aFleet({ a: { disks: { 'a-1': {}, 'a-2': {} } }, b: { disks: { 'b-1': {} } } });
 
@@ -30,7 +33,7 @@ describe('assertFleetConsistent', () => {
   });
 
   const [nodeA, nodeB] = FLEET.nodes;
-  const [disk1, disk2] = FLEET.disks;
+  const [disk1] = FLEET.disks;
   test.each([
     {
       name: 'a node twice',
@@ -54,14 +57,6 @@ describe('assertFleetConsistent', () => {
         disks: [...FLEET.disks, ...(disk1 && nodeB ? [{ ...disk1, nodeId: nodeB.id }] : [])],
       },
       want: 'disk a-1 is there twice',
-    },
-    {
-      name: 'two disks of one name on a node',
-      fleet: {
-        ...FLEET,
-        disks: [...FLEET.disks, ...(disk2 ? [{ ...disk2, id: asId<DiskId>('other') }] : [])],
-      },
-      want: 'disk a-2 (other) is there twice',
     },
     {
       name: 'a disk on an unknown node',
@@ -132,8 +127,33 @@ describe('assertFleetConsistent', () => {
     expect(problemOf(FLEET, [aReplicaOn('a-1', { id: asId('r'), ...part })])).toBe(want);
   });
 
+  test("another scheduler's figures are its own affair, its names are not", () => {
+    expect(() => assertFleetIdentities(withDisk({ storageAvailableBytes: -1 }))).not.toThrow();
+    expect(() => assertFleetIdentities({ ...FLEET, disks: [...FLEET.disks, ...FLEET.disks] })).toThrow(
+      'disk a-1 is there twice',
+    );
+  });
+
   test('names a few and counts the rest', () => {
     const disks = FLEET.disks.map((disk) => ({ ...disk, storageMaximumBytes: -1, storageReservedBytes: -1 }));
     expect(problemOf({ ...FLEET, disks })).toMatch(/^disk a-1 has storageMaximumBytes -1.*; and 1 more$/);
+  });
+});
+
+describe('nothing is placed on a fleet that is broken', () => {
+  const broken = withDisk({ storageScheduledBytes: -1 });
+  const placeable = { spec: A_SPEC, writtenBytes: 0, attachedNodeId: undefined };
+  const unplaced = aReplicaOn('x-1', { nodeId: undefined, diskId: undefined });
+
+  test('by the linear plan, not even for a replica of the volume alone', () => {
+    expect(() => planPlacements(placeable, [], [unplaced], broken, NOON)).toThrow('disk a-2 has');
+    const stray = aReplicaOn('z-1', { id: asId('r') });
+    expect(() => planPlacements(placeable, [stray], [unplaced], FLEET, NOON)).toThrow(
+      'replica r is on node z',
+    );
+  });
+
+  test('by an index', () => {
+    expect(() => buildFleetIndex(broken)).toThrow('disk a-2 has');
   });
 });

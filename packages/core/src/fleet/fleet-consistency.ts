@@ -20,7 +20,24 @@ type Finding = { readonly kind: Kind; readonly id: string; readonly name: string
  * @throws StorageFault `fleet.inconsistent` that names the first objects by kind, id and name
  */
 export function assertFleetConsistent(fleet: FleetView, replicas: readonly Replica[] = []): void {
-  const findings = [...fleetFindings(fleet), ...replicaFindings(replicas, fleet)];
+  throwIfAny([
+    ...identityFindings(fleet),
+    ...fleet.disks.flatMap(byteFindings),
+    ...replicaFindings(replicas, fleet),
+  ]);
+}
+
+/**
+ * As `assertFleetConsistent` for a fleet of another scheduler's: that things are told apart has to hold there too; its
+ * figures are taken as they were recorded.
+ *
+ * @throws StorageFault `fleet.inconsistent`
+ */
+export function assertFleetIdentities(fleet: FleetView): void {
+  throwIfAny(identityFindings(fleet));
+}
+
+function throwIfAny(findings: readonly Finding[]): void {
   const [first] = findings;
   if (first === undefined) return;
   const named = findings.slice(0, FINDINGS_NAMED_MAX).map(describe);
@@ -35,32 +52,28 @@ function describe({ kind, id, name, problem }: Finding): string {
   return `${kind} ${id === name ? id : `${name} (${id})`} ${problem}`;
 }
 
-function fleetFindings({ nodes, disks }: FleetView): Finding[] {
+function identityFindings({ nodes, disks }: FleetView): Finding[] {
   const nodeIds = new Set<string>(nodes.map(({ id }) => id));
   return [
-    ...repeated('node', nodes, ({ name }) => name),
-    ...repeated('disk', disks, ({ nodeId, name }) => `${nodeId}/${name}`),
-    ...disks.flatMap((disk) => [
-      ...(nodeIds.has(disk.nodeId)
-        ? []
-        : [ofDisk(disk, `is on node ${disk.nodeId}, which the fleet does not have`)]),
-      ...byteFindings(disk),
-    ]),
+    // People speak of nodes by their names, so a name stands for one node only.
+    ...repeated('node', nodes, ({ id, name }) => [`id ${id}`, `name ${name}`]),
+    ...repeated('disk', disks, ({ id }) => [id]),
+    ...disks
+      .filter(({ nodeId }) => !nodeIds.has(nodeId))
+      .map((disk) => ofDisk(disk, `is on node ${disk.nodeId}, which the fleet does not have`)),
   ];
 }
 
-/** Twice by id, or by the name that people tell things apart by. */
 function repeated<Thing extends { readonly id: string; readonly name: string }>(
   kind: Kind,
   things: readonly Thing[],
-  nameOf: (thing: Thing) => string,
+  keysOf: (thing: Thing) => readonly string[],
 ): Finding[] {
-  const ids = new Set<string>();
-  const names = new Set<string>();
+  const seen = new Set<string>();
   return things.flatMap((thing) => {
-    const isRepeated = ids.has(thing.id) || names.has(nameOf(thing));
-    ids.add(thing.id);
-    names.add(nameOf(thing));
+    const keys = keysOf(thing);
+    const isRepeated = keys.some((key) => seen.has(key));
+    for (const key of keys) seen.add(key);
     return isRepeated ? [{ kind, id: thing.id, name: thing.name, problem: 'is there twice' }] : [];
   });
 }

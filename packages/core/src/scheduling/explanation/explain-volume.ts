@@ -1,4 +1,5 @@
 /** Explains all of a volume's replicas: why each is where it is, and where the next would go. */
+import { assertFleetConsistent } from '../../fleet/fleet-consistency.js';
 import type { VolumeView } from '../../lifecycle/views.js';
 import type { StorageDisk } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
@@ -16,11 +17,13 @@ export type VolumeExplanation = {
   readonly next: PlacementExplanation;
 };
 
+/** @throws StorageFault `fleet.inconsistent` */
 export function explainVolume(
   view: Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>,
   now: Date,
 ): VolumeExplanation {
   const { volume, replicas, fleet } = view;
+  assertFleetConsistent(fleet, replicas);
   const placed = replicas.filter(({ diskId }) => diskId !== undefined);
   const unplaced = replicas.find(({ diskId }) => diskId === undefined);
   const next = explainPlacement({ volume, replicas: placed, fleet, now }, unplaced?.id);

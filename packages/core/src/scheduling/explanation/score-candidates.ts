@@ -15,7 +15,7 @@ import { namedPlace } from './named-place.js';
  * Nodes that are scored: those with most usable bytes and those with the largest usable share, among which the best is
  * for any α. The definition looks at every node for each of them, so that scoring them all would be quadratic.
  */
-const NODES_SCORED_MAX = 64;
+const NODES_SCORED_MAX = 32;
 
 type Option<Id extends string> = Capacity & { readonly id: Id };
 type NodeOption = Option<NodeId> & { readonly disks: readonly StorageDisk[] };

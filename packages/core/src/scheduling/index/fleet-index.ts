@@ -7,6 +7,7 @@
  *
  * Pure: it reads no clock and does no I/O. It is a copy of a view; `checkFleetIndex` tells whether the two still agree.
  */
+import { assertFleetConsistent } from '../../fleet/fleet-consistency.js';
 import type { FleetView } from '../../lifecycle/views.js';
 import type { DiskId, NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
@@ -25,7 +26,9 @@ export type DiskBooking = {
   readonly writtenBytes: number;
 };
 
+/** @throws StorageFault `fleet.inconsistent`: once here, so that no decision has to ask */
 export function buildFleetIndex(view: FleetView): FleetIndex {
+  assertFleetConsistent(view);
   const index = new FleetIndex(view, view.disks.length);
   for (const node of view.nodes) index.putNode(node);
   for (const disk of view.disks) index.putDisk(disk);

@@ -77,7 +77,9 @@ export class WorkingFleet {
       writtenBytes: disk.writtenBytes + writtenBytes,
     };
     this.disks[position] = booked;
-    this.index.putDisk(booked);
+    // A booking alone costs the index less than a disk whose free space has changed too.
+    if (writtenBytes === 0) this.index.book(diskId, { sizeBytes, writtenBytes });
+    else this.index.putDisk(booked);
   }
 
   private diskAt(diskId: DiskId): { disk: StorageDisk; position: number } {
