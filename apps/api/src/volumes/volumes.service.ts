@@ -22,6 +22,7 @@ import { findVolume, listVolumes, type VolumeWithReplicas } from '@holdfast/data
 import { Injectable } from '@nestjs/common';
 import { requireCluster } from '../clusters/require-cluster.js';
 import { Databases } from '../platform/databases.js';
+import { SharedRead } from '../platform/shared-read.js';
 import type { Tenant } from '../platform/tenant.js';
 import { explainVolume } from './explain-volume.js';
 import type { CreateVolumeBody, PatchVolumeBody } from './volume.schemas.js';
@@ -36,6 +37,7 @@ export type VolumeKey = { clusterId: ClusterId; volumeId: VolumeId };
 @Injectable()
 export class VolumesService {
   private readonly creations: CreationDesk;
+  private readonly projects = new SharedRead<ProjectId | undefined>();
 
   constructor(databases: Databases) {
     this.creations = new CreationDesk((organizationId) => databases.organization(organizationId));
@@ -133,8 +135,10 @@ export class VolumesService {
   private async projectFor(tenant: Tenant, wanted: ProjectId | undefined): Promise<ProjectId> {
     const { projectId: ofToken } = tenant.actor;
     const named = wanted ?? ofToken;
-    const found = await tenant.read(async (sql) =>
-      named === undefined ? findOnlyProject(sql) : (await findProject(sql, named))?.id,
+    const found = await this.projects.ask(`${tenant.actor.organizationId} ${named ?? ''}`, () =>
+      tenant.read(async (sql) =>
+        named === undefined ? findOnlyProject(sql) : (await findProject(sql, named))?.id,
+      ),
     );
     if (found !== undefined) return found;
     const detail =

@@ -20,9 +20,14 @@ test('a volume that is refused takes nothing from those after it', () => {
 
 function known(): KnownFleet {
   const { clusterId, nodes, disks, settings, settingsVersion } = FLEET;
-  const fleet = new KnownFleet(clusterId);
-  fleet.apply({ nodes, disks, settings, settingsVersion, nodeCount: 2, diskCount: 2 });
-  return fleet;
+  return new KnownFleet(clusterId, {
+    nodes,
+    disks,
+    settings,
+    settingsVersion,
+    nodeCount: nodes.length,
+    diskCount: disks.length,
+  });
 }
 
 function lockedDisk(node: string, scheduledBytes: number): [DiskId, LockedDisk] {

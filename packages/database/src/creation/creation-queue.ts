@@ -13,7 +13,7 @@ import type { AuditEntry } from '../queries/audit.js';
 import { conflict, nameTaken } from '../sql/errors.js';
 import { type Scope, type Sql, transaction } from '../sql/scope.js';
 import { BookingCheck } from './booking-check.js';
-import { type FleetHorizon, readFleetChanges } from './fleet-changes.js';
+import { type FleetHorizon, readFleetChanges, readWholeFleet } from './fleet-changes.js';
 import { type CreationPlace, insertBelongings, insertVolumes, lockForBooking } from './write-creations.js';
 
 /** Volumes of one transaction: it takes a few milliseconds, and its statements stay far below 65,535 parameters. */
@@ -122,9 +122,8 @@ export class CreationQueue {
       this.#known = { fleet, horizon };
       if (fleet.apply(changes)) return fleet;
     }
-    const fleet = new KnownFleet(clusterId);
-    const { changes, horizon } = await readFleetChanges(sql, clusterId, undefined);
-    fleet.apply(changes);
+    const { whole, horizon } = await readWholeFleet(sql, clusterId);
+    const fleet = new KnownFleet(clusterId, whole);
     this.#known = { fleet, horizon };
     return fleet;
   }

@@ -1,5 +1,5 @@
-import type { FleetChanges } from '@holdfast/control/creation/known-fleet.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { FleetChanges, WholeFleet } from '@holdfast/control/creation/known-fleet.js';
+import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
@@ -23,8 +23,19 @@ type Row = {
   disks: DiskRow[] | null;
 };
 
+/** @throws StorageFault `cluster.not_found` */
+export async function readWholeFleet(
+  sql: Sql,
+  clusterId: ClusterId,
+): Promise<{ whole: WholeFleet; horizon: FleetHorizon }> {
+  const { changes, horizon } = await read(sql, clusterId, undefined);
+  const { settings } = changes;
+  if (settings === undefined) throw new Bug('a whole fleet was read without its settings');
+  return { whole: { ...changes, settings }, horizon };
+}
+
 /**
- * Reads what has changed in a cluster since `since`, or everything, in one statement.
+ * Reads what has changed in a cluster since `since`, in one statement.
  *
  * Postgres marks each version of a row with the transaction that wrote it (`xmin`), whoever that was. A row that was
  * not visible at the last look was written by a transaction that still ran then or began later. Asking from the oldest
@@ -32,7 +43,15 @@ type Row = {
  *
  * @throws StorageFault `cluster.not_found`
  */
-export async function readFleetChanges(
+export function readFleetChanges(
+  sql: Sql,
+  clusterId: ClusterId,
+  since: FleetHorizon,
+): Promise<{ changes: FleetChanges; horizon: FleetHorizon }> {
+  return read(sql, clusterId, since);
+}
+
+async function read(
   sql: Sql,
   clusterId: ClusterId,
   since: FleetHorizon | undefined,
