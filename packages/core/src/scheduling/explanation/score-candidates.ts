@@ -4,7 +4,7 @@
  */
 import { compareIds, type DiskId, type NodeId } from '../../model/ids.js';
 import type { StorageDisk } from '../../model/node.js';
-import { afterPlacing, type Capacity, hybridScore, usableShare } from '../balance-score.js';
+import { afterPlacing, type Capacity, hybridScore } from '../balance-score.js';
 import type { PlacementCycle } from '../framework.js';
 import { preferLocal } from '../locality.js';
 import { totalBytes, usableBytes } from '../space.js';
@@ -93,10 +93,14 @@ function rank<Id extends string>(a: Id, b: Id, first: Id | undefined): number {
   return Number(b === first) - Number(a === first);
 }
 
+function shareOf({ usableBytes, totalBytes }: Capacity): number {
+  return usableBytes / Math.max(1, totalBytes);
+}
+
 function scorable(nodes: readonly NodeOption[], chosenId: NodeId | undefined): readonly NodeOption[] {
   if (nodes.length <= NODES_SCORED_MAX) return nodes;
   const byBytes = [...nodes].sort((a, b) => b.usableBytes - a.usableBytes || compareIds(a.id, b.id));
-  const byShare = [...nodes].sort((a, b) => usableShare(b) - usableShare(a) || compareIds(a.id, b.id));
+  const byShare = [...nodes].sort((a, b) => shareOf(b) - shareOf(a) || compareIds(a.id, b.id));
   const half = NODES_SCORED_MAX / 2;
   const chosen = nodes.filter(({ id }) => id === chosenId);
   return [...new Set([...chosen, ...byBytes.slice(0, half), ...byShare.slice(0, half)])];
