@@ -80,8 +80,18 @@ export function usableBytes(
   profile: SchedulingProfile,
 ): number {
   const written = profile.writtenDataCounts === 'once' ? disk.writtenBytes : 0;
-  const promised = Math.max(0, disk.storageScheduledBytes - written);
-  return disk.storageAvailableBytes - disk.storageReservedBytes - promised;
+  const { storageAvailableBytes, storageReservedBytes, storageScheduledBytes } = disk;
+  return usableOnceWritten(storageAvailableBytes, storageReservedBytes, storageScheduledBytes, written);
+}
+
+/** The formula of `usableBytes`, for a caller that has no disk object but its figures. */
+export function usableOnceWritten(
+  availableBytes: number,
+  reservedBytes: number,
+  scheduledBytes: number,
+  writtenBytes: number,
+): number {
+  return availableBytes - reservedBytes - Math.max(0, scheduledBytes - writtenBytes);
 }
 
 /** The capacity that `usable` is a share of. */

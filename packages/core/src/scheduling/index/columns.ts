@@ -4,30 +4,35 @@
  */
 import type { StorageDisk } from '../../model/node.js';
 import type { ClusterSettings } from '../../settings/definitions.js';
-import { HOLDFAST_PROFILE } from '../profile.js';
-import { minimalAvailableBytes, provisionableBytes, totalBytes, usableBytes } from '../space.js';
+import { minimalAvailableBytes, provisionableBytes, totalBytes, usableOnceWritten } from '../space.js';
 
-/** What one decision reads stands first; what only updates read stands behind it. All are whole bytes. */
-const USABLE = 0;
+/** What one decision reads stands first, in one cache line; what only updates read stands behind. Whole bytes. */
+export const USABLE = 0;
 /** How much more may be booked: the second space formula holds up to this size. */
-const HEADROOM = 1;
+export const HEADROOM = 1;
 /** Free space above the minimum: the first space formula holds for less than this. */
-const FREE = 2;
-const TOTAL = 3;
-const AVAILABLE = 4;
-const RESERVED = 5;
-const MAXIMUM = 6;
-const SCHEDULED = 7;
-const WRITTEN = 8;
-const ROW_LENGTH = 9;
+export const FREE = 2;
+/** The class of a disk that some request may use, or `IMPOSSIBLE`. */
+export const USABLE_CLASS = 3;
+const TOTAL = 4;
+const SCHEDULED = 5;
+const WRITTEN = 6;
+const AVAILABLE = 7;
+const RESERVED = 8;
+/** What may be booked in all. */
+const LIMIT = 9;
+const MAXIMUM = 10;
+const CLASS = 11;
+export const ROW_LENGTH = 12;
 
-/** Some requests may use the disk: it is ready, open, and passes both space formulas for an empty replica. */
-const POSSIBLE = 1;
-const OPEN = 2;
-const EVICTING = 4;
+/** In place of the class of a disk that no request may use, so that one comparison tells both. */
+const IMPOSSIBLE = -1;
+
+const OPEN = 1;
+const EVICTING = 2;
 
 /** An element of a column. Slots and positions come from the index itself, so they are always in range. */
-export function at(values: Float64Array | Int32Array | Uint8Array, index: number): number {
+export function at(values: Float64Array | Uint8Array, index: number): number {
   return values[index] as number;
 }
 
@@ -42,8 +47,8 @@ export type DiskFigures = Pick<
 >;
 
 export class DiskColumns {
-  private rows: Float64Array;
-  private classes: Int32Array;
+  /** Row by row; a new array after the fleet has grown. */
+  rows: Float64Array;
   private flags: Uint8Array;
   private readonly freeSlots: number[] = [];
   private used = 0;
@@ -53,22 +58,22 @@ export class DiskColumns {
     capacity: number,
   ) {
     this.rows = new Float64Array(capacity * ROW_LENGTH);
-    this.classes = new Int32Array(capacity);
     this.flags = new Uint8Array(capacity);
   }
 
   get bytes(): number {
-    return this.rows.byteLength + this.classes.byteLength + this.flags.byteLength;
+    return this.rows.byteLength + this.flags.byteLength;
   }
 
   allocate(): number {
     const slot = this.freeSlots.pop() ?? this.used++;
-    if (slot >= this.classes.length) this.grow();
+    if (slot >= this.flags.length) this.grow();
     return slot;
   }
 
   release(slot: number): void {
     this.flags[slot] = 0;
+    this.rows[slot * ROW_LENGTH + USABLE_CLASS] = IMPOSSIBLE;
     this.freeSlots.push(slot);
   }
 
@@ -79,17 +84,18 @@ export class DiskColumns {
     this.rows[row + MAXIMUM] = figures.storageMaximumBytes;
     this.rows[row + SCHEDULED] = figures.storageScheduledBytes;
     this.rows[row + WRITTEN] = figures.writtenBytes;
-    this.classes[slot] = classId;
+    this.rows[row + CLASS] = classId;
     this.flags[slot] = (state.open ? OPEN : 0) | (state.evicting ? EVICTING : 0);
     this.derive(slot);
   }
 
   /** Adds to what is booked on a disk and to what of it is written; negative figures take off. */
   book(slot: number, sizeBytes: number, writtenBytes: number): void {
+    const { rows } = this;
     const row = slot * ROW_LENGTH;
-    this.rows[row + SCHEDULED] = at(this.rows, row + SCHEDULED) + sizeBytes;
-    this.rows[row + WRITTEN] = at(this.rows, row + WRITTEN) + writtenBytes;
-    this.derive(slot);
+    rows[row + SCHEDULED] = at(rows, row + SCHEDULED) + sizeBytes;
+    rows[row + WRITTEN] = at(rows, row + WRITTEN) + writtenBytes;
+    this.deriveBooked(slot);
   }
 
   /** All limits follow the settings, so every disk is worked out again. */
@@ -111,10 +117,10 @@ export class DiskColumns {
     return at(this.rows, slot * ROW_LENGTH + TOTAL);
   }
   classOf(slot: number): number {
-    return at(this.classes, slot);
+    return at(this.rows, slot * ROW_LENGTH + CLASS);
   }
   isPossible(slot: number): boolean {
-    return (at(this.flags, slot) & POSSIBLE) !== 0;
+    return at(this.rows, slot * ROW_LENGTH + USABLE_CLASS) !== IMPOSSIBLE;
   }
   isOpen(slot: number): boolean {
     return (at(this.flags, slot) & OPEN) !== 0;
@@ -137,30 +143,41 @@ export class DiskColumns {
   private derive(slot: number): void {
     const figures = this.figures(slot);
     const row = slot * ROW_LENGTH;
-    this.rows[row + USABLE] = usableBytes(figures, HOLDFAST_PROFILE);
-    this.rows[row + HEADROOM] = provisionableBytes(figures, this.settings) - figures.storageScheduledBytes;
+    this.rows[row + LIMIT] = provisionableBytes(figures, this.settings);
     this.rows[row + FREE] = freeAboveMinimum(figures, this.settings);
     this.rows[row + TOTAL] = totalBytes(figures);
+    this.deriveBooked(slot);
+  }
+
+  /** The part that a booking changes, without an object: this runs twice for every decision. */
+  private deriveBooked(slot: number): void {
+    const { rows } = this;
+    const row = slot * ROW_LENGTH;
+    const scheduled = at(rows, row + SCHEDULED);
+    rows[row + HEADROOM] = at(rows, row + LIMIT) - scheduled;
+    rows[row + USABLE] = usableOnceWritten(
+      at(rows, row + AVAILABLE),
+      at(rows, row + RESERVED),
+      scheduled,
+      at(rows, row + WRITTEN),
+    );
     this.judge(slot);
   }
 
   /** A disk that no request could use is left out of every sum, so that the sums bound what they are asked for. */
   private judge(slot: number): void {
-    const flags = at(this.flags, slot);
-    const isPossible = (flags & OPEN) !== 0 && this.headroom(slot) >= 0 && this.free(slot) > 0;
-    this.flags[slot] = isPossible ? flags | POSSIBLE : flags & ~POSSIBLE;
+    const row = slot * ROW_LENGTH;
+    const isPossible = this.isOpen(slot) && this.headroom(slot) >= 0 && this.free(slot) > 0;
+    this.rows[row + USABLE_CLASS] = isPossible ? at(this.rows, row + CLASS) : IMPOSSIBLE;
   }
 
   private grow(): void {
-    const capacity = Math.max(16, this.classes.length * 2);
+    const capacity = Math.max(16, this.flags.length * 2);
     const rows = new Float64Array(capacity * ROW_LENGTH);
-    const classes = new Int32Array(capacity);
     const flags = new Uint8Array(capacity);
     rows.set(this.rows);
-    classes.set(this.classes);
     flags.set(this.flags);
     this.rows = rows;
-    this.classes = classes;
     this.flags = flags;
   }
 }

@@ -4,7 +4,15 @@
  * the disks of a node hold the request they are exactly that.
  */
 import { ExactSum } from '../exact-sum.js';
-import type { DiskColumns } from './columns.js';
+import {
+  at,
+  FREE as DISK_FREE,
+  HEADROOM as DISK_HEADROOM,
+  type DiskColumns,
+  ROW_LENGTH,
+  USABLE,
+  USABLE_CLASS,
+} from './columns.js';
 import { MaxTree } from './max-tree.js';
 import type { NodeEntry } from './node-entry.js';
 
@@ -24,7 +32,13 @@ const LEAST_KEYS = 3;
 const NONE = Number.NEGATIVE_INFINITY;
 
 /** What the scores for α < 1 need beside the maxima. Kept only once asked for: bookings are cheaper without. */
-type LeastValues = { readonly tree: MaxTree; readonly sum: ExactSum; count: number };
+type LeastValues = {
+  readonly tree: MaxTree;
+  readonly sum: ExactSum;
+  count: number;
+  /** Of any one node, all its disks counted: for α < 1 groups are told apart by it. */
+  readonly totalBytes: number;
+};
 
 export class DiskClassView {
   readonly tree: MaxTree;
@@ -46,13 +60,9 @@ export class DiskClassView {
     return this.tree.keys.byteLength + (this.least?.tree.keys.byteLength ?? 0);
   }
 
-  /** Of any one node, all disks counted; the same for all nodes of a group when α < 1 tells groups apart by it. */
-  get totalBytes(): number {
-    let sum = 0;
-    for (const slot of this.nodes[0]?.slots ?? []) {
-      if (this.isWanted[this.columns.classOf(slot)] === 1) sum += this.columns.total(slot);
-    }
-    return sum;
+  /** Does anything here depend on disks of the class? */
+  wants(classId: number): boolean {
+    return this.isWanted[classId] === 1;
   }
 
   refresh(node: NodeEntry): void {
@@ -69,19 +79,34 @@ export class DiskClassView {
 
   /** As if the node were not there, until it is refreshed. */
   hide(node: NodeEntry): void {
-    this.drop(node.position);
+    const { tree, least } = this;
+    if (least !== undefined) this.drop(node.position, tree.key(tree.firstLeaf + node.position, SUM), least);
+    this.tree.clear(node.position);
     this.tree.rise(node.position);
     this.least?.tree.rise(node.position);
   }
 
   leastValues(): LeastValues {
     if (this.least === undefined) {
-      this.least = { tree: new MaxTree(this.nodes.length, LEAST_KEYS), sum: new ExactSum(), count: 0 };
+      this.least = {
+        tree: new MaxTree(this.nodes.length, LEAST_KEYS),
+        sum: new ExactSum(),
+        count: 0,
+        totalBytes: this.capacityOf(this.nodes[0]),
+      };
       // All leaves are taken as absent, so that measuring them counts each once.
       this.tree.keys.fill(NONE);
       this.refreshAll();
     }
     return this.least;
+  }
+
+  private capacityOf(node: NodeEntry | undefined): number {
+    let sum = 0;
+    for (const slot of node?.slots ?? []) {
+      if (this.wants(this.columns.classOf(slot))) sum += this.columns.total(slot);
+    }
+    return sum;
   }
 
   /** Do two views of the same nodes and classes say the same? */
@@ -93,25 +118,36 @@ export class DiskClassView {
     return least.tree.equals(tree) && least.sum.equals(sum) && least.count === count;
   }
 
+  /** Runs for every booking, so it reads and writes the arrays themselves. */
   private measure(node: NodeEntry): void {
-    const { columns, tree } = this;
-    this.drop(node.position);
-    if (!node.open) return;
-    let [sum, largest, headroom, free] = [0, NONE, NONE, NONE];
-    for (const slot of node.slots) {
-      if (this.isWanted[columns.classOf(slot)] !== 1 || !columns.isPossible(slot)) continue;
-      const usable = columns.usable(slot);
-      if (usable > 0) sum += usable;
-      if (usable > largest) largest = usable;
-      if (columns.headroom(slot) > headroom) headroom = columns.headroom(slot);
-      if (columns.free(slot) > free) free = columns.free(slot);
+    const { columns, tree, least } = this;
+    const { rows } = columns;
+    const { keys } = tree;
+    const leaf = (tree.firstLeaf + node.position) * KEYS;
+    if (least !== undefined) this.drop(node.position, at(keys, leaf + SUM), least);
+
+    let sum = NONE;
+    let largest = NONE;
+    let headroom = NONE;
+    let free = NONE;
+    if (node.open) {
+      for (const slot of node.slots) {
+        const row = slot * ROW_LENGTH;
+        // A disk that no request may use has a class that none is wanted of.
+        if (this.isWanted[at(rows, row + USABLE_CLASS)] !== 1) continue;
+        const usable = at(rows, row + USABLE);
+        if (sum === NONE) sum = 0;
+        if (usable > 0) sum += usable;
+        if (usable > largest) largest = usable;
+        if (at(rows, row + DISK_HEADROOM) > headroom) headroom = at(rows, row + DISK_HEADROOM);
+        if (at(rows, row + DISK_FREE) > free) free = at(rows, row + DISK_FREE);
+      }
     }
-    if (largest === NONE) return;
-    tree.setKey(node.position, SUM, sum);
-    tree.setKey(node.position, LARGEST, largest);
-    tree.setKey(node.position, HEADROOM, headroom);
-    tree.setKey(node.position, FREE, free);
-    if (this.least !== undefined) this.measureLeast(node, sum, this.least);
+    keys[leaf + SUM] = sum;
+    keys[leaf + LARGEST] = largest;
+    keys[leaf + HEADROOM] = headroom;
+    keys[leaf + FREE] = free;
+    if (least !== undefined && sum !== NONE) this.measureLeast(node, sum, least);
   }
 
   private measureLeast(node: NodeEntry, sum: number, least: LeastValues): void {
@@ -131,16 +167,10 @@ export class DiskClassView {
     least.count += 1;
   }
 
-  private drop(position: number): void {
-    const { tree, least } = this;
-    if (least !== undefined) {
-      const sum = tree.key(tree.firstLeaf + position, SUM);
-      if (sum !== NONE) {
-        least.sum.add(-sum);
-        least.count -= 1;
-        least.tree.clear(position);
-      }
-    }
-    tree.clear(position);
+  private drop(position: number, sum: number, least: LeastValues): void {
+    if (sum === NONE) return;
+    least.sum.add(-sum);
+    least.count -= 1;
+    least.tree.clear(position);
   }
 }

@@ -8,7 +8,10 @@ export class DiskClasses {
   private readonly ids = new Map<string, number>();
   private readonly samples: StorageDisk[] = [];
 
-  idOf(disk: StorageDisk): number {
+  /** @param likely the class that it had before, if it had one: nearly always still the same */
+  idOf(disk: StorageDisk, likely: number | undefined): number {
+    const sample = likely === undefined ? undefined : this.samples[likely];
+    if (likely !== undefined && sample !== undefined && looksSame(sample, disk)) return likely;
     const key = JSON.stringify([disk.type, disk.fileSystem, distinctTags(disk.tags)]);
     const known = this.ids.get(key);
     if (known !== undefined) return known;
@@ -22,6 +25,15 @@ export class DiskClasses {
   passing(check: (sample: StorageDisk) => boolean): Set<number> {
     return new Set(this.samples.flatMap((sample, id) => (check(sample) ? [id] : [])));
   }
+}
+
+function looksSame(a: StorageDisk, b: StorageDisk): boolean {
+  return (
+    a.type === b.type &&
+    a.fileSystem === b.fileSystem &&
+    a.tags.length === b.tags.length &&
+    a.tags.every((tag, index) => tag === b.tags[index])
+  );
 }
 
 /** The order of tags and their repetition mean nothing. */

@@ -76,12 +76,12 @@ export class FastPlacer {
       return this.placed(this.fewNodes(question, leaving), 'leaving-node-in-leaving-zone');
     }
     // Without an occupied zone the second rung is the first.
-    const second = places.zones.length === 0 ? undefined : this.unusedRung(question, false);
+    const second = places.zones.isEmpty ? undefined : this.unusedRung(question, false);
     if (second !== undefined) return this.placed(second, 'unused-node');
     if (nodeAntiAffinity === 'required') {
       return this.placed(this.fewNodes(question, places.leavingNodes()), 'leaving-node');
     }
-    return this.placed(this.fewNodes(question, places.nodes), 'used-node');
+    return this.placed(this.fewNodes(question, places.nodes.toArray()), 'used-node');
   }
 
   /** The rungs that hold most of the fleet. */
@@ -100,9 +100,9 @@ export class FastPlacer {
       if (slot !== undefined) return slot;
     }
     const slot = this.searchMembers(question, inUnusedZone);
-    if (slot !== undefined || places.slots.length === 0) return slot;
+    if (slot !== undefined || places.slots.isEmpty) return slot;
     // Every disk that passes holds a replica of the volume: those are all that is left.
-    const sharing = new Set(places.slots.map((taken) => structure.nodeBySlot[taken]));
+    const sharing = new Set(places.slots.toArray().map((taken) => structure.nodeBySlot[taken]));
     return this.fewNodes(
       question,
       [...sharing].flatMap((node) => this.onRung(node, inUnusedZone)),
@@ -112,15 +112,15 @@ export class FastPlacer {
   /** A list of the node, or of none when a replica of the volume keeps it off the rung. */
   private onRung(node: NodeEntry | undefined, inUnusedZone: boolean): NodeEntry[] {
     const { nodes, zones } = this.places;
-    if (node === undefined || nodes.includes(node)) return [];
-    return inUnusedZone && zones.includes(node.zone) ? [] : [node];
+    if (node === undefined || nodes.has(node)) return [];
+    return inUnusedZone && zones.has(node.zone) ? [] : [node];
   }
 
   private searchMembers({ request, plan, topology }: Question, inUnusedZone: boolean): number | undefined {
     const { members, search, places } = this;
     members.length = 0;
     for (const member of plan.members) {
-      if (inUnusedZone && places.zones.includes(member.group.zone)) continue;
+      if (inUnusedZone && places.zones.has(member.group.zone)) continue;
       if (topology === undefined || topology.has(member.group)) members.push(member);
     }
     const alpha = this.structure.settings['balance-alpha'];
@@ -144,10 +144,10 @@ export class FastPlacer {
   }
 
   private placed(slot: number | undefined, tier: TierName): FastPlacement {
-    const node = slot === undefined ? undefined : this.structure.nodeBySlot[slot];
-    const diskId = slot === undefined ? undefined : this.structure.diskIds[slot];
-    if (node === undefined || diskId === undefined) return NONE;
-    return { kind: 'placed', nodeId: node.id, diskId, tier };
+    if (slot === undefined) return NONE;
+    const { structure } = this;
+    structure.expect(slot);
+    return { kind: 'placed', nodeId: structure.nodeOf(slot).id, diskId: structure.diskId(slot), tier };
   }
 }
 

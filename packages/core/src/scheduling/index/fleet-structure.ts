@@ -4,7 +4,7 @@
  * (a node, a disk, tags, a zone) are noted, and the groups they touch are built anew before the next decision.
  */
 import { Bug } from '../../model/faults.js';
-import { compareIds, type DiskId, type NodeId } from '../../model/ids.js';
+import { asId, compareIds, type DiskId, type NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { ClusterSettings } from '../../settings/definitions.js';
 import { beginCycle, type Check, type PlacementRequest } from '../framework.js';
@@ -15,10 +15,14 @@ import { DiskClasses, distinctTags } from './disk-classes.js';
 import { type NodeEntry, unknownNode } from './node-entry.js';
 import { NodeGroup } from './node-group.js';
 import { type FleetShell, openDiskCheck, openNodeCheck } from './open-places.js';
-import { planKey, planRequest, type RequestPlan } from './request-plan.js';
+import { RequestKeys } from './request-keys.js';
+import { planRequest, type RequestPlan } from './request-plan.js';
 
 /** Kinds of requests remembered. Beyond, all are forgotten and matched again: selectors are few in any real fleet. */
 const PLANS_MAX = 256;
+
+/** In the place of the id of a slot that is not in use. */
+const NO_DISK = asId<DiskId>('');
 
 export class FleetStructure {
   readonly columns: DiskColumns;
@@ -29,8 +33,10 @@ export class FleetStructure {
   private readonly nodes = new Map<NodeId, NodeEntry>();
   private readonly groups = new Map<string, NodeGroup>();
   private readonly classes = new DiskClasses();
-  private readonly plans = new Map<string, RequestPlan>();
+  private readonly plans = new Map<number, RequestPlan>();
+  private readonly keys = new RequestKeys();
   private readonly unsettled = new Set<NodeEntry>();
+  private lastSlot = 0;
   private isNodeOpen: Check<StorageNode>;
   private isDiskOpen: Check<StorageDisk>;
 
@@ -55,8 +61,15 @@ export class FleetStructure {
     return this.nodes.get(id);
   }
 
+  /** The disk that was asked for last is asked for again: who places a replica books it next. */
   slot(id: DiskId): number | undefined {
+    if (this.diskIds[this.lastSlot] === id) return this.lastSlot;
     return this.slots.get(id);
+  }
+
+  /** Names the disk that will be asked for next. */
+  expect(slot: number): void {
+    this.lastSlot = slot;
   }
 
   /** Adds a node, or says what has become of it. */
@@ -81,13 +94,16 @@ export class FleetStructure {
 
   /** Adds a disk, or says what has become of it. */
   putDisk(disk: StorageDisk): void {
-    const classId = this.classes.idOf(disk);
-    const state = { open: this.isDiskOpen(disk) === undefined, evicting: disk.evictionRequested };
     const known = this.slots.get(disk.id);
+    const classId = this.classes.idOf(disk, known === undefined ? undefined : this.columns.classOf(known));
+    const state = { open: this.isDiskOpen(disk) === undefined, evicting: disk.evictionRequested };
     if (known !== undefined && this.nodeBySlot[known]?.id === disk.nodeId) {
-      const before = this.kindOf(known);
+      const before = this.columns.classOf(known);
+      const totalBefore = this.columns.total(known);
       this.columns.write(known, disk, state, classId);
-      this.changed(this.nodeOf(known), this.kindOf(known) !== before);
+      const isOtherKind =
+        before !== classId || (this.tellsCapacities && totalBefore !== this.columns.total(known));
+      this.changed(this.nodeOf(known), isOtherKind);
       return;
     }
     this.removeDisk(disk.id);
@@ -108,15 +124,17 @@ export class FleetStructure {
     const entry = this.nodeOf(slot);
     entry.slots = entry.slots.filter((other) => other !== slot);
     this.slots.delete(id);
+    this.diskIds[slot] = NO_DISK;
     this.columns.release(slot);
     this.changed(entry, true);
   }
 
   book(id: DiskId, sizeBytes: number, writtenBytes: number): void {
-    const slot = this.slots.get(id);
+    const slot = this.slot(id);
     if (slot === undefined) throw new Bug(`the index does not have disk ${id}, which is to be booked`);
     this.columns.book(slot, sizeBytes, writtenBytes);
-    this.refresh(this.nodeOf(slot));
+    const node = this.nodeOf(slot);
+    if (this.isSettled(node)) node.group?.refreshDisk(node, this.columns.classOf(slot));
   }
 
   useSettings(shell: FleetShell): void {
@@ -133,12 +151,12 @@ export class FleetStructure {
   /** What requests of this kind may use, with every noted change taken in. */
   plan(request: PlacementRequest, now: Date): RequestPlan {
     if (this.unsettled.size > 0) this.settle();
-    const key = planKey(request);
+    const key = this.keys.of(request);
     const known = this.plans.get(key);
     if (known !== undefined) return known;
-    if (this.plans.size >= PLANS_MAX) this.plans.clear();
     const cycle = beginCycle(request, { ...this.shell, nodes: [], disks: [] }, HOLDFAST_PROFILE, now);
     const plan = planRequest(cycle, this.groups.values(), this.classes);
+    if (this.plans.size >= PLANS_MAX) this.plans.clear();
     this.plans.set(key, plan);
     return plan;
   }
@@ -186,7 +204,11 @@ export class FleetStructure {
 
   /** A node that waits to be settled is measured then. */
   private refresh(entry: NodeEntry): void {
-    if (!this.unsettled.has(entry)) entry.group?.refresh(entry);
+    if (this.isSettled(entry)) entry.group?.refresh(entry);
+  }
+
+  private isSettled(entry: NodeEntry): boolean {
+    return this.unsettled.size === 0 || !this.unsettled.has(entry);
   }
 
   private settle(): void {
@@ -210,17 +232,16 @@ export class FleetStructure {
     return group;
   }
 
-  /** For α < 1 nodes are also told apart by their capacities, because the score compares shares of them. */
-  private groupKey(entry: NodeEntry, facts: StorageNode): string {
-    if (this.settings['balance-alpha'] === 1) return nodeKind(facts);
-    const capacities = entry.slots.map((slot) => this.kindOf(slot)).sort();
-    return `${nodeKind(facts)} ${capacities.join(' ')}`;
+  /** For α < 1 the score compares shares of capacities, so nodes are also told apart by theirs. */
+  private get tellsCapacities(): boolean {
+    return this.settings['balance-alpha'] !== 1;
   }
 
-  /** What of a disk a group may depend on. */
-  private kindOf(slot: number): string {
-    const classId = this.columns.classOf(slot);
-    return this.settings['balance-alpha'] === 1 ? `${classId}` : `${classId}:${this.columns.total(slot)}`;
+  private groupKey(entry: NodeEntry, facts: StorageNode): string {
+    if (!this.tellsCapacities) return nodeKind(facts);
+    const { columns } = this;
+    const capacities = entry.slots.map((slot) => `${columns.classOf(slot)}:${columns.total(slot)}`).sort();
+    return `${nodeKind(facts)} ${capacities.join(' ')}`;
   }
 }
 

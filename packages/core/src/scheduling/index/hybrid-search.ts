@@ -61,7 +61,7 @@ export class HybridSearch {
   }
 
   private addNode(node: NodeEntry, summary: CapacitySummary, contenders: Contender[]): void {
-    if (this.demand.hiddenNodes.includes(node) || !node.open) return;
+    if (this.demand.hiddenNodes.has(node) || !node.open) return;
     const { disks, sumBytes, totalBytes, eligible } = this.search.offerOf(node);
     if (disks === 0) return;
     summary.add(sumBytes, totalBytes);
@@ -112,10 +112,9 @@ function addGroup(
   contenders: Contender[],
 ): void {
   const { view } = member;
-  const { tree, count, sum } = view.leastValues();
+  const { tree, count, sum, totalBytes } = view.leastValues();
   if (count === 0) return;
   const largestBytes = view.tree.key(1, SUM);
-  const totalBytes = view.totalBytes;
   summary.addGroup({
     count,
     usableSum: sum,
@@ -130,9 +129,8 @@ function addGroup(
 /** The second largest of all is in the group of the largest, or it is the largest of another: so for shares. */
 function addSecondExtremes(groups: readonly PlanMember[], summary: CapacitySummary): void {
   for (const { view } of groups) {
-    const { tree, count } = view.leastValues();
+    const { tree, count, totalBytes } = view.leastValues();
     if (count < 2) continue;
-    const { totalBytes } = view;
     if (summary.isLargest(view.tree.key(1, SUM), totalBytes)) {
       summary.addLarge(view.tree.secondLargest(SUM), totalBytes);
     }

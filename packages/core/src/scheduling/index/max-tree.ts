@@ -45,9 +45,10 @@ export class MaxTree {
       const own = node * width;
       const left = 2 * own;
       for (let index = 0; index < width; index += 1) {
-        const a = at(keys, left + index);
-        const b = at(keys, left + width + index);
-        const largest = Math.max(a, b);
+        let largest = at(keys, left + index);
+        const other = at(keys, left + width + index);
+        // Not Math.max: it minds NaN and -0, which never stand here, and this is the innermost loop of a booking.
+        if (other > largest) largest = other;
         if (at(keys, own + index) === largest) continue;
         keys[own + index] = largest;
         changed = true;

@@ -7,6 +7,7 @@ export type EntryGroup = {
   readonly size: number;
   readonly sample: StorageNode;
   refresh(node: NodeEntry): void;
+  refreshDisk(node: NodeEntry, classId: number): void;
   remove(node: NodeEntry): void;
 };
 

@@ -20,6 +20,7 @@ export class NodeGroup {
   nodes: readonly NodeEntry[] = [];
   private readonly members = new Set<NodeEntry>();
   private readonly views = new Map<string, DiskClassView>();
+  private readonly viewList: DiskClassView[] = [];
   private isSorted = true;
 
   /** @param sample one of its nodes, by which the filters judge them all */
@@ -49,11 +50,17 @@ export class NodeGroup {
   forget(): void {
     this.isSorted = false;
     this.views.clear();
+    this.viewList.length = 0;
   }
 
-  /** After a change of a node's state or of its disks' figures. */
+  /** After a change of a node's state. */
   refresh(node: NodeEntry): void {
-    for (const view of this.views.values()) view.refresh(node);
+    for (const view of this.viewList) view.refresh(node);
+  }
+
+  /** After a change of the figures of one disk of a node. */
+  refreshDisk(node: NodeEntry, classId: number): void {
+    for (const view of this.viewList) if (view.wants(classId)) view.refresh(node);
   }
 
   /** The classes of all disks here, in order. */
@@ -75,17 +82,18 @@ export class NodeGroup {
     if (!isRoomLeft) return this.view(all);
     const view = new DiskClassView(this.nodes, wanted, this.columns);
     this.views.set(key, view);
+    this.viewList.push(view);
     return view;
   }
 
   get bytes(): number {
     let sum = 0;
-    for (const view of this.views.values()) sum += view.bytes;
+    for (const view of this.viewList) sum += view.bytes;
     return sum;
   }
 
   get allViews(): readonly DiskClassView[] {
-    return [...this.views.values()];
+    return this.viewList;
   }
 
   private sort(): void {

@@ -8,52 +8,60 @@ import { countsOnDisk, holdsItsPlace, isLeavingPlace, type ZoneKey } from '../oc
 import { HOLDFAST_PROFILE } from '../profile.js';
 import type { DiskColumns } from './columns.js';
 import type { NodeEntry } from './node-entry.js';
+import { ShortList } from './short-list.js';
 
 type Lookup = {
   readonly columns: DiskColumns;
+  readonly nodeBySlot: readonly NodeEntry[];
   node(id: NodeId): NodeEntry | undefined;
   slot(id: DiskId): number | undefined;
 };
 
 export class OccupiedPlaces {
-  readonly nodes: NodeEntry[] = [];
-  readonly zones: ZoneKey[] = [];
+  readonly nodes = new ShortList<NodeEntry>();
+  readonly zones = new ShortList<ZoneKey>();
   /** Disks with a replica of the volume; a disk with several stands here several times. */
-  readonly slots: number[] = [];
-  private readonly stayingNodes: NodeEntry[] = [];
-  private readonly stayingZones: ZoneKey[] = [];
+  readonly slots = new ShortList<number>();
+  private readonly stayingNodes = new ShortList<NodeEntry>();
+  private readonly stayingZones = new ShortList<ZoneKey>();
 
   read(replicas: readonly Replica[], waitSeconds: number, now: Date, lookup: Lookup): void {
-    for (const list of [this.nodes, this.zones, this.slots, this.stayingNodes, this.stayingZones])
-      list.length = 0;
+    this.nodes.clear();
+    this.zones.clear();
+    this.slots.clear();
+    this.stayingNodes.clear();
+    this.stayingZones.clear();
     for (const replica of replicas) {
       const slot = replica.diskId === undefined ? undefined : lookup.slot(replica.diskId);
-      if (slot !== undefined && countsOnDisk(replica, HOLDFAST_PROFILE)) this.slots.push(slot);
+      if (slot !== undefined && countsOnDisk(replica, HOLDFAST_PROFILE)) this.slots.add(slot);
 
-      const node = replica.nodeId === undefined ? undefined : lookup.node(replica.nodeId);
+      const node = nodeOfReplica(replica, slot, lookup);
       if (node?.facts === undefined || !holdsItsPlace(replica, waitSeconds, now)) continue;
-      addOnce(this.nodes, node);
-      addOnce(this.zones, node.zone);
+      this.nodes.addOnce(node);
+      this.zones.addOnce(node.zone);
       const isDiskEvicting = slot !== undefined && lookup.columns.isEvicting(slot);
       if (isLeavingPlace(replica, node.facts.evictionRequested, isDiskEvicting)) continue;
-      addOnce(this.stayingNodes, node);
-      addOnce(this.stayingZones, node.zone);
+      this.stayingNodes.addOnce(node);
+      this.stayingZones.addOnce(node.zone);
     }
   }
 
   leavingNodes(): NodeEntry[] {
-    return this.nodes.filter((node) => !this.stayingNodes.includes(node));
+    return this.nodes.toArray().filter((node) => !this.stayingNodes.has(node));
   }
 
   isLeavingZone(zone: ZoneKey): boolean {
-    return this.zones.includes(zone) && !this.stayingZones.includes(zone);
+    return this.zones.has(zone) && !this.stayingZones.has(zone);
   }
 
   replicasOn(slot: number): number {
-    return this.slots.filter((other) => other === slot).length;
+    return this.slots.toArray().filter((other) => other === slot).length;
   }
 }
 
-function addOnce<T>(list: T[], item: T): void {
-  if (!list.includes(item)) list.push(item);
+/** Nearly always the node of the replica's disk, which saves a look-up. */
+function nodeOfReplica({ nodeId }: Replica, slot: number | undefined, lookup: Lookup): NodeEntry | undefined {
+  if (nodeId === undefined) return undefined;
+  const ofDisk = slot === undefined ? undefined : lookup.nodeBySlot[slot];
+  return ofDisk?.id === nodeId ? ofDisk : lookup.node(nodeId);
 }

@@ -12,7 +12,7 @@ import type { SearchDemand } from './space-search.js';
 const OUTSIDERS_MAX = 256;
 
 type Outsider = { readonly view: DiskClassView; readonly node: NodeEntry };
-export type Outsiders = {
+type Outsiders = {
   /** The groups whose other nodes are alike. */
   readonly groups: readonly PlanMember[];
   /** To be taken out of those groups. */
@@ -29,43 +29,57 @@ export function outsidersOf(
 ): Outsiders | undefined {
   const groups: PlanMember[] = [];
   const hidden: Outsider[] = [];
-  const nodes: NodeEntry[] = [];
-  const taken = new Set([...demand.hiddenNodes, ...demand.hiddenSlots.map((slot) => nodeBySlot[slot])]);
+  const single: NodeEntry[] = [];
+  const taken = nodesWithReplicas(demand, nodeBySlot);
   for (const member of members) {
     const { view } = member;
     // A view of more than the wanted disks tells nothing exact about them.
     if (!member.isExact) {
-      nodes.push(...view.nodes);
+      single.push(...view.nodes);
       continue;
     }
     groups.push(member);
-    const unlike = new Set<NodeEntry>();
-    for (const node of taken) if (node?.group === member.group) unlike.add(node);
-    collectUnfit(view, demand, 1, unlike);
-    for (const node of unlike) {
-      hidden.push({ view, node });
-      nodes.push(node);
-    }
+    for (const node of taken) if (node.group === member.group) hidden.push({ view, node });
+    if (!allHold(view, demand, 1)) collectUnfit(view, demand, 1, taken, hidden);
     if (hidden.length > OUTSIDERS_MAX) return undefined;
   }
-  return { groups, hidden, nodes };
+  return { groups, hidden, nodes: [...single, ...hidden.map(({ node }) => node)] };
 }
 
-/** Nodes with a disk that is too full for the replica, or that no replica may use. */
-function collectUnfit(view: DiskClassView, demand: SearchDemand, at_: number, unfit: Set<NodeEntry>): void {
-  if (unfit.size > OUTSIDERS_MAX) return;
-  const { tree } = view.leastValues();
-  const own = at_ * tree.width;
-  // The keys are negated: the least headroom is above the size when its negative is below the negated size.
-  const allHold =
-    at(tree.keys, own + LEAST_HEADROOM) <= -demand.sizeBytes &&
-    at(tree.keys, own + LEAST_FREE) < -demand.writtenBytes;
-  if (allHold) return;
-  if (at_ < tree.firstLeaf) {
-    collectUnfit(view, demand, 2 * at_, unfit);
-    collectUnfit(view, demand, 2 * at_ + 1, unfit);
+function nodesWithReplicas(demand: SearchDemand, nodeBySlot: readonly NodeEntry[]): readonly NodeEntry[] {
+  const nodes = new Set(demand.hiddenNodes.toArray());
+  for (const slot of demand.hiddenSlots.toArray()) {
+    const node = nodeBySlot[slot];
+    if (node !== undefined) nodes.add(node);
+  }
+  return [...nodes];
+}
+
+/** Nodes with a disk that is too full for the replica, or that no replica may use; those in `known` are known. */
+function collectUnfit(
+  view: DiskClassView,
+  demand: SearchDemand,
+  treeNode: number,
+  known: readonly NodeEntry[],
+  unfit: Outsider[],
+): void {
+  if (unfit.length > OUTSIDERS_MAX || allHold(view, demand, treeNode)) return;
+  const { firstLeaf } = view.tree;
+  if (treeNode < firstLeaf) {
+    collectUnfit(view, demand, 2 * treeNode, known, unfit);
+    collectUnfit(view, demand, 2 * treeNode + 1, known, unfit);
     return;
   }
-  const node = view.nodes[at_ - tree.firstLeaf];
-  if (node !== undefined) unfit.add(node);
+  const node = view.nodes[treeNode - firstLeaf];
+  if (node !== undefined && !known.includes(node)) unfit.push({ view, node });
+}
+
+/** The keys are negated: the least headroom is at least the size when its negative is at most the negated size. */
+function allHold(view: DiskClassView, demand: SearchDemand, treeNode: number): boolean {
+  const { tree } = view.leastValues();
+  const own = treeNode * tree.width;
+  return (
+    at(tree.keys, own + LEAST_HEADROOM) <= -demand.sizeBytes &&
+    at(tree.keys, own + LEAST_FREE) < -demand.writtenBytes
+  );
 }

@@ -5,9 +5,9 @@
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import { diskTagsFilter } from '../filters/disk-tags.filter.js';
 import { diskTypeFilter } from '../filters/disk-type.filter.js';
-import { EXT_FILE_BYTES_END, fileSystemLimitFilter } from '../filters/file-system-limit.filter.js';
+import { fileSystemLimitFilter } from '../filters/file-system-limit.filter.js';
 import { nodeTagsFilter } from '../filters/node-tags.filter.js';
-import { type DiskFilter, type PlacementCycle, type PlacementRequest, prepareAll } from '../framework.js';
+import { type DiskFilter, type PlacementCycle, prepareAll } from '../framework.js';
 import type { DiskClassView } from './disk-class-view.js';
 import type { DiskClasses } from './disk-classes.js';
 import type { EntryGroup } from './node-entry.js';
@@ -51,23 +51,9 @@ export function planRequest(
     const view = group.view(inGroup);
     members.push({ group, view, isExact: view.wanted.length === inGroup.length });
   }
+  // Scores add up shares in the order of the capacities; members that come so save them the sorting.
+  if (cycle.fleet.settings['balance-alpha'] !== 1) {
+    members.sort((a, b) => a.view.leastValues().totalBytes - b.view.leastValues().totalBytes);
+  }
   return { members, groups: matching, isWanted };
-}
-
-/**
- * Requests with the same key share a plan. The file-system limit is the one rule about classes that asks the size.
- *
- * Built by hand for the usual selectors of one tag or none: the key is made for every decision.
- */
-export function planKey(request: PlacementRequest): string {
-  const reach = request.sizeBytes >= EXT_FILE_BYTES_END ? 'huge' : '';
-  return `${request.dataEngine}${reach} ${selectorKey(request.nodeSelector)} ${selectorKey(request.diskSelector)}`;
-}
-
-/** Says where it ends, so that no two lists of selectors have the same keys. */
-function selectorKey(selector: readonly string[]): string {
-  if (selector.length === 0) return '0';
-  if (selector.length > 1) return JSON.stringify(selector);
-  const [tag = ''] = selector;
-  return `${tag.length}=${tag}`;
 }

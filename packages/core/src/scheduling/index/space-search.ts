@@ -7,9 +7,17 @@
  * walk, and so does a node whose disks pass the two space formulas only between them.
  */
 import { compareIds } from '../../model/ids.js';
-import { at, type DiskColumns } from './columns.js';
+import {
+  at,
+  FREE as DISK_FREE,
+  HEADROOM as DISK_HEADROOM,
+  type DiskColumns,
+  ROW_LENGTH,
+  USABLE_CLASS,
+} from './columns.js';
 import { type DiskClassView, FREE, HEADROOM, LARGEST, SUM } from './disk-class-view.js';
 import type { NodeEntry } from './node-entry.js';
+import type { ShortList } from './short-list.js';
 
 /** What one search asks of disks and nodes. */
 export type SearchDemand = {
@@ -18,8 +26,8 @@ export type SearchDemand = {
   /** By disk class: 1 where the request may use it. */
   isWanted: Uint8Array;
   /** Nodes and disks that hold replicas of the volume; a handful at most (REPLICA_COUNT_MAX). */
-  readonly hiddenNodes: readonly NodeEntry[];
-  readonly hiddenSlots: readonly number[];
+  readonly hiddenNodes: ShortList<NodeEntry>;
+  readonly hiddenSlots: ShortList<number>;
 };
 
 /** What a node offers to a demand. */
@@ -113,7 +121,7 @@ export class SpaceSearch {
   }
 
   private judgeNode(node: NodeEntry | undefined): void {
-    if (node === undefined || this.demand.hiddenNodes.includes(node)) return;
+    if (node === undefined || this.demand.hiddenNodes.has(node)) return;
     const { sumBytes, eligible } = this.offerOf(node);
     if (!eligible || sumBytes < this.bestBytes) return;
     if (sumBytes === this.bestBytes && this.node !== undefined && compareIds(this.node.id, node.id) < 0)
@@ -123,7 +131,7 @@ export class SpaceSearch {
   }
 
   private judgeDisks(node: NodeEntry | undefined): void {
-    if (node === undefined || this.demand.hiddenNodes.includes(node)) return;
+    if (node === undefined || this.demand.hiddenNodes.has(node)) return;
     for (const slot of node.slots) {
       if (!this.holds(slot)) continue;
       const usable = this.columns.usable(slot);
@@ -155,18 +163,19 @@ export class SpaceSearch {
 
   /** Does the disk pass every filter of this request? */
   passes(slot: number): boolean {
-    const { columns, demand } = this;
+    const { demand } = this;
+    const { rows } = this.columns;
+    const row = slot * ROW_LENGTH;
     return (
-      columns.isPossible(slot) &&
-      demand.isWanted[columns.classOf(slot)] === 1 &&
-      columns.headroom(slot) >= demand.sizeBytes &&
-      columns.free(slot) > demand.writtenBytes
+      demand.isWanted[at(rows, row + USABLE_CLASS)] === 1 &&
+      at(rows, row + DISK_HEADROOM) >= demand.sizeBytes &&
+      at(rows, row + DISK_FREE) > demand.writtenBytes
     );
   }
 
   /** As `passes`, for a disk without a replica of the volume. */
   holds(slot: number): boolean {
-    return this.passes(slot) && !this.demand.hiddenSlots.includes(slot);
+    return this.passes(slot) && !this.demand.hiddenSlots.has(slot);
   }
 
   private isIdBefore(a: number, b: number): boolean {
