@@ -137,13 +137,24 @@ export class VolumesController {
     return verificationView(result);
   }
 
+  @Get(':volumeId/explain')
+  @Route({
+    access: 'volume:read',
+    summary: 'Why is it where it is, and why not elsewhere?',
+    answer: ExplanationDto,
+  })
+  explain(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath) {
+    return this.volumes.explain(tenant, path);
+  }
+
+  /** As the GET: actions are POSTs, and this one changes nothing. */
   @Post(':volumeId/explain')
   @Route({
     access: 'volume:read',
     summary: 'Why is it where it is, and why not elsewhere?',
     answer: ExplanationDto,
   })
-  explain(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() _body: NoBody) {
+  explainByPost(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() _body: NoBody) {
     return this.volumes.explain(tenant, path);
   }
 
