@@ -13,6 +13,8 @@ import { LiveChanges } from './events/live-changes.js';
 import { HealthController } from './health/health.controller.js';
 import { DisksController } from './nodes/disks.controller.js';
 import { NodesController } from './nodes/nodes.controller.js';
+import { PlacementsController } from './placements/placements.controller.js';
+import { PlacementsService } from './placements/placements.service.js';
 import { Databases } from './platform/databases.js';
 import { Housekeeping } from './platform/housekeeping.js';
 import { IdempotencyInterceptor } from './platform/idempotency.interceptor.js';
@@ -39,6 +41,7 @@ export const CONTROLLERS: readonly Type[] = [
   DisksController,
   VolumesController,
   ReplicasController,
+  PlacementsController,
   RebuildsController,
   SettingsController,
   EventsController,
@@ -61,6 +64,7 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       LiveChanges,
       Housekeeping,
       VolumesService,
+      PlacementsService,
       RebuildsService,
       { provide: APP_GUARD, useClass: AuthGuard },
       { provide: APP_PIPE, useClass: ValidationPipe },

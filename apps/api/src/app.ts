@@ -9,6 +9,7 @@ import { appModule, CONTROLLERS } from './app.module.js';
 import { Authenticator } from './auth/authenticator.js';
 import type { Config } from './config.js';
 import { registerGraphql } from './graphql/graphql-plugin.js';
+import { PlacementsService } from './placements/placements.service.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
 import { VolumesService } from './volumes/volumes.service.js';
@@ -45,6 +46,7 @@ export async function createApp(config: Config): Promise<App> {
   await registerGraphql(fastify, nest.get(Authenticator), {
     volumes: nest.get(VolumesService),
     rebuilds: nest.get(RebuildsService),
+    placements: nest.get(PlacementsService),
   });
   await nest.init();
   await fastify.ready();

@@ -4,6 +4,8 @@
  */
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
+import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
+import { type NodeSpecPatch, patchNode } from '@holdfast/control/use-cases/patch-node.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
@@ -19,6 +21,9 @@ const NODES = 5;
 const VOLUMES = 3;
 /** Long enough for the longest pause after failed rebuilds and for a replacement after the wait. */
 const CALM_SECONDS = 900;
+const EMPTIED = { allowScheduling: false, evictionRequested: true };
+const OPEN_DISK = { allowScheduling: true };
+const OPEN_NODE = { allowScheduling: true, evictionRequested: false, cordoned: false };
 const EFFECT_FAULTS: readonly EffectFault[] = ['die-before', 'die-after', 'lost-before', 'lost-after'];
 
 export type ChaosResult = { findings: string[]; acknowledged: number };
@@ -78,6 +83,8 @@ class Chaos {
       () => this.removeSome(),
       () => this.cancelSome(),
       () => this.loseAllButOne(),
+      () => this.switchNode(),
+      () => this.switchDisk(),
     ]);
     await tolerated(async () => act?.());
     for (const client of this.clients) await client.write();
@@ -92,6 +99,7 @@ class Chaos {
       node.isConnected = true;
       if (!node.isAlive) world.startNode(node.name);
     }
+    await this.openAll();
     await world.run(15);
     for (const client of this.clients) {
       await tolerated(() => requestAttach(world.useCases, { volumeId: client.volumeId }));
@@ -156,6 +164,38 @@ class Chaos {
 
   private async joinNode(): Promise<void> {
     for (const node of this.world.nodes) node.isConnected = true;
+  }
+
+  /** People cordon, close and empty nodes, and open them again. */
+  private async switchNode(): Promise<void> {
+    const { world } = this;
+    const nodeId = world.random.pick(world.nodes)?.nodeId;
+    const patch = world.random.pick<NodeSpecPatch>([
+      OPEN_NODE,
+      { cordoned: true },
+      { allowScheduling: false },
+      EMPTIED,
+    ]);
+    if (nodeId === undefined || patch === undefined) return;
+    await patchNode(world.useCases, { clusterId: world.clusterId, nodeId, patch });
+  }
+
+  private async switchDisk(): Promise<void> {
+    const { world } = this;
+    const disk = world.random.pick((await world.store.loadFleet(world.clusterId)).disks);
+    // A disk is not emptied here: the replacement may share its node, and if people then call the eviction off, two
+    // copies stay there lawfully, which the check of domains can't tell from a wrong placement.
+    const patch = world.random.pick([OPEN_DISK, { allowScheduling: false }]);
+    if (disk === undefined || patch === undefined) return;
+    await patchDisk(world.useCases, { clusterId: world.clusterId, diskId: disk.id, patch });
+  }
+
+  private async openAll(): Promise<void> {
+    const { world } = this;
+    const { clusterId } = world;
+    const { nodes, disks } = await world.store.loadFleet(clusterId);
+    for (const { id } of nodes) await patchNode(world.useCases, { clusterId, nodeId: id, patch: OPEN_NODE });
+    for (const { id } of disks) await patchDisk(world.useCases, { clusterId, diskId: id, patch: OPEN_DISK });
   }
 
   private async attachSome(): Promise<void> {

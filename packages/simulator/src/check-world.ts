@@ -6,7 +6,11 @@ import type { World } from './world.js';
 export async function checkWorld(world: World): Promise<string[]> {
   const { store, clusterId } = world;
   const queue = await store.loadRebuildQueue(clusterId);
-  const findings = [...checkBookings(await store.loadFleet(clusterId)), ...checkRebuildLimits(queue)];
+  const findings = [
+    ...world.placementFindings,
+    ...checkBookings(await store.loadFleet(clusterId)),
+    ...checkRebuildLimits(queue),
+  ];
   const inEngines = checkRebuildLimits({ settings: queue.settings, running: await rebuildsInEngines(world) });
   findings.push(...inEngines.map((finding) => `by its engines, ${finding}`));
   for (const volumeId of store.volumeIds) {

@@ -5,6 +5,7 @@
  * Time passes only in `run`. One turn is half a second: agents beat, engines work, the relay moves wake-ups to the
  * queue, workers empty it, and every tenth turn sweeps.
  */
+
 import type { Clock } from '@holdfast/control/ports/clock.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
@@ -12,6 +13,7 @@ import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.
 import type { ReconcilerPorts } from '@holdfast/control/reconcilers/reconciler-ports.js';
 import { SWEEP_INTERVAL_MS, sweep } from '@holdfast/control/reconcilers/sweep.js';
 import type { UseCasePorts } from '@holdfast/control/use-cases/use-case.js';
+import { checkPlacement } from '@holdfast/core/checks/placement-invariants.js';
 import { Bug, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import {
   asId,
@@ -28,6 +30,7 @@ import type { EngineSurroundings } from './sim-engine.js';
 import { SimNode, type SimNodeOptions } from './sim-node.js';
 import { SimQueue } from './sim-queue.js';
 import { MemoryStore } from './store/memory-store.js';
+import type { ObservedPlacement } from './store/observed-placement.js';
 
 const TURN_MS = 500;
 /** Wake-ups worked off in one turn. A cluster that needs more in half a virtual second goes round in circles. */
@@ -46,6 +49,8 @@ export class World {
   readonly useCases: UseCasePorts;
   /** Faults of the worker's calls; may be changed at any time. */
   faults: FaultPlan = NO_FAULTS;
+  /** What was wrong with replicas when they were given their places. */
+  readonly placementFindings: string[] = [];
   private nowMs = Date.UTC(2026, 0, 1);
   private turns = 0;
   /** The ports of the reconcilers in the worker's present life, with the faults in them. */
@@ -54,7 +59,7 @@ export class World {
 
   constructor(seed = 1) {
     this.random = new SeededRandom(seed);
-    this.store = new MemoryStore(this.random);
+    this.store = new MemoryStore(this.random, (placement) => this.judge(placement));
     this.clusterId = asId<ClusterId>(this.random.id());
     this.organizationId = asId<OrganizationId>(this.random.id());
     this.projectId = asId<ProjectId>(this.random.id());
@@ -65,6 +70,11 @@ export class World {
       (node) => this.surroundingsOf(node),
     );
     this.reconcilers = this.startWorker();
+  }
+
+  /** By the limits, labels and switches of this moment: later ones may be others. */
+  private judge(placement: ObservedPlacement): void {
+    this.placementFindings.push(...checkPlacement({ ...placement, now: this.clock.now() }));
   }
 
   private startWorker(): ReconcilerPorts {

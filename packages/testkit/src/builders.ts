@@ -24,6 +24,7 @@ export const A_SPEC: VolumeSpec = {
   replicaSoftAntiAffinity: 'ignored',
   replicaZoneSoftAntiAffinity: 'ignored',
   replicaDiskSoftAntiAffinity: 'ignored',
+  replicaDiskChoice: 'ignored',
   replicaAutoBalance: 'ignored',
 };
 
@@ -50,6 +51,7 @@ export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume 
     lastDegradedAt: undefined,
     attention: undefined,
     conditions: [],
+    explanation: undefined,
     writtenBytes: 0,
     verification: undefined,
     deletionRequestedAt: undefined,
@@ -84,6 +86,7 @@ export function aReplica(part: Partial<Replica> & Pick<Replica, 'volumeId'>): Re
     failedAt: undefined,
     lastFailedAt: undefined,
     failure: undefined,
+    explanation: undefined,
     rebuildRetryCount: 0,
     writtenBytes: 0,
     secret: 'replica-secret-of-a-test',

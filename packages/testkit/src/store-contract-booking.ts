@@ -1,7 +1,7 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { expect, test } from '@jest/globals';
-import { aReplica, testId } from './builders.js';
+import { aReplica, NOON, testId } from './builders.js';
 import { DISK, outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
@@ -90,9 +90,11 @@ export function bookingContract(makeStore: MakeStore): void {
   test('an unplaced replica gets one disk, once', async () => {
     const nodeId = await fixture.node();
     const replicaId = asId<ReplicaId>(testId(101));
+    const explanation = { sentence: 'No disk has room.', at: NOON.toISOString(), replicaId };
     await fixture.volume({}, [
-      { kind: 'replica.create', replica: aReplica({ volumeId: VOLUME }), booking: undefined },
+      { kind: 'replica.create', replica: aReplica({ volumeId: VOLUME, explanation }), booking: undefined },
     ]);
+    expect((await fixture.load(VOLUME)).replicas[0]).toMatchObject({ explanation });
     const { settingsVersion } = await fixture.store.loadFleet(fixture.tenant.clusterId);
     const booking = {
       diskId: DISK,
@@ -105,6 +107,7 @@ export function bookingContract(makeStore: MakeStore): void {
     expect(await place()).toBe('done');
     expect(await place()).toBe('store.conflict');
     expect((await fixture.disk()).storageScheduledBytes).toBe(GIB);
-    expect((await fixture.load(VOLUME)).replicas[0]).toMatchObject({ nodeId, diskId: DISK });
+    const placed = { nodeId, diskId: DISK, explanation: undefined };
+    expect((await fixture.load(VOLUME)).replicas[0]).toMatchObject(placed);
   });
 }

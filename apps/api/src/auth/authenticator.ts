@@ -6,6 +6,7 @@ import { type Scope, transaction } from '@holdfast/database/sql/scope.js';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Databases } from '../platform/databases.js';
+import { SharedRead } from '../platform/shared-read.js';
 import { Tenant } from '../platform/tenant.js';
 import type { Actor, AgentActor, UserActor } from './actor.js';
 import { type Action, isAllowed, leastRole, weakerRole } from './permissions.js';
@@ -24,6 +25,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 @Injectable()
 export class Authenticator {
   private readonly lastNotedMs = new Map<TokenId, number>();
+  private readonly lookups = new SharedRead<TokenHolder | undefined>();
 
   constructor(private readonly databases: Databases) {}
 
@@ -66,7 +68,9 @@ export class Authenticator {
       throw new StorageFault('auth.missing', { publicMessage: 'the request has no token' });
     }
     const holder =
-      secret.length > SECRET_LENGTH_MAX ? undefined : await findToken(this.databases.signIn, secret);
+      secret.length > SECRET_LENGTH_MAX
+        ? undefined
+        : await this.lookups.ask(secret, () => findToken(this.databases.signIn, secret));
     const actor = holder === undefined ? undefined : actorOf(holder);
     if (actor === undefined) {
       throw new StorageFault('auth.invalid', { publicMessage: 'the token is unknown, expired or revoked' });

@@ -17,6 +17,8 @@ const LEAST_ROLE = {
   'node:write': 'admin',
   'volume:read': 'viewer',
   'volume:write': 'operator',
+  // It keeps the process busy for a moment, so it is for those who may also create what they ask about.
+  'placement:simulate': 'operator',
   'rebuild:read': 'viewer',
   'rebuild:write': 'operator',
   'setting:read': 'viewer',

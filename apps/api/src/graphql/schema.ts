@@ -10,6 +10,8 @@ import { clusterNotFound, requireCluster } from '../clusters/require-cluster.js'
 import { eventSchema, eventView } from '../events/event.schemas.js';
 import { DiskPath, diskSchema, NodePath, nodeSchema } from '../nodes/node.schemas.js';
 import { diskView, nodeView } from '../nodes/node.view.js';
+import type { PlacementsService } from '../placements/placements.service.js';
+import { SimulateBody, simulationSchema } from '../placements/simulation.schemas.js';
 import { RebuildPath, rebuildSchema } from '../rebuilds/rebuild.schemas.js';
 import type { RebuildsService } from '../rebuilds/rebuilds.service.js';
 import {
@@ -37,9 +39,13 @@ import {
 import { settingQueries, tenancyQueries } from './tenancy-queries.js';
 import { GraphqlTypes } from './zod-to-graphql.js';
 
-export type GraphqlServices = { volumes: VolumesService; rebuilds: RebuildsService };
+export type GraphqlServices = {
+  volumes: VolumesService;
+  rebuilds: RebuildsService;
+  placements: PlacementsService;
+};
 
-export function graphqlSchema({ volumes, rebuilds }: GraphqlServices): GraphQLSchema {
+export function graphqlSchema({ volumes, rebuilds, placements }: GraphqlServices): GraphQLSchema {
   const types = new GraphqlTypes();
   const volume = types.object(volumeSchema);
   const rebuild = types.object(rebuildSchema);
@@ -53,6 +59,7 @@ export function graphqlSchema({ volumes, rebuilds }: GraphqlServices): GraphQLSc
         ...nodeQueries(types),
         ...volumeQueries(types, volume, volumes),
         ...rebuildQueries(rebuild, rebuilds),
+        ...placementQueries(types, placements),
       },
     }),
     mutation: new GraphQLObjectType<unknown, GraphqlContext>({
@@ -171,6 +178,17 @@ function rebuildQueries(rebuild: GraphQLObjectType, rebuilds: RebuildsService): 
       args: ids('clusterId', 'rebuildId'),
       schema: RebuildPath.schema,
       resolve: (tenant, path) => rebuilds.get(tenant, path),
+    }),
+  };
+}
+
+function placementQueries(types: GraphqlTypes, placements: PlacementsService): Fields {
+  return {
+    simulatePlacements: field(types.object(simulationSchema), {
+      access: 'placement:simulate',
+      args: withInput(types.input(SimulateBody.schema, 'SimulateInput'), 'clusterId'),
+      schema: z.object({ ...ClusterPath.schema.shape, input: SimulateBody.schema }),
+      resolve: (tenant, { clusterId, input }) => placements.simulate(tenant, clusterId, input),
     }),
   };
 }

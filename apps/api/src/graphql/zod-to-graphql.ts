@@ -31,7 +31,7 @@ export const SafeInteger = new GraphQLScalarType<number, number>({
 
 export const Value = new GraphQLScalarType({
   name: 'Value',
-  description: 'A text, a number, or true or false.',
+  description: 'A text, a number, true or false, or such values by name.',
 });
 
 function toSafeInteger(value: unknown): number {
@@ -94,11 +94,13 @@ export class GraphqlTypes {
 
   private inputType(schema: z.ZodType, name: string): GraphQLInputType {
     const { core, isRequired } = unwrap(schema);
-    const type =
-      core instanceof z.ZodArray
-        ? new GraphQLList(this.inputType(partOf(core.element), name))
-        : scalarOf(core);
+    const type = this.inputCore(core, name);
     return isRequired ? new GraphQLNonNull(type) : type;
+  }
+
+  private inputCore(schema: z.ZodType, name: string) {
+    if (schema instanceof z.ZodArray) return new GraphQLList(this.inputType(partOf(schema.element), name));
+    return schema instanceof z.ZodObject ? this.input(schema, name) : scalarOf(schema);
   }
 }
 
@@ -127,7 +129,7 @@ function scalarOf(schema: z.ZodType): GraphQLScalarType {
   if (schema instanceof z.ZodEnum || schema instanceof z.ZodString || schema instanceof z.ZodStringFormat) {
     return GraphQLString;
   }
-  if (schema instanceof z.ZodUnion) return Value;
+  if (schema instanceof z.ZodUnion || schema instanceof z.ZodRecord) return Value;
   throw new Bug(`${schema.def.type} has no GraphQL type`);
 }
 

@@ -48,7 +48,7 @@ export function problemOf(fault: StorageFault, requestId: string, status = statu
   const { kind, retry } = fault.traits;
   return {
     type: `urn:holdfast:problem:${fault.code}`,
-    title: TITLES[kind],
+    title: fault.code === 'fleet.inconsistent' ? 'The stored data is broken' : TITLES[kind],
     status,
     detail: fault.details.publicMessage,
     code: fault.code,
@@ -59,8 +59,11 @@ export function problemOf(fault: StorageFault, requestId: string, status = statu
   };
 }
 
+/** Stored data that is broken is nobody's request, so it is the server's failure. */
+const STATUS_OF_CODE: Partial<Record<FaultCode, number>> = { 'fleet.inconsistent': 500 };
+
 export function statusOf(fault: StorageFault): number {
-  return STATUS[fault.traits.kind];
+  return STATUS_OF_CODE[fault.code] ?? STATUS[fault.traits.kind];
 }
 
 /** Something went wrong that nobody expected: the log has it, the answer does not. */

@@ -23,6 +23,13 @@ export const conditionSchema = z
   })
   .meta({ id: 'Condition' });
 
+/** What a schema describes, for data that is only shown. */
+export type DeepReadonly<T> = T extends (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;
+
 export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 200;
 

@@ -1,6 +1,6 @@
 import type { UseCasePorts } from '@holdfast/control/use-cases/use-case.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
-import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
+import { type AuditEntry, writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import { type Scope, type Sql, snapshot, transaction } from '@holdfast/database/sql/scope.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import type { UserActor } from '../auth/actor.js';
@@ -70,9 +70,14 @@ export class Tenant {
   }
 
   private audit(sql: Sql): Promise<void> {
+    return writeAuditEntry(sql, this.auditEntry());
+  }
+
+  /** What the audit log says of this request. */
+  auditEntry(): AuditEntry {
     const { requestId, action, parameters } = this.request;
     const [kind, id] = Object.entries(parameters).at(-1) ?? ['organizationId', this.actor.organizationId];
-    return writeAuditEntry(sql, {
+    return {
       organizationId: this.actor.organizationId,
       actor: { kind: `user/${this.actor.tokenKind}`, id: this.actor.userId },
       action,
@@ -80,6 +85,6 @@ export class Tenant {
       requestId,
       detail: { ...parameters, tokenId: this.actor.tokenId },
       at: this.now,
-    });
+    };
   }
 }

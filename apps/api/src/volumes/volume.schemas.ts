@@ -2,6 +2,7 @@ import { BLOCK_BYTES, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
 import type { ClusterId, NodeId, ProjectId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/core/model/volume.js';
 import { z } from 'zod';
+import { placementExplanationSchema } from '../placements/explanation.schemas.js';
 import { dto } from '../platform/dto.js';
 import { bytes, conditionSchema, id, pageOf, time, uuid } from '../platform/schemas.js';
 
@@ -9,7 +10,7 @@ const tags = z.array(z.string().min(1).max(128)).max(32);
 const override = z.enum(['ignored', 'enabled', 'disabled']);
 
 /** What may be said at creation and changed later. */
-const changeable = {
+export const changeable = {
   numberOfReplicas: z.int().min(REPLICA_COUNT_MIN).max(REPLICA_COUNT_MAX),
   nodeSelector: tags,
   diskSelector: tags,
@@ -17,10 +18,13 @@ const changeable = {
   replicaSoftAntiAffinity: override,
   replicaZoneSoftAntiAffinity: override,
   replicaDiskSoftAntiAffinity: override,
+  replicaDiskChoice: z
+    .enum(['ignored', 'spread', 'pack'])
+    .describe('Which disk of the chosen node: the emptiest, or the fullest that still holds it.'),
   replicaAutoBalance: z.enum(['ignored', 'disabled', 'least-effort', 'best-effort']),
 };
 
-const size = z
+export const sizeSchema = z
   .int()
   .min(BLOCK_BYTES)
   .max(VOLUME_BYTES_MAX)
@@ -31,7 +35,7 @@ export class CreateVolumeBody extends dto(
   z.strictObject({
     name: z.string().min(1).max(63),
     projectId: id<ProjectId>().optional().describe("Left out: the token's, or the only one."),
-    size,
+    size: sizeSchema,
     dataEngine: z.enum(['v1', 'v2']).optional(),
     ...z.object(changeable).partial().shape,
   }),
@@ -113,6 +117,7 @@ export const volumeSchema = z
     replicaSoftAntiAffinity: override,
     replicaZoneSoftAntiAffinity: override,
     replicaDiskSoftAntiAffinity: override,
+    replicaDiskChoice: changeable.replicaDiskChoice,
     replicaAutoBalance: changeable.replicaAutoBalance,
     state: z.enum(['creating', 'detached', 'attaching', 'attached', 'detaching', 'deleting']),
     robustness: z.enum(['healthy', 'degraded', 'faulted', 'unknown']),
@@ -150,6 +155,7 @@ export const snapshotSchema = z
 export const explanationSchema = z
   .object({
     volumeId: uuid,
+    sentence: z.string().describe('The whole answer in one plain sentence.'),
     scheduled: conditionSchema.nullable(),
     replicas: z.array(
       z.object({
@@ -158,8 +164,16 @@ export const explanationSchema = z
         diskName: z.string().nullable(),
         zone: z.string().nullable(),
         message: z.string(),
+        explanation: placementExplanationSchema.nullable(),
+        recorded: placementExplanationSchema
+          .nullable()
+          .describe('Stored when a place was last looked for in vain; null for one that has a place.'),
       }),
     ),
+    next: placementExplanationSchema.describe('Of one more replica, as things are now.'),
+    recorded: placementExplanationSchema
+      .nullable()
+      .describe('Stored for a missing copy that has no replica yet.'),
     nextReplica: z
       .object({
         fits: z.boolean(),

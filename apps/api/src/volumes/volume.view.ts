@@ -30,6 +30,7 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     replicaSoftAntiAffinity: spec.replicaSoftAntiAffinity,
     replicaZoneSoftAntiAffinity: spec.replicaZoneSoftAntiAffinity,
     replicaDiskSoftAntiAffinity: spec.replicaDiskSoftAntiAffinity,
+    replicaDiskChoice: spec.replicaDiskChoice ?? 'ignored',
     replicaAutoBalance: spec.replicaAutoBalance,
     state: volume.state,
     robustness: volume.robustness,

@@ -1,3 +1,4 @@
+import type { CreationTiming } from '@holdfast/database/creation/creation-queue.js';
 import { listSnapshots } from '@holdfast/database/queries/volumes.js';
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -46,7 +47,9 @@ export class VolumesController {
     @Body() body: CreateVolumeBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const created = await this.volumes.create(tenant, path.clusterId, body);
+    const created = await this.volumes.create(tenant, path.clusterId, body, (timing) => {
+      void reply.header('server-timing', serverTiming(timing));
+    });
     void reply.header('location', `/api/v1/clusters/${path.clusterId}/volumes/${created.volume.id}`);
     return tagged(reply, volumeView(created, tenant.actor.role));
   }
@@ -134,13 +137,24 @@ export class VolumesController {
     return verificationView(result);
   }
 
+  @Get(':volumeId/explain')
+  @Route({
+    access: 'volume:read',
+    summary: 'Why is it where it is, and why not elsewhere?',
+    answer: ExplanationDto,
+  })
+  explain(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath) {
+    return this.volumes.explain(tenant, path);
+  }
+
+  /** As the GET: actions are POSTs, and this one changes nothing. */
   @Post(':volumeId/explain')
   @Route({
     access: 'volume:read',
     summary: 'Why is it where it is, and why not elsewhere?',
     answer: ExplanationDto,
   })
-  explain(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() _body: NoBody) {
+  explainByPost(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() _body: NoBody) {
     return this.volumes.explain(tenant, path);
   }
 
@@ -151,6 +165,14 @@ export class VolumesController {
     const page = await tenant.read((sql) => listSnapshots(sql, path, query));
     return pageView(page, snapshotView);
   }
+}
+
+/** Where the time of a creation went, as browsers and `curl -i` show it (W3C Server Timing). */
+function serverTiming({ waitMs, decideMs, commitMs }: CreationTiming): string {
+  const parts = { wait: waitMs, decide: decideMs, commit: commitMs };
+  return Object.entries(parts)
+    .map(([name, ms]) => `${name};dur=${ms.toFixed(3)}`)
+    .join(', ');
 }
 
 function tagged(reply: FastifyReply, view: VolumeView): VolumeView {

@@ -14,11 +14,15 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import type { VolumeVerification } from '@holdfast/core/model/volume.js';
+import { CreationDesk } from '@holdfast/database/creation/creation-desk.js';
+import type { CreationTiming } from '@holdfast/database/creation/creation-queue.js';
 import type { ListRequest } from '@holdfast/database/queries/list-rows.js';
 import { findOnlyProject, findProject } from '@holdfast/database/queries/tenancy.js';
 import { findVolume, listVolumes, type VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import { Injectable } from '@nestjs/common';
 import { requireCluster } from '../clusters/require-cluster.js';
+import { Databases } from '../platform/databases.js';
+import { SharedRead } from '../platform/shared-read.js';
 import type { Tenant } from '../platform/tenant.js';
 import { explainVolume } from './explain-volume.js';
 import type { CreateVolumeBody, PatchVolumeBody } from './volume.schemas.js';
@@ -32,6 +36,13 @@ export type VolumeKey = { clusterId: ClusterId; volumeId: VolumeId };
 /** What can be done with volumes. REST and GraphQL are two thin adapters over it. */
 @Injectable()
 export class VolumesService {
+  private readonly creations: CreationDesk;
+  private readonly projects = new SharedRead<ProjectId | undefined>();
+
+  constructor(databases: Databases) {
+    this.creations = new CreationDesk((organizationId) => databases.organization(organizationId));
+  }
+
   async list(tenant: Tenant, clusterId: ClusterId, request: ListRequest) {
     return tenant.read(async (sql) => {
       await requireCluster(sql, clusterId);
@@ -45,15 +56,25 @@ export class VolumesService {
     return found;
   }
 
-  async create(tenant: Tenant, clusterId: ClusterId, body: CreateVolumeBody): Promise<VolumeWithReplicas> {
+  /** @param onTiming told where the time went */
+  async create(
+    tenant: Tenant,
+    clusterId: ClusterId,
+    body: CreateVolumeBody,
+    onTiming?: (timing: CreationTiming) => void,
+  ): Promise<VolumeWithReplicas> {
     const earlier = await this.createdEarlier(tenant, clusterId);
     if (earlier !== undefined) return earlier;
     const { size, projectId: wantedProject, ...spec } = body;
     const projectId = await this.projectFor(tenant, wantedProject);
     const { organizationId } = tenant.actor;
     const input = { ...spec, sizeBytes: size, organizationId, projectId, clusterId };
-    const { volumeId } = await createVolume(tenant.ports, input);
-    return this.get(tenant, { clusterId, volumeId });
+    const creations = this.creations.for({
+      organizationId,
+      audit: () => tenant.auditEntry(),
+      ...(onTiming === undefined ? {} : { onTiming }),
+    });
+    return createVolume({ ...tenant.ports, creations }, input);
   }
 
   async patch(tenant: Tenant, key: VolumeKey, patch: PatchVolumeBody, ifVersion: number | undefined) {
@@ -114,8 +135,10 @@ export class VolumesService {
   private async projectFor(tenant: Tenant, wanted: ProjectId | undefined): Promise<ProjectId> {
     const { projectId: ofToken } = tenant.actor;
     const named = wanted ?? ofToken;
-    const found = await tenant.read(async (sql) =>
-      named === undefined ? findOnlyProject(sql) : (await findProject(sql, named))?.id,
+    const found = await this.projects.ask(`${tenant.actor.organizationId} ${named ?? ''}`, () =>
+      tenant.read(async (sql) =>
+        named === undefined ? findOnlyProject(sql) : (await findProject(sql, named))?.id,
+      ),
     );
     if (found !== undefined) return found;
     const detail =

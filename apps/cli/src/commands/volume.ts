@@ -58,6 +58,7 @@ type CreateOptions = {
   nodeSelector?: string[];
   diskSelector?: string[];
   dataLocality?: string;
+  diskChoice?: string;
   project?: string;
 };
 
@@ -70,6 +71,7 @@ function addCreate(volume: Command): void {
     .option('--node-selector <tags...>', 'only nodes that have all these tags')
     .option('--disk-selector <tags...>', 'only disks that have all these tags')
     .option('--data-locality <mode>', 'disabled, best-effort or strict-local')
+    .option('--disk-choice <choice>', "spread or pack: which disk of a node (default: the cluster's setting)")
     .option('--project <id>', 'where the token may see several')
     .description('make a volume and place its copies')
     .action(async (name: string, options: CreateOptions, command: Command) => {
@@ -92,6 +94,7 @@ function createBody(name: string, options: CreateOptions): object {
     ...(options.nodeSelector === undefined ? {} : { nodeSelector: options.nodeSelector }),
     ...(options.diskSelector === undefined ? {} : { diskSelector: options.diskSelector }),
     ...(options.dataLocality === undefined ? {} : { dataLocality: options.dataLocality }),
+    ...(options.diskChoice === undefined ? {} : { replicaDiskChoice: options.diskChoice }),
     ...(options.project === undefined ? {} : { projectId: options.project }),
   };
 }

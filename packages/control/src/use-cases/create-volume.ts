@@ -1,4 +1,4 @@
-import { scheduledCondition } from '@holdfast/core/lifecycle/scheduled-condition.js';
+import { scheduledCondition, withSentence } from '@holdfast/core/lifecycle/scheduled-condition.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import {
   asId,
@@ -8,12 +8,14 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import { newReplica, type Replica } from '@holdfast/core/model/replica.js';
+import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type { Volume, VolumeSpec } from '@holdfast/core/model/volume.js';
 import { resolveVolumeSpec, type VolumeSpecInput } from '@holdfast/core/policy/volume-spec.js';
-import { type PlacementPlan, planPlacements } from '@holdfast/core/scheduling/plan-placements.js';
+import type { PlannedPlacement } from '@holdfast/core/scheduling/plan-placements.js';
+import { StoreCreations } from '../creation/store-creations.js';
 import type { Random } from '../ports/clock.js';
-import type { Change, FleetView } from '../ports/store.js';
-import { retryConflicts, type UseCasePorts } from './use-case.js';
+import type { NewReplica, NewVolume, PlacementFleet, VolumeCreations } from '../ports/volume-creations.js';
+import type { UseCasePorts } from './use-case.js';
 
 export type CreateVolumeInput = VolumeSpecInput & {
   organizationId: OrganizationId;
@@ -21,6 +23,9 @@ export type CreateVolumeInput = VolumeSpecInput & {
   clusterId: ClusterId;
   name: string;
 };
+
+/** `creations` left out: the store alone, one transaction for each. */
+export type CreateVolumePorts = UseCasePorts & { creations?: VolumeCreations };
 
 /**
  * Creates a volume and books a place for each of its replicas, all in one transaction.
@@ -30,48 +35,70 @@ export type CreateVolumeInput = VolumeSpecInput & {
  *
  * @throws StorageFault `request.invalid`, `volume.name_taken`
  */
-export function createVolume(ports: UseCasePorts, input: CreateVolumeInput): Promise<{ volumeId: VolumeId }> {
-  return retryConflicts(async (isLast) => {
-    const now = ports.clock.now();
-    const fleet = await ports.store.loadFleet(input.clusterId);
-    const spec = resolveVolumeSpec(input.name, input, fleet.settings);
-    const volume = newVolume(input, spec, asId(ports.random.id()), now);
-    const replicas = Array.from({ length: spec.numberOfReplicas }, () =>
-      unplacedReplica(volume, ports.random, now),
-    );
-    // Others may book the same space faster every time. A volume without places is better than none: the worker
-    // places it.
-    const plan = isLast ? NOTHING_PLACED : planPlacements(volume, [], replicas, fleet, now);
-    await ports.store.commit({ kind: 'new' }, changesFor(volume, replicas, plan, fleet, now));
-    return { volumeId: volume.id };
-  });
+export async function createVolume(
+  ports: CreateVolumePorts,
+  input: CreateVolumeInput,
+): Promise<NewVolume & { volumeId: VolumeId }> {
+  const creations = ports.creations ?? new StoreCreations(ports.store);
+  // Taken once: a decision that is made anew is still about the same volume.
+  const volumeId = asId<VolumeId>(ports.random.id());
+  const created = await creations.create(input.clusterId, (fleet, isLast) =>
+    decideVolume(ports, input, volumeId, isLast ? withoutPlaces(fleet) : fleet),
+  );
+  return { ...created, volumeId };
 }
 
-const NOTHING_PLACED: PlacementPlan = { placements: [], refusals: undefined };
-
-function changesFor(
-  volume: Volume,
-  replicas: readonly Replica[],
-  plan: PlacementPlan,
-  fleet: FleetView,
-  now: Date,
-): Change[] {
-  const placed = replicas.map((replica, index): Change => {
-    const placement = plan.placements[index];
-    if (placement === undefined) return { kind: 'replica.create', replica, booking: undefined };
-    const { nodeId, booking } = placement;
-    return { kind: 'replica.create', replica: { ...replica, nodeId, diskId: booking.diskId }, booking };
-  });
-  const condition = scheduledCondition(volume, {
-    placedCount: plan.placements.length,
-    refusals: plan.refusals,
+/** Others may book the same space faster every time. A volume without places is better than none: the worker places it. */
+function withoutPlaces(fleet: PlacementFleet): PlacementFleet {
+  return {
     settings: fleet.settings,
-  });
-  return [
-    { kind: 'volume.create', volume: { ...volume, conditions: [{ ...condition, lastTransitionAt: now }] } },
-    ...placed,
-    { kind: 'event', event: created(volume, plan.placements.length, now) },
-  ];
+    place: () => ({ placements: [], refusals: undefined }),
+    explain: (volume, placed, now) => fleet.explain(volume, placed, now),
+    zoneOf: () => undefined,
+  };
+}
+
+function decideVolume(
+  { clock, random }: UseCasePorts,
+  input: CreateVolumeInput,
+  volumeId: VolumeId,
+  fleet: PlacementFleet,
+): NewVolume {
+  const now = clock.now();
+  const spec = resolveVolumeSpec(input.name, input, fleet.settings);
+  const volume = newVolume(input, spec, volumeId, now);
+  const unplaced = Array.from({ length: spec.numberOfReplicas }, () => unplacedReplica(volume, random, now));
+  const { placements, refusals } = fleet.place(volume, unplaced, now);
+  const placedCount = placements.length;
+  const replicas = unplaced.map((replica, index) => placedAt(replica, placements[index], fleet));
+  const placed = replicas.map(({ replica }) => replica).slice(0, placedCount);
+  const explanation = refusals === undefined ? undefined : fleet.explain(volume, placed, now);
+  const condition = withSentence(
+    scheduledCondition(volume, { placedCount, refusals, settings: fleet.settings }),
+    explanation,
+  );
+  return {
+    volume: { ...volume, conditions: [{ ...condition, lastTransitionAt: now }] },
+    replicas: replicas.map((one) => explainedBy(one, explanation)),
+    event: created(volume, placedCount, now),
+  };
+}
+
+function placedAt(
+  replica: Replica,
+  placement: PlannedPlacement | undefined,
+  fleet: PlacementFleet,
+): NewReplica {
+  if (placement === undefined) return { replica, zone: undefined, booking: undefined };
+  const { nodeId, booking } = placement;
+  return { replica: { ...replica, nodeId, diskId: booking.diskId }, zone: fleet.zoneOf(nodeId), booking };
+}
+
+/** A replica without a place says why. They all ask the same question, so there is one answer. */
+function explainedBy(created: NewReplica, explanation: StoredExplanation | undefined): NewReplica {
+  if (explanation === undefined || created.booking !== undefined) return created;
+  const { replica } = created;
+  return { ...created, replica: { ...replica, explanation: { ...explanation, replicaId: replica.id } } };
 }
 
 function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now: Date): Volume {
@@ -97,6 +124,7 @@ function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now
     lastDegradedAt: undefined,
     attention: undefined,
     conditions: [],
+    explanation: undefined,
     writtenBytes: 0,
     verification: undefined,
     deletionRequestedAt: undefined,

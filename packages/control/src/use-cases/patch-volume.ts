@@ -38,6 +38,7 @@ function patchedSpec(spec: VolumeSpec, patch: VolumeSpecPatch): VolumeSpec {
     replicaSoftAntiAffinity: patch.replicaSoftAntiAffinity ?? spec.replicaSoftAntiAffinity,
     replicaZoneSoftAntiAffinity: patch.replicaZoneSoftAntiAffinity ?? spec.replicaZoneSoftAntiAffinity,
     replicaDiskSoftAntiAffinity: patch.replicaDiskSoftAntiAffinity ?? spec.replicaDiskSoftAntiAffinity,
+    replicaDiskChoice: patch.replicaDiskChoice ?? spec.replicaDiskChoice ?? 'ignored',
     replicaAutoBalance: patch.replicaAutoBalance ?? spec.replicaAutoBalance,
   };
 }

@@ -7,6 +7,7 @@ import { nodeById } from '../lifecycle/volume-facts.js';
 import type { NodeId } from '../model/ids.js';
 import { isActiveRebuild, type Rebuild } from '../model/rebuild.js';
 import { isHealthy } from '../model/replica.js';
+import { isEvicting } from '../scheduling/occupancy.js';
 import { provisionableBytes } from '../scheduling/space.js';
 
 export function checkVolume(view: VolumeView): string[] {
@@ -42,7 +43,10 @@ function checkDomains({ volume, replicas, fleet }: VolumeView): string[] {
   const isHard = (override: string, soft: boolean) =>
     override === 'ignored' ? !soft : override === 'disabled';
   const { settings } = fleet;
-  const copies = replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep');
+  // The replacement of a copy that is to leave may share its place with it.
+  const copies = replicas.filter(
+    (replica) => isHealthy(replica) && replica.intent === 'keep' && !isEvicting(replica, fleet),
+  );
   const domains: [string, boolean, (string | undefined)[]][] = [
     [
       'node',

@@ -6,6 +6,7 @@
  * the least stale), wait for a failed one that may still return, build a new one elsewhere. A rebuild is only queued
  * here; admission lets it run (`rebuild/plan-admissions.ts`). An old copy is always rebuilt, never believed.
  */
+import { assertFleetConsistent } from '../fleet/fleet-consistency.js';
 import { compareIds } from '../model/ids.js';
 import type { StorageNode } from '../model/node.js';
 import type { Rebuild } from '../model/rebuild.js';
@@ -156,6 +157,7 @@ function placementOfMissing(view: VolumeView, now: Date) {
     return until !== undefined && until.getTime() > now.getTime();
   });
   if (missing - awaited.length <= 0) return undefined;
+  assertFleetConsistent(fleet, replicas);
   const trusted = withoutSilentNodes(view);
   return placeReplica(placementRequest(volume, replicas, trusted), trusted, now);
 }

@@ -3,14 +3,12 @@
  *
  * Nothing here acts. A status that is wrong for one run is put right by the next.
  */
-import { type Condition, conditionOf, withCondition } from '../model/condition.js';
-import { isHealthy, isPotentiallyReusable } from '../model/replica.js';
+import { isHealthy } from '../model/replica.js';
 import type { Attention, Robustness, VolumeState } from '../model/volume.js';
 import { isNodeReady } from '../policy/node-conditions.js';
 import type { Change, VolumePatch } from './changes.js';
 import { attachObstacle, missingEngine } from './plan-attachment.js';
-import { refusalsOfMissing } from './plan-replenishment.js';
-import { scheduledCondition } from './scheduled-condition.js';
+import { planPlacementStatus } from './plan-placement-status.js';
 import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
 import { isOnReadyNode, nodeById, nodeName, volumeEvent } from './volume-facts.js';
@@ -19,7 +17,6 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
   const robustness = robustnessOf(view);
   const attention = attentionOf(view, now);
-  const scheduled = scheduledOf(view, now);
   const patch: VolumePatch = {};
 
   const state = settledState(view);
@@ -29,13 +26,12 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
     patch.lastDegradedAt = robustness === 'degraded' ? (volume.lastDegradedAt ?? now) : undefined;
   }
   if (!sameAttention(attention, volume.attention)) patch.attention = attention;
-  if (!sameCondition(scheduled, conditionOf(volume.conditions, 'Scheduled'))) {
-    patch.conditions = withCondition(volume.conditions, scheduled, now);
-  }
   if (volume.observedGeneration !== volume.generation) patch.observedGeneration = volume.generation;
-  if (Object.keys(patch).length === 0) return undefined;
+  const placement = planPlacementStatus(view, now);
+  Object.assign(patch, placement.patch);
+  if (Object.keys(patch).length === 0 && placement.changes.length === 0) return undefined;
 
-  const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch }];
+  const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch }, ...placement.changes];
   return {
     kind: 'commit',
     why: 'the status changed',
@@ -111,27 +107,8 @@ function sinceOf({ volume }: VolumeView, code: string, now: Date): Date {
   return volume.attention?.code === code ? volume.attention.since : now;
 }
 
-function scheduledOf(view: VolumeView, now: Date): Omit<Condition<'Scheduled'>, 'lastTransitionAt'> {
-  const { volume, replicas, fleet } = view;
-  const placedCount = replicas.filter(
-    (replica) =>
-      replica.diskId !== undefined &&
-      replica.intent !== 'remove' &&
-      (replica.failedAt === undefined || isPotentiallyReusable(replica)),
-  ).length;
-  const refusals = refusalsOfMissing(view, now);
-  return scheduledCondition(volume, { placedCount, refusals, settings: fleet.settings });
-}
-
 function sameAttention(a: Attention | undefined, b: Attention | undefined): boolean {
   return a?.code === b?.code && a?.message === b?.message;
-}
-
-function sameCondition(
-  a: Omit<Condition, 'lastTransitionAt'>,
-  b: Omit<Condition, 'lastTransitionAt'> | undefined,
-): boolean {
-  return a.status === b?.status && a.reason === b.reason && a.message === b.message;
 }
 
 const ROBUSTNESS_EVENTS = {

@@ -1,4 +1,5 @@
 import type { Condition } from '../model/condition.js';
+import type { StoredExplanation } from '../model/stored-explanation.js';
 import type { Volume } from '../model/volume.js';
 import { describeRefusals } from '../scheduling/explain.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
@@ -13,6 +14,8 @@ export type ScheduledFacts = {
 };
 
 /** Long enough for a dozen disks with their numbers; a condition travels with every read of the volume. */
+const REFUSALS_LENGTH_MAX = 3000;
+/** With the explanation's sentence behind them. */
 const MESSAGE_LENGTH_MAX = 4000;
 
 /**
@@ -30,11 +33,26 @@ export function scheduledCondition(
     return { type: 'Scheduled', status: 'True', reason: '', message: '' };
 
   const why = refusals === undefined ? 'the others wait for one' : describeRefusals(refusals);
-  const message = `${placedCount} of ${wanted} replicas have a place: ${why}`.slice(0, MESSAGE_LENGTH_MAX);
+  const message = `${placedCount} of ${wanted} replicas have a place: ${why}`.slice(0, REFUSALS_LENGTH_MAX);
   const mayAttachDegraded =
     settings['allow-volume-creation-with-degraded-availability'] &&
     volume.attachedNodeId === undefined &&
     placedCount > 0;
   if (mayAttachDegraded) return { type: 'Scheduled', status: 'True', reason: 'ScheduledDegraded', message };
   return { type: 'Scheduled', status: 'False', reason: 'ReplicaSchedulingFailure', message };
+}
+
+type Unstamped = Omit<Condition<'Scheduled'>, 'lastTransitionAt'>;
+
+/** The condition with the answer that was found by trying: what is the matter, and the smallest cure. */
+export function withSentence(condition: Unstamped, explanation: StoredExplanation | undefined): Unstamped {
+  if (explanation === undefined) return condition;
+  const message = `${condition.message} ${explanation.sentence}`.slice(0, MESSAGE_LENGTH_MAX);
+  return { ...condition, message };
+}
+
+/** Does a condition that is stored say the same, whatever sentence was put behind it? */
+export function saysTheSame(stored: Unstamped | undefined, condition: Unstamped): boolean {
+  if (stored?.status !== condition.status || stored.reason !== condition.reason) return false;
+  return condition.message === '' ? stored.message === '' : stored.message.startsWith(condition.message);
 }

@@ -1,4 +1,5 @@
 import type { DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
+import type { StoredExplanation } from './stored-explanation.js';
 
 /** How the engine uses a replica. WO is being rebuilt: it gets every write and serves no read. */
 export type ReplicaMode = 'RW' | 'WO' | 'ERR';
@@ -28,6 +29,8 @@ export type Replica = {
   failedAt: Date | undefined;
   lastFailedAt: Date | undefined;
   failure: ReplicaFailure | undefined;
+  /** Why it has no place; cleared when it gets one. */
+  explanation: StoredExplanation | undefined;
   /** Counted reuses whose rebuild failed; at REBUILD_RETRIES_MAX the replica is given up (behaviour notes 2.4). */
   rebuildRetryCount: number;
   writtenBytes: number;
@@ -55,6 +58,7 @@ export function newReplica(facts: NewReplica, place: Place = NOWHERE): Replica {
     failedAt: undefined,
     lastFailedAt: undefined,
     failure: undefined,
+    explanation: undefined,
     rebuildRetryCount: 0,
     writtenBytes: 0,
     version: 1,

@@ -2,6 +2,7 @@ import type { Condition } from './condition.js';
 import type { CopyRecord } from './copy-record.js';
 import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from './ids.js';
 import type { DataEngine } from './node.js';
+import type { StoredExplanation } from './stored-explanation.js';
 
 export type VolumeState = 'creating' | 'detached' | 'attaching' | 'attached' | 'detaching' | 'deleting';
 export type Robustness = 'healthy' | 'degraded' | 'faulted' | 'unknown';
@@ -96,6 +97,8 @@ export type Volume = {
   lastDegradedAt: Date | undefined;
   attention: Attention | undefined;
   conditions: readonly Condition<'Scheduled'>[];
+  /** Why a missing copy has no place, where there is no replica yet that could hold it. */
+  explanation: StoredExplanation | undefined;
   /** Of the fullest copy: bytes of blocks that hold data. */
   writtenBytes: number;
   verification: VolumeVerification | undefined;

@@ -22,6 +22,7 @@ export type VolumeSpecInput = {
   replicaSoftAntiAffinity?: Override | undefined;
   replicaZoneSoftAntiAffinity?: Override | undefined;
   replicaDiskSoftAntiAffinity?: Override | undefined;
+  replicaDiskChoice?: VolumeSpec['replicaDiskChoice'] | undefined;
   replicaAutoBalance?: AutoBalance | undefined;
 };
 
@@ -51,6 +52,7 @@ export function resolveVolumeSpec(
     replicaSoftAntiAffinity: input.replicaSoftAntiAffinity ?? 'ignored',
     replicaZoneSoftAntiAffinity: input.replicaZoneSoftAntiAffinity ?? 'ignored',
     replicaDiskSoftAntiAffinity: input.replicaDiskSoftAntiAffinity ?? 'ignored',
+    replicaDiskChoice: input.replicaDiskChoice ?? 'ignored',
     replicaAutoBalance: input.replicaAutoBalance ?? 'ignored',
   };
   const nameProblems = VOLUME_NAME.test(name)

@@ -20,8 +20,12 @@ export function hybridScore(values: readonly Capacity[], alpha: number): number 
   return alpha * absolute + (1 - alpha) * ratio;
 }
 
-/** A place without capacity counts as full. */
 export function usableShare({ usableBytes, totalBytes }: Capacity): number {
+  return shareOf(usableBytes, totalBytes);
+}
+
+/** A place without capacity counts as full. */
+export function shareOf(usableBytes: number, totalBytes: number): number {
   return totalBytes > 0 ? usableBytes / totalBytes : 0;
 }
 

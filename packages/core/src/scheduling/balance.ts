@@ -20,7 +20,7 @@ const SCORE_TOLERANCE = 1e-12;
 
 /** A node or disk to choose from. `eligible`: it can hold the whole replica. */
 export type Option<Id extends string> = Capacity & { readonly id: Id; readonly eligible: boolean };
-type DiskOption = Option<DiskId> & { readonly nodeId: NodeId };
+export type DiskOption = Option<DiskId> & { readonly nodeId: NodeId };
 
 /** What is to be placed, and by which rule. */
 export type BalanceRule = {
@@ -45,6 +45,11 @@ export function chooseBalanced(
       eligible: usable >= rule.sizeBytes,
     };
   });
+  return chooseFromOptions(options, rule);
+}
+
+/** @param options with their signed usable bytes; at least one */
+export function chooseFromOptions(options: readonly DiskOption[], rule: BalanceRule): DiskId | undefined {
   // Thin provisioning is lawful: when nothing holds the whole size, the space formulas have decided already, and the
   // disk that is least overdrawn is the safest.
   if (!options.some(({ eligible }) => eligible)) return mostUsable(options)?.id;

@@ -5,7 +5,7 @@
  * Sums are of whole bytes, shares are summed per capacity and in the order of the capacities: the same options give
  * the same score, bit by bit, in whatever order they come and whether one by one or a group at a time.
  */
-import { usableShare } from './balance-score.js';
+import { shareOf } from './balance-score.js';
 import { ExactSum } from './exact-sum.js';
 
 /** Options of one capacity, known only by their number, their sum and their extremes. */
@@ -17,35 +17,50 @@ export type CapacityGroup = {
   readonly smallestBytes: number;
 };
 
+type CapacityPart = { readonly totalBytes: number; readonly sum: ExactSum };
+
 export class CapacitySummary {
   private count = 0;
   private readonly usable = new Extremes();
   private readonly shares = new Extremes();
-  private readonly sumByTotal = new Map<number, ExactSum>();
+  private readonly byTotal = new Map<number, CapacityPart>();
+  private readonly parts: CapacityPart[] = [];
+  private last: CapacityPart | undefined;
+  private isInOrder = true;
   private sums: { usable: number; shares: number } | undefined;
 
   add(usableBytes: number, totalBytes: number): void {
     this.count += 1;
     this.sumOf(totalBytes).add(usableBytes);
-    this.addExtreme(usableBytes, totalBytes);
+    this.addLarge(usableBytes, totalBytes);
+    this.addSmall(usableBytes, totalBytes);
   }
 
-  /** The group's second largest and smallest are added by `addExtreme`, where they can matter. */
+  /** The group's second largest and smallest are added one by one, where they can matter. */
   addGroup({ count, usableSum, totalBytes, largestBytes, smallestBytes }: CapacityGroup): void {
     this.count += count;
     this.sumOf(totalBytes).addSum(usableSum);
-    this.usable.addLarge(largestBytes);
-    this.usable.addSmall(smallestBytes);
-    this.shares.addLarge(usableShare({ usableBytes: largestBytes, totalBytes }));
-    this.shares.addSmall(usableShare({ usableBytes: smallestBytes, totalBytes }));
+    this.addLarge(largestBytes, totalBytes);
+    this.addSmall(smallestBytes, totalBytes);
   }
 
-  addExtreme(usableBytes: number, totalBytes: number): void {
-    const share = usableShare({ usableBytes, totalBytes });
+  addLarge(usableBytes: number, totalBytes: number): void {
     this.usable.addLarge(usableBytes);
+    this.shares.addLarge(shareOf(usableBytes, totalBytes));
+  }
+
+  addSmall(usableBytes: number, totalBytes: number): void {
     this.usable.addSmall(usableBytes);
-    this.shares.addLarge(share);
-    this.shares.addSmall(share);
+    this.shares.addSmall(shareOf(usableBytes, totalBytes));
+  }
+
+  /** By bytes or by share: the next largest of all may stand beside it in its group. */
+  isLargest(usableBytes: number, totalBytes: number): boolean {
+    return this.usable.isLargest(usableBytes) || this.shares.isLargest(shareOf(usableBytes, totalBytes));
+  }
+
+  isSmallest(usableBytes: number, totalBytes: number): boolean {
+    return this.usable.isSmallest(usableBytes) || this.shares.isSmallest(shareOf(usableBytes, totalBytes));
   }
 
   /** The hybrid score of all options once `sizeBytes` has been placed on the one with these figures. */
@@ -53,8 +68,8 @@ export class CapacitySummary {
     this.sums ??= this.addUp();
     const { usable, shares } = this.sums;
     const leftBytes = usableBytes - sizeBytes;
-    const share = usableShare({ usableBytes, totalBytes });
-    const leftShare = usableShare({ usableBytes: leftBytes, totalBytes });
+    const share = shareOf(usableBytes, totalBytes);
+    const leftShare = shareOf(leftBytes, totalBytes);
     const absolute = this.usable.rangeAfter(usableBytes, leftBytes) / this.mean(usable - sizeBytes);
     const ratio = this.shares.rangeAfter(share, leftShare) / this.mean(shares - share + leftShare);
     return alpha * absolute + (1 - alpha) * ratio;
@@ -65,20 +80,27 @@ export class CapacitySummary {
     return sum > 0 ? sum / this.count : Number.POSITIVE_INFINITY;
   }
 
+  /** Options of one capacity often come one after the other, and capacities in their order. */
   private sumOf(totalBytes: number): ExactSum {
-    const known = this.sumByTotal.get(totalBytes);
-    if (known !== undefined) return known;
-    const sum = new ExactSum();
-    this.sumByTotal.set(totalBytes, sum);
-    return sum;
+    if (this.last?.totalBytes === totalBytes) return this.last.sum;
+    let part = this.byTotal.get(totalBytes);
+    if (part === undefined) {
+      part = { totalBytes, sum: new ExactSum() };
+      this.byTotal.set(totalBytes, part);
+      if (this.last !== undefined && totalBytes < this.last.totalBytes) this.isInOrder = false;
+      this.parts.push(part);
+    }
+    this.last = part;
+    return part.sum;
   }
 
   private addUp(): { usable: number; shares: number } {
     const usable = new ExactSum();
     let shares = 0;
-    for (const [totalBytes, sum] of [...this.sumByTotal].sort(([a], [b]) => a - b)) {
+    if (!this.isInOrder) this.parts.sort((a, b) => a.totalBytes - b.totalBytes);
+    for (const { totalBytes, sum } of this.parts) {
       usable.addSum(sum);
-      shares += usableShare({ usableBytes: sum.toNumber(), totalBytes });
+      shares += shareOf(sum.toNumber(), totalBytes);
     }
     return { usable: usable.toNumber(), shares };
   }
@@ -102,6 +124,14 @@ class Extremes {
       this.nextSmallest = this.smallest;
       this.smallest = value;
     } else if (value < this.nextSmallest) this.nextSmallest = value;
+  }
+
+  isLargest(value: number): boolean {
+    return value === this.largest;
+  }
+
+  isSmallest(value: number): boolean {
+    return value === this.smallest;
   }
 
   /** Largest minus smallest once one of the values has changed. */

@@ -23,13 +23,13 @@ export function explainRefusal(
   tiers: readonly Tier[],
   occupancy: Occupancy,
 ): CandidateRefusal[] {
+  const onRungs = new Set(tiers.flatMap(({ nodes }) => nodes));
   return cycle.fleet.nodes.flatMap((node) => {
     const disks = cycle.disksByNode.get(node.id) ?? [];
     // A rung may hold a node whose tags do not match (longhorn's used-node rung): then its disks were asked.
-    const isOnRung = tiers.some((tier) => tier.nodes.includes(node));
     const rejection =
       checks.checkNode(node) ??
-      (isOnRung ? undefined : (checks.checkNodeTags(node) ?? rejectionByTiers(node, occupancy)));
+      (onRungs.has(node) ? undefined : (checks.checkNodeTags(node) ?? rejectionByTiers(node, occupancy)));
     if (disks.length === 0) return [refusal(node, undefined, rejection ?? nodeWithoutDisk(node))];
     // A disk that passes its own filters was refused for the replica that it holds already.
     return disks.map((disk) =>
@@ -42,7 +42,7 @@ function refusal(node: StorageNode, disk: StorageDisk | undefined, rejection: Re
   return { nodeId: node.id, nodeName: node.name, diskId: disk?.id, diskName: disk?.name, rejection };
 }
 
-function nodeWithoutDisk(node: StorageNode): Rejection {
+export function nodeWithoutDisk(node: StorageNode): Rejection {
   return {
     rule: 'node-has-disk',
     reason: 'NodeWithoutDisk',

@@ -1,3 +1,4 @@
+import type { NodeId } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
 import type { PlacementRequest } from './framework.js';
 
@@ -6,14 +7,20 @@ import type { PlacementRequest } from './framework.js';
  * yet. One that is leaving or not running still counts as a copy, so that locality never makes a second one.
  */
 export function preferLocal(
-  { localNodeId, replicas }: PlacementRequest,
+  request: PlacementRequest,
   candidates: readonly StorageDisk[],
 ): readonly StorageDisk[] {
-  if (localNodeId === undefined) return candidates;
+  const nodeId = preferredNodeId(request);
+  if (nodeId === undefined) return candidates;
+  const local = candidates.filter((disk) => disk.nodeId === nodeId);
+  return local.length > 0 ? local : candidates;
+}
+
+/** The node that goes first where it can, or `undefined` where none does. */
+export function preferredNodeId({ localNodeId, replicas }: PlacementRequest): NodeId | undefined {
+  if (localNodeId === undefined) return undefined;
   const hasLocalCopy = replicas.some(
     ({ nodeId, failedAt }) => nodeId === localNodeId && failedAt === undefined,
   );
-  if (hasLocalCopy) return candidates;
-  const local = candidates.filter(({ nodeId }) => nodeId === localNodeId);
-  return local.length > 0 ? local : candidates;
+  return hasLocalCopy ? undefined : localNodeId;
 }

@@ -33,10 +33,14 @@ export type Occupancy = {
 
 /** Is the replica to be replaced elsewhere: by its own intent, or because its disk or node is being emptied? */
 export function isEvicting(replica: Replica, fleet: FleetView): boolean {
-  if (replica.intent === 'evict') return true;
   const node = fleet.nodes.find(({ id }) => id === replica.nodeId);
-  if (node?.evictionRequested === true) return true;
-  return fleet.disks.find(({ id }) => id === replica.diskId)?.evictionRequested === true;
+  const disk = fleet.disks.find(({ id }) => id === replica.diskId);
+  return isLeavingPlace(replica, node?.evictionRequested === true, disk?.evictionRequested === true);
+}
+
+/** As `isEvicting`, for a caller that has found node and disk already. */
+export function isLeavingPlace(replica: Replica, isNodeEvicting: boolean, isDiskEvicting: boolean): boolean {
+  return replica.intent === 'evict' || isNodeEvicting || isDiskEvicting;
 }
 
 function isLeaving(replica: Replica, { fleet, profile }: PlacementCycle): boolean {
@@ -66,7 +70,7 @@ export function occupancyOf(cycle: PlacementCycle, candidateNodes: readonly Stor
 
   for (const replica of cycle.request.replicas) {
     const node = replica.nodeId === undefined ? undefined : cycle.nodesById.get(replica.nodeId);
-    if (node === undefined || !holdsItsPlace(replica, cycle)) continue;
+    if (node === undefined || !holdsItsPlaceIn(cycle, replica)) continue;
     if (cycle.profile.occupants === 'on-candidate-nodes' && !candidateIds.has(node.id)) continue;
     nodes.set(node.id, replica.id);
     zones.set(zoneKey(node), replica.id);
@@ -94,14 +98,23 @@ export function placeHeldUntil(replica: Replica, waitSeconds: number): Date | un
   return new Date(replica.failedAt.getTime() + waitSeconds * 1000);
 }
 
-function holdsItsPlace(replica: Replica, cycle: PlacementCycle): boolean {
+/** Does the replica occupy its node and zone, each replica by its own clock? */
+export function holdsItsPlace(replica: Replica, waitSeconds: number, now: Date): boolean {
   if (replica.intent === 'remove') return false;
+  return isStillHeld(placeHeldUntil(replica, waitSeconds), now);
+}
+
+function holdsItsPlaceIn(cycle: PlacementCycle, replica: Replica): boolean {
   const waitSeconds = cycle.fleet.settings['replica-replenishment-wait-interval'];
-  const until =
-    cycle.profile.replenishmentWaitsFrom === 'failure'
-      ? placeHeldUntil(replica, waitSeconds)
-      : placeHeldWhileDegraded(replica, cycle.request.longhorn?.degradedAt, waitSeconds);
-  return until === undefined || until.getTime() > cycle.now.getTime();
+  if (cycle.profile.replenishmentWaitsFrom === 'failure')
+    return holdsItsPlace(replica, waitSeconds, cycle.now);
+  if (replica.intent === 'remove') return false;
+  const degradedAt = cycle.request.longhorn?.degradedAt;
+  return isStillHeld(placeHeldWhileDegraded(replica, degradedAt, waitSeconds), cycle.now);
+}
+
+function isStillHeld(until: Date | undefined, now: Date): boolean {
+  return until === undefined || until.getTime() > now.getTime();
 }
 
 /** As `placeHeldUntil`, with one clock for all of a volume's failed replicas. It stands still unless it is degraded. */
@@ -116,11 +129,14 @@ function placeHeldWhileDegraded(
 }
 
 /** A disk's rule is stricter than a node's: a failed replica that may be reused still has its data there. */
+export function countsOnDisk(replica: Replica, profile: SchedulingProfile): boolean {
+  return replica.failedAt === undefined || mayReturn(replica, profile);
+}
+
 function countByDisk(replicas: readonly Replica[], profile: SchedulingProfile): Map<DiskId, number> {
   const counts = new Map<DiskId, number>();
   for (const replica of replicas) {
-    if (replica.diskId === undefined) continue;
-    if (replica.failedAt !== undefined && !mayReturn(replica, profile)) continue;
+    if (replica.diskId === undefined || !countsOnDisk(replica, profile)) continue;
     counts.set(replica.diskId, (counts.get(replica.diskId) ?? 0) + 1);
   }
   return counts;

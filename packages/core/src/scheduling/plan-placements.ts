@@ -1,7 +1,9 @@
+import { assertFleetConsistent } from '../fleet/fleet-consistency.js';
 import type { SpaceBooking } from '../lifecycle/changes.js';
 import type { FleetView } from '../lifecycle/views.js';
 import { Bug } from '../model/faults.js';
 import type { NodeId } from '../model/ids.js';
+import type { StorageDisk } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
 import type { DiskChoice, Override, Volume, VolumeSpec } from '../model/volume.js';
 import type { AntiAffinity, CandidateRefusal, PlacementRequest } from './framework.js';
@@ -25,7 +27,7 @@ export type PlacementPlan = {
 export function placementRequest(
   volume: PlaceableVolume,
   replicas: readonly Replica[],
-  fleet: FleetView,
+  fleet: Pick<FleetView, 'settings'>,
 ): PlacementRequest {
   const { spec } = volume;
   const { settings } = fleet;
@@ -68,6 +70,8 @@ function diskChoice(override: VolumeSpec['replicaDiskChoice'], bySetting: DiskCh
  * whole fits; the database still checks every booking (DESIGN section 3).
  *
  * Stops at the first that fits nowhere: the ones after it ask the same question of the same fleet.
+ *
+ * @throws StorageFault `fleet.inconsistent`
  */
 export function planPlacements(
   volume: PlaceableVolume,
@@ -76,6 +80,7 @@ export function planPlacements(
   fleet: FleetView,
   now: Date,
 ): PlacementPlan {
+  assertFleetConsistent(fleet, placedReplicas);
   const placements: PlannedPlacement[] = [];
   const replicas = [...placedReplicas];
   let current = fleet;
@@ -97,12 +102,21 @@ export function bookingFor(
 ): SpaceBooking {
   const disk = fleet.disks.find(({ id }) => id === diskId);
   if (disk === undefined) throw new Bug(`the plan chose disk ${diskId}, which the fleet does not have`);
-  const limitBytes = provisionableBytes(disk, fleet.settings);
+  return bookingOn(disk, sizeBytes, fleet);
+}
+
+/** The claim of a replica on a disk, with what it was computed from. */
+export function bookingOn(
+  disk: StorageDisk,
+  sizeBytes: number,
+  { settings, settingsVersion }: Pick<FleetView, 'settings' | 'settingsVersion'>,
+): SpaceBooking {
+  const limitBytes = provisionableBytes(disk, settings);
   return {
-    diskId,
+    diskId: disk.id,
     sizeBytes,
     limitBytes,
-    ifSettingsVersion: fleet.settingsVersion,
+    ifSettingsVersion: settingsVersion,
     ifDiskVersion: disk.version,
   };
 }

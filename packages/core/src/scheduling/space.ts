@@ -75,13 +75,26 @@ function minimumFree(disk: DiskSpace, { minimalAvailablePercentage }: SpaceLimit
  * A written byte has already left `available`; counting it again as booked would make a full disk look overdrawn
  * twice. So only the unwritten part of what is booked is taken off (DESIGN section 4).
  */
-export function usableBytes(disk: StorageDisk, profile: SchedulingProfile): number {
+export function usableBytes(
+  disk: DiskSpace & Pick<StorageDisk, 'writtenBytes'>,
+  profile: SchedulingProfile,
+): number {
   const written = profile.writtenDataCounts === 'once' ? disk.writtenBytes : 0;
-  const promised = Math.max(0, disk.storageScheduledBytes - written);
-  return disk.storageAvailableBytes - disk.storageReservedBytes - promised;
+  const { storageAvailableBytes, storageReservedBytes, storageScheduledBytes } = disk;
+  return usableOnceWritten(storageAvailableBytes, storageReservedBytes, storageScheduledBytes, written);
+}
+
+/** The formula of `usableBytes`, for a caller that has no disk object but its figures. */
+export function usableOnceWritten(
+  availableBytes: number,
+  reservedBytes: number,
+  scheduledBytes: number,
+  writtenBytes: number,
+): number {
+  return availableBytes - reservedBytes - Math.max(0, scheduledBytes - writtenBytes);
 }
 
 /** The capacity that `usable` is a share of. */
-export function totalBytes(disk: StorageDisk): number {
+export function totalBytes(disk: DiskSpace): number {
   return Math.max(0, disk.storageMaximumBytes - disk.storageReservedBytes);
 }

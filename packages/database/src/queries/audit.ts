@@ -15,21 +15,27 @@ export type AuditEntry = {
 };
 
 /** Written in the transaction of the change, so that neither is there without the other. */
-export async function writeAuditEntry(sql: Sql, entry: AuditEntry): Promise<void> {
+export function writeAuditEntry(sql: Sql, entry: AuditEntry): Promise<void> {
+  return insertAuditEntries(sql, [entry]);
+}
+
+export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[]): Promise<void> {
+  if (entries.length === 0) return;
   await sql.query(
     `INSERT INTO audit_entry (organization_id, actor_kind, actor_id, action, target_kind, target_id, request_id,
        detail, at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+       $8::jsonb[], $9::timestamptz[])`,
     [
-      entry.organizationId,
-      entry.actor.kind,
-      entry.actor.id,
-      entry.action,
-      entry.target.kind,
-      entry.target.id,
-      entry.requestId,
-      asJson(entry.detail),
-      entry.at,
+      entries.map(({ organizationId }) => organizationId),
+      entries.map(({ actor }) => actor.kind),
+      entries.map(({ actor }) => actor.id),
+      entries.map(({ action }) => action),
+      entries.map(({ target }) => target.kind),
+      entries.map(({ target }) => target.id),
+      entries.map(({ requestId }) => requestId),
+      entries.map(({ detail }) => asJson(detail)),
+      entries.map(({ at }) => at),
     ],
   );
 }

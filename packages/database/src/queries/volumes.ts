@@ -1,4 +1,4 @@
-import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, DiskId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
@@ -10,7 +10,7 @@ import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 /** A replica with what people need to find it. */
 export type PlacedReplica = { replica: Replica; zone: string | undefined };
-export type VolumeWithReplicas = { volume: Volume; replicas: PlacedReplica[] };
+export type VolumeWithReplicas = { volume: Volume; replicas: readonly PlacedReplica[] };
 
 /** Where a volume is looked for: an id of another cluster's volume is not found. */
 type VolumeKey = { clusterId: ClusterId; volumeId: VolumeId };
@@ -69,6 +69,23 @@ async function withReplicas(sql: Sql, volumes: readonly Volume[]): Promise<Volum
     byVolume.get(row.volume_id)?.push({ replica: readReplica(row), zone: row.zone ?? undefined });
   }
   return volumes.map((volume) => ({ volume, replicas: byVolume.get(volume.id) ?? [] }));
+}
+
+/** The volumes with a replica on one of the disks, in id order, at most `limit`. */
+export async function findVolumesOn(
+  sql: Sql,
+  { clusterId, diskIds }: { clusterId: ClusterId; diskIds: readonly DiskId[] },
+  limit: number,
+): Promise<{ volume: Volume; replicas: Replica[] }[]> {
+  if (diskIds.length === 0) return [];
+  const { rows } = await sql.query<VolumeRow>(
+    `SELECT * FROM volume v
+     WHERE v.cluster_id = $1 AND EXISTS (SELECT FROM replica r WHERE r.volume_id = v.id AND r.disk_id = ANY($2))
+     ORDER BY v.id LIMIT $3`,
+    [clusterId, diskIds, limit],
+  );
+  const found = await withReplicas(sql, rows.map(readVolume));
+  return found.map(({ volume, replicas }) => ({ volume, replicas: replicas.map(({ replica }) => replica) }));
 }
 
 export async function listSnapshots(sql: Sql, key: VolumeKey, request: ListRequest): Promise<Page<Snapshot>> {

@@ -21,6 +21,7 @@ export const REPLICAS: Table<Replica> = {
     column('failedAt', 'failed_at'),
     column('lastFailedAt', 'last_failed_at'),
     column('failure', 'failure', asJson),
+    column('explanation', 'explanation', asJson),
     column('rebuildRetryCount', 'rebuild_retry_count'),
     column('writtenBytes', 'written_bytes'),
     column('secret', 'secret'),
@@ -42,6 +43,7 @@ export type ReplicaRow = {
   failed_at: Date | null;
   last_failed_at: Date | null;
   failure: NonNullable<Replica['failure']> | null;
+  explanation: NonNullable<Replica['explanation']> | null;
   rebuild_retry_count: number;
   written_bytes: number;
   secret: string;
@@ -64,6 +66,7 @@ export function readReplica(row: ReplicaRow): Replica {
     failedAt: orUndefined(row.failed_at),
     lastFailedAt: orUndefined(row.last_failed_at),
     failure: orUndefined(row.failure),
+    explanation: orUndefined(row.explanation),
     rebuildRetryCount: row.rebuild_retry_count,
     writtenBytes: row.written_bytes,
     secret: row.secret,

@@ -1,5 +1,6 @@
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type {
   AttachmentRequest,
   Attention,
@@ -35,6 +36,7 @@ export const VOLUMES: Table<Volume> = {
     specColumn('replicaZoneSoftAntiAffinity', 'replica_zone_soft_anti_affinity'),
     specColumn('replicaDiskSoftAntiAffinity', 'replica_disk_soft_anti_affinity'),
     specColumn('replicaAutoBalance', 'replica_auto_balance'),
+    column('spec', 'replica_disk_choice', ({ replicaDiskChoice }) => replicaDiskChoice ?? 'ignored'),
     column('generation', 'generation'),
     column('observedGeneration', 'observed_generation'),
     column('state', 'state'),
@@ -50,6 +52,7 @@ export const VOLUMES: Table<Volume> = {
     column('lastDegradedAt', 'last_degraded_at'),
     column('attention', 'attention', asJson),
     column('conditions', 'conditions', asJson),
+    column('explanation', 'explanation', asJson),
     column('writtenBytes', 'written_bytes'),
     column('verification', 'verification', asJson),
     column('deletionRequestedAt', 'deletion_requested_at'),
@@ -74,6 +77,7 @@ export type VolumeRow = {
   replica_zone_soft_anti_affinity: VolumeSpec['replicaZoneSoftAntiAffinity'];
   replica_disk_soft_anti_affinity: VolumeSpec['replicaDiskSoftAntiAffinity'];
   replica_auto_balance: VolumeSpec['replicaAutoBalance'];
+  replica_disk_choice: NonNullable<VolumeSpec['replicaDiskChoice']>;
   generation: number;
   observed_generation: number;
   state: Volume['state'];
@@ -89,6 +93,7 @@ export type VolumeRow = {
   last_degraded_at: Date | null;
   attention: Stored<Attention> | null;
   conditions: StoredCondition<'Scheduled'>[];
+  explanation: StoredExplanation | null;
   written_bytes: number;
   verification: Stored<VolumeVerification> | null;
   deletion_requested_at: Date | null;
@@ -119,6 +124,7 @@ export function readVolume(row: VolumeRow): Volume {
     lastDegradedAt: orUndefined(row.last_degraded_at),
     attention: row.attention === null ? undefined : readAttention(row.attention),
     conditions: readConditions(row.conditions),
+    explanation: orUndefined(row.explanation),
     writtenBytes: row.written_bytes,
     verification: row.verification === null ? undefined : readVerification(row.verification),
     deletionRequestedAt: orUndefined(row.deletion_requested_at),
@@ -139,6 +145,7 @@ function readSpec(row: VolumeRow): VolumeSpec {
     replicaZoneSoftAntiAffinity: row.replica_zone_soft_anti_affinity,
     replicaDiskSoftAntiAffinity: row.replica_disk_soft_anti_affinity,
     replicaAutoBalance: row.replica_auto_balance,
+    replicaDiskChoice: row.replica_disk_choice,
   };
 }
 

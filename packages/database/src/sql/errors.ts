@@ -7,17 +7,18 @@ const CONFLICTS = new Set(['40001', '40P01', '55P03', '23001', '23503', '23505']
 const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '53300', '57014']);
 const BROKEN_SOCKET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
 
+/** What people can name, and what it means that a name is in use. */
+const TAKEN = {
+  volume: { code: 'volume.name_taken', message: 'the project has a volume of that name' },
+  cluster: { code: 'cluster.name_taken', message: 'there is a cluster of that name' },
+  project: { code: 'project.name_taken', message: 'there is a project of that name' },
+} as const satisfies Record<string, { code: FaultCode; message: string }>;
+
 /** Unique constraints that people can run into by a name they choose. */
-const NAME_CONSTRAINTS: Readonly<Record<string, { code: FaultCode; message: string }>> = {
-  volume_project_id_name_key: { code: 'volume.name_taken', message: 'the project has a volume of that name' },
-  cluster_organization_id_name_key: {
-    code: 'cluster.name_taken',
-    message: 'there is a cluster of that name',
-  },
-  project_organization_id_name_key: {
-    code: 'project.name_taken',
-    message: 'there is a project of that name',
-  },
+const NAME_CONSTRAINTS: Readonly<Record<string, keyof typeof TAKEN>> = {
+  volume_project_id_name_key: 'volume',
+  cluster_organization_id_name_key: 'cluster',
+  project_organization_id_name_key: 'project',
 };
 
 /** What Postgres or the connection to it says, as a fault that callers know; anything unexpected stays as it is. */
@@ -26,14 +27,17 @@ export function translateError(error: unknown): unknown {
   const code = 'code' in error ? String(error.code) : '';
   if (error instanceof pg.DatabaseError) {
     const named = error.constraint === undefined ? undefined : NAME_CONSTRAINTS[error.constraint];
-    if (code === '23505' && named !== undefined) {
-      return new StorageFault(named.code, { publicMessage: named.message, cause: error });
-    }
+    if (code === '23505' && named !== undefined) return nameTaken(named, error);
     if (CONFLICTS.has(code)) return conflict(error.message, error);
     return UNAVAILABLE.has(code) || code.startsWith('08') ? unavailable(error) : error;
   }
   const broken = /Connection terminated|timeout exceeded when trying to connect|not queryable/;
   return BROKEN_SOCKET.has(code) || broken.test(error.message) ? unavailable(error) : error;
+}
+
+export function nameTaken(kind: keyof typeof TAKEN, cause?: unknown): StorageFault {
+  const { code, message } = TAKEN[kind];
+  return new StorageFault(code, { publicMessage: message, cause });
 }
 
 export function conflict(reason: string, cause?: unknown): StorageFault {

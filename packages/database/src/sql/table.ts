@@ -55,6 +55,22 @@ export async function insertUnder<Entity>(
   return rowCount === 1;
 }
 
+/** An INSERT of several rows of one organization, to which conditions and RETURNING can be added. */
+export function insertList<Entity>(
+  table: Table<Entity>,
+  organizationId: string,
+  entities: readonly Entity[],
+): { text: string; values: unknown[] } {
+  const names = table.columns.map(({ name }) => name);
+  const values: unknown[] = [organizationId];
+  const rows = entities.map((entity) => {
+    const places = table.columns.map((column) => `$${values.push(column.valueOf(entity))}`);
+    return `($1, ${places.join(', ')})`;
+  });
+  const text = `INSERT INTO ${table.name} (organization_id, ${names.join(', ')}) VALUES ${rows.join(', ')}`;
+  return { text, values };
+}
+
 export type PatchOptions = {
   /** False when this commit has counted the row's version up already. */
   bumpVersion: boolean;

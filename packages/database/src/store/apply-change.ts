@@ -99,7 +99,7 @@ async function placeReplica({ sql, touched }: Commit, change: ChangeOf<'replica.
   await book(sql, change.booking);
   // Only one that has no disk yet: else its first booking would never be given back.
   const { rows } = await sql.query<{ volume_id: VolumeId }>(
-    `UPDATE replica SET node_id = $2, disk_id = $3, version = version + 1
+    `UPDATE replica SET node_id = $2, disk_id = $3, explanation = NULL, version = version + 1
      WHERE id = $1 AND disk_id IS NULL RETURNING volume_id`,
     [change.replicaId, change.nodeId, change.booking.diskId],
   );

@@ -134,7 +134,8 @@ function placeReplica(transaction: Transaction, change: ChangeOf<'replica.place'
   if (row.diskId !== undefined) throw conflict(`replica ${row.id} has a place already`);
   book(transaction, change.booking);
   const { nodeId, booking } = change;
-  transaction.put(replicas, row.id, { ...row, nodeId, diskId: booking.diskId, version: row.version + 1 });
+  const place = { nodeId, diskId: booking.diskId, explanation: undefined };
+  transaction.put(replicas, row.id, { ...row, ...place, version: row.version + 1 });
   transaction.touchVolume(row.volumeId);
 }
 

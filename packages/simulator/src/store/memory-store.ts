@@ -17,7 +17,7 @@ import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
+import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, compareIds, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
@@ -30,6 +30,7 @@ import {
 } from '@holdfast/core/settings/effective.js';
 import { applyChange, takeGuard } from './apply-change.js';
 import { storeHeartbeat } from './heartbeat.js';
+import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { type ClusterRow, Tables, Transaction } from './tables.js';
 
 /** Ended rebuilds in a volume's view: enough to count failures in a row. */
@@ -38,7 +39,11 @@ const ENDED_REBUILDS_MAX = 10;
 export class MemoryStore implements Store {
   private readonly tables = new Tables();
 
-  constructor(private readonly random: Random) {}
+  /** @param onPlacement hears of every replica that was given a place, with the fleet as it was just before */
+  constructor(
+    private readonly random: Random,
+    private readonly onPlacement: (placement: ObservedPlacement) => void = () => undefined,
+  ) {}
 
   createCluster(id: ClusterId): void {
     this.tables.clusters.set(id, {
@@ -98,6 +103,10 @@ export class MemoryStore implements Store {
   }
 
   async loadFleet(clusterId: ClusterId): Promise<FleetView> {
+    return this.fleet(clusterId);
+  }
+
+  private fleet(clusterId: ClusterId): FleetView {
     const { settings, settingsVersion } = this.clusterRow(clusterId);
     const nodes = [...this.tables.nodes.values()].filter((node) => node.clusterId === clusterId);
     const nodeIds = new Set(nodes.map(({ id }) => id));
@@ -202,10 +211,23 @@ export class MemoryStore implements Store {
   }
 
   async commit(guard: CommitGuard, changes: readonly Change[]): Promise<void> {
-    this.transact((transaction) => {
+    const placements = this.transact((transaction) => {
       takeGuard(transaction, guard);
-      for (const change of changes) applyChange(transaction, change, guard);
+      return changes.map((change) => {
+        const placement = observedPlacement(this.tables, change, () => this.fleetOf(change));
+        applyChange(transaction, change, guard);
+        return placement;
+      });
     });
+    for (const placement of placements) if (placement !== undefined) this.onPlacement(placement);
+  }
+
+  private fleetOf(change: Change): FleetView {
+    const nodeId = change.kind === 'replica.place' ? change.nodeId : undefined;
+    const ownId = nodeId ?? (change.kind === 'replica.create' ? change.replica.nodeId : undefined);
+    const clusterId = ownId === undefined ? undefined : this.tables.nodes.get(ownId)?.clusterId;
+    if (clusterId === undefined) throw new Bug('a replica was placed on a node that is not there');
+    return this.fleet(clusterId);
   }
 
   async recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now: Date): Promise<{ nodeId: NodeId }> {

@@ -1,4 +1,5 @@
 /** Turns a vector's cluster into a fleet view. Names are ids. */
+import { assertFleetIdentities } from '../../fleet/fleet-consistency.js';
 import type { FleetView } from '../../lifecycle/views.js';
 import type { Condition } from '../../model/condition.js';
 import { asId, type ClusterId, type DiskId, type NodeId } from '../../model/ids.js';
@@ -22,7 +23,10 @@ export type VectorCluster = {
   readonly conditions: ConditionSource;
 };
 
-/** @param engine decides which node counts as having one: v1 needs the engine image too */
+/**
+ * @param engine decides which node counts as having one: v1 needs the engine image too
+ * @throws StorageFault `fleet.inconsistent` for a cluster that no Longhorn could have
+ */
 export function toFleet(cluster: VectorCluster, engine: DataEngine): FleetView {
   const settings = toSettings(cluster.settings);
   const nodes = cluster.nodes.map((node) => toNode(node, engine, cluster.conditions, settings));
@@ -32,7 +36,9 @@ export function toFleet(cluster: VectorCluster, engine: DataEngine): FleetView {
       .filter(({ missingFromSpec }) => !missingFromSpec)
       .map((disk) => toDisk(disk, node, cluster.conditions, settings)),
   );
-  return { clusterId: CLUSTER_ID, settings, settingsVersion: 1, nodes, disks };
+  const fleet: FleetView = { clusterId: CLUSTER_ID, settings, settingsVersion: 1, nodes, disks };
+  assertFleetIdentities(fleet);
+  return fleet;
 }
 
 /** Values are taken as they are, past our own bounds too: Longhorn's are not ours to judge. */

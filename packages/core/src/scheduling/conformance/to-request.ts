@@ -72,6 +72,7 @@ export function toReplica(replica: VectorReplica): Replica {
     failedAt: toMark(replica.failedAt),
     lastFailedAt: undefined,
     failure: undefined,
+    explanation: undefined,
     // Longhorn keeps two flags where we have one intent. With both set it never takes a failed replica back, which is
     // what used-up tries mean.
     rebuildRetryCount: isGivenUp ? REBUILD_RETRIES_MAX : replica.rebuildRetryCount,

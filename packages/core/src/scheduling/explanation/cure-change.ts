@@ -57,7 +57,13 @@ export type CureChange =
       readonly from: SettingValue;
       readonly to: SettingValue;
     }
-  | ({ readonly kind: 'add-disk'; readonly diskType: DiskType; readonly bytes: number } & OnNode)
+  | ({
+      readonly kind: 'add-disk';
+      readonly diskType: DiskType;
+      readonly diskTags: readonly string[];
+      /** The smallest disk that would do. */
+      readonly bytes: number;
+    } & OnNode)
   | {
       readonly kind: 'add-node';
       /** Null: any zone will do. Else a zone that no node of the cluster is in yet. */
@@ -65,7 +71,6 @@ export type CureChange =
       readonly tags: readonly string[];
       readonly diskType: DiskType;
       readonly diskTags: readonly string[];
-      /** The smallest disk that would do. */
       readonly bytes: number;
     };
 
@@ -94,6 +99,8 @@ const RANK: Record<CureChange['kind'], number> = {
   'add-node': 10,
 };
 
-export function rankOfChange({ kind }: CureChange): number {
-  return RANK[kind];
+export function rankOfChange(change: CureChange): number {
+  // A node anywhere is easier to come by than one in a zone of its own.
+  const isPicky = change.kind === 'add-node' && change.zone !== null;
+  return RANK[change.kind] + (isPicky ? 1 : 0);
 }

@@ -49,8 +49,12 @@ export type FilterRejection = {
 export type FilterReport = {
   readonly name: string;
   readonly subject: 'node' | 'disk';
+  /** False: it has nothing to say about this replica, so nobody asked it. */
+  readonly applies: boolean;
   readonly asked: number;
   readonly rejected: number;
+  /** How often each reason was given, most frequent first. */
+  readonly reasons: readonly { readonly reason: RejectionReason; readonly count: number }[];
   /** At most REJECTIONS_SHOWN_MAX, by name of node and disk. */
   readonly rejections: readonly FilterRejection[];
 };

@@ -2,7 +2,7 @@ import { formatBytes, TIB } from '../../model/bytes.js';
 import type { DiskFilter } from '../framework.js';
 
 /** ext4 files end just below 16 TiB. xfs ends near 8 EiB, which no volume reaches (VOLUME_BYTES_MAX). */
-const EXT_FILE_BYTES_END = 16 * TIB;
+export const EXT_FILE_BYTES_END = 16 * TIB;
 
 /** Rejects a disk whose file system can't hold one file as large as the volume. Block disks have no files. */
 export const fileSystemLimitFilter: DiskFilter = {

@@ -6,7 +6,7 @@
  * new volumes are placed in the order of the request, then each shape is counted on.
  */
 import type { FleetView } from '../../lifecycle/views.js';
-import type { DiskId, NodeId, ReplicaId, VolumeId } from '../../model/ids.js';
+import type { NodeId, ReplicaId, VolumeId } from '../../model/ids.js';
 import type { DiskType } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
 import type { Volume } from '../../model/volume.js';
@@ -20,12 +20,16 @@ export const SHAPES_MAX = 50;
 export const VOLUMES_MAX = 10_000;
 /** Names in each list of losses: a request body stays below a few hundred KiB. */
 export const LOSSES_MAX = 1_000;
+/** Volumes that losses may hit in one simulation: each is placed anew, and all are read for it. */
+export const EXISTING_VOLUMES_MAX = 10_000;
 /** Nodes that may be added, counted one by one. */
 export const ADDED_NODES_MAX = 1_000;
 /** Disks on one added node: more than any machine has. */
 export const ADDED_DISKS_PER_NODE_MAX = 100;
 /** Where counting on stops: "at least so many" is answer enough. */
 export const HOW_MANY_MORE_MAX = 10_000;
+/** Explanations that search for cures: each runs the scheduler up to CURES_TRIED_MAX times. The others go without. */
+export const CURED_EXPLANATIONS_MAX = 10;
 /** Placed volumes listed per shape; the count tells the rest. */
 export const PLACEMENTS_SHOWN_MAX = 100;
 /** Existing volumes listed per outcome. */
@@ -75,6 +79,8 @@ export type SimulationRequest = {
 export type ExistingVolume = {
   readonly volume: Pick<Volume, 'id' | 'name' | 'spec' | 'writtenBytes' | 'attachedNodeId'>;
   readonly replicas: readonly Replica[];
+  /** False: it takes part, and nothing about it is told (another tenant's). */
+  readonly isVisible: boolean;
 };
 
 /**
@@ -104,7 +110,7 @@ export type ShapeResult = {
   /** Null unless asked for. */
   readonly howManyMore: {
     readonly count: number;
-    /** True: HOW_MANY_MORE_MAX ended the count, more would fit. */
+    /** True: the bound ended the count, more would fit. */
     readonly isAtLeast: boolean;
     /** Why not one more; null when the bound ended the count. */
     readonly limitedBy: string | null;
@@ -116,19 +122,21 @@ type OfVolume = { readonly volumeId: VolumeId; readonly volumeName: string };
 /** A replica of an existing volume that the losses took, and where it would be built anew. */
 export type ReplacedReplica = OfVolume & { readonly replicaId: ReplicaId; readonly place: NamedPlace };
 /** One that fits nowhere then. */
-export type StrandedReplica = OfVolume & {
-  readonly replicaId: ReplicaId;
-  readonly explanation: PlacementExplanation;
-};
+export type StrandedReplica = OfVolume & { readonly replicaId: ReplicaId; readonly why: string };
 
 /** A list cut to its bound, with how many there are in all. */
 export type Shown<T> = { readonly total: number; readonly shown: readonly T[] };
 
+/** The numbers count every volume; lists and their totals hold only those that the viewer may see. */
 export type ExistingResult = {
   readonly volumesHit: number;
   readonly replicasLost: number;
+  readonly replicasStranded: number;
+  readonly volumesLost: number;
   readonly replaced: Shown<ReplacedReplica>;
   readonly stranded: Shown<StrandedReplica>;
+  /** Of the first of them, with its cures; null when there is none. */
+  readonly firstStranded: PlacementExplanation | null;
   /** Volumes that lose every full copy: nothing is left to rebuild them from. */
   readonly lostVolumes: Shown<OfVolume>;
 };
@@ -163,5 +171,5 @@ export type SimulationResult = {
   readonly existing: ExistingResult;
   readonly zones: readonly ZoneFill[];
   readonly nodes: Shown<NodeFill>;
-  readonly lost: { readonly nodes: readonly string[]; readonly disks: readonly DiskId[] };
+  readonly lost: { readonly nodes: number; readonly disks: number };
 };

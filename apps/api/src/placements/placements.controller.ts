@@ -1,0 +1,22 @@
+import { Body, Controller, Param, Post } from '@nestjs/common';
+import { ClusterPath } from '../clusters/cluster.schemas.js';
+import { CurrentTenant } from '../platform/request.js';
+import { Route } from '../platform/route.decorator.js';
+import type { Tenant } from '../platform/tenant.js';
+import { PlacementsService } from './placements.service.js';
+import { SimulateBody, SimulationDto } from './simulation.schemas.js';
+
+@Controller('api/v1/clusters/:clusterId/placements')
+export class PlacementsController {
+  constructor(private readonly placements: PlacementsService) {}
+
+  @Post('simulate')
+  @Route({
+    access: 'placement:simulate',
+    summary: 'What would fit where, and what would become of what is lost? Changes nothing.',
+    answer: SimulationDto,
+  })
+  simulate(@CurrentTenant() tenant: Tenant, @Param() path: ClusterPath, @Body() body: SimulateBody) {
+    return this.placements.simulate(tenant, path.clusterId, body);
+  }
+}

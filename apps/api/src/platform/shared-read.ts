@@ -1,0 +1,36 @@
+/**
+ * Asks one question once for all who want to know the answer before it is sent.
+ *
+ * Who comes while the question is under way waits for the next one: an answer is never older than its question, so a
+ * token that was revoked, say, stops at once. With many requests at a time this is one round trip for all of them.
+ */
+export class SharedRead<Answer> {
+  /** One entry per question under way: as many as there are tokens in use at one moment. */
+  readonly #flights = new Map<string, Flight<Answer>>();
+
+  ask(key: string, read: () => Promise<Answer>): Promise<Answer> {
+    const flight = this.#flights.get(key);
+    if (flight === undefined) return this.#start(key, read).answer;
+    flight.next ??= flight.answer.then(
+      () => this.#start(key, read).answer,
+      () => this.#start(key, read).answer,
+    );
+    return flight.next;
+  }
+
+  #start(key: string, read: () => Promise<Answer>): Flight<Answer> {
+    const flight: Flight<Answer> = { answer: read(), next: undefined };
+    this.#flights.set(key, flight);
+    const landed = () => {
+      if (flight.next === undefined && this.#flights.get(key) === flight) this.#flights.delete(key);
+    };
+    flight.answer.then(landed, landed);
+    return flight;
+  }
+}
+
+type Flight<Answer> = {
+  readonly answer: Promise<Answer>;
+  /** What those wait for who came after the question was sent. */
+  next: Promise<Answer> | undefined;
+};

@@ -1,0 +1,167 @@
+import { assertFleetConsistent } from '@holdfast/core/fleet/fleet-consistency.js';
+import type { SpaceBooking } from '@holdfast/core/lifecycle/changes.js';
+import type { FleetView } from '@holdfast/core/lifecycle/views.js';
+import { Bug } from '@holdfast/core/model/faults.js';
+import type { ClusterId, DiskId, NodeId } from '@holdfast/core/model/ids.js';
+import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
+import type { Replica } from '@holdfast/core/model/replica.js';
+import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
+import { explainPlacement } from '@holdfast/core/scheduling/explanation/explain-placement.js';
+import type { PlacementRequest } from '@holdfast/core/scheduling/framework.js';
+import { FleetIndex } from '@holdfast/core/scheduling/index/fleet-index.js';
+import { placeReplica } from '@holdfast/core/scheduling/place-replica.js';
+import {
+  bookingOn,
+  type PlaceableVolume,
+  type PlacementPlan,
+  type PlannedPlacement,
+  placementRequest,
+} from '@holdfast/core/scheduling/plan-placements.js';
+import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
+import type { PlacementFleet } from '../ports/volume-creations.js';
+
+/** What of a fleet has changed since it was last asked for. */
+export type FleetChanges = {
+  readonly settingsVersion: number;
+  /** `undefined`: the version is still the one that is known. */
+  readonly settings: ClusterSettings | undefined;
+  readonly nodes: readonly StorageNode[];
+  readonly disks: readonly StorageDisk[];
+  /** How many there are in all: fewer than known means that some are gone. */
+  readonly nodeCount: number;
+  readonly diskCount: number;
+};
+
+/** An answer that holds everything. */
+export type WholeFleet = FleetChanges & { readonly settings: ClusterSettings };
+
+/** A replica that is new holds nothing yet. */
+const WRITTEN_BYTES = 0;
+
+/**
+ * A fleet that one process remembers between decisions, so that a decision costs what has changed and not what there is.
+ *
+ * It is a copy and never the truth: whoever books compares each disk with its row once more, under its lock.
+ */
+export class KnownFleet implements PlacementFleet {
+  readonly #nodes = new Map<NodeId, StorageNode>();
+  readonly #disks = new Map<DiskId, StorageDisk>();
+  readonly #index: FleetIndex;
+  #settings: ClusterSettings;
+  #settingsVersion: number;
+  #view: FleetView | undefined;
+
+  /** @throws StorageFault `fleet.inconsistent` */
+  constructor(
+    private readonly clusterId: ClusterId,
+    whole: WholeFleet,
+  ) {
+    const { settings, settingsVersion, nodes, disks } = whole;
+    assertFleetConsistent({ clusterId, settings, settingsVersion, nodes, disks });
+    this.#settings = settings;
+    this.#settingsVersion = settingsVersion;
+    this.#index = new FleetIndex({ clusterId, settings, settingsVersion }, disks.length);
+    this.#put(whole);
+  }
+
+  /** Returns false when something is gone: only a whole answer can say what is left. */
+  apply(changes: FleetChanges): boolean {
+    const { settings, settingsVersion } = changes;
+    if (settings !== undefined) {
+      this.#settings = settings;
+      this.#settingsVersion = settingsVersion;
+      this.#index.useSettings(settings, settingsVersion);
+    }
+    this.#put(changes);
+    return this.#nodes.size === changes.nodeCount && this.#disks.size === changes.diskCount;
+  }
+
+  get settings(): ClusterSettings {
+    return this.#settings;
+  }
+
+  zoneOf(nodeId: NodeId): string | undefined {
+    return this.#nodes.get(nodeId)?.zone;
+  }
+
+  nodeVersionOf(nodeId: NodeId): number | undefined {
+    return this.#nodes.get(nodeId)?.version;
+  }
+
+  place(volume: PlaceableVolume, unplaced: readonly Replica[], now: Date): PlacementPlan {
+    const placements: PlannedPlacement[] = [];
+    const replicas: Replica[] = [];
+    for (const replica of unplaced) {
+      const request = placementRequest(volume, replicas, { settings: this.#settings });
+      const diskId = this.#choose(request, now);
+      if (typeof diskId !== 'string') return { placements, refusals: diskId.refusals };
+      const { nodeId } = this.#disk(diskId);
+      const booking = this.#book(diskId, replica.sizeBytes);
+      placements.push({ nodeId, booking });
+      replicas.push({ ...replica, nodeId, diskId });
+    }
+    return { placements, refusals: undefined };
+  }
+
+  explain(volume: PlaceableVolume, placed: readonly Replica[], now: Date): StoredExplanation {
+    return explainPlacement({ volume, replicas: placed, fleet: this.#currentView(), now });
+  }
+
+  /** Takes a booking back that was decided here and not made. */
+  release({ diskId, sizeBytes }: SpaceBooking): void {
+    this.#count(diskId, -sizeBytes);
+    this.#index.release(diskId, { sizeBytes, writtenBytes: WRITTEN_BYTES });
+  }
+
+  /** The index answers at once where something fits; what it leaves open is asked of every disk, and refused in words. */
+  #choose(request: PlacementRequest, now: Date): DiskId | Pick<PlacementPlan, 'refusals'> {
+    const fast = this.#index.place(request, now);
+    if (fast.kind === 'placed') return fast.diskId;
+    const placement = placeReplica(request, this.#currentView(), now);
+    return placement.kind === 'placed' ? placement.diskId : { refusals: placement.refusals };
+  }
+
+  #put({ nodes, disks }: FleetChanges): void {
+    if (nodes.length === 0 && disks.length === 0) return;
+    this.#view = undefined;
+    for (const node of nodes) {
+      this.#nodes.set(node.id, node);
+      this.#index.putNode(node);
+    }
+    for (const disk of disks) {
+      this.#disks.set(disk.id, disk);
+      this.#index.putDisk(disk);
+    }
+  }
+
+  #book(diskId: DiskId, sizeBytes: number): SpaceBooking {
+    const shell = { settings: this.#settings, settingsVersion: this.#settingsVersion };
+    const booking = bookingOn(this.#disk(diskId), sizeBytes, shell);
+    this.#count(diskId, sizeBytes);
+    this.#index.book(diskId, { sizeBytes, writtenBytes: WRITTEN_BYTES });
+    return booking;
+  }
+
+  #count(diskId: DiskId, bytes: number): void {
+    const disk = this.#disk(diskId);
+    this.#disks.set(diskId, { ...disk, storageScheduledBytes: disk.storageScheduledBytes + bytes });
+    this.#view = undefined;
+  }
+
+  #disk(diskId: DiskId): StorageDisk {
+    const disk = this.#disks.get(diskId);
+    if (disk === undefined) throw new Bug(`disk ${diskId} was chosen and is not known`);
+    return disk;
+  }
+
+  #currentView(): FleetView {
+    this.#view ??= {
+      clusterId: this.clusterId,
+      settings: this.#settings,
+      settingsVersion: this.#settingsVersion,
+      nodes: [...this.#nodes.values()],
+      disks: [...this.#disks.values()],
+    };
+    return this.#view;
+  }
+}

@@ -1,0 +1,128 @@
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
+import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn, type DiskPart, type NodePart } from '@holdfast/testkit/fleet-builder.js';
+import { describe, expect, test } from '@jest/globals';
+import type { VolumeSpec } from '../model/volume.js';
+import type { SettingName } from '../settings/definitions.js';
+import type { SettingValue } from '../settings/effective.js';
+import { checkPlacement, type PlacementEvent } from './placement-invariants.js';
+
+type Planted = {
+  node?: NodePart;
+  disk?: DiskPart;
+  spec?: Partial<VolumeSpec>;
+  settings?: Partial<Record<SettingName, SettingValue>>;
+  event?: Partial<PlacementEvent>;
+};
+
+/** One GiB on a-1, with nothing wrong but what is planted. */
+function findings({ node, disk, spec, settings, event }: Planted = {}): string[] {
+  const nodes = {
+    a: { zone: 'east', ...node, disks: { 'a-1': { ...disk }, 'a-2': {} } },
+    b: { zone: 'east', disks: { 'b-1': {} } },
+    c: { zone: 'west', disks: { 'c-1': {} } },
+  };
+  return checkPlacement({
+    fleet: aFleet(nodes, settings),
+    volume: { name: 'v', spec: { ...A_SPEC, ...spec } },
+    others: [],
+    nodeId: asId<NodeId>('a'),
+    booking: { diskId: asId<DiskId>('a-1'), sizeBytes: GIB, limitBytes: 100 * GIB, ifSettingsVersion: 1 },
+    now: NOON,
+    ...event,
+  });
+}
+
+const HARD_ZONES = { replicaZoneSoftAntiAffinity: 'disabled' } as const;
+const SOFT_NODES = { replicaSoftAntiAffinity: 'enabled' } as const;
+const HARD_DISKS = { ...SOFT_NODES, replicaDiskSoftAntiAffinity: 'disabled' } as const;
+const EARLIER = new Date(NOON.getTime() - 600_000);
+
+describe('checkPlacement', () => {
+  test('a sound placement has no finding, up to the last byte of the limit', () => {
+    expect(findings()).toEqual([]);
+    expect(findings({ disk: { storageScheduledBytes: 99 * GIB } })).toEqual([]);
+  });
+
+  test.each<Planted & { name: string; want: string }>([
+    { name: 'no booking', event: { booking: undefined }, want: 'without a booking' },
+    {
+      name: 'a disk of another node',
+      event: { nodeId: asId<NodeId>('b') },
+      want: 'which the fleet does not have',
+    },
+    { name: 'one byte past the limit', disk: { storageScheduledBytes: 99 * GIB + 1 }, want: 'its limit is' },
+    {
+      name: 'a limit that was lowered',
+      settings: { 'storage-over-provisioning-percentage': 50 },
+      want: 'in force is',
+    },
+    { name: 'a cordoned node', node: { cordoned: true }, want: 'that is cordoned' },
+    { name: 'an evicting node', node: { evictionRequested: true }, want: 'that is being emptied' },
+    { name: 'a closed node', node: { allowScheduling: false }, want: 'whose scheduling is off' },
+    { name: 'an evicting disk', disk: { evictionRequested: true }, want: 'the disk is being emptied' },
+    { name: 'a closed disk', disk: { allowScheduling: false }, want: "disk's scheduling is off" },
+    { name: 'a node without the tag', spec: { nodeSelector: ['ssd'] }, want: 'node selector [ssd]' },
+    { name: 'a disk without the tag', spec: { diskSelector: ['ssd'] }, want: 'disk selector [ssd]' },
+    {
+      name: 'a disk kept for others',
+      disk: { tags: ['ssd'] },
+      settings: { 'allow-empty-disk-selector-volume': false },
+      want: 'disk selector []',
+    },
+    {
+      name: 'a node kept for others',
+      node: { tags: ['ssd'] },
+      settings: { 'allow-empty-node-selector-volume': false },
+      want: 'node selector []',
+    },
+    {
+      name: 'a second one on a node',
+      event: { others: [aReplicaOn('a-2')] },
+      want: 'the node holds another',
+    },
+    {
+      name: 'a second one in a zone',
+      spec: HARD_ZONES,
+      event: { others: [aReplicaOn('b-1')] },
+      want: 'its zone holds another',
+    },
+    {
+      name: 'a second one on a disk',
+      spec: HARD_DISKS,
+      event: { others: [aReplicaOn('a-1')] },
+      want: 'the disk holds another',
+    },
+    {
+      name: 'the place of one that may return',
+      event: { others: [aReplicaOn('a-2', { failedAt: NOON })] },
+      want: 'the node holds another',
+    },
+  ])('finds $name', ({ want, ...planted }) => {
+    const found = findings(planted);
+    expect(found.join('; ')).toContain(want);
+    expect(found).toHaveLength(1);
+  });
+
+  test.each<Planted & { name: string }>([
+    {
+      name: 'a cordon that nobody minds',
+      node: { cordoned: true },
+      settings: { 'disable-scheduling-on-cordoned-node': false },
+    },
+    { name: 'a shared node where it may be', spec: SOFT_NODES, event: { others: [aReplicaOn('a-2')] } },
+    { name: 'a shared zone where it may be', event: { others: [aReplicaOn('b-1')] } },
+    { name: 'another zone', spec: HARD_ZONES, event: { others: [aReplicaOn('c-1')] } },
+    {
+      name: 'the place of one that is being evicted',
+      event: { others: [aReplicaOn('a-2', { intent: 'evict' })] },
+    },
+    {
+      name: 'the place of one that is waited for no more',
+      event: { others: [aReplicaOn('a-2', { failedAt: EARLIER })] },
+    },
+  ])('allows $name', ({ ...planted }) => {
+    expect(findings(planted)).toEqual([]);
+  });
+});

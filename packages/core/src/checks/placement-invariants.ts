@@ -1,0 +1,126 @@
+/**
+ * What must hold at the moment a replica is given its place, checked against the fleet of that moment: later the limit,
+ * the labels and the switches may be others, and the place be lawful all the same. Each finding is a sentence.
+ *
+ * Written apart from the rules that place replicas, so that an error there is not repeated here.
+ */
+import type { SpaceBooking } from '../lifecycle/changes.js';
+import type { FleetView } from '../lifecycle/views.js';
+import type { NodeId } from '../model/ids.js';
+import type { StorageDisk, StorageNode } from '../model/node.js';
+import { isPotentiallyReusable, type Replica } from '../model/replica.js';
+import type { Override, Volume } from '../model/volume.js';
+
+export type PlacementEvent = {
+  /** As it was just before: with the bookings that came before this one, without this one. */
+  readonly fleet: FleetView;
+  readonly volume: Pick<Volume, 'name' | 'spec'>;
+  /** The volume's other replicas. */
+  readonly others: readonly Replica[];
+  readonly nodeId: NodeId;
+  /** `undefined` when none was made, which is a finding. */
+  readonly booking: SpaceBooking | undefined;
+  readonly now: Date;
+};
+
+export function checkPlacement(event: PlacementEvent): string[] {
+  const { fleet, volume, nodeId, booking } = event;
+  const subject = `a replica of ${volume.name}`;
+  if (booking === undefined) return [`${subject} was placed without a booking`];
+  const node = fleet.nodes.find(({ id }) => id === nodeId);
+  const disk = fleet.disks.find(({ id }) => id === booking.diskId);
+  if (node === undefined || disk === undefined || disk.nodeId !== nodeId) {
+    return [
+      `${subject} was placed on disk ${booking.diskId} of node ${nodeId}, which the fleet does not have`,
+    ];
+  }
+  return [
+    ...bookingFindings(disk, booking, fleet),
+    ...switchFindings(node, disk, fleet),
+    ...selectorFindings(node, disk, volume, fleet),
+    ...domainFindings(node, disk, event),
+  ].map((finding) => `${subject} was placed on disk ${disk.name} of ${node.name} ${finding}`);
+}
+
+/** No booking past the limit that was in force when it was made. */
+function bookingFindings(
+  disk: StorageDisk,
+  { sizeBytes, limitBytes }: SpaceBooking,
+  { settings }: FleetView,
+): string[] {
+  const percentage = settings['storage-over-provisioning-percentage'];
+  const limit = Math.trunc(((disk.storageMaximumBytes - disk.storageReservedBytes) * percentage) / 100);
+  const bookedBytes = disk.storageScheduledBytes + sizeBytes;
+  return [
+    ...(bookedBytes > limit ? [`that is booked to ${bookedBytes} bytes then, its limit is ${limit}`] : []),
+    ...(limitBytes > limit ? [`against a limit of ${limitBytes} bytes, in force is ${limit}`] : []),
+  ];
+}
+
+/** Nothing new on a place that people keep replicas away from. */
+function switchFindings(node: StorageNode, disk: StorageDisk, { settings }: FleetView): string[] {
+  const mindsCordon = settings['disable-scheduling-on-cordoned-node'];
+  return [
+    ...(node.cordoned && mindsCordon ? ['that is cordoned'] : []),
+    ...(node.evictionRequested ? ['that is being emptied'] : []),
+    ...(node.allowScheduling ? [] : ['whose scheduling is off']),
+    ...(disk.evictionRequested ? ['while the disk is being emptied'] : []),
+    ...(disk.allowScheduling ? [] : ["while the disk's scheduling is off"]),
+  ];
+}
+
+function selectorFindings(
+  node: StorageNode,
+  disk: StorageDisk,
+  { spec }: PlacementEvent['volume'],
+  { settings }: FleetView,
+): string[] {
+  const matches = (tags: readonly string[], selector: readonly string[], emptyMatchesAll: boolean) =>
+    selector.length === 0
+      ? emptyMatchesAll || tags.length === 0
+      : selector.every((tag) => tags.includes(tag));
+  const nodeMatches = matches(node.tags, spec.nodeSelector, settings['allow-empty-node-selector-volume']);
+  const diskMatches = matches(disk.tags, spec.diskSelector, settings['allow-empty-disk-selector-volume']);
+  return [
+    ...(nodeMatches ? [] : [`against the node selector [${spec.nodeSelector.join(', ')}]`]),
+    ...(diskMatches ? [] : [`against the disk selector [${spec.diskSelector.join(', ')}]`]),
+  ];
+}
+
+/** No second replica in a domain that the volume says must not be shared. */
+function domainFindings(node: StorageNode, disk: StorageDisk, event: PlacementEvent): string[] {
+  const { fleet, volume, others } = event;
+  const { spec } = volume;
+  const { settings } = fleet;
+  const isHard = (override: Override, soft: boolean) =>
+    override === 'disabled' || (override === 'ignored' && !soft);
+  const staying = others.filter((replica) => staysAt(replica, event));
+  const zoneOf = (id: NodeId | undefined) => fleet.nodes.find((one) => one.id === id)?.zone;
+
+  const sharesNode = staying.some(({ nodeId }) => nodeId === node.id);
+  const sharesZone = staying.some(({ nodeId }) => nodeId !== undefined && zoneOf(nodeId) === node.zone);
+  const sharesDisk = others.some(
+    (replica) =>
+      replica.diskId === disk.id && (replica.failedAt === undefined || isPotentiallyReusable(replica)),
+  );
+  const nodeIsHard = isHard(spec.replicaSoftAntiAffinity, settings['replica-soft-anti-affinity']);
+  const zoneIsHard = isHard(spec.replicaZoneSoftAntiAffinity, settings['replica-zone-soft-anti-affinity']);
+  const diskIsHard = isHard(spec.replicaDiskSoftAntiAffinity, settings['replica-disk-soft-anti-affinity']);
+  return [
+    ...(sharesNode && nodeIsHard ? ['although the node holds another and may not be shared'] : []),
+    ...(sharesZone && zoneIsHard ? ['although its zone holds another and may not be shared'] : []),
+    ...(sharesDisk && diskIsHard ? ['although the disk holds another and may not be shared'] : []),
+  ];
+}
+
+/** Will the replica still be there once everything that is under way has been done? */
+function staysAt(replica: Replica, { fleet, now }: PlacementEvent): boolean {
+  if (replica.nodeId === undefined || replica.intent !== 'keep') return false;
+  const isEmptied =
+    fleet.nodes.some(({ id, evictionRequested }) => id === replica.nodeId && evictionRequested) ||
+    fleet.disks.some(({ id, evictionRequested }) => id === replica.diskId && evictionRequested);
+  if (isEmptied) return false;
+  if (replica.failedAt === undefined) return true;
+  const waitMs = fleet.settings['replica-replenishment-wait-interval'] * 1000;
+  return isPotentiallyReusable(replica) && replica.failedAt.getTime() + waitMs > now.getTime();
+}

@@ -1,0 +1,106 @@
+import { aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aFleet } from '@holdfast/testkit/fleet-builder.js';
+import { describe, expect, test } from '@jest/globals';
+import { conditionOf } from '../model/condition.js';
+import { asId, type ReplicaId } from '../model/ids.js';
+import type { Replica } from '../model/replica.js';
+import type { Volume } from '../model/volume.js';
+import type { Change } from './changes.js';
+import { planPlacementStatus } from './plan-placement-status.js';
+import type { VolumeView } from './views.js';
+
+const FULL = aFleet({ a: { disks: { 'a-disk': { bytes: 0 } } } });
+const ROOMY = aFleet({ a: {} });
+const VOLUME = aVolume({
+  organizationId: asId(testId(1)),
+  projectId: asId(testId(2)),
+  clusterId: FULL.clusterId,
+});
+const UNPLACED = aReplica({ volumeId: VOLUME.id });
+
+function viewOf(part: {
+  volume?: Volume;
+  replicas?: readonly Replica[];
+  fleet?: VolumeView['fleet'];
+}): VolumeView {
+  const { volume = VOLUME, replicas = [UNPLACED], fleet = FULL } = part;
+  return { volume, replicas, fleet, snapshots: [], rebuilds: [], engine: undefined };
+}
+
+/** The view after the plan was carried out. */
+function after(view: VolumeView): VolumeView {
+  const { patch, changes } = planPlacementStatus(view, NOON);
+  const patchOf = (id: ReplicaId) =>
+    changes.find(
+      (change): change is Extract<Change, { kind: 'replica.patch' }> =>
+        change.kind === 'replica.patch' && change.replicaId === id,
+    )?.patch ?? {};
+  return {
+    ...view,
+    volume: { ...view.volume, ...patch },
+    replicas: view.replicas.map((replica) => ({ ...replica, ...patchOf(replica.id) })),
+  };
+}
+
+describe('a replica without a place', () => {
+  test('holds the explanation, whose sentence stands in the condition', () => {
+    const { volume, replicas } = after(viewOf({}));
+    expect(replicas[0]?.explanation).toMatchObject({
+      outcome: 'unplaced',
+      replicaId: UNPLACED.id,
+      sentence: expect.stringContaining('No disk can take this replica'),
+    });
+    expect(volume.explanation).toBeUndefined();
+    const condition = conditionOf(volume.conditions, 'Scheduled');
+    expect(condition).toMatchObject({ status: 'False' });
+    expect(condition?.message).toContain('insufficient storage');
+    expect(condition?.message.endsWith(String(replicas[0]?.explanation?.sentence))).toBe(true);
+  });
+
+  test('is explained once, until the answer changes', () => {
+    const explained = after(viewOf({}));
+    expect(planPlacementStatus(explained, new Date(NOON.getTime() + 1000))).toEqual({
+      patch: {},
+      changes: [],
+    });
+    const other = { ...explained, fleet: aFleet({ a: { cordoned: true } }) };
+    expect(after(other).replicas[0]?.explanation?.sentence).toContain('cordoned');
+  });
+
+  test('from before there were explanations gets one', () => {
+    const explained = after(viewOf({}));
+    const old = {
+      ...explained,
+      replicas: explained.replicas.map((one) => ({ ...one, explanation: undefined })),
+    };
+    expect(after(old).replicas[0]?.explanation).toBeDefined();
+  });
+
+  test('has none any more once it has a place to go to', () => {
+    const explained = after(viewOf({}));
+    const cured = after({ ...explained, fleet: ROOMY });
+    expect(cured.replicas[0]?.explanation).toBeUndefined();
+    expect(conditionOf(cured.volume.conditions, 'Scheduled')?.message).not.toContain('No disk');
+  });
+});
+
+test('a copy that is missing without a replica of its own is explained with the volume', () => {
+  const attached = {
+    state: 'attached',
+    attachedNodeId: asId('a'),
+    spec: { ...VOLUME.spec, numberOfReplicas: 2 },
+  } as const;
+  const volume = { ...VOLUME, ...attached, attachedNodeId: asId<NonNullable<Volume['attachedNodeId']>>('a') };
+  const healthy = { healthyAt: NOON, lastHealthyAt: NOON, mode: 'RW', provisioned: true } as const;
+  const only = {
+    ...UNPLACED,
+    ...healthy,
+    nodeId: asId<NonNullable<Replica['nodeId']>>('a'),
+    diskId: asId<NonNullable<Replica['diskId']>>('a-disk'),
+  };
+  const explained = after(viewOf({ volume, replicas: [only], fleet: ROOMY }));
+  expect(explained.volume.explanation).toMatchObject({ outcome: 'unplaced', replicaId: null });
+  expect(explained.replicas[0]?.explanation).toBeUndefined();
+  const cured = after({ ...explained, fleet: aFleet({ a: {}, b: {} }) });
+  expect(cured.volume.explanation).toBeUndefined();
+});

@@ -1,0 +1,78 @@
+/**
+ * Keeps the Scheduled condition true, and with it the explanation why a copy has no place.
+ *
+ * The explanation costs many times what the condition does, so it is made only when the condition says something new.
+ */
+import { conditionOf, withCondition } from '../model/condition.js';
+import { isPotentiallyReusable } from '../model/replica.js';
+import type { StoredExplanation } from '../model/stored-explanation.js';
+import { explainPlacement } from '../scheduling/explanation/explain-placement.js';
+import type { Change, VolumePatch } from './changes.js';
+import { refusalsOfMissing } from './plan-replenishment.js';
+import { saysTheSame, scheduledCondition, withSentence } from './scheduled-condition.js';
+import type { VolumeView } from './views.js';
+
+type PlacementStatus = { readonly patch: VolumePatch; readonly changes: readonly Change[] };
+
+const NOTHING_NEW: PlacementStatus = { patch: {}, changes: [] };
+
+export function planPlacementStatus(view: VolumeView, now: Date): PlacementStatus {
+  const { volume, fleet } = view;
+  const refusals = refusalsOfMissing(view, now);
+  const condition = scheduledCondition(volume, {
+    placedCount: placedCount(view),
+    refusals,
+    settings: fleet.settings,
+  });
+  const isExplained = (refusals !== undefined) === isAnyStored(view);
+  const stored = conditionOf(volume.conditions, 'Scheduled');
+  if (isExplained && saysTheSame(stored, condition)) return NOTHING_NEW;
+
+  const explanation = refusals === undefined ? undefined : explain(view, now);
+  const conditions = withCondition(volume.conditions, withSentence(condition, explanation), now);
+  return {
+    patch: { conditions, ...storedWithVolume(view, explanation) },
+    changes: storedWithReplicas(view, explanation),
+  };
+}
+
+function placedCount({ replicas }: VolumeView): number {
+  return replicas.filter(
+    (replica) =>
+      replica.diskId !== undefined &&
+      replica.intent !== 'remove' &&
+      (replica.failedAt === undefined || isPotentiallyReusable(replica)),
+  ).length;
+}
+
+function explain({ volume, replicas, fleet }: VolumeView, now: Date): StoredExplanation {
+  const placed = replicas.filter(({ diskId }) => diskId !== undefined);
+  return explainPlacement({ volume, replicas: placed, fleet, now });
+}
+
+function unplaced({ replicas }: VolumeView) {
+  return replicas.filter(({ diskId }) => diskId === undefined);
+}
+
+function isAnyStored(view: VolumeView): boolean {
+  return (
+    view.volume.explanation !== undefined ||
+    unplaced(view).some((replica) => replica.explanation !== undefined)
+  );
+}
+
+/** The volume holds the explanation only where no replica does. */
+function storedWithVolume(view: VolumeView, explanation: StoredExplanation | undefined): VolumePatch {
+  const ofVolume = unplaced(view).length === 0 ? explanation : undefined;
+  return ofVolume === undefined && view.volume.explanation === undefined ? {} : { explanation: ofVolume };
+}
+
+function storedWithReplicas(view: VolumeView, explanation: StoredExplanation | undefined): Change[] {
+  return unplaced(view)
+    .filter((replica) => explanation !== undefined || replica.explanation !== undefined)
+    .map(({ id }) => ({
+      kind: 'replica.patch',
+      replicaId: id,
+      patch: { explanation: explanation === undefined ? undefined : { ...explanation, replicaId: id } },
+    }));
+}

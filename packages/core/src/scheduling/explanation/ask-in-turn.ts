@@ -1,0 +1,225 @@
+/**
+ * Asks every rule about everything that the rules before it let pass, and counts. The placement itself stops at the
+ * first answer; this is the slow path that says what happened on the way.
+ */
+import { compareIds } from '../../model/ids.js';
+import type { StorageDisk, StorageNode } from '../../model/node.js';
+import { leastSharedDisks, rejectionBySharing } from '../disk-anti-affinity.js';
+import { nodeWithoutDisk } from '../explain.js';
+import {
+  type Check,
+  type FilterPlugin,
+  type PlacementCycle,
+  prepareAll,
+  type Rejection,
+  type RejectionReason,
+  type TierName,
+} from '../framework.js';
+import { type Occupancy, occupancyOf } from '../occupancy.js';
+import { NODE_TAG_FILTERS, PLACEMENT_RULES } from '../rules.js';
+import { rejectionByTiers, type Tier, tiersOf } from '../tiers.js';
+import {
+  type FilterRejection,
+  type FilterReport,
+  REJECTIONS_SHOWN_MAX,
+  type TierOutcome,
+  type TierReport,
+} from './explanation.js';
+
+export type AskedInTurn = {
+  readonly filters: readonly FilterReport[];
+  readonly tiers: readonly TierReport[];
+  readonly candidates: readonly StorageDisk[];
+};
+
+type Refused<Subject> = { readonly subject: Subject; readonly rejection: Rejection };
+
+export function askInTurn(cycle: PlacementCycle): AskedInTurn {
+  const reports: FilterReport[] = [];
+  const ofNodes = reporterOfNodes(reports);
+  const passing = askAll(PLACEMENT_RULES.nodeFilters, cycle, cycle.fleet.nodes, ofNodes);
+  const tagged = askAll(NODE_TAG_FILTERS, cycle, passing, ofNodes);
+
+  const occupancy = occupancyOf(cycle, passing);
+  const rungs = climb(cycle, passing, occupancy);
+  const tried = new Set(rungs.flatMap(({ tier, outcome }) => (outcome === 'not-needed' ? [] : tier.nodes)));
+  const reached = askTiers(tagged, tried, (node) => rejectionByTiers(node, occupancy), ofNodes);
+  const withDisks = askOne('node-has-disk', reached, withoutDisk(cycle), ofNodes);
+
+  const ofDisks = reporterOfDisks(reports, cycle);
+  const disks = withDisks.flatMap((node) => cycle.disksByNode.get(node.id) ?? []);
+  const fitting = askAll(PLACEMENT_RULES.diskFilters, cycle, disks, ofDisks);
+  const candidates = rungs.find(({ outcome }) => outcome === 'won')?.candidates ?? [];
+  const isCandidate = new Set(candidates);
+  askOne(
+    'disk-anti-affinity',
+    fitting,
+    (disk) => (isCandidate.has(disk) ? undefined : rejectionBySharing(disk)),
+    ofDisks,
+  );
+  return { filters: reports, tiers: rungs.map(toTierReport), candidates };
+}
+
+type Rung = {
+  readonly tier: Tier;
+  readonly candidates: readonly StorageDisk[];
+  readonly outcome: TierOutcome;
+};
+
+function climb(cycle: PlacementCycle, nodes: readonly StorageNode[], occupancy: Occupancy): Rung[] {
+  const checkDisk = prepareAll(PLACEMENT_RULES.diskFilters, cycle);
+  const tiers = tiersOf(cycle, nodes, occupancy, prepareAll(NODE_TAG_FILTERS, cycle));
+  let isWon = false;
+  return tiers.map((tier): Rung => {
+    if (isWon) return { tier, candidates: [], outcome: 'not-needed' };
+    if (tier.nodes.length === 0) return { tier, candidates: [], outcome: 'no-node' };
+    const disks = tier.nodes.flatMap((node) => cycle.disksByNode.get(node.id) ?? []);
+    const fitting = disks.filter((disk) => checkDisk(disk) === undefined);
+    const candidates = leastSharedDisks(cycle, fitting, occupancy);
+    isWon = candidates.length > 0;
+    return { tier, candidates, outcome: isWon ? 'won' : 'no-disk' };
+  });
+}
+
+const TIER_WORDS: Record<TierName, string> = {
+  'unused-node-in-unused-zone': 'a node and a zone without a replica of the volume',
+  'leaving-node-in-leaving-zone': 'a node and a zone whose replicas of the volume are all being evicted',
+  'unused-node': 'a node without a replica of the volume, in any zone',
+  'leaving-node': 'a node whose replicas of the volume are all being evicted',
+  'used-node': 'a node that holds a replica of the volume already',
+};
+
+export function tierInWords(name: TierName): string {
+  return TIER_WORDS[name];
+}
+
+function toTierReport({ tier, candidates, outcome }: Rung): TierReport {
+  return {
+    name: tier.name,
+    description: TIER_WORDS[tier.name],
+    nodes: tier.nodes.length,
+    candidates: candidates.length,
+    outcome,
+  };
+}
+
+type Asked<Subject> = {
+  readonly name: string;
+  readonly applies: boolean;
+  readonly asked: number;
+  readonly refused: readonly Refused<Subject>[];
+};
+type Reporter<Subject> = (answer: Asked<Subject>) => void;
+
+function askAll<Subject>(
+  plugins: readonly FilterPlugin<Subject>[],
+  cycle: PlacementCycle,
+  subjects: readonly Subject[],
+  report: Reporter<Subject>,
+): readonly Subject[] {
+  return plugins.reduce((left, plugin) => {
+    const check = plugin.prepare(cycle);
+    if (check !== undefined) return askOne(plugin.name, left, check, report);
+    report({ name: plugin.name, applies: false, asked: 0, refused: [] });
+    return left;
+  }, subjects);
+}
+
+function askOne<Subject>(
+  name: string,
+  subjects: readonly Subject[],
+  check: Check<Subject>,
+  report: Reporter<Subject>,
+): readonly Subject[] {
+  const refused: Refused<Subject>[] = [];
+  const left = subjects.filter((subject) => {
+    const rejection = check(subject);
+    if (rejection !== undefined) refused.push({ subject, rejection });
+    return rejection === undefined;
+  });
+  report({ name, applies: true, asked: subjects.length, refused });
+  return left;
+}
+
+/** The rungs refuse for a taken node or for a taken zone: two rules, as people know them. */
+function askTiers(
+  nodes: readonly StorageNode[],
+  onRungs: ReadonlySet<StorageNode>,
+  rejectionOf: (node: StorageNode) => Rejection,
+  report: Reporter<StorageNode>,
+): readonly StorageNode[] {
+  const refusedBy = (rule: string) => (node: StorageNode) => {
+    const rejection = onRungs.has(node) ? undefined : rejectionOf(node);
+    return rejection?.rule === rule ? rejection : undefined;
+  };
+  const left = askOne('node-anti-affinity', nodes, refusedBy('node-anti-affinity'), report);
+  return askOne('zone-anti-affinity', left, refusedBy('zone-anti-affinity'), report);
+}
+
+function withoutDisk({ disksByNode }: PlacementCycle): Check<StorageNode> {
+  return (node) => ((disksByNode.get(node.id) ?? []).length > 0 ? undefined : nodeWithoutDisk(node));
+}
+
+function reporterOfNodes(reports: FilterReport[]): Reporter<StorageNode> {
+  return ({ refused, ...answer }) => {
+    const rejections = refused.map(({ subject, rejection }) => toRejection(subject, undefined, rejection));
+    reports.push(toReport('node', answer, rejections));
+  };
+}
+
+function reporterOfDisks(reports: FilterReport[], { nodesById }: PlacementCycle): Reporter<StorageDisk> {
+  return ({ refused, ...answer }) => {
+    const rejections = refused.flatMap(({ subject, rejection }) => {
+      const node = nodesById.get(subject.nodeId);
+      return node === undefined ? [] : [toRejection(node, subject, rejection)];
+    });
+    reports.push(toReport('disk', answer, rejections));
+  };
+}
+
+function toReport(
+  subject: FilterReport['subject'],
+  answer: Pick<FilterReport, 'name' | 'applies' | 'asked'>,
+  rejections: readonly FilterRejection[],
+): FilterReport {
+  const shown = [...rejections].sort(byName).slice(0, REJECTIONS_SHOWN_MAX);
+  return {
+    ...answer,
+    subject,
+    rejected: rejections.length,
+    reasons: countReasons(rejections),
+    rejections: shown,
+  };
+}
+
+function countReasons(rejections: readonly FilterRejection[]): FilterReport['reasons'] {
+  const counts = new Map<RejectionReason, number>();
+  for (const { reason } of rejections) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return [...counts]
+    .map(([reason, count]) => ({ reason, count }))
+    .sort((a, b) => b.count - a.count || compareIds(a.reason, b.reason));
+}
+
+function byName(a: FilterRejection, b: FilterRejection): number {
+  return (
+    compareIds(a.nodeName, b.nodeName) ||
+    compareIds(a.diskName ?? '', b.diskName ?? '') ||
+    compareIds(a.diskId ?? a.nodeId, b.diskId ?? b.nodeId)
+  );
+}
+
+function toRejection(
+  node: StorageNode,
+  disk: StorageDisk | undefined,
+  { reason, message, numbers }: Rejection,
+): FilterRejection {
+  return {
+    nodeId: node.id,
+    nodeName: node.name,
+    diskId: disk?.id ?? null,
+    diskName: disk?.name ?? null,
+    reason,
+    message,
+    numbers: numbers ?? null,
+  };
+}

@@ -1,0 +1,70 @@
+import { formatBytes } from '../../model/bytes.js';
+import type { CureChange } from './cure-change.js';
+
+/** What to do, as the beginning of a sentence. */
+export function describeChange(change: CureChange): string {
+  switch (change.kind) {
+    case 'wait-until':
+      return `wait until ${change.at}, when failed replica ${change.replicaId} gives its place up`;
+    case 'start-agent':
+      return `start the agent on node ${change.nodeName}`;
+    case 'uncordon-node':
+      return `uncordon node ${change.nodeName}`;
+    case 'enable-node-scheduling':
+      return `allow scheduling on node ${change.nodeName}`;
+    case 'cancel-node-eviction':
+      return `cancel the eviction of node ${change.nodeName}`;
+    case 'repair-disk':
+      return `repair disk ${change.diskName} of node ${change.nodeName}`;
+    case 'enable-disk-scheduling':
+      return `allow scheduling on disk ${change.diskName} of node ${change.nodeName}`;
+    case 'cancel-disk-eviction':
+      return `cancel the eviction of disk ${change.diskName} of node ${change.nodeName}`;
+    case 'tag-node':
+      return `tag node ${change.nodeName} with ${change.tags.join(', ')}`;
+    case 'tag-disk':
+      return `tag disk ${change.diskName} of node ${change.nodeName} with ${change.tags.join(', ')}`;
+    case 'remove-selector-tags':
+      return `remove ${change.tags.join(', ')} from the volume's ${selectorName(change.selector)}`;
+    case 'add-selector-tags':
+      return `add ${change.tags.join(', ')} to the volume's ${selectorName(change.selector)}`;
+    case 'free-space':
+      return describeFreeing(change);
+    case 'lower-reserve':
+      return `lower the reserve of disk ${change.diskName} of node ${change.nodeName} to ${exactBytes(change.toBytes)}`;
+    case 'set-override':
+      return `set ${change.field} of the volume to ${change.to}`;
+    case 'set-setting':
+      return `set ${change.setting} to ${change.to} (it is ${change.from})`;
+    case 'add-disk':
+      return `add a ${change.diskType} disk of at least ${exactBytes(change.bytes)}${tagged(change.diskTags)} to node ${change.nodeName}`;
+    case 'add-node': {
+      const where = change.zone === null ? '' : ' in a new zone';
+      const disk = `a ${change.diskType} disk of at least ${exactBytes(change.bytes)}${tagged(change.diskTags)}`;
+      return `add a node${where}${tagged(change.tags)} with ${disk}`;
+    }
+  }
+}
+
+function describeFreeing(change: Extract<CureChange, { kind: 'free-space' }>): string {
+  const { freeBytes, releaseBytes, diskName, nodeName } = change;
+  const free = `free ${exactBytes(freeBytes)} on disk ${diskName} of node ${nodeName}`;
+  const release = `move replicas of ${exactBytes(releaseBytes)} off `;
+  if (releaseBytes === 0) return free;
+  if (freeBytes === 0) return `${release}disk ${diskName} of node ${nodeName}`;
+  return `${free} and ${release}it`;
+}
+
+function selectorName(selector: 'nodeSelector' | 'diskSelector'): string {
+  return selector === 'nodeSelector' ? 'node selector' : 'disk selector';
+}
+
+function tagged(tags: readonly string[]): string {
+  return tags.length === 0 ? '' : ` tagged ${tags.join(', ')}`;
+}
+
+/** Rounded figures alone would be off by more than the byte that decides. */
+function exactBytes(bytes: number): string {
+  const rounded = formatBytes(bytes);
+  return rounded.endsWith(' B') ? rounded : `${rounded} (${bytes} bytes)`;
+}

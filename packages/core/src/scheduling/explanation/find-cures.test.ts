@@ -1,0 +1,253 @@
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
+import { describe, expect, test } from '@jest/globals';
+import type { Replica } from '../../model/replica.js';
+import type { VolumeSpec } from '../../model/volume.js';
+import type { SettingName } from '../../settings/definitions.js';
+import type { SettingValue } from '../../settings/effective.js';
+import { decidePlacement } from '../place-replica.js';
+import type { CureChange } from './cure-change.js';
+import { findCures } from './find-cures.js';
+import { cycleOf, type Scene, withChanges } from './scene.js';
+
+const SPEC: VolumeSpec = { ...A_SPEC, sizeBytes: 10 * GIB };
+
+type Case = {
+  name: string;
+  nodes: Record<string, NodePart>;
+  spec?: Partial<VolumeSpec>;
+  replicas?: Replica[];
+  settings?: Partial<Record<SettingName, SettingValue>>;
+  /** The kinds of all cures, smallest first. */
+  want: string[];
+};
+
+function sceneOf({ nodes, spec = {}, replicas = [], settings = {} }: Omit<Case, 'name' | 'want'>): Scene {
+  const volume = { spec: { ...SPEC, ...spec }, writtenBytes: 0, attachedNodeId: undefined };
+  return { volume, replicas, fleet: aFleet(nodes, settings), now: NOON };
+}
+
+function fits(scene: Scene, changes: readonly CureChange[] = []): boolean {
+  return decidePlacement(cycleOf(withChanges(scene, changes))).kind === 'placed';
+}
+
+/** A disk that is one byte short of room for the volume, by each formula. */
+const BOOKED = { storageScheduledBytes: 90 * GIB + 1 };
+const FULL = { storageAvailableBytes: 25 * GIB };
+
+describe('findCures', () => {
+  test.each<Case>([
+    { name: 'no node', nodes: {}, want: ['add-node'] },
+    {
+      name: 'a silent node',
+      nodes: { a: { ready: false } },
+      want: ['start-agent', 'add-node'],
+    },
+    {
+      name: 'a node that never had an agent',
+      nodes: { a: { ready: false, controlUrl: undefined } },
+      want: ['start-agent', 'add-node'],
+    },
+    {
+      name: 'a cordoned node',
+      nodes: { a: { cordoned: true } },
+      want: ['uncordon-node', 'set-setting disable-scheduling-on-cordoned-node=false', 'add-node'],
+    },
+    {
+      name: 'a node whose scheduling is off',
+      nodes: { a: { allowScheduling: false } },
+      want: ['enable-node-scheduling', 'add-node'],
+    },
+    {
+      name: 'an evicting node',
+      nodes: { a: { evictionRequested: true } },
+      want: ['cancel-node-eviction', 'add-node'],
+    },
+    {
+      name: 'a cordoned and evicting node, which takes both',
+      nodes: { a: { cordoned: true, evictionRequested: true } },
+      want: [
+        'uncordon-node + cancel-node-eviction',
+        'set-setting disable-scheduling-on-cordoned-node=false + cancel-node-eviction',
+        'add-node',
+      ],
+    },
+    {
+      name: 'a disk that is not ready',
+      nodes: { a: { disks: { d: { ready: false } } } },
+      want: ['repair-disk', 'add-disk', 'add-node'],
+    },
+    {
+      name: 'a disk whose scheduling is off',
+      nodes: { a: { disks: { d: { allowScheduling: false } } } },
+      want: ['enable-disk-scheduling', 'add-disk', 'add-node'],
+    },
+    {
+      name: 'an evicting disk whose scheduling is off, as the console leaves it',
+      nodes: { a: { disks: { d: { allowScheduling: false, evictionRequested: true } } } },
+      want: ['enable-disk-scheduling + cancel-disk-eviction', 'add-disk', 'add-node'],
+    },
+    {
+      name: 'a node without the tag',
+      nodes: { a: { tags: ['hdd'] } },
+      spec: { nodeSelector: ['ssd', 'hdd'] },
+      want: ['tag-node ssd', 'remove-selector-tags ssd', 'add-node'],
+    },
+    {
+      name: 'a disk without the tags',
+      nodes: { a: {} },
+      spec: { diskSelector: ['ssd', 'fast'] },
+      want: ['tag-disk fast,ssd', 'remove-selector-tags fast,ssd', 'add-disk', 'add-node'],
+    },
+    {
+      name: 'a disk that is kept for those that ask',
+      nodes: { a: { disks: { d: { tags: ['ssd'] } } } },
+      settings: { 'allow-empty-disk-selector-volume': false },
+      want: [
+        'add-selector-tags ssd',
+        'set-setting allow-empty-disk-selector-volume=true',
+        'add-disk',
+        'add-node',
+      ],
+    },
+    {
+      name: 'a disk of the wrong type',
+      nodes: { a: {} },
+      spec: { dataEngine: 'v2' },
+      want: ['add-disk', 'add-node'],
+    },
+    {
+      name: 'a node that holds a replica',
+      nodes: { a: {} },
+      replicas: [aReplicaOn('a-disk')],
+      want: [
+        'set-override replicaSoftAntiAffinity',
+        'set-setting replica-soft-anti-affinity=true',
+        'add-node',
+      ],
+    },
+    {
+      name: 'a volume that forbids what the setting allows',
+      nodes: { a: {} },
+      replicas: [aReplicaOn('a-disk')],
+      spec: { replicaSoftAntiAffinity: 'disabled' },
+      settings: { 'replica-soft-anti-affinity': true },
+      want: ['set-override replicaSoftAntiAffinity', 'add-node'],
+    },
+    {
+      name: 'a zone that holds a replica: only another zone helps',
+      nodes: { a: { zone: 'z' }, b: { zone: 'z' } },
+      replicas: [aReplicaOn('a-disk')],
+      settings: { 'replica-zone-soft-anti-affinity': false },
+      want: [
+        'set-override replicaZoneSoftAntiAffinity',
+        'set-setting replica-zone-soft-anti-affinity=true',
+        'add-node new-zone',
+      ],
+    },
+    {
+      name: 'a disk that holds a replica, on a node that may be shared',
+      nodes: { a: {} },
+      replicas: [aReplicaOn('a-disk')],
+      spec: { replicaSoftAntiAffinity: 'enabled', replicaDiskSoftAntiAffinity: 'disabled' },
+      want: ['set-override replicaDiskSoftAntiAffinity', 'add-disk', 'add-node'],
+    },
+    {
+      name: 'a failed replica that holds its place',
+      nodes: { a: {} },
+      replicas: [aReplicaOn('a-disk', { failedAt: NOON })],
+      want: [
+        'wait-until 2026-01-01T12:10:00.000Z',
+        'set-override replicaSoftAntiAffinity',
+        'set-setting replica-soft-anti-affinity=true',
+        'add-node',
+      ],
+    },
+    {
+      name: 'a disk that is booked too far',
+      nodes: { a: { disks: { d: BOOKED } } },
+      want: [
+        'free-space 0/1',
+        'set-setting storage-over-provisioning-percentage=101',
+        'add-disk',
+        'add-node',
+      ],
+    },
+    {
+      name: 'a reserve that takes the room',
+      nodes: { a: { disks: { d: { storageReservedBytes: 90 * GIB + 1 } } } },
+      want: ['lower-reserve', 'set-setting storage-over-provisioning-percentage=101', 'add-disk', 'add-node'],
+    },
+    {
+      name: 'a disk that is too full',
+      nodes: { a: { disks: { d: FULL } } },
+      want: ['free-space 1/0', 'set-setting storage-minimal-available-percentage=24', 'add-disk', 'add-node'],
+    },
+    {
+      name: 'a disk that is too full and booked too far: one act frees both',
+      nodes: { a: { disks: { d: { ...FULL, ...BOOKED } } } },
+      want: ['free-space 1/1', 'add-disk', 'add-node'],
+    },
+    {
+      name: 'a full disk on a cordoned node: two changes',
+      nodes: { a: { cordoned: true, disks: { d: FULL } } },
+      want: [
+        'uncordon-node + free-space 1/0',
+        'uncordon-node + set-setting storage-minimal-available-percentage=24',
+        'set-setting disable-scheduling-on-cordoned-node=false + free-space 1/0',
+        'set-setting disable-scheduling-on-cordoned-node=false + set-setting storage-minimal-available-percentage=24',
+        'add-node',
+      ],
+    },
+    {
+      name: 'three obstacles: only hardware',
+      nodes: { a: { cordoned: true, allowScheduling: false, disks: { d: FULL } } },
+      want: ['add-node'],
+    },
+  ])('$name', (given) => {
+    const scene = sceneOf(given);
+    expect(fits(scene)).toBe(false);
+    const { cures } = findCures(scene);
+    expect(cures.map(({ changes }) => changes.map(label).join(' + '))).toEqual(given.want);
+    for (const { changes, leadsTo } of cures) {
+      const decision = decidePlacement(cycleOf(withChanges(scene, changes)));
+      expect(decision).toMatchObject({ kind: 'placed', tier: leadsTo.tier });
+    }
+  });
+
+  test('of many disks the ones that need fewest bytes come first, a few only', () => {
+    const disks = Object.fromEntries(
+      Array.from({ length: 30 }, (_, index) => [
+        `d${index}`,
+        { storageScheduledBytes: 90 * GIB + 1 + ((index * 7) % 30) },
+      ]),
+    );
+    const { cures, isComplete } = findCures(sceneOf({ nodes: { a: { disks } } }));
+    const freed = cures.flatMap(({ changes: [change] }) => (change?.kind === 'free-space' ? [change] : []));
+    expect(freed.map(({ releaseBytes }) => releaseBytes)).toEqual([1, 2, 3, 4]);
+    expect(isComplete).toBe(false);
+  });
+});
+
+function label(change: CureChange): string {
+  switch (change.kind) {
+    case 'set-setting':
+      return `${change.kind} ${change.setting}=${change.to}`;
+    case 'set-override':
+      return `${change.kind} ${change.field}`;
+    case 'free-space':
+      return `${change.kind} ${change.freeBytes}/${change.releaseBytes}`;
+    case 'add-node':
+      return change.zone === null ? change.kind : `${change.kind} ${change.zone}`;
+    case 'wait-until':
+      return `${change.kind} ${change.at}`;
+    case 'tag-node':
+    case 'tag-disk':
+    case 'remove-selector-tags':
+    case 'add-selector-tags':
+      return `${change.kind} ${change.tags.join()}`;
+    default:
+      return change.kind;
+  }
+}

@@ -1,0 +1,38 @@
+import { compareIds } from '../../model/ids.js';
+import type { PlacementCycle } from '../framework.js';
+import { spaceLimits } from '../space.js';
+import type { CureChange } from './cure-change.js';
+import { nodeObstaclesOf } from './obstacles.js';
+import type { Scene } from './scene.js';
+import { smallestDisk } from './smallest-amounts.js';
+
+/** Nodes for which a further disk is tried: any of them is as good as the next. */
+const NODES_TRIED_MAX = 2;
+/** What could be bought: a disk for a node that lacks only that, a node, a node in a new zone. */
+export function hardwareChanges(scene: Scene, cycle: PlacementCycle): CureChange[] {
+  const { request, fleet } = cycle;
+  const bytes = smallestDisk(request, spaceLimits(fleet.settings));
+  if (bytes === undefined) return [];
+  const { nodeSelector, diskSelector } = request;
+  const disk = {
+    diskType: request.dataEngine === 'v1' ? 'filesystem' : 'block',
+    diskTags: diskSelector,
+    bytes,
+  } as const;
+  const obstaclesOf = nodeObstaclesOf(scene, cycle);
+  const onNodes = fleet.nodes
+    .filter((node) => obstaclesOf(node).length === 0)
+    .sort((a, b) => compareIds(a.name, b.name) || compareIds(a.id, b.id))
+    .slice(0, NODES_TRIED_MAX)
+    .map((node): CureChange => ({ kind: 'add-disk', nodeId: node.id, nodeName: node.name, ...disk }));
+  const anyZone: CureChange = { kind: 'add-node', zone: null, tags: nodeSelector, ...disk };
+  return [...onNodes, anyZone, { ...anyZone, zone: unusedZoneName(cycle) }];
+}
+
+function unusedZoneName({ fleet }: PlacementCycle): string {
+  const zones = new Set(fleet.nodes.map(({ zone }) => zone));
+  let name = 'new-zone';
+  // Ends after as many names as there are zones.
+  for (let number = 2; zones.has(name); number += 1) name = `new-zone-${number}`;
+  return name;
+}

@@ -1,0 +1,163 @@
+/**
+ * One decision over the index: the same ladder as `placeReplica`, with searches where that looks at every disk.
+ *
+ * | rung | how |
+ * |---|---|
+ * | unused node in unused zone, unused node | branch and bound over the groups' tournaments |
+ * | leaving node in leaving zone, leaving node, used node | the few nodes that hold replicas, disk by disk |
+ * | with a pinned or a local node | that node, disk by disk |
+ * | only disks left that hold replicas of the volume | their nodes, disk by disk |
+ */
+import type { DiskId, NodeId } from '../../model/ids.js';
+import type { StorageNode } from '../../model/node.js';
+import { topologyFilter } from '../filters/topology.filter.js';
+import { beginCycle, type PlacementRequest, prepareAll, type TierName } from '../framework.js';
+import { preferredNodeId } from '../locality.js';
+import { HOLDFAST_PROFILE } from '../profile.js';
+import { DiskChooser } from './disk-chooser.js';
+import type { FleetStructure } from './fleet-structure.js';
+import { HybridSearch } from './hybrid-search.js';
+import type { EntryGroup, NodeEntry } from './node-entry.js';
+import { OccupiedPlaces } from './occupied-places.js';
+import type { PlanMember, RequestPlan } from './request-plan.js';
+import { type SearchDemand, SpaceSearch } from './space-search.js';
+
+export type FastPlacement =
+  | { readonly kind: 'placed'; readonly nodeId: NodeId; readonly diskId: DiskId; readonly tier: TierName }
+  | { readonly kind: 'none' };
+
+const NONE: FastPlacement = { kind: 'none' };
+
+/** One request, with what of the fleet it may use. */
+type Question = {
+  readonly request: PlacementRequest;
+  readonly plan: RequestPlan;
+  /** Groups that match the required topology; `undefined`: all. */
+  readonly topology: ReadonlySet<EntryGroup> | undefined;
+};
+
+/** Holds what one decision after the other uses again; nothing of it outlives a decision. */
+export class FastPlacer {
+  private readonly places = new OccupiedPlaces();
+  private readonly members: PlanMember[] = [];
+  private readonly demand: SearchDemand;
+  private readonly search: SpaceSearch;
+  private readonly hybrid: HybridSearch;
+  private readonly chooser: DiskChooser;
+
+  constructor(private readonly structure: FleetStructure) {
+    const { nodes: hiddenNodes, slots: hiddenSlots } = this.places;
+    this.demand = { sizeBytes: 0, writtenBytes: 0, isWanted: new Uint8Array(0), hiddenNodes, hiddenSlots };
+    this.search = new SpaceSearch(structure.columns, structure.diskIds, this.demand);
+    this.hybrid = new HybridSearch(this.search, this.demand, structure.nodeBySlot);
+    this.chooser = new DiskChooser(structure, this.search, this.places);
+  }
+
+  place(request: PlacementRequest, now: Date): FastPlacement {
+    // Of an imported cluster, or about one given disk: rare by nature, and `placeReplica` answers them.
+    if (request.longhorn !== undefined || request.reuseDiskId !== undefined) return NONE;
+    const { structure, places, demand } = this;
+    const plan = structure.plan(request, now);
+    const topology = request.topology.length === 0 ? undefined : matchTopology(request, plan, structure, now);
+    places.read(request.replicas, structure.settings['replica-replenishment-wait-interval'], now, structure);
+    demand.sizeBytes = request.sizeBytes;
+    demand.writtenBytes = request.writtenBytes;
+    demand.isWanted = plan.isWanted;
+    return this.walkLadder({ request, plan, topology });
+  }
+
+  private walkLadder(question: Question): FastPlacement {
+    const { places } = this;
+    const { zoneAntiAffinity, nodeAntiAffinity } = question.request;
+    const best = this.unusedRung(question, true);
+    if (best !== undefined) return this.placed(best, 'unused-node-in-unused-zone');
+    if (zoneAntiAffinity === 'required') {
+      const leaving = places.leavingNodes().filter(({ zone }) => places.isLeavingZone(zone));
+      return this.placed(this.fewNodes(question, leaving), 'leaving-node-in-leaving-zone');
+    }
+    // Without an occupied zone the second rung is the first.
+    const second = places.zones.isEmpty ? undefined : this.unusedRung(question, false);
+    if (second !== undefined) return this.placed(second, 'unused-node');
+    if (nodeAntiAffinity === 'required') {
+      return this.placed(this.fewNodes(question, places.leavingNodes()), 'leaving-node');
+    }
+    return this.placed(this.fewNodes(question, places.nodes.toArray()), 'used-node');
+  }
+
+  /** The rungs that hold most of the fleet. */
+  private unusedRung(question: Question, inUnusedZone: boolean): number | undefined {
+    const { structure, places } = this;
+    const { requiredNodeId } = question.request;
+    if (requiredNodeId !== undefined) {
+      return this.fewNodes(question, this.onRung(structure.node(requiredNodeId), inUnusedZone));
+    }
+    const localId = preferredNodeId(question.request);
+    if (localId !== undefined) {
+      const local = this.onRung(structure.node(localId), inUnusedZone).filter(({ slots }) =>
+        slots.some((slot) => this.search.holds(slot)),
+      );
+      const slot = this.fewNodes(question, local);
+      if (slot !== undefined) return slot;
+    }
+    const slot = this.searchMembers(question, inUnusedZone);
+    if (slot !== undefined || places.slots.isEmpty) return slot;
+    // Every disk that passes holds a replica of the volume: those are all that is left.
+    const sharing = new Set(places.slots.toArray().map((taken) => structure.nodeBySlot[taken]));
+    return this.fewNodes(
+      question,
+      [...sharing].flatMap((node) => this.onRung(node, inUnusedZone)),
+    );
+  }
+
+  /** A list of the node, or of none when a replica of the volume keeps it off the rung. */
+  private onRung(node: NodeEntry | undefined, inUnusedZone: boolean): NodeEntry[] {
+    const { nodes, zones } = this.places;
+    if (node === undefined || nodes.has(node)) return [];
+    return inUnusedZone && zones.has(node.zone) ? [] : [node];
+  }
+
+  private searchMembers({ request, plan, topology }: Question, inUnusedZone: boolean): number | undefined {
+    const { members, search, places } = this;
+    members.length = 0;
+    for (const member of plan.members) {
+      if (inUnusedZone && places.zones.has(member.group.zone)) continue;
+      if (topology === undefined || topology.has(member.group)) members.push(member);
+    }
+    const alpha = this.structure.settings['balance-alpha'];
+    const node = alpha === 1 ? search.mostUsableNode(members) : this.hybrid.bestNode(members, alpha);
+    if (node !== undefined) return this.chooser.onNode(node, request, alpha);
+    // Nothing holds the whole size: the least overdrawn of the disks that the space formulas let pass.
+    return search.mostUsableDisk(members);
+  }
+
+  private fewNodes(question: Question, nodes: readonly NodeEntry[]): number | undefined {
+    const { request, plan, topology } = question;
+    const allowed = nodes.filter(
+      ({ id, open, group }) =>
+        open &&
+        group !== undefined &&
+        plan.groups.has(group) &&
+        (topology === undefined || topology.has(group)) &&
+        (request.requiredNodeId === undefined || request.requiredNodeId === id),
+    );
+    return allowed.length === 0 ? undefined : this.chooser.onNodes(allowed, request);
+  }
+
+  private placed(slot: number | undefined, tier: TierName): FastPlacement {
+    if (slot === undefined) return NONE;
+    const { structure } = this;
+    structure.expect(slot);
+    return { kind: 'placed', nodeId: structure.nodeOf(slot).id, diskId: structure.diskId(slot), tier };
+  }
+}
+
+function matchTopology(
+  request: PlacementRequest,
+  plan: RequestPlan,
+  { shell }: FleetStructure,
+  now: Date,
+): ReadonlySet<EntryGroup> {
+  const cycle = beginCycle(request, { ...shell, nodes: [], disks: [] }, HOLDFAST_PROFILE, now);
+  const check = prepareAll<StorageNode>([topologyFilter], cycle);
+  return new Set([...plan.groups].filter(({ sample }) => check(sample) === undefined));
+}

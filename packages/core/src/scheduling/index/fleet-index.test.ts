@@ -1,0 +1,216 @@
+/**
+ * The index against the two paths that it must agree with: the linear `placeReplica`, disk for disk, and the quadratic
+ * definition of the balance proposal, score for score. Each run makes CASES decisions on fleets by chance; a failure
+ * names the seed of its fleet.
+ */
+import { afterPlacing, type Capacity, hybridScore } from '@holdfast/core/scheduling/balance-score.js';
+import { NOON } from '@holdfast/testkit/builders.js';
+import {
+  Chance,
+  randomDisk,
+  randomFleet,
+  randomNode,
+  randomRequest,
+  randomScale,
+  randomSettings,
+  type Scale,
+} from '@holdfast/testkit/random-fleet.js';
+import { expect, test } from '@jest/globals';
+import type { FleetView } from '../../lifecycle/views.js';
+import type { StorageDisk } from '../../model/node.js';
+import type { Placement, PlacementRequest } from '../framework.js';
+import { placeReplica } from '../place-replica.js';
+import { HOLDFAST_PROFILE } from '../profile.js';
+import { totalBytes, usableBytes } from '../space.js';
+import { checkFleetIndex } from './check-fleet-index.js';
+import { buildFleetIndex, type FleetIndex } from './fleet-index.js';
+
+const FLEETS = 6_000;
+const DECISIONS_PER_FLEET = 17;
+/** Doubles summed in another order differ by less. */
+const TOLERANCE = 1e-9;
+
+test(`agrees with the linear path and with the definition in ${FLEETS * DECISIONS_PER_FLEET} decisions`, () => {
+  const seen = new Map<string, number>();
+  for (let seed = 1; seed <= FLEETS; seed += 1) {
+    const problem = runFleet(seed, seen);
+    if (problem !== undefined) throw new Error(`fleet of seed ${seed}: ${problem}`);
+  }
+  // Every rung is walked often enough to mean something.
+  for (const tier of [
+    'unused-node-in-unused-zone',
+    'leaving-node-in-leaving-zone',
+    'unused-node',
+    'leaving-node',
+    'used-node',
+    'none',
+    'scored',
+  ]) {
+    expect({ tier, often: (seen.get(tier) ?? 0) > 100 }).toEqual({ tier, often: true });
+  }
+}, 120_000);
+
+function runFleet(seed: number, seen: Map<string, number>): string | undefined {
+  const chance = new Chance(seed);
+  const scale = randomScale(chance);
+  let view = randomFleet(chance, scale);
+  const index = buildFleetIndex(view);
+  for (let decision = 0; decision < DECISIONS_PER_FLEET; decision += 1) {
+    const request = randomRequest(chance, scale, view);
+    const linear = placeReplica(request, view, NOON);
+    const fast = index.place(request, NOON);
+    seen.set(
+      fast.kind === 'none' ? 'none' : fast.tier,
+      (seen.get(fast.kind === 'none' ? 'none' : fast.tier) ?? 0) + 1,
+    );
+    const problem = disagreement(linear, fast) ?? wrongScore(linear, request, view, seen);
+    if (problem !== undefined) return `decision ${decision}: ${problem}`;
+    view = change(
+      chance,
+      scale,
+      view,
+      index,
+      fast.kind === 'placed' ? fast.diskId : undefined,
+      request.sizeBytes,
+    );
+  }
+  return checkFleetIndex(index, view)[0] ?? orderMatters(chance, scale, view);
+}
+
+function disagreement(linear: Placement, fast: ReturnType<FleetIndex['place']>): string | undefined {
+  const want = linear.kind === 'placed' ? `${linear.nodeId} ${linear.diskId} ${linear.tier}` : 'none';
+  const have = fast.kind === 'placed' ? `${fast.nodeId} ${fast.diskId} ${fast.tier}` : 'none';
+  return want === have ? undefined : `the linear path says ${want}, the index ${have}`;
+}
+
+/** The definition: every option simulated, every score from all values. Overdrawn disks have rules of their own. */
+function wrongScore(
+  placement: Placement,
+  request: PlacementRequest,
+  view: FleetView,
+  seen: Map<string, number>,
+): string | undefined {
+  if (placement.kind !== 'placed') return undefined;
+  const all = view.disks.filter(({ id }) => placement.candidates.includes(id));
+  const isLocal = placement.nodeId === request.localNodeId;
+  const disks = isLocal ? all.filter(({ nodeId }) => nodeId === request.localNodeId) : all;
+  const holds = (disk: StorageDisk) => usableBytes(disk, HOLDFAST_PROFILE) >= request.sizeBytes;
+  if (isLocal || disks.length < 2 || !disks.some(holds)) return undefined;
+  seen.set('scored', (seen.get('scored') ?? 0) + 1);
+
+  const alpha = view.settings['balance-alpha'];
+  const nodeIds = [...new Set(disks.map(({ nodeId }) => nodeId))];
+  const onNode = nodeIds.map((nodeId) => disks.filter((disk) => disk.nodeId === nodeId));
+  const nodeLoss = lossOf(
+    onNode.map(sumOf),
+    onNode.map((own) => own.some(holds)),
+    nodeIds.indexOf(placement.nodeId),
+  );
+  if (nodeLoss(request.sizeBytes, alpha) > TOLERANCE)
+    return `node ${placement.nodeId} does not have the best score`;
+
+  const siblings = disks.filter(({ nodeId }) => nodeId === placement.nodeId);
+  const chosen = siblings.findIndex(({ id }) => id === placement.diskId);
+  if (request.diskChoice === 'pack') return notTightest(siblings, chosen, request.sizeBytes);
+  const diskLoss = lossOf(siblings.map(capacityOf), siblings.map(holds), chosen);
+  return diskLoss(request.sizeBytes, alpha) > TOLERANCE
+    ? `disk ${placement.diskId} is not the best`
+    : undefined;
+}
+
+/** By how much the chosen option's score is above the lowest, relative to it. */
+function lossOf(values: Capacity[], eligible: boolean[], chosen: number) {
+  return (sizeBytes: number, alpha: number): number => {
+    if (eligible[chosen] !== true) return Number.POSITIVE_INFINITY;
+    const scores = values.map((_, index) =>
+      eligible[index] === true
+        ? hybridScore(afterPlacing(values, index, sizeBytes), alpha)
+        : Number.POSITIVE_INFINITY,
+    );
+    const lowest = Math.min(...scores);
+    const score = scores[chosen] ?? Number.NaN;
+    return score === lowest ? 0 : (score - lowest) / Math.max(1, Math.abs(lowest));
+  };
+}
+
+function notTightest(disks: StorageDisk[], chosen: number, sizeBytes: number): string | undefined {
+  const usable = disks.map((disk) => usableBytes(disk, HOLDFAST_PROFILE));
+  const tightest = Math.min(...usable.filter((bytes) => bytes >= sizeBytes));
+  return usable[chosen] === tightest
+    ? undefined
+    : 'pack did not take the fullest disk that holds the replica';
+}
+
+const capacityOf = (disk: StorageDisk): Capacity => ({
+  usableBytes: Math.max(0, usableBytes(disk, HOLDFAST_PROFILE)),
+  totalBytes: totalBytes(disk),
+});
+
+function sumOf(disks: readonly StorageDisk[]): Capacity {
+  const parts = disks.map(capacityOf);
+  return {
+    usableBytes: parts.reduce((sum, part) => sum + part.usableBytes, 0),
+    totalBytes: parts.reduce((sum, part) => sum + part.totalBytes, 0),
+  };
+}
+
+/** Something happens to the fleet, to the view and to the index alike. */
+function change(
+  chance: Chance,
+  scale: Scale,
+  view: FleetView,
+  index: FleetIndex,
+  bookedId: StorageDisk['id'] | undefined,
+  sizeBytes: number,
+): FleetView {
+  let { nodes, disks, settings } = view;
+  if (bookedId !== undefined && chance.is(0.8)) {
+    index.book(bookedId, { sizeBytes, writtenBytes: 0 });
+    disks = disks.map((disk) =>
+      disk.id === bookedId
+        ? { ...disk, storageScheduledBytes: disk.storageScheduledBytes + sizeBytes }
+        : disk,
+    );
+  }
+  const node = nodes[chance.below(nodes.length)];
+  const disk = disks[chance.below(disks.length)];
+  if (node !== undefined && chance.is(0.2)) {
+    const next = {
+      ...randomNode(chance, node.name),
+      ...(chance.is(0.5) ? { zone: node.zone, tags: node.tags } : {}),
+    };
+    index.putNode(next);
+    nodes = nodes.map((other) => (other.id === next.id ? next : other));
+  }
+  if (disk !== undefined && chance.is(0.3)) {
+    const next = { ...randomDisk(chance, scale, disk.nodeId, 'd'), id: disk.id };
+    index.putDisk(next);
+    disks = disks.map((other) => (other.id === next.id ? next : other));
+  }
+  if (disk !== undefined && chance.is(0.03)) {
+    index.removeDisk(disk.id);
+    disks = disks.filter(({ id }) => id !== disk.id);
+  }
+  if (node !== undefined && chance.is(0.05)) {
+    const next = randomDisk(chance, scale, node.id, `new${chance.below(3)}`);
+    index.putDisk(next);
+    disks = [...disks.filter(({ id }) => id !== next.id), next];
+  }
+  if (chance.is(0.04)) {
+    settings = randomSettings(chance);
+    index.useSettings(settings, view.settingsVersion);
+  }
+  return { ...view, settings, nodes, disks };
+}
+
+/** The order in which a view lists its nodes and disks means nothing, to either path. */
+function orderMatters(chance: Chance, scale: Scale, view: FleetView): string | undefined {
+  const request = randomRequest(chance, scale, view);
+  const shuffled = { ...view, nodes: chance.shuffled(view.nodes), disks: chance.shuffled(view.disks) };
+  const turned = { ...request, replicas: chance.shuffled(request.replicas) };
+  const before = placeReplica(request, view, NOON);
+  const after = placeReplica(turned, shuffled, NOON);
+  const outcome = (placement: Placement) => (placement.kind === 'placed' ? placement.diskId : 'none');
+  if (outcome(before) !== outcome(after)) return 'the linear path depends on the order of its input';
+  return disagreement(before, buildFleetIndex(shuffled).place(turned, NOON));
+}

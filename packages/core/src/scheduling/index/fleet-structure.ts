@@ -1,0 +1,251 @@
+/**
+ * What the index keeps of a fleet: nodes in groups, disks in columns, and the plans of the kinds of requests seen. It
+ * changes in two ways. Figures and states change in place, in the depth of a tournament. Changes of what there is
+ * (a node, a disk, tags, a zone) are noted, and the groups they touch are built anew before the next decision.
+ */
+import { Bug } from '../../model/faults.js';
+import { asId, compareIds, type DiskId, type NodeId } from '../../model/ids.js';
+import type { StorageDisk, StorageNode } from '../../model/node.js';
+import type { ClusterSettings } from '../../settings/definitions.js';
+import { beginCycle, type Check, type PlacementRequest } from '../framework.js';
+import { zoneKey } from '../occupancy.js';
+import { HOLDFAST_PROFILE } from '../profile.js';
+import { DiskColumns } from './columns.js';
+import { DiskClasses, distinctTags } from './disk-classes.js';
+import { type NodeEntry, unknownNode } from './node-entry.js';
+import { NodeGroup } from './node-group.js';
+import { type FleetShell, openDiskCheck, openNodeCheck } from './open-places.js';
+import { RequestKeys } from './request-keys.js';
+import { planRequest, type RequestPlan } from './request-plan.js';
+
+/** Kinds of requests remembered. Beyond, all are forgotten and matched again: selectors are few in any real fleet. */
+const PLANS_MAX = 256;
+
+/** In the place of the id of a slot that is not in use. */
+const NO_DISK = asId<DiskId>('');
+
+export class FleetStructure {
+  readonly columns: DiskColumns;
+  /** By slot. */
+  readonly diskIds: DiskId[] = [];
+  readonly nodeBySlot: NodeEntry[] = [];
+  private readonly slots = new Map<DiskId, number>();
+  private readonly nodes = new Map<NodeId, NodeEntry>();
+  private readonly groups = new Map<string, NodeGroup>();
+  private readonly classes = new DiskClasses();
+  private readonly plans = new Map<number, RequestPlan>();
+  private readonly keys = new RequestKeys();
+  private readonly unsettled = new Set<NodeEntry>();
+  private lastSlot = 0;
+  private isNodeOpen: Check<StorageNode>;
+  private isDiskOpen: Check<StorageDisk>;
+
+  constructor(
+    private facts: FleetShell,
+    diskCount: number,
+  ) {
+    this.columns = new DiskColumns(facts.settings, diskCount);
+    this.isNodeOpen = openNodeCheck(facts);
+    this.isDiskOpen = openDiskCheck(facts);
+  }
+
+  get shell(): FleetShell {
+    return this.facts;
+  }
+
+  get settings(): ClusterSettings {
+    return this.facts.settings;
+  }
+
+  node(id: NodeId): NodeEntry | undefined {
+    return this.nodes.get(id);
+  }
+
+  /** The disk that was asked for last is asked for again: who places a replica books it next. */
+  slot(id: DiskId): number | undefined {
+    if (this.diskIds[this.lastSlot] === id) return this.lastSlot;
+    return this.slots.get(id);
+  }
+
+  /** Names the disk that will be asked for next. */
+  expect(slot: number): void {
+    this.lastSlot = slot;
+  }
+
+  /** Adds a node, or says what has become of it. */
+  putNode(node: StorageNode): void {
+    const entry = this.entry(node.id);
+    const before = entry.facts;
+    entry.facts = node;
+    entry.zone = zoneKey(node);
+    entry.open = this.isNodeOpen(node) === undefined;
+    if (before === undefined || nodeKind(before) !== nodeKind(node)) this.unsettled.add(entry);
+    else this.refresh(entry);
+  }
+
+  /** The node's disks stay known, and take nothing. */
+  removeNode(id: NodeId): void {
+    const entry = this.nodes.get(id);
+    if (entry?.facts === undefined) return;
+    entry.facts = undefined;
+    entry.open = false;
+    this.unsettled.add(entry);
+  }
+
+  /** Adds a disk, or says what has become of it. */
+  putDisk(disk: StorageDisk): void {
+    const known = this.slots.get(disk.id);
+    const classId = this.classes.idOf(disk, known === undefined ? undefined : this.columns.classOf(known));
+    const state = { open: this.isDiskOpen(disk) === undefined, evicting: disk.evictionRequested };
+    if (known !== undefined && this.nodeBySlot[known]?.id === disk.nodeId) {
+      const before = this.columns.classOf(known);
+      const totalBefore = this.columns.total(known);
+      this.columns.write(known, disk, state, classId);
+      const isOtherKind =
+        before !== classId || (this.tellsCapacities && totalBefore !== this.columns.total(known));
+      this.changed(this.nodeOf(known), isOtherKind);
+      return;
+    }
+    this.removeDisk(disk.id);
+    const slot = this.columns.allocate();
+    const entry = this.entry(disk.nodeId);
+    this.slots.set(disk.id, slot);
+    this.diskIds[slot] = disk.id;
+    this.nodeBySlot[slot] = entry;
+    this.columns.write(slot, disk, state, classId);
+    entry.slots.push(slot);
+    entry.slots.sort((a, b) => compareIds(this.diskIds[a] ?? '', this.diskIds[b] ?? ''));
+    this.changed(entry, true);
+  }
+
+  removeDisk(id: DiskId): void {
+    const slot = this.slots.get(id);
+    if (slot === undefined) return;
+    const entry = this.nodeOf(slot);
+    entry.slots = entry.slots.filter((other) => other !== slot);
+    this.slots.delete(id);
+    this.diskIds[slot] = NO_DISK;
+    this.columns.release(slot);
+    this.changed(entry, true);
+  }
+
+  book(id: DiskId, sizeBytes: number, writtenBytes: number): void {
+    const slot = this.slot(id);
+    if (slot === undefined) throw new Bug(`the index does not have disk ${id}, which is to be booked`);
+    this.columns.book(slot, sizeBytes, writtenBytes);
+    const node = this.nodeOf(slot);
+    if (this.isSettled(node)) node.group?.refreshDisk(node, this.columns.classOf(slot));
+  }
+
+  useSettings(shell: FleetShell): void {
+    this.facts = shell;
+    this.isNodeOpen = openNodeCheck(shell);
+    this.isDiskOpen = openDiskCheck(shell);
+    this.columns.useSettings(shell.settings);
+    for (const entry of this.nodes.values()) {
+      entry.open = entry.facts !== undefined && this.isNodeOpen(entry.facts) === undefined;
+      this.unsettled.add(entry);
+    }
+  }
+
+  /** What requests of this kind may use, with every noted change taken in. */
+  plan(request: PlacementRequest, now: Date): RequestPlan {
+    if (this.unsettled.size > 0) this.settle();
+    const key = this.keys.of(request);
+    const known = this.plans.get(key);
+    if (known !== undefined) return known;
+    const cycle = beginCycle(request, { ...this.shell, nodes: [], disks: [] }, HOLDFAST_PROFILE, now);
+    const plan = planRequest(cycle, this.groups.values(), this.classes);
+    if (this.plans.size >= PLANS_MAX) this.plans.clear();
+    this.plans.set(key, plan);
+    return plan;
+  }
+
+  /** Bytes of the typed arrays; ids, entries and maps come on top. */
+  get arrayBytes(): number {
+    let sum = this.columns.bytes;
+    for (const group of this.groups.values()) sum += group.bytes;
+    return sum;
+  }
+
+  get allNodes(): Iterable<NodeEntry> {
+    return this.nodes.values();
+  }
+
+  get allGroups(): Iterable<NodeGroup> {
+    if (this.unsettled.size > 0) this.settle();
+    return this.groups.values();
+  }
+
+  private entry(id: NodeId): NodeEntry {
+    const known = this.nodes.get(id);
+    if (known !== undefined) return known;
+    const entry = unknownNode(id);
+    this.nodes.set(id, entry);
+    return entry;
+  }
+
+  diskId(slot: number): DiskId {
+    const id = this.diskIds[slot];
+    if (id === undefined) throw new Bug(`slot ${slot} of the index has no disk`);
+    return id;
+  }
+
+  nodeOf(slot: number): NodeEntry {
+    const entry = this.nodeBySlot[slot];
+    if (entry === undefined) throw new Bug(`slot ${slot} of the index has no node`);
+    return entry;
+  }
+
+  private changed(entry: NodeEntry, isOtherKind: boolean): void {
+    if (isOtherKind) this.unsettled.add(entry);
+    else this.refresh(entry);
+  }
+
+  /** A node that waits to be settled is measured then. */
+  private refresh(entry: NodeEntry): void {
+    if (this.isSettled(entry)) entry.group?.refresh(entry);
+  }
+
+  private isSettled(entry: NodeEntry): boolean {
+    return this.unsettled.size === 0 || !this.unsettled.has(entry);
+  }
+
+  private settle(): void {
+    for (const entry of this.unsettled) {
+      const key = entry.facts === undefined ? undefined : this.groupKey(entry, entry.facts);
+      const group = key === undefined || entry.facts === undefined ? undefined : this.group(key, entry.facts);
+      if (entry.group !== group) entry.group?.remove(entry);
+      // Also for a node that stays: its disks are others, or of another class.
+      group?.add(entry);
+    }
+    for (const [key, group] of this.groups) if (group.size === 0) this.groups.delete(key);
+    this.unsettled.clear();
+    this.plans.clear();
+  }
+
+  private group(key: string, sample: StorageNode): NodeGroup {
+    const known = this.groups.get(key);
+    if (known !== undefined) return known;
+    const group = new NodeGroup(zoneKey(sample), sample, this.columns);
+    this.groups.set(key, group);
+    return group;
+  }
+
+  /** For α < 1 the score compares shares of capacities, so nodes are also told apart by theirs. */
+  private get tellsCapacities(): boolean {
+    return this.settings['balance-alpha'] !== 1;
+  }
+
+  private groupKey(entry: NodeEntry, facts: StorageNode): string {
+    if (!this.tellsCapacities) return nodeKind(facts);
+    const { columns } = this;
+    const capacities = entry.slots.map((slot) => `${columns.classOf(slot)}:${columns.total(slot)}`).sort();
+    return `${nodeKind(facts)} ${capacities.join(' ')}`;
+  }
+}
+
+/** What of a node the filters ask for that stays the same for long. */
+function nodeKind({ zone, region, tags }: StorageNode): string {
+  return JSON.stringify([zone ?? null, region ?? null, distinctTags(tags)]);
+}

@@ -1,0 +1,38 @@
+import { EXT_FILE_BYTES_END } from '../filters/file-system-limit.filter.js';
+import type { PlacementRequest } from '../framework.js';
+
+/** Selectors are few in any real fleet. Beyond, all are forgotten, with the plans that their numbers name. */
+const SELECTORS_MAX = 4096;
+
+/**
+ * A number for each kind of request: those with equal selectors, engine and reach share one, and with it a plan.
+ *
+ * It is asked for by every decision, so the usual selectors, of one tag or none, are found without making a string.
+ */
+export class RequestKeys {
+  private readonly single = new Map<string, number>();
+  private readonly several = new Map<string, number>();
+  /** 0 is the empty selector. Numbers are never used twice: an old plan may still be known by one. */
+  private last = 0;
+
+  of(request: PlacementRequest): number {
+    const engine = request.dataEngine === 'v1' ? 0 : 1;
+    // The file-system limit is the one rule about kinds of disks that asks for the size.
+    const reach = request.sizeBytes >= EXT_FILE_BYTES_END ? 2 : 0;
+    const disks = this.selector(request.diskSelector);
+    return (this.selector(request.nodeSelector) * 2 ** 24 + disks) * 4 + engine + reach;
+  }
+
+  private selector(tags: readonly string[]): number {
+    if (tags.length === 0) return 0;
+    const known = tags.length === 1 ? this.single : this.several;
+    const [first = ''] = tags;
+    const key = tags.length === 1 ? first : JSON.stringify(tags);
+    const number = known.get(key);
+    if (number !== undefined) return number;
+    if (known.size >= SELECTORS_MAX) known.clear();
+    this.last += 1;
+    known.set(key, this.last);
+    return this.last;
+  }
+}

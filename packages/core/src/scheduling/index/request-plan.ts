@@ -1,0 +1,59 @@
+/**
+ * Which groups and which of their disks a kind of request may use: all that a decision depends on besides space and
+ * the volume's other replicas. Requests of one kind share it, so that selectors are matched once and not per decision.
+ */
+import type { StorageDisk, StorageNode } from '../../model/node.js';
+import { diskTagsFilter } from '../filters/disk-tags.filter.js';
+import { diskTypeFilter } from '../filters/disk-type.filter.js';
+import { fileSystemLimitFilter } from '../filters/file-system-limit.filter.js';
+import { nodeTagsFilter } from '../filters/node-tags.filter.js';
+import { type DiskFilter, type PlacementCycle, prepareAll } from '../framework.js';
+import type { DiskClassView } from './disk-class-view.js';
+import type { DiskClasses } from './disk-classes.js';
+import type { EntryGroup } from './node-entry.js';
+import type { NodeGroup } from './node-group.js';
+
+/** What of a disk does not change with its fill, and of a request not with its size, but for one threshold. */
+const CLASS_FILTERS: readonly DiskFilter[] = [diskTypeFilter, fileSystemLimitFilter, diskTagsFilter];
+
+export type PlanMember = {
+  readonly group: NodeGroup;
+  readonly view: DiskClassView;
+  /** The view holds the wanted classes and no others: its sums are exact where every disk holds the request. */
+  readonly isExact: boolean;
+};
+
+export type RequestPlan = {
+  readonly members: readonly PlanMember[];
+  readonly groups: ReadonlySet<EntryGroup>;
+  /** By class number: 1 where the request may use it. */
+  readonly isWanted: Uint8Array;
+};
+
+export function planRequest(
+  cycle: PlacementCycle,
+  groups: Iterable<NodeGroup>,
+  classes: DiskClasses,
+): RequestPlan {
+  const checkNode = prepareAll<StorageNode>([nodeTagsFilter], cycle);
+  const checkDisk = prepareAll<StorageDisk>(CLASS_FILTERS, cycle);
+  const wanted = classes.passing((sample) => checkDisk(sample) === undefined);
+  const isWanted = new Uint8Array(Math.max(0, ...wanted) + 1);
+  for (const classId of wanted) isWanted[classId] = 1;
+
+  const members: PlanMember[] = [];
+  const matching = new Set<EntryGroup>();
+  for (const group of groups) {
+    if (checkNode(group.sample) !== undefined) continue;
+    matching.add(group);
+    const inGroup = group.diskClasses().filter((classId) => wanted.has(classId));
+    if (inGroup.length === 0) continue;
+    const view = group.view(inGroup);
+    members.push({ group, view, isExact: view.wanted.length === inGroup.length });
+  }
+  // Scores add up shares in the order of the capacities; members that come so save them the sorting.
+  if (cycle.fleet.settings['balance-alpha'] !== 1) {
+    members.sort((a, b) => a.view.leastValues().totalBytes - b.view.leastValues().totalBytes);
+  }
+  return { members, groups: matching, isWanted };
+}

@@ -1,0 +1,126 @@
+/** The fleet as it would be: other settings, without what is lost, with what is added. */
+import type { FleetView } from '../../lifecycle/views.js';
+import { type FaultItem, isFault } from '../../model/faults.js';
+import { asId, type DiskId, type NodeId } from '../../model/ids.js';
+import type { StorageDisk, StorageNode } from '../../model/node.js';
+import type { ClusterSettings } from '../../settings/definitions.js';
+import { parseSettingValue, type SettingValue } from '../../settings/effective.js';
+import { emptyDisk, emptyNode } from '../explanation/new-hardware.js';
+import { invalid, rejectIfAny } from './check-request.js';
+import type { AddedNode, SimulationRequest } from './simulation.js';
+
+export type LostPlaces = { readonly nodeIds: ReadonlySet<NodeId>; readonly diskIds: ReadonlySet<DiskId> };
+
+/**
+ * What a request takes away: nodes (by name, id or zone) and disks (those of lost nodes too).
+ *
+ * @throws StorageFault `request.invalid` that names what the fleet does not have
+ */
+export function lostPlaces({ lose = {} }: SimulationRequest, fleet: FleetView): LostPlaces {
+  const errors: FaultItem[] = [];
+  const nodeIds = new Set<NodeId>();
+  const diskIds = new Set<DiskId>();
+  for (const [index, wanted] of (lose.nodes ?? []).entries()) {
+    const node = fleet.nodes.find(({ id, name }) => id === wanted || name === wanted);
+    if (node === undefined)
+      errors.push({ pointer: `/lose/nodes/${index}`, detail: `names no node: ${wanted}` });
+    else nodeIds.add(node.id);
+  }
+  for (const [index, wanted] of (lose.zones ?? []).entries()) {
+    const nodes = fleet.nodes.filter(({ zone }) => zone === wanted);
+    if (nodes.length === 0)
+      errors.push({ pointer: `/lose/zones/${index}`, detail: `names no zone: ${wanted}` });
+    for (const { id } of nodes) nodeIds.add(id);
+  }
+  for (const [index, wanted] of (lose.disks ?? []).entries()) {
+    const disks = disksNamed(wanted, fleet);
+    const [disk, another] = disks;
+    const pointer = `/lose/disks/${index}`;
+    if (disk === undefined) errors.push({ pointer, detail: `names no disk: ${wanted}` });
+    else if (another !== undefined)
+      errors.push({ pointer, detail: `names ${disks.length} disks, write node/disk: ${wanted}` });
+    else diskIds.add(disk.id);
+  }
+  rejectIfAny(errors);
+  for (const { id, nodeId } of fleet.disks) if (nodeIds.has(nodeId)) diskIds.add(id);
+  return { nodeIds, diskIds };
+}
+
+function disksNamed(wanted: string, { nodes, disks }: FleetView): StorageDisk[] {
+  const byId = disks.filter(({ id }) => id === wanted);
+  if (byId.length > 0) return byId;
+  const slash = wanted.indexOf('/');
+  if (slash < 0) return disks.filter(({ name }) => name === wanted);
+  const nodeId = nodes.find(({ name }) => name === wanted.slice(0, slash))?.id;
+  return disks.filter((disk) => disk.nodeId === nodeId && disk.name === wanted.slice(slash + 1));
+}
+
+/** @throws StorageFault `request.invalid` for a setting that does not exist or a node that does */
+export function changedFleet(
+  request: SimulationRequest,
+  fleet: FleetView,
+  lost: LostPlaces,
+  now: Date,
+): FleetView {
+  const settings = changedSettings(request.settings ?? {}, fleet.settings);
+  const kept = fleet.nodes.filter(({ id }) => !lost.nodeIds.has(id));
+  const added = addedNodes(request.add?.nodes ?? [], fleet, now);
+  return {
+    ...fleet,
+    settings,
+    nodes: [...kept, ...added.map(({ node }) => node)],
+    disks: [...fleet.disks.filter(({ id }) => !lost.diskIds.has(id)), ...added.flatMap(({ disks }) => disks)],
+  };
+}
+
+function changedSettings(
+  wanted: Readonly<Record<string, SettingValue>>,
+  settings: ClusterSettings,
+): ClusterSettings {
+  const values = Object.entries(wanted).map(([name, raw]) => {
+    try {
+      return [name, parseSettingValue(name, raw)];
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      throw invalid([{ pointer: `/settings/${name}`, detail: error.message }]);
+    }
+  });
+  // Each value was parsed by its own definition, which is what the type says.
+  return { ...settings, ...Object.fromEntries(values) } as ClusterSettings;
+}
+
+type Added = { readonly node: StorageNode; readonly disks: readonly StorageDisk[] };
+
+function addedNodes(wanted: readonly AddedNode[], fleet: FleetView, now: Date): Added[] {
+  const taken = new Set(fleet.nodes.flatMap(({ id, name }): string[] => [id, name]));
+  return wanted.flatMap((node, index) =>
+    Array.from({ length: node.count ?? 1 }, (_, number) => {
+      const name = number === 0 ? node.name : `${node.name}-${number + 1}`;
+      if (taken.has(name)) {
+        throw invalid([{ pointer: `/add/nodes/${index}/name`, detail: `is taken: ${name}` }]);
+      }
+      taken.add(name);
+      return addedNode(name, node, fleet, now);
+    }),
+  );
+}
+
+/** New things have their names for ids: real ids are UUIDs, so that the two can't meet. */
+function addedNode(name: string, { zone, tags = [], disks }: AddedNode, fleet: FleetView, now: Date): Added {
+  const nodeId = asId<NodeId>(name);
+  return {
+    node: emptyNode({ id: nodeId, clusterId: fleet.clusterId, name, zone, tags, now }),
+    disks: disks.map(({ sizeBytes, type = 'filesystem', tags: diskTags = [], reservedBytes = 0 }, index) =>
+      emptyDisk({
+        id: asId<DiskId>(`${name}/disk-${index + 1}`),
+        nodeId,
+        name: `disk-${index + 1}`,
+        type,
+        tags: diskTags,
+        bytes: sizeBytes,
+        reservedBytes,
+        now,
+      }),
+    ),
+  };
+}

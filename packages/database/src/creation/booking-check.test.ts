@@ -1,0 +1,71 @@
+import { KnownFleet } from '@holdfast/control/creation/known-fleet.js';
+import type { NewVolume } from '@holdfast/control/ports/volume-creations.js';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
+import { aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aFleet } from '@holdfast/testkit/fleet-builder.js';
+import { expect, test } from '@jest/globals';
+import { BookingCheck } from './booking-check.js';
+import type { LockedDisk } from './write-creations.js';
+
+const FLEET = aFleet({ a: {}, b: {} });
+const LIMIT_BYTES = 100 * GIB;
+
+test('a volume that is refused takes nothing from those after it', () => {
+  const check = new BookingCheck(new Map([lockedDisk('a', 60 * GIB), lockedDisk('b', LIMIT_BYTES)]), known());
+  expect(check.take(wanting('a', 'b'))).toBe(false);
+  expect(check.take(wanting('a'))).toBe(true);
+  expect(check.take(wanting('a'))).toBe(false);
+});
+
+function known(): KnownFleet {
+  const { clusterId, nodes, disks, settings, settingsVersion } = FLEET;
+  return new KnownFleet(clusterId, {
+    nodes,
+    disks,
+    settings,
+    settingsVersion,
+    nodeCount: nodes.length,
+    diskCount: disks.length,
+  });
+}
+
+function lockedDisk(node: string, scheduledBytes: number): [DiskId, LockedDisk] {
+  const id = asId<DiskId>(`${node}-disk`);
+  const space = { storage_maximum_bytes: LIMIT_BYTES, storage_available_bytes: LIMIT_BYTES };
+  const versions = { version: 1, node_version: 1, settings_version: 1 };
+  return [
+    id,
+    { id, ...space, ...versions, storage_scheduled_bytes: scheduledBytes, storage_reserved_bytes: 0 },
+  ];
+}
+
+/** A volume with a replica of 30 GiB on the disk of each of these nodes. */
+function wanting(...nodes: string[]): NewVolume {
+  const volume = aVolume({
+    organizationId: asId(testId(1)),
+    projectId: asId(testId(2)),
+    clusterId: FLEET.clusterId,
+  });
+  const event = {
+    clusterId: FLEET.clusterId,
+    type: 'VolumeCreated',
+    severity: 'info',
+    subject: { kind: 'volume', id: volume.id },
+    volumeId: volume.id,
+    message: '',
+    at: NOON,
+  } as const;
+  const replicas = nodes.map((node) => ({
+    replica: aReplica({ volumeId: volume.id, nodeId: asId<NodeId>(node) }),
+    zone: undefined,
+    booking: {
+      diskId: asId<DiskId>(`${node}-disk`),
+      sizeBytes: 30 * GIB,
+      limitBytes: LIMIT_BYTES,
+      ifSettingsVersion: 1,
+      ifDiskVersion: 1,
+    },
+  }));
+  return { volume, replicas, event };
+}

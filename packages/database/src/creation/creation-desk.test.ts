@@ -1,0 +1,308 @@
+import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { conditionOf } from '@holdfast/core/model/condition.js';
+import { asId, type DiskId, type ProjectId } from '@holdfast/core/model/ids.js';
+import { aDiskReport, aHeartbeat, NOON, testId } from '@holdfast/testkit/builders.js';
+import { outcome } from '@holdfast/testkit/store-fixture.js';
+import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { systemClock, systemRandom } from '../clock-and-random.js';
+import type { LocalSeed } from '../seed-local.js';
+import { changeSetting } from '../settings.js';
+import { createPool, type Pool } from '../sql/pool.js';
+import { organizationScope, type Scope, transaction } from '../sql/scope.js';
+import { PostgresStore } from '../store/postgres-store.js';
+import { CreationDesk } from './creation-desk.js';
+
+const ZONES = ['a', 'b', 'c'];
+const DISK_BYTES = 100 * GIB;
+
+let database: TestDatabase;
+let owner: pg.Client;
+let pool: Pool;
+let seed: LocalSeed;
+let scope: Scope;
+let desk: CreationDesk;
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+  owner = new pg.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+  pool = createPool(database.apiUrl, { connectionsMax: 5, applicationName: 'creations' });
+});
+
+beforeEach(async () => {
+  await owner.query('TRUNCATE organization, app_user, outbox, audit_entry CASCADE');
+  seed = await seedTestDatabase(database);
+  scope = organizationScope(pool, seed.organizationId);
+  desk = new CreationDesk((organizationId) => organizationScope(pool, organizationId));
+  for (const zone of ZONES) await addNode(zone);
+});
+
+// A lock that a test forgot would stop the next one.
+afterEach(() => owner.query('ROLLBACK'));
+
+afterAll(async () => {
+  await owner?.end();
+  await pool?.end();
+  await database?.stop();
+});
+
+/** A ready node with one disk of 100 GiB, in a zone of its own. */
+async function addNode(name: string, diskId = diskOf(name)): Promise<void> {
+  const heartbeat = aHeartbeat(`node-${name}`, {
+    node: { zone: `zone-${name}` },
+    disks: [aDiskReport(diskId, { maximumBytes: DISK_BYTES, availableBytes: DISK_BYTES })],
+  });
+  await new PostgresStore(scope).recordHeartbeat(seed.clusterId, heartbeat, NOON);
+  const ready = { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: NOON };
+  await owner.query('UPDATE node SET conditions = $2 WHERE name = $1', [
+    `node-${name}`,
+    JSON.stringify([ready]),
+  ]);
+}
+
+function diskOf(name: string): DiskId {
+  return asId(testId(500 + name.charCodeAt(0)));
+}
+
+type Wish = { sizeBytes?: number; numberOfReplicas?: number; projectId?: ProjectId; at?: CreationDesk };
+
+async function create(name: string, { at = desk, ...wish }: Wish = {}) {
+  const { organizationId, projectId, clusterId } = seed;
+  const creations = at.for({ organizationId });
+  const ports = { store: new PostgresStore(scope), clock: systemClock, random: systemRandom, creations };
+  const input = { organizationId, projectId, clusterId, name, sizeBytes: GIB, ...wish };
+  const { volume, replicas } = await createVolume(ports, input);
+  return {
+    id: volume.id,
+    disks: replicas.map(({ replica }) => replica.diskId),
+    scheduled: conditionOf(volume.conditions, 'Scheduled')?.status,
+  };
+}
+
+async function bookedBytes(): Promise<Record<string, number>> {
+  const { rows } = await owner.query('SELECT id, storage_scheduled_bytes AS bytes FROM disk ORDER BY id');
+  return Object.fromEntries(rows.map(({ id, bytes }) => [id, Number(bytes)]));
+}
+
+describe('a fleet that is remembered', () => {
+  // Each of these happens behind the desk's back, after it has seen the fleet, and without a version being counted up.
+  test.each([
+    ['a node is cordoned', `UPDATE node SET cordoned = true WHERE name = 'node-b'`],
+    ['a node is not ready any more', `UPDATE node SET conditions = '[]' WHERE name = 'node-b'`],
+    ['a disk is switched off', `UPDATE disk SET allow_scheduling = false WHERE name = 'disk-56'`],
+    ['a disk is full', `UPDATE disk SET storage_available_bytes = 0 WHERE name = 'disk-56'`],
+    [
+      'a disk is booked by somebody else',
+      `UPDATE disk SET storage_scheduled_bytes = 99.5 * 1073741824 WHERE name = 'disk-56'`,
+    ],
+  ])('when %s, the next volume avoids it', async (_name, change) => {
+    expect((await create('before')).disks).toContain(diskOf('b'));
+    expect((await owner.query(change)).rowCount).toBe(1);
+    const next = await create('after', { numberOfReplicas: 2 });
+    expect(next.scheduled).toBe('True');
+    expect([...next.disks].sort()).toEqual([diskOf('a'), diskOf('c')]);
+  });
+
+  test('when a disk is gone, the next volume does without', async () => {
+    await addNode('d');
+    expect((await create('before')).disks).not.toContain(diskOf('d'));
+    await owner.query('DELETE FROM disk WHERE id = $1', [diskOf('d')]);
+    const next = await create('after');
+    expect([...next.disks].sort()).toEqual([diskOf('a'), diskOf('b'), diskOf('c')]);
+  });
+
+  test('when a node comes, the next volume may use it', async () => {
+    await create('before');
+    await owner.query(`UPDATE disk SET allow_scheduling = false`);
+    await addNode('d');
+    expect((await create('after', { numberOfReplicas: 1 })).disks).toEqual([diskOf('d')]);
+  });
+
+  test('when a setting changes, the next volume is decided by it', async () => {
+    await create('before', { sizeBytes: 60 * GIB });
+    expect((await create('too-much', { sizeBytes: 60 * GIB })).scheduled).toBe('False');
+    const change = { name: 'storage-over-provisioning-percentage', value: 200, now: NOON };
+    await transaction(scope, (sql) => changeSetting(sql, seed.clusterId, change));
+    expect((await create('after', { sizeBytes: 60 * GIB })).scheduled).toBe('True');
+  });
+});
+
+describe('a booking', () => {
+  test('that lost its room between decision and lock is decided anew', async () => {
+    await create('warm');
+    // The disk that the decision will choose is held until after the decision, and then has no room.
+    await owner.query(`UPDATE disk SET storage_scheduled_bytes = $2 WHERE id <> $1`, [diskOf('b'), 20 * GIB]);
+    await owner.query('BEGIN');
+    await owner.query(`UPDATE disk SET storage_scheduled_bytes = $2 WHERE id = $1`, [
+      diskOf('b'),
+      DISK_BYTES,
+    ]);
+    const created = create('late', { numberOfReplicas: 1 });
+    await untilLockIsAwaited();
+    await owner.query('COMMIT');
+    expect((await created).disks).not.toContain(diskOf('b'));
+    expect(await bookedBytes()).toMatchObject({ [diskOf('b')]: DISK_BYTES });
+  });
+
+  test.each([
+    ['its node changed', `UPDATE node SET cordoned = true, version = version + 1 WHERE name = 'node-b'`],
+    [
+      'its disk changed',
+      `UPDATE disk SET allow_scheduling = false, version = version + 1 WHERE name = 'disk-56'`,
+    ],
+    ['its disk filled up', `UPDATE disk SET storage_available_bytes = 0 WHERE name = 'disk-56'`],
+  ])('is refused when %s after the decision', async (_name, change) => {
+    const creations = desk.for({ organizationId: seed.organizationId });
+    const changer = new pg.Client({ connectionString: database.ownerUrl });
+    await changer.connect();
+    // A lock on another disk holds the booking up, so that the change falls between decision and booking.
+    await owner.query('BEGIN');
+    await owner.query('SELECT FROM disk WHERE id = $1 FOR UPDATE', [diskOf('a')]);
+    let decisions = 0;
+    const counting: typeof creations = {
+      create: (clusterId, decide) =>
+        creations.create(clusterId, (fleet, isLast) => {
+          decisions += 1;
+          return decide(fleet, isLast);
+        }),
+    };
+    const { organizationId, projectId, clusterId } = seed;
+    const ports = {
+      store: new PostgresStore(scope),
+      clock: systemClock,
+      random: systemRandom,
+      creations: counting,
+    };
+    const created = createVolume(ports, {
+      organizationId,
+      projectId,
+      clusterId,
+      name: 'late',
+      sizeBytes: GIB,
+    });
+    await untilLockIsAwaited();
+    await changer.query(change);
+    await changer.end();
+    await owner.query('COMMIT');
+    await created;
+    expect(decisions).toBeGreaterThanOrEqual(2);
+  });
+
+  test('waits for a change of the settings, and is decided by the new ones', async () => {
+    await create('warm', { sizeBytes: 60 * GIB });
+    await owner.query('BEGIN');
+    await owner.query(
+      `INSERT INTO setting (cluster_id, name, organization_id, value, updated_at)
+       SELECT id, 'storage-over-provisioning-percentage', organization_id, '50', now() FROM cluster`,
+    );
+    await owner.query('UPDATE cluster SET settings_version = settings_version + 1');
+    const created = create('late');
+    await untilLockIsAwaited();
+    await owner.query('COMMIT');
+    expect((await created).scheduled).toBe('False');
+  });
+
+  test('never passes a limit, whichever process makes it', async () => {
+    const desks = [desk, new CreationDesk(() => scope), new CreationDesk(() => scope)];
+    const wishes = Array.from({ length: 60 }, (_, n) =>
+      create(`v-${n}`, { at: desks[n % desks.length] ?? desk, sizeBytes: 7 * GIB }),
+    );
+    const created = await Promise.all(wishes);
+    // 14 of 7 GiB fit on a disk of 100 GiB, and every volume wants all three disks.
+    const limit = 14 * 7 * GIB;
+    expect(Object.values(await bookedBytes())).toEqual([limit, limit, limit]);
+    expect(
+      created.filter(({ scheduled, disks }) => scheduled === 'True' && !disks.includes(undefined)),
+    ).toHaveLength(14);
+    const { rows } = await owner.query(
+      'SELECT sum(size_bytes)::text AS bytes FROM replica WHERE disk_id IS NOT NULL',
+    );
+    expect(Number(rows[0].bytes)).toBe(3 * limit);
+  });
+});
+
+/** Until some statement of the pool waits for a row that another transaction holds. */
+async function untilLockIsAwaited(): Promise<void> {
+  const waiting = `SELECT FROM pg_stat_activity WHERE application_name = 'creations' AND wait_event_type = 'Lock'`;
+  while ((await owner.query(waiting)).rowCount === 0);
+}
+
+describe('volumes that share a transaction', () => {
+  test('a taken name refuses one of them, and books nothing for it', async () => {
+    const made = await Promise.all([
+      outcome(create('one')),
+      outcome(create('same')),
+      outcome(create('same')),
+      outcome(create('two')),
+    ]);
+    expect(made.sort()).toEqual(['done', 'done', 'done', 'volume.name_taken']);
+    expect(await outcome(create('same'))).toBe('volume.name_taken');
+    expect(Object.values(await bookedBytes())).toEqual([3 * GIB, 3 * GIB, 3 * GIB]);
+    // What was taken back in memory is taken again.
+    expect((await create('large', { sizeBytes: 97 * GIB })).scheduled).toBe('True');
+  });
+
+  test('a wrong one, or one the database refuses, fails alone', async () => {
+    const made = await Promise.all([
+      outcome(create('fine-1')),
+      outcome(create('fine-2')),
+      outcome(create('no blanks, please')),
+      outcome(create('nobodys', { projectId: asId(testId(999)) })),
+      outcome(create('fine-3')),
+    ]);
+    expect(made).toEqual(['done', 'done', 'request.invalid', 'store.conflict', 'done']);
+    expect(Object.values(await bookedBytes())).toEqual([3 * GIB, 3 * GIB, 3 * GIB]);
+  });
+
+  test('each leaves its event, its wake-up and its audit entry', async () => {
+    const audited = desk.for({ organizationId: seed.organizationId, audit: () => auditEntry('r-1') });
+    const { organizationId, projectId, clusterId } = seed;
+    const ports = { store: new PostgresStore(scope), clock: systemClock, random: systemRandom };
+    const input = { organizationId, projectId, clusterId, sizeBytes: GIB };
+    const made = await Promise.all([
+      create('silent'),
+      createVolume({ ...ports, creations: audited }, { ...input, name: 'audited' }),
+    ]);
+    const events = await owner.query(
+      `SELECT type, message FROM event WHERE type = 'VolumeCreated' ORDER BY id`,
+    );
+    expect(events.rows.map(({ message }) => message)).toEqual([
+      'volume silent created, 3 of 3 replicas placed',
+      'volume audited created, 3 of 3 replicas placed',
+    ]);
+    const outbox = await owner.query(`SELECT target_id FROM outbox WHERE kind = 'volume' ORDER BY target_id`);
+    expect(outbox.rows.map(({ target_id }) => target_id)).toEqual([made[0].id, made[1].volumeId].sort());
+    const audit = await owner.query('SELECT action, request_id, detail FROM audit_entry');
+    expect(audit.rows).toEqual([{ action: 'a test', request_id: 'r-1', detail: { "it's": ['"quoted"'] } }]);
+  });
+});
+
+function auditEntry(requestId: string) {
+  return {
+    organizationId: seed.organizationId,
+    actor: { kind: 'user/api', id: 'somebody' },
+    action: 'a test',
+    target: { kind: 'cluster', id: seed.clusterId },
+    requestId,
+    detail: { "it's": ['"quoted"'] },
+    at: NOON,
+  };
+}
+
+describe("another organization's cluster", () => {
+  test('is not found, even when this process knows it', async () => {
+    await create('known');
+    const stranger = asId<LocalSeed['organizationId']>(testId(77));
+    await owner.query(`INSERT INTO organization (id, name, created_at) VALUES ($1, 'other', now())`, [
+      stranger,
+    ]);
+    const creations = desk.for({ organizationId: stranger });
+    const ports = { store: new PostgresStore(scope), clock: systemClock, random: systemRandom, creations };
+    const { projectId, clusterId } = seed;
+    const input = { organizationId: stranger, projectId, clusterId, name: 'theirs', sizeBytes: GIB };
+    expect(await outcome(createVolume(ports, input))).toBe('cluster.not_found');
+  });
+});

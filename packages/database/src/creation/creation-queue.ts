@@ -1,0 +1,198 @@
+/**
+ * New volumes of one cluster, as one process makes them: those that come while a transaction runs share the next one.
+ *
+ * A transaction reads what has changed in the fleet since the last look, decides all that wait from the remembered
+ * fleet, locks the chosen disks, compares each decision with them, and stores those that hold. The others are decided
+ * again. Crash behaviour: a transaction that did not commit left nothing, and nobody was answered.
+ */
+import { KnownFleet } from '@holdfast/control/creation/known-fleet.js';
+import type { DecideVolume, NewVolume } from '@holdfast/control/ports/volume-creations.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import type { DiskId } from '@holdfast/core/model/ids.js';
+import type { AuditEntry } from '../queries/audit.js';
+import { conflict, nameTaken } from '../sql/errors.js';
+import { type Scope, type Sql, transaction } from '../sql/scope.js';
+import { BookingCheck } from './booking-check.js';
+import { type FleetHorizon, readFleetChanges, readWholeFleet } from './fleet-changes.js';
+import { type CreationPlace, insertBelongings, insertVolumes, lockForBooking } from './write-creations.js';
+
+/** Volumes of one transaction: it takes a few milliseconds, and its statements stay far below 65,535 parameters. */
+const BATCH_MAX = 64;
+/** Waiting volumes: some seconds of work. Who comes later is told to try again. */
+const WAITING_MAX = 2_000;
+/** One that loses this often races with more writers than a fleet ever has. The last time it does without places. */
+const ATTEMPTS_MAX = 8;
+
+/** Where the time of one creation went. */
+export type CreationTiming = {
+  /** Until its transaction began. */
+  readonly waitMs: number;
+  /** Its own decision. */
+  readonly decideMs: number;
+  /** The rest of the transaction, which it may have shared. */
+  readonly commitMs: number;
+};
+
+export type Created = { readonly volume: NewVolume; readonly timing: CreationTiming };
+
+type Waiting = {
+  readonly decide: DecideVolume;
+  readonly audit: (() => AuditEntry) | undefined;
+  readonly askedAtMs: number;
+  attempt: number;
+  resolve(created: Created): void;
+  reject(error: unknown): void;
+};
+
+type Decided = { readonly waiting: Waiting; readonly decision: NewVolume; readonly decideMs: number };
+type Outcome = 'made' | 'name-taken' | 'outdated';
+
+export class CreationQueue {
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+  #known: { fleet: KnownFleet; horizon: FleetHorizon } | undefined;
+
+  constructor(
+    private readonly scope: Scope,
+    private readonly place: CreationPlace,
+  ) {}
+
+  get isIdle(): boolean {
+    return !this.#isRunning && this.#waiting.length === 0;
+  }
+
+  create(decide: DecideVolume, audit: (() => AuditEntry) | undefined): Promise<Created> {
+    if (this.#waiting.length >= WAITING_MAX) throw tooMany();
+    return new Promise<Created>((resolve, reject) => {
+      this.#waiting.push({ decide, audit, askedAtMs: performance.now(), attempt: 1, resolve, reject });
+      void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    while (this.#waiting.length > 0) await this.#process(this.#waiting.splice(0, BATCH_MAX));
+    this.#isRunning = false;
+  }
+
+  /** Never throws: whatever happens is told to those who wait. */
+  async #process(batch: readonly Waiting[]): Promise<void> {
+    const startedAtMs = performance.now();
+    try {
+      const results = await transaction(this.scope, (sql) => this.#attempt(sql, batch));
+      const endedAtMs = performance.now();
+      for (const [decided, outcome] of results) this.#settle(decided, outcome, { startedAtMs, endedAtMs });
+    } catch (error) {
+      // What was decided in there is not booked: the fleet is asked for anew.
+      this.#known = undefined;
+      await this.#afterFailure(batch, error);
+    }
+  }
+
+  /** Something in the batch, or the database, failed it. Alone, each of them learns whether it was it. */
+  async #afterFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
+    const [first] = batch;
+    const isLost = isFault(error) && error.code !== 'store.conflict';
+    if (isLost) for (const waiting of batch) waiting.reject(error);
+    else if (batch.length > 1) for (const waiting of batch) await this.#process([waiting]);
+    else if (first !== undefined) this.#again(first, error);
+  }
+
+  async #attempt(sql: Sql, batch: readonly Waiting[]): Promise<Map<Decided, Outcome>> {
+    const fleet = await this.#refresh(sql);
+    const decided = batch.map((waiting) => decideOne(waiting, fleet)).filter((one) => one !== undefined);
+    const disks = await lockForBooking(sql, this.place.clusterId, bookedDisks(decided));
+    const check = new BookingCheck(disks, fleet);
+    const held = decided.filter(({ decision }) => check.take(decision));
+    const made = await this.#store(sql, held);
+    return new Map(
+      decided.map((one) => {
+        if (!held.includes(one)) return [one, 'outdated'];
+        return [one, made.has(one) ? 'made' : 'name-taken'];
+      }),
+    );
+  }
+
+  async #refresh(sql: Sql): Promise<KnownFleet> {
+    const { clusterId } = this.place;
+    if (this.#known !== undefined) {
+      const { fleet } = this.#known;
+      const { changes, horizon } = await readFleetChanges(sql, clusterId, this.#known.horizon);
+      this.#known = { fleet, horizon };
+      if (fleet.apply(changes)) return fleet;
+    }
+    const { whole, horizon } = await readWholeFleet(sql, clusterId);
+    const fleet = new KnownFleet(clusterId, whole);
+    this.#known = { fleet, horizon };
+    return fleet;
+  }
+
+  async #store(sql: Sql, held: readonly Decided[]): Promise<Set<Decided>> {
+    if (held.length === 0) return new Set();
+    const ids = await insertVolumes(
+      sql,
+      this.place,
+      held.map(({ decision }) => decision),
+    );
+    const made = held.filter(({ decision }) => ids.has(decision.volume.id));
+    if (made.length > 0) {
+      const entries = made.map(({ waiting }) => waiting.audit?.()).filter((entry) => entry !== undefined);
+      await insertBelongings(
+        sql,
+        this.place,
+        made.map(({ decision }) => decision),
+        entries,
+      );
+    }
+    return new Set(made);
+  }
+
+  #settle(
+    { waiting, decision, decideMs }: Decided,
+    outcome: Outcome,
+    { startedAtMs, endedAtMs }: { startedAtMs: number; endedAtMs: number },
+  ): void {
+    if (outcome === 'made') {
+      const waitMs = startedAtMs - waiting.askedAtMs;
+      const commitMs = endedAtMs - startedAtMs - decideMs;
+      waiting.resolve({ volume: decision, timing: { waitMs, decideMs, commitMs } });
+      return;
+    }
+    for (const { booking } of decision.replicas) {
+      if (booking !== undefined) this.#known?.fleet.release(booking);
+    }
+    if (outcome === 'name-taken') waiting.reject(nameTaken('volume'));
+    else this.#again(waiting, conflict('the fleet changed between decision and booking'));
+  }
+
+  #again(waiting: Waiting, error: unknown): void {
+    if (waiting.attempt >= ATTEMPTS_MAX) {
+      waiting.reject(error);
+      return;
+    }
+    waiting.attempt += 1;
+    this.#waiting.unshift(waiting);
+  }
+}
+
+/** A decision that throws is its caller's alone. */
+function decideOne(waiting: Waiting, fleet: KnownFleet): Decided | undefined {
+  const startedAtMs = performance.now();
+  try {
+    const decision = waiting.decide(fleet, waiting.attempt === ATTEMPTS_MAX);
+    return { waiting, decision, decideMs: performance.now() - startedAtMs };
+  } catch (error) {
+    waiting.reject(error);
+    return undefined;
+  }
+}
+
+function bookedDisks(decided: readonly Decided[]): DiskId[] {
+  const replicas = decided.flatMap(({ decision }) => decision.replicas);
+  return [...new Set(replicas.flatMap(({ booking }) => (booking === undefined ? [] : [booking.diskId])))];
+}
+
+function tooMany(): StorageFault {
+  return new StorageFault('store.unavailable', { publicMessage: 'too many volumes are being created' });
+}

@@ -1,0 +1,46 @@
+import type { Change } from '@holdfast/control/ports/store.js';
+import type { PlacementEvent } from '@holdfast/core/checks/placement-invariants.js';
+import type { SpaceBooking } from '@holdfast/core/lifecycle/changes.js';
+import type { FleetView } from '@holdfast/core/lifecycle/views.js';
+import type { NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { Tables } from './tables.js';
+
+/** What `checkPlacement` wants to know but the time, which the store does not know. */
+export type ObservedPlacement = Omit<PlacementEvent, 'now'>;
+
+type Placing = {
+  readonly replicaId: ReplicaId;
+  readonly volumeId: VolumeId | undefined;
+  readonly nodeId: NodeId;
+  readonly booking: SpaceBooking | undefined;
+};
+
+/**
+ * The placement that a change is, seen just before it is applied; `undefined` for any other change.
+ *
+ * @param fleet as the transaction has made it so far
+ */
+export function observedPlacement(
+  tables: Tables,
+  change: Change,
+  fleet: () => FleetView,
+): ObservedPlacement | undefined {
+  const placing = placingOf(tables, change);
+  const volume = placing?.volumeId === undefined ? undefined : tables.volumes.get(placing.volumeId);
+  if (placing === undefined || volume === undefined) return undefined;
+  const { replicaId, nodeId, booking } = placing;
+  const others = [...tables.replicas.values()].filter(
+    (replica) => replica.volumeId === volume.id && replica.id !== replicaId,
+  );
+  return { fleet: fleet(), volume, others, nodeId, booking };
+}
+
+function placingOf(tables: Tables, change: Change): Placing | undefined {
+  if (change.kind === 'replica.place') {
+    const { replicaId, nodeId, booking } = change;
+    return { replicaId, volumeId: tables.replicas.get(replicaId)?.volumeId, nodeId, booking };
+  }
+  if (change.kind !== 'replica.create' || change.replica.nodeId === undefined) return undefined;
+  const { id, volumeId, nodeId } = change.replica;
+  return { replicaId: id, volumeId, nodeId, booking: change.booking };
+}

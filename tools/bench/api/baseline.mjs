@@ -1,0 +1,18 @@
+// What the machine can do: plain node:http in front of one INSERT with its own commit, and nothing else.
+// Usage: node baseline.mjs <database url>; prints its port.
+import http from 'node:http';
+import { createPool } from '../../../packages/database/dist/sql/pool.js';
+
+const pool = createPool(process.argv[2], { connectionsMax: 10, applicationName: 'bench-baseline' });
+
+const server = http.createServer((request, response) => {
+  let body = '';
+  request.setEncoding('utf8');
+  request.on('data', (chunk) => (body += chunk));
+  request.on('end', async () => {
+    await pool.query('INSERT INTO bench_insert (body) VALUES ($1)', [JSON.stringify(JSON.parse(body))]);
+    response.writeHead(201, { 'content-type': 'application/json', 'content-length': 2 }).end('{}');
+  });
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1', () => console.log(server.address().port));
