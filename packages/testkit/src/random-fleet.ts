@@ -78,6 +78,24 @@ export function randomFleet(chance: Chance, scale: Scale): FleetView {
   return { ...fleet, nodes: chance.shuffled(nodes), disks: chance.shuffled(disks) };
 }
 
+/** Nodes alike in all but how full they are: what scores of many equal capacities are made for. */
+export function randomUniformFleet(chance: Chance, { unitBytes }: Scale): FleetView {
+  const alpha = chance.of(0, 0.5, chance.next());
+  const fleet = aFleet({}, { 'balance-alpha': alpha, 'storage-minimal-available-percentage': 0 });
+  const nodes = Array.from({ length: 2 + chance.below(14) }, (_, n) =>
+    aNode(`n${n}`, { zone: chance.of('z1', 'z2') }),
+  );
+  const kinds = chance.of([100], [100, 400], [100, 200, 300]);
+  const disks = nodes.flatMap((node) => {
+    const bytes = chance.of(100, ...kinds) * unitBytes;
+    return ['d0', 'd1'].map((name) => {
+      const storageScheduledBytes = Math.floor((bytes / 20) * chance.below(20));
+      return aDisk(node.id, `${node.id}-${name}`, { bytes, storageScheduledBytes });
+    });
+  });
+  return { ...fleet, nodes: chance.shuffled(nodes), disks: chance.shuffled(disks) };
+}
+
 export function randomNode(chance: Chance, name: string): StorageNode {
   return aNode(name, {
     zone: chance.of('z1', 'z1', 'z2', 'z3', '', undefined),

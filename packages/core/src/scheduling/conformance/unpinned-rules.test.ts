@@ -509,6 +509,11 @@ describe('reuse of a failed replica (section 8)', () => {
     expect(reused({ nodes, existing: [failed, on('a', { name: 'live' })] })).toBe('reuse none, wait 601 s');
   });
 
+  test('a file that its file system can not hold keeps it out', () => {
+    const nodes = [aNode('a', {}, [aDisk('a-d', { fsType: 'ext4' })])];
+    expect(reused({ nodes, existing: [failed], volume: { size: 16 * TIB } })).toBe('reuse none, wait 601 s');
+  });
+
   test('the last to fail returns first; of equals any', () => {
     const nodes = [aNode('a'), aNode('b')];
     expect(reused({ nodes, existing: [failed, on('b', { failedAt: '2015-01-01T00:00:01Z' })] })).toBe(

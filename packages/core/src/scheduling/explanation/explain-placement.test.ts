@@ -61,6 +61,15 @@ describe('a replica that fits', () => {
   });
 });
 
+test('an overdrawn disk is scored as one that has nothing left, and shown as it is', () => {
+  const disks = { full: { storageScheduledBytes: 150 * GIB }, free: {} };
+  const fleet = aFleet({ a: { disks } }, { 'storage-over-provisioning-percentage': 300 });
+  const overdrawn = explainPlacement(aScene({ fleet })).scores.find(({ diskName }) => diskName === 'full');
+  expect(overdrawn?.disk).toMatchObject({ usableBeforeBytes: -50 * GIB, usableAfterBytes: -60 * GIB });
+  // −10 and 100 GiB are left: a range of 110 over a mean of 45.
+  expect(overdrawn?.disk.absolute).toBeCloseTo(110 / 45, 12);
+});
+
 describe('a replica that fits nowhere', () => {
   test('tells the numbers that were compared', () => {
     const fleet = aFleet({ a: { disks: { 'a-1': { storageScheduledBytes: 95 * GIB } } } });

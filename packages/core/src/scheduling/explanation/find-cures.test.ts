@@ -216,6 +216,26 @@ describe('findCures', () => {
     }
   });
 
+  test('two changes are no advice where one is enough', () => {
+    const nodes = { a: { cordoned: true }, b: { cordoned: true, disks: { 'b-d': FULL } } };
+    const kinds = findCures(sceneOf({ nodes })).cures.map(({ changes }) => changes.map(label).join(' + '));
+    expect(kinds).toEqual([
+      'uncordon-node',
+      'set-setting disable-scheduling-on-cordoned-node=false',
+      'add-node',
+    ]);
+  });
+
+  test('dropping more tags from the selector than one has to is no advice; dropping others is', () => {
+    const disks = { bare: {}, fast: { tags: ['fast'] }, ssd: { tags: ['ssd'] } };
+    const spec = { diskSelector: ['ssd', 'fast'] };
+    const cures = findCures(sceneOf({ nodes: { a: { disks } }, spec })).cures;
+    const dropped = cures.flatMap(({ changes: [change] }) =>
+      change?.kind === 'remove-selector-tags' ? [change.tags] : [],
+    );
+    expect(dropped).toEqual([['fast'], ['ssd']]);
+  });
+
   test('of many disks the ones that need fewest bytes come first, a few only', () => {
     const disks = Object.fromEntries(
       Array.from({ length: 30 }, (_, index) => [
