@@ -40,6 +40,7 @@ type Rebuild = {
   state: string;
   percent: number;
   bytes: { sent: number };
+  snapshots: { method: string }[];
 };
 
 let stack: LocalStack;
