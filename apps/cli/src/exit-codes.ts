@@ -20,7 +20,7 @@ export const EXIT_CODE_HELP = `Exit codes
   0    done
   1    something unexpected
   2    wrong usage, or the API refused the input
-  3    a precondition or a check does not hold (copies differ, a volume fits nowhere)
+  3    a precondition or a check does not hold (copies differ, a volume fits nowhere, not all of a simulation fit)
   4    not signed in, or not allowed
   5    not found
   6    conflict: the state of things says no, or somebody changed it meanwhile

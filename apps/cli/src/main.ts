@@ -5,6 +5,7 @@ import { diskCommand } from './commands/disk.js';
 import { eventCommand } from './commands/event.js';
 import { localCommand } from './commands/local.js';
 import { nodeCommand } from './commands/node.js';
+import { placementCommand } from './commands/placement.js';
 import { rebuildCommand } from './commands/rebuild.js';
 import { settingCommand } from './commands/setting.js';
 import { volumeCommand } from './commands/volume.js';
@@ -37,6 +38,7 @@ function program(): Command {
     rebuildCommand,
     settingCommand,
     eventCommand,
+    placementCommand,
     localCommand,
     conformanceCommand,
   ];

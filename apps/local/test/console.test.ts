@@ -104,7 +104,19 @@ inBrowser('the console', () => {
         .first()
         .waitFor({ timeout: 30_000 });
       await page.getByText('Healthy').first().waitFor();
+      const why = page.getByRole('region', { name: 'Why there', exact: true });
+      await why.getByText('All 3 replicas of web-data have a place.').waitFor();
+      await why.getByText(/The replica is on disk .* Asked today, the scheduler chooses/).waitFor();
+      await why.getByText('Chosen', { exact: true }).first().waitFor();
       await expectAccessible('volume-attached');
+      // Three nodes hold its three copies: one more fits nowhere, and there are ways out.
+      await why.getByLabel('Explain').selectOption({ label: 'Where one more copy would go' });
+      await why.getByText('Fits nowhere').waitFor();
+      await why.getByText(/^Set replicaSoftAntiAffinity of the volume to enabled/).waitFor();
+      await why
+        .getByRole('row', { name: /Node holds no other copy 3 nodes 3 node occupied \(3\)/ })
+        .waitFor();
+      await expectAccessible('volume-explained');
     },
     STORY_TIMEOUT_MS,
   );

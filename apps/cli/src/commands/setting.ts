@@ -3,6 +3,7 @@ import { Context, print } from '../context.js';
 import { formatItem, formatList } from '../output/format.js';
 import type { Column } from '../output/table.js';
 import type { Setting } from '../types.js';
+import { literal } from './setting-value.js';
 
 const COLUMNS: Column<Setting>[] = [
   { header: 'name', cell: (setting) => setting.name },
@@ -67,10 +68,4 @@ export function settingCommand(): Command {
 
 async function settingPath(context: Context, name: string): Promise<string> {
   return `${await context.clusterPath()}/settings/${encodeURIComponent(name)}`;
-}
-
-/** Numbers and booleans as such; everything else is text. The API refuses what does not fit the setting. */
-function literal(text: string): string | number | boolean {
-  if (text === 'true' || text === 'false') return text === 'true';
-  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }

@@ -6,8 +6,9 @@ import { formatItem, formatList } from '../output/format.js';
 import { age, parseCount, parseSize } from '../output/quantities.js';
 import { isHealthyCopy, robustnessLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
-import type { Node, Verification, Volume } from '../types.js';
+import type { Node, Verification, Volume, VolumeExplanation } from '../types.js';
 import { waitFor } from '../wait.js';
+import { describeVolumeExplanation } from './explanation-text.js';
 import { describeVerification, describeVolume } from './volume-text.js';
 
 type NameOf = (nodeId: string | null) => string;
@@ -48,6 +49,7 @@ export function volumeCommand(): Command {
   addAttach(volume);
   addDetach(volume);
   addVerify(volume);
+  addExplain(volume);
   addDelete(volume);
   return volume;
 }
@@ -222,6 +224,22 @@ function addVerify(volume: Command): void {
       const nodeName = await nameLookup(context);
       print(formatItem(done, () => describeVerification(found, done, nodeName), context.output));
       if (done.equal !== true) throw new CliError(EXIT.unsatisfied, done.message);
+    });
+}
+
+function addExplain(volume: Command): void {
+  volume
+    .command('explain')
+    .argument('<volume>', 'name or id')
+    .description('why its copies are where they are, why one has no place, and what would help')
+    .action(async (nameOrId: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const found = await context.volume(nameOrId);
+      const path = `${await context.clusterPath()}/volumes/${found.id}/explain`;
+      const explained = await context.api.get<VolumeExplanation>(path);
+      print(
+        formatItem(explained, () => describeVolumeExplanation(explained, context.output), context.output),
+      );
     });
 }
 

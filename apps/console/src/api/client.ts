@@ -54,6 +54,8 @@ export const api = {
     askAll((query) => client.GET(`${CLUSTER}/volumes`, { params: { path: { clusterId }, query } })),
   volume: (clusterId: string, volumeId: string) =>
     ask(client.GET(VOLUME, { params: { path: { clusterId, volumeId } } })),
+  explainVolume: (clusterId: string, volumeId: string) =>
+    ask(client.GET(`${VOLUME}/explain`, { params: { path: { clusterId, volumeId } } })),
   createVolume: (clusterId: string, body: NewVolume) =>
     ask(client.POST(`${CLUSTER}/volumes`, { params: { path: { clusterId } }, body })),
   deleteVolume: (clusterId: string, volumeId: string) =>

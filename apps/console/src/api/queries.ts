@@ -33,6 +33,15 @@ export function useVolume(volumeId: string) {
   });
 }
 
+/** Under the volume's own key: what changes the volume changes its explanation. */
+export function useExplanation(volumeId: string) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.volume(id, volumeId), 'explanation'],
+    queryFn: () => api.explainVolume(id, volumeId),
+  });
+}
+
 export function useNodes() {
   const { id } = useCluster();
   return useQuery({

@@ -11,4 +11,6 @@ export type VolumeState = Volume['state'];
 export type Robustness = Volume['robustness'];
 export type Rebuild = Schema<'Rebuild'>;
 export type RebuildState = Rebuild['state'];
+export type VolumeExplanation = Schema<'Explanation'>;
+export type PlacementExplanation = Schema<'PlacementExplanation'>;
 export type ClusterEvent = Schema<'Event'>;

@@ -15,8 +15,9 @@ export type ScheduledFacts = {
 
 /** Long enough for a dozen disks with their numbers; a condition travels with every read of the volume. */
 const REFUSALS_LENGTH_MAX = 3000;
-/** With the explanation's sentence behind them. */
-const MESSAGE_LENGTH_MAX = 4000;
+const SENTENCE_LENGTH_MAX = 1000;
+/** Between how many have a place and why the others have none: where the sentence goes. */
+const COLON = ': ';
 
 /**
  * Has every wanted replica a place?
@@ -33,7 +34,10 @@ export function scheduledCondition(
     return { type: 'Scheduled', status: 'True', reason: '', message: '' };
 
   const why = refusals === undefined ? 'the others wait for one' : describeRefusals(refusals);
-  const message = `${placedCount} of ${wanted} replicas have a place: ${why}`.slice(0, REFUSALS_LENGTH_MAX);
+  const message = `${placedCount} of ${wanted} replicas have a place${COLON}${why}`.slice(
+    0,
+    REFUSALS_LENGTH_MAX,
+  );
   const mayAttachDegraded =
     settings['allow-volume-creation-with-degraded-availability'] &&
     volume.attachedNodeId === undefined &&
@@ -44,15 +48,23 @@ export function scheduledCondition(
 
 type Unstamped = Omit<Condition<'Scheduled'>, 'lastTransitionAt'>;
 
-/** The condition with the answer that was found by trying: what is the matter, and the smallest cure. */
+/** The condition with the answer that was found by trying, ahead of the details: what is the matter, and the smallest cure. */
 export function withSentence(condition: Unstamped, explanation: StoredExplanation | undefined): Unstamped {
   if (explanation === undefined) return condition;
-  const message = `${condition.message} ${explanation.sentence}`.slice(0, MESSAGE_LENGTH_MAX);
-  return { ...condition, message };
+  const [head, details] = partsOf(condition.message);
+  const sentence = explanation.sentence.slice(0, SENTENCE_LENGTH_MAX);
+  return { ...condition, message: `${head}${sentence} ${details}` };
 }
 
-/** Does a condition that is stored say the same, whatever sentence was put behind it? */
+/** Does a condition that is stored say the same, whatever sentence was put into it? */
 export function saysTheSame(stored: Unstamped | undefined, condition: Unstamped): boolean {
   if (stored?.status !== condition.status || stored.reason !== condition.reason) return false;
-  return condition.message === '' ? stored.message === '' : stored.message.startsWith(condition.message);
+  if (condition.message === '' || stored.message === '') return stored.message === condition.message;
+  const [head, details] = partsOf(condition.message);
+  return stored.message.startsWith(head) && stored.message.endsWith(details);
+}
+
+function partsOf(message: string): [head: string, details: string] {
+  const at = message.indexOf(COLON) + COLON.length;
+  return [message.slice(0, at), message.slice(at)];
 }

@@ -50,6 +50,12 @@ test('a replica whose node was cordoned since is told where it would go, and tha
   });
 });
 
+test('a replica that failed has its place still, and is told of', () => {
+  const failed = aReplicaOn('b-disk', { failedAt: NOON });
+  const { sentence } = explain({ a: {}, b: {} }, [aReplicaOn('a-disk'), failed]);
+  expect(sentence).toBe('All 2 replicas of pg have a place; 1 failed.');
+});
+
 test('a replica without a place has the same explanation as the next one', () => {
   const { sentence, replicas, next } = explain({ a: {} }, [aReplicaOn('a-disk'), UNPLACED]);
   expect(sentence).toBe(`1 of 2 replicas of pg have a place. ${next.sentence}`);

@@ -42,7 +42,11 @@ function sentenceOf(
   next: PlacementExplanation,
 ): string {
   const wanted = Math.max(volume.spec.numberOfReplicas, replicas.length);
-  if (placed >= wanted) return `All ${wanted} replicas of ${volume.name} have a place.`;
+  const failed = replicas.filter(({ failedAt }) => failedAt !== undefined).length;
+  if (placed >= wanted) {
+    const butFailed = failed === 0 ? '' : `; ${failed} failed`;
+    return `All ${wanted} replicas of ${volume.name} have a place${butFailed}.`;
+  }
   return `${placed} of ${wanted} replicas of ${volume.name} have a place. ${next.sentence}`;
 }
 

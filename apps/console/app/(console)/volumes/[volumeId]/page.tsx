@@ -8,6 +8,7 @@ import type { Volume } from '../../../../src/api/types';
 import { AttentionBox } from '../../../../src/parts/attention-box';
 import { ConnectPanel } from '../../../../src/parts/connect-panel';
 import { EventsList } from '../../../../src/parts/events-list';
+import { ExplanationPanel } from '../../../../src/parts/explanation-panel';
 import { Loaded } from '../../../../src/parts/loaded';
 import { PageHeader } from '../../../../src/parts/page-header';
 import { PlacementPicture } from '../../../../src/parts/placement-picture';
@@ -64,6 +65,7 @@ function VolumeDetail({ volume }: { volume: Volume }) {
           <Panel title="Where its copies are" hint="By zone, node and disk">
             <PlacementPicture volume={volume} />
           </Panel>
+          <ExplanationPanel volume={volume} />
           <VolumeStory volume={volume} />
         </div>
         <div className="flex flex-col gap-4">

@@ -1,0 +1,115 @@
+import type { OutputOptions } from '../output/format.js';
+import { type Column, paintTone, renderTable, type Tone } from '../output/table.js';
+import type { PlacementExplanation, VolumeExplanation } from '../types.js';
+
+type Replica = VolumeExplanation['replicas'][number];
+type Filter = PlacementExplanation['filters'][number];
+type Tier = PlacementExplanation['tiers'][number];
+type Candidate = PlacementExplanation['scores'][number];
+
+const TIER_TONES: Record<Tier['outcome'], Tone> = {
+  won: 'good',
+  'no-node': 'plain',
+  'no-disk': 'warn',
+  'not-needed': 'plain',
+};
+
+/** A volume's explanation: first the sentence, then where each copy is, then how the next one would be placed. */
+export function describeVolumeExplanation(explained: VolumeExplanation, options: OutputOptions): string {
+  const replicas = table(explained.replicas, REPLICAS, options);
+  return [
+    explained.sentence,
+    ...(explained.replicas.length === 0 ? [] : ['', replicas]),
+    // A copy without a place asks the same: the first sentence has said it.
+    ...(explained.replicas.some(isUnplaced) ? [] : ['', `One more copy: ${explained.next.sentence}`]),
+    ...describePlacement(explained.next, options),
+  ].join('\n');
+}
+
+function isUnplaced({ nodeName }: Replica): boolean {
+  return nodeName === null;
+}
+
+/** How one placement was decided: the rules in their turn, the rungs, the best scores, and what would help. */
+export function describePlacement(explanation: PlacementExplanation, options: OutputOptions): string[] {
+  const { filters, tiers, scores, cures } = explanation;
+  const asked = options.output === 'wide' ? filters : filters.filter(({ rejected }) => rejected > 0);
+  return [
+    ...titled('Rules that refused something', asked, FILTERS, options),
+    ...titled('Rungs, in the order in which they are tried', tiers, TIERS, options),
+    ...titled(`Best candidates (α = ${explanation.alpha})`, scores, CANDIDATES, options),
+    ...(cures.length === 0 ? [] : ['', 'What would help, smallest first; each was tried:']),
+    ...cures.map(({ sentence }, index) => `  ${index + 1}. ${paintTone(sentence, 'busy', options.color)}`),
+  ];
+}
+
+function titled<T>(
+  title: string,
+  items: readonly T[],
+  columns: readonly Column<T>[],
+  options: OutputOptions,
+): string[] {
+  return items.length === 0 ? [] : ['', `${title}:`, table(items, columns, options)];
+}
+
+function table<T>(items: readonly T[], columns: readonly Column<T>[], options: OutputOptions): string {
+  return renderTable(items, columns, {
+    wide: options.output === 'wide',
+    headers: options.headers,
+    color: options.color,
+  });
+}
+
+const REPLICAS: Column<Replica>[] = [
+  { header: 'copy', cell: ({ replicaId }) => replicaId.slice(-8) },
+  {
+    header: 'place',
+    cell: ({ nodeName, diskName }) => (nodeName === null ? '▲ none' : `${nodeName}/${diskName ?? '?'}`),
+    tone: (replica) => (isUnplaced(replica) ? 'bad' : 'plain'),
+  },
+  { header: 'zone', cell: ({ zone }) => zone ?? '-' },
+  { header: 'why', cell: whyThere },
+];
+
+const FILTERS: Column<Filter>[] = [
+  { header: 'rule', cell: ({ name }) => name },
+  { header: 'asked', cell: ({ asked, subject }) => plural(asked, subject), align: 'right' },
+  { header: 'refused', cell: ({ rejected }) => String(rejected), align: 'right' },
+  {
+    header: 'such as',
+    cell: ({ rejections, applies }) => rejections[0]?.message ?? (applies ? '' : 'not asked'),
+  },
+];
+
+const TIERS: Column<Tier>[] = [
+  { header: 'rung', cell: ({ name }) => name, tone: ({ outcome }) => TIER_TONES[outcome] },
+  { header: 'nodes', cell: ({ nodes }) => String(nodes), align: 'right' },
+  { header: 'disks that fit', cell: ({ candidates }) => String(candidates), align: 'right' },
+  { header: 'outcome', cell: ({ outcome }) => outcome, tone: ({ outcome }) => TIER_TONES[outcome] },
+  { header: 'what it asks for', cell: ({ description }) => description, wide: true },
+];
+
+const CANDIDATES: Column<Candidate>[] = [
+  {
+    header: 'disk',
+    cell: ({ nodeName, diskName, isChosen }) => `${isChosen ? '→' : ' '} ${nodeName}/${diskName}`,
+    tone: ({ isChosen }) => (isChosen ? 'good' : 'plain'),
+  },
+  { header: 'zone', cell: ({ zone }) => zone ?? '-' },
+  { header: 'node score', cell: ({ node }) => node.score.toFixed(3), align: 'right' },
+  { header: 'disk score', cell: ({ disk }) => disk.score.toFixed(3), align: 'right' },
+];
+
+/** Of a copy without a place everything is said above and below. */
+function whyThere(replica: Replica): string {
+  if (isUnplaced(replica)) return recordedSince(replica);
+  return replica.explanation?.sentence ?? replica.message;
+}
+
+function recordedSince({ recorded }: Replica): string {
+  return recorded === null ? 'not looked for yet' : `none found at ${recorded.at}`;
+}
+
+export function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

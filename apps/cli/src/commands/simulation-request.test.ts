@@ -1,0 +1,60 @@
+import { GIB, TIB } from '@holdfast/core/model/bytes.js';
+import { describe, expect, test } from '@jest/globals';
+import { simulateBody } from './simulation-request.js';
+
+const NOTHING = {
+  lose: { nodes: [], zones: [], disks: [] },
+  add: { nodes: [] },
+  settings: {},
+  howManyMore: false,
+};
+
+describe('the flags of a simulation', () => {
+  test('nothing asked', () => expect(simulateBody({})).toEqual(NOTHING));
+
+  test('volumes', () => {
+    const options = { count: '20', size: '100Gi', replicas: '2', nodeSelector: ['ssd'] };
+    const shape = { count: 20, size: 100 * GIB, numberOfReplicas: 2, nodeSelector: ['ssd'] };
+    expect(simulateBody(options)).toEqual({ ...NOTHING, volumes: [shape] });
+    expect(simulateBody({ size: '1Ti' })).toEqual({ ...NOTHING, volumes: [{ count: 1, size: TIB }] });
+  });
+
+  test('what is lost, set and counted', () => {
+    const options = {
+      loseNode: ['n1'],
+      loseZone: ['z'],
+      loseDisk: ['n2/d1'],
+      set: ['balance-alpha=0.5', 'replica-soft-anti-affinity=true', 'replica-disk-choice=pack'],
+      howManyMore: true,
+    };
+    expect(simulateBody(options)).toEqual({
+      ...NOTHING,
+      lose: { nodes: ['n1'], zones: ['z'], disks: ['n2/d1'] },
+      settings: { 'balance-alpha': 0.5, 'replica-soft-anti-affinity': true, 'replica-disk-choice': 'pack' },
+      howManyMore: true,
+    });
+  });
+
+  test.each([
+    ['big,disks=1Ti', { name: 'big', disks: [{ size: TIB }] }],
+    [
+      'big,zone=zone-d,disks=2x1Ti,count=3,tags=ssd+fast',
+      { name: 'big', zone: 'zone-d', count: 3, tags: ['ssd', 'fast'], disks: [{ size: TIB }, { size: TIB }] },
+    ],
+  ])('a node to add: %s', (text, node) => {
+    expect(simulateBody({ addNode: [text] })).toEqual({ ...NOTHING, add: { nodes: [node] } });
+  });
+
+  test.each([
+    ['volumes without a size', { count: '3' }, /without a size/],
+    ['copies without a size', { replicas: '3' }, /without a size/],
+    ['half a volume', { count: '1.5', size: '1Gi' }, /no whole number/],
+    ['no size', { size: 'large' }, /no size/],
+    ['a node without disks', { addNode: ['big'] }, /needs disks/],
+    ['a node with what nobody knows', { addNode: ['big,disks=1Ti,colour=red'] }, /colour is not known/],
+    ['a node with half a field', { addNode: ['big,zone'] }, /zone has no value/],
+    ['a setting without a value', { set: ['balance-alpha'] }, /sets nothing/],
+  ])('%s is refused', (_name, options, message) => {
+    expect(() => simulateBody(options)).toThrow(message);
+  });
+});

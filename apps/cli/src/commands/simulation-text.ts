@@ -1,0 +1,87 @@
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import type { OutputOptions } from '../output/format.js';
+import { type Column, renderTable } from '../output/table.js';
+import type { Simulation } from '../types.js';
+import { describePlacement, plural } from './explanation-text.js';
+
+type Shape = Simulation['shapes'][number];
+type Zone = Simulation['zones'][number];
+type Fill = Zone['before'];
+
+/** A what-if's answer: first the sentence, then what fits, what becomes of what is there, and how full it gets. */
+export function describeSimulation(simulation: Simulation, options: OutputOptions): string {
+  const { sentence, shapes, zones } = simulation;
+  const failure = shapes.find(({ firstFailure }) => firstFailure !== null)?.firstFailure;
+  return [
+    sentence,
+    ...titled('New volumes', shapes, SHAPES, options),
+    ...describeExisting(simulation),
+    ...titled('How full the zones get', zones, ZONES, options),
+    ...(options.output === 'wide'
+      ? titled('How full the nodes get', simulation.nodes.shown, NODES, options)
+      : []),
+    ...(failure ? ['', `The first that does not fit: ${failure.explanation.sentence}`] : []),
+    ...(failure ? describePlacement(failure.explanation, options) : []),
+  ].join('\n');
+}
+
+function describeExisting({ existing, lost }: Simulation): string[] {
+  if (lost.nodes + lost.disks === 0) return [];
+  const { volumesHit, replicasLost, replicasStranded, volumesLost, stranded, lostVolumes } = existing;
+  return [
+    '',
+    `Lost: ${plural(lost.nodes, 'node')} and ${plural(lost.disks, 'disk')}, with copies of ${plural(volumesHit, 'volume')}.`,
+    `  Of ${plural(replicasLost, 'lost replica')} ${replicasLost - replicasStranded} would find another place, ${replicasStranded} none; without a full copy: ${plural(volumesLost, 'volume')}.`,
+    ...lostVolumes.shown.map(({ volumeName }) => `  ✕ ${volumeName} loses every full copy`),
+    ...stranded.shown.map(({ volumeName, why }) => `  ▲ ${volumeName}: ${why}`),
+  ];
+}
+
+function titled<T>(
+  title: string,
+  items: readonly T[],
+  columns: readonly Column<T>[],
+  options: OutputOptions,
+): string[] {
+  if (items.length === 0) return [];
+  const { headers, color } = options;
+  return ['', `${title}:`, renderTable(items, columns, { wide: options.output === 'wide', headers, color })];
+}
+
+const SHAPES: Column<Shape>[] = [
+  { header: 'size', cell: ({ sizeBytes }) => formatBytes(sizeBytes), align: 'right' },
+  { header: 'copies', cell: ({ numberOfReplicas }) => String(numberOfReplicas), align: 'right' },
+  { header: 'asked', cell: ({ asked }) => String(asked), align: 'right' },
+  {
+    header: 'fit',
+    cell: ({ fit }) => String(fit),
+    align: 'right',
+    tone: ({ fit, asked }) => (fit === asked ? 'good' : 'bad'),
+  },
+  { header: 'more would fit', cell: moreOf, align: 'right' },
+  { header: 'limited by', cell: ({ howManyMore }) => howManyMore?.limitedBy ?? '-', wide: true },
+];
+
+function moreOf({ howManyMore }: Shape): string {
+  if (howManyMore === null) return '-';
+  return `${howManyMore.isAtLeast ? 'at least ' : ''}${howManyMore.count}`;
+}
+
+const ZONES: Column<Zone>[] = [
+  { header: 'zone', cell: ({ zone }) => zone ?? '(none)' },
+  { header: 'before', cell: ({ before }) => fillText(before), align: 'right' },
+  { header: 'after', cell: ({ after }) => fillText(after), align: 'right' },
+];
+
+const NODES: Column<Simulation['nodes']['shown'][number]>[] = [
+  { header: 'node', cell: ({ nodeName }) => nodeName },
+  { header: 'zone', cell: ({ zone }) => zone ?? '(none)' },
+  { header: 'before', cell: ({ before }) => fillText(before), align: 'right' },
+  { header: 'after', cell: ({ after }) => fillText(after), align: 'right' },
+];
+
+/** Booked of what there is. */
+function fillText(fill: Fill): string {
+  if (fill === null) return 'not there';
+  return `${formatBytes(fill.scheduledBytes)} of ${formatBytes(fill.capacityBytes)}`;
+}

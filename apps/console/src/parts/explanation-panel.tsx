@@ -1,0 +1,74 @@
+'use client';
+import { Badge } from '@holdfast/ui/badge.js';
+import { SelectField } from '@holdfast/ui/field.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import { useState } from 'react';
+import { useExplanation } from '../api/queries';
+import type { PlacementExplanation, Volume, VolumeExplanation } from '../api/types';
+import { CureList, RefusedTable, RuleTable, ScoreTable, TierTable } from './explanation-tables';
+import { Loaded } from './loaded';
+
+const NEXT = 'next';
+
+/** Why each copy is where it is, and where one more would go: first the sentence, then what it rests on. */
+export function ExplanationPanel({ volume }: { volume: Volume }) {
+  const explanation = useExplanation(volume.id);
+  return (
+    <Panel title="Why there" hint="What the scheduler decides as things are now, rule by rule" flush>
+      <Loaded query={explanation} what="the explanation" rows={6}>
+        {(data) => <Explained data={data} isShort={data.replicas.length < volume.numberOfReplicas} />}
+      </Loaded>
+    </Panel>
+  );
+}
+
+/** @param isShort a copy is missing that has no replica yet */
+function Explained({ data, isShort }: { data: VolumeExplanation; isShort: boolean }) {
+  const [asked, setAsked] = useState<string>();
+  const missing = data.replicas.find(({ nodeName }) => nodeName === null);
+  // What is missing is what one comes for; else why the first copy is where it is.
+  const first = missing ?? (isShort ? undefined : data.replicas[0]);
+  // A copy that was asked about may be gone by now.
+  const chosen = data.replicas.find(({ replicaId }) => replicaId === asked);
+  const replica = asked === NEXT ? undefined : (chosen ?? first);
+  const shown = replica?.explanation ?? data.next;
+  return (
+    <div className="flex flex-col gap-4 py-4">
+      <p className="px-4 text-sm font-medium">{data.sentence}</p>
+      <div className="max-w-xs px-4">
+        <SelectField
+          label="Explain"
+          value={replica?.replicaId ?? NEXT}
+          onChange={(event) => setAsked(event.target.value)}
+        >
+          {data.replicas.map(({ replicaId, nodeName, diskName }) => (
+            <option key={replicaId} value={replicaId}>
+              {nodeName === null ? 'The copy without a place' : `The copy on ${nodeName}, ${diskName}`}
+            </option>
+          ))}
+          <option value={NEXT}>Where one more copy would go</option>
+        </SelectField>
+      </div>
+      <One explanation={shown} isWanted={replica !== undefined || isShort} />
+    </div>
+  );
+}
+
+/** @param isWanted false: nobody asked for it, so that it is no warning when it fits nowhere */
+function One({ explanation, isWanted }: { explanation: PlacementExplanation; isWanted: boolean }) {
+  const isPlaced = explanation.outcome === 'placed';
+  const tone = isPlaced ? 'good' : isWanted ? 'warn' : 'idle';
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-2 px-4 text-sm">
+        <Badge tone={tone}>{isPlaced ? 'Fits' : 'Fits nowhere'}</Badge>
+        <span>{explanation.sentence}</span>
+      </p>
+      {explanation.cures.length > 0 && <CureList cures={explanation.cures} search={explanation.cureSearch} />}
+      <RuleTable filters={explanation.filters} />
+      <RefusedTable filters={explanation.filters} />
+      <TierTable tiers={explanation.tiers} />
+      {explanation.scores.length > 0 && <ScoreTable scores={explanation.scores} alpha={explanation.alpha} />}
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+/** A volume that fits nowhere says why and what would help; what helps is simulated, then done, and the volume has its places. */
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { LocalStack } from '@holdfast/testkit/local-stack.js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 180_000;
+
+type Explained = {
+  sentence: string;
+  replicas: { recorded: { sentence: string } | null; nodeName: string | null }[];
+  next: { outcome: string; cures: { changes: { kind: string; setting?: string; to?: unknown }[] }[] };
+};
+
+let stack: LocalStack;
+
+beforeAll(async () => {
+  stack = await LocalStack.start();
+}, STORY_TIMEOUT_MS);
+
+afterAll(async () => {
+  await stack?.destroy();
+}, STORY_TIMEOUT_MS);
+
+async function explained(): Promise<Explained> {
+  return JSON.parse((await stack.cli('volume', 'explain', 'huge', '-o', 'json')).stdout);
+}
+
+test(
+  'explained, simulated, cured',
+  async () => {
+    // Disks of 20 GiB: one copy of 30 GiB is too much for each.
+    const created = await stack.cli('volume', 'create', 'huge', '--size', '30Gi', '--disk-choice', 'pack');
+    expect(created).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('No disk can take this replica'),
+    });
+
+    const text = await stack.cli('volume', 'explain', 'huge');
+    expect(text.exitCode).toBe(0);
+    expect(text.stdout.split('\n')[0]).toMatch(/^0 of 3 replicas of huge have a place\. No disk can take/);
+    expect(text.stdout).toMatch(/RULE +ASKED +REFUSED/);
+    const before = await explained();
+    expect(before.next.outcome).toBe('unplaced');
+    expect(before.replicas.map(({ recorded }) => recorded?.sentence)).toEqual(
+      Array(3).fill(expect.any(String)),
+    );
+    const [change] = before.next.cures[0]?.changes ?? [];
+    expect(change).toMatchObject({ kind: 'set-setting', setting: 'storage-over-provisioning-percentage' });
+
+    const whatIf = ['placement', 'simulate', '--count', '1', '--size', '30Gi'];
+    const asItIs = await stack.cli(...whatIf);
+    expect(asItIs).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('0 of 1 new volumes fit') });
+    const cured = await stack.cli(...whatIf, '--set', `${change?.setting}=${change?.to}`);
+    expect(cured).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('fit') });
+    expect((await stack.cli(...whatIf, '--lose-node', 'nobody')).exitCode).toBe(2);
+
+    expect((await stack.cli('setting', 'set', String(change?.setting), String(change?.to))).exitCode).toBe(0);
+    const placed = await eventually(
+      'every copy has a place',
+      explained,
+      ({ sentence }) => sentence === 'All 3 replicas of huge have a place.',
+    );
+    expect(placed.replicas.map(({ recorded }) => recorded)).toEqual([null, null, null]);
+    const { body } = await stack.call<{ items: { size: number; replicaDiskChoice: string }[] }>(
+      'GET',
+      '/volumes',
+    );
+    expect(body.items).toMatchObject([{ size: 30 * GIB, replicaDiskChoice: 'pack' }]);
+  },
+  STORY_TIMEOUT_MS,
+);
