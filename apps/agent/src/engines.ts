@@ -7,9 +7,12 @@
 import type {
   DropReplica,
   EngineReport,
+  LayerCommand,
   StartEngine,
   StartEngineReply,
   StartRebuild,
+  TuneRebuild,
+  VolumeLayers,
 } from '@holdfast/core/model/agent-protocol.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
@@ -67,6 +70,24 @@ export class Engines {
   async cancelRebuild(volumeId: string, rebuildId: string): Promise<void> {
     const attachment = this.attachments.get(volumeId);
     await attachment?.host.peer.call('cancel-rebuild', { volumeId, rebuildId }).catch(ignoreGone);
+  }
+
+  async tuneRebuild(volumeId: string, rebuildId: string, tuning: TuneRebuild): Promise<void> {
+    const { host } = this.require(volumeId, tuning.epoch);
+    await host.peer.call('tune-rebuild', { volumeId, rebuildId, tuning });
+  }
+
+  async layers(volumeId: string, epoch: number): Promise<VolumeLayers> {
+    return this.require(volumeId, epoch).host.peer.call('layers', { volumeId });
+  }
+
+  async changeLayers(volumeId: string, command: LayerCommand): Promise<void> {
+    const attachment = this.require(volumeId, command.epoch);
+    await attachment.host.peer.call('change-layers', { volumeId, command });
+    // Clients that connect from now on are told the new size.
+    if (command.kind === 'expand' && command.sizeBytes > attachment.spec.sizeBytes) {
+      attachment.spec = { ...attachment.spec, sizeBytes: command.sizeBytes };
+    }
   }
 
   async drop(volumeId: string, { epoch, replicaId, reason }: DropReplica): Promise<void> {

@@ -2,8 +2,10 @@ import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
+import { volumeLayersSchema } from '@holdfast/core/model/agent-protocol.js';
 import { checksumOfBytes } from '@holdfast/data-engine/integrity/device-checksum.js';
 import { contiguous } from '@holdfast/data-engine/nbd/export.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
 import { hasTool, runTool } from '@holdfast/testkit/nbd-tools.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
@@ -128,6 +130,50 @@ describe('the main job on real processes', () => {
     const expected = checksumOfBytes(model);
     expect(await checksums(volume)).toEqual([expected, expected, expected]);
   }, 60_000);
+
+  test('snapshots: taken, reverted to when no client is left, deleted, purged, hashed; and the volume grows', async () => {
+    const volume = await createVolume(cluster.agents, 16 * MIB);
+    const started = await attach(volume, node(0), 1);
+    const client = await connectTo(started);
+    const data = crypto.randomBytes(4 * MIB);
+    await client.write(0, [data], data.length, { fua: false });
+    const path = `/v1/engines/${volume.volumeId}/layers`;
+    const change = (command: object) => node(0).call('POST', path, { epoch: 1, ...command });
+    const snapshot = {
+      id: crypto.randomUUID(),
+      name: 'a',
+      origin: 'user',
+      createdAt: '2026-01-01T00:00:00Z',
+    };
+    expect((await change({ kind: 'take', snapshot })).status).toBe(200);
+    expect((await change({ kind: 'take', snapshot })).status).toBe(200);
+    await client.write(0, [Buffer.alloc(MIB)], MIB, { fua: false });
+    expect((await change({ kind: 'hash', snapshotId: snapshot.id, force: false })).status).toBe(200);
+
+    const refused = await change({ kind: 'revert', snapshotId: snapshot.id });
+    expect(refused).toMatchObject({ status: 409, body: { code: 'volume.in_use' } });
+    client.close();
+    await eventually(
+      'the revert',
+      () => change({ kind: 'revert', snapshotId: snapshot.id }),
+      ({ status }) => status === 200,
+    );
+    expect((await change({ kind: 'expand', sizeBytes: 32 * MIB })).status).toBe(200);
+    const again = await connectTo(started);
+    expect(again.sizeBytes).toBe(32 * MIB);
+    expect(contiguous(await again.read(0, data.length)).equals(data)).toBe(true);
+    await again.write(31 * MIB, [Buffer.alloc(4096, 1)], 4096, { fua: true });
+
+    const layers = async () => volumeLayersSchema.parse((await node(0).call('GET', `${path}?epoch=1`)).body);
+    await eventually('the hash', layers, ({ layers: [first] }) =>
+      (first?.checksums ?? []).every(({ checksum }) => checksum !== null),
+    );
+    expect((await change({ kind: 'remove', snapshotId: snapshot.id })).status).toBe(200);
+    expect((await change({ kind: 'purge' })).status).toBe(200);
+    await eventually('the purge', layers, ({ busy, layers: left }) => busy === '' && left.length === 1);
+    expect((await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`)).status).toBe(200);
+    expect(new Set(await checksums(volume)).size).toBe(1);
+  });
 
   test('SIGKILL of the node that runs the engine: another serves every flushed byte', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);

@@ -99,6 +99,16 @@ peer.handle('cancel-rebuild', async ({ volumeId, rebuildId }) => {
   await find(volumeId).cancelRebuild(rebuildId);
   return null;
 });
+peer.handle('tune-rebuild', async ({ volumeId, rebuildId, tuning }) => {
+  const { paused, bandwidthBytesPerSecond } = tuning;
+  find(volumeId).tuneRebuild(rebuildId, { paused, bandwidthBytesPerSecond });
+  return null;
+});
+peer.handle('layers', ({ volumeId }) => find(volumeId).snapshots.describe());
+peer.handle('change-layers', async ({ volumeId, command }) => {
+  await find(volumeId).snapshots.run(command);
+  return null;
+});
 peer.handle('drop', async ({ volumeId, replicaId, reason }) => {
   await find(volumeId).dropReplica(replicaId, reason);
   return null;

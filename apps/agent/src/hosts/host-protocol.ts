@@ -2,9 +2,12 @@
 import type {
   ChecksumReply,
   EngineReport,
+  LayerCommand,
   ReplicaReport,
   StartEngine,
   StartRebuild,
+  TuneRebuild,
+  VolumeLayers,
 } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { Negotiated } from '@holdfast/data-engine/nbd/handshake-frames.js';
@@ -30,6 +33,9 @@ export type EngineHostMethods = {
   'stop-all': { params: null; result: null };
   rebuild: { params: { volumeId: string; rebuild: StartRebuild }; result: null };
   'cancel-rebuild': { params: { volumeId: string; rebuildId: string }; result: null };
+  'tune-rebuild': { params: { volumeId: string; rebuildId: string; tuning: TuneRebuild }; result: null };
+  layers: { params: { volumeId: string }; result: VolumeLayers };
+  'change-layers': { params: { volumeId: string; command: LayerCommand }; result: null };
   drop: { params: { volumeId: string; replicaId: string; reason: string }; result: null };
   report: { params: { volumeId: string }; result: EngineReport };
   connection: { params: HandedConnection & { volumeId: string }; result: null };

@@ -5,9 +5,11 @@
 import {
   createReplicaSchema,
   dropReplicaSchema,
+  layerCommandSchema,
   openReplicaSchema,
   startEngineSchema,
   startRebuildSchema,
+  tuneRebuildSchema,
 } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -27,7 +29,7 @@ const replicaParams = z.object({ replicaId: uuid });
 const volumeParams = z.object({ volumeId: uuid });
 const rebuildParams = z.object({ volumeId: uuid, rebuildId: uuid });
 const commandParams = z.object({ replicaId: uuid, name: z.enum(Object.keys(COMMAND_SCHEMAS)) });
-const stopQuery = z.object({ epoch: z.coerce.number().int().min(0) });
+const epochQuery = z.object({ epoch: z.coerce.number().int().min(0) });
 
 export type ControlServerOptions = {
   replicas: Replicas;
@@ -85,11 +87,23 @@ function engineRoutes(scope: FastifyInstance, { engines }: ControlServerOptions)
     engines.start(check(volumeParams, params).volumeId, check(startEngineSchema, body)),
   );
   scope.delete('/v1/engines/:volumeId', async ({ params, query }) => {
-    await engines.stop(check(volumeParams, params).volumeId, check(stopQuery, query).epoch);
+    await engines.stop(check(volumeParams, params).volumeId, check(epochQuery, query).epoch);
     return {};
   });
   scope.post('/v1/engines/:volumeId/rebuilds', async ({ params, body }) => {
     await engines.rebuild(check(volumeParams, params).volumeId, check(startRebuildSchema, body));
+    return {};
+  });
+  scope.patch('/v1/engines/:volumeId/rebuilds/:rebuildId', async ({ params, body }) => {
+    const { volumeId, rebuildId } = check(rebuildParams, params);
+    await engines.tuneRebuild(volumeId, rebuildId, check(tuneRebuildSchema, body));
+    return {};
+  });
+  scope.get('/v1/engines/:volumeId/layers', ({ params, query }) =>
+    engines.layers(check(volumeParams, params).volumeId, check(epochQuery, query).epoch),
+  );
+  scope.post('/v1/engines/:volumeId/layers', async ({ params, body }) => {
+    await engines.changeLayers(check(volumeParams, params).volumeId, check(layerCommandSchema, body));
     return {};
   });
   scope.delete('/v1/engines/:volumeId/rebuilds/:rebuildId', async ({ params }) => {

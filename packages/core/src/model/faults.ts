@@ -51,6 +51,7 @@ export const FAULTS = {
   'rebuild.finished': { kind: 'conflict', retry: 'never' },
   'snapshot.not_found': { kind: 'not-found', retry: 'never' },
   'snapshot.name_taken': { kind: 'conflict', retry: 'never' },
+  'snapshot.not_hashed': { kind: 'conflict', retry: 'backoff' },
   'snapshot.in_use': { kind: 'conflict', retry: 'never' },
   'setting.not_found': { kind: 'not-found', retry: 'never' },
   'setting.invalid': { kind: 'invalid', retry: 'never' },

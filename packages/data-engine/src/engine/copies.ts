@@ -24,7 +24,7 @@ export type CopiesPorts = {
   confirmRecord: (record: CopyRecord) => Promise<void>;
   onChange: () => void;
   /** A current copy is one no more, while others go on. */
-  onDropped: (link: ReplicaLink) => void;
+  onDropped: (link: ReplicaLink, error: unknown) => void;
   /** Called once, when the copies can't serve any more. */
   onStop: (error: StorageFault) => void;
 };
@@ -148,7 +148,7 @@ export class Copies {
       this.stop(new StorageFault('engine.no_replica', { publicMessage: `no copy is left: ${link.reason}` }));
     } else if (wasMember) {
       void this.membership.update();
-      if (wasCurrent) this.ports.onDropped(link);
+      if (wasCurrent) this.ports.onDropped(link, error);
     }
   }
 

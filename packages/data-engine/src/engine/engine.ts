@@ -8,7 +8,7 @@
 import type { Socket } from 'node:net';
 import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { serveExport } from '../nbd/server.js';
@@ -58,7 +58,10 @@ export class Engine {
       replicaTimeoutMs: spec.replicaTimeoutMs,
       confirmRecord: dependencies.confirmRecord,
       onChange: dependencies.onChange,
-      onDropped: ({ replicaId }) => this.drops.note(replicaId, spec.epoch),
+      onDropped: ({ replicaId }, error) => {
+        // What a damaged copy holds from before is not to be trusted either.
+        if (!isFault(error, 'replica.corrupt')) this.drops.note(replicaId, spec.epoch);
+      },
       onStop: (error) => this.cutOff(error),
     });
     this.device = new VolumeDevice(this.copies, spec.sizeBytes);

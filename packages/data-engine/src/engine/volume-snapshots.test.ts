@@ -4,6 +4,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { describe, expect, test } from '@jest/globals';
 import {
   type Cluster,
+  damageLayers,
   expectBytes,
   MIB,
   modes,
@@ -141,6 +142,53 @@ describe('snapshots', () => {
     await write(next, 3 * SIZE - MIB, crypto.randomBytes(MIB));
     await next.stop();
     expect((await volume.checksums()).size).toBe(1);
+  });
+});
+
+describe('hashing', () => {
+  async function hashed(engine: Engine, id: string, force: boolean): Promise<(string | null)[]> {
+    await engine.snapshots.hash(id, force);
+    const layer = (await engine.snapshots.list()).find((one) => one.id === id);
+    return layer?.checksums.map(({ checksum }) => checksum) ?? [];
+  }
+
+  test('finds the copy whose disk has changed what it held; a rebuild repairs it', async () => {
+    const volume = await cluster(3);
+    const engine = await volume.start(1);
+    const data = crypto.randomBytes(8 * MIB);
+    await write(engine, 0, data);
+    const a = await take(engine, 'a');
+    expect(new Set(await hashed(engine, a, false)).size).toBe(1);
+    const { node, address } = volume.copy(1);
+    damageLayers(node, address.replicaId);
+    expect((await engine.snapshots.list())[0]?.checksums.map(({ checksum }) => checksum === null)).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    await engine.snapshots.hash(a, true);
+    expect(modes(engine)).toEqual(['RW', 'ERR', 'RW']);
+    await rebuild(engine, address);
+    await expectBytes(engine, 0, data);
+    await engine.stop();
+    expect((await volume.checksums()).size).toBe(1);
+  });
+
+  test('the last copy is never dropped, and a merge voids a checksum', async () => {
+    const volume = await cluster(1);
+    const engine = await volume.start(1);
+    await write(engine, 0, crypto.randomBytes(8 * MIB));
+    const a = await take(engine, 'a');
+    await write(engine, MIB, crypto.randomBytes(MIB));
+    const b = await take(engine, 'b');
+    const [before] = await hashed(engine, b, false);
+    damageLayers(volume.copy(0).node, volume.copy(0).address.replicaId);
+    await hashed(engine, a, true);
+    expect(modes(engine)).toEqual(['RW']);
+    await engine.snapshots.remove(a);
+    await engine.snapshots.purge();
+    expect((await engine.snapshots.list()).map(({ checksums }) => checksums[0]?.checksum)).toEqual([null]);
+    expect(await hashed(engine, b, false)).not.toEqual([before]);
   });
 });
 

@@ -6,12 +6,13 @@
  * change at a time, and none together with a rebuild, but for taking a snapshot and marking one as deleted.
  */
 import crypto from 'node:crypto';
+import type { LayerCommand, VolumeLayers } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { LayerFacts } from '../replica/commands.js';
 import { snapshotNotFound } from '../replica/replica-faults.js';
 import { purgeChains } from '../sync/purge-chain.js';
 import type { Copies } from './copies.js';
 import { freezeAll } from './freeze.js';
+import { hashSnapshot } from './hash-snapshot.js';
 import type { VolumeDevice } from './volume-device.js';
 
 export interface SnapshotHost {
@@ -27,6 +28,8 @@ export type NewSnapshot = { id: string; name: string; origin: 'user' | 'system';
 
 export class VolumeSnapshots {
   private busyWith: string | undefined;
+  private hashing = 0;
+  private failure = '';
 
   constructor(private readonly host: SnapshotHost) {}
 
@@ -36,17 +39,57 @@ export class VolumeSnapshots {
     throw new StorageFault('engine.busy', { publicMessage: `the volume is busy: ${this.busyWith}` });
   }
 
-  get busy(): string | undefined {
-    return this.busyWith;
+  /** The layers of the volume, as one current copy holds them, with the checksums of all. */
+  async describe(): Promise<VolumeLayers> {
+    const { copies, spec, device } = this.host;
+    copies.requireServing();
+    const chains = await Promise.all(
+      copies.withMode('RW').map(async ({ replicaId, control }) => ({
+        replicaId,
+        chain: await control.command('chain', { epoch: spec.epoch }),
+      })),
+    );
+    const [first] = chains;
+    if (first === undefined)
+      throw new StorageFault('engine.no_replica', { publicMessage: 'no copy is left' });
+    const { layers, head } = first.chain;
+    return {
+      sizeBytes: device.sizeBytes,
+      busy: this.busyWith ?? (this.hashing > 0 ? 'hashing' : ''),
+      lastError: this.failure,
+      headParentId: head.parentId,
+      headBytes: head.heldBytes,
+      layers: layers.map(({ drop: _, checksum: __, ...layer }) => ({
+        ...layer,
+        checksums: chains.map(({ replicaId, chain }) => ({
+          replicaId,
+          checksum: chain.layers.find(({ id }) => id === layer.id)?.checksum ?? null,
+        })),
+      })),
+    };
   }
 
-  /** The layers of the volume, as one current copy holds them. */
-  async list(): Promise<LayerFacts[]> {
-    const { copies, spec } = this.host;
-    copies.requireServing();
-    const [copy] = copies.withMode('RW');
-    if (copy === undefined) throw new StorageFault('engine.no_replica', { publicMessage: 'no copy is left' });
-    return (await copy.control.command('chain', { epoch: spec.epoch })).layers;
+  async list(): Promise<VolumeLayers['layers']> {
+    return (await this.describe()).layers;
+  }
+
+  /** Purging and hashing go on after this has returned; `describe` says how far they are. */
+  async run(command: LayerCommand): Promise<void> {
+    switch (command.kind) {
+      case 'take':
+        return this.take(command.snapshot);
+      case 'remove':
+        return this.remove(command.snapshotId);
+      case 'revert':
+        return this.revert(command.snapshotId);
+      case 'expand':
+        return this.expand(command.sizeBytes);
+      case 'purge':
+        this.requireIdle();
+        return this.inBackground(() => this.purge());
+      case 'hash':
+        return this.inBackground(() => this.hash(command.snapshotId, command.force));
+    }
   }
 
   /**
@@ -126,11 +169,37 @@ export class VolumeSnapshots {
     );
   }
 
-  private async alone(what: string, work: () => Promise<void>): Promise<void> {
-    this.requireNotBusy();
-    if (this.host.isRebuilding) {
-      throw new StorageFault('engine.busy', { publicMessage: 'a rebuild of this volume is running' });
+  /**
+   * Hashes a snapshot on all copies; one that is found to be damaged is dropped, to be rebuilt. It holds nothing else up:
+   * a layer that a purge changes meanwhile is not hashed, and `describe` says so.
+   */
+  async hash(snapshotId: string, force: boolean): Promise<void> {
+    const { copies, spec } = this.host;
+    if (!(await this.list()).some(({ id }) => id === snapshotId)) throw snapshotNotFound();
+    this.hashing += 1;
+    try {
+      await hashSnapshot(copies, spec.epoch, snapshotId, force);
+    } finally {
+      this.hashing -= 1;
     }
+  }
+
+  /** Work that goes on by itself; what became of it is told by `describe`. */
+  private inBackground(work: () => Promise<void>): void {
+    this.failure = '';
+    work().catch((error: unknown) => {
+      this.failure = error instanceof Error ? error.message : String(error);
+    });
+  }
+
+  private requireIdle(): void {
+    this.requireNotBusy();
+    if (!this.host.isRebuilding) return;
+    throw new StorageFault('engine.busy', { publicMessage: 'a rebuild of this volume is running' });
+  }
+
+  private async alone(what: string, work: () => Promise<void>): Promise<void> {
+    this.requireIdle();
     this.busyWith = what;
     try {
       await this.host.equal();

@@ -1,0 +1,48 @@
+/**
+ * Hashes one snapshot on all current copies and drops those that hold something else than they should: they are then
+ * rebuilt from the others.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { decideCorrupted, type HashedCopy } from '../integrity/decide-corrupted.js';
+import type { Copies } from './copies.js';
+import type { ReplicaLink } from './replica-link.js';
+
+/** How often a copy is asked how far it is. */
+const POLL_MS = 200;
+
+export async function hashSnapshot(
+  copies: Copies,
+  epoch: number,
+  snapshotId: string,
+  force: boolean,
+): Promise<void> {
+  const current = copies.withMode('RW');
+  const hashed = await Promise.all(current.map((link) => hashOn(link, copies, epoch, snapshotId, force)));
+  const corrupted = decideCorrupted(hashed);
+  for (const link of current) {
+    if (!corrupted.includes(link.replicaId)) continue;
+    copies.fail(
+      link,
+      new StorageFault('replica.corrupt', { publicMessage: `snapshot ${snapshotId} is damaged on its disk` }),
+    );
+  }
+  await copies.membership.settled();
+}
+
+async function hashOn(
+  { replicaId, control }: ReplicaLink,
+  copies: Copies,
+  epoch: number,
+  layerId: string,
+  force: boolean,
+): Promise<HashedCopy> {
+  for (;;) {
+    copies.requireServing();
+    const answer = await control.command('hash-layer', { epoch, layerId, force });
+    const { state, checksum, silentlyCorrupted, message } = answer;
+    if (state === 'failed') throw new StorageFault('snapshot.not_hashed', { publicMessage: message });
+    if (state === 'done' && checksum !== null) return { replicaId, checksum, silentlyCorrupted };
+    await sleep(POLL_MS);
+  }
+}
