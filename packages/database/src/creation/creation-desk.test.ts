@@ -257,6 +257,15 @@ describe('volumes that share a transaction', () => {
     expect(Object.values(await bookedBytes())).toEqual([3 * GIB, 3 * GIB, 3 * GIB]);
   });
 
+  test('many that fit nowhere are told so over several transactions', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => create(`none-${n}`, { sizeBytes: 999 * GIB })),
+    );
+    expect(made.map(({ scheduled }) => scheduled)).toEqual(Array(40).fill('False'));
+    const { rows } = await owner.query('SELECT count(*)::int AS count FROM volume');
+    expect(rows).toEqual([{ count: 40 }]);
+  });
+
   test('each leaves its event, its wake-up and its audit entry', async () => {
     const audited = desk.for({ organizationId: seed.organizationId, audit: () => auditEntry('r-1') });
     const { organizationId, projectId, clusterId } = seed;
