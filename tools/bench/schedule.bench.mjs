@@ -66,23 +66,24 @@ function reportLinear(row, view, requests, quick) {
 
 /** Places and books, and releases the oldest booking, always with another request. */
 function makeLoad(index, makeBatch, bookingCount) {
-  const booked = [];
+  const bookedDisks = [];
+  const bookedBytes = new Float64Array(bookingCount);
   let oldest = 0;
-  const decide = (request) => {
-    const placement = index.place(request, NOW);
+  const decide = ({ sizeBytes }, placement) => {
     if (placement.kind !== 'placed') throw new Error('the benchmark fleet has no room');
-    const booking = { sizeBytes: request.sizeBytes, writtenBytes: 0 };
-    index.book(placement.diskId, booking);
-    return { diskId: placement.diskId, booking };
-  };
-  const step = (request) => {
-    const { diskId, booking } = booked[oldest];
-    index.release(diskId, booking);
-    booked[oldest] = decide(request);
+    index.book(placement.diskId, { sizeBytes, writtenBytes: 0 });
+    bookedDisks[oldest] = placement.diskId;
+    bookedBytes[oldest] = sizeBytes;
     oldest = (oldest + 1) % bookingCount;
   };
-  while (booked.length < bookingCount) for (const request of makeBatch()) booked.push(decide(request));
-  booked.length = bookingCount;
+  const step = (request) => {
+    index.release(bookedDisks[oldest], { sizeBytes: bookedBytes[oldest], writtenBytes: 0 });
+    decide(request, index.place(request, NOW));
+  };
+  while (bookedDisks.length < bookingCount) {
+    const batch = makeBatch().slice(0, bookingCount - bookedDisks.length);
+    for (const request of batch) decide(request, index.place(request, NOW));
+  }
 
   return {
     /** Decisions per second of this process's CPU time, batches apart. */
@@ -111,7 +112,7 @@ function makeLoad(index, makeBatch, bookingCount) {
       const booking = { sizeBytes: GIB, writtenBytes: 0 };
       const ms = cpuMs(() => {
         for (let round = 0; round < rounds; round += 1) {
-          const { diskId } = booked[(round * 7919) % bookingCount];
+          const diskId = bookedDisks[(round * 7919) % bookingCount];
           index.book(diskId, booking);
           index.release(diskId, booking);
         }
