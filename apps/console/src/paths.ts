@@ -7,4 +7,5 @@ export const paths = {
   nodes: '/nodes',
   rebuilds: '/rebuilds',
   events: '/events',
+  whatIf: '/what-if',
 };

@@ -166,6 +166,27 @@ inBrowser('the console', () => {
   );
 
   test(
+    'tries on a copy what would become of a zone and of new volumes',
+    async () => {
+      await page.getByRole('link', { name: 'What if' }).first().click();
+      await page.getByText('Nothing asked yet').waitFor();
+      await expectAccessible('what-if-empty');
+      await page.getByLabel('New volumes').fill('2');
+      await page.getByLabel('zone-b', { exact: true }).check();
+      await page.getByRole('button', { name: 'Try it' }).click();
+      await page.getByText('0 of 2 new volumes fit; 1 existing volume loses 1 replica').waitFor();
+      await page.getByRole('row', { name: /web-data Fits nowhere No disk can take this replica/ }).waitFor();
+      await page.getByRole('row', { name: /zone-b .* gone/ }).waitFor();
+      await expectAccessible('what-if');
+      await page.getByLabel('zone-b', { exact: true }).uncheck();
+      await page.getByLabel('GiB each').fill('1');
+      await page.getByRole('button', { name: 'Try it' }).click();
+      await page.getByText('All 2 new volumes fit.').waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'goes on by itself when the api was killed, and says so meanwhile',
     async () => {
       process.kill(stack.local.processes.api, 'SIGKILL');

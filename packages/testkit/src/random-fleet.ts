@@ -143,7 +143,7 @@ export function randomRequest(chance: Chance, { unitBytes }: Scale, fleet: Fleet
     diskChoice: chance.of('spread', 'spread', 'pack'),
     replicas: fleet.disks.length === 0 ? [] : randomReplicas(chance, fleet),
     requiredNodeId: chance.is(0.05) ? node?.id : undefined,
-    localNodeId: chance.is(0.15) ? node?.id : undefined,
+    localNodeId: chance.is(0.3) ? node?.id : undefined,
     topology: chance.is(0.9)
       ? []
       : [{ zone: chance.of('z1', undefined), region: chance.of('r1', undefined) }],

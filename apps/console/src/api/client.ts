@@ -37,6 +37,11 @@ const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
 
 export type NewVolume = { name: string; size: number; numberOfReplicas: number };
+export type WhatIf = {
+  volumes: { count: number; size: number; numberOfReplicas: number }[];
+  lose: { zones: string[]; nodes: string[] };
+  howManyMore: boolean;
+};
 export type NodeChange = { cordoned?: boolean; allowScheduling?: boolean };
 
 export const api = {
@@ -71,6 +76,8 @@ export const api = {
     ask(client.POST(`${VOLUME}/detach`, { params: { path: { clusterId, volumeId } }, body: { force } })),
   verify: (clusterId: string, volumeId: string) =>
     ask(client.POST(`${VOLUME}/verify`, { params: { path: { clusterId, volumeId } }, body: {} })),
+  simulate: (clusterId: string, body: WhatIf) =>
+    ask(client.POST(`${CLUSTER}/placements/simulate`, { params: { path: { clusterId } }, body })),
   rebuilds: async (clusterId: string) => {
     const query = { limit: PAGE_LIMIT, sort: '-queuedAt' };
     return (await ask(client.GET(`${CLUSTER}/rebuilds`, { params: { path: { clusterId }, query } }))).items;

@@ -13,4 +13,5 @@ export type Rebuild = Schema<'Rebuild'>;
 export type RebuildState = Rebuild['state'];
 export type VolumeExplanation = Schema<'Explanation'>;
 export type PlacementExplanation = Schema<'PlacementExplanation'>;
+export type Simulation = Schema<'Simulation'>;
 export type ClusterEvent = Schema<'Event'>;

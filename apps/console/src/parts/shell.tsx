@@ -1,6 +1,6 @@
 'use client';
 import { clsx } from 'clsx';
-import { Activity, Database, Gauge, HardDrive, type LucideIcon, RefreshCw } from 'lucide-react';
+import { Activity, Database, FlaskConical, Gauge, HardDrive, type LucideIcon, RefreshCw } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import type { ReactNode } from 'react';
@@ -17,6 +17,7 @@ const LINKS: { href: string; label: string; icon: LucideIcon }[] = [
   { href: paths.nodes, label: 'Nodes and disks', icon: HardDrive },
   { href: paths.rebuilds, label: 'Rebuilds', icon: RefreshCw },
   { href: paths.events, label: 'Events', icon: Activity },
+  { href: paths.whatIf, label: 'What if', icon: FlaskConical },
 ];
 
 /** The frame around every page: where one can go, which cluster this is, and how fresh what one sees is. */

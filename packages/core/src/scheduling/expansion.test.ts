@@ -26,6 +26,18 @@ describe('growing on a disk of 100 with 60 free and 50 booked', () => {
       growth: 1,
       want: false,
     },
+    {
+      name: 'the reserve counts as free here, so that down to the minimum there is more room',
+      disk: { storageReservedBytes: 10, storageScheduledBytes: 0 },
+      growth: 45,
+      want: true,
+    },
+    {
+      name: 'and one more is below the minimum',
+      disk: { storageReservedBytes: 10, storageScheduledBytes: 0 },
+      growth: 46,
+      want: false,
+    },
     { name: 'on a full disk', disk: { storageAvailableBytes: 0 }, growth: 1, want: false },
   ])('$name → $want', ({ disk, growth, want }) => {
     const limits = { overProvisioningPercentage: 100, minimalAvailablePercentage: 25 };

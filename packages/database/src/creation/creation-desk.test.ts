@@ -257,6 +257,35 @@ describe('volumes that share a transaction', () => {
     expect(Object.values(await bookedBytes())).toEqual([3 * GIB, 3 * GIB, 3 * GIB]);
   });
 
+  test('decisions that take long are spread over several transactions, and none is lost', async () => {
+    const creations = desk.for({ organizationId: seed.organizationId });
+    const slowly: typeof creations = {
+      create: (clusterId, decide) =>
+        creations.create(clusterId, (fleet, isLast) => {
+          const endsAtMs = performance.now() + 60;
+          while (performance.now() < endsAtMs);
+          return decide(fleet, isLast);
+        }),
+    };
+    const { organizationId, projectId, clusterId } = seed;
+    const ports = {
+      store: new PostgresStore(scope),
+      clock: systemClock,
+      random: systemRandom,
+      creations: slowly,
+    };
+    const input = { organizationId, projectId, clusterId, sizeBytes: GIB };
+    await Promise.all(
+      Array.from({ length: 8 }, (_, n) => createVolume(ports, { ...input, name: `slow-${n}` })),
+    );
+    const { rows } = await owner.query(
+      'SELECT count(DISTINCT transaction_id)::int AS transactions FROM event',
+    );
+    // The first goes alone; of the others two or so are decided in the time of one transaction.
+    expect(rows[0].transactions).toBeGreaterThan(3);
+    expect(Object.values(await bookedBytes())).toEqual([8 * GIB, 8 * GIB, 8 * GIB]);
+  });
+
   test('each leaves its event, its wake-up and its audit entry', async () => {
     const audited = desk.for({ organizationId: seed.organizationId, audit: () => auditEntry('r-1') });
     const { organizationId, projectId, clusterId } = seed;

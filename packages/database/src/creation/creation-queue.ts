@@ -18,6 +18,8 @@ import { type CreationPlace, insertBelongings, insertVolumes, lockForBooking } f
 
 /** Volumes of one transaction: it takes a few milliseconds, and its statements stay far below 65,535 parameters. */
 const BATCH_MAX = 64;
+/** Decisions of one transaction: a refusal is explained, which takes a while, and nothing else runs meanwhile. */
+const DECIDE_MS_MAX = 100;
 /** Waiting volumes: some seconds of work. Who comes later is told to try again. */
 const WAITING_MAX = 2_000;
 /** One that loses this often races with more writers than a fleet ever has. The last time it does without places. */
@@ -77,7 +79,7 @@ export class CreationQueue {
   }
 
   /** Never throws: whatever happens is told to those who wait. */
-  async #process(batch: readonly Waiting[]): Promise<void> {
+  async #process(batch: Waiting[]): Promise<void> {
     const startedAtMs = performance.now();
     try {
       const results = await transaction(this.scope, (sql) => this.#attempt(sql, batch));
@@ -99,9 +101,9 @@ export class CreationQueue {
     else if (first !== undefined) this.#again(first, error);
   }
 
-  async #attempt(sql: Sql, batch: readonly Waiting[]): Promise<Map<Decided, Outcome>> {
+  async #attempt(sql: Sql, batch: Waiting[]): Promise<Map<Decided, Outcome>> {
     const fleet = await this.#refresh(sql);
-    const decided = batch.map((waiting) => decideOne(waiting, fleet)).filter((one) => one !== undefined);
+    const decided = this.#decide(batch, fleet);
     const disks = await lockForBooking(sql, this.place.clusterId, bookedDisks(decided));
     const check = new BookingCheck(disks, fleet);
     const held = decided.filter(({ decision }) => check.take(decision));
@@ -112,6 +114,21 @@ export class CreationQueue {
         return [one, made.has(one) ? 'made' : 'name-taken'];
       }),
     );
+  }
+
+  /** Decides in turn, for as long as that may take; who is left waits for the next transaction. */
+  #decide(batch: Waiting[], fleet: KnownFleet): Decided[] {
+    const endsAtMs = performance.now() + DECIDE_MS_MAX;
+    const decided: Decided[] = [];
+    for (const [index, waiting] of batch.entries()) {
+      if (index > 0 && performance.now() > endsAtMs) {
+        this.#waiting.unshift(...batch.splice(index));
+        break;
+      }
+      const one = decideOne(waiting, fleet);
+      if (one !== undefined) decided.push(one);
+    }
+    return decided;
   }
 
   async #refresh(sql: Sql): Promise<KnownFleet> {

@@ -55,7 +55,7 @@ test(`agrees with the linear path and with the definition in ${FLEETS * DECISION
 function runFleet(seed: number, seen: Map<string, number>): string | undefined {
   const chance = new Chance(seed);
   const scale = randomScale(chance);
-  // Every third fleet is of like nodes, and only bookings change it.
+  // Every third fleet is of like nodes, and stays so but for a disk that is now and then of another size.
   const isUniform = seed % 3 === 0;
   let view = isUniform ? randomUniformFleet(chance, scale) : randomFleet(chance, scale);
   const index = buildFleetIndex(view);
@@ -71,7 +71,7 @@ function runFleet(seed: number, seen: Map<string, number>): string | undefined {
     if (problem !== undefined) return `decision ${decision}: ${problem}`;
     const bookedId = fast.kind === 'placed' && chance.is(0.8) ? fast.diskId : undefined;
     if (bookedId !== undefined) view = book(view, index, bookedId, request.sizeBytes);
-    if (!isUniform) view = change(chance, scale, view, index);
+    view = isUniform ? resize(chance, view, index) : change(chance, scale, view, index);
   }
   return checkFleetIndex(index, view)[0] ?? orderMatters(chance, scale, view);
 }
@@ -156,6 +156,15 @@ function sumOf(disks: readonly StorageDisk[]): Capacity {
 function book(view: FleetView, index: FleetIndex, diskId: StorageDisk['id'], sizeBytes: number): FleetView {
   index.book(diskId, { sizeBytes, writtenBytes: 0 });
   return withBooking(view, diskId, sizeBytes);
+}
+
+function resize(chance: Chance, view: FleetView, index: FleetIndex): FleetView {
+  const disk = view.disks[chance.below(view.disks.length)];
+  if (disk === undefined || chance.is(0.9)) return view;
+  const bytes = disk.storageMaximumBytes * chance.of(1, 1.5);
+  const next = { ...disk, storageMaximumBytes: bytes, storageAvailableBytes: bytes };
+  index.putDisk(next);
+  return { ...view, disks: view.disks.map((other) => (other.id === next.id ? next : other)) };
 }
 
 /** Something happens to the fleet, to the view and to the index alike. */

@@ -78,6 +78,7 @@ export class FleetStructure {
     const before = entry.facts;
     entry.facts = node;
     entry.zone = zoneKey(node);
+    entry.evicting = node.evictionRequested;
     entry.open = this.isNodeOpen(node) === undefined;
     if (before === undefined || nodeKind(before) !== nodeKind(node)) this.unsettled.add(entry);
     else this.refresh(entry);

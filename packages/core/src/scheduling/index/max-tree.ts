@@ -67,6 +67,18 @@ export class MaxTree {
     }
   }
 
+  /** The position of the leftmost leaf with the largest value of one key. */
+  leafOfLargest(index: number): number {
+    const { keys, width, firstLeaf } = this;
+    let node = 1;
+    while (node < firstLeaf) {
+      node *= 2;
+      const left = node * width + index;
+      if (at(keys, left) < at(keys, left + width)) node += 1;
+    }
+    return node - firstLeaf;
+  }
+
   /** The position of the leftmost leaf below a node. */
   leftmost(node: number): number {
     let leaf = node;

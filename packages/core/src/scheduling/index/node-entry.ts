@@ -19,6 +19,8 @@ export type NodeEntry = {
   zone: ZoneKey;
   /** Passes what no request changes: ready, not cordoned, not being emptied, scheduling allowed, engine known. */
   open: boolean;
+  /** Being emptied: what stands there is to be replaced elsewhere. */
+  evicting: boolean;
   /** Its disks, by id, so that the first of equals is the one with the smallest id. */
   slots: number[];
   /** Where it stands; both change when groups do. */
@@ -27,5 +29,14 @@ export type NodeEntry = {
 };
 
 export function unknownNode(id: NodeId): NodeEntry {
-  return { id, facts: undefined, zone: '', open: false, slots: [], group: undefined, position: 0 };
+  return {
+    id,
+    facts: undefined,
+    zone: '',
+    open: false,
+    evicting: false,
+    slots: [],
+    group: undefined,
+    position: 0,
+  };
 }

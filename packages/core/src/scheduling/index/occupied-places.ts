@@ -40,7 +40,7 @@ export class OccupiedPlaces {
       this.nodes.addOnce(node);
       this.zones.addOnce(node.zone);
       const isDiskEvicting = slot !== undefined && lookup.columns.isEvicting(slot);
-      if (isLeavingPlace(replica, node.facts.evictionRequested, isDiskEvicting)) continue;
+      if (isLeavingPlace(replica, node.evicting, isDiskEvicting)) continue;
       this.stayingNodes.addOnce(node);
       this.stayingZones.addOnce(node.zone);
     }

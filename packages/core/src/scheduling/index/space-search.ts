@@ -51,8 +51,10 @@ export class SpaceSearch {
   mostUsableNode(members: readonly { readonly view: DiskClassView }[]): NodeEntry | undefined {
     this.begin(this.demand.sizeBytes);
     const first = largestFirst(members, SUM);
-    if (first !== undefined) this.visitNodes(first, 1);
-    for (const { view } of members) if (view !== first) this.visitNodes(view, 1);
+    if (first !== undefined && !this.takesTop(first)) this.visitNodes(first, 1);
+    for (const { view } of members) {
+      if (view !== first && view.tree.key(1, SUM) >= this.bestBytes) this.visitNodes(view, 1);
+    }
     return this.node;
   }
 
@@ -70,6 +72,15 @@ export class SpaceSearch {
     this.node = undefined;
     this.slot = undefined;
     this.bestBytes = Number.NEGATIVE_INFINITY;
+  }
+
+  /**
+   * The usual case in one short walk: the node with the largest sum of the view may take the replica on all its disks.
+   * No other node of the view beats it then, and of its equals it has the smallest id.
+   */
+  private takesTop(view: DiskClassView): boolean {
+    this.judgeNode(view.nodes[view.tree.leafOfLargest(SUM)]);
+    return this.node !== undefined && this.bestBytes === view.tree.key(1, SUM);
   }
 
   private visitNodes(view: DiskClassView, at_: number): void {

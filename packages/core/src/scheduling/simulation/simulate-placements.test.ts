@@ -188,9 +188,7 @@ describe('losses', () => {
 
   test('what is lost is built elsewhere, where nothing of the volume is', () => {
     const result = simulate({ lose: { nodes: ['a'] } }, view(THREE, [anExisting('v', both)]));
-    expect(result.sentence).toBe(
-      '1 existing volumes lose 1 replicas, and all of them can be built elsewhere.',
-    );
+    expect(result.sentence).toBe('1 existing volume loses 1 replica, and each can be built elsewhere.');
     expect(result).toMatchObject({ allFit: true, lost: { nodes: 1, disks: 1 } });
     expect(result.existing).toMatchObject({
       volumesHit: 1,
@@ -218,7 +216,7 @@ describe('losses', () => {
     expect(result.allFit).toBe(false);
     expect(result.existing).toMatchObject({ volumesLost: 1, replaced: { total: 0 }, stranded: { total: 0 } });
     expect(result.existing.lostVolumes.shown).toEqual([{ volumeId: 'v', volumeName: 'v' }]);
-    expect(result.sentence).toContain('1 volumes lose every full copy');
+    expect(result.sentence).toContain('1 volume loses every full copy');
   });
 
   test('a replica that fits nowhere else is stranded, with the reason and the cures', () => {

@@ -81,12 +81,16 @@ function sentenceOf(shapes: readonly ShapeResult[], existing: ExistingResult): s
   const parts: string[] = [];
   const asked = shapes.reduce((sum, shape) => sum + shape.asked, 0);
   const fit = shapes.reduce((sum, shape) => sum + shape.fit, 0);
-  if (asked > 0)
-    parts.push(fit === asked ? `all ${asked} new volumes fit` : `${fit} of ${asked} new volumes fit`);
+  if (asked > 0) parts.push(sentenceOfNew(fit, asked));
   if (existing.replicasLost > 0) parts.push(sentenceOfLosses(existing));
   if (parts.length === 0) return 'Nothing was asked to be placed, and nothing is lost.';
   const sentence = parts.join('; ');
   return `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}.`;
+}
+
+function sentenceOfNew(fit: number, asked: number): string {
+  if (asked === 1) return fit === 1 ? 'the new volume fits' : 'the new volume does not fit';
+  return fit === asked ? `all ${asked} new volumes fit` : `${fit} of ${asked} new volumes fit`;
 }
 
 function sentenceOfLosses({
@@ -95,10 +99,22 @@ function sentenceOfLosses({
   replicasStranded,
   volumesLost,
 }: ExistingResult): string {
-  const lost = `${volumesHit} existing volumes lose ${replicasLost} replicas`;
+  const lost = `${counted(volumesHit, 'existing volume')} ${verb(volumesHit, 'lose')} ${counted(replicasLost, 'replica')}`;
   const outcome = [
-    ...(replicasStranded > 0 ? [`${replicasStranded} of them fit nowhere else`] : []),
-    ...(volumesLost > 0 ? [`${volumesLost} volumes lose every full copy`] : []),
+    ...(replicasStranded > 0
+      ? [`${replicasStranded} of them ${verb(replicasStranded, 'fit')} nowhere else`]
+      : []),
+    ...(volumesLost > 0
+      ? [`${counted(volumesLost, 'volume')} ${verb(volumesLost, 'lose')} every full copy`]
+      : []),
   ];
-  return `${lost}, ${outcome.length > 0 ? outcome.join(' and ') : 'and all of them can be built elsewhere'}`;
+  return `${lost}, ${outcome.length > 0 ? outcome.join(' and ') : 'and each can be built elsewhere'}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function verb(count: number, plural: string): string {
+  return count === 1 ? `${plural}s` : plural;
 }

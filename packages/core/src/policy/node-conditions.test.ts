@@ -1,0 +1,29 @@
+import { aNode } from '@holdfast/testkit/fleet-builder.js';
+import { describe, expect, test } from '@jest/globals';
+import { effectiveSettings } from '../settings/effective.js';
+import { isNodeReady, nodeReadyCondition, nodeSchedulableCondition } from './node-conditions.js';
+
+describe('nodeSchedulableCondition: cordoned, and the setting minds it', () => {
+  test.each([
+    { cordoned: false, minds: true, want: 'True' },
+    { cordoned: false, minds: false, want: 'True' },
+    { cordoned: true, minds: false, want: 'True' },
+    { cordoned: true, minds: true, want: 'KubernetesNodeCordoned' },
+  ])('cordoned $cordoned, minded $minds → $want', ({ cordoned, minds, want }) => {
+    const settings = effectiveSettings({ 'disable-scheduling-on-cordoned-node': minds });
+    const { status, reason } = nodeSchedulableCondition(cordoned, settings);
+    expect(status === 'True' ? status : reason).toBe(want);
+  });
+});
+
+test('a node is ready while its agent is heard, and its condition names it when it is not', () => {
+  expect(nodeReadyCondition(true, 'n')).toMatchObject({ status: 'True', message: '' });
+  expect(nodeReadyCondition(false, 'n')).toMatchObject({ status: 'False', reason: 'AgentSilent' });
+  expect(nodeReadyCondition(false, 'n').message).toContain('agent on n');
+});
+
+test('a node without a condition is not ready: nobody has heard of it', () => {
+  expect(isNodeReady(aNode('n'))).toBe(true);
+  expect(isNodeReady(aNode('n', { ready: false }))).toBe(false);
+  expect(isNodeReady({ conditions: [] })).toBe(false);
+});
