@@ -188,7 +188,7 @@ describe('losses', () => {
 
   test('what is lost is built elsewhere, where nothing of the volume is', () => {
     const result = simulate({ lose: { nodes: ['a'] } }, view(THREE, [anExisting('v', both)]));
-    expect(result.sentence).toBe('1 existing volume loses 1 replica, and each can be built elsewhere.');
+    expect(result.sentence).toBe('1 existing volume loses 1 replica, which can be built elsewhere.');
     expect(result).toMatchObject({ allFit: true, lost: { nodes: 1, disks: 1 } });
     expect(result.existing).toMatchObject({
       volumesHit: 1,
@@ -221,8 +221,10 @@ describe('losses', () => {
 
   test('a replica that fits nowhere else is stranded, with the reason and the cures', () => {
     const nodes = { a: THREE.a, b: THREE.b };
-    const { existing, allFit } = simulate({ lose: { nodes: ['a'] } }, view(nodes, [anExisting('v', both)]));
+    const result = simulate({ lose: { nodes: ['a'] } }, view(nodes, [anExisting('v', both)]));
+    const { sentence, existing, allFit } = result;
     expect(allFit).toBe(false);
+    expect(sentence).toBe('1 existing volume loses 1 replica, which fits nowhere else.');
     expect(existing.stranded.shown[0]?.why).toContain('1 node holds a replica of it');
     expect(existing.firstStranded?.cures.length).toBeGreaterThan(0);
   });

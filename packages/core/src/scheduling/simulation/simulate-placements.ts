@@ -100,15 +100,18 @@ function sentenceOfLosses({
   volumesLost,
 }: ExistingResult): string {
   const lost = `${counted(volumesHit, 'existing volume')} ${verb(volumesHit, 'lose')} ${counted(replicasLost, 'replica')}`;
+  const stranded =
+    replicasLost === 1
+      ? 'which fits nowhere else'
+      : `${replicasStranded} of them ${verb(replicasStranded, 'fit')} nowhere else`;
   const outcome = [
-    ...(replicasStranded > 0
-      ? [`${replicasStranded} of them ${verb(replicasStranded, 'fit')} nowhere else`]
-      : []),
+    ...(replicasStranded > 0 ? [stranded] : []),
     ...(volumesLost > 0
       ? [`${counted(volumesLost, 'volume')} ${verb(volumesLost, 'lose')} every full copy`]
       : []),
   ];
-  return `${lost}, ${outcome.length > 0 ? outcome.join(' and ') : 'and each can be built elsewhere'}`;
+  if (outcome.length > 0) return `${lost}, ${outcome.join(' and ')}`;
+  return `${lost}, ${replicasLost === 1 ? 'which' : 'each of which'} can be built elsewhere`;
 }
 
 function counted(count: number, noun: string): string {
