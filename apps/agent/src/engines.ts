@@ -7,6 +7,7 @@
 import type {
   DropReplica,
   EngineReport,
+  FillVolume,
   LayerCommand,
   StartEngine,
   StartEngineReply,
@@ -75,6 +76,10 @@ export class Engines {
   async tuneRebuild(volumeId: string, rebuildId: string, tuning: TuneRebuild): Promise<void> {
     const { host } = this.require(volumeId, tuning.epoch);
     await host.peer.call('tune-rebuild', { volumeId, rebuildId, tuning });
+  }
+
+  async fill(volumeId: string, fill: FillVolume): Promise<void> {
+    await this.require(volumeId, fill.epoch).host.peer.call('fill', { volumeId, fill });
   }
 
   async layers(volumeId: string, epoch: number): Promise<VolumeLayers> {

@@ -59,6 +59,12 @@ export class NbdGateway {
     connection: { negotiated: Negotiated; rest: string },
   ): Promise<null> | undefined {
     const name = parseExportName(exportName);
+    if (name?.kind === 'snapshot') {
+      // Of a volume that is attached nowhere, too: then nobody has opened the copy yet.
+      return this.replicas
+        .ensureOpen(name.replicaId)
+        .then(({ peer }) => peer.call('connection', connection, socket));
+    }
     if (name !== undefined) {
       return this.replicas.hostOf(name.replicaId)?.peer.call('connection', connection, socket);
     }

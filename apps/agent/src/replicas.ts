@@ -133,7 +133,7 @@ export class Replicas {
   describe(name: ReplicaExportName): ExportInfo | undefined {
     const known = this.known.get(name.replicaId);
     if (known === undefined || !sameSecret(known.metadata.secret, name.secret)) return undefined;
-    const readOnly = name.kind === 'layer';
+    const readOnly = name.kind !== 'replica';
     return { sizeBytes: known.metadata.sizeBytes, readOnly, blockSizeMinBytes: readOnly ? 1 : 4096 };
   }
 
@@ -185,7 +185,8 @@ export class Replicas {
     this.known.set(replicaId, { disk, metadata, writtenBytes, record });
   }
 
-  private async ensureOpen(replicaId: string): Promise<ReplicaHost> {
+  /** The host that has the copy open; opens it where none has. @throws StorageFault `replica.not_found` */
+  async ensureOpen(replicaId: string): Promise<ReplicaHost> {
     const known = this.known.get(replicaId);
     if (known === undefined) {
       throw new StorageFault('replica.not_found', { publicMessage: 'there is no such copy here' });

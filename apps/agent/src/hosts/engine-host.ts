@@ -99,6 +99,10 @@ peer.handle('cancel-rebuild', async ({ volumeId, rebuildId }) => {
   await find(volumeId).cancelRebuild(rebuildId);
   return null;
 });
+peer.handle('fill', async ({ volumeId, fill }) => {
+  find(volumeId).startFill(fill);
+  return null;
+});
 peer.handle('tune-rebuild', async ({ volumeId, rebuildId, tuning }) => {
   const { paused, bandwidthBytesPerSecond } = tuning;
   find(volumeId).tuneRebuild(rebuildId, { paused, bandwidthBytesPerSecond });

@@ -2,6 +2,7 @@
 import type {
   ChecksumReply,
   EngineReport,
+  FillVolume,
   LayerCommand,
   ReplicaReport,
   StartEngine,
@@ -33,6 +34,7 @@ export type EngineHostMethods = {
   'stop-all': { params: null; result: null };
   rebuild: { params: { volumeId: string; rebuild: StartRebuild }; result: null };
   'cancel-rebuild': { params: { volumeId: string; rebuildId: string }; result: null };
+  fill: { params: { volumeId: string; fill: FillVolume }; result: null };
   'tune-rebuild': { params: { volumeId: string; rebuildId: string; tuning: TuneRebuild }; result: null };
   layers: { params: { volumeId: string }; result: VolumeLayers };
   'change-layers': { params: { volumeId: string; command: LayerCommand }; result: null };

@@ -5,6 +5,7 @@
 import {
   createReplicaSchema,
   dropReplicaSchema,
+  fillVolumeSchema,
   layerCommandSchema,
   openReplicaSchema,
   startEngineSchema,
@@ -97,6 +98,10 @@ function engineRoutes(scope: FastifyInstance, { engines }: ControlServerOptions)
   scope.patch('/v1/engines/:volumeId/rebuilds/:rebuildId', async ({ params, body }) => {
     const { volumeId, rebuildId } = check(rebuildParams, params);
     await engines.tuneRebuild(volumeId, rebuildId, check(tuneRebuildSchema, body));
+    return {};
+  });
+  scope.post('/v1/engines/:volumeId/fill', async ({ params, body }) => {
+    await engines.fill(check(volumeParams, params).volumeId, check(fillVolumeSchema, body));
     return {};
   });
   scope.get('/v1/engines/:volumeId/layers', ({ params, query }) =>

@@ -80,6 +80,15 @@ export const engineReportSchema = z.object({
     .max(64),
   writtenBytes: bytes,
   rebuilds: z.array(rebuildReportSchema).max(64),
+  /** The filling of a new volume from a snapshot of another one, once it was asked for. */
+  fill: z
+    .object({
+      fillId: uuid,
+      state: z.enum(['running', 'succeeded', 'failed']),
+      bytes,
+      error: z.string().max(1024),
+    })
+    .optional(),
 });
 
 export const heartbeatSchema = z.object({
@@ -192,6 +201,18 @@ export const startRebuildSchema = z.object({
   options: rebuildOptionsSchema.optional(),
 });
 
+/**
+ * POST /v1/engines/{volumeId}/fill: fills a new volume with what a snapshot of another volume reads as; the sources are
+ * copies of that one, tried in order. Nobody may use the volume until the report says `succeeded`. The same fillId twice
+ * is one filling; after a failure it begins again.
+ */
+export const fillVolumeSchema = z.object({
+  epoch: counter,
+  fillId: uuid,
+  snapshotId: uuid,
+  sources: z.array(replicaAddressSchema).min(1).max(64),
+});
+
 /** PATCH /v1/engines/{volumeId}/rebuilds/{rebuildId}: how fast it goes, or that it waits. Repeating is fine. */
 export const tuneRebuildSchema = z.object({
   epoch: counter,
@@ -284,6 +305,7 @@ export type StartEngine = z.infer<typeof startEngineSchema>;
 export type StartEngineReply = z.infer<typeof startEngineReplySchema>;
 export type RebuildOptions = z.infer<typeof rebuildOptionsSchema>;
 export type StartRebuild = z.infer<typeof startRebuildSchema>;
+export type FillVolume = z.infer<typeof fillVolumeSchema>;
 export type TuneRebuild = z.infer<typeof tuneRebuildSchema>;
 export type LayerCommand = z.infer<typeof layerCommandSchema>;
 export type VolumeLayers = z.infer<typeof volumeLayersSchema>;

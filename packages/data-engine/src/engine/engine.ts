@@ -18,6 +18,7 @@ import { agreeOnLayers } from './agree-on-layers.js';
 import { Copies } from './copies.js';
 import { DropMarks } from './drop-marks.js';
 import type { EngineDependencies, EngineSpec, RebuildSpec } from './engine-state.js';
+import { Fill, type FillSpec } from './fill.js';
 import { openLink, type ReplicaLink } from './replica-link.js';
 import { Resync } from './resync.js';
 import { Settling } from './settling.js';
@@ -40,6 +41,7 @@ export class Engine {
   private readonly sockets = new Set<Socket>();
   private rebuilds: RebuildRun[] = [];
   private resync: Resync | undefined;
+  private fill: Fill | undefined;
   private isOpen = false;
   private writtenBytes = 0;
   private askedWrittenMs = 0;
@@ -134,6 +136,17 @@ export class Engine {
     this.dependencies.onChange();
   }
 
+  /** Fills the volume from a snapshot of another one. The same id twice is one filling. */
+  startFill(spec: FillSpec): void {
+    this.copies.requireServing();
+    if (this.fill?.fillId === spec.fillId && this.fill.report().state !== 'failed') return;
+    if (this.fill?.report().state === 'running') {
+      throw new StorageFault('engine.busy', { publicMessage: 'the volume is being filled already' });
+    }
+    this.fill = new Fill(this, spec);
+    this.fill.start(this.dependencies.onChange);
+  }
+
   get isRebuilding(): boolean {
     return this.rebuilds.some(({ isRunning }) => isRunning);
   }
@@ -192,6 +205,7 @@ export class Engine {
       })),
       writtenBytes: this.writtenBytes,
       rebuilds: this.rebuilds.map((run) => run.report()),
+      fill: this.fill?.report(),
     };
   }
 
@@ -216,6 +230,7 @@ export class Engine {
 
   private async letGo(): Promise<void> {
     for (const run of this.rebuilds) await run.cancel();
+    await this.fill?.cancel();
     if (this.resync === undefined) await this.drops.settled();
     await this.device.exclusive(async () => {
       if (this.copies.stopReason !== undefined || !this.isOpen) return;

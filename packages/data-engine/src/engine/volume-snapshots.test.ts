@@ -11,6 +11,7 @@ import {
   read,
   rebuild,
   SIZE,
+  until,
   useClusters,
   write,
 } from '../../test/engine-cluster.js';
@@ -142,6 +143,46 @@ describe('snapshots', () => {
     await write(next, 3 * SIZE - MIB, crypto.randomBytes(MIB));
     await next.stop();
     expect((await volume.checksums()).size).toBe(1);
+  });
+});
+
+describe('a clone', () => {
+  test('is filled with what a snapshot reads as, over several layers, and larger than it', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    await write(engine, 0, crypto.randomBytes(6 * MIB));
+    await take(engine, 'a');
+    await write(engine, 4 * MIB, crypto.randomBytes(8 * MIB));
+    await engine.device.writeZeroes(MIB, MIB, { fua: false, mayPunch: true });
+    const b = await take(engine, 'b');
+    const wanted = await read(engine, 0, 16 * MIB);
+    await write(engine, 0, crypto.randomBytes(MIB));
+    await engine.stop();
+
+    const clone = await cluster(2, 2 * SIZE);
+    const next = await clone.start(1);
+    await write(next, 14 * MIB, Buffer.alloc(4096));
+    const sources = volume.copies.map(({ address }) => address);
+    // The first source is gone; the second one does it.
+    volume.copy(0).node.die();
+    const fill = { fillId: crypto.randomUUID(), snapshotId: b, sources };
+    next.startFill(fill);
+    next.startFill(fill);
+    await until(next, () => next.report().fill?.state !== 'running');
+    expect(next.report().fill).toMatchObject({ state: 'succeeded', error: '' });
+    await expectBytes(next, 0, wanted);
+    await next.stop();
+    expect((await clone.checksums()).size).toBe(1);
+  });
+
+  test('of a snapshot that is not there fails and says so', async () => {
+    const volume = await cluster(1);
+    const clone = await cluster(1);
+    const next = await clone.start(1);
+    const sources = [volume.copy(0).address];
+    next.startFill({ fillId: crypto.randomUUID(), snapshotId: crypto.randomUUID(), sources });
+    await until(next, () => next.report().fill?.state !== 'running');
+    expect(next.report().fill).toMatchObject({ state: 'failed', error: expect.stringContaining('snapshot') });
   });
 });
 

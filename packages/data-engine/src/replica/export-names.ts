@@ -6,11 +6,17 @@
  */
 import { isId } from '@holdfast/core/model/ids.js';
 
+/**
+ * A `snapshot` is the device as it read when a layer was frozen. It never changes, so it is bound to no epoch: a copy of a
+ * volume that is attached, detached or taken over meanwhile goes on serving it.
+ */
 export type ReplicaExportName =
+  | { kind: 'snapshot'; replicaId: string; layerId: string; secret: string }
   | { kind: 'replica'; replicaId: string; epoch: number; secret: string }
   | { kind: 'layer'; replicaId: string; layerId: string; epoch: number; secret: string };
 
 export function formatExportName(name: ReplicaExportName): string {
+  if (name.kind === 'snapshot') return `@snapshot.${name.replicaId}.${name.layerId}.${name.secret}`;
   const layer = name.kind === 'layer' ? `.${name.layerId}` : '';
   return `@${name.kind}.${name.replicaId}${layer}.${name.epoch}.${name.secret}`;
 }
@@ -23,6 +29,10 @@ export function parseExportName(text: string): ReplicaExportName | undefined {
     return isEpoch(epoch)
       ? { kind: 'replica', replicaId, epoch: Number(epoch), secret: secret.join('.') }
       : undefined;
+  }
+  if (kind === '@snapshot') {
+    const [layerId = '', ...secret] = rest;
+    return isId(layerId) ? { kind: 'snapshot', replicaId, layerId, secret: secret.join('.') } : undefined;
   }
   if (kind === '@layer') {
     const [layerId = '', epoch = '', ...secret] = rest;

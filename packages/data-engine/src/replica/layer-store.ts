@@ -34,6 +34,10 @@ export class LayerStore {
     return this.current;
   }
 
+  chainOf(layers: readonly LayerMetadata[]): Chain {
+    return new Chain(layers.map(({ file }) => this.require(file)));
+  }
+
   layerIn(file: string): Layer | undefined {
     return this.files.get(file);
   }

@@ -1,12 +1,12 @@
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
 import { NbdErrno } from '../nbd/constants.js';
 import { NbdError } from '../nbd/errors.js';
 import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
-import { layerExtents } from './chain.js';
+import { type Chain, layerExtents } from './chain.js';
+import type { ReplicaExportName } from './export-names.js';
 import type { Layer } from './layer.js';
 import type { Replica } from './replica.js';
-import { staleEpoch } from './replica-faults.js';
+import { snapshotNotFound, staleEpoch } from './replica-faults.js';
 
 /** A copy as its engine sees it. Every request speaks at the epoch the connection was opened at. */
 export class ReplicaExport implements NbdExport {
@@ -55,29 +55,18 @@ export class ReplicaExport implements NbdExport {
   }
 }
 
-/** One frozen layer by itself: what a rebuild copies. Blocks the layer does not hold are reported as holes. */
-export class LayerExport implements NbdExport {
+/** What does not change any more. */
+abstract class FrozenExport implements NbdExport {
   readonly readOnly = true;
   readonly blockSizeMinBytes = 1;
+  abstract readonly sizeBytes: number;
 
-  constructor(private readonly layer: Layer) {}
+  abstract read(offset: number, lengthBytes: number): Promise<Payload>;
 
-  get sizeBytes(): number {
-    return this.layer.sizeBytes;
-  }
-
-  async read(offset: number, lengthBytes: number): Promise<Payload> {
-    const buffer = Buffer.allocUnsafe(lengthBytes);
-    await this.layer.readInto(buffer, offset);
-    return [buffer];
-  }
+  abstract blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]>;
 
   async flush(): Promise<void> {
     // Frozen layers were flushed when they were frozen.
-  }
-
-  async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
-    return layerExtents(this.layer, offset, lengthBytes, extentsMax);
   }
 
   write(): Promise<void> {
@@ -97,18 +86,62 @@ export class LayerExport implements NbdExport {
   }
 }
 
+/** One frozen layer by itself: what a rebuild copies. Blocks the layer does not hold are reported as holes. */
+export class LayerExport extends FrozenExport {
+  constructor(private readonly layer: Layer) {
+    super();
+  }
+
+  get sizeBytes(): number {
+    return this.layer.sizeBytes;
+  }
+
+  async read(offset: number, lengthBytes: number): Promise<Payload> {
+    const buffer = Buffer.allocUnsafe(lengthBytes);
+    await this.layer.readInto(buffer, offset);
+    return [buffer];
+  }
+
+  async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
+    return layerExtents(this.layer, offset, lengthBytes, extentsMax);
+  }
+}
+
+/** The device as it was when a layer was frozen: what a clone is made of. */
+export class SnapshotExport extends FrozenExport {
+  constructor(
+    private readonly chain: Chain,
+    readonly sizeBytes: number,
+  ) {
+    super();
+  }
+
+  async read(offset: number, lengthBytes: number): Promise<Payload> {
+    return [await this.chain.read(offset, lengthBytes)];
+  }
+
+  async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
+    return this.chain.extents(offset, lengthBytes, extentsMax);
+  }
+}
+
 /** @throws StorageFault when the name asks for something the copy does not export at this epoch. */
-export function openExport(
-  replica: Replica,
-  name: { kind: 'replica' | 'layer'; layerId?: string; epoch: number },
-): NbdExport {
-  const { epoch, layers } = replica.metadata;
+export function openExport(replica: Replica, name: ReplicaExportName): NbdExport {
+  const { epoch } = replica.metadata;
+  if (name.kind === 'snapshot') {
+    const frozen = requireFrozen(replica, name.layerId);
+    return new SnapshotExport(replica.chainUpTo(name.layerId), frozen.sizeBytes);
+  }
   if (name.epoch !== epoch) throw staleEpoch(name.epoch, epoch);
   if (name.kind === 'replica') return new ReplicaExport(replica, epoch);
-  const layer = name.layerId === undefined ? undefined : replica.layer(name.layerId);
-  const isHead = layers.at(-1)?.id === name.layerId;
-  if (layer === undefined || isHead) {
-    throw new StorageFault('snapshot.not_found', { publicMessage: 'the copy has no such frozen layer' });
-  }
-  return new LayerExport(layer);
+  return new LayerExport(requireFrozen(replica, name.layerId));
+}
+
+function requireFrozen(replica: Replica, layerId: string): Layer {
+  const { layers, rebuildId } = replica.metadata;
+  const layer = replica.layer(layerId);
+  const isHead = layers.at(-1)?.id === layerId;
+  // Until a rebuild has ended nobody knows what the layers of its target hold.
+  if (layer === undefined || isHead || rebuildId !== null) throw snapshotNotFound();
+  return layer;
 }

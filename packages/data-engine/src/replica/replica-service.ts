@@ -83,8 +83,10 @@ export class ReplicaService {
       const served = await this.find(name.replicaId);
       if (served.replica.metadata.secret !== name.secret) throw notFound();
       const target = openExport(served.replica, name);
-      served.sockets.set(socket, name.epoch);
-      socket.on('close', () => served.sockets.delete(socket));
+      if (name.kind !== 'snapshot') {
+        served.sockets.set(socket, name.epoch);
+        socket.on('close', () => served.sockets.delete(socket));
+      }
       serveExport(socket, negotiated, rest, target);
     } catch (error) {
       const refusal = handshakeRefusal(negotiated, error instanceof Error ? error.message : 'refused');

@@ -17,6 +17,7 @@ import { Layer } from './layer.js';
 import { LayerStore } from './layer-store.js';
 import {
   type Adoption,
+  chainUpTo,
   newHead,
   withAdopted,
   withoutFreeze,
@@ -118,6 +119,11 @@ export class Replica {
   layer(layerId: string): Layer | undefined {
     const found = this.meta.layers.find(({ id }) => id === layerId);
     return found && this.store.layerIn(found.file);
+  }
+
+  /** The device as it read when the layer was frozen. */
+  chainUpTo(layerId: string): Chain {
+    return this.store.chainOf(chainUpTo(this.meta.layers, layerId));
   }
 
   async read(offset: number, lengthBytes: number): Promise<Payload> {
