@@ -23,10 +23,10 @@ export class CapacitySummary {
   private count = 0;
   private readonly usable = new Extremes();
   private readonly shares = new Extremes();
-  private readonly byTotal = new Map<number, CapacityPart>();
+  /** Made when a capacity comes out of order. */
+  private byTotal: Map<number, CapacityPart> | undefined;
   private readonly parts: CapacityPart[] = [];
   private last: CapacityPart | undefined;
-  private isInOrder = true;
   private sums: { usable: number; shares: number } | undefined;
 
   add(usableBytes: number, totalBytes: number): void {
@@ -80,14 +80,16 @@ export class CapacitySummary {
     return sum > 0 ? sum / this.count : Number.POSITIVE_INFINITY;
   }
 
-  /** Options of one capacity often come one after the other, and capacities in their order. */
+  /** Capacities that come in their order, as those of the index do, need no map. */
   private sumOf(totalBytes: number): ExactSum {
-    if (this.last?.totalBytes === totalBytes) return this.last.sum;
-    let part = this.byTotal.get(totalBytes);
+    const { last } = this;
+    if (last?.totalBytes === totalBytes) return last.sum;
+    const isNext = this.byTotal === undefined && (last === undefined || totalBytes > last.totalBytes);
+    if (!isNext) this.byTotal ??= new Map(this.parts.map((part) => [part.totalBytes, part]));
+    let part = this.byTotal?.get(totalBytes);
     if (part === undefined) {
       part = { totalBytes, sum: new ExactSum() };
-      this.byTotal.set(totalBytes, part);
-      if (this.last !== undefined && totalBytes < this.last.totalBytes) this.isInOrder = false;
+      this.byTotal?.set(totalBytes, part);
       this.parts.push(part);
     }
     this.last = part;
@@ -97,7 +99,7 @@ export class CapacitySummary {
   private addUp(): { usable: number; shares: number } {
     const usable = new ExactSum();
     let shares = 0;
-    if (!this.isInOrder) this.parts.sort((a, b) => a.totalBytes - b.totalBytes);
+    if (this.byTotal !== undefined) this.parts.sort((a, b) => a.totalBytes - b.totalBytes);
     for (const { totalBytes, sum } of this.parts) {
       usable.addSum(sum);
       shares += shareOf(sum.toNumber(), totalBytes);

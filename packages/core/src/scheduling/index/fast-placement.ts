@@ -146,7 +146,7 @@ export class FastPlacer {
   private placed(slot: number | undefined, tier: TierName): FastPlacement {
     if (slot === undefined) return NONE;
     const { structure } = this;
-    structure.expect(slot);
+    structure.remember(slot);
     return { kind: 'placed', nodeId: structure.nodeOf(slot).id, diskId: structure.diskId(slot), tier };
   }
 }

@@ -52,11 +52,11 @@ export class FleetIndex {
   }
 
   book(diskId: DiskId, { sizeBytes, writtenBytes }: DiskBooking): void {
-    this.structure.book(diskId, sizeBytes, writtenBytes);
+    this.structure.book(this.structure.recentSlot(diskId), sizeBytes, writtenBytes);
   }
 
   release(diskId: DiskId, { sizeBytes, writtenBytes }: DiskBooking): void {
-    this.structure.book(diskId, -sizeBytes, -writtenBytes);
+    this.structure.book(this.structure.slot(diskId), -sizeBytes, -writtenBytes);
   }
 
   /** Adds a node or takes in its changes. */

@@ -34,7 +34,7 @@ export class FleetStructure {
   private readonly groups = new Map<string, NodeGroup>();
   private readonly classes = new DiskClasses();
   private readonly plans = new Map<number, RequestPlan>();
-  private readonly keys = new RequestKeys();
+  private readonly keys = new RequestKeys(() => this.plans.clear());
   private readonly unsettled = new Set<NodeEntry>();
   private lastSlot = 0;
   private isNodeOpen: Check<StorageNode>;
@@ -61,14 +61,17 @@ export class FleetStructure {
     return this.nodes.get(id);
   }
 
-  /** The disk that was asked for last is asked for again: who places a replica books it next. */
   slot(id: DiskId): number | undefined {
-    if (this.diskIds[this.lastSlot] === id) return this.lastSlot;
     return this.slots.get(id);
   }
 
-  /** Names the disk that will be asked for next. */
-  expect(slot: number): void {
+  /** As `slot`, faster for the disk that was chosen last: who places a replica books it next. */
+  recentSlot(id: DiskId): number | undefined {
+    return this.diskIds[this.lastSlot] === id ? this.lastSlot : this.slots.get(id);
+  }
+
+  /** Says which disk was chosen last. */
+  remember(slot: number): void {
     this.lastSlot = slot;
   }
 
@@ -130,9 +133,9 @@ export class FleetStructure {
     this.changed(entry, true);
   }
 
-  book(id: DiskId, sizeBytes: number, writtenBytes: number): void {
-    const slot = this.slot(id);
-    if (slot === undefined) throw new Bug(`the index does not have disk ${id}, which is to be booked`);
+  /** @param slot of the disk, as `slot` or `recentSlot` found it */
+  book(slot: number | undefined, sizeBytes: number, writtenBytes: number): void {
+    if (slot === undefined) throw new Bug('a disk is to be booked that the index does not have');
     this.columns.book(slot, sizeBytes, writtenBytes);
     const node = this.nodeOf(slot);
     if (this.isSettled(node)) node.group?.refreshDisk(node, this.columns.classOf(slot));

@@ -54,8 +54,8 @@ export class HybridSearch {
   ): NodeEntry | undefined {
     const summary = new CapacitySummary();
     const contenders: Contender[] = [];
-    for (const node of nodes) this.addNode(node, summary, contenders);
     for (const member of groups) addGroup(member, this.demand.sizeBytes, summary, contenders);
+    for (const node of nodes) this.addNode(node, summary, contenders);
     addSecondExtremes(groups, summary);
     return this.decide(contenders, summary, alpha);
   }

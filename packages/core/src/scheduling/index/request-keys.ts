@@ -12,15 +12,20 @@ const SELECTORS_MAX = 4096;
 export class RequestKeys {
   private readonly single = new Map<string, number>();
   private readonly several = new Map<string, number>();
-  /** 0 is the empty selector. Numbers are never used twice: an old plan may still be known by one. */
+  /** 0 is the empty selector. */
   private last = 0;
 
+  /** @param forget is told when numbers are about to be given out anew: nothing may be known by an old one */
+  constructor(private readonly forget: () => void) {}
+
   of(request: PlacementRequest): number {
+    // Before either is looked up, so that both numbers of a key are from one numbering.
+    if (this.last > SELECTORS_MAX - 2) this.reset();
     const engine = request.dataEngine === 'v1' ? 0 : 1;
     // The file-system limit is the one rule about kinds of disks that asks for the size.
     const reach = request.sizeBytes >= EXT_FILE_BYTES_END ? 2 : 0;
     const disks = this.selector(request.diskSelector);
-    return (this.selector(request.nodeSelector) * 2 ** 24 + disks) * 4 + engine + reach;
+    return (this.selector(request.nodeSelector) * 2 * SELECTORS_MAX + disks) * 4 + engine + reach;
   }
 
   private selector(tags: readonly string[]): number {
@@ -30,9 +35,15 @@ export class RequestKeys {
     const key = tags.length === 1 ? first : JSON.stringify(tags);
     const number = known.get(key);
     if (number !== undefined) return number;
-    if (known.size >= SELECTORS_MAX) known.clear();
     this.last += 1;
     known.set(key, this.last);
     return this.last;
+  }
+
+  private reset(): void {
+    this.single.clear();
+    this.several.clear();
+    this.last = 0;
+    this.forget();
   }
 }

@@ -1,0 +1,57 @@
+/** The index at the bounds that it sets itself: more selectors, kinds of requests and views than it remembers. */
+import { NOON } from '@holdfast/testkit/builders.js';
+import { aFleet, aRequest, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
+import { expect, test } from '@jest/globals';
+import type { FleetView } from '../../lifecycle/views.js';
+import type { PlacementRequest } from '../framework.js';
+import { placeReplica } from '../place-replica.js';
+import { buildFleetIndex } from './fleet-index.js';
+
+const outcome = (request: PlacementRequest, view: FleetView) => {
+  const text = outcomeOf(placeReplica(request, view, NOON));
+  return view.disks.some(({ id }) => id === text) ? text : 'none';
+};
+
+test('more selectors than are remembered: each still finds its own disk', () => {
+  const view = aFleet({
+    n1: { tags: ['t1'], disks: { d1: { tags: ['u1'] } } },
+    n2: { tags: ['t2'], disks: { d2: { tags: ['u2'] } } },
+  });
+  const index = buildFleetIndex(view);
+  const place = (node: string, disk: string) => {
+    const placement = index.place(aRequest({ nodeSelector: [node], diskSelector: [disk] }), NOON);
+    return placement.kind === 'placed' ? placement.diskId : 'none';
+  };
+  for (let at = 0; at < 10_000; at += 1) {
+    expect(place(`t${at}`, `u${at % 3}`)).toBe(at === 1 ? 'd1' : at === 2 ? 'd2' : 'none');
+    if (at % 100 > 0) continue;
+    expect([place('t1', 'u1'), place('t2', 'u2'), place('t1', 'u2')]).toEqual(['d1', 'd2', 'none']);
+  }
+});
+
+test.each([1, 0.5])('more kinds of disks asked for than a group keeps views of, α = %d', (alpha) => {
+  const tags = Array.from({ length: 12 }, (_, at) => `tag${at}`);
+  const nodes = Array.from({ length: 9 }, (_, n) => {
+    const disks = tags.map((tag, d) => [
+      `n${n}-d${d}`,
+      { bytes: 1000 + ((n * 7 + d * 13) % 17) * 50, tags: [tag, `half${d % 2}`] },
+    ]);
+    return [`n${n}`, { disks: Object.fromEntries(disks) }];
+  });
+  const view = aFleet(Object.fromEntries(nodes), { 'balance-alpha': alpha });
+  const index = buildFleetIndex(view);
+  for (const tag of [...tags, 'half0', 'half1']) {
+    for (const sizeBytes of [100, 1000, 1500, 1801]) {
+      const request = aRequest({ diskSelector: [tag], sizeBytes });
+      const placement = index.place(request, NOON);
+      expect(placement.kind === 'placed' ? placement.diskId : 'none').toBe(outcome(request, view));
+    }
+  }
+});
+
+test('a disk that the index does not have is not booked', () => {
+  const view = aFleet({ n1: {} });
+  const [disk] = view.disks;
+  const index = buildFleetIndex({ ...view, disks: [] });
+  expect(() => disk && index.book(disk.id, { sizeBytes: 1, writtenBytes: 0 })).toThrow('does not have');
+});
