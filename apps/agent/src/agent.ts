@@ -12,6 +12,7 @@ import type { Logger } from 'pino';
 import type { AgentConfig } from './config.js';
 import type { Disk } from './disks/disk.js';
 import { takeDisks } from './disks/disks.js';
+import { KnownDisks } from './disks/known-disks.js';
 import { Engines } from './engines.js';
 import { HeartbeatLoop } from './heartbeat.js';
 import { HostPool } from './hosts/host-pool.js';
@@ -97,7 +98,8 @@ export class Agent {
 
   static async start(config: AgentConfig, log: Logger): Promise<Agent> {
     const secret = await controlSecret(config.stateDirectory);
-    const disks = await takeDisks(config.diskFolders, config.diskSizeBytes);
+    const known = await KnownDisks.load(config.stateDirectory);
+    const disks = await takeDisks(config.diskFolders, config.diskSizeBytes, known);
     const agent = new Agent(config, secret, disks, log);
     await agent.replicas.scan();
     await agent.gateway.listen(config.bindHost, config.nbdPort);

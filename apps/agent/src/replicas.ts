@@ -43,6 +43,7 @@ type Known = {
 
 export class Replicas {
   private readonly known = new Map<string, Known>();
+  private readonly scanned = new Set<Disk>();
   /** Copies that a host has open now. */
   private readonly open = new Map<string, ReplicaHost>();
   /** Changes of one copy, one after the other: two creates at once are one. */
@@ -54,9 +55,14 @@ export class Replicas {
     private readonly log: Logger,
   ) {}
 
-  /** Finds what is on the disks. A copy that can't be read is left alone and not reported. */
+  /**
+   * Finds what is on the disks, also on one that has been put back since. A copy that can't be read is left alone and not
+   * reported.
+   */
   async scan(): Promise<void> {
     for (const disk of this.disks) {
+      if (this.scanned.has(disk) || (await disk.problem()) !== undefined) continue;
+      this.scanned.add(disk);
       for (const replicaId of await disk.replicaIds()) {
         await this.learn(disk, replicaId).catch((error: unknown) =>
           this.log.error({ error, replicaId, disk: disk.path }, 'a copy on this disk is not readable'),
@@ -76,6 +82,7 @@ export class Replicas {
       const disk = this.disks.find(({ diskId }) => diskId === spec.diskId);
       if (disk === undefined)
         throw new StorageFault('disk.not_found', { publicMessage: 'no such disk here' });
+      await disk.requireUsable();
       const { record } = spec;
       try {
         await Replica.create(disk.path, {
@@ -105,7 +112,8 @@ export class Replicas {
       this.open.delete(replicaId);
       await host?.peer.call('close', { replicaId }).catch(() => undefined);
       this.pool.leave(replicaId);
-      await removeReplicaDirectory(known.disk.path, replicaId);
+      // On a disk that is not there nothing can be removed; if it returns, the copy is one that nobody knows of.
+      if (!(await known.disk.isAbsent())) await removeReplicaDirectory(known.disk.path, replicaId);
     });
   }
 
@@ -147,6 +155,7 @@ export class Replicas {
   }
 
   async reports(): Promise<ReplicaReport[]> {
+    await this.scan();
     await Promise.all(this.pool.all.map((host) => this.refresh(host)));
     return [...this.known].map(([replicaId, { disk, metadata, writtenBytes, record }]) => ({
       replicaId,
@@ -193,6 +202,7 @@ export class Replicas {
     }
     const there = this.open.get(replicaId);
     if (there !== undefined) return there;
+    await known.disk.requireUsable();
     const host = this.pool.settle(replicaId);
     try {
       await host.peer.call('open', { diskPath: known.disk.path, replicaId });

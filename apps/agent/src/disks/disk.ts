@@ -1,20 +1,25 @@
 /** One folder that holds copies: its identity, and how much fits. */
-import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
-import path from 'node:path';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { isId } from '@holdfast/core/model/ids.js';
-import { writeDurably } from '@holdfast/data-engine/replica/durable-file.js';
 import {
   allocatedBytes,
   listReplicas,
   replicaDirectory,
 } from '@holdfast/data-engine/replica/replica-files.js';
 import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
+import { makeIdentity, readIdentity } from './identity.js';
+import type { KnownDisks } from './known-disks.js';
 
-const IDENTITY_FILE = 'holdfast-disk.json';
-const IDENTITY_FORMAT = 1;
+export type DiskProblem = Pick<DiskReport, 'reason' | 'message'>;
+
+/** Below this a disk is called full: a copy's metadata and maps need some room to be replaced. */
+const FULL_BYTES = 16 * MIB;
+
+/** What is reported of a disk that can't be looked at. */
+const UNKNOWN = { fileSystem: '', availableBytes: 0, ready: false };
+
 /** Adding up what all copies take is asked of the file system no more often than this. */
 const USED_PAUSE_MS = 3_000;
 
@@ -38,12 +43,51 @@ export class Disk {
     private readonly maximumBytes: number,
   ) {}
 
-  /** Takes the folder: makes it and its identity file at first use. @throws StorageFault `disk.wrong_identity` */
-  static async take(folder: string, name: string, maximumBytes: number): Promise<Disk> {
-    await fs.mkdir(folder, { recursive: true, mode: 0o700 });
-    const file = path.join(folder, IDENTITY_FILE);
-    const diskId = (await readIdentity(file)) ?? (await makeIdentity(file));
+  /**
+   * Takes the folder. One that was never seen is made a disk; one whose disk is not there, or is another one now, is
+   * kept as that disk and reported as not ready, and nothing is written to it.
+   *
+   * @throws StorageFault `disk.wrong_identity` for a folder whose identity file is not ours
+   */
+  static async take(folder: string, name: string, maximumBytes: number, known: KnownDisks): Promise<Disk> {
+    const expected = known.diskIn(folder);
+    const found = await readIdentity(folder);
+    const diskId = expected ?? found ?? (await makeIdentity(folder));
+    await known.remember(folder, diskId);
     return new Disk(diskId, name, folder, maximumBytes);
+  }
+
+  /** What keeps the disk from being used now; `undefined` for nothing. */
+  async problem(): Promise<DiskProblem | undefined> {
+    const found = await readIdentity(this.path).catch((error: unknown) => String(error));
+    if (found === undefined) {
+      const message = `${this.path} holds no disk: it is not mounted, or it was emptied`;
+      return { reason: 'DiskMissing', message };
+    }
+    if (found !== this.diskId) {
+      const message = `${this.path} holds another disk than before: ${found}`;
+      return { reason: 'DiskSwapped', message };
+    }
+    try {
+      await fs.access(this.path, fs.constants.W_OK);
+      return undefined;
+    } catch (error) {
+      const message = `${this.path} can't be written to (${systemCode(error) ?? error})`;
+      return { reason: 'DiskReadOnly', message };
+    }
+  }
+
+  /** True when the folder holds no disk, or another one. */
+  async isAbsent(): Promise<boolean> {
+    const problem = await this.problem();
+    return problem?.reason === 'DiskMissing' || problem?.reason === 'DiskSwapped';
+  }
+
+  /** @throws StorageFault `disk.not_ready`: asked before anything new is made on the disk */
+  async requireUsable(): Promise<void> {
+    const problem = await this.problem();
+    if (problem === undefined) return;
+    throw new StorageFault('disk.not_ready', { publicMessage: problem.message });
   }
 
   replicaIds(): Promise<string[]> {
@@ -59,22 +103,18 @@ export class Disk {
       type: 'filesystem' as const,
       maximumBytes: this.maximumBytes,
     };
+    const problem = await this.problem();
+    if (problem !== undefined) return { ...common, ...UNKNOWN, ...problem };
     try {
       const { type, bavail, bsize } = await fs.statfs(this.path);
       const left = Math.max(0, this.maximumBytes - (await this.used(nowMs)));
       const availableBytes = Math.min(left, bavail * bsize);
       const fileSystem = FILE_SYSTEMS[type] ?? `0x${type.toString(16)}`;
-      return { ...common, fileSystem, availableBytes, ready: true, reason: '', message: '' };
+      const fullness = availableBytes < FULL_BYTES ? full(availableBytes) : { reason: '', message: '' };
+      return { ...common, fileSystem, availableBytes, ready: true, ...fullness };
     } catch (error) {
       const message = error instanceof Error ? error.message.slice(0, 1024) : 'unknown';
-      return {
-        ...common,
-        fileSystem: '',
-        availableBytes: 0,
-        ready: false,
-        reason: 'DiskUnreadable',
-        message,
-      };
+      return { ...common, ...UNKNOWN, reason: 'DiskUnreadable', message };
     }
   }
 
@@ -91,26 +131,6 @@ export class Disk {
   }
 }
 
-async function readIdentity(file: string): Promise<string | undefined> {
-  let text: string;
-  try {
-    text = await fs.readFile(file, 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-  const stored: unknown = JSON.parse(text);
-  if (typeof stored === 'object' && stored !== null && 'diskId' in stored && 'format' in stored) {
-    const { diskId, format } = stored;
-    if (format === IDENTITY_FORMAT && typeof diskId === 'string' && isId(diskId)) return diskId;
-  }
-  throw new StorageFault('disk.wrong_identity', {
-    publicMessage: `${file} is not a disk identity of Holdfast`,
-  });
-}
-
-async function makeIdentity(file: string): Promise<string> {
-  const diskId = crypto.randomUUID();
-  await writeDurably(file, `${JSON.stringify({ format: IDENTITY_FORMAT, diskId })}\n`);
-  return diskId;
+function full(availableBytes: number): DiskProblem {
+  return { reason: 'DiskFull', message: `only ${availableBytes} bytes are free` };
 }

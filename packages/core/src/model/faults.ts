@@ -34,6 +34,7 @@ export const FAULTS = {
   'node.in_use': { kind: 'conflict', retry: 'never' },
   'node.not_ready': { kind: 'conflict', retry: 'backoff' },
   'disk.not_found': { kind: 'not-found', retry: 'never' },
+  'disk.not_ready': { kind: 'conflict', retry: 'backoff' },
   'disk.in_use': { kind: 'conflict', retry: 'never' },
   'volume.not_found': { kind: 'not-found', retry: 'never' },
   'volume.name_taken': { kind: 'conflict', retry: 'never' },

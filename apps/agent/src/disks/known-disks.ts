@@ -1,0 +1,50 @@
+/**
+ * Which disk was last found in which folder. A folder whose disk is not mounted is an empty folder: without this memory
+ * it would be taken for a new disk, and copies would be written where nobody looks for them.
+ */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { isId } from '@holdfast/core/model/ids.js';
+import { writeDurably } from '@holdfast/data-engine/replica/durable-file.js';
+import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
+import { z } from 'zod';
+
+const FILE = 'disks.json';
+const storedSchema = z.object({
+  format: z.literal(1),
+  disks: z.record(z.string(), z.string().refine(isId)),
+});
+
+export class KnownDisks {
+  private constructor(
+    private readonly file: string,
+    private readonly byFolder: Map<string, string>,
+  ) {}
+
+  static async load(stateDirectory: string): Promise<KnownDisks> {
+    const file = path.join(stateDirectory, FILE);
+    try {
+      const { disks } = storedSchema.parse(JSON.parse(await fs.readFile(file, 'utf8')));
+      return new KnownDisks(file, new Map(Object.entries(disks)));
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return new KnownDisks(file, new Map());
+      throw new Error(`${file} is not readable: ${error}`);
+    }
+  }
+
+  get path(): string {
+    return this.file;
+  }
+
+  diskIn(folder: string): string | undefined {
+    return this.byFolder.get(folder);
+  }
+
+  async remember(folder: string, diskId: string): Promise<void> {
+    if (this.byFolder.get(folder) === diskId) return;
+    this.byFolder.set(folder, diskId);
+    const disks = Object.fromEntries([...this.byFolder].sort(([a], [b]) => (a < b ? -1 : 1)));
+    await fs.mkdir(path.dirname(this.file), { recursive: true, mode: 0o700 });
+    await writeDurably(this.file, `${JSON.stringify({ format: 1, disks }, null, 2)}\n`);
+  }
+}

@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process';
+import crypto from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { Disk } from '../src/disks/disk.js';
+import { takeDisks } from '../src/disks/disks.js';
+import { KnownDisks } from '../src/disks/known-disks.js';
+import { HostPool } from '../src/hosts/host-pool.js';
+import type { NoMethods, ReplicaHostMethods } from '../src/hosts/host-protocol.js';
+import { Replicas } from '../src/replicas.js';
+
+const GIB = 2 ** 30;
+
+let home: string;
+let folder: string;
+
+beforeEach(async () => {
+  home = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-disks-'));
+  folder = path.join(home, 'disk');
+});
+afterEach(async () => {
+  spawnSync('umount', [folder], { stdio: 'ignore' });
+  await fs.rm(home, { recursive: true, force: true });
+});
+
+/** As an agent takes the folder when it starts. */
+async function take(): Promise<Disk> {
+  const [disk] = await takeDisks([folder], GIB, await KnownDisks.load(path.join(home, 'state')));
+  if (disk === undefined) throw new Error('no disk was taken');
+  return disk;
+}
+
+const copy = (disk: Disk) => ({
+  replicaId: crypto.randomUUID(),
+  volumeId: crypto.randomUUID(),
+  diskId: disk.diskId,
+  sizeBytes: 2 ** 20,
+  secret: 'a-secret-of-sixteen',
+  record: null,
+});
+
+function replicasOn(disk: Disk): Replicas {
+  const pool = new HostPool<ReplicaHostMethods, NoMethods>({
+    entry: './replica-host.js',
+    residentsMax: 1,
+    prepare: () => undefined,
+    lost: () => undefined,
+  });
+  return new Replicas([disk], pool, pino({ level: 'silent' }));
+}
+
+describe('a disk', () => {
+  test('is itself again after a restart', async () => {
+    const { diskId } = await take();
+    expect((await take()).diskId).toBe(diskId);
+    expect(await (await take()).report(0)).toMatchObject({ diskId, ready: true, reason: '' });
+  });
+
+  test.each<{ name: string; harm: () => Promise<unknown>; reason: string }>([
+    {
+      name: 'is gone (its folder is an empty mount point)',
+      harm: async () => {
+        await fs.rm(folder, { recursive: true });
+        await fs.mkdir(folder);
+      },
+      reason: 'DiskMissing',
+    },
+    {
+      name: 'is gone with its folder',
+      harm: () => fs.rm(folder, { recursive: true }),
+      reason: 'DiskMissing',
+    },
+    {
+      name: 'was swapped for another',
+      harm: () => fs.writeFile(identityFile(), JSON.stringify({ format: 1, diskId: crypto.randomUUID() })),
+      reason: 'DiskSwapped',
+    },
+    { name: 'has a damaged identity', harm: () => fs.writeFile(identityFile(), '{'), reason: 'DiskSwapped' },
+  ])(
+    'that $name is reported, and nothing is written there, also after a restart',
+    async ({ harm, reason }) => {
+      const disk = await take();
+      await harm();
+      const restarted = reason === 'DiskMissing' ? [disk, await take()] : [disk];
+      for (const one of restarted) {
+        expect(await one.report(0)).toMatchObject({ diskId: disk.diskId, ready: false, reason });
+        await expect(replicasOn(one).create(copy(one))).rejects.toMatchObject({ code: 'disk.not_ready' });
+      }
+      const left = await fs.readdir(folder).catch(() => []);
+      expect(left.filter((name) => name !== path.basename(identityFile()))).toEqual([]);
+    },
+  );
+
+  test('that returns brings its copies back', async () => {
+    const disk = await take();
+    const spec = copy(disk);
+    await replicasOn(disk).create(spec);
+    const elsewhere = `${folder}-away`;
+    await fs.rename(folder, elsewhere);
+    const replicas = replicasOn(await take());
+    expect(await replicas.reports()).toEqual([]);
+    await fs.rename(elsewhere, folder);
+    expect((await replicas.reports()).map(({ replicaId }) => replicaId)).toEqual([spec.replicaId]);
+  });
+
+  test('that was taken over twice is refused', async () => {
+    await take();
+    const twin = path.join(home, 'twin');
+    await fs.cp(folder, twin, { recursive: true });
+    const known = await KnownDisks.load(path.join(home, 'state'));
+    await expect(takeDisks([folder, twin], GIB, known)).rejects.toMatchObject({
+      code: 'disk.wrong_identity',
+    });
+  });
+});
+
+/** Needs the right to mount; without it there is no read-only or full file system to try. */
+const canMount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', '/mnt'], { stdio: 'ignore' });
+if (canMount.status === 0) spawnSync('umount', ['/mnt']);
+const onMount = canMount.status === 0 ? test : test.skip;
+
+describe('a file system', () => {
+  const mount = (options: string) => spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+
+  onMount('that is read-only is reported, and refused for new copies', async () => {
+    await fs.mkdir(folder);
+    mount('size=32m');
+    const disk = await take();
+    spawnSync('mount', ['-o', 'remount,ro', folder]);
+    expect(await disk.report(0)).toMatchObject({ ready: false, reason: 'DiskReadOnly' });
+    await expect(replicasOn(disk).create(copy(disk))).rejects.toMatchObject({ code: 'disk.not_ready' });
+  });
+
+  onMount('that is full is reported, and stays in use', async () => {
+    await fs.mkdir(folder);
+    mount('size=18m');
+    const disk = await take();
+    expect(await disk.report(0)).toMatchObject({ ready: true, reason: '' });
+    await fs.writeFile(path.join(folder, 'ballast'), Buffer.alloc(4 * 2 ** 20));
+    expect(await disk.report(0)).toMatchObject({ ready: true, reason: 'DiskFull' });
+  });
+});
+
+function identityFile(): string {
+  return path.join(folder, 'holdfast-disk.json');
+}
