@@ -50,7 +50,10 @@ test(
 
     const whatIf = ['placement', 'simulate', '--count', '1', '--size', '30Gi'];
     const asItIs = await stack.cli(...whatIf);
-    expect(asItIs).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('The new volume does not fit') });
+    expect(asItIs).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringContaining('The new volume does not fit'),
+    });
     const cured = await stack.cli(...whatIf, '--set', `${change?.setting}=${change?.to}`);
     expect(cured).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('fit') });
     expect((await stack.cli(...whatIf, '--lose-node', 'nobody')).exitCode).toBe(2);
