@@ -56,6 +56,27 @@ describe('creating', () => {
     expect(JSON.stringify(explained.body.nextReplica)).toContain('node-a');
   });
 
+  test('takes, changes and shows its own choice of disks', async () => {
+    expect(await api.createVolume()).toMatchObject({ replicaDiskChoice: 'ignored' });
+    const volume = await api.createVolume({ replicaDiskChoice: 'pack' });
+    const address = `${api.volumes}/${volume.id}`;
+    expect((await api.call('GET', address)).body).toMatchObject({ replicaDiskChoice: 'pack' });
+    const patched = await api.call('PATCH', address, { body: { replicaDiskChoice: 'spread' } });
+    expect(patched.body).toMatchObject({ replicaDiskChoice: 'spread', generation: 2 });
+    const renamed = await api.call('PATCH', address, { body: { dataLocality: 'best-effort' } });
+    expect(renamed.body).toMatchObject({ replicaDiskChoice: 'spread' });
+    const wrong = await api.call('PATCH', address, { body: { replicaDiskChoice: 'stack' } });
+    expect(wrong).toMatchObject({ status: 422, body: { errors: [{ pointer: '/replicaDiskChoice' }] } });
+  });
+
+  test('is answered with what a read shows, and with where the time went', async () => {
+    const created = await api.call('POST', api.volumes, { body: { name: 'timed', size: GIB } });
+    expect(created.headers['server-timing']).toMatch(
+      /^wait;dur=[\d.]+, decide;dur=[\d.]+, commit;dur=[\d.]+$/,
+    );
+    expect((await api.call('GET', `${api.volumes}/${created.body.id}`)).body).toEqual(created.body);
+  });
+
   test('a name is taken once', async () => {
     await api.createVolume({ name: 'taken' });
     const again = await api.call('POST', api.volumes, { body: { name: 'taken', size: GIB } });

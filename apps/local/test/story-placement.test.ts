@@ -1,4 +1,6 @@
 /** A volume that fits nowhere says why and what would help; what helps is simulated, then done, and the volume has its places. */
+import fs from 'node:fs';
+import path from 'node:path';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { LocalStack } from '@holdfast/testkit/local-stack.js';
@@ -50,10 +52,21 @@ test(
 
     const whatIf = ['placement', 'simulate', '--count', '1', '--size', '30Gi'];
     const asItIs = await stack.cli(...whatIf);
-    expect(asItIs).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('The new volume does not fit') });
+    expect(asItIs).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringContaining('The new volume does not fit'),
+    });
     const cured = await stack.cli(...whatIf, '--set', `${change?.setting}=${change?.to}`);
     expect(cured).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('fit') });
     expect((await stack.cli(...whatIf, '--lose-node', 'nobody')).exitCode).toBe(2);
+    const file = path.join(stack.home, 'what-if.yaml');
+    fs.writeFileSync(
+      file,
+      'volumes: [{ count: 1, size: 30Gi }]\nadd: { nodes: [{ name: big, disks: [{ size: 1Ti }], count: 3 }] }',
+    );
+    const fromFile = await stack.cli('placement', 'simulate', '-f', file, '-o', 'json');
+    expect(fromFile.exitCode).toBe(0);
+    expect(JSON.parse(fromFile.stdout)).toMatchObject({ allFit: true, shapes: [{ fit: 1 }] });
 
     expect((await stack.cli('setting', 'set', String(change?.setting), String(change?.to))).exitCode).toBe(0);
     const placed = await eventually(

@@ -9,6 +9,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import {
   asId,
   type ClusterId,
+  compareIds,
   type NodeId,
   type ProjectId,
   type VolumeId,
@@ -74,7 +75,9 @@ export class VolumesService {
       audit: () => tenant.auditEntry(),
       ...(onTiming === undefined ? {} : { onTiming }),
     });
-    return createVolume({ ...tenant.ports, creations }, input);
+    const { volume, replicas } = await createVolume({ ...tenant.ports, creations }, input);
+    // In the order in which they are read.
+    return { volume, replicas: [...replicas].sort((a, b) => compareIds(a.replica.id, b.replica.id)) };
   }
 
   async patch(tenant: Tenant, key: VolumeKey, patch: PatchVolumeBody, ifVersion: number | undefined) {

@@ -64,7 +64,11 @@ export class KnownFleet implements PlacementFleet {
     this.#put(whole);
   }
 
-  /** Returns false when something is gone: only a whole answer can say what is left. */
+  /**
+   * Returns false when something is gone: only a whole answer can say what is left.
+   *
+   * @throws StorageFault `fleet.inconsistent`
+   */
   apply(changes: FleetChanges): boolean {
     const { settings, settingsVersion } = changes;
     if (settings !== undefined) {
@@ -72,7 +76,9 @@ export class KnownFleet implements PlacementFleet {
       this.#settingsVersion = settingsVersion;
       this.#index.useSettings(settings, settingsVersion);
     }
+    const isRearranged = this.#isRearranged(changes);
     this.#put(changes);
+    if (isRearranged) assertFleetConsistent(this.#currentView());
     return this.#nodes.size === changes.nodeCount && this.#disks.size === changes.diskCount;
   }
 
@@ -119,6 +125,14 @@ export class KnownFleet implements PlacementFleet {
     if (fast.kind === 'placed') return fast.diskId;
     const placement = placeReplica(request, this.#currentView(), now);
     return placement.kind === 'placed' ? placement.diskId : { refusals: placement.refusals };
+  }
+
+  /** Figures and states can't break a fleet; what there is, its names and where it belongs can. */
+  #isRearranged({ nodes, disks }: FleetChanges): boolean {
+    return (
+      nodes.some(({ id, name }) => this.#nodes.get(id)?.name !== name) ||
+      disks.some(({ id, nodeId }) => this.#disks.get(id)?.nodeId !== nodeId)
+    );
   }
 
   #put({ nodes, disks }: FleetChanges): void {

@@ -121,6 +121,27 @@ describe('a fleet that is remembered', () => {
     expect((await create('after', { numberOfReplicas: 1 })).disks).toEqual([diskOf('d')]);
   });
 
+  test('when its rows are broken, nothing is placed, until they are not', async () => {
+    await create('before');
+    const stray = testId(900);
+    await owner.query(
+      `WITH c AS (INSERT INTO cluster (id, organization_id, name, created_at) SELECT $2, id, 'c', now() FROM organization
+         RETURNING id, organization_id),
+       n AS (INSERT INTO node (id, organization_id, cluster_id, name, created_at)
+         SELECT id, organization_id, id, 'elsewhere', now() FROM c RETURNING id, organization_id)
+       INSERT INTO disk (id, organization_id, cluster_id, node_id, name, path, type, storage_maximum_bytes,
+         storage_available_bytes, created_at)
+       SELECT $1, organization_id, $3, id, 'stray', '/', 'filesystem', 1, 1, now() FROM n`,
+      [stray, testId(901), seed.clusterId],
+    );
+    expect(await outcome(create('during'))).toBe('fleet.inconsistent');
+    expect(await outcome(create('elsewhere', { at: new CreationDesk(() => scope) }))).toBe(
+      'fleet.inconsistent',
+    );
+    await owner.query('DELETE FROM disk WHERE id = $1', [stray]);
+    expect((await create('after')).scheduled).toBe('True');
+  });
+
   test('when a setting changes, the next volume is decided by it', async () => {
     await create('before', { sizeBytes: 60 * GIB });
     expect((await create('too-much', { sizeBytes: 60 * GIB })).scheduled).toBe('False');

@@ -77,7 +77,8 @@ export class HybridSearch {
     for (const contender of contenders) rate(contender);
 
     let lowest = lowestOf(contenders);
-    while (lowest !== undefined && lowest.node === undefined) {
+    // Each turn finds a group's node or puts the group out of the contest, so there are at most as many as groups.
+    while (lowest !== undefined && lowest.node === undefined && lowest.score < Number.POSITIVE_INFINITY) {
       this.findNode(lowest, rate);
       lowest = lowestOf(contenders);
     }
