@@ -14,6 +14,7 @@ import { createPool, type Pool } from '../sql/pool.js';
 import { organizationScope, type Scope, transaction } from '../sql/scope.js';
 import { PostgresStore } from '../store/postgres-store.js';
 import { CreationDesk } from './creation-desk.js';
+import { type FleetHorizon, readFleetChanges, readWholeFleet } from './fleet-changes.js';
 
 const ZONES = ['a', 'b', 'c'];
 const DISK_BYTES = 100 * GIB;
@@ -148,6 +149,40 @@ describe('a fleet that is remembered', () => {
     const change = { name: 'storage-over-provisioning-percentage', value: 200, now: NOON };
     await transaction(scope, (sql) => changeSetting(sql, seed.clusterId, change));
     expect((await create('after', { sizeBytes: 60 * GIB })).scheduled).toBe('True');
+  });
+});
+
+describe('what has changed', () => {
+  const changesSince = (since: FleetHorizon) =>
+    transaction(scope, (sql) => readFleetChanges(sql, seed.clusterId, since));
+
+  test('is nothing at once after a look, then what was written, whoever wrote it', async () => {
+    const { horizon } = await transaction(scope, (sql) => readWholeFleet(sql, seed.clusterId));
+    expect((await changesSince(horizon)).changes).toMatchObject({
+      settings: undefined,
+      nodes: [],
+      disks: [],
+    });
+    await owner.query(`UPDATE node SET nbd_port = 1 WHERE name = 'node-b'`);
+    const { changes } = await changesSince(horizon);
+    expect(changes.nodes.map(({ name }) => name)).toEqual(['node-b']);
+    expect(changes.disks).toEqual([]);
+  });
+
+  test('includes what was under way at the last look', async () => {
+    await owner.query('BEGIN');
+    await owner.query(`UPDATE node SET nbd_port = 1 WHERE name = 'node-b'`);
+    // Began later and is over sooner: the look sees it, and not the one before it.
+    await transaction(scope, (sql) => sql.query('UPDATE cluster SET name = name'));
+    const { horizon } = await transaction(scope, (sql) => readWholeFleet(sql, seed.clusterId));
+    await owner.query('COMMIT');
+    expect((await changesSince(horizon)).changes.nodes.map(({ name }) => name)).toContain('node-b');
+  });
+
+  test('is everything for a look at another server, whose transactions were further', async () => {
+    const { changes } = await changesSince({ transactionId: '1000000', settingsVersion: 1 });
+    expect(changes.nodes).toHaveLength(3);
+    expect(changes.disks).toHaveLength(3);
   });
 });
 

@@ -94,8 +94,13 @@ const DISK_FIELDS = `'id', d.id, 'node_id', d.node_id, 'name', d.name, 'path', d
   'storage_scheduled_bytes', d.storage_scheduled_bytes, 'written_bytes', d.written_bytes,
   'conditions', d.conditions, 'version', d.version`;
 
-/** Ages count back from now on the ring of transaction numbers, so that the comparison survives their wrap-around. */
-const isNew = (alias: string) => `($2::text IS NULL OR age(${alias}.xmin) <= age($2::text::xid8::xid))`;
+/**
+ * Ages count back from now on the ring of transaction numbers, so that the comparison survives their wrap-around. A
+ * horizon that lies ahead is another server's, one that was restored: there everything is new.
+ */
+const isNew = (alias: string) => `($2::text IS NULL
+  OR $2::text::xid8 > pg_snapshot_xmax(pg_current_snapshot())
+  OR age(${alias}.xmin) <= age($2::text::xid8::xid))`;
 
 const CHANGES = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS transaction_id, c.settings_version,
