@@ -1,5 +1,6 @@
 import type { Tone } from '@holdfast/ui/tone.js';
 import type {
+  Rebuild,
   RebuildState,
   Replica,
   ReplicaState,
@@ -40,6 +41,13 @@ export const REBUILD_STATE = {
   failed: { tone: 'warn', word: 'Failed' },
   cancelled: { tone: 'idle', word: 'Cancelled' },
 } satisfies Record<RebuildState, { tone: Tone; word: string }>;
+
+/** How a snapshot got to a copy. */
+export const REBUILD_METHOD = {
+  full: { tone: 'idle', word: 'Sent whole' },
+  delta: { tone: 'busy', word: 'Differences' },
+  fast: { tone: 'good', word: 'Left out' },
+} satisfies Record<Rebuild['snapshots'][number]['method'], { tone: Tone; word: string }>;
 
 /** A stopped copy of a detached volume is fine as long as it is a full one. */
 export function replicaLook(replica: Replica): { tone: Tone; word: string } {

@@ -6,6 +6,7 @@ import Link from 'next/link';
 import type { Rebuild } from '../api/types';
 import { paths } from '../paths';
 import { REBUILD_STATE } from '../states';
+import { RebuildSnapshots } from './rebuild-snapshots';
 
 type Names = { volume: string; node: string };
 
@@ -31,6 +32,7 @@ export function RebuildProgress({ rebuild, names }: { rebuild: Rebuild; names: N
         <>
           <Meter label={`Rebuild of ${names.volume}`} percent={rebuild.percent} tone={tone} />
           <p className="text-xs tabular-nums text-muted">{workText(rebuild)}</p>
+          <RebuildSnapshots rebuild={rebuild} />
         </>
       )}
     </div>
