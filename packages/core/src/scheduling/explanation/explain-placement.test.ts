@@ -83,7 +83,7 @@ describe('a replica that fits nowhere', () => {
     });
     expect(explanation).toMatchObject({ outcome: 'unplaced', place: null, tier: null, scores: [] });
     expect(explanation.sentence).toBe(
-      'No disk can take this replica of 10 GiB: 1 disk is booked too far; the smallest cure is to move replicas of 5 GiB (5368709120 bytes) off disk a-1 of node a.',
+      'No disk can take this replica of 10 GiB: 1 disk has too little left to give; the smallest cure is to move replicas of 5 GiB (5368709120 bytes) off disk a-1 of node a.',
     );
   });
 

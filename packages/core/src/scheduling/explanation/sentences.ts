@@ -28,7 +28,7 @@ const REFUSED: Record<RejectionReason, readonly [string, string]> = {
   FileSystemLimit: ['disk can not hold so large a file', 'disks can not hold so large a file'],
   DiskTagsMissing: ['disk does not match the disk selector', 'disks do not match the disk selector'],
   InsufficientFreeSpace: ['disk has too little free space', 'disks have too little free space'],
-  InsufficientProvisionableSpace: ['disk is booked too far', 'disks are booked too far'],
+  InsufficientProvisionableSpace: ['disk has too little left to give', 'disks have too little left to give'],
   DiskOccupied: ['disk holds a replica of it', 'disks hold replicas of it'],
 };
 
