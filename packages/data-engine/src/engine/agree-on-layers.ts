@@ -12,13 +12,16 @@ import type { ReplicaLink } from './replica-link.js';
 
 type Chained = { link: ReplicaLink; chain: ChainFacts };
 
-/** @returns the copies that disagree with those that go on; empty nearly always */
+/** @returns the copies that can't go on, because they do not answer or disagree with the others; empty nearly always */
 export async function agreeOnLayers(links: readonly ReplicaLink[], epoch: number): Promise<ReplicaLink[]> {
-  let chained = await Promise.all(links.map((link) => chainOfLink(link, epoch)));
+  let chained = await askAll(links, epoch);
   if (!agree(chained)) {
-    await Promise.all(chained.map((one) => takeBack(one, chained, epoch)));
-    chained = await Promise.all(links.map((link) => chainOfLink(link, epoch)));
+    // One that can't take it back still disagrees afterwards.
+    await Promise.all(chained.map((one) => takeBack(one, chained, epoch).catch(() => undefined)));
+    chained = await askAll(links, epoch);
   }
+  const answered = chained.map(({ link }) => link);
+  const silent = links.filter((link) => !answered.includes(link));
   const groups = new Map<string, ReplicaLink[]>();
   for (const { link, chain } of chained) {
     const key = signature(chain);
@@ -26,11 +29,14 @@ export async function agreeOnLayers(links: readonly ReplicaLink[], epoch: number
   }
   // The larger group; of equal ones the one with the copy that was named first.
   const [kept, ...others] = [...groups.values()].sort((a, b) => b.length - a.length);
-  return kept === undefined ? [] : others.flat();
+  return kept === undefined ? silent : [...silent, ...others.flat()];
 }
 
-async function chainOfLink(link: ReplicaLink, epoch: number): Promise<Chained> {
-  return { link, chain: await link.control.command('chain', { epoch }) };
+async function askAll(links: readonly ReplicaLink[], epoch: number): Promise<Chained[]> {
+  const asked = await Promise.allSettled(
+    links.map(async (link) => ({ link, chain: await link.control.command('chain', { epoch }) })),
+  );
+  return asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
 }
 
 async function takeBack({ link, chain }: Chained, all: readonly Chained[], epoch: number): Promise<void> {

@@ -90,7 +90,7 @@ export class Engine {
     this.writtenBytes = Math.max(...links.map(({ opened }) => opened.writtenBytes));
     await this.copies.membership.establish();
     for (const link of await agreeOnLayers(this.copies.withMode('RW'), this.spec.epoch)) {
-      this.copies.fail(link, new Error('its snapshots are not those of the other copies'));
+      this.copies.fail(link, new Error('it does not say, or has not, the snapshots of the other copies'));
     }
     await this.copies.membership.settled();
     this.copies.requireServing();

@@ -259,6 +259,15 @@ describe('an engine that dies in the middle', () => {
     expect((await volume.checksums()).size).toBe(1);
   });
 
+  test('one copy that does not say what it has is left out, and the others go on', async () => {
+    const volume = await cluster(3);
+    nodes().beforeCommand = (name, of) => {
+      if (name === 'chain' && of === volume.record.members[1]) throw new Error('its disk failed');
+    };
+    const engine = await volume.start(1);
+    expect(modes(engine)).toEqual(['RW', 'ERR', 'RW']);
+  });
+
   test('of a revert never serves two contents', async () => {
     const volume = await cluster(3);
     const engine = await volume.start(1);
