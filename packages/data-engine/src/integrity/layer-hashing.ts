@@ -2,11 +2,10 @@
  * Checksums of a copy's frozen layers, found in the background, one layer at a time: hashing must not take the disk
  * from its users. The result is stored with the state of the files; when they change it counts no more.
  */
-import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
-import { Blake3Hasher } from '@napi-rs/blake-hash';
 import type { HashProgress } from '../replica/commands.js';
 import type { Layer } from '../replica/layer.js';
 import type { Replica } from '../replica/replica.js';
+import { checksumNow, LayerChecksumHasher } from './layer-checksum.js';
 import { hashWindow, nextHeldWindow } from './window-hash.js';
 
 const RUNNING: HashProgress = { state: 'running', checksum: null, silentlyCorrupted: false, message: '' };
@@ -47,31 +46,21 @@ export class LayerHashing {
     }
     // Same files by their change times, other contents: nothing but the disk itself can have done that.
     const silentlyCorrupted = isValid && stored.value !== value;
-    await this.replica.noteChecksum(layerId, {
-      algorithm: 'blake3',
-      value,
-      heldBytes: layer.map.heldBlocks * BLOCK_BYTES,
-      changeTime: before,
-      hashedAt: new Date().toISOString(),
-    });
+    await this.replica.noteChecksum(layerId, checksumNow(layer, value, before));
     return done(value, silentlyCorrupted);
   }
 }
 
-/** BLAKE3 over the places and hashes of the windows that hold anything: equal layers have equal checksums. */
-export async function layerChecksum(layer: Layer): Promise<string> {
-  const whole = new Blake3Hasher();
-  const place = Buffer.alloc(8);
+async function layerChecksum(layer: Layer): Promise<string> {
+  const whole = new LayerChecksumHasher();
   for (
     let window = nextHeldWindow(layer, 0);
     window !== undefined;
     window = nextHeldWindow(layer, window + 1)
   ) {
-    place.writeBigUInt64BE(BigInt(window));
-    whole.update(place);
-    whole.update(Buffer.from((await hashWindow(layer, window)) ?? '', 'hex'));
+    whole.add(window, (await hashWindow(layer, window)) ?? '');
   }
-  return whole.digest('hex');
+  return whole.digest();
 }
 
 function done(checksum: string, silentlyCorrupted: boolean): HashProgress {

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ChecksumReply } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { deviceChecksum } from '../integrity/device-checksum.js';
+import { HashTrail } from '../integrity/layer-checksum.js';
 import { LayerHashing } from '../integrity/layer-hashing.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { serveExport } from '../nbd/server.js';
@@ -32,6 +33,8 @@ type Served = {
   sockets: Map<Socket, number>;
   pull: PullJob | undefined;
   hashing: LayerHashing;
+  /** What rebuilds have asked of each layer. */
+  trails: Map<string, HashTrail>;
 };
 
 type Handlers = {
@@ -56,6 +59,7 @@ export class ReplicaService {
         sockets: new Map(),
         pull: undefined,
         hashing: new LayerHashing(replica),
+        trails: new Map(),
       }));
       this.served.set(replicaId, opening);
       // A copy that can't be opened is tried again when it is asked for again.
@@ -217,8 +221,13 @@ export class ReplicaService {
       if (pull?.rebuildId === rebuildId) await pull.cancel();
       return null;
     },
-    hashes: async ({ replica }, { layerId, firstWindow, endWindow }) => {
-      return windowHashes(requireLayer(replica, layerId), firstWindow, endWindow);
+    hashes: async ({ replica, trails }, { layerId, firstWindow, endWindow }) => {
+      const layer = requireLayer(replica, layerId);
+      if (firstWindow === 0) trails.set(layerId, await HashTrail.begin(layer));
+      const answer = await windowHashes(layer, firstWindow, endWindow);
+      const checksum = await trails.get(layerId)?.note(firstWindow, answer);
+      if (checksum !== undefined) await replica.noteChecksum(layerId, checksum);
+      return answer;
     },
     'block-hashes': async ({ replica }, { layerId, blockHash, firstWindow, endWindow }) =>
       blockHashes(requireLayer(replica, layerId), blockHash, firstWindow, endWindow),

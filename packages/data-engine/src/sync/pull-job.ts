@@ -8,6 +8,7 @@
  */
 import { isFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
+import { checksumNow, LayerChecksumHasher } from '../integrity/layer-checksum.js';
 import type {
   BlockHash,
   ConnectControl,
@@ -47,7 +48,7 @@ export class PullJob {
   private nextSources: readonly PullSource[] | undefined;
 
   constructor(
-    target: Replica,
+    private readonly target: Replica,
     private readonly spec: PullSpec,
     private readonly connectControl: ConnectControl,
   ) {
@@ -147,6 +148,7 @@ export class PullJob {
     const { plan, changed } = pull;
     if (plan.method === 'full') {
       await context.sources.withLayer(plan.id, (lanes) => verifySent(context, pull, lanes));
+      await this.noteChecksum(pull);
       return;
     }
     // The rest of it has been found equal by hash already, or was left out because of a checksum.
@@ -154,6 +156,13 @@ export class PullJob {
       await context.sources.withLayer(plan.id, (lanes) => verifyCompared(context, pull, lanes));
     }
     context.bytes.compared += plan.heldBytes;
+  }
+
+  /** All its windows have been hashed and found to be on the disk: that is its checksum too. */
+  private async noteChecksum({ plan, layer, received }: LayerPull): Promise<void> {
+    const hasher = new LayerChecksumHasher();
+    for (const [window, hash] of [...received].sort(([a], [b]) => a - b)) hasher.add(window, hash);
+    await this.target.noteChecksum(plan.id, checksumNow(layer, hasher.digest(), await layer.changeTime()));
   }
 
   /** After a lost source, windows that were not finished are looked at again. */

@@ -155,6 +155,20 @@ describe('layers that both sides have', () => {
     return { volume, engine };
   }
 
+  test('are left out after a rebuild that sent them: both sides hashed them then', async () => {
+    const { volume, engine } = await withSnapshots();
+    const { address } = await volume.addCopy('target');
+    expect(methods((await rebuild(engine, address)).snapshots).slice(0, 2)).toEqual(['a full', 'b full']);
+    nodes().beforeCommand = (name) => {
+      if (name === 'intent') throw new StorageFault('agent.unreachable', { publicMessage: 'test' });
+    };
+    await lose(volume, engine, 2);
+    nodes().beforeCommand = () => undefined;
+    const report = await rebuild(engine, address);
+    expect(methods(report.snapshots).slice(0, 2)).toEqual(['a fast', 'b fast']);
+    await expectEqual(volume, engine);
+  });
+
   test('are left out when their checksums are equal', async () => {
     const { volume, engine } = await withSnapshots();
     for (const { address } of volume.copies) await hashAll(engine, address.replicaId);

@@ -1,0 +1,60 @@
+/**
+ * The checksum of a frozen layer: BLAKE3 over the places and hashes of the windows that hold anything, in order. Equal
+ * layers have equal checksums; whoever has hashed all windows anyway, as both sides of a rebuild do, has it for nothing.
+ */
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { Blake3Hasher } from '@napi-rs/blake-hash';
+import type { LayerChecksum, WindowHashes } from '../replica/commands.js';
+import type { Layer } from '../replica/layer.js';
+
+export class LayerChecksumHasher {
+  private readonly hasher = new Blake3Hasher();
+  private readonly place = Buffer.alloc(8);
+
+  /** @param window larger than those before */
+  add(window: number, hash: string): void {
+    this.place.writeBigUInt64BE(BigInt(window));
+    this.hasher.update(this.place);
+    this.hasher.update(Buffer.from(hash, 'hex'));
+  }
+
+  digest(): string {
+    return this.hasher.digest('hex');
+  }
+}
+
+export function checksumNow(layer: Layer, value: string, changeTime: string): LayerChecksum {
+  return {
+    algorithm: 'blake3',
+    value,
+    heldBytes: layer.map.heldBlocks * BLOCK_BYTES,
+    changeTime,
+    hashedAt: new Date().toISOString(),
+  };
+}
+
+/** Puts the answers to a rebuild's questions together: once they have covered a layer to its end, they are its checksum. */
+export class HashTrail {
+  private readonly hasher = new LayerChecksumHasher();
+  /** The first window that no answer has covered yet. */
+  private next: number | null = 0;
+
+  constructor(
+    private readonly layer: Layer,
+    private readonly changeTime: string,
+  ) {}
+
+  static async begin(layer: Layer): Promise<HashTrail> {
+    return new HashTrail(layer, await layer.changeTime());
+  }
+
+  /** @returns the checksum when this answer was the last one, and the files have not changed since the first */
+  async note(firstWindow: number, { hashes, next }: WindowHashes): Promise<LayerChecksum | undefined> {
+    // Asked for again, or with a gap: several sources share the layer, and none of them sees all of it.
+    if (this.next === null || firstWindow > this.next) return undefined;
+    for (const [window, hash] of hashes) if (window >= this.next) this.hasher.add(window, hash);
+    this.next = next;
+    if (next !== null || (await this.layer.changeTime()) !== this.changeTime) return undefined;
+    return checksumNow(this.layer, this.hasher.digest(), this.changeTime);
+  }
+}
