@@ -19,7 +19,7 @@ import { Copies } from './copies.js';
 import { DropMarks } from './drop-marks.js';
 import type { EngineDependencies, EngineSpec, RebuildSpec } from './engine-state.js';
 import { Fill, type FillSpec } from './fill.js';
-import { openLink, type ReplicaLink } from './replica-link.js';
+import { openCurrent } from './open-current.js';
 import { Resync } from './resync.js';
 import { Settling } from './settling.js';
 import { VolumeDevice } from './volume-device.js';
@@ -269,30 +269,4 @@ export class Engine {
     if (error.code === 'engine.no_replica') return;
     for (const socket of this.sockets) socket.destroy();
   }
-}
-
-/** Opens every copy that can be reached; at least half of the record's members must be. */
-async function openCurrent(spec: EngineSpec, dependencies: EngineDependencies): Promise<ReplicaLink[]> {
-  const attempts = await Promise.allSettled(
-    spec.replicas.map((address) =>
-      openLink(address, spec.epoch, 'RW', dependencies.connectControl, spec.replicaTimeoutMs),
-    ),
-  );
-  const links = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
-  const errors = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
-  const giveUp = (error: unknown) => {
-    for (const { client } of links) client.close();
-    return error;
-  };
-  const stale = errors.find((error) => error instanceof StorageFault && error.code === 'engine.stale_epoch');
-  if (stale !== undefined) throw giveUp(stale);
-  if (links.length === 0 || links.length * 2 < spec.record.members.length) {
-    throw giveUp(
-      new StorageFault('engine.no_replica', {
-        publicMessage: `only ${links.length} of ${spec.record.members.length} copies can be reached`,
-        cause: errors[0],
-      }),
-    );
-  }
-  return links;
 }

@@ -8,41 +8,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ChecksumReply } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { deviceChecksum } from '../integrity/device-checksum.js';
-import { HashTrail } from '../integrity/layer-checksum.js';
 import { LayerHashing } from '../integrity/layer-hashing.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { serveExport } from '../nbd/server.js';
 import { handshakeRefusal } from '../nbd/server-handshake.js';
-import { blockHashes } from '../sync/block-hashes.js';
-import { PullJob } from '../sync/pull-job.js';
-import { windowHashes } from '../sync/window-hashes.js';
-import { chainFacts } from './chain-facts.js';
-import type { Answer, Ask, CommandName, ConnectControl, ReplicaCommands } from './commands.js';
+import type { Answer, Ask, CommandName, ConnectControl } from './commands.js';
 import { parseExportName } from './export-names.js';
-import { REGION_BYTES } from './intent-map.js';
-import type { Layer } from './layer.js';
 import { Replica } from './replica.js';
+import { COMMANDS, type ServedReplica } from './replica-commands.js';
 import { openExport } from './replica-exports.js';
-import { snapshotNotFound, staleEpoch } from './replica-faults.js';
+import { staleEpoch } from './replica-faults.js';
 
 /** How long a checksum waits for connections that are closing. */
 const CLOSING_MAX_MS = 1_000;
 
-type Served = {
-  replica: Replica;
-  sockets: Map<Socket, number>;
-  pull: PullJob | undefined;
-  hashing: LayerHashing;
-  /** What rebuilds have asked of each layer. */
-  trails: Map<string, HashTrail>;
-};
-
-type Handlers = {
-  [Name in CommandName]: (served: Served, ask: Ask<Name>) => Promise<Answer<Name>>;
-};
-
 export class ReplicaService {
-  private readonly served = new Map<string, Promise<Served>>();
+  private readonly served = new Map<string, Promise<ServedReplica>>();
 
   constructor(private readonly connectControl: ConnectControl) {}
 
@@ -60,6 +41,7 @@ export class ReplicaService {
         pull: undefined,
         hashing: new LayerHashing(replica),
         trails: new Map(),
+        connectControl: this.connectControl,
       }));
       this.served.set(replicaId, opening);
       // A copy that can't be opened is tried again when it is asked for again.
@@ -76,7 +58,7 @@ export class ReplicaService {
     const served = await this.find(replicaId);
     const { epoch } = served.replica.metadata;
     if (name !== 'open' && ask.epoch !== epoch) throw staleEpoch(ask.epoch, epoch);
-    return this.handlers[name](served, ask);
+    return COMMANDS[name](served, ask);
   }
 
   /** Serves the export that a client has chosen in the handshake, or refuses it. */
@@ -161,128 +143,17 @@ export class ReplicaService {
   }
 
   /** @throws StorageFault `replica.not_found` for a copy that is not open here */
-  async find(replicaId: string): Promise<Served> {
+  async find(replicaId: string): Promise<ServedReplica> {
     const opening = this.served.get(replicaId);
     if (opening === undefined) throw notFound();
     return opening;
   }
-
-  private readonly handlers: Handlers = {
-    open: (served, { epoch }) => openAt(served, epoch),
-    record: async ({ replica }, { record }) => {
-      await replica.storeRecord(record);
-      return null;
-    },
-    snapshot: async ({ replica }, { layer, sizeBytes }) => {
-      await replica.snapshot(layer, sizeBytes);
-      return null;
-    },
-    unfreeze: async ({ replica }, { layerId }) => {
-      await replica.unfreeze(layerId);
-      return null;
-    },
-    revert: async ({ replica }, { layerId, headId }) => {
-      await replica.revert(layerId, headId);
-      return null;
-    },
-    'mark-removed': async ({ replica }, { layerId }) => {
-      await replica.markRemoved(layerId);
-      return null;
-    },
-    purge: async ({ replica }, { layerId, firstWindow }) => ({
-      next: await replica.purge(layerId, firstWindow),
-    }),
-    chain: ({ replica }) => chainFacts(replica),
-    stat: async ({ replica }) => ({ writtenBytes: replica.writtenBytes }),
-    intent: async ({ replica }) => ({
-      regionBytes: REGION_BYTES,
-      regions: replica.intentRegions().map(({ first, count }) => [first, count]),
-    }),
-    settle: async ({ replica }) => {
-      await replica.settle();
-      return null;
-    },
-    prepare: async (served, { rebuildId, layers, headParentId, sizeBytes }) => {
-      await served.pull?.cancel();
-      served.pull = undefined;
-      await served.replica.prepare(rebuildId, layers, headParentId, sizeBytes);
-      return null;
-    },
-    pull: async (served, ask) => {
-      await this.startPull(served, ask);
-      return null;
-    },
-    'tune-pull': async ({ pull }, { rebuildId, tuning }) => {
-      requirePull(pull, rebuildId).tune(tuning);
-      return null;
-    },
-    progress: async ({ pull }, { rebuildId }) => requirePull(pull, rebuildId).progress(),
-    'cancel-pull': async ({ pull }, { rebuildId }) => {
-      if (pull?.rebuildId === rebuildId) await pull.cancel();
-      return null;
-    },
-    hashes: async ({ replica, trails }, { layerId, firstWindow, endWindow }) => {
-      const layer = requireLayer(replica, layerId);
-      if (firstWindow === 0) trails.set(layerId, await HashTrail.begin(layer));
-      const answer = await windowHashes(layer, firstWindow, endWindow);
-      const checksum = await trails.get(layerId)?.note(firstWindow, answer);
-      if (checksum !== undefined) await replica.noteChecksum(layerId, checksum);
-      return answer;
-    },
-    'block-hashes': async ({ replica }, { layerId, blockHash, firstWindow, endWindow }) =>
-      blockHashes(requireLayer(replica, layerId), blockHash, firstWindow, endWindow),
-    'hash-layer': async (served, { layerId, force }) => {
-      requireLayer(served.replica, layerId);
-      return served.hashing.ask(layerId, force);
-    },
-  };
-
-  private async startPull(served: Served, ask: ReplicaCommands['pull']['ask']): Promise<void> {
-    if (served.replica.metadata.rebuildId !== ask.rebuildId) throw notPrepared();
-    if (served.pull?.rebuildId !== ask.rebuildId) {
-      await served.pull?.cancel();
-      served.pull = new PullJob(served.replica, ask, this.connectControl);
-    }
-    served.pull.tune(ask.tuning);
-    served.pull.start(ask.sources);
-  }
-}
-
-/** Fences the copy, cuts whoever was connected at a lower epoch, and says what the copy holds. */
-async function openAt(served: Served, epoch: number): Promise<Answer<'open'>> {
-  const { replica, sockets } = served;
-  await replica.fence(epoch);
-  for (const [socket, openedAt] of sockets) if (openedAt < epoch) socket.destroy();
-  const { record } = replica.metadata;
-  return {
-    record: record === null ? null : { ...record, members: [...record.members] },
-    clean: replica.isClean,
-    kept: replica.isKept,
-    writtenBytes: replica.writtenBytes,
-  };
 }
 
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.closed) resolve();
     else socket.once('close', () => resolve());
-  });
-}
-
-function requireLayer(replica: Replica, layerId: string): Layer {
-  const layer = replica.layer(layerId);
-  if (layer === undefined) throw snapshotNotFound();
-  return layer;
-}
-
-function requirePull(pull: PullJob | undefined, rebuildId: string): PullJob {
-  if (pull?.rebuildId !== rebuildId) throw notPrepared();
-  return pull;
-}
-
-function notPrepared(): StorageFault {
-  return new StorageFault('rebuild.not_found', {
-    publicMessage: 'the copy is not prepared for this rebuild',
   });
 }
 

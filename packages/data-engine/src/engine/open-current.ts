@@ -1,0 +1,32 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { EngineDependencies, EngineSpec } from './engine-state.js';
+import { openLink, type ReplicaLink } from './replica-link.js';
+
+/** Opens every copy that can be reached; at least half of the record's members must be. */
+export async function openCurrent(
+  spec: EngineSpec,
+  dependencies: EngineDependencies,
+): Promise<ReplicaLink[]> {
+  const attempts = await Promise.allSettled(
+    spec.replicas.map((address) =>
+      openLink(address, spec.epoch, 'RW', dependencies.connectControl, spec.replicaTimeoutMs),
+    ),
+  );
+  const links = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
+  const errors = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
+  const giveUp = (error: unknown) => {
+    for (const { client } of links) client.close();
+    return error;
+  };
+  const stale = errors.find((error) => error instanceof StorageFault && error.code === 'engine.stale_epoch');
+  if (stale !== undefined) throw giveUp(stale);
+  if (links.length === 0 || links.length * 2 < spec.record.members.length) {
+    throw giveUp(
+      new StorageFault('engine.no_replica', {
+        publicMessage: `only ${links.length} of ${spec.record.members.length} copies can be reached`,
+        cause: errors[0],
+      }),
+    );
+  }
+  return links;
+}
