@@ -56,7 +56,7 @@ const rebuild = z.object({ epoch, rebuildId: uuid });
 const layer = z.object({ epoch, layerId: uuid });
 
 export const COMMAND_SCHEMAS = {
-  open: z.object({ epoch }),
+  open: z.object({ epoch, afresh: z.boolean().optional() }),
   record: z.object({ epoch, record: copyRecordSchema }),
   snapshot: z.object({ epoch, layer: snapshotAsk, sizeBytes: counter }),
   unfreeze: layer,

@@ -35,7 +35,8 @@ export async function openLink(
   timeoutMs: number,
 ): Promise<ReplicaLink> {
   const control = connectControl(address);
-  const opened = await control.command('open', { epoch });
+  // A copy that is to be rebuilt was perhaps in use a moment ago, and may not have heard the end of that yet.
+  const opened = await control.command('open', { epoch, afresh: mode === 'WO' });
   const { replicaId, secret } = address;
   const exportName = formatExportName({ kind: 'replica', replicaId, epoch, secret });
   const client = await NbdClient.connect(

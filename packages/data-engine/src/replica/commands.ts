@@ -104,7 +104,8 @@ export type BlockHashes = { windows: [window: number, masks: string, hashes: str
 
 export type ReplicaCommands = {
   /** `kept`: the process that held the copy during its last attachment still does, so no acknowledged write is lost. */
-  open: { ask: { epoch: number }; reply: OpenReplicaReply & { kept: boolean } };
+  /** `afresh`: the engine begins anew with this copy; whatever is still on its way on older connections is refused. */
+  open: { ask: { epoch: number; afresh?: boolean | undefined }; reply: OpenReplicaReply & { kept: boolean } };
   record: { ask: { epoch: number; record: CopyRecord }; reply: null };
   /** `sizeBytes` is the size from now on: a volume grows by a snapshot with a larger head. */
   snapshot: { ask: { epoch: number; layer: SnapshotAsk; sizeBytes: number }; reply: null };

@@ -30,7 +30,7 @@ type Commands = {
 };
 
 export const COMMANDS: Commands = {
-  open: (served, { epoch }) => openAt(served, epoch),
+  open: (served, ask) => openAt(served, ask),
   record: async ({ replica }, { record }) => {
     await replica.storeRecord(record);
     return null;
@@ -109,11 +109,14 @@ async function startPull(served: ServedReplica, ask: Ask<'pull'>): Promise<void>
   served.pull.start(ask.sources);
 }
 
-/** Fences the copy, cuts whoever was connected at a lower epoch, and says what the copy holds. */
-async function openAt(served: ServedReplica, epoch: number): Promise<Answer<'open'>> {
+/** Fences the copy, cuts whoever was connected before, and says what the copy holds. */
+async function openAt(served: ServedReplica, { epoch, afresh }: Ask<'open'>): Promise<Answer<'open'>> {
   const { replica, sockets } = served;
   await replica.fence(epoch);
-  for (const [socket, openedAt] of sockets) if (openedAt < epoch) socket.destroy();
+  if (afresh === true) await replica.renewLease();
+  for (const [socket, openedAt] of sockets) {
+    if (openedAt < epoch || (afresh === true && openedAt === epoch)) socket.destroy();
+  }
   const { record } = replica.metadata;
   return {
     record: record === null ? null : { ...record, members: [...record.members] },

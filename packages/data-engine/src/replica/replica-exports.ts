@@ -12,11 +12,14 @@ import { snapshotNotFound, staleEpoch } from './replica-faults.js';
 export class ReplicaExport implements NbdExport {
   readonly readOnly = false;
   readonly blockSizeMinBytes = BLOCK_BYTES;
+  private readonly lease: number;
 
   constructor(
     private readonly replica: Replica,
     private readonly epoch: number,
-  ) {}
+  ) {
+    this.lease = replica.lease;
+  }
 
   get sizeBytes(): number {
     return this.replica.sizeBytes;
@@ -28,7 +31,11 @@ export class ReplicaExport implements NbdExport {
   }
 
   async write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
-    await this.replica.write(offset, payload, lengthBytes, { ...options, epoch: this.epoch });
+    await this.replica.write(offset, payload, lengthBytes, {
+      ...options,
+      epoch: this.epoch,
+      lease: this.lease,
+    });
   }
 
   async flush(): Promise<void> {
@@ -41,7 +48,7 @@ export class ReplicaExport implements NbdExport {
   }
 
   async writeZeroes(offset: number, lengthBytes: number, options: ZeroOptions): Promise<void> {
-    await this.replica.writeZeroes(offset, lengthBytes, { ...options, epoch: this.epoch });
+    await this.replica.writeZeroes(offset, lengthBytes, { ...options, epoch: this.epoch, lease: this.lease });
   }
 
   async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {

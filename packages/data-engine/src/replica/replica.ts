@@ -37,8 +37,8 @@ export type ReplicaSpec = Pick<
   'replicaId' | 'volumeId' | 'diskId' | 'sizeBytes' | 'secret' | 'record'
 >;
 
-/** Every change names the epoch of the connection it came on. */
-export type ChangeOptions = WriteOptions & { epoch: number };
+/** Every change names the epoch of the connection it came on, and the lease, where it came on one. */
+export type ChangeOptions = WriteOptions & { epoch: number; lease?: number };
 
 export class Replica {
   private readonly gate = new WriteGate();
@@ -46,6 +46,8 @@ export class Replica {
   /** Set when the disk failed a flush: nobody knows what it holds then, so nothing is served any more. */
   private failure: Error | undefined;
   private saving: Promise<void> = Promise.resolve();
+  /** Grows when an engine begins anew with this copy: what came on an earlier connection counts no more. */
+  private currentLease = 0;
   /** The first epoch at which this very process has opened the copy. */
   private heldSinceEpoch: number | undefined;
 
@@ -166,6 +168,20 @@ export class Replica {
     this.heldSinceEpoch ??= epoch;
   }
 
+  get lease(): number {
+    return this.currentLease;
+  }
+
+  /**
+   * Refuses all changes on connections from before, of the same epoch too. A copy that an engine had dropped may still
+   * have old writes of it in its buffers; after a rebuild they would go over newer data.
+   */
+  async renewLease(): Promise<void> {
+    await this.gate.alone(async () => {
+      this.currentLease += 1;
+    });
+  }
+
   /** A record older than the stored one comes from an engine that something newer has replaced. */
   async storeRecord(record: CopyRecord): Promise<void> {
     const { record: stored } = this.meta;
@@ -278,7 +294,7 @@ export class Replica {
   private async change(
     offset: number,
     lengthBytes: number,
-    { fua, epoch }: ChangeOptions,
+    { fua, epoch, lease = this.currentLease }: ChangeOptions,
     apply: () => Promise<void>,
   ): Promise<void> {
     if (offset % BLOCK_BYTES !== 0 || lengthBytes % BLOCK_BYTES !== 0) throw unaligned();
@@ -286,6 +302,7 @@ export class Replica {
       this.requireUsable();
       // Checked behind the gate: a write that waited there while the copy was fenced belongs to the past.
       if (epoch !== this.meta.epoch) throw staleEpoch(epoch, this.meta.epoch);
+      if (lease !== this.currentLease) throw staleEpoch(epoch, this.meta.epoch);
       await this.intent.mark(offset, lengthBytes);
       await apply();
     });

@@ -16,7 +16,9 @@ import {
   write,
 } from '../../test/engine-cluster.js';
 import type { Engine } from '../engine/engine.js';
+import { NbdClient } from '../nbd/client.js';
 import { BLOCK_HASHES } from '../replica/commands.js';
+import { formatExportName } from '../replica/export-names.js';
 
 const { cluster, nodes } = useClusters();
 
@@ -82,6 +84,26 @@ describe('a copy that comes back', () => {
     await lose(volume, engine, 1);
     const report = await rebuild(engine, volume.copy(1).address);
     expect(methods(report.snapshots)).toEqual(['drop delta', 'rebuild full']);
+    await expectEqual(volume, engine);
+  });
+
+  test('takes nothing more from the connection that it was dropped on', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    const { address, node } = volume.copy(1);
+    const exportName = formatExportName({ kind: 'replica', epoch: 1, ...address });
+    const stale = await NbdClient.connect({ host: address.nbdHost, port: address.nbdPort, exportName }, 5000);
+    await write(engine, 0, Buffer.alloc(8192, 1));
+    await engine.dropReplica(address.replicaId, 'test');
+    const replica = await node.replica(address.replicaId);
+    await rebuild(engine, address);
+    await write(engine, 0, Buffer.alloc(8192, 2));
+    // An old write that comes late, past the connection's end: it was in the copy's buffers all the while.
+    const late = { fua: false, epoch: 1, lease: 0 };
+    await expect(replica.write(0, [Buffer.alloc(8192, 1)], 8192, late)).rejects.toMatchObject({
+      code: 'engine.stale_epoch',
+    });
+    await expect(stale.write(0, [Buffer.alloc(8192, 1)], 8192, { fua: false })).rejects.toThrow();
     await expectEqual(volume, engine);
   });
 
