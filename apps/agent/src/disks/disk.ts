@@ -41,6 +41,7 @@ export class Disk {
     readonly name: string,
     readonly path: string,
     private readonly maximumBytes: number,
+    private readonly directIo: boolean,
   ) {}
 
   /**
@@ -54,7 +55,7 @@ export class Disk {
     const found = await readIdentity(folder);
     const diskId = expected ?? found ?? (await makeIdentity(folder));
     await known.remember(folder, diskId);
-    return new Disk(diskId, name, folder, maximumBytes);
+    return new Disk(diskId, name, folder, maximumBytes, await takesDirectIo(folder));
   }
 
   /** What keeps the disk from being used now; `undefined` for nothing. */
@@ -102,6 +103,7 @@ export class Disk {
       path: this.path,
       type: 'filesystem' as const,
       maximumBytes: this.maximumBytes,
+      directIo: this.directIo,
     };
     const problem = await this.problem();
     if (problem !== undefined) return { ...common, ...UNKNOWN, ...problem };
