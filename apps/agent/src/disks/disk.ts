@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { takesDirectIo } from '@holdfast/data-engine/replica/direct-io.js';
 import {
   allocatedBytes,
   listReplicas,
