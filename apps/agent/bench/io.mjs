@@ -1,41 +1,70 @@
-// I/O through the engine with our own client, with one copy and with three: real agents, without the control plane.
-// `run` is called by the repository's `npm run bench`.
+// I/O through the engine with our own client, with three copies and with one: real agents, without the control plane.
+// The baseline of each row is nbdkit's file plugin on a plain file of the same disk, driven by the very same client;
+// both are measured in turn, and the medians count. `run` is called by the repository's `npm run bench`.
 import crypto from 'node:crypto';
-import { BenchStack, MIB, timed } from './stack.mjs';
+import { Nbdkit } from './nbdkit.mjs';
+import { BenchStack, KIB, MIB, timed } from './stack.mjs';
 
 const SIZE_BYTES = 512 * MIB;
+const ROUNDS = 3;
 
-/** Name, bytes of each request, requests in flight, requests in all, what each does. */
+/**
+ * What is measured: bytes of each request, requests in flight, requests in all, what each does. `targets` are for three
+ * copies: `ratio` of the baseline, or `value` in the row's unit. `longhorn` was measured elsewhere, for orientation.
+ */
 const CASES = [
-  ['write 1 MiB qd4', MIB, 4, 400, 'write'],
-  ['write 128 KiB qd8', 128 * 1024, 8, 2000, 'write'],
-  ['read 1 MiB qd4', MIB, 4, 400, 'read'],
-  ['read 128 KiB qd8', 128 * 1024, 8, 2000, 'read'],
-  ['randwrite 4 KiB qd1', 4096, 1, 3000, 'write'],
-  ['randwrite 4 KiB qd32', 4096, 32, 20000, 'write'],
-  ['randread 4 KiB qd1', 4096, 1, 3000, 'read'],
-  ['randread 4 KiB qd32', 4096, 32, 20000, 'read'],
-  ['write 4 KiB FUA qd8', 4096, 8, 400, 'fua'],
+  { name: 'randwrite 4 KiB qd32', shape: [4 * KIB, 32, 20_000, 'write'], ratio: 0.32, longhorn: '0.15 ×' },
+  { name: 'randread 4 KiB qd32', shape: [4 * KIB, 32, 20_000, 'read'], ratio: 0.5, longhorn: '0.34 ×' },
+  { name: 'write 1 MiB qd4', shape: [MIB, 4, 600, 'write'], ratio: 0.5, longhorn: '426 MB/s' },
+  { name: 'read 1 MiB qd4', shape: [MIB, 4, 600, 'read'], ratio: 0.45, longhorn: '450 MB/s' },
+  { name: 'write 128 KiB qd8', shape: [128 * KIB, 8, 3000, 'write'], value: 230, longhorn: '136 MB/s' },
+  { name: 'read 128 KiB qd8', shape: [128 * KIB, 8, 3000, 'read'], value: 550, longhorn: '308 MB/s' },
+  { name: 'randwrite 4 KiB qd1', shape: [4 * KIB, 1, 4000, 'write'], p50: 400, longhorn: '372 µs' },
+  { name: 'randread 4 KiB qd1', shape: [4 * KIB, 1, 4000, 'read'] },
+  { name: 'randwrite 4 KiB FUA qd8', shape: [4 * KIB, 8, 2000, 'fua'] },
 ];
 
 /** @param {{quick: boolean, report: (figure: object) => void}} options */
 export async function run({ quick, report }) {
   const stack = await BenchStack.start(3);
+  const nbdkit = await Nbdkit.start(stack.folder, SIZE_BYTES);
+  if (nbdkit === undefined)
+    report({ bench: 'io', case: 'baseline: nbdkit is not installed', metric: 'missing', value: 1, unit: '' });
   try {
-    for (const copies of [1, 3]) {
+    const plain = await nbdkit?.connect();
+    for (const client of plain === undefined ? [] : [plain]) await fill(client);
+    for (const copies of [3, 1]) {
       const { volumeId, client } = await stack.volume(SIZE_BYTES, copies);
-      for (const [name, ...shape] of CASES) {
-        const figure = await measure(client, quick ? 0.2 : 1, shape);
-        report({ bench: 'io', case: `${name}, ${copies} ${copies === 1 ? 'copy' : 'copies'}`, ...figure });
+      await fill(client);
+      for (const one of CASES) {
+        const { ours, theirs } = await interleaved(one.shape, quick ? 0.3 : 1, client, plain);
+        for (const figure of figures(one, copies, ours, theirs)) report({ bench: 'io', ...figure });
       }
       client.close();
       await stack.call(0, 'DELETE', `/v1/engines/${volumeId}?epoch=1`);
     }
-    const value = (await stack.residentBytes(0)) / 1e6;
-    report({ bench: 'io', case: 'agent and host processes', metric: 'memory', value, unit: 'MB' });
+    plain?.close();
   } finally {
+    await nbdkit?.stop();
     await stack.stop();
   }
+}
+
+/** Writes all of the device first: reading what was never written, or growing a file, would be other cases. */
+async function fill(client) {
+  const data = crypto.randomBytes(MIB);
+  await timed(SIZE_BYTES / MIB, 4, (i) => client.write(i * MIB, [data], MIB, { fua: false }));
+  await client.flush();
+}
+
+async function interleaved(shape, scale, client, plain) {
+  const ours = [];
+  const theirs = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    if (plain !== undefined) theirs.push(await measure(plain, scale, shape));
+    ours.push(await measure(client, scale, shape));
+  }
+  return { ours: medians(ours), theirs: theirs.length === 0 ? undefined : medians(theirs) };
 }
 
 /** Small requests go to random places and are counted; large ones run through the device and are weighed. */
@@ -43,13 +72,52 @@ async function measure(client, scale, [length, depth, count, kind]) {
   const requests = Math.ceil(count * scale);
   const data = crypto.randomBytes(length);
   const places = SIZE_BYTES / length;
-  const isSmall = length === 4096;
-  const seconds = await timed(requests, depth, (i) => {
-    const offset = (isSmall ? crypto.randomInt(places) : i % places) * length;
-    if (kind === 'read') return client.read(offset, length);
-    return client.write(offset, [data], length, { fua: kind === 'fua' });
+  const offsets = Array.from(
+    { length: requests },
+    (_, i) => (length === 4 * KIB ? crypto.randomInt(places) : i % places) * length,
+  );
+  const latenciesMs = [];
+  const seconds = await timed(requests, depth, async (i) => {
+    const startedMs = performance.now();
+    if (kind === 'read') await client.read(offsets[i], length);
+    else await client.write(offsets[i], [data], length, { fua: kind === 'fua' });
+    latenciesMs.push(performance.now() - startedMs);
   });
-  return isSmall
-    ? { metric: 'iops', value: requests / seconds, unit: 'IOPS' }
-    : { metric: 'throughput', value: (requests * length) / 1e6 / seconds, unit: 'MB/s' };
+  // What was written is on the disk before the next measurement: neither side is to pay for the other.
+  await client.flush();
+  latenciesMs.sort((a, b) => a - b);
+  return { perSecond: requests / seconds, p50Us: latenciesMs[latenciesMs.length >> 1] * 1000 };
+}
+
+function medians(rounds) {
+  const median = (key) => rounds.map((round) => round[key]).sort((a, b) => a - b)[rounds.length >> 1];
+  return { perSecond: median('perSecond'), p50Us: median('p50Us') };
+}
+
+/** The rows of one case. Targets are for three copies, but for the latency's, which is for both. */
+function* figures({ name, shape, ratio, value, p50, longhorn }, copies, ours, theirs) {
+  const [length, depth] = shape;
+  const isSmall = length === 4 * KIB;
+  const scale = isSmall ? 1 : length / 1e6;
+  const goals = copies === 3 ? { ratioTarget: ratio, target: value, longhorn } : {};
+  const common = { case: `${name}, ${copies} ${copies === 1 ? 'copy' : 'copies'}` };
+  yield {
+    ...common,
+    metric: isSmall ? 'iops' : 'throughput',
+    unit: isSmall ? 'IOPS' : 'MB/s',
+    value: ours.perSecond * scale,
+    baseline: theirs && theirs.perSecond * scale,
+    ...(p50 === undefined ? goals : {}),
+  };
+  if (depth > 1) return;
+  yield {
+    ...common,
+    metric: 'p50',
+    unit: 'µs',
+    value: ours.p50Us,
+    baseline: theirs?.p50Us,
+    better: 'lower',
+    target: p50,
+    longhorn: p50 && longhorn,
+  };
 }

@@ -11,7 +11,8 @@ import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
 
 const MAIN = path.resolve(import.meta.dirname, '../dist/main.js');
 const SECRET = 'a-secret-for-the-benchmark';
-export const MIB = 1024 * 1024;
+export const KIB = 1024;
+export const MIB = 1024 * KIB;
 
 export class BenchStack {
   beats = new Map();
@@ -101,7 +102,7 @@ export class BenchStack {
 
   async #startAgent(name) {
     const home = path.join(this.folder, name);
-    const [controlPort, nbdPort] = await freePorts();
+    const [controlPort, nbdPort] = [await freePort(), await freePort()];
     const child = spawn(process.execPath, [MAIN], {
       env: {
         HOLDFAST_API_URL: `http://127.0.0.1:${this.server.address().port}`,
@@ -145,13 +146,12 @@ export async function timed(count, depth, work) {
   return (performance.now() - startedMs) / 1000;
 }
 
-async function freePorts() {
-  const servers = [net.createServer(), net.createServer()];
-  for (const server of servers) {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  }
-  const ports = servers.map((server) => server.address().port);
-  for (const server of servers) server.close();
-  return ports;
+/** One that nobody listens on at this moment. */
+export async function freePort() {
+  const server = net.createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  return port;
 }

@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { takesDirectIo } from '@holdfast/data-engine/replica/direct-io.js';
 import {
   allocatedBytes,
   listReplicas,
@@ -41,6 +42,7 @@ export class Disk {
     readonly name: string,
     readonly path: string,
     private readonly maximumBytes: number,
+    private readonly directIo: boolean,
   ) {}
 
   /**
@@ -54,7 +56,7 @@ export class Disk {
     const found = await readIdentity(folder);
     const diskId = expected ?? found ?? (await makeIdentity(folder));
     await known.remember(folder, diskId);
-    return new Disk(diskId, name, folder, maximumBytes);
+    return new Disk(diskId, name, folder, maximumBytes, await takesDirectIo(folder));
   }
 
   /** What keeps the disk from being used now; `undefined` for nothing. */
@@ -102,6 +104,7 @@ export class Disk {
       path: this.path,
       type: 'filesystem' as const,
       maximumBytes: this.maximumBytes,
+      directIo: this.directIo,
     };
     const problem = await this.problem();
     if (problem !== undefined) return { ...common, ...UNKNOWN, ...problem };

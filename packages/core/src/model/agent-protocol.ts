@@ -36,6 +36,8 @@ export const diskReportSchema = z.object({
   ready: z.boolean(),
   reason: z.string().max(128),
   message: z.string().max(1024),
+  /** False where the file system refuses direct I/O: data then goes through the page cache. */
+  directIo: z.boolean().optional(),
 });
 
 export const replicaReportSchema = z.object({

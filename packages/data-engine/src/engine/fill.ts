@@ -5,7 +5,7 @@
  * from each copy before it counts as done. It may begin again at any time: blocks that are equal already are not written.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { WINDOW_BYTES } from '../integrity/window-hash.js';
+import { WINDOW_BYTES } from '../integrity/window-buffers.js';
 import { NbdClient } from '../nbd/client.js';
 import { contiguous } from '../nbd/export.js';
 import type { PullSource } from '../replica/commands.js';

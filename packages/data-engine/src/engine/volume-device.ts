@@ -4,10 +4,11 @@
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
+import { alignDown, alignUp, isAligned } from '../replica/blocks.js';
 import { type Copies, isNoSpace } from './copies.js';
 import { RangeLocks } from './range-locks.js';
 import { equaliseRange } from './resync.js';
-import { alignDown, alignUp, isAligned, widen } from './whole-blocks.js';
+import { widen } from './whole-blocks.js';
 
 export class VolumeDevice implements NbdExport {
   readonly readOnly = false;

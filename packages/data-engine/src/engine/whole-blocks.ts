@@ -4,18 +4,7 @@
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { contiguous, type Payload } from '../nbd/export.js';
-
-export function alignDown(offset: number): number {
-  return offset - (offset % BLOCK_BYTES);
-}
-
-export function alignUp(offset: number): number {
-  return alignDown(offset + BLOCK_BYTES - 1);
-}
-
-export function isAligned(offset: number, lengthBytes: number): boolean {
-  return offset % BLOCK_BYTES === 0 && lengthBytes % BLOCK_BYTES === 0;
-}
+import { alignDown, alignUp } from '../replica/blocks.js';
 
 type Read = (offset: number, lengthBytes: number) => Promise<Payload>;
 

@@ -10,8 +10,7 @@ import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 import type { BlockHash } from '../replica/commands.js';
 import type { Layer } from '../replica/layer.js';
-import { withWindowBuffer } from './window-buffers.js';
-import { WINDOW_BYTES } from './window-hash.js';
+import { readHeld, WINDOW_BYTES, withWindowBuffer } from './window-buffers.js';
 
 /** Longhorn compares 2 MiB and sends 2 MiB for a changed 4 KiB; a hash per 64 KiB costs a thousandth of the data. */
 export const COMPARED_BYTES = 65_536;
@@ -86,17 +85,6 @@ function masksOf(layer: Layer, window: number): Uint16Array | undefined {
     }
   }
   return any ? masks : undefined;
-}
-
-async function readHeld(layer: Layer, window: number, buffer: Buffer): Promise<void> {
-  const first = window * BLOCKS_PER_WINDOW;
-  const end = Math.min(first + BLOCKS_PER_WINDOW, layer.map.blockCount);
-  const reads: Promise<void>[] = [];
-  for (const run of layer.map.heldRuns(first, end)) {
-    const at = (run.first - first) * BLOCK_BYTES;
-    reads.push(layer.readInto(buffer.subarray(at, at + run.count * BLOCK_BYTES), run.first * BLOCK_BYTES));
-  }
-  await Promise.all(reads);
 }
 
 async function hashHeld(data: Buffer, mask: number, algorithm: BlockHash): Promise<Buffer> {

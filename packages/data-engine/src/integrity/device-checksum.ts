@@ -9,6 +9,7 @@
 
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { contiguous } from '../nbd/export.js';
 import type { Chain } from '../replica/chain.js';
 
 export const PIECE_BYTES = 4 * MIB;
@@ -29,7 +30,9 @@ export async function deviceChecksum({ sizeBytes, device }: ChecksumSource): Pro
     offset += emptyPieces * PIECE_BYTES;
     if (emptyPieces > 0 || offset >= sizeBytes) continue;
     const lengthBytes = Math.min(PIECE_BYTES, sizeBytes - offset);
-    whole.update(hash(await device.read(offset, lengthBytes)));
+    const piece = await device.read(offset, lengthBytes);
+    whole.update(hash(contiguous(piece)));
+    piece.release?.();
     offset += lengthBytes;
   }
   return whole.digest('hex');

@@ -3,14 +3,11 @@
  * the same layer can be compared window by window and a difference is found in its place.
  */
 
-import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 import type { Payload } from '../nbd/export.js';
 import type { Layer } from '../replica/layer.js';
-
-/** Small enough to hold a few in memory, large enough that a hash for each costs nothing. */
-export const WINDOW_BYTES = 4 * MIB;
-const WINDOW_BLOCKS = WINDOW_BYTES / BLOCK_BYTES;
+import { readHeld, WINDOW_BLOCKS, WINDOW_BYTES, withWindowBuffer } from './window-buffers.js';
 
 /** Consecutive held blocks and their data. Runs are maximal: two that touch are one. */
 export type HeldRun = { offset: number; lengthBytes: number; payload: Payload };
@@ -30,15 +27,17 @@ export function hashRuns(runs: readonly HeldRun[]): string {
 
 /** The window's hash as the layer's files have it now; `undefined` when it holds nothing there. */
 export async function hashWindow(layer: Layer, window: number): Promise<string | undefined> {
-  const first = window * WINDOW_BLOCKS;
-  const end = Math.min(first + WINDOW_BLOCKS, layer.map.blockCount);
-  const runs: HeldRun[] = [];
-  for (const { first: block, count } of layer.map.heldRuns(first, end)) {
-    const buffer = Buffer.allocUnsafe(count * BLOCK_BYTES);
-    await layer.readInto(buffer, block * BLOCK_BYTES);
-    runs.push({ offset: block * BLOCK_BYTES, lengthBytes: buffer.length, payload: [buffer] });
-  }
-  return runs.length === 0 ? undefined : hashRuns(runs);
+  return withWindowBuffer(async (buffer) => {
+    const runs = await readHeld(layer, window, buffer);
+    if (runs.length === 0) return undefined;
+    return hashRuns(
+      runs.map(({ first, count }): HeldRun => {
+        const at = (first - window * WINDOW_BLOCKS) * BLOCK_BYTES;
+        const lengthBytes = count * BLOCK_BYTES;
+        return { offset: first * BLOCK_BYTES, lengthBytes, payload: [buffer.subarray(at, at + lengthBytes)] };
+      }),
+    );
+  });
 }
 
 /** The first window at or after `window` that holds anything, without looking at empty ones one by one. */

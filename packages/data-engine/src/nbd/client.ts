@@ -145,7 +145,7 @@ export class NbdClient implements NbdExport {
   /** Says goodbye and ends the connection; requests in flight fail. */
   close(): void {
     if (this.closed) return;
-    this.writer.send(requestHeader(Command.Disconnect, 0, 0, 0, 0));
+    this.writer.send([requestHeader(Command.Disconnect, 0, 0, 0, 0)]);
     this.socket.end();
     this.fail(new Error('the connection was closed'));
     // A peer that does not close its side must not keep the socket for ever.
@@ -190,7 +190,7 @@ export class NbdClient implements NbdExport {
     return new Promise((resolve, reject) => {
       const read = type === Command.Read ? new ReadAssembly(offset, lengthBytes) : undefined;
       this.pending.set(cookie, { lengthBytes, read, extents: [], error: undefined, resolve, reject });
-      this.writer.send(requestHeader(type, flags, cookie, offset, lengthBytes), ...payload);
+      this.writer.send([requestHeader(type, flags, cookie, offset, lengthBytes), ...payload]);
     });
   }
 

@@ -1,7 +1,12 @@
 /** What an NBD server serves. Offsets and lengths were checked against the size before any of these is called. */
 
-/** Consecutive bytes in several pieces. The receiver must not change them: they may be shared. */
-export type Payload = readonly Buffer[];
+/**
+ * Consecutive bytes in several pieces. The receiver must not change them: they may be shared.
+ *
+ * Where there is a `release`, the memory is used again after it was called: whoever took the payload calls it once, when
+ * nothing uses the bytes any more. Who does not call it wastes the memory until it is collected, and harms nobody.
+ */
+export type Payload = readonly Buffer[] & { readonly release?: () => void };
 
 /** A run of bytes with one allocation state. `allocated: false` reads as zeros. */
 export type Extent = { lengthBytes: number; allocated: boolean };

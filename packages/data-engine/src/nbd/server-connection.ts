@@ -44,7 +44,7 @@ export class NbdServerConnection {
     private readonly target: NbdExport,
     private readonly options: ConnectionOptions,
   ) {
-    this.writer = new CorkedWriter(socket);
+    this.writer = new CorkedWriter(socket, () => this.requestsInFlight);
   }
 
   /** `initial` are bytes that arrived with the handshake's last option. */
@@ -115,7 +115,7 @@ export class NbdServerConnection {
       default:
         throw new NbdError(NbdErrno.Invalid, `unknown command ${request.type}`);
     }
-    this.writer.send(simpleReply(request.cookie, NbdErrno.None));
+    this.writer.send([simpleReply(request.cookie, NbdErrno.None)]);
   }
 
   /** Refuses what the export can't do, before any of it is done. */
@@ -141,23 +141,23 @@ export class NbdServerConnection {
     const header = this.options.structuredReplies
       ? dataChunkHeader(request)
       : simpleReply(request.cookie, NbdErrno.None);
-    this.writer.send(header, ...payload);
+    this.writer.send([header, ...payload], payload.release);
   }
 
   private async replyBlockStatus(request: NbdRequest): Promise<void> {
     const extentsMax = (request.flags & CommandFlag.RequestOne) === 0 ? EXTENTS_MAX : 1;
     const extents = await this.target.blockStatus(request.offset, request.lengthBytes, extentsMax);
-    this.writer.send(blockStatusChunk(request.cookie, extents));
+    this.writer.send([blockStatusChunk(request.cookie, extents)]);
   }
 
   private replyError(request: NbdRequest, error: unknown): void {
     const errno = errnoOf(error);
     const message = error instanceof Error ? error.message : 'failed';
-    this.writer.send(
+    this.writer.send([
       this.options.structuredReplies
         ? errorChunk(request.cookie, errno, message)
         : simpleReply(request.cookie, errno),
-    );
+    ]);
   }
 
   private finish(request: NbdRequest): void {

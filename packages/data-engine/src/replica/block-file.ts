@@ -1,18 +1,34 @@
 /**
- * One file of a replica, read and written at offsets.
+ * One file of a replica, read and written at offsets, through the page cache or past it.
  *
- * All access to data goes through this class, so that aligned direct I/O can replace the buffered calls in one place.
+ * Direct I/O takes whole blocks in aligned memory. Buffers that are aligned already go to the kernel as they are; what
+ * else is written is copied once into aligned ones, as the page cache would have done.
  */
 import fs from 'node:fs';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { Bug } from '@holdfast/core/model/faults.js';
 import type { Payload } from '../nbd/export.js';
+import {
+  ALIGNMENT_BYTES,
+  alignedBytes,
+  isAlignedBuffer,
+  LEASE_BYTES_MAX,
+  leaseAligned,
+} from './aligned-buffers.js';
+import { leaseCopies } from './aligned-copies.js';
 import { punchHole } from './punch-hole.js';
 
 /** Zeros are written from one shared buffer where holes can't be punched. */
-const ZEROS = Buffer.alloc(MIB);
+const ZEROS = alignedBytes(MIB);
 /** The kernel takes at most 1024 pieces in one call (IOV_MAX). */
 const PIECES_MAX = 1024;
+
+export type BlockFileOptions = {
+  /** Past the page cache: the caller knows that the file system takes it (`direct-io.ts`). */
+  direct: boolean;
+};
+const { O_CREAT, O_DIRECT, O_EXCL, O_RDWR } = fs.constants;
+const BUFFERED: BlockFileOptions = { direct: false };
 
 export class BlockFile {
   /** Calls that the kernel has not answered: closing before they end could hand their descriptor to another file. */
@@ -23,15 +39,17 @@ export class BlockFile {
   private constructor(
     private readonly fd: number,
     readonly path: string,
+    private readonly direct: boolean,
   ) {}
 
-  static async open(path: string): Promise<BlockFile> {
-    return new BlockFile(await openFd(path, 'r+'), path);
+  static async open(path: string, { direct } = BUFFERED): Promise<BlockFile> {
+    return new BlockFile(await openFd(path, O_RDWR | (direct ? O_DIRECT : 0)), path, direct);
   }
 
   /** Makes the file with its full, sparse length. Fails when it exists. */
-  static async create(path: string, sizeBytes: number): Promise<BlockFile> {
-    const file = new BlockFile(await openFd(path, 'wx+'), path);
+  static async create(path: string, sizeBytes: number, { direct } = BUFFERED): Promise<BlockFile> {
+    const flags = O_RDWR | O_CREAT | O_EXCL | (direct ? O_DIRECT : 0);
+    const file = new BlockFile(await openFd(path, flags), path, direct);
     try {
       await file.resize(sizeBytes);
     } catch (error) {
@@ -43,11 +61,20 @@ export class BlockFile {
 
   /** Fills the whole buffer; what lies past the end of the file reads as zeros. */
   readInto(buffer: Buffer, position: number): Promise<void> {
-    return this.use(() => this.readAll(buffer, position));
+    return this.use(() =>
+      !this.direct || (isAlignedBuffer(buffer) && position % ALIGNMENT_BYTES === 0)
+        ? this.readAll(buffer, position)
+        : this.readCopied(buffer, position),
+    );
   }
 
+  /** A direct file takes whole blocks only. */
   write(payload: Payload, position: number): Promise<void> {
-    return this.use(() => this.writeGroups(payload, position));
+    return this.use(() =>
+      !this.direct || payload.every(isAlignedBuffer)
+        ? this.writeGroups(payload, position)
+        : this.writeCopied(payload, position),
+    );
   }
 
   /** Makes a range read as zeros, and frees its space where `mayPunch` and the file system allow it. */
@@ -121,11 +148,41 @@ export class BlockFile {
   private async readAll(buffer: Buffer, position: number): Promise<void> {
     for (let done = 0; done < buffer.length; ) {
       const count = await this.readOnce(buffer, done, position + done);
-      if (count === 0) {
+      done += count;
+      // A part of a block is the file's last one: asking on from its middle would be refused.
+      if (count === 0 || (this.direct && count % ALIGNMENT_BYTES !== 0)) {
         buffer.fill(0, done);
         return;
       }
-      done += count;
+    }
+  }
+
+  /** Reads the whole blocks around each piece into aligned memory, one piece after the other. */
+  private async readCopied(buffer: Buffer, position: number): Promise<void> {
+    for (let done = 0; done < buffer.length; ) {
+      const before = (position + done) % ALIGNMENT_BYTES;
+      const wanted = Math.min(buffer.length - done, LEASE_BYTES_MAX - before);
+      const blocks = Math.ceil((before + wanted) / ALIGNMENT_BYTES);
+      const { buffer: aligned, release } = leaseAligned(blocks * ALIGNMENT_BYTES);
+      try {
+        await this.readAll(aligned, position + done - before);
+        aligned.copy(buffer, done, before, before + wanted);
+      } finally {
+        release();
+      }
+      done += wanted;
+    }
+  }
+
+  private async writeCopied(payload: Payload, position: number): Promise<void> {
+    const leases = leaseCopies(payload);
+    try {
+      await this.writeGroups(
+        leases.map(({ buffer }) => buffer),
+        position,
+      );
+    } finally {
+      for (const { release } of leases) release();
     }
   }
 
@@ -160,15 +217,20 @@ export class BlockFile {
 
   private writeOnce(pieces: Payload, position: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      fs.writev(this.fd, pieces, position, (error, count) => {
+      const answered = (error: Error | null, count: number) => {
         if (error === null) resolve(count);
         else reject(error);
-      });
+      };
+      const [first] = pieces;
+      // The usual case, and the cheaper call.
+      if (pieces.length === 1 && first !== undefined) {
+        fs.write(this.fd, first, 0, first.length, position, answered);
+      } else fs.writev(this.fd, pieces, position, answered);
     });
   }
 }
 
-function openFd(path: string, flags: string): Promise<number> {
+function openFd(path: string, flags: number): Promise<number> {
   return new Promise((resolve, reject) => {
     fs.open(path, flags, 0o600, (error, fd) => (error === null ? resolve(fd) : reject(error)));
   });

@@ -1,6 +1,8 @@
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { Bug } from '@holdfast/core/model/faults.js';
-import type { Extent } from '../nbd/export.js';
+import type { Extent, Payload } from '../nbd/export.js';
+import { leaseBlocks } from './aligned-buffers.js';
+import { alignDown, alignUp } from './blocks.js';
 import type { Layer } from './layer.js';
 
 /** A run of blocks that one layer answers for; `undefined` where no layer holds them and they read as zeros. */
@@ -20,18 +22,27 @@ export class Chain {
     return this.layers.reduce((sum, { map }) => sum + map.heldBlocks, 0) * BLOCK_BYTES;
   }
 
-  async read(offset: number, lengthBytes: number): Promise<Buffer> {
-    const buffer = Buffer.allocUnsafe(lengthBytes);
-    const reads: Promise<void>[] = [];
-    for (const { first, count, owner } of this.segments(offset, lengthBytes)) {
-      const start = Math.max(offset, first * BLOCK_BYTES);
-      const end = Math.min(offset + lengthBytes, (first + count) * BLOCK_BYTES);
-      const part = buffer.subarray(start - offset, end - offset);
-      if (owner === undefined) part.fill(0);
-      else reads.push(owner.readInto(part, start));
-    }
-    await Promise.all(reads);
-    return buffer;
+  /** The caller may release what it gets. */
+  async read(offset: number, lengthBytes: number): Promise<Payload> {
+    const start = alignDown(offset);
+    const { buffer, release } = leaseBlocks(alignUp(offset + lengthBytes) - start);
+    await this.readBlocks(buffer, start);
+    const wanted = buffer.subarray(offset - start, offset - start + lengthBytes);
+    return Object.assign([wanted], { release });
+  }
+
+  /** Fills the buffer, whole blocks, with what is there from `start` on. */
+  private async readBlocks(buffer: Buffer, start: number): Promise<void> {
+    const segments = [...this.segments(start, buffer.length)];
+    const [only] = segments;
+    if (segments.length === 1 && only?.owner !== undefined) return only.owner.readInto(buffer, start);
+    await Promise.all(
+      segments.map(({ first, count, owner }) => {
+        const at = first * BLOCK_BYTES - start;
+        const part = buffer.subarray(at, at + count * BLOCK_BYTES);
+        return owner === undefined ? part.fill(0) : owner.readInto(part, first * BLOCK_BYTES);
+      }),
+    );
   }
 
   extents(offset: number, lengthBytes: number, extentsMax: number): Extent[] {

@@ -7,8 +7,11 @@ import path from 'node:path';
 import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Payload } from '../nbd/export.js';
-import { BlockFile } from './block-file.js';
+import { leaseBlocks } from './aligned-buffers.js';
+import { BlockFile, type BlockFileOptions } from './block-file.js';
 import { BlockMap, blocksOf, PAGE_BYTES } from './block-map.js';
+import { alignDown, alignUp } from './blocks.js';
+import { takesDirectIo } from './direct-io.js';
 
 const NO_DATA = Buffer.alloc(PAGE_BYTES);
 
@@ -24,7 +27,8 @@ export class Layer {
 
   static async create(directory: string, file: string, sizeBytes: number): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
-    const data = await BlockFile.create(dataPath(directory, file), sizeBytes);
+    const direct = await takesDirectIo(directory);
+    const data = await BlockFile.create(dataPath(directory, file), sizeBytes, { direct });
     const mapFile = await BlockFile.create(mapPath(directory, file), map.pageCount * PAGE_BYTES);
     await data.syncData();
     await mapFile.syncData();
@@ -34,10 +38,19 @@ export class Layer {
   /** @throws StorageFault `replica.corrupt` when the two files are not what the metadata says. */
   static async open(directory: string, file: string, sizeBytes: number): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
-    const data = await openPart(dataPath(directory, file), sizeBytes);
-    const mapFile = await openPart(mapPath(directory, file), map.pageCount * PAGE_BYTES);
+    const direct = await takesDirectIo(directory);
+    const data = await openPart(dataPath(directory, file), sizeBytes, { direct });
+    const mapFile = await openPart(mapPath(directory, file), map.pageCount * PAGE_BYTES, { direct: false });
     await loadMap(mapFile, map);
     return new Layer(data, mapFile, map);
+  }
+
+  /** The bytes at any place. The caller may release what it gets. */
+  async read(offset: number, lengthBytes: number): Promise<Payload> {
+    const start = alignDown(offset);
+    const { buffer, release } = leaseBlocks(alignUp(offset + lengthBytes) - start);
+    await this.data.readInto(buffer, start);
+    return Object.assign([buffer.subarray(offset - start, offset - start + lengthBytes)], { release });
   }
 
   readInto(buffer: Buffer, position: number): Promise<void> {
@@ -124,10 +137,10 @@ export function mapPath(directory: string, file: string): string {
   return path.join(directory, `${file}.map`);
 }
 
-async function openPart(file: string, expectedBytes: number): Promise<BlockFile> {
+async function openPart(file: string, expectedBytes: number, options: BlockFileOptions): Promise<BlockFile> {
   let part: BlockFile;
   try {
-    part = await BlockFile.open(file);
+    part = await BlockFile.open(file, options);
   } catch (error) {
     throw corrupt(`${path.basename(file)} can't be opened`, error);
   }

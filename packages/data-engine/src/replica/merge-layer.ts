@@ -6,7 +6,9 @@
  * leaves both layers as they were to any reader; the merge is then done again from the start.
  */
 import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
-import { nextHeldWindow, WINDOW_BYTES } from '../integrity/window-hash.js';
+import { WINDOW_BYTES } from '../integrity/window-buffers.js';
+import { nextHeldWindow } from '../integrity/window-hash.js';
+import { leaseAligned } from './aligned-buffers.js';
 import type { Layer } from './layer.js';
 
 /** One step's windows: 128 MiB, so that no request takes long. */
@@ -49,8 +51,12 @@ async function mergePiece(
   offset: number,
   lengthBytes: number,
 ): Promise<void> {
-  const piece = Buffer.allocUnsafe(lengthBytes);
-  await newer.readInto(piece, offset);
-  if (piece.equals(ZEROS.subarray(0, lengthBytes))) await older.zero(offset, lengthBytes, true, !isLowest);
-  else await older.write([piece], offset, lengthBytes);
+  const { buffer: piece, release } = leaseAligned(lengthBytes);
+  try {
+    await newer.readInto(piece, offset);
+    if (piece.equals(ZEROS.subarray(0, lengthBytes))) await older.zero(offset, lengthBytes, true, !isLowest);
+    else await older.write([piece], offset, lengthBytes);
+  } finally {
+    release();
+  }
 }

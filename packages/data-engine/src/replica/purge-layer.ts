@@ -12,7 +12,8 @@
  * Readers see no difference at any moment, and a crash leaves a copy that is purged again from the start.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
-import { nextHeldWindow, WINDOW_BYTES } from '../integrity/window-hash.js';
+import { WINDOW_BYTES } from '../integrity/window-buffers.js';
+import { nextHeldWindow } from '../integrity/window-hash.js';
 import type { FrozenLayer } from './commands.js';
 import type { Layer } from './layer.js';
 import { childrenOf, type LayerMetadata, withMerged, withoutLeaf } from './layer-tree.js';

@@ -104,9 +104,7 @@ export class LayerExport extends FrozenExport {
   }
 
   async read(offset: number, lengthBytes: number): Promise<Payload> {
-    const buffer = Buffer.allocUnsafe(lengthBytes);
-    await this.layer.readInto(buffer, offset);
-    return [buffer];
+    return this.layer.read(offset, lengthBytes);
   }
 
   async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
@@ -124,7 +122,7 @@ export class SnapshotExport extends FrozenExport {
   }
 
   async read(offset: number, lengthBytes: number): Promise<Payload> {
-    return [await this.chain.read(offset, lengthBytes)];
+    return this.chain.read(offset, lengthBytes);
   }
 
   async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {

@@ -130,7 +130,7 @@ export class Replica {
 
   async read(offset: number, lengthBytes: number): Promise<Payload> {
     this.requireUsable();
-    return [await this.store.chain.read(offset, lengthBytes)];
+    return this.store.chain.read(offset, lengthBytes);
   }
 
   write(offset: number, payload: Payload, lengthBytes: number, options: ChangeOptions): Promise<void> {

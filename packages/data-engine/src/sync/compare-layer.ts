@@ -14,7 +14,8 @@ import {
   runsOf,
   type WindowBlocks,
 } from '../integrity/block-hash.js';
-import { nextHeldWindow, WINDOW_BYTES } from '../integrity/window-hash.js';
+import { WINDOW_BYTES } from '../integrity/window-buffers.js';
+import { nextHeldWindow } from '../integrity/window-hash.js';
 import type { BlockHash, ByteRange } from '../replica/commands.js';
 import { decodeBlocks } from './block-hashes.js';
 import { eachPart, type Lane, type WindowSpan } from './lanes.js';

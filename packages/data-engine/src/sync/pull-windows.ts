@@ -1,6 +1,7 @@
 /** Walks the blocks that a source's frozen layers hold, window by window, and reads them. */
 import { MIB } from '@holdfast/core/model/bytes.js';
-import { type HeldRun, WINDOW_BYTES } from '../integrity/window-hash.js';
+import { WINDOW_BYTES } from '../integrity/window-buffers.js';
+import { type HeldRun } from '../integrity/window-hash.js';
 import type { NbdClient } from '../nbd/client.js';
 
 /** One window of a layer and what the layer holds in it, in order; runs that touch are one. */

@@ -2,7 +2,8 @@
  * Proves that a layer that was sent as a whole arrived as a whole: both sides hash what their files hold now, and the
  * target's must also be what it had received. A source hashes its next windows while the target hashes these.
  */
-import { hashWindow, nextHeldWindow, WINDOW_BYTES } from '../integrity/window-hash.js';
+import { WINDOW_BYTES } from '../integrity/window-buffers.js';
+import { hashWindow, nextHeldWindow } from '../integrity/window-hash.js';
 import { eachPart, type Lane, type WindowSpan } from './lanes.js';
 import type { LayerPull } from './layer-pull.js';
 import type { PullContext } from './pull-context.js';
