@@ -63,15 +63,28 @@ function copyTone(replica: Replica): Tone {
 }
 
 function troubles(volume: Volume): string[] {
-  const unscheduled = volume.conditions.find(
-    (condition) => condition.type === 'Scheduled' && condition.status === 'False',
-  );
   return [
     ...(volume.attention === null
       ? []
       : ['', volume.attention.message, ...volume.attention.cures.map((cure) => `  - ${cure}`)]),
-    ...(unscheduled === undefined ? [] : ['', `A copy can't be placed: ${unscheduled.message}`]),
+    ...unplacedLines(volume).flatMap((line, index) => (index === 0 ? ['', line] : [line])),
   ];
+}
+
+/** Why a copy has no place: what was found, in a sentence, and where the rest can be read. Empty when all have one. */
+export function unplacedLines({ name, conditions }: Volume): string[] {
+  const unscheduled = conditions.find(({ type, status }) => type === 'Scheduled' && status === 'False');
+  if (unscheduled === undefined) return [];
+  // The first line is the sentence; the others go through the disks one by one.
+  const [sentence = ''] = unscheduled.message.split('\n', 1);
+  return [`A copy can't be placed: ${shortened(sentence)}`, `  holdfast volume explain ${name} says more`];
+}
+
+/** Until the worker has explained it there is no sentence, only the long list of disks. */
+const SENTENCE_LENGTH_MAX = 600;
+
+function shortened(sentence: string): string {
+  return sentence.length <= SENTENCE_LENGTH_MAX ? sentence : `${sentence.slice(0, SENTENCE_LENGTH_MAX)}…`;
 }
 
 export function describeVerification(volume: Volume, verification: Verification, nodeName: NameOf): string {

@@ -2,14 +2,14 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Command } from 'commander';
 import { Context, print, remark } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
-import { formatItem, formatList } from '../output/format.js';
+import { formatItem, formatList, isForPeople } from '../output/format.js';
 import { age, parseCount, parseSize } from '../output/quantities.js';
 import { isHealthyCopy, robustnessLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
 import type { Node, Verification, Volume, VolumeExplanation } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
-import { describeVerification, describeVolume } from './volume-text.js';
+import { describeVerification, describeVolume, unplacedLines } from './volume-text.js';
 
 type NameOf = (nodeId: string | null) => string;
 
@@ -84,7 +84,8 @@ function addCreate(volume: Command): void {
       );
       const nodeName = await nameLookup(context);
       print(formatItem(created, () => describeVolume(created, nodeName, context.output), context.output));
-      warnUnscheduled(created);
+      // People have just read it; programs get data on stdout and the warning here.
+      if (!isForPeople(context.output)) for (const line of unplacedLines(created)) remark(line);
     });
 }
 
@@ -99,11 +100,6 @@ function createBody(name: string, options: CreateOptions): object {
     ...(options.diskChoice === undefined ? {} : { replicaDiskChoice: options.diskChoice }),
     ...(options.project === undefined ? {} : { projectId: options.project }),
   };
-}
-
-function warnUnscheduled(volume: Volume): void {
-  const scheduled = volume.conditions.find((condition) => condition.type === 'Scheduled');
-  if (scheduled?.status === 'False') remark(`not every copy could be placed: ${scheduled.message}`);
 }
 
 function addList(volume: Command): void {

@@ -14,6 +14,10 @@ export function parseFormat(text: string): Format {
   return format;
 }
 
+export function isForPeople({ output }: OutputOptions): boolean {
+  return output === 'table' || output === 'wide';
+}
+
 /** Colour only for a person at a terminal who has not asked for none. */
 export function wantsColor(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
   return isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';

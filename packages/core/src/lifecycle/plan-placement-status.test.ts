@@ -54,7 +54,7 @@ describe('a replica without a place', () => {
     const condition = conditionOf(volume.conditions, 'Scheduled');
     expect(condition).toMatchObject({ status: 'False' });
     expect(condition?.message).toContain('insufficient storage');
-    expect(condition?.message).toContain(`have a place: ${replicas[0]?.explanation?.sentence} insufficient`);
+    expect(condition?.message).toContain(`have a place: ${replicas[0]?.explanation?.sentence}\ninsufficient`);
   });
 
   test('is explained once, until the answer changes', () => {

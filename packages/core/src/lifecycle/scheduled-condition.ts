@@ -48,12 +48,15 @@ export function scheduledCondition(
 
 type Unstamped = Omit<Condition<'Scheduled'>, 'lastTransitionAt'>;
 
-/** The condition with the answer that was found by trying, ahead of the details: what is the matter, and the smallest cure. */
+/**
+ * The condition with the answer that was found by trying, on a line of its own ahead of the details: what is the matter,
+ * and the smallest cure. Who has room for one line shows the first.
+ */
 export function withSentence(condition: Unstamped, explanation: StoredExplanation | undefined): Unstamped {
   if (explanation === undefined) return condition;
   const [head, details] = partsOf(condition.message);
   const sentence = explanation.sentence.slice(0, SENTENCE_LENGTH_MAX);
-  return { ...condition, message: `${head}${sentence} ${details}` };
+  return { ...condition, message: `${head}${sentence}\n${details}` };
 }
 
 /** Does a condition that is stored say the same, whatever sentence was put into it? */

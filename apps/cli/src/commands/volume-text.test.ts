@@ -1,0 +1,34 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Volume } from '../types.js';
+import { unplacedLines } from './volume-text.js';
+
+function aVolume(status: 'True' | 'False', message: string): Volume {
+  const condition = {
+    type: 'Scheduled',
+    status,
+    reason: '',
+    message,
+    lastTransitionAt: '2026-01-01T00:00:00Z',
+  };
+  // Only what the text is made of.
+  return { name: 'big', conditions: [condition] } as Volume;
+}
+
+describe('why a copy has no place', () => {
+  test('is one sentence and where to read on, without the list of disks', () => {
+    const volume = aVolume('False', '0 of 3 replicas have a place: no disk has room.\nnode-1/disk-1: full');
+    expect(unplacedLines(volume)).toEqual([
+      "A copy can't be placed: 0 of 3 replicas have a place: no disk has room.",
+      '  holdfast volume explain big says more',
+    ]);
+  });
+
+  test('is cut where there is no sentence yet', () => {
+    const [line] = unplacedLines(aVolume('False', 'x'.repeat(3_000)));
+    expect(line?.length).toBeLessThan(700);
+  });
+
+  test('is nothing when all have one', () => {
+    expect(unplacedLines(aVolume('True', 'degraded'))).toEqual([]);
+  });
+});
