@@ -42,7 +42,6 @@ export class Disk {
     readonly name: string,
     readonly path: string,
     private readonly maximumBytes: number,
-    private readonly directIo: boolean,
   ) {}
 
   /**
@@ -56,7 +55,7 @@ export class Disk {
     const found = await readIdentity(folder);
     const diskId = expected ?? found ?? (await makeIdentity(folder));
     await known.remember(folder, diskId);
-    return new Disk(diskId, name, folder, maximumBytes, await takesDirectIo(folder));
+    return new Disk(diskId, name, folder, maximumBytes);
   }
 
   /** What keeps the disk from being used now; `undefined` for nothing. */
@@ -104,7 +103,6 @@ export class Disk {
       path: this.path,
       type: 'filesystem' as const,
       maximumBytes: this.maximumBytes,
-      directIo: this.directIo,
     };
     const problem = await this.problem();
     if (problem !== undefined) return { ...common, ...UNKNOWN, ...problem };
@@ -114,7 +112,8 @@ export class Disk {
       const availableBytes = Math.min(left, bavail * bsize);
       const fileSystem = FILE_SYSTEMS[type] ?? `0x${type.toString(16)}`;
       const fullness = availableBytes < FULL_BYTES ? full(availableBytes) : { reason: '', message: '' };
-      return { ...common, fileSystem, availableBytes, ready: true, ...fullness };
+      const directIo = await takesDirectIo(this.path);
+      return { ...common, fileSystem, availableBytes, directIo, ready: true, ...fullness };
     } catch (error) {
       const message = error instanceof Error ? error.message.slice(0, 1024) : 'unknown';
       return { ...common, ...UNKNOWN, reason: 'DiskUnreadable', message };

@@ -77,9 +77,10 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
       });
     }
     const child = fork(fileURLToPath(new URL(this.options.entry, import.meta.url)), {
-      // A flush holds a thread for as long as the disk takes, and each copy in the process may have one running.
+      // Four threads keep a disk busy, and two more are for flushes, which hold one for as long as the disk takes. With
+      // more of them each request wakes another thread, which costs more than the request itself.
       // Fewer memory arenas keep what a burst of I/O has used from staying with the process.
-      env: { ...process.env, UV_THREADPOOL_SIZE: '16', MALLOC_ARENA_MAX: '2' },
+      env: { ...process.env, UV_THREADPOOL_SIZE: '6', MALLOC_ARENA_MAX: '2' },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       // Data lives in buffers outside the heap; a small young generation keeps an idle host small.
       execArgv: ['--max-semi-space-size=4'],

@@ -93,14 +93,7 @@ export class Copies {
   async change(apply: (client: NbdClient) => Promise<void>): Promise<void> {
     this.requireServing();
     const targets = this.links.filter(({ mode }) => mode !== 'ERR');
-    const failures = new Map<ReplicaLink, unknown>();
-    await Promise.all(
-      targets.map((link) =>
-        apply(link.client).catch((error: unknown) => {
-          failures.set(link, error);
-        }),
-      ),
-    );
+    const failures = await failuresOf(targets, apply);
     const current = targets.filter(({ mode }) => mode === 'RW');
     const allFull = current.length > 0 && current.every((link) => isNoSpace(failures.get(link)));
     for (const [link, error] of failures) {
@@ -234,4 +227,26 @@ export class Copies {
     const link = this.find(replicaId);
     if (link !== undefined) this.fail(link, error);
   }
+}
+
+/** Applies a change to all copies at once; resolves when each has answered or failed, with the errors of those. */
+function failuresOf(
+  targets: readonly ReplicaLink[],
+  apply: (client: NbdClient) => Promise<void>,
+): Promise<ReadonlyMap<ReplicaLink, unknown>> {
+  const failures = new Map<ReplicaLink, unknown>();
+  return new Promise((resolve) => {
+    let missing = targets.length;
+    const ended = () => {
+      missing -= 1;
+      if (missing === 0) resolve(failures);
+    };
+    for (const link of targets) {
+      apply(link.client).then(ended, (error: unknown) => {
+        failures.set(link, error);
+        ended();
+      });
+    }
+    if (missing === 0) resolve(failures);
+  });
 }

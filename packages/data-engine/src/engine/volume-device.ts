@@ -45,15 +45,12 @@ export class VolumeDevice implements NbdExport {
     return this.copies.read(offset, lengthBytes);
   }
 
-  async write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
-    await this.changeRange(alignDown(offset), alignUp(offset + lengthBytes), async () => {
-      const blocks = isAligned(offset, lengthBytes)
-        ? { offset, payload, lengthBytes }
-        : await widen(offset, payload, lengthBytes, (at, length) => this.copies.read(at, length));
-      await this.copies.change((client) =>
-        client.write(blocks.offset, blocks.payload, blocks.lengthBytes, options),
-      );
-    });
+  write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
+    return this.changeRange(alignDown(offset), alignUp(offset + lengthBytes), () =>
+      isAligned(offset, lengthBytes)
+        ? this.copies.change((client) => client.write(offset, payload, lengthBytes, options))
+        : this.writeWidened(offset, payload, lengthBytes, options),
+    );
   }
 
   flush(): Promise<void> {
@@ -97,6 +94,19 @@ export class VolumeDevice implements NbdExport {
   /** Runs while nothing else writes to the range. */
   withRange<T>(start: number, end: number, work: () => Promise<T>): Promise<T> {
     return this.locks.withRange(start, end, work);
+  }
+
+  private async writeWidened(
+    offset: number,
+    payload: Payload,
+    lengthBytes: number,
+    options: WriteOptions,
+  ): Promise<void> {
+    const read = (at: number, length: number) => this.copies.read(at, length);
+    const blocks = await widen(offset, payload, lengthBytes, read);
+    await this.copies.change((client) =>
+      client.write(blocks.offset, blocks.payload, blocks.lengthBytes, options),
+    );
   }
 
   /** Runs a change of the range while nothing else changes it, and leaves the copies equal whatever comes of it. */

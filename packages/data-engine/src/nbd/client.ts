@@ -26,13 +26,14 @@ import { type Reply, ReplyReader } from './replies.js';
 export type NbdAddress = { host: string; port: number; exportName: string };
 
 type Pending = {
-  lengthBytes: number;
   read: ReadAssembly | undefined;
-  extents: Extent[];
+  extents: Extent[] | undefined;
   error: NbdError | undefined;
-  resolve: (result: { payload: Payload; extents: Extent[] }) => void;
+  answered: (pending: Pending) => void;
   reject: (error: Error) => void;
 };
+
+const NO_PAYLOAD: Payload = [];
 
 /** Larger trims and zeroes are sent in pieces of this size: a multiple of any block size below 32 bits. */
 const RANGE_BYTES_MAX = 1024 * MIB;
@@ -113,16 +114,16 @@ export class NbdClient implements NbdExport {
     else this.closeHandlers.push(handler);
   }
 
-  async read(offset: number, lengthBytes: number): Promise<Payload> {
-    return (await this.request(Command.Read, 0, offset, lengthBytes)).payload;
+  read(offset: number, lengthBytes: number): Promise<Payload> {
+    return this.request(Command.Read, 0, offset, lengthBytes, NO_PAYLOAD, readPayload);
   }
 
-  async write(offset: number, payload: Payload, lengthBytes: number, { fua }: WriteOptions): Promise<void> {
-    await this.request(Command.Write, fua ? CommandFlag.Fua : 0, offset, lengthBytes, payload);
+  write(offset: number, payload: Payload, lengthBytes: number, { fua }: WriteOptions): Promise<void> {
+    return this.request(Command.Write, fua ? CommandFlag.Fua : 0, offset, lengthBytes, payload, nothing);
   }
 
-  async flush(): Promise<void> {
-    await this.request(Command.Flush, 0, 0, 0);
+  flush(): Promise<void> {
+    return this.request(Command.Flush, 0, 0, 0, NO_PAYLOAD, nothing);
   }
 
   async trim(offset: number, lengthBytes: number, { fua }: WriteOptions): Promise<void> {
@@ -138,8 +139,7 @@ export class NbdClient implements NbdExport {
     if (!this.terms.blockStatus) return [{ lengthBytes, allocated: true }];
     const flags = extentsMax === 1 ? CommandFlag.RequestOne : 0;
     const asked = Math.min(lengthBytes, RANGE_BYTES_MAX);
-    const { extents } = await this.request(Command.BlockStatus, flags, offset, asked);
-    return extents;
+    return this.request(Command.BlockStatus, flags, offset, asked, NO_PAYLOAD, ({ extents = [] }) => extents);
   }
 
   /** Says goodbye and ends the connection; requests in flight fail. */
@@ -172,24 +172,28 @@ export class NbdClient implements NbdExport {
     lengthBytes: number,
   ): Promise<void> {
     for (let done = 0; done < lengthBytes; done += RANGE_BYTES_MAX) {
-      await this.request(type, flags, offset + done, Math.min(RANGE_BYTES_MAX, lengthBytes - done));
+      const asked = Math.min(RANGE_BYTES_MAX, lengthBytes - done);
+      await this.request(type, flags, offset + done, asked, NO_PAYLOAD, nothing);
     }
   }
 
-  private request(
+  /** `result` takes from the whole reply what the caller wants, so that a request costs one promise. */
+  private request<Result>(
     type: CommandType,
     flags: number,
     offset: number,
     lengthBytes: number,
-    payload: Payload = [],
-  ): Promise<{ payload: Payload; extents: Extent[] }> {
+    payload: Payload,
+    result: (pending: Pending) => Result,
+  ): Promise<Result> {
     if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
     if (this.pending.size === 0) this.lastProgressAtMs = performance.now();
     const cookie = this.nextCookie;
     this.nextCookie += 1;
     return new Promise((resolve, reject) => {
       const read = type === Command.Read ? new ReadAssembly(offset, lengthBytes) : undefined;
-      this.pending.set(cookie, { lengthBytes, read, extents: [], error: undefined, resolve, reject });
+      const answered = (pending: Pending) => resolve(result(pending));
+      this.pending.set(cookie, { read, extents: undefined, error: undefined, answered, reject });
       this.writer.send([requestHeader(type, flags, cookie, offset, lengthBytes), ...payload]);
     });
   }
@@ -210,15 +214,16 @@ export class NbdClient implements NbdExport {
     if (pending === undefined) throw new ProtocolError('a reply to no request');
     if (reply.kind === 'data') pending.read?.data(reply.offset, reply.payload);
     if (reply.kind === 'hole') pending.read?.hole(reply.offset, reply.lengthBytes);
-    if (reply.kind === 'extents') pending.extents.push(...reply.extents);
+    if (reply.kind === 'extents') pending.extents = [...(pending.extents ?? []), ...reply.extents];
     if (reply.kind === 'error') pending.error = new NbdError(reply.errno, reply.message);
     if (reply.kind === 'simple') {
       if (reply.errno !== 0)
         pending.error = new NbdError(reply.errno, `the server answered error ${reply.errno}`);
       else pending.read?.whole(reply.payload);
     } else if (!reply.done) return;
-    this.pending.delete(reply.cookie);
+    // In this order: a reply that does not fit together fails all that is pending, this one too.
     settle(pending);
+    this.pending.delete(reply.cookie);
   }
 
   private fail(reason: Error): void {
@@ -231,9 +236,18 @@ export class NbdClient implements NbdExport {
   }
 }
 
-function settle({ error, read, extents, resolve, reject }: Pending): void {
-  if (error !== undefined) reject(error);
-  else resolve({ payload: read?.finish() ?? [], extents });
+/** @throws ProtocolError for a reply that does not fit together, which ends the connection */
+function settle(pending: Pending): void {
+  if (pending.error !== undefined) pending.reject(pending.error);
+  else pending.answered(pending);
+}
+
+function readPayload({ read }: Pending): Payload {
+  return read?.finish() ?? NO_PAYLOAD;
+}
+
+function nothing(): void {
+  // The reply says no more than that it was done.
 }
 
 function requestHeader(

@@ -6,7 +6,6 @@
  */
 import fs from 'node:fs';
 import { MIB } from '@holdfast/core/model/bytes.js';
-import { Bug } from '@holdfast/core/model/faults.js';
 import type { Payload } from '../nbd/export.js';
 import {
   ALIGNMENT_BYTES,
@@ -16,12 +15,11 @@ import {
   leaseAligned,
 } from './aligned-buffers.js';
 import { leaseCopies } from './aligned-copies.js';
+import { closeFile, openFile, readFully, resizeFile, statFile, syncFile, writeFully } from './file-calls.js';
 import { punchHole } from './punch-hole.js';
 
 /** Zeros are written from one shared buffer where holes can't be punched. */
 const ZEROS = alignedBytes(MIB);
-/** The kernel takes at most 1024 pieces in one call (IOV_MAX). */
-const PIECES_MAX = 1024;
 
 export type BlockFileOptions = {
   /** Past the page cache: the caller knows that the file system takes it (`direct-io.ts`). */
@@ -43,13 +41,13 @@ export class BlockFile {
   ) {}
 
   static async open(path: string, { direct } = BUFFERED): Promise<BlockFile> {
-    return new BlockFile(await openFd(path, O_RDWR | (direct ? O_DIRECT : 0)), path, direct);
+    return new BlockFile(await openFile(path, O_RDWR | (direct ? O_DIRECT : 0)), path, direct);
   }
 
   /** Makes the file with its full, sparse length. Fails when it exists. */
   static async create(path: string, sizeBytes: number, { direct } = BUFFERED): Promise<BlockFile> {
     const flags = O_RDWR | O_CREAT | O_EXCL | (direct ? O_DIRECT : 0);
-    const file = new BlockFile(await openFd(path, flags), path, direct);
+    const file = new BlockFile(await openFile(path, flags), path, direct);
     try {
       await file.resize(sizeBytes);
     } catch (error) {
@@ -61,19 +59,19 @@ export class BlockFile {
 
   /** Fills the whole buffer; what lies past the end of the file reads as zeros. */
   readInto(buffer: Buffer, position: number): Promise<void> {
-    return this.use(() =>
-      !this.direct || (isAlignedBuffer(buffer) && position % ALIGNMENT_BYTES === 0)
-        ? this.readAll(buffer, position)
-        : this.readCopied(buffer, position),
-    );
+    return this.use(() => {
+      if (!this.direct) return readFully(this.fd, buffer, position, 1);
+      const asItIs = isAlignedBuffer(buffer) && position % ALIGNMENT_BYTES === 0;
+      return asItIs ? this.readBlocks(buffer, position) : this.readCopied(buffer, position);
+    });
   }
 
   /** A direct file takes whole blocks only. */
   write(payload: Payload, position: number): Promise<void> {
     return this.use(() =>
-      !this.direct || payload.every(isAlignedBuffer)
-        ? this.writeGroups(payload, position)
-        : this.writeCopied(payload, position),
+      this.direct && !payload.every(isAlignedBuffer)
+        ? this.writeCopied(payload, position)
+        : writeFully(this.fd, payload, position),
     );
   }
 
@@ -83,41 +81,24 @@ export class BlockFile {
       if (mayPunch && (await punchHole(this.fd, position, lengthBytes))) return;
       for (let done = 0; done < lengthBytes; done += ZEROS.length) {
         const part = ZEROS.subarray(0, Math.min(ZEROS.length, lengthBytes - done));
-        await this.writeGroups([part], position + done);
+        await writeFully(this.fd, [part], position + done);
       }
     });
   }
 
   /** What is added reads as zeros. */
   resize(sizeBytes: number): Promise<void> {
-    return this.use(
-      () =>
-        new Promise((resolve, reject) => {
-          fs.ftruncate(this.fd, sizeBytes, (error) => (error === null ? resolve() : reject(error)));
-        }),
-    );
+    return this.use(() => resizeFile(this.fd, sizeBytes));
   }
 
   /** Data and what is needed to read it back are on the disk when this returns. */
   syncData(): Promise<void> {
-    return this.use(
-      () =>
-        new Promise((resolve, reject) => {
-          fs.fdatasync(this.fd, (error) => (error === null ? resolve() : reject(error)));
-        }),
-    );
+    return this.use(() => syncFile(this.fd));
   }
 
   /** Times in nanoseconds: two changes may follow each other within a millisecond. */
   stat(): Promise<fs.BigIntStats> {
-    return this.use(
-      () =>
-        new Promise((resolve, reject) => {
-          fs.fstat(this.fd, { bigint: true }, (error, stats) =>
-            error === null ? resolve(stats) : reject(error),
-          );
-        }),
-    );
+    return this.use(() => statFile(this.fd));
   }
 
   /** Waits for running calls; later ones fail. */
@@ -129,9 +110,7 @@ export class BlockFile {
         this.closing = resolve;
       });
     }
-    await new Promise<void>((resolve, reject) => {
-      fs.close(this.fd, (error) => (error == null ? resolve() : reject(error)));
-    });
+    await closeFile(this.fd);
   }
 
   private async use<T>(call: () => Promise<T>): Promise<T> {
@@ -145,16 +124,8 @@ export class BlockFile {
     }
   }
 
-  private async readAll(buffer: Buffer, position: number): Promise<void> {
-    for (let done = 0; done < buffer.length; ) {
-      const count = await this.readOnce(buffer, done, position + done);
-      done += count;
-      // A part of a block is the file's last one: asking on from its middle would be refused.
-      if (count === 0 || (this.direct && count % ALIGNMENT_BYTES !== 0)) {
-        buffer.fill(0, done);
-        return;
-      }
-    }
+  private readBlocks(buffer: Buffer, position: number): Promise<void> {
+    return readFully(this.fd, buffer, position, ALIGNMENT_BYTES);
   }
 
   /** Reads the whole blocks around each piece into aligned memory, one piece after the other. */
@@ -165,7 +136,7 @@ export class BlockFile {
       const blocks = Math.ceil((before + wanted) / ALIGNMENT_BYTES);
       const { buffer: aligned, release } = leaseAligned(blocks * ALIGNMENT_BYTES);
       try {
-        await this.readAll(aligned, position + done - before);
+        await this.readBlocks(aligned, position + done - before);
         aligned.copy(buffer, done, before, before + wanted);
       } finally {
         release();
@@ -177,70 +148,10 @@ export class BlockFile {
   private async writeCopied(payload: Payload, position: number): Promise<void> {
     const leases = leaseCopies(payload);
     try {
-      await this.writeGroups(
-        leases.map(({ buffer }) => buffer),
-        position,
-      );
+      const copies = leases.map(({ buffer }) => buffer);
+      await writeFully(this.fd, copies, position);
     } finally {
       for (const { release } of leases) release();
     }
   }
-
-  private async writeGroups(payload: Payload, position: number): Promise<void> {
-    let at = position;
-    for (let first = 0; first < payload.length; first += PIECES_MAX) {
-      at += await this.writeAll(payload.slice(first, first + PIECES_MAX), at);
-    }
-  }
-
-  private readOnce(buffer: Buffer, at: number, position: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      fs.read(this.fd, buffer, at, buffer.length - at, position, (error, count) => {
-        if (error === null) resolve(count);
-        else reject(error);
-      });
-    });
-  }
-
-  /** Writes all pieces, also when the kernel takes only a part of them at a time. */
-  private async writeAll(pieces: Payload, position: number): Promise<number> {
-    let rest = pieces;
-    let done = 0;
-    while (rest.length > 0) {
-      const count = await this.writeOnce(rest, position + done);
-      if (count === 0) throw new Bug(`a write to ${this.path} made no progress`);
-      done += count;
-      rest = dropBytes(rest, count);
-    }
-    return done;
-  }
-
-  private writeOnce(pieces: Payload, position: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const answered = (error: Error | null, count: number) => {
-        if (error === null) resolve(count);
-        else reject(error);
-      };
-      const [first] = pieces;
-      // The usual case, and the cheaper call.
-      if (pieces.length === 1 && first !== undefined) {
-        fs.write(this.fd, first, 0, first.length, position, answered);
-      } else fs.writev(this.fd, pieces, position, answered);
-    });
-  }
-}
-
-function openFd(path: string, flags: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    fs.open(path, flags, 0o600, (error, fd) => (error === null ? resolve(fd) : reject(error)));
-  });
-}
-
-function dropBytes(pieces: Payload, count: number): Payload {
-  let skipped = 0;
-  for (const [index, piece] of pieces.entries()) {
-    if (skipped + piece.length > count) return [piece.subarray(count - skipped), ...pieces.slice(index + 1)];
-    skipped += piece.length;
-  }
-  return [];
 }

@@ -1,0 +1,97 @@
+/**
+ * System calls on open files as promises: one for each transfer, however often the kernel stops half-way. They are on
+ * the path of every request, so nothing here makes more objects than it must.
+ */
+import fs from 'node:fs';
+import { Bug } from '@holdfast/core/model/faults.js';
+import type { Payload } from '../nbd/export.js';
+
+/** The kernel takes at most 1024 pieces in one call (IOV_MAX). */
+const PIECES_MAX = 1024;
+
+export function openFile(path: string, flags: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    fs.open(path, flags, 0o600, (error, fd) => (error === null ? resolve(fd) : reject(error)));
+  });
+}
+
+export function closeFile(fd: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fs.close(fd, (error) => (error == null ? resolve() : reject(error)));
+  });
+}
+
+export function resizeFile(fd: number, sizeBytes: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fs.ftruncate(fd, sizeBytes, (error) => (error === null ? resolve() : reject(error)));
+  });
+}
+
+export function syncFile(fd: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fs.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
+  });
+}
+
+export function statFile(fd: number): Promise<fs.BigIntStats> {
+  return new Promise((resolve, reject) => {
+    fs.fstat(fd, { bigint: true }, (error, stats) => (error === null ? resolve(stats) : reject(error)));
+  });
+}
+
+/**
+ * Fills the whole buffer; what lies past the end of the file reads as zeros. A count that is no multiple of
+ * `unitBytes` is the file's end: asking a direct file on from the middle of a block would be refused.
+ */
+export function readFully(fd: number, buffer: Buffer, position: number, unitBytes: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const from = (done: number) => {
+      fs.read(fd, buffer, done, buffer.length - done, position + done, (error, count) => {
+        const reached = done + count;
+        if (error !== null) reject(error);
+        else if (reached < buffer.length && count > 0 && count % unitBytes === 0) from(reached);
+        else {
+          buffer.fill(0, reached);
+          resolve();
+        }
+      });
+    };
+    from(0);
+  });
+}
+
+/** Writes all pieces one after the other. */
+export function writeFully(fd: number, pieces: Payload, position: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const from = (rest: Payload, at: number) => {
+      writeOnce(fd, rest, at, (error, count) => {
+        if (error !== null) reject(error);
+        else if (count === 0) reject(new Bug('a write made no progress'));
+        else {
+          const left = dropBytes(rest, count);
+          if (left.length > 0) from(left, at + count);
+          else resolve();
+        }
+      });
+    };
+    from(pieces, position);
+  });
+}
+
+type Written = (error: Error | null, count: number) => void;
+
+function writeOnce(fd: number, pieces: Payload, position: number, written: Written): void {
+  const [first] = pieces;
+  // The usual case, and the cheaper call.
+  if (pieces.length === 1 && first !== undefined) fs.write(fd, first, 0, first.length, position, written);
+  else fs.writev(fd, pieces.length > PIECES_MAX ? pieces.slice(0, PIECES_MAX) : pieces, position, written);
+}
+
+function dropBytes(pieces: Payload, count: number): Payload {
+  let skipped = 0;
+  for (const [index, piece] of pieces.entries()) {
+    if (skipped + piece.length > count) return [piece.subarray(count - skipped), ...pieces.slice(index + 1)];
+    skipped += piece.length;
+  }
+  return [];
+}
