@@ -34,14 +34,14 @@ export async function run({ quick, report }) {
     const plain = await nbdkit?.connect();
     for (const client of plain === undefined ? [] : [plain]) await fill(client);
     for (const copies of [3, 1]) {
-      const { volumeId, client } = await stack.volume(SIZE_BYTES, copies);
+      const volume = await stack.volume(SIZE_BYTES, copies);
+      const { client } = volume;
       await fill(client);
       for (const one of CASES) {
         const { ours, theirs } = await interleaved(one.shape, quick ? 0.3 : 1, client, plain);
         for (const figure of figures(one, copies, ours, theirs)) report({ bench: 'io', ...figure });
       }
-      client.close();
-      await stack.call(0, 'DELETE', `/v1/engines/${volumeId}?epoch=1`);
+      await stack.detach(volume);
     }
     plain?.close();
   } finally {

@@ -10,6 +10,8 @@ import path from 'node:path';
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
 
 const MAIN = path.resolve(import.meta.dirname, '../dist/main.js');
+/** The kernel's unit of processor time on every platform that Node runs on. */
+const TICKS_PER_SECOND = 100;
 const SECRET = 'a-secret-for-the-benchmark';
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
@@ -43,16 +45,28 @@ export class BenchStack {
     const replicas = [];
     for (const [index, id] of ids.entries())
       replicas.push(await this.replica(volumeId, sizeBytes, index, id, record));
+    const volume = { volumeId, sizeBytes, replicas };
+    return { ...volume, ...(await this.attach(volume, 1, replicas)) };
+  }
+
+  /** Starts the first agent's engine with these copies; the others of the volume it knows nothing of. */
+  async attach({ volumeId, sizeBytes }, epoch, replicas) {
+    const members = replicas.map(({ replicaId }) => replicaId).sort();
     const { endpoint } = await this.call(0, 'PUT', `/v1/engines/${volumeId}`, {
       volumeName: 'bench',
-      epoch: 1,
+      epoch,
       sizeBytes,
       attachmentSecret: 'bench-attachment-secret',
-      record,
+      record: { epoch: epoch - 1, dataGeneration: 0, members },
       replicas,
       replicaTimeoutMs: 8000,
     });
-    return { volumeId, endpoint, client: await NbdClient.connect(endpoint, 5000) };
+    return { epoch, endpoint, client: await NbdClient.connect(endpoint, 5000) };
+  }
+
+  async detach({ volumeId, epoch, client }) {
+    client.close();
+    await this.call(0, 'DELETE', `/v1/engines/${volumeId}?epoch=${epoch}`);
   }
 
   async replica(volumeId, sizeBytes, agentIndex, replicaId, record) {
@@ -86,18 +100,37 @@ export class BenchStack {
     return answer;
   }
 
-  /** Resident memory of an agent and its host processes. */
+  /** Memory of an agent and its host processes: shared pages count for each by its part (PSS). */
   async residentBytes(agentIndex) {
-    const group = this.agents[agentIndex].child.pid;
     let total = 0;
-    for (const name of await fs.readdir('/proc')) {
-      if (!/^\d+$/.test(name)) continue;
-      const stat = await fs.readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
-      if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]) !== group) continue;
-      const rollup = await fs.readFile(`/proc/${name}/smaps_rollup`, 'utf8').catch(() => '');
+    for (const { pid } of await this.#processes(agentIndex)) {
+      const rollup = await fs.readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
       total += Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) * 1024;
     }
     return total;
+  }
+
+  /** Processor time that an agent and its host processes have taken so far. */
+  async cpuSeconds(agentIndex) {
+    const processes = await this.#processes(agentIndex);
+    return (
+      processes.reduce((sum, { userTicks, systemTicks }) => sum + userTicks + systemTicks, 0) /
+      TICKS_PER_SECOND
+    );
+  }
+
+  /** An agent and its hosts are one process group. */
+  async #processes(agentIndex) {
+    const group = this.agents[agentIndex].child.pid;
+    const found = [];
+    for (const pid of await fs.readdir('/proc')) {
+      if (!/^\d+$/.test(pid)) continue;
+      const stat = await fs.readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      if (Number(fields[2]) !== group) continue;
+      found.push({ pid, userTicks: Number(fields[11]), systemTicks: Number(fields[12]) });
+    }
+    return found;
   }
 
   async #startAgent(name) {

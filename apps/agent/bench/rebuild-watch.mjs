@@ -1,0 +1,40 @@
+// Starts one rebuild and watches it by what the engine's agent reports.
+import crypto from 'node:crypto';
+
+const LOOK_MS = 5;
+
+/**
+ * @returns what was reported last, the seconds it took in all, and those of each phase
+ */
+export async function follow(stack, { volumeId, epoch }, target, { source, options, entered }) {
+  const rebuildId = crypto.randomUUID();
+  const startedMs = performance.now();
+  await stack.call(0, 'POST', `/v1/engines/${volumeId}/rebuilds`, {
+    rebuildId,
+    epoch,
+    target,
+    sourceReplicaId: source.replicaId,
+    options,
+  });
+  const phases = {};
+  let phase = 'preparing';
+  let phaseMs = startedMs;
+  for (;;) {
+    const report = reportOf(stack, volumeId, rebuildId);
+    if (report !== undefined && (report.phase !== phase || report.state !== 'running')) {
+      const nowMs = performance.now();
+      phases[phase] = (nowMs - phaseMs) / 1000;
+      phase = report.phase;
+      phaseMs = nowMs;
+      if (report.state === 'failed') throw new Error(`the rebuild failed: ${JSON.stringify(report.error)}`);
+      if (report.state === 'succeeded') return { ...report, phases, seconds: (nowMs - startedMs) / 1000 };
+      await entered?.(phase);
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function reportOf(stack, volumeId, rebuildId) {
+  const engine = stack.beat(0).engines.find((one) => one.volumeId === volumeId);
+  return engine?.rebuilds.find((one) => one.rebuildId === rebuildId);
+}
