@@ -9,6 +9,7 @@ import type { ConnectControl } from '../src/replica/commands.js';
 import { parseExportName } from '../src/replica/export-names.js';
 import { Replica, type ReplicaSpec } from '../src/replica/replica.js';
 import { ReplicaService } from '../src/replica/replica-service.js';
+import { FileTap } from './file-tap.js';
 
 const SECRET = 'a-secret-of-sixteen';
 
@@ -16,9 +17,10 @@ const SECRET = 'a-secret-of-sixteen';
 export class ReplicaNode {
   private readonly sockets = new Set<net.Socket>();
   private alive = true;
+  private lives = 0;
 
   private constructor(
-    readonly disk: string,
+    public disk: string,
     public service: ReplicaService,
     private readonly server: NbdServer,
     private readonly port: number,
@@ -34,7 +36,12 @@ export class ReplicaNode {
         list: () => [],
       },
       accept: (socket, negotiated, rest) => {
+        if (!node.alive) {
+          socket.destroy();
+          return;
+        }
         node.sockets.add(socket);
+        socket.on('close', () => node.sockets.delete(socket));
         void node.service.accept(socket, negotiated, rest);
       },
     });
@@ -68,6 +75,9 @@ export class ReplicaNode {
   /** The process that holds the replica dies and another one opens it: what was only in memory is gone. */
   async crash(nodes: ReplicaNodes, replicaId: string): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
+    await nodes.bury(this.disk);
+    this.lives += 1;
+    this.disk = await nodes.newLife(this.disk, this.lives);
     this.service = new ReplicaService(nodes.connectControl);
     await this.open(replicaId);
   }
@@ -76,10 +86,20 @@ export class ReplicaNode {
     return this.alive;
   }
 
-  /** From now on nothing answers, as if the machine had gone. Files stay as they are. */
-  die(): void {
+  /** Nobody reaches it any more, though its process lives. */
+  cutOff(): void {
     this.alive = false;
     for (const socket of this.sockets) socket.destroy();
+  }
+
+  /** Ends a `cutOff`. */
+  reconnect(): void {
+    this.alive = true;
+  }
+
+  /** From now on nothing answers, as if the machine had gone. Files stay as they are. */
+  die(): void {
+    this.cutOff();
     void this.server.close();
   }
 
@@ -93,6 +113,8 @@ export class ReplicaNode {
 export class ReplicaNodes {
   private readonly nodes = new Map<string, ReplicaNode>();
   private folder: string | undefined;
+  private tap: FileTap | undefined;
+  private readonly buried = new Set<string>();
   /** Called before each control command is carried out; may throw to make it fail. */
   beforeCommand: (name: string, replicaId: string) => void = () => undefined;
 
@@ -107,9 +129,38 @@ export class ReplicaNodes {
     },
   });
 
+  /**
+   * From now on a process that crashes does nothing more to its files, as a killed one does; else what it had begun
+   * goes on beside its successor.
+   */
+  async crashExactly(): Promise<void> {
+    const folder = await this.makeFolder();
+    this.tap = new FileTap(folder, (call) => {
+      const path = 'file' in call ? call.file.path : 'path' in call ? call.path : call.from;
+      const end = path.indexOf('/', folder.length + 1);
+      if (end > 0 && this.buried.has(path.slice(0, end))) throw new Error('this process is dead');
+      return undefined;
+    });
+    this.tap.install();
+  }
+
+  /** Refuses further calls of a process that is dead, and lets those end that the kernel has begun for it. */
+  async bury(disk: string): Promise<void> {
+    if (this.tap === undefined) return;
+    this.buried.add(disk);
+    await this.tap.idle(disk);
+  }
+
+  /** Each process of a node reaches the disk by a name of its own, so that their calls can be told apart. */
+  async newLife(disk: string, number: number): Promise<string> {
+    if (this.tap === undefined) return disk;
+    const life = `${disk.replace(/-life-\d+$/, '')}-life-${number}`;
+    await fs.symlink(await fs.realpath(disk), life);
+    return life;
+  }
+
   async add(name: string): Promise<ReplicaNode> {
-    this.folder ??= await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-nodes-'));
-    const disk = path.join(this.folder, name);
+    const disk = path.join(await this.makeFolder(), name);
     await fs.mkdir(disk, { recursive: true });
     const node = await ReplicaNode.start(this, disk, `http://${name}`);
     this.nodes.set(`http://${name}`, node);
@@ -118,6 +169,13 @@ export class ReplicaNodes {
 
   async stop(): Promise<void> {
     for (const node of this.nodes.values()) await node.stop();
+    if (this.folder !== undefined) this.tap?.closeAll(this.folder);
+    this.tap?.uninstall();
     if (this.folder !== undefined) await fs.rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async makeFolder(): Promise<string> {
+    this.folder ??= await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-nodes-'));
+    return this.folder;
   }
 }

@@ -1,0 +1,30 @@
+import { describe, test } from '@jest/globals';
+import { MIB, useClusters } from '../../test/engine-cluster.js';
+import { RandomRun } from '../../test/random-run.js';
+
+/** More of them, or a single one again: `HOLDFAST_RANDOM_SEEDS=7 HOLDFAST_RANDOM_OPERATIONS=1000`. */
+const SEEDS = (process.env.HOLDFAST_RANDOM_SEEDS ?? '1,2,3,4,5,6').split(',').map(Number);
+const OPERATIONS = Number(process.env.HOLDFAST_RANDOM_OPERATIONS ?? 120);
+const ROUNDS = 2;
+
+const { cluster, nodes } = useClusters();
+
+describe('operations by chance', () => {
+  test.each(SEEDS)(
+    'leave what a plain model says, on equal copies (seed %i)',
+    async (seed) => {
+      await nodes().crashExactly();
+      const volume = await cluster(2 + (seed % 2), 20 * MIB);
+      const run = new RandomRun(seed, nodes(), volume);
+      try {
+        for (let round = 0; round < ROUNDS; round += 1) await run.round(OPERATIONS);
+      } catch (error) {
+        const story = run.story.slice(-40).join(', ');
+        throw new Error(`seed ${seed}, after ${run.steps} steps (… ${story}): ${String(error)}`, {
+          cause: error,
+        });
+      }
+    },
+    300_000,
+  );
+});

@@ -1,0 +1,273 @@
+/**
+ * Stands between the code under test and the file system: sees each call that changes or syncs a file under one of its
+ * folders, may refuse it, and knows when none is running. Nothing in the code under test knows of it: the functions of
+ * `node:fs` are replaced while a tap is installed.
+ */
+import fs from 'node:fs';
+import fsPromises from 'node:fs/promises';
+import koffi, { type KoffiFunc } from 'koffi';
+
+/** One opened file or folder. Two openings of one file are two of these. */
+export type OpenFile = { readonly path: string };
+
+export type FileCall =
+  | { kind: 'open'; path: string; flags: string | number; file: OpenFile }
+  | { kind: 'write'; file: OpenFile; position: number; pieces: readonly Buffer[] }
+  | { kind: 'truncate'; file: OpenFile; sizeBytes: number }
+  | { kind: 'punch'; file: OpenFile; position: number; lengthBytes: number }
+  | { kind: 'sync'; file: OpenFile }
+  | { kind: 'read'; file: OpenFile }
+  | { kind: 'rename'; from: string; to: string }
+  | { kind: 'remove'; path: string }
+  | { kind: 'mkdir'; path: string };
+
+/** Called before a call is made; may throw to refuse it. What it returns is called when the call has succeeded. */
+export type FileObserver = (call: FileCall) => (() => void) | undefined;
+
+type Callback = (error: NodeJS.ErrnoException | null, ...results: never[]) => void;
+
+export class FileTap {
+  private readonly opened = new Map<number, OpenFile>();
+  private readonly running = new Map<FileCall, string>();
+  private readonly restore: (() => void)[] = [];
+
+  constructor(
+    private readonly folder: string,
+    private readonly observer: FileObserver,
+  ) {}
+
+  install(): void {
+    this.tapDescriptors();
+    this.tapPaths();
+    this.tapPunching();
+  }
+
+  uninstall(): void {
+    for (const undo of this.restore.reverse()) undo();
+    this.restore.length = 0;
+  }
+
+  /** Resolves when no call on anything under the folder is running. */
+  async idle(folder: string): Promise<void> {
+    while ([...this.running.values()].some((path) => isUnder(path, folder))) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Closes what is open under the folder, as the kernel does for a process that has died. */
+  closeAll(folder: string): void {
+    for (const [fd, { path }] of [...this.opened]) {
+      if (!isUnder(path, folder)) continue;
+      this.opened.delete(fd);
+      fs.closeSync(fd);
+    }
+  }
+
+  private begin(call: FileCall, path: string): (error: unknown) => void {
+    const succeeded = this.observer(call);
+    this.running.set(call, path);
+    return (error) => {
+      this.running.delete(call);
+      if (error === null || error === undefined) succeeded?.();
+    };
+  }
+
+  private replace<Host extends object, Name extends keyof Host & string>(
+    host: Host,
+    name: Name,
+    make: (real: never) => unknown,
+  ): void {
+    const real = host[name];
+    // The casts: each replacement takes and gives what the real function does.
+    host[name] = make(real as never) as Host[Name];
+    this.restore.push(() => {
+      host[name] = real;
+    });
+  }
+
+  private tapDescriptors(): void {
+    this.replace(fs, 'open', (real: typeof fs.open) => (...args: unknown[]) => {
+      const [path, flags] = args;
+      const done = args.pop() as (error: NodeJS.ErrnoException | null, fd: number) => void;
+      const call = (...all: unknown[]) => (real as (...given: unknown[]) => void)(...all);
+      if (typeof path !== 'string' || !isUnder(path, this.folder)) return call(...args, done);
+      const file = { path };
+      this.withCallback(
+        { kind: 'open', path, flags: flags as string | number, file },
+        path,
+        (error, fd: number) => {
+          if (error === null) this.opened.set(fd, file);
+          done(error, fd);
+        },
+        (ended) => call(...args, ended),
+      );
+    });
+    this.replace(fs, 'close', (real: typeof fs.close) => (fd: number, done: Callback) => {
+      this.opened.delete(fd);
+      real(fd, done as never);
+    });
+    this.onDescriptor('read', (file) => ({ kind: 'read', file }));
+    this.onDescriptor('readv', (file) => ({ kind: 'read', file }));
+    this.onDescriptor('fdatasync', (file) => ({ kind: 'sync', file }));
+    this.onDescriptor('fsync', (file) => ({ kind: 'sync', file }));
+    this.onDescriptor('ftruncate', (file, [sizeBytes]) => ({
+      kind: 'truncate',
+      file,
+      sizeBytes: sizeBytes as number,
+    }));
+    this.onDescriptor('writev', (file, [pieces, position]) => ({
+      kind: 'write',
+      file,
+      position: position as number,
+      pieces: pieces as Buffer[],
+    }));
+    this.onDescriptor('write', (file, [buffer, offset, length, position]) => ({
+      kind: 'write',
+      file,
+      position: position as number,
+      pieces: [(buffer as Buffer).subarray(offset as number, (offset as number) + (length as number))],
+    }));
+  }
+
+  private onDescriptor(
+    name: 'read' | 'readv' | 'write' | 'writev' | 'fdatasync' | 'fsync' | 'ftruncate',
+    describe: (file: OpenFile, args: readonly unknown[]) => FileCall,
+  ): void {
+    this.replace(fs, name, (real: (...args: unknown[]) => void) => (fd: number, ...rest: unknown[]) => {
+      const file = this.opened.get(fd);
+      if (file === undefined) return real(fd, ...rest);
+      const done = rest.pop() as Callback;
+      this.withCallback(describe(file, rest), file.path, done, (ended) => real(fd, ...rest, ended));
+    });
+  }
+
+  private withCallback<Result extends unknown[]>(
+    call: FileCall,
+    path: string,
+    done: (error: NodeJS.ErrnoException | null, ...results: Result) => void,
+    run: (ended: (error: NodeJS.ErrnoException | null, ...results: Result) => void) => void,
+  ): void {
+    let end: (error: unknown) => void;
+    try {
+      end = this.begin(call, path);
+    } catch (error) {
+      // Refused; the other arguments mean nothing then, as with a real failure.
+      setImmediate(() => (done as unknown as (error: unknown) => void)(error));
+      return;
+    }
+    run((error, ...results) => {
+      end(error);
+      done(error, ...results);
+    });
+  }
+
+  private tapPaths(): void {
+    this.onPath('rename', (from, to) => ({ kind: 'rename', from, to }));
+    this.onPath('rm', (path) => ({ kind: 'remove', path }));
+    this.onPath('mkdir', (path) => ({ kind: 'mkdir', path }));
+    this.replace(
+      fsPromises,
+      'open',
+      (real: typeof fsPromises.open) => async (path: string, flags: string, mode?: number) => {
+        if (!isUnder(path, this.folder)) return real(path, flags, mode);
+        const file = { path };
+        const end = this.begin({ kind: 'open', path, flags, file }, path);
+        try {
+          const handle = await real(path, flags, mode);
+          end(null);
+          return this.tapHandle(handle, file);
+        } catch (error) {
+          end(error);
+          throw error;
+        }
+      },
+    );
+  }
+
+  private onPath(name: 'rename' | 'rm' | 'mkdir', describe: (path: string, to: string) => FileCall): void {
+    this.replace(
+      fsPromises,
+      name,
+      (real: (...args: unknown[]) => Promise<unknown>) =>
+        (path: string, ...rest: unknown[]) =>
+          isUnder(path, this.folder)
+            ? this.withPromise(describe(path, rest[0] as string), path, () => real(path, ...rest))
+            : real(path, ...rest),
+    );
+  }
+
+  private tapHandle(handle: fsPromises.FileHandle, file: OpenFile): object {
+    const { path } = file;
+    const write = (pieces: Buffer[], position: number, run: () => Promise<unknown>) =>
+      this.withPromise({ kind: 'write', file, position, pieces }, path, run);
+    const sync = (run: () => Promise<void>) => this.withPromise({ kind: 'sync', file }, path, run);
+    const tapped: Record<string, unknown> = {
+      writeFile: (content: string) => write([Buffer.from(content)], 0, () => handle.writeFile(content)),
+      write: (buffer: Buffer, offset: number, length: number, position: number) =>
+        write([buffer.subarray(offset, offset + length)], position, () =>
+          handle.write(buffer, offset, length, position),
+        ),
+      sync: () => sync(() => handle.sync()),
+      datasync: () => sync(() => handle.datasync()),
+    };
+    return new Proxy(handle, {
+      get: (target, name) => {
+        const own: unknown = tapped[String(name)] ?? Reflect.get(target, name);
+        return typeof own === 'function' ? own.bind(target) : own;
+      },
+    });
+  }
+
+  private async withPromise<T>(call: FileCall, path: string, run: () => Promise<T>): Promise<T> {
+    const end = this.begin(call, path);
+    try {
+      const result = await run();
+      end(null);
+      return result;
+    } catch (error) {
+      end(error);
+      throw error;
+    }
+  }
+
+  /** Holes are punched by a native call, which takes the descriptor as a plain number. */
+  private tapPunching(): void {
+    this.replace(koffi, 'load', (real: typeof koffi.load) => (...args: Parameters<typeof koffi.load>) => {
+      const library = real(...args);
+      return new Proxy(library, {
+        get: (target, name) => {
+          if (name !== 'func') return Reflect.get(target, name);
+          return (declaration: string) => {
+            const native = target.func(declaration);
+            return declaration.includes('fallocate64') ? this.tapFallocate(native) : native;
+          };
+        },
+      });
+    });
+  }
+
+  private tapFallocate(
+    native: KoffiFunc<(fd: number, mode: number, position: number, lengthBytes: number) => number>,
+  ): { async: unknown } {
+    type Done = (error: Error | null, status: number) => void;
+    const tapped = (fd: number, mode: number, position: number, lengthBytes: number, done: Done) => {
+      const file = this.opened.get(fd);
+      if (file === undefined) return native.async(fd, mode, position, lengthBytes, done);
+      this.withCallback<[number]>(
+        { kind: 'punch', file, position, lengthBytes },
+        file.path,
+        // A refused call is one that failed: the caller writes zeros instead, and is refused that too.
+        (error, status) => done(error, error === null ? status : -1),
+        (ended) =>
+          native.async(fd, mode, position, lengthBytes, (error: Error | null, status: number) =>
+            ended(error, status),
+          ),
+      );
+    };
+    return { async: tapped };
+  }
+}
+
+function isUnder(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}

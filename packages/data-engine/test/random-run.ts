@@ -1,0 +1,524 @@
+/**
+ * Does to a volume, by chance, what users, failures and the control plane do to it, and compares every read with a
+ * plain model in memory. The seed decides what is done; how the processes' work interleaves is left to the machine.
+ */
+import crypto from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { type CopyRecord, decideCurrentCopies } from '@holdfast/core/model/copy-record.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import type { ReplicaId } from '@holdfast/core/model/ids.js';
+import { BlockModel } from '@holdfast/testkit/block-model.js';
+import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
+import type { Engine } from '../src/engine/engine.js';
+import { checksumOfBytes } from '../src/integrity/device-checksum.js';
+import type { ReplicaControl } from '../src/replica/commands.js';
+import { type Cluster, type Copy, MIB, OPTIONS, read, until } from './engine-cluster.js';
+import type { ReplicaNodes } from './replica-node.js';
+
+const SNAPSHOTS_MAX = 5;
+const SIZE_MAX = 40 * MIB;
+/** Read at once when much is compared. */
+const COMPARED_BYTES = 64 * 1024;
+/** Far above what anything here takes, so that a hang is an error with a name. */
+const STUCK_MS = 20_000;
+
+const WEIGHTS = {
+  changes: 60,
+  read: 30,
+  flush: 5,
+  snapshot: 3,
+  revert: 2,
+  remove: 2,
+  purge: 2,
+  expand: 1,
+  idle: 2,
+  equal: 3,
+  loseCopy: 3,
+  rebuild: 5,
+  crashEngine: 3,
+};
+
+type Change = { kind: 'write' | 'zero' | 'trim'; offset: number; bytes: Buffer; fua: boolean };
+
+export class RandomRun {
+  private readonly random: SeededRandom;
+  /** Of its own, because what waits asks in no certain order. */
+  private readonly delays: SeededRandom;
+  private readonly model: BlockModel;
+  /** What each snapshot that was acknowledged, and not removed since, reads as. */
+  private readonly snapshots = new Map<string, Buffer>();
+  /** Snapshots that the engine died over: they may be there or not. */
+  private readonly doubtful = new Set<string>();
+  private engine: Engine | undefined;
+  private epoch = 0;
+  /** As Postgres has it. */
+  private known: CopyRecord;
+  private sizeBytes: number;
+  /** Copies whose process has died since the engine was started. */
+  private readonly died = new Set<string>();
+  private copiesAreEqual = false;
+  /** What was done, for the report of a failure. */
+  readonly story: string[] = [];
+  steps = 0;
+
+  constructor(
+    seed: number,
+    private readonly nodes: ReplicaNodes,
+    private readonly cluster: Cluster,
+  ) {
+    this.random = new SeededRandom(seed);
+    this.delays = new SeededRandom(-seed);
+    this.sizeBytes = cluster.sizeBytes;
+    this.model = new BlockModel(cluster.sizeBytes);
+    // The cast: ids made by the cluster are well-formed.
+    this.known = cluster.record as unknown as CopyRecord;
+  }
+
+  /** So many operations, then everything back in place and compared. */
+  async round(operations: number): Promise<void> {
+    await this.attach();
+    for (let i = 0; i < operations; i += 1) {
+      const name = this.random.weighted(WEIGHTS);
+      this.note(name);
+      await this[name]();
+      if (this.running.copies.stopReason !== undefined) await this.recover();
+    }
+    await this.restore();
+  }
+
+  private note(text: string): void {
+    this.steps += 1;
+    this.story.push(text);
+  }
+
+  private get running(): Engine {
+    if (this.engine === undefined) throw new Error('no engine runs');
+    return this.engine;
+  }
+
+  // What users do
+
+  private async changes(): Promise<void> {
+    const changes = this.pickChanges();
+    const moment = this.random.chance(4) ? this.model.moment(this.copiesAreEqual) : undefined;
+    const work = changes.map((change) => this.apply(change));
+    if (moment !== undefined) work.push(this.running.device.flush().then(() => this.model.flushed(moment)));
+    const disaster = this.random.chance(12) ? this.disasterAndPerhapsMore() : undefined;
+    const ended = await inTime(Promise.allSettled(work), 'changes');
+    await disaster;
+    const failed = ended.find(({ status }) => status === 'rejected');
+    // As long as a copy is left, users see no error.
+    if (failed?.status === 'rejected' && this.running.copies.stopReason === undefined) throw failed.reason;
+    this.steps += work.length;
+  }
+
+  /** Up to eight at once, none on blocks of another: which of two comes last would be anybody's guess. */
+  private pickChanges(): Change[] {
+    const taken = new Set<number>();
+    const changes: Change[] = [];
+    const count = 1 + this.random.below(8);
+    for (let i = 0; i < count; i += 1) {
+      const change = this.pickChange();
+      const first = Math.floor(change.offset / BLOCK_BYTES);
+      const end = Math.ceil((change.offset + change.bytes.length) / BLOCK_BYTES);
+      const blocks = Array.from({ length: end - first }, (_, index) => first + index);
+      if (blocks.some((block) => taken.has(block))) continue;
+      for (const block of blocks) taken.add(block);
+      changes.push(change);
+    }
+    return changes;
+  }
+
+  private pickChange(): Change {
+    const kind = this.random.weighted({ write: 7, zero: 2, trim: 2 });
+    const { offset, lengthBytes } = this.pickRange(kind !== 'trim');
+    const bytes = kind === 'write' ? this.random.bytes(lengthBytes) : Buffer.alloc(lengthBytes);
+    return { kind, offset, bytes, fua: this.random.chance(40) };
+  }
+
+  /** Mostly in the same few places, where writes meet older ones. */
+  private pickRange(mayBeUnaligned: boolean): { offset: number; lengthBytes: number } {
+    const blocks = this.model.sizeBytes / BLOCK_BYTES;
+    const count = 1 + this.random.below(this.random.chance(8) ? 96 : 6);
+    const near = Math.min(blocks, 160);
+    const first = Math.min(this.random.below(this.random.chance(3) ? blocks : near), blocks - count);
+    const whole = { offset: first * BLOCK_BYTES, lengthBytes: count * BLOCK_BYTES };
+    if (!mayBeUnaligned || this.random.chance(2)) return whole;
+    const before = this.random.below(BLOCK_BYTES);
+    const cut = { offset: whole.offset + before, lengthBytes: whole.lengthBytes - before };
+    // What is left of a block has to be known to compare it.
+    return this.model.isCertain(whole.offset, whole.lengthBytes) ? cut : whole;
+  }
+
+  private async apply({ kind, offset, bytes, fua }: Change): Promise<void> {
+    const { device } = this.running;
+    this.model.writing(offset, bytes);
+    if (kind === 'write') await device.write(offset, [bytes], bytes.length, { fua });
+    else if (kind === 'trim') await device.trim(offset, bytes.length, { fua });
+    else await device.writeZeroes(offset, bytes.length, { fua, mayPunch: bytes.length % 3 !== 0 });
+    if (fua) this.model.wroteForGood(offset, bytes);
+    else this.model.wrote(offset, bytes);
+  }
+
+  private async read(): Promise<void> {
+    const { offset, lengthBytes } = this.pickRange(false);
+    await this.compare(offset, lengthBytes).catch((error: unknown) => this.unlessStopped(error));
+  }
+
+  private async flush(): Promise<void> {
+    const moment = this.model.moment(this.copiesAreEqual);
+    await this.running.device.flush().then(
+      () => this.model.flushed(moment),
+      (error: unknown) => this.unlessStopped(error),
+    );
+  }
+
+  private async snapshot(): Promise<void> {
+    await this.equal();
+    if (!this.copiesAreEqual || this.snapshots.size >= SNAPSHOTS_MAX) return;
+    const id = crypto.randomUUID();
+    const snapshot = { id, name: id, origin: 'user' as const, createdAt: new Date(0).toISOString() };
+    const contents = this.model.contents();
+    this.doubtful.add(id);
+    const taken = this.running.snapshots.take(snapshot).then(
+      () => {
+        this.model.replace(contents);
+        this.doubtful.delete(id);
+      },
+      (error: unknown) => this.unlessStopped(error),
+    );
+    // Nothing was being written, so a snapshot that the engine died over reads the same if it is there.
+    this.snapshots.set(id, contents);
+    if (this.random.chance(4)) await this.dieDuring(taken);
+    await inTime(taken, 'snapshot');
+  }
+
+  private async revert(): Promise<void> {
+    await this.equal();
+    if (!this.copiesAreEqual || this.snapshots.size === 0 || this.running.isRebuilding) return;
+    const id = this.random.pick([...this.snapshots.keys()]);
+    const contents = this.snapshots.get(id) ?? Buffer.alloc(0);
+    const whole = Buffer.concat([contents], this.model.sizeBytes);
+    // Until it is acknowledged each block may be either.
+    this.model.writing(0, whole);
+    let done = false;
+    const reverted = this.running.snapshots.revert(id).then(
+      () => {
+        done = true;
+      },
+      (error: unknown) => this.unlessStopped(error),
+    );
+    if (this.random.chance(4)) await this.dieDuring(reverted);
+    await inTime(reverted, 'revert');
+    if (done) this.model.replace(whole);
+    else this.model.lostInFlight();
+  }
+
+  private async remove(): Promise<void> {
+    if (this.snapshots.size === 0) return;
+    const id = this.random.pick([...this.snapshots.keys()]);
+    this.snapshots.delete(id);
+    await this.running.snapshots.remove(id).catch((error: unknown) => this.unlessStopped(error));
+  }
+
+  private async purge(): Promise<void> {
+    if (this.running.isRebuilding) return;
+    const purged = this.running.snapshots.purge().catch((error: unknown) => this.unlessStopped(error));
+    if (this.random.chance(3)) await this.dieDuring(purged);
+    await inTime(purged, 'purge');
+  }
+
+  private async expand(): Promise<void> {
+    if (this.running.isRebuilding || this.sizeBytes >= SIZE_MAX) return;
+    this.sizeBytes += 4 * MIB;
+    await inTime(this.running.snapshots.expand(this.sizeBytes), 'expand').then(
+      () => this.model.grow(this.sizeBytes),
+      (error: unknown) => this.unlessStopped(error),
+    );
+  }
+
+  // What time does
+
+  /** Long enough without a write for the copies to be told that they are equal. */
+  private async idle(): Promise<void> {
+    this.running.tick(performance.now() + 5000);
+    await sleep(20);
+  }
+
+  /** Waits until the copies are equal; then a read says what a crash has left. */
+  private async equal(): Promise<void> {
+    try {
+      await inTime(this.running.equal(), 'equal');
+      await this.running.drops.settled();
+      if (this.model.uncertainBlocks.length > 0) this.model.adopt(await this.compareAll());
+      this.copiesAreEqual = true;
+      await this.compareSnapshots();
+    } catch (error) {
+      this.unlessStopped(error);
+    }
+  }
+
+  // What fails
+
+  private async loseCopy(): Promise<void> {
+    await this.disaster();
+    await sleep(this.random.below(20));
+  }
+
+  /** A copy goes, and in some cases the engine right after it, before or after it has told the others. */
+  private async disasterAndPerhapsMore(): Promise<void> {
+    await this.disaster();
+    if (this.random.chance(2)) return;
+    await sleep(this.random.below(30));
+    this.note('die after it');
+    this.die();
+  }
+
+  /** One copy goes: its process, or the way to it. */
+  private async disaster(): Promise<void> {
+    const copy = this.random.pick(this.cluster.copies);
+    // Before they are equal, the one that goes may be the only one that has what no flush has covered.
+    if (!this.copiesAreEqual) this.model.lostUnflushed();
+    if (this.random.chance(2)) await this.crashCopy(copy);
+    else if (copy.node.isAlive) {
+      this.note('cut off');
+      copy.node.cutOff();
+    } else copy.node.reconnect();
+  }
+
+  private async crashCopy({ node, address }: Copy): Promise<void> {
+    this.note('crash copy');
+    this.died.add(address.replicaId);
+    await node.crash(this.nodes, address.replicaId);
+  }
+
+  private async crashEngine(): Promise<void> {
+    const work = this.random.chance(2)
+      ? this.pickChanges().map((change) => this.apply(change).catch(() => undefined))
+      : [];
+    await sleep(this.random.below(4));
+    this.die();
+    await Promise.all(work);
+    const crashes = this.random.below(2 + this.cluster.copies.length);
+    for (const copy of this.cluster.copies.slice(0, crashes)) await this.crashCopy(copy);
+  }
+
+  private async dieDuring(work: Promise<unknown>): Promise<void> {
+    await sleep(this.random.below(12));
+    this.note('die meanwhile');
+    this.die();
+    await work;
+  }
+
+  private die(): void {
+    this.running.fence(new StorageFault('engine.not_found', { publicMessage: 'the engine was killed' }));
+  }
+
+  // What the control plane does
+
+  private async rebuild(): Promise<void> {
+    const lost = this.cluster.copies.find((copy) => this.isLost(copy));
+    if (lost === undefined || this.running.isRebuilding) return;
+    lost.node.reconnect();
+    const rebuildId = crypto.randomUUID();
+    const { address } = lost;
+    try {
+      const options = {
+        ...OPTIONS,
+        sourcesMax: 1 + this.random.below(2),
+        fastRebuild: this.random.chance(2),
+      };
+      this.running.startRebuild({ rebuildId, target: address, sourceReplicaId: null, options });
+    } catch (error) {
+      if (!isFault(error, 'engine.busy')) this.unlessStopped(error);
+      return;
+    }
+    const isDisturbed = this.random.chance(3);
+    if (isDisturbed) {
+      await sleep(this.random.below(60));
+      await this.disaster();
+    }
+    if (this.random.chance(2)) return;
+    await this.rebuilt(rebuildId, isDisturbed);
+  }
+
+  private async rebuilt(rebuildId: string, mayFail: boolean): Promise<void> {
+    const engine = this.running;
+    const report = () => engine.report().rebuilds.find((one) => one.rebuildId === rebuildId);
+    await until(engine, () => report()?.state !== 'running');
+    if (report()?.state === 'succeeded' || mayFail || engine.copies.stopReason !== undefined) return;
+    throw new Error(`a rebuild failed though nothing disturbed it: ${JSON.stringify(report()?.error)}`);
+  }
+
+  private isLost({ address }: Copy): boolean {
+    const mode = this.running.copies.find(address.replicaId)?.mode;
+    return mode === undefined || mode === 'ERR';
+  }
+
+  /** The engine is gone: another one takes over with the copies that can be believed. */
+  private async recover(): Promise<void> {
+    // What the dead one has begun is not waited for: it may still reach copies that nobody has fenced yet.
+    const kept = this.cluster.copies.filter(({ address }) => !this.died.has(address.replicaId));
+    const wasEqual = this.copiesAreEqual;
+    if (this.random.chance(2)) for (const { node } of this.cluster.copies) node.reconnect();
+    const current = await this.attach();
+    const isKept = wasEqual && kept.some(({ address }) => current.includes(address.replicaId));
+    if (isKept) this.model.lostInFlight();
+    else this.model.lostUnflushed();
+    this.note(`recovered, ${isKept ? 'with' : 'without'} what was not flushed`);
+    await this.compareAll().catch((error: unknown) => this.unlessStopped(error));
+    if (this.random.chance(2)) await this.equal();
+  }
+
+  /** @returns the copies that the new engine was given as current */
+  private async attach(): Promise<readonly string[]> {
+    for (let attempt = 0; ; attempt += 1) {
+      this.epoch += 1;
+      const decision = decideCurrentCopies({ known: this.known, found: await this.survey() });
+      if (decision.kind === 'go') {
+        const started = await this.start(decision.record, decision.current).catch((error: unknown) => {
+          if (attempt > 20) throw error;
+        });
+        if (started !== undefined) return decision.current;
+      }
+      if (attempt > 20) throw new Error(`no engine can be started: ${JSON.stringify(decision)}`);
+      // A person would bring the missing copies back.
+      for (const { node } of this.cluster.copies) node.reconnect();
+    }
+  }
+
+  private async survey(): Promise<Map<ReplicaId, CopyRecord>> {
+    const found = new Map<ReplicaId, CopyRecord>();
+    for (const { address } of this.cluster.copies) {
+      const control = this.nodes.connectControl(address);
+      const answer = await control.command('open', { epoch: this.epoch }).catch(() => undefined);
+      // The casts: the ids are those that the cluster has made.
+      if (answer?.record) found.set(address.replicaId as ReplicaId, answer.record as unknown as CopyRecord);
+    }
+    return found;
+  }
+
+  private async start(record: CopyRecord, current: readonly string[]): Promise<Engine> {
+    const { epoch } = this;
+    this.died.clear();
+    this.copiesAreEqual = false;
+    this.model.newLife();
+    this.engine = await this.cluster.start(epoch, {
+      connectControl: (address) => this.slowly(this.nodes.connectControl(address)),
+      record: { ...record, members: [...record.members] },
+      sizeBytes: this.sizeBytes,
+      replicas: this.cluster.copies
+        .map(({ address }) => address)
+        .filter(({ replicaId }) => current.includes(replicaId)),
+      confirmRecord: async (next) => {
+        await sleep(this.delays.below(30));
+        if (this.epoch !== epoch) {
+          throw new StorageFault('engine.stale_epoch', { publicMessage: 'a newer engine was started' });
+        }
+        this.known = next;
+      },
+    });
+    return this.engine;
+  }
+
+  /** Records take their time now and then, so that there is a moment between a loss and the record of it. */
+  private slowly(control: ReplicaControl): ReplicaControl {
+    return {
+      command: async (name, ask) => {
+        if (name === 'record' && this.delays.chance(2)) await sleep(this.delays.below(40));
+        return control.command(name, ask);
+      },
+    };
+  }
+
+  // What is compared
+
+  /** All copies back, rebuilt, read, let go of, and each compared by itself. */
+  private async restore(): Promise<void> {
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      for (const { node } of this.cluster.copies) node.reconnect();
+      if (this.running.copies.stopReason !== undefined) await this.recover();
+      await this.equal();
+      const { engine } = this;
+      if (engine === undefined) continue;
+      await until(engine, () => !engine.isRebuilding);
+      await until(
+        engine,
+        () => engine.copies.stopReason !== undefined || engine.device.sizeBytes >= this.sizeBytes,
+      );
+      this.model.grow(this.sizeBytes);
+      const lost = this.cluster.copies.find((copy) => this.isLost(copy));
+      if (lost === undefined) break;
+      const rebuildId = crypto.randomUUID();
+      engine.startRebuild({ rebuildId, target: lost.address, sourceReplicaId: null, options: OPTIONS });
+      await this.rebuilt(rebuildId, false);
+    }
+    await this.equal();
+    const held = await this.compareAll();
+    await this.running.stop();
+    this.model.replace(held);
+    const sums = await this.cluster.checksums();
+    const expected = checksumOfBytes(held);
+    if (sums.size !== 1 || !sums.has(expected)) {
+      throw new Error(`the copies are not equal: ${[...sums]}, read: ${expected}`);
+    }
+  }
+
+  /** A snapshot that was acknowledged is there. */
+  private async compareSnapshots(): Promise<void> {
+    const listed = new Set((await this.listSnapshots()).map(({ id }) => id));
+    for (const id of this.snapshots.keys()) {
+      if (listed.has(id)) continue;
+      if (!this.doubtful.has(id)) throw new Error(`the snapshot ${id} is gone`);
+      this.snapshots.delete(id);
+    }
+    this.doubtful.clear();
+  }
+
+  /** Asked again while a copy that has just gone is still counted in. */
+  private async listSnapshots(): Promise<{ id: string }[]> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.running.snapshots.list();
+      } catch (error) {
+        if (attempt === 10 || !isFault(error, 'agent.unreachable')) throw error;
+        await sleep(20);
+      }
+    }
+  }
+
+  private async compareAll(): Promise<Buffer> {
+    await until(this.running, () => this.running.device.sizeBytes >= this.model.sizeBytes);
+    return this.compare(0, this.model.sizeBytes);
+  }
+
+  /** In pieces, so that all copies take part in answering. */
+  private async compare(offset: number, lengthBytes: number): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for (let at = offset; at < offset + lengthBytes; at += COMPARED_BYTES) {
+      const piece = Math.min(COMPARED_BYTES, offset + lengthBytes - at);
+      const held = await inTime(read(this.running, at, piece), 'read');
+      const wrong = this.model.wrongBlocks(at, held);
+      if (wrong.length > 0) throw new Error(`blocks ${wrong.slice(0, 20)} hold what they must not`);
+      pieces.push(held);
+    }
+    return Buffer.concat(pieces);
+  }
+
+  private unlessStopped(error: unknown): void {
+    if (this.running.copies.stopReason === undefined) throw error;
+  }
+}
+
+async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const stuck = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`stuck: ${what}`)), STUCK_MS);
+  });
+  try {
+    return await Promise.race([work, stuck]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
