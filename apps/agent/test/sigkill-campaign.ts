@@ -1,0 +1,294 @@
+/**
+ * Kills processes of a small cluster under load, again and again, and proves after each time that nothing was lost that
+ * a flush had covered, that a rebuild brings the copies back, and that they end equal.
+ */
+import crypto from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CopyRecord, decideCurrentCopies } from '@holdfast/core/model/copy-record.js';
+import type { ReplicaId } from '@holdfast/core/model/ids.js';
+import { checksumOfBytes } from '@holdfast/data-engine/integrity/device-checksum.js';
+import type { NbdClient } from '@holdfast/data-engine/nbd/client.js';
+import { contiguous } from '@holdfast/data-engine/nbd/export.js';
+import { BlockModel } from '@holdfast/testkit/block-model.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
+import {
+  type AgentCluster,
+  type AgentProcess,
+  attach,
+  connectTo,
+  createVolume,
+  type TestVolume,
+} from './agents.js';
+
+const BLOCK_BYTES = 4096;
+const SIZE_BYTES = 8 * 1024 * 1024;
+/** Writers at once; each has a part of the device to itself, so that the order of writes to a block is known. */
+const WRITERS = 8;
+const LOAD_MS = 60;
+
+/** What is killed at once, and how many kills that counts for. */
+const TARGETS = {
+  'engine host': 10,
+  'replica host': 10,
+  'replica host beside the engine': 4,
+  'all hosts': 3,
+  agent: 3,
+  'agent with its hosts': 3,
+  'agent of the engine': 1,
+  'every agent': 1,
+};
+type Target = keyof typeof TARGETS;
+
+export class SigkillCampaign {
+  private readonly random: SeededRandom;
+  private readonly model = new BlockModel(SIZE_BYTES);
+  private epoch = 0;
+  private home = 0;
+  private writing = false;
+  private client: NbdClient | undefined;
+  kills = 0;
+  readonly killsByTarget = new Map<string, number>();
+
+  private constructor(
+    seed: number,
+    private readonly cluster: AgentCluster,
+    private readonly volume: TestVolume,
+  ) {
+    this.random = new SeededRandom(seed);
+  }
+
+  static async create(seed: number, cluster: AgentCluster): Promise<SigkillCampaign> {
+    return new SigkillCampaign(seed, cluster, await createVolume(cluster.agents, SIZE_BYTES));
+  }
+
+  async run(kills: number): Promise<void> {
+    this.client = await this.attach();
+    while (this.kills < kills) {
+      const target = this.random.weighted(TARGETS);
+      try {
+        await this.killOnce(target);
+      } catch (error) {
+        throw new Error(`after ${this.kills} kills, the last of ${target}: ${String(error)}`, {
+          cause: error,
+        });
+      }
+    }
+  }
+
+  private async killOnce(target: Target): Promise<void> {
+    const load = this.startLoad();
+    await sleep(LOAD_MS + this.random.below(LOAD_MS));
+    const killed = await this.kill(target);
+    this.killsByTarget.set(target, (this.killsByTarget.get(target) ?? 0) + killed);
+    this.kills += killed;
+    const engineDied = !['replica host', 'agent', 'agent with its hosts'].includes(target);
+    if (!engineDied) await sleep(this.random.below(LOAD_MS));
+    this.writing = false;
+    const errors = await load;
+    if (!engineDied && errors.length > 0) throw errors[0];
+    await this.comeBack();
+    if (engineDied) await this.takeOver(target === 'engine host');
+    await this.rebuildAll();
+    await this.equal();
+    await this.compare();
+    await this.letGoAndVerify();
+    this.client = await this.attach();
+  }
+
+  // The load
+
+  private startLoad(): Promise<unknown[]> {
+    const { client } = this;
+    if (client === undefined) throw new Error('nobody is connected');
+    this.writing = true;
+    const errors: unknown[] = [];
+    const loops = Array.from({ length: WRITERS }, (_, part) => this.write(client, part));
+    const all = [...loops, this.flush(client)].map((loop) =>
+      loop.catch((error: unknown) => void errors.push(error)),
+    );
+    return Promise.all(all).then(() => errors);
+  }
+
+  private async write(client: NbdClient, part: number): Promise<void> {
+    const random = new SeededRandom(this.random.below(2 ** 31));
+    const blocks = SIZE_BYTES / BLOCK_BYTES / WRITERS;
+    while (this.writing) {
+      const count = 1 + random.below(8);
+      const offset = (part * blocks + random.below(blocks - count)) * BLOCK_BYTES;
+      const fua = random.chance(16);
+      const bytes = random.bytes(count * BLOCK_BYTES);
+      this.model.writing(offset, bytes);
+      await client.write(offset, [bytes], bytes.length, { fua });
+      if (fua) this.model.wroteForGood(offset, bytes);
+      else this.model.wrote(offset, bytes);
+    }
+  }
+
+  private async flush(client: NbdClient): Promise<void> {
+    while (this.writing) {
+      await sleep(10);
+      const moment = this.model.moment(true);
+      await client.flush();
+      this.model.flushed(moment);
+    }
+  }
+
+  // The kills
+
+  private async kill(target: Target): Promise<number> {
+    const engineNode = this.agent(this.home);
+    const others = this.cluster.agents.filter((agent) => agent !== engineNode);
+    const other = this.random.pick(others);
+    switch (target) {
+      case 'engine host':
+        return killPids(await engineNode.hostPids('engine-host'));
+      case 'replica host':
+        return killPids(await other.hostPids('replica-host'));
+      case 'replica host beside the engine':
+        return killPids(await engineNode.hostPids('host'));
+      case 'all hosts':
+        return killPids(
+          (await Promise.all(this.cluster.agents.map((agent) => agent.hostPids('host')))).flat(),
+        );
+      case 'agent':
+        await other.killAlone();
+        return 1;
+      case 'agent with its hosts':
+        await other.kill();
+        return 1;
+      case 'agent of the engine':
+        await engineNode.kill();
+        return 1;
+      case 'every agent':
+        await Promise.all(this.cluster.agents.map((agent) => agent.kill()));
+        return this.cluster.agents.length;
+    }
+  }
+
+  /** Starts agents that were killed. */
+  private async comeBack(): Promise<void> {
+    await Promise.all(
+      this.cluster.agents
+        .filter(({ child }) => child?.exitCode !== null || child.signalCode !== null)
+        .map((agent) => agent.start()),
+    );
+  }
+
+  // What the control plane does
+
+  private async takeOver(copiesLived: boolean): Promise<void> {
+    this.client?.close();
+    // Copies that lived keep what was acknowledged; else only what was flushed is promised.
+    if (copiesLived) this.model.lostInFlight();
+    else this.model.lostUnflushed();
+    this.home = this.random.below(this.cluster.agents.length);
+    this.client = await this.attach();
+  }
+
+  /** Asks all copies what they hold, decides which to believe, and starts an engine at a new epoch. */
+  private async attach(): Promise<NbdClient> {
+    this.epoch += 1;
+    // An agent may not have noticed yet that a host is gone.
+    const { record, current } = await eventually(
+      'enough copies',
+      () => this.survey(),
+      ({ current }) => current.length > 0,
+      10_000,
+    );
+    const replicas = this.volume.replicas.map(({ address }) => address);
+    const started = await attach(this.volume, this.agent(this.home), this.epoch, {
+      record: { ...record, members: [...record.members] },
+      replicas: replicas.filter(({ replicaId }) => current.includes(replicaId)),
+    });
+    return connectTo(started);
+  }
+
+  private async survey(): Promise<{ record: CopyRecord; current: readonly string[] }> {
+    const found = new Map<ReplicaId, CopyRecord>();
+    for (const { agent, address } of this.volume.replicas) {
+      const route = `/v1/replicas/${address.replicaId}/open`;
+      const { body } = await agent.call('POST', route, { epoch: this.epoch });
+      // The casts: the agent answers with what the protocol declares.
+      if (body.record) found.set(address.replicaId as ReplicaId, body.record as CopyRecord);
+    }
+    // The casts: the test's records are those that agents have stored.
+    const known = this.cluster.api.records.at(-1) ?? (this.volume.record as unknown as CopyRecord);
+    const decision = decideCurrentCopies({ known, found });
+    if (decision.kind === 'go') return { record: decision.record, current: decision.current };
+    return { record: known, current: [] };
+  }
+
+  private async rebuildAll(): Promise<void> {
+    for (const { agent, address } of this.volume.replicas) {
+      await this.rebuild(agent, address.replicaId);
+    }
+  }
+
+  private async rebuild(agent: AgentProcess, replicaId: string): Promise<void> {
+    const { controlUrl, nbdHost, nbdPort } = agent.beat.node;
+    const address = this.volume.replicas.find((one) => one.address.replicaId === replicaId)?.address;
+    const target = { ...address, controlUrl, nbdHost, nbdPort };
+    const rebuildId = crypto.randomUUID();
+    const ask = { rebuildId, epoch: this.epoch, target, sourceReplicaId: null };
+    const home = this.agent(this.home);
+    const route = `/v1/engines/${this.volume.volumeId}/rebuilds`;
+    const { status, body } = await home.call('POST', route, ask);
+    if (body.code === 'rebuild.finished') return;
+    if (status !== 200) throw new Error(JSON.stringify(body));
+    const beat = await this.cluster.api.until(home.name, ({ engines }) =>
+      engines.some(({ rebuilds }) =>
+        rebuilds.some((one) => one.rebuildId === rebuildId && one.state !== 'running'),
+      ),
+    );
+    const report = beat.engines
+      .flatMap(({ rebuilds }) => rebuilds)
+      .find((one) => one.rebuildId === rebuildId);
+    if (report?.state !== 'succeeded') throw new Error(`a rebuild failed: ${JSON.stringify(report?.error)}`);
+  }
+
+  // The proof
+
+  /** After an unclean stop the engine makes the copies equal. What changes layers waits for that, so this does too. */
+  private async equal(): Promise<void> {
+    const nothing = { epoch: this.epoch, kind: 'remove', snapshotId: crypto.randomUUID() };
+    const route = `/v1/engines/${this.volume.volumeId}/layers`;
+    const { status, body } = await this.agent(this.home).call('POST', route, nothing);
+    if (status !== 200) throw new Error(`the copies do not become equal: ${JSON.stringify(body)}`);
+  }
+
+  private async compare(): Promise<void> {
+    if (this.client === undefined) throw new Error('nobody is connected');
+    const held = contiguous(await this.client.read(0, SIZE_BYTES));
+    const wrong = this.model.wrongBlocks(0, held);
+    if (wrong.length > 0) throw new Error(`blocks ${wrong.slice(0, 20)} hold what they must not`);
+    this.model.replace(held);
+  }
+
+  private async letGoAndVerify(): Promise<void> {
+    this.client?.close();
+    const { status } = await this.agent(this.home).call(
+      'DELETE',
+      `/v1/engines/${this.volume.volumeId}?epoch=${this.epoch}`,
+    );
+    if (status !== 200) throw new Error(`the engine does not stop: ${status}`);
+    const expected = checksumOfBytes(this.model.contents());
+    for (const { agent, address } of this.volume.replicas) {
+      const ask = () => agent.call('POST', `/v1/replicas/${address.replicaId}/checksum`);
+      const { body } = await eventually('a checksum', ask, (answer) => answer.status === 200, 5_000);
+      if (body.checksum !== expected) throw new Error(`copy ${address.replicaId} differs from what was read`);
+    }
+  }
+
+  private agent(index: number): AgentProcess {
+    const agent = this.cluster.agents[index];
+    if (agent === undefined) throw new Error(`no agent ${index}`);
+    return agent;
+  }
+}
+
+/** Returns how many there were. */
+function killPids(pids: readonly number[]): number {
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  return pids.length;
+}

@@ -1,0 +1,30 @@
+// `node tools/sigkill-campaign.mjs --kills 10000 --seed 7`: kills processes of a small cluster under load so many times,
+// and proves after each that nothing was lost. Builds first. `npm test` runs 200 of them.
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { build, install, quietEnvironment, repositoryRoot, requireSupportedPlatform } from './bootstrap.mjs';
+
+const { values } = parseArgs({
+  options: { kills: { type: 'string', default: '1000' }, seed: { type: 'string', default: '1' } },
+});
+for (const [name, value] of Object.entries(values)) {
+  if (/^[1-9]\d{0,8}$/.test(value)) continue;
+  console.error(`--${name} has to be a whole number above 0`);
+  process.exit(2);
+}
+
+requireSupportedPlatform();
+install();
+build();
+const jest = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
+const { status } = spawnSync(
+  process.execPath,
+  ['--experimental-vm-modules', '--no-warnings', jest, 'apps/agent/test/sigkill-campaign.test.ts'],
+  {
+    cwd: repositoryRoot,
+    stdio: 'inherit',
+    env: { ...process.env, ...quietEnvironment, HOLDFAST_KILLS: values.kills, HOLDFAST_SEED: values.seed },
+  },
+);
+process.exit(status ?? 1);
