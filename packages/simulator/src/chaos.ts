@@ -8,8 +8,14 @@ import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { type NodeSpecPatch, patchNode } from '@holdfast/control/use-cases/patch-node.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
-import { GIB } from '@holdfast/core/model/bytes.js';
+import {
+  requestPurge,
+  requestSnapshot,
+  requestSnapshotDeletion,
+} from '@holdfast/control/use-cases/snapshots.js';
+import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
 import { checkWorld } from './check-world.js';
@@ -85,6 +91,9 @@ class Chaos {
       () => this.loseAllButOne(),
       () => this.switchNode(),
       () => this.switchDisk(),
+      () => this.takeSnapshot(),
+      () => this.deleteSnapshot(),
+      () => this.growOrPurge(),
     ]);
     await tolerated(async () => act?.());
     for (const client of this.clients) await client.write();
@@ -212,6 +221,31 @@ class Chaos {
     if (client !== undefined) await requestDetach(this.world.useCases, { volumeId: client.volumeId, force });
   }
 
+  private async takeSnapshot(): Promise<void> {
+    const { random, useCases } = this.world;
+    const client = random.pick(this.clients);
+    const name = `s-${random.below(5)}`;
+    if (client !== undefined) await requestSnapshot(useCases, { volumeId: client.volumeId, name });
+  }
+
+  private async deleteSnapshot(): Promise<void> {
+    const { random, useCases } = this.world;
+    const client = random.pick(this.clients);
+    const snapshot = random.pick((await client?.view())?.snapshots ?? []);
+    if (client === undefined || snapshot === undefined) return;
+    await requestSnapshotDeletion(useCases, { volumeId: client.volumeId, snapshotId: snapshot.id });
+  }
+
+  private async growOrPurge(): Promise<void> {
+    const { random, useCases } = this.world;
+    const client = random.pick(this.clients);
+    if (client === undefined) return;
+    const { volumeId } = client;
+    const { sizeBytes } = (await client.view()).volume.spec;
+    if (random.chance(0.5)) await requestPurge(useCases, { volumeId });
+    else await requestExpand(useCases, { volumeId, sizeBytes: sizeBytes + MIB });
+  }
+
   private async cancelSome(): Promise<void> {
     const client = this.world.random.pick(this.clients);
     const rebuild = (await client?.view())?.rebuilds.find(isActiveRebuild);
@@ -229,8 +263,11 @@ class Chaos {
 }
 
 async function isWell(client: SimClient): Promise<boolean> {
-  const { volume, rebuilds } = await client.view();
-  const isBusy = rebuilds.some(({ state }) => state === 'queued' || state === 'running');
+  const { volume, rebuilds, snapshots } = await client.view();
+  const isBusy =
+    volume.layerTask !== undefined ||
+    rebuilds.some(({ state }) => state === 'queued' || state === 'running') ||
+    snapshots.some(({ state }) => state === 'creating' || state === 'removing');
   return volume.state === 'attached' && volume.robustness === 'healthy' && !isBusy;
 }
 

@@ -60,6 +60,8 @@ const AGENT_CALLS: readonly (keyof AgentClient)[] = [
   'stopEngine',
   'startRebuild',
   'cancelRebuild',
+  'tuneRebuild',
+  'changeLayers',
   'dropReplica',
 ];
 

@@ -3,10 +3,13 @@ import type {
   ChecksumReply,
   CreateReplica,
   DropReplica,
+  LayerCommand,
   OpenReplicaReply,
   StartEngine,
   StartEngineReply,
   StartRebuild,
+  TuneRebuild,
+  VolumeLayers,
 } from '@holdfast/core/model/agent-protocol.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -43,6 +46,7 @@ export class SimAgentClient implements AgentClient {
       epoch: 0,
       rebuilding: false,
       writes: new Set(),
+      layers: [],
     });
   }
 
@@ -96,6 +100,23 @@ export class SimAgentClient implements AgentClient {
 
   async cancelRebuild(agent: AgentTarget, volumeId: VolumeId, rebuildId: string): Promise<void> {
     this.reach(agent).engines.get(volumeId)?.cancelRebuild(rebuildId);
+  }
+
+  async tuneRebuild(
+    agent: AgentTarget,
+    volumeId: VolumeId,
+    rebuildId: string,
+    tuning: TuneRebuild,
+  ): Promise<void> {
+    this.engineOn(agent, volumeId, tuning.epoch).tuneRebuild(rebuildId, tuning);
+  }
+
+  async changeLayers(agent: AgentTarget, volumeId: VolumeId, command: LayerCommand): Promise<void> {
+    this.engineOn(agent, volumeId, command.epoch).layers.run(command);
+  }
+
+  async readLayers(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<VolumeLayers> {
+    return this.engineOn(agent, volumeId, epoch).layers.describe();
   }
 
   async dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void> {

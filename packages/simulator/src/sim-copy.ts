@@ -16,6 +16,19 @@ export type SimCopy = {
   /** True while a rebuild has begun to fill it and has not ended. */
   rebuilding: boolean;
   writes: Set<number>;
+  /** Oldest first. Never changed in place, so that a rebuild may hand the list over. */
+  layers: readonly SimLayer[];
+};
+
+/** A frozen layer, with what the copy held when it was frozen. */
+export type SimLayer = {
+  readonly id: string;
+  readonly name: string;
+  readonly origin: 'user' | 'system';
+  readonly createdAt: string;
+  readonly removed: boolean;
+  readonly isHashed: boolean;
+  readonly writes: ReadonlySet<number>;
 };
 
 /** What writes a copy holds, in a form that is equal for equal contents. */

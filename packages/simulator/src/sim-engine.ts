@@ -7,12 +7,14 @@ import type {
   RebuildReport,
   StartEngine,
   StartRebuild,
+  TuneRebuild,
 } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
-import { checksumOf, type SimCopy } from './sim-copy.js';
+import type { SimCopy } from './sim-copy.js';
+import { haveEqualLayers, SimLayers } from './sim-layers.js';
 
 /** What an engine reaches of the world around it. */
 export type EngineSurroundings = {
@@ -31,6 +33,7 @@ const REBUILD_TOTAL_BYTES = 1_000_000;
 export class SimEngine {
   private readonly modes = new Map<ReplicaId, { mode: ReplicaMode; reason: string }>();
   private readonly rebuilds: SimRebuild[] = [];
+  readonly layers: SimLayers;
   private record: CopyRecord;
   private state: EngineReport['state'] = 'running';
   private reason = '';
@@ -43,6 +46,11 @@ export class SimEngine {
     const members = start.replicas.map(({ replicaId }) => asId<ReplicaId>(replicaId));
     for (const member of members) this.modes.set(member, { mode: 'RW', reason: '' });
     this.record = copyRecord(start.epoch, 1, members);
+    this.layers = new SimLayers(
+      start.sizeBytes,
+      () => this.withMode('RW').flatMap((id) => this.surroundings.reach(id) ?? []),
+      () => this.rebuilds.some(({ report }) => report.state === 'running'),
+    );
   }
 
   get epoch(): number {
@@ -88,6 +96,7 @@ export class SimEngine {
     if (this.rebuilds.some(({ report }) => report.state === 'running')) {
       throw new StorageFault('engine.busy', { publicMessage: 'another rebuild runs' });
     }
+    if (this.layers.isBusy) throw new StorageFault('engine.busy', { publicMessage: 'the volume is purged' });
     const replicaId = asId<ReplicaId>(request.target.replicaId);
     if (this.modes.get(replicaId)?.mode === 'RW') return;
     const rebuild = { request, stepsLeft: REBUILD_STEPS, report: newReport(request) };
@@ -102,6 +111,11 @@ export class SimEngine {
     this.modes.set(replicaId, { mode: 'WO', reason: '' });
   }
 
+  tuneRebuild(rebuildId: string, { paused }: TuneRebuild): void {
+    const rebuild = this.rebuilds.find(({ request }) => request.rebuildId === rebuildId);
+    if (rebuild?.report.state === 'running') rebuild.report = { ...rebuild.report, paused };
+  }
+
   cancelRebuild(rebuildId: string): void {
     const rebuild = this.rebuilds.find(({ request }) => request.rebuildId === rebuildId);
     if (rebuild?.report.state !== 'running') return;
@@ -114,7 +128,8 @@ export class SimEngine {
     await this.dropUnreachable();
     if (this.state === 'waiting-record') await this.spreadRecord();
     const rebuild = this.rebuilds.find(({ report }) => report.state === 'running');
-    if (rebuild === undefined || !this.isServing) return;
+    this.layers.turn();
+    if (rebuild === undefined || rebuild.report.paused === true || !this.isServing) return;
     const target = this.surroundings.reach(asId<ReplicaId>(rebuild.request.target.replicaId));
     const source = this.surroundings.reach(this.withMode('RW')[0] ?? asId<ReplicaId>(''));
     if (target === undefined || source === undefined) return;
@@ -124,6 +139,7 @@ export class SimEngine {
     if (rebuild.stepsLeft > 0) return;
     // What the target held before its failure is not to be believed: it becomes exactly what the source holds.
     target.writes = new Set(source.writes);
+    target.layers = source.layers;
     target.rebuilding = false;
     this.modes.set(target.replicaId, { mode: 'RW', reason: '' });
     rebuild.report = { ...rebuild.report, state: 'succeeded', phase: 'done' };
@@ -155,7 +171,9 @@ export class SimEngine {
     const chosen = copies[0];
     if (chosen === undefined) return;
     for (const copy of copies) {
-      if (checksumOf(copy) !== checksumOf(chosen)) copy.writes = new Set(chosen.writes);
+      if (haveEqualLayers(copy, chosen)) continue;
+      copy.writes = new Set(chosen.writes);
+      copy.layers = chosen.layers;
     }
   }
 

@@ -39,12 +39,12 @@ const WAKE_UPS_PER_TURN_MAX = 2_000;
 export class World {
   readonly random: SeededRandom;
   readonly store: MemoryStore;
-  readonly queue = new SimQueue();
   readonly nodes: SimNode[] = [];
   readonly clusterId: ClusterId;
   readonly organizationId: OrganizationId;
   readonly projectId: ProjectId;
   readonly clock: Clock = { now: () => new Date(this.nowMs) };
+  readonly queue = new SimQueue(this.clock);
   /** What real clients and tests use: never disturbed by faults. */
   readonly useCases: UseCasePorts;
   /** Faults of the worker's calls; may be changed at any time. */

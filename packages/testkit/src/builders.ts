@@ -4,6 +4,7 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type ClusterId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume, VolumeSpec } from '@holdfast/core/model/volume.js';
 
 /** A fixed moment: tests never read the clock. Whole milliseconds, as every store keeps them. */
@@ -54,6 +55,8 @@ export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume 
     explanation: undefined,
     writtenBytes: 0,
     verification: undefined,
+    chain: undefined,
+    layerTask: undefined,
     deletionRequestedAt: undefined,
     createdAt: NOON,
     version: 1,
@@ -92,6 +95,22 @@ export function aReplica(part: Partial<Replica> & Pick<Replica, 'volumeId'>): Re
     secret: 'replica-secret-of-a-test',
     createdAt: NOON,
     version: 1,
+    ...part,
+  };
+}
+
+export function aSnapshot(part: Partial<Snapshot> & Pick<Snapshot, 'volumeId'>): Snapshot {
+  return {
+    id: asId(testId(601)),
+    name: 'before-upgrade',
+    origin: 'user',
+    state: 'ready',
+    parentId: undefined,
+    sizeBytes: 0,
+    checksums: [],
+    hashRequest: undefined,
+    trouble: undefined,
+    createdAt: NOON,
     ...part,
   };
 }

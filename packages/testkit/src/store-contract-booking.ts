@@ -79,6 +79,32 @@ export function bookingContract(makeStore: MakeStore): void {
     expect(await outcome(commit)).toBe('store.conflict');
   });
 
+  test('a replica that grows books the difference up to the limit, and gives back what it had in the end', async () => {
+    const nodeId = await fixture.node();
+    await fixture.volume();
+    await book(101, nodeId, GIB);
+    const { settingsVersion } = await fixture.store.loadFleet(fixture.tenant.clusterId);
+    const replicaId = asId<ReplicaId>(testId(101));
+    const grow = (limitBytes: number) =>
+      outcome(
+        fixture.store.commit({ kind: 'new' }, [
+          {
+            kind: 'replica.resize',
+            replicaId,
+            sizeBytes: 3 * GIB,
+            booking: { diskId: DISK, sizeBytes: 2 * GIB, limitBytes, ifSettingsVersion: settingsVersion },
+          },
+        ]),
+      );
+    expect(await grow(3 * GIB - 1)).toBe('store.conflict');
+    expect((await fixture.load(VOLUME)).replicas[0]?.sizeBytes).toBe(GIB);
+    expect(await grow(3 * GIB)).toBe('done');
+    expect((await fixture.load(VOLUME)).replicas[0]?.sizeBytes).toBe(3 * GIB);
+    expect((await fixture.disk()).storageScheduledBytes).toBe(3 * GIB);
+    await fixture.store.commit({ kind: 'new' }, [{ kind: 'replica.delete', replicaId }]);
+    expect((await fixture.disk()).storageScheduledBytes).toBe(0);
+  });
+
   test('deleting a replica gives its booking back', async () => {
     const nodeId = await fixture.node();
     await fixture.volume();

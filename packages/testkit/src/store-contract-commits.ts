@@ -1,18 +1,23 @@
+import type { Change } from '@holdfast/control/ports/store.js';
+import { GIB } from '@holdfast/core/model/bytes.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import {
   asId,
   type NodeId,
   type RebuildId,
   type ReplicaId,
+  type SnapshotId,
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
+import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import { expect, test } from '@jest/globals';
-import { aRebuild, aReplica, aVolume, NOON, testId } from './builders.js';
+import { aRebuild, aReplica, aSnapshot, aVolume, NOON, testId } from './builders.js';
 import { outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
 const REPLICA = asId<ReplicaId>(testId(101));
+const SNAPSHOT = asId<SnapshotId>(testId(601));
 const REBUILD = asId<RebuildId>(testId(201));
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
@@ -39,6 +44,23 @@ export function commitContract(makeStore: MakeStore): void {
         equal: true,
         replicas: [{ replicaId: REPLICA, checksum: 'ab', writtenBytes: 4096, error: null }],
         message: '',
+      },
+      chain: {
+        key: '7.2',
+        headParentId: SNAPSHOT,
+        headBytes: 8192,
+        busy: 'purging',
+        keptIds: [SNAPSHOT],
+        readAt: NOON,
+      },
+      layerTask: {
+        kind: 'expand',
+        sizeBytes: 2 * GIB,
+        fromBytes: GIB,
+        requestedAt: NOON,
+        startedEpoch: 7,
+        tries: 2,
+        trouble: { message: 'busy', at: NOON },
       },
       deletionRequestedAt: NOON,
     });
@@ -112,19 +134,47 @@ export function commitContract(makeStore: MakeStore): void {
     expect(await outcome(fixture.volume({ id: asId(testId(2)) }))).toBe('volume.name_taken');
   });
 
+  test('a snapshot reads as it was stored, changes by what a patch names, and goes', async () => {
+    const snapshot = aSnapshot({
+      volumeId: VOLUME,
+      parentId: asId(testId(602)),
+      sizeBytes: 4096,
+      checksums: [{ replicaId: REPLICA, checksum: 'ab' }],
+      hashRequest: { requestedAt: NOON, force: true, startedEpoch: 3 },
+      trouble: { message: 'busy', at: NOON },
+    });
+    await fixture.volume({}, [{ kind: 'snapshot.create', snapshot }]);
+    expect((await fixture.load(VOLUME)).snapshots).toEqual([snapshot]);
+    const patch = { state: 'removed' as const, hashRequest: undefined };
+    const commit = (change: Change, ifVersion: number) =>
+      fixture.store.commit({ kind: 'volume', volumeId: VOLUME, ifVersion }, [change]);
+    await commit({ kind: 'snapshot.patch', snapshotId: SNAPSHOT, patch }, 1);
+    expect((await fixture.load(VOLUME)).snapshots).toEqual([{ ...snapshot, ...patch }]);
+    await commit({ kind: 'snapshot.delete', snapshotId: SNAPSHOT }, 2);
+    expect((await fixture.load(VOLUME)).snapshots).toEqual([]);
+    const again = commit({ kind: 'snapshot.delete', snapshotId: SNAPSHOT }, 3);
+    expect(await outcome(again)).toBe('store.conflict');
+  });
+
+  test('a name is taken once among the live snapshots of a volume', async () => {
+    await fixture.volume({}, [{ kind: 'snapshot.create', snapshot: aSnapshot({ volumeId: VOLUME }) }]);
+    const take = (part: Partial<Snapshot> & { id: Snapshot['id'] }) =>
+      outcome(
+        fixture.store.commit({ kind: 'new' }, [
+          { kind: 'snapshot.create', snapshot: aSnapshot({ volumeId: VOLUME, ...part }) },
+        ]),
+      );
+    expect(await take({ id: asId(testId(602)) })).toBe('snapshot.name_taken');
+    expect(await take({ id: asId(testId(603)), state: 'removed' })).toBe('done');
+    expect(await take({ id: asId(testId(604)), origin: 'system' })).toBe('done');
+  });
+
   test('a volume goes only after its replicas, and takes its snapshots and rebuilds along', async () => {
     await fixture.volume({}, [
       { kind: 'replica.create', replica: aReplica({ volumeId: VOLUME }), booking: undefined },
       {
         kind: 'snapshot.create',
-        snapshot: {
-          id: asId(testId(601)),
-          volumeId: VOLUME,
-          name: 's1',
-          origin: 'system',
-          parentId: undefined,
-          createdAt: NOON,
-        },
+        snapshot: aSnapshot({ volumeId: VOLUME, name: 's1', origin: 'system' }),
       },
     ]);
     expect((await fixture.load(VOLUME)).snapshots.map(({ name }) => name)).toEqual(['s1']);

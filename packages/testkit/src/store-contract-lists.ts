@@ -1,6 +1,7 @@
 import type { Change } from '@holdfast/control/ports/store.js';
 import type { Heartbeat, RebuildReport } from '@holdfast/core/model/agent-protocol.js';
 import { asId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { LayerTask, VolumeChain } from '@holdfast/core/model/layer-task.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
@@ -12,6 +13,7 @@ import {
   aRebuildReport,
   aReplica,
   aSettledVolume,
+  aSnapshot,
   NOON,
   testId,
 } from './builders.js';
@@ -19,6 +21,23 @@ import { DISK, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
+
+const A_TASK: LayerTask = {
+  kind: 'purge',
+  requestedAt: NOON,
+  startedEpoch: undefined,
+  tries: 0,
+  trouble: undefined,
+};
+/** Of the engine that the tests report: epoch 0, data generation 1. */
+const A_CHAIN: VolumeChain = {
+  key: '0.1',
+  headParentId: undefined,
+  headBytes: 0,
+  busy: '',
+  keptIds: [],
+  readAt: NOON,
+};
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
 export function listContract(makeStore: MakeStore): void {
@@ -81,6 +100,7 @@ export function listContract(makeStore: MakeStore): void {
       attachment: { nodeId, requestedAt: NOON },
       attachedNodeId: nodeId,
       engineBootId: testId(401),
+      chain: A_CHAIN,
     });
     expect(await unsettled()).toEqual([VOLUME]);
     const ready = { type: 'Ready' as const, reason: '', message: '', lastTransitionAt: NOON };
@@ -97,6 +117,41 @@ export function listContract(makeStore: MakeStore): void {
     await beat([anEngineReport({ volumeId: VOLUME, epoch: 0 })]);
     await fixture.patch(VOLUME, 1, { engineBootId: testId(402) });
     expect(await unsettled()).toEqual([VOLUME]);
+  });
+
+  test.each<[string, Partial<Volume>, Change[]]>([
+    ['chain was never read', { chain: undefined }, []],
+    ['chain was read in another state of its engine', { chain: { ...A_CHAIN, key: '0.0' } }, []],
+    ['layers are busy', { chain: { ...A_CHAIN, busy: 'purging' } }, []],
+    ['layers are to be changed', { layerTask: A_TASK }, []],
+    ...[
+      { state: 'creating' as const },
+      { state: 'removing' as const },
+      { hashRequest: { requestedAt: NOON, force: false, startedEpoch: undefined } },
+    ].map((part): [string, Partial<Volume>, Change[]] => [
+      `snapshot waits: ${Object.keys(part)[0]} ${part.state ?? ''}`,
+      {},
+      [{ kind: 'snapshot.create', snapshot: aSnapshot({ volumeId: VOLUME, ...part }) }],
+    ]),
+  ])('an attached volume is listed when its %s', async (_name, part, further) => {
+    const nodeId = await fixture.node();
+    const attachment = { nodeId, requestedAt: NOON };
+    const attached = { state: 'attached' as const, attachment, attachedNodeId: nodeId, chain: A_CHAIN };
+    await settled({ ...attached, engineBootId: testId(401), ...part }, further);
+    const status = { type: 'Ready' as const, status: 'True' as const, reason: '', message: '' };
+    const conditions = [{ ...status, lastTransitionAt: NOON }];
+    await fixture.store.commit({ kind: 'new' }, [{ kind: 'node.patch', nodeId, patch: { conditions } }]);
+    const engines = [anEngineReport({ volumeId: VOLUME, epoch: 0 })];
+    await fixture.store.recordHeartbeat(fixture.tenant.clusterId, aHeartbeat('node-1', { engines }), NOON);
+    expect(await unsettled()).toEqual([VOLUME]);
+    await fixture.patch(VOLUME, 1, { chain: A_CHAIN, layerTask: undefined });
+    expect(await unsettled()).toEqual(further.length === 0 ? [] : [VOLUME]);
+  });
+
+  test('a volume with a layer task blocks its rebuilds', async () => {
+    await settled({ layerTask: A_TASK });
+    const { blocked } = await fixture.store.loadRebuildQueue(fixture.tenant.clusterId);
+    expect(blocked).toEqual([{ volumeId: VOLUME, reason: 'purge' }]);
   });
 
   test.each<{

@@ -5,12 +5,16 @@ import {
   type CreateReplica,
   checksumReplySchema,
   type DropReplica,
+  type LayerCommand,
   type OpenReplicaReply,
   openReplicaReplySchema,
   type StartEngine,
   type StartEngineReply,
   type StartRebuild,
   startEngineReplySchema,
+  type TuneRebuild,
+  type VolumeLayers,
+  volumeLayersSchema,
 } from '@holdfast/core/model/agent-protocol.js';
 import { FAULTS, type FaultCode, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
@@ -31,7 +35,12 @@ const TIMEOUTS: AgentTimeouts = {
 /** The largest answer is an engine's report; one that is longer comes from something that is no agent. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
-type Call = { method: 'POST' | 'PUT' | 'DELETE'; path: string; body?: object; timeoutMs: number };
+type Call = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  body?: object;
+  timeoutMs: number;
+};
 
 /** Control calls to agents over HTTP, as `agent-protocol.ts` in core describes them. */
 export class HttpAgentClient implements AgentClient {
@@ -89,6 +98,34 @@ export class HttpAgentClient implements AgentClient {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}/rebuilds/${rebuildId}`;
     await this.#send(agent, { method: 'DELETE', path, timeoutMs });
+  }
+
+  async tuneRebuild(
+    agent: AgentTarget,
+    volumeId: VolumeId,
+    rebuildId: string,
+    tuning: TuneRebuild,
+  ): Promise<void> {
+    const { callMs: timeoutMs } = this.timeouts;
+    const path = `/v1/engines/${volumeId}/rebuilds/${rebuildId}`;
+    await this.#send(agent, { method: 'PATCH', path, body: tuning, timeoutMs });
+  }
+
+  async changeLayers(agent: AgentTarget, volumeId: VolumeId, command: LayerCommand): Promise<void> {
+    // Freezing waits for what is in flight on every copy, as a start does.
+    const { engineMs: timeoutMs } = this.timeouts;
+    await this.#send(agent, {
+      method: 'POST',
+      path: `/v1/engines/${volumeId}/layers`,
+      body: command,
+      timeoutMs,
+    });
+  }
+
+  readLayers(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<VolumeLayers> {
+    const { callMs: timeoutMs } = this.timeouts;
+    const path = `/v1/engines/${volumeId}/layers?epoch=${epoch}`;
+    return this.#ask(agent, { method: 'GET', path, timeoutMs }, volumeLayersSchema);
   }
 
   async dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void> {

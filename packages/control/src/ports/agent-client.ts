@@ -2,10 +2,13 @@ import type {
   ChecksumReply,
   CreateReplica,
   DropReplica,
+  LayerCommand,
   OpenReplicaReply,
   StartEngine,
   StartEngineReply,
   StartRebuild,
+  TuneRebuild,
+  VolumeLayers,
 } from '@holdfast/core/model/agent-protocol.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
@@ -30,5 +33,9 @@ export interface AgentClient {
   stopEngine(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<void>;
   startRebuild(agent: AgentTarget, volumeId: VolumeId, rebuild: StartRebuild): Promise<void>;
   cancelRebuild(agent: AgentTarget, volumeId: VolumeId, rebuildId: string): Promise<void>;
+  tuneRebuild(agent: AgentTarget, volumeId: VolumeId, rebuildId: string, tuning: TuneRebuild): Promise<void>;
+  /** Purging and hashing go on after the answer; `readLayers` says how far they are. */
+  changeLayers(agent: AgentTarget, volumeId: VolumeId, command: LayerCommand): Promise<void>;
+  readLayers(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<VolumeLayers>;
   dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void>;
 }

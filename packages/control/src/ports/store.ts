@@ -12,6 +12,7 @@ export type {
   NodePatch,
   RebuildPatch,
   ReplicaPatch,
+  SnapshotPatch,
   SpaceBooking,
   VolumePatch,
 } from '@holdfast/core/lifecycle/changes.js';
@@ -46,7 +47,8 @@ export interface Store {
   /**
    * `ending` are the cancelled and failed rebuilds that were started under the epoch at which their volume is still
    * attached, in the same life of its agent, and that the engine may still run: its last report lists them as running,
-   * or does not list them and is missing or no later than `START_CALL_MS_MAX` after their end.
+   * or does not list them and is missing or no later than `START_CALL_MS_MAX` after their end. `blocked` are the volumes
+   * with a layer task.
    */
   loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { readonly version: number }>;
   /**
@@ -54,7 +56,8 @@ export interface Store {
    * `attached` or `detached`, whose robustness is not `healthy`, whose Scheduled condition is not True, whose newest
    * generation has not been observed, that is to be deleted or verified, has an active rebuild or a replica whose
    * intent is not `keep`, whose wanted attachment is not its state, whose engine's node is not Ready or has another boot
-   * than `engineBootId`, or that is attached while no report shows its engine. A lost wake-up costs at most one period of the sweep because of this list.
+   * than `engineBootId`, or that is attached while no report shows its engine, or while its layers
+   * are to be changed, are busy or were read in another state of its engine. A lost wake-up costs at most one period of the sweep because of this list.
    */
   listUnsettledVolumes(options: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
   /** Volumes with a replica or their engine on the node, in id order: who has to know that it died or came back. */

@@ -2,9 +2,11 @@ import type { Step } from '@holdfast/core/lifecycle/step.js';
 import { assertNever } from '@holdfast/core/model/faults.js';
 import type { VolumeView } from '../ports/store.js';
 import { grantAttachment, startEngine, stopEngine } from './attachment-steps.js';
+import { changeLayers, readLayers } from './layer-steps.js';
 import { cancelEngineRebuild, queueRebuild, startRebuild } from './rebuild-steps.js';
 import { commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addReplica, dropReplica, provisionReplica, removeReplica } from './replica-steps.js';
+import { hashSnapshot, removeSnapshot, takeSnapshot } from './snapshot-steps.js';
 import { verifyCopies } from './verify-step.js';
 
 /** Does one step and records it. The plan has made every choice; here only ids and secrets are added. */
@@ -37,6 +39,16 @@ export async function executeStep(
       return dropReplica(ports, view, step);
     case 'remove-replica':
       return removeReplica(ports, view, step);
+    case 'take-snapshot':
+      return takeSnapshot(ports, view, step);
+    case 'remove-snapshot':
+      return removeSnapshot(ports, view, step);
+    case 'hash-snapshot':
+      return hashSnapshot(ports, view, step);
+    case 'change-layers':
+      return changeLayers(ports, view);
+    case 'read-layers':
+      return readLayers(ports, view);
     case 'verify':
       return verifyCopies(ports, view, step);
     default:

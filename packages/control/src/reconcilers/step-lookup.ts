@@ -1,9 +1,10 @@
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
-import type { RebuildId, ReplicaId } from '@holdfast/core/model/ids.js';
+import type { RebuildId, ReplicaId, SnapshotId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { VolumeView } from '../ports/store.js';
 
 /** A step names what was in the view it was planned from; anything else is a broken plan. */
@@ -19,6 +20,13 @@ export function rebuildOf({ rebuilds }: VolumeView, rebuildId: RebuildId): Rebui
   if (rebuild === undefined)
     throw new Bug(`the plan names rebuild ${rebuildId}, which the volume does not have`);
   return rebuild;
+}
+
+export function snapshotOf({ snapshots }: VolumeView, snapshotId: SnapshotId): Snapshot {
+  const snapshot = snapshots.find(({ id }) => id === snapshotId);
+  if (snapshot === undefined)
+    throw new Bug(`the plan names snapshot ${snapshotId}, which the volume does not have`);
+  return snapshot;
 }
 
 export function nodeOf({ fleet }: VolumeView, replica: Replica): StorageNode {

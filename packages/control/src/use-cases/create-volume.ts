@@ -127,6 +127,8 @@ function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now
     explanation: undefined,
     writtenBytes: 0,
     verification: undefined,
+    chain: undefined,
+    layerTask: undefined,
     deletionRequestedAt: undefined,
     createdAt: now,
     version: 1,

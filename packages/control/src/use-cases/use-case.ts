@@ -57,3 +57,12 @@ export function assertNotDeleting(volume: Volume): void {
   if (volume.deletionRequestedAt === undefined) return;
   throw new StorageFault('volume.deleting', { publicMessage: `volume ${volume.name} is being deleted` });
 }
+
+/** @throws StorageFault `volume.not_attached`: what changes layers is done by the engine, on all copies at once */
+export function assertAttached({ name, state }: Volume): void {
+  if (state === 'attached') return;
+  throw new StorageFault('volume.not_attached', {
+    publicMessage: `volume ${name} is ${state}; only an attached volume's snapshots can be changed`,
+    cures: ['attach it first'],
+  });
+}

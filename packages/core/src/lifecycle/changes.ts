@@ -1,5 +1,5 @@
 import type { ClusterEvent } from '../model/event.js';
-import type { DiskId, NodeId, RebuildId, ReplicaId, VolumeId } from '../model/ids.js';
+import type { DiskId, NodeId, RebuildId, ReplicaId, SnapshotId, VolumeId } from '../model/ids.js';
 import type { StorageDisk, StorageNode } from '../model/node.js';
 import type { Rebuild } from '../model/rebuild.js';
 import type { Replica } from '../model/replica.js';
@@ -24,6 +24,7 @@ type Patch<T, K extends keyof T> = Partial<Omit<T, 'id' | 'version' | 'createdAt
 export type VolumePatch = Patch<Volume, 'organizationId' | 'projectId' | 'clusterId'>;
 export type ReplicaPatch = Patch<Replica, 'volumeId' | 'nodeId' | 'diskId'>;
 export type RebuildPatch = Patch<Rebuild, 'clusterId' | 'volumeId'>;
+export type SnapshotPatch = Partial<Omit<Snapshot, 'id' | 'volumeId'>>;
 export type NodePatch = Patch<StorageNode, 'clusterId'>;
 export type DiskPatch = Patch<StorageDisk, 'nodeId' | 'storageScheduledBytes' | 'writtenBytes'>;
 
@@ -41,7 +42,14 @@ export type Change =
   | { kind: 'replica.delete'; replicaId: ReplicaId }
   | { kind: 'rebuild.create'; rebuild: Rebuild }
   | { kind: 'rebuild.patch'; rebuildId: RebuildId; ifState?: Rebuild['state']; patch: RebuildPatch }
+  /**
+   * Changes a replica's nominal size. `booking.sizeBytes` is the difference, negative to give back; undefined: it has no
+   * disk to book on.
+   */
+  | { kind: 'replica.resize'; replicaId: ReplicaId; sizeBytes: number; booking: SpaceBooking | undefined }
   | { kind: 'snapshot.create'; snapshot: Snapshot }
+  | { kind: 'snapshot.patch'; snapshotId: SnapshotId; patch: SnapshotPatch }
+  | { kind: 'snapshot.delete'; snapshotId: SnapshotId }
   | { kind: 'node.patch'; nodeId: NodeId; patch: NodePatch }
   | { kind: 'disk.patch'; diskId: DiskId; patch: DiskPatch }
   | { kind: 'event'; event: ClusterEvent };

@@ -11,6 +11,8 @@
 import { planAttachment, planDetachment } from './plan-attachment.js';
 import { planDeletion } from './plan-deletion.js';
 import { planFirstCopies } from './plan-first-copies.js';
+import { planLayerReading } from './plan-layer-reading.js';
+import { planLayerWork } from './plan-layer-work.js';
 import { planObservation } from './plan-observation.js';
 import { planRemoval } from './plan-removal.js';
 import { planReplenishment } from './plan-replenishment.js';
@@ -28,8 +30,10 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planObservation,
   planStatus,
   planVerification,
+  planLayerWork,
   planReplenishment,
   planRemoval,
+  planLayerReading,
 ];
 
 export function planVolumeStep(view: VolumeView, now: Date): Step {

@@ -1,4 +1,4 @@
-import type { NodeId, RebuildId, ReplicaId } from '../model/ids.js';
+import type { NodeId, RebuildId, ReplicaId, SnapshotId } from '../model/ids.js';
 import type { Change, SpaceBooking } from './changes.js';
 
 /**
@@ -26,6 +26,14 @@ export type Step =
   | { kind: 'drop-replica'; replicaId: ReplicaId; reason: string }
   /** Deletes the directory, then the row. `nodeId` undefined: the directory can't be reached and becomes an orphan. */
   | { kind: 'remove-replica'; replicaId: ReplicaId; nodeId: NodeId | undefined }
+  | { kind: 'take-snapshot'; snapshotId: SnapshotId }
+  /** Marks it as deleted on all copies; a purge takes it out. */
+  | { kind: 'remove-snapshot'; snapshotId: SnapshotId }
+  | { kind: 'hash-snapshot'; snapshotId: SnapshotId; force: boolean }
+  /** Asks the engine for what the volume's layer task says. */
+  | { kind: 'change-layers' }
+  /** Asks the engine which layers there are, and records them. */
+  | { kind: 'read-layers' }
   | { kind: 'verify'; replicaIds: readonly ReplicaId[] };
 
 export const SETTLED: Step = { kind: 'settled' };

@@ -1,5 +1,6 @@
 import type { Heartbeat } from '../model/agent-protocol.js';
-import type { ClusterId, NodeId } from '../model/ids.js';
+import type { ClusterId, NodeId, VolumeId } from '../model/ids.js';
+import type { LayerTask } from '../model/layer-task.js';
 import type { StorageDisk, StorageNode } from '../model/node.js';
 import type { Rebuild } from '../model/rebuild.js';
 import type { Replica } from '../model/replica.js';
@@ -49,4 +50,6 @@ export type RebuildQueueView = {
    * that it does not. `Store.loadRebuildQueue` says which these are.
    */
   readonly ending: readonly Rebuild[];
+  /** Volumes whose layers are being changed, or wait to be: no rebuild of them may start meanwhile. */
+  readonly blocked: readonly { readonly volumeId: VolumeId; readonly reason: LayerTask['kind'] }[];
 };

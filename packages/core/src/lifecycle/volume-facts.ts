@@ -42,6 +42,13 @@ export function isAwaitingRebuild(replica: Replica): boolean {
   );
 }
 
+/** Is there an engine that can be asked for changes of the layers? */
+export function isServing({ volume, engine }: VolumeView): boolean {
+  return (
+    volume.state === 'attached' && engine?.report.state === 'running' && engine.report.epoch === volume.epoch
+  );
+}
+
 export function volumeEvent(
   { volume }: VolumeView,
   now: Date,

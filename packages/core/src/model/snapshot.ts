@@ -1,13 +1,53 @@
 import type { SnapshotId, VolumeId } from './ids.js';
 
+/**
+ * `creating` until all copies have taken it; `removing` until all copies have marked it as deleted; `removed` until a
+ * purge takes its layer out, and the row with it. `failed`: it can't be taken, `trouble` says why.
+ */
+export type SnapshotState = 'creating' | 'ready' | 'removing' | 'removed' | 'failed';
+
+/** What the last try came to. The next one waits a while. */
+export type Trouble = { message: string; at: Date };
+
 /** A frozen layer. The head is the one layer that takes writes; it is not a snapshot. */
 export type Snapshot = {
   id: SnapshotId;
   volumeId: VolumeId;
-  /** Unique within its volume; also the layer's name on every copy. */
+  /** Of the user snapshots that are there or wanted, unique within the volume. */
   name: string;
   /** `system` snapshots are made by rebuilds and may be cleaned up; `user` ones never are by themselves. */
   origin: 'user' | 'system';
+  state: SnapshotState;
   parentId: SnapshotId | undefined;
+  /** What its own layer holds: the blocks that were written since its parent. */
+  sizeBytes: number;
+  /** Per current copy; null where it has not been hashed since its files changed. */
+  checksums: readonly { replicaId: string; checksum: string | null }[];
+  /** Wanted: a hash of it on every copy. */
+  hashRequest: HashRequest | undefined;
+  trouble: Trouble | undefined;
   createdAt: Date;
 };
+
+export type HashRequest = {
+  requestedAt: Date;
+  /** Also where nothing has changed since it was last hashed: finds what the disk did to it. */
+  force: boolean;
+  /** The attachment whose engine was asked; another one knows nothing of it. */
+  startedEpoch: number | undefined;
+};
+
+/** User snapshots a volume may have: of 250 layers some are kept for rebuilds, so that a full chain never blocks one. */
+export const USER_SNAPSHOTS_MAX = 239;
+
+/** What all copies that were hashed agree on; `undefined` when none was, or they differ. */
+export function agreedChecksum({ checksums }: Pick<Snapshot, 'checksums'>): string | undefined {
+  const known = new Set(checksums.flatMap(({ checksum }) => (checksum === null ? [] : [checksum])));
+  const [only] = known;
+  return known.size === 1 ? only : undefined;
+}
+
+/** A snapshot that people count with: neither deleted nor never taken. */
+export function isLiveSnapshot({ origin, state }: Pick<Snapshot, 'origin' | 'state'>): boolean {
+  return origin === 'user' && (state === 'creating' || state === 'ready');
+}

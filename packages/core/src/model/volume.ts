@@ -1,6 +1,7 @@
 import type { Condition } from './condition.js';
 import type { CopyRecord } from './copy-record.js';
 import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from './ids.js';
+import type { LayerTask, VolumeChain } from './layer-task.js';
 import type { DataEngine } from './node.js';
 import type { StoredExplanation } from './stored-explanation.js';
 
@@ -102,6 +103,10 @@ export type Volume = {
   /** Of the fullest copy: bytes of blocks that hold data. */
   writtenBytes: number;
   verification: VolumeVerification | undefined;
+  /** Undefined until it was attached for the first time. */
+  chain: VolumeChain | undefined;
+  /** Wanted, and not done yet. */
+  layerTask: LayerTask | undefined;
   deletionRequestedAt: Date | undefined;
   createdAt: Date;
   /** For optimistic concurrency: every change of the row bumps it. */

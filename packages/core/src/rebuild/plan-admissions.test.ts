@@ -41,6 +41,7 @@ function view(queued: Rebuild[], running: Rebuild[], limits: Limits): RebuildQue
     queued,
     running,
     ending: [],
+    blocked: [],
   };
 }
 

@@ -8,6 +8,7 @@
  */
 import type { RebuildQueueView } from '../lifecycle/views.js';
 import { compareIds, type NodeId, type RebuildId } from '../model/ids.js';
+import type { LayerTask } from '../model/layer-task.js';
 import type { Rebuild } from '../model/rebuild.js';
 
 export type Admissions = {
@@ -25,6 +26,12 @@ const CLUSTER_LIMIT = 'concurrent-rebuild-per-cluster-limit';
  * is no later than this after the end of a rebuild and does not mention it proves nothing: the call may arrive after it.
  */
 export const START_CALL_MS_MAX = 20_000;
+
+const WAITING_FOR_TASK = {
+  purge: 'its snapshots are being purged',
+  revert: 'the volume is being reverted to a snapshot',
+  expand: 'the volume is being expanded',
+} as const satisfies Record<LayerTask['kind'], string>;
 
 export function planAdmissions(view: RebuildQueueView): Admissions {
   const load = new RunningLoad(view);
@@ -69,7 +76,9 @@ class RunningLoad {
   }
 
   obstacleFor(rebuild: Rebuild): string | undefined {
-    const { settings } = this.view;
+    const { settings, blocked } = this.view;
+    const task = blocked.find(({ volumeId }) => volumeId === rebuild.volumeId);
+    if (task !== undefined) return WAITING_FOR_TASK[task.reason];
     const clusterLimit = settings[CLUSTER_LIMIT];
     if (this.total >= clusterLimit) {
       return `the cluster runs ${this.total} rebuilds (${CLUSTER_LIMIT} is ${clusterLimit})`;

@@ -2,7 +2,7 @@
  * Every cluster setting: its type, default, bounds and meaning. Names, defaults and bounds of those that Longhorn has
  * too are Longhorn's (reference: behaviour notes section 3); the others say so.
  */
-type Common = { description: string; category: 'scheduling' | 'rebuild' | 'engine' | 'node' };
+type Common = { description: string; category: 'scheduling' | 'rebuild' | 'snapshot' | 'engine' | 'node' };
 type BooleanSetting = Common & { type: 'boolean'; default: boolean };
 type IntegerSetting = Common & { type: 'integer'; default: number; min: number; max: number; unit?: string };
 type NumberSetting = Common & { type: 'number'; default: number; min: number; max: number };
@@ -159,6 +159,27 @@ export const SETTINGS = {
     default: true,
     category: 'rebuild',
     description: 'Skip snapshots whose recorded checksums agree on both sides.',
+  },
+  'auto-cleanup-system-generated-snapshot': {
+    type: 'boolean',
+    default: true,
+    category: 'snapshot',
+    description: 'Purge what rebuilds leave behind as soon as a volume has all its copies again.',
+  },
+  'disable-snapshot-purge': {
+    type: 'boolean',
+    default: false,
+    category: 'snapshot',
+    description: 'Refuse every purge. Deleted snapshots stay on disk until this is false again.',
+  },
+  'snapshot-max-count': {
+    type: 'integer',
+    default: 250,
+    min: 2,
+    max: 250,
+    category: 'snapshot',
+    description:
+      'User snapshots a volume may have. More than 239 are never taken: the rest of 250 layers is kept for rebuilds.',
   },
   'engine-replica-timeout': {
     type: 'integer',

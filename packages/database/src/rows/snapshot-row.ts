@@ -1,7 +1,7 @@
 import type { SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { Snapshot } from '@holdfast/core/model/snapshot.js';
-import { columnsOf, type Table } from '../sql/table.js';
-import { orUndefined } from './json.js';
+import type { HashRequest, Snapshot, Trouble } from '@holdfast/core/model/snapshot.js';
+import { asJson, columnsOf, type Table } from '../sql/table.js';
+import { orUndefined, type Stored } from './json.js';
 
 const column = columnsOf<Snapshot>();
 
@@ -12,7 +12,12 @@ export const SNAPSHOTS: Table<Snapshot> = {
     column('volumeId', 'volume_id'),
     column('name', 'name'),
     column('origin', 'origin'),
+    column('state', 'state'),
     column('parentId', 'parent_id'),
+    column('sizeBytes', 'size_bytes'),
+    column('checksums', 'checksums', asJson),
+    column('hashRequest', 'hash_request', asJson),
+    column('trouble', 'trouble', asJson),
     column('createdAt', 'created_at'),
   ],
 };
@@ -22,7 +27,12 @@ export type SnapshotRow = {
   volume_id: VolumeId;
   name: string;
   origin: Snapshot['origin'];
+  state: Snapshot['state'];
   parent_id: SnapshotId | null;
+  size_bytes: number;
+  checksums: Snapshot['checksums'];
+  hash_request: Stored<HashRequest> | null;
+  trouble: Stored<Trouble> | null;
   created_at: Date;
 };
 
@@ -32,7 +42,22 @@ export function readSnapshot(row: SnapshotRow): Snapshot {
     volumeId: row.volume_id,
     name: row.name,
     origin: row.origin,
+    state: row.state,
     parentId: orUndefined(row.parent_id),
+    sizeBytes: row.size_bytes,
+    checksums: row.checksums,
+    hashRequest: row.hash_request === null ? undefined : readHashRequest(row.hash_request),
+    trouble: readTrouble(row.trouble),
     createdAt: row.created_at,
   };
+}
+
+function readHashRequest({ requestedAt, force, startedEpoch }: Stored<HashRequest>): HashRequest {
+  return { requestedAt: new Date(requestedAt), force, startedEpoch };
+}
+
+export function readTrouble(stored: Stored<Trouble> | null | undefined): Trouble | undefined {
+  return stored === null || stored === undefined
+    ? undefined
+    : { message: stored.message, at: new Date(stored.at) };
 }

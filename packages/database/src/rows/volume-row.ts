@@ -1,5 +1,6 @@
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { LayerTask, VolumeChain } from '@holdfast/core/model/layer-task.js';
 import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type {
   AttachmentRequest,
@@ -11,6 +12,7 @@ import type {
 } from '@holdfast/core/model/volume.js';
 import { asJson, type Column, columnsOf, type Table } from '../sql/table.js';
 import { orUndefined, readConditions, type Stored, type StoredCondition } from './json.js';
+import { readTrouble } from './snapshot-row.js';
 
 const column = columnsOf<Volume>();
 
@@ -55,6 +57,8 @@ export const VOLUMES: Table<Volume> = {
     column('explanation', 'explanation', asJson),
     column('writtenBytes', 'written_bytes'),
     column('verification', 'verification', asJson),
+    column('chain', 'chain', asJson),
+    column('layerTask', 'layer_task', asJson),
     column('deletionRequestedAt', 'deletion_requested_at'),
     column('createdAt', 'created_at'),
   ],
@@ -96,6 +100,8 @@ export type VolumeRow = {
   explanation: StoredExplanation | null;
   written_bytes: number;
   verification: Stored<VolumeVerification> | null;
+  chain: Stored<VolumeChain> | null;
+  layer_task: Stored<LayerTask> | null;
   deletion_requested_at: Date | null;
   created_at: Date;
   version: number;
@@ -127,6 +133,8 @@ export function readVolume(row: VolumeRow): Volume {
     explanation: orUndefined(row.explanation),
     writtenBytes: row.written_bytes,
     verification: row.verification === null ? undefined : readVerification(row.verification),
+    chain: row.chain === null ? undefined : readChain(row.chain),
+    layerTask: row.layer_task === null ? undefined : readTask(row.layer_task),
     deletionRequestedAt: orUndefined(row.deletion_requested_at),
     createdAt: row.created_at,
     version: row.version,
@@ -165,4 +173,17 @@ function readVerification(stored: Stored<VolumeVerification>): VolumeVerificatio
     finishedAt: stored.finishedAt === undefined ? undefined : new Date(stored.finishedAt),
     equal: stored.equal,
   };
+}
+
+function readChain(stored: Stored<VolumeChain>): VolumeChain {
+  const { key, headParentId, headBytes, busy, keptIds, readAt } = stored;
+  // JSON keeps strings as they are; their brands are lost on the way through the type of what is stored.
+  return { key, headParentId, headBytes, busy, keptIds, readAt: new Date(readAt) } as VolumeChain;
+}
+
+function readTask(stored: Stored<LayerTask>): LayerTask {
+  const { requestedAt, startedEpoch, trouble, ...rest } = stored;
+  // As above; the kind and what belongs to it are stored together.
+  const task = rest as unknown as LayerTask;
+  return { ...task, requestedAt: new Date(requestedAt), startedEpoch, trouble: readTrouble(trouble) };
 }

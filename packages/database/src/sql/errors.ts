@@ -9,6 +9,7 @@ const BROKEN_SOCKET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT
 
 /** What people can name, and what it means that a name is in use. */
 const TAKEN = {
+  snapshot: { code: 'snapshot.name_taken', message: 'the volume has a snapshot of that name' },
   volume: { code: 'volume.name_taken', message: 'the project has a volume of that name' },
   cluster: { code: 'cluster.name_taken', message: 'there is a cluster of that name' },
   project: { code: 'project.name_taken', message: 'there is a project of that name' },
@@ -16,6 +17,7 @@ const TAKEN = {
 
 /** Unique constraints that people can run into by a name they choose. */
 const NAME_CONSTRAINTS: Readonly<Record<string, keyof typeof TAKEN>> = {
+  snapshot_live_name_key: 'snapshot',
   volume_project_id_name_key: 'volume',
   cluster_organization_id_name_key: 'cluster',
   project_organization_id_name_key: 'project',

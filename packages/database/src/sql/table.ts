@@ -72,8 +72,8 @@ export function insertList<Entity>(
 }
 
 export type PatchOptions = {
-  /** False when this commit has counted the row's version up already. */
-  bumpVersion: boolean;
+  /** False when this commit has counted the row's version up already; undefined for a table without versions. */
+  bumpVersion: boolean | undefined;
   /** Further condition on the row, with `$2` as its value. */
   condition?: { text: string; value: unknown };
   returning: string;
@@ -89,7 +89,7 @@ export async function patchRow<Entity, Row extends pg.QueryResultRow>(
 ): Promise<Row | undefined> {
   const columns = table.columns.filter(({ field }) => Object.hasOwn(patch, field));
   const sets = columns.map(({ name }, index) => `${name} = $${index + 3}`);
-  sets.push(`version = version + ${options.bumpVersion ? 1 : 0}`);
+  if (options.bumpVersion !== undefined) sets.push(`version = version + ${options.bumpVersion ? 1 : 0}`);
   const { rows } = await sql.query<Row>(
     `UPDATE ${table.name} SET ${sets.join(', ')}
      WHERE id = $1 AND ${options.condition?.text ?? '$2::text IS NULL'} RETURNING ${options.returning}`,

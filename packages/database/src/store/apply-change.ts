@@ -4,6 +4,7 @@ import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { DISKS } from '../rows/disk-row.js';
 import { NODES } from '../rows/node-row.js';
@@ -41,6 +42,8 @@ export async function applyChange(commit: Commit, change: Change): Promise<void>
       return patchReplica(commit, change);
     case 'replica.delete':
       return deleteReplica(commit, change);
+    case 'replica.resize':
+      return resizeReplica(commit, change);
     case 'rebuild.create':
       return createRebuild(commit, change);
     case 'rebuild.patch':
@@ -51,6 +54,10 @@ export async function applyChange(commit: Commit, change: Change): Promise<void>
       requireMade(made, `volume ${snapshot.volumeId}`);
       return touched.volume(snapshot.volumeId);
     }
+    case 'snapshot.patch':
+      return patchSnapshot(commit, change);
+    case 'snapshot.delete':
+      return deleteSnapshot(commit, change);
     case 'node.patch':
       return patchNode(commit, change);
     case 'disk.patch':
@@ -129,6 +136,34 @@ async function deleteReplica({ sql, touched }: Commit, change: ChangeOf<'replica
   const row = required(rows[0], `replica ${change.replicaId}`);
   await release(sql, row);
   touched.volume(row.volume_id);
+}
+
+async function resizeReplica({ sql, touched }: Commit, change: ChangeOf<'replica.resize'>): Promise<void> {
+  if (change.booking !== undefined) await book(sql, change.booking);
+  const { rows } = await sql.query<{ volume_id: VolumeId }>(
+    'UPDATE replica SET size_bytes = $2, version = version + 1 WHERE id = $1 RETURNING volume_id',
+    [change.replicaId, change.sizeBytes],
+  );
+  touched.volume(required(rows[0], `replica ${change.replicaId}`).volume_id);
+}
+
+async function patchSnapshot({ sql, touched }: Commit, change: ChangeOf<'snapshot.patch'>): Promise<void> {
+  const row = await patchRow<Snapshot, { volume_id: VolumeId }>(
+    sql,
+    SNAPSHOTS,
+    change.snapshotId,
+    change.patch,
+    { bumpVersion: undefined, returning: 'volume_id' },
+  );
+  touched.volume(required(row, `snapshot ${change.snapshotId}`).volume_id);
+}
+
+async function deleteSnapshot({ sql, touched }: Commit, change: ChangeOf<'snapshot.delete'>): Promise<void> {
+  const { rows } = await sql.query<{ volume_id: VolumeId }>(
+    'DELETE FROM snapshot WHERE id = $1 RETURNING volume_id',
+    [change.snapshotId],
+  );
+  touched.volume(required(rows[0], `snapshot ${change.snapshotId}`).volume_id);
 }
 
 async function createRebuild(

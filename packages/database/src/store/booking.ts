@@ -13,6 +13,7 @@ export async function lockDisks(sql: Sql, changes: readonly Change[]): Promise<v
   for (const change of changes) {
     if (change.kind === 'replica.delete') released.push(change.replicaId);
     if (change.kind === 'replica.place') booked.push(change.booking.diskId);
+    if (change.kind === 'replica.resize' && change.booking !== undefined) booked.push(change.booking.diskId);
     if (change.kind === 'replica.create' && change.booking !== undefined) booked.push(change.booking.diskId);
   }
   if (booked.length === 0 && released.length === 0) return;

@@ -28,6 +28,13 @@ export async function listUnsettledVolumes(sql: Sql, { limit, afterId }: Page): 
          WHERE o.volume_id = v.id AND o.node_id = v.attached_node_id AND o.epoch = v.epoch))
        OR EXISTS (SELECT FROM rebuild b WHERE b.volume_id = v.id AND b.state IN ('queued', 'running'))
        OR EXISTS (SELECT FROM replica r WHERE r.volume_id = v.id AND r.intent <> 'keep')
+       OR (v.state = 'attached' AND (v.layer_task IS NOT NULL OR coalesce(v.chain->>'busy', '-') <> ''
+           OR v.chain->>'key' IS DISTINCT FROM (
+             SELECT concat(o.report->'record'->>'epoch', '.', o.report->'record'->>'dataGeneration')
+             FROM engine_observation o
+             WHERE o.volume_id = v.id AND o.node_id = v.attached_node_id AND o.epoch = v.epoch)
+           OR EXISTS (SELECT FROM snapshot s WHERE s.volume_id = v.id
+               AND (s.state IN ('creating', 'removing') OR s.hash_request IS NOT NULL))))
      )
      ORDER BY v.id LIMIT $2`,
     [afterId ?? BEFORE_ALL, limit],

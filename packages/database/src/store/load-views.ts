@@ -137,8 +137,18 @@ export async function loadRebuildQueueView(
     queued: active.filter(({ state }) => state === 'queued'),
     running: active.filter(({ state }) => state === 'running'),
     ending: await loadEndingRebuilds(sql, clusterId),
+    blocked: await loadBlockedVolumes(sql, clusterId),
     version: rebuildQueueVersion,
   };
+}
+
+async function loadBlockedVolumes(sql: Sql, clusterId: ClusterId): Promise<RebuildQueueView['blocked']> {
+  type Row = { id: VolumeId; kind: RebuildQueueView['blocked'][number]['reason'] };
+  const { rows } = await sql.query<Row>(
+    `SELECT id, layer_task->>'kind' AS kind FROM volume WHERE cluster_id = $1 AND layer_task IS NOT NULL ORDER BY id`,
+    [clusterId],
+  );
+  return rows.map(({ id, kind }) => ({ volumeId: id, reason: kind }));
 }
 
 /** See `Store.loadRebuildQueue`: the joins say that the engine is still the same, the rest that it may still work. */

@@ -2,6 +2,7 @@ import type { Change, CommitGuard, SpaceBooking } from '@holdfast/control/ports/
 import { assertNever, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import { isLiveSnapshot } from '@holdfast/core/model/snapshot.js';
 import { conflict, type Transaction } from './tables.js';
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
@@ -60,6 +61,9 @@ export function applyChange(transaction: Transaction, change: Change, guard: Com
     case 'replica.delete':
       deleteReplica(transaction, change);
       return;
+    case 'replica.resize':
+      resizeReplica(transaction, change);
+      return;
     case 'rebuild.create':
       createRebuild(transaction, change);
       return;
@@ -67,8 +71,13 @@ export function applyChange(transaction: Transaction, change: Change, guard: Com
       patchRebuild(transaction, change);
       return;
     case 'snapshot.create':
-      transaction.put(transaction.tables.snapshots, change.snapshot.id, change.snapshot);
-      transaction.touchVolume(change.snapshot.volumeId);
+      createSnapshot(transaction, change);
+      return;
+    case 'snapshot.patch':
+      patchSnapshot(transaction, change);
+      return;
+    case 'snapshot.delete':
+      deleteSnapshot(transaction, change);
       return;
     case 'node.patch':
       patchNode(transaction, change, guard);
@@ -158,6 +167,40 @@ function deleteReplica(transaction: Transaction, { replicaId }: ChangeOf<'replic
     storageScheduledBytes: disk.storageScheduledBytes - row.sizeBytes,
     writtenBytes: writtenOn(transaction, disk.id),
   });
+}
+
+function resizeReplica(transaction: Transaction, change: ChangeOf<'replica.resize'>): void {
+  const { replicas } = transaction.tables;
+  const row = required(replicas.get(change.replicaId), change.replicaId);
+  if (change.booking !== undefined) book(transaction, change.booking);
+  transaction.put(replicas, row.id, { ...row, sizeBytes: change.sizeBytes, version: row.version + 1 });
+  transaction.touchVolume(row.volumeId);
+}
+
+function createSnapshot(transaction: Transaction, { snapshot }: ChangeOf<'snapshot.create'>): void {
+  const { snapshots } = transaction.tables;
+  const isTaken = [...snapshots.values()].some(
+    (other) => other.volumeId === snapshot.volumeId && other.name === snapshot.name && isLiveSnapshot(other),
+  );
+  if (isTaken && isLiveSnapshot(snapshot)) {
+    throw new StorageFault('snapshot.name_taken', { publicMessage: `there is a snapshot ${snapshot.name}` });
+  }
+  transaction.put(snapshots, snapshot.id, snapshot);
+  transaction.touchVolume(snapshot.volumeId);
+}
+
+function patchSnapshot(transaction: Transaction, change: ChangeOf<'snapshot.patch'>): void {
+  const { snapshots } = transaction.tables;
+  const row = required(snapshots.get(change.snapshotId), change.snapshotId);
+  transaction.put(snapshots, row.id, { ...row, ...change.patch });
+  transaction.touchVolume(row.volumeId);
+}
+
+function deleteSnapshot(transaction: Transaction, { snapshotId }: ChangeOf<'snapshot.delete'>): void {
+  const { snapshots } = transaction.tables;
+  const row = required(snapshots.get(snapshotId), snapshotId);
+  transaction.remove(snapshots, row.id);
+  transaction.touchVolume(row.volumeId);
 }
 
 /** The sum over the replicas as they are now: heartbeats refresh it in the same way. */

@@ -13,6 +13,7 @@ import type {
   Store,
   VolumeView,
 } from '@holdfast/control/ports/store.js';
+import { chainKey } from '@holdfast/core/lifecycle/plan-layer-reading.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
@@ -85,7 +86,9 @@ export class MemoryStore implements Store {
     return {
       volume,
       replicas: [...tables.replicas.values()].filter(ofVolume).sort((a, b) => compareIds(a.id, b.id)),
-      snapshots: [...tables.snapshots.values()].filter(ofVolume),
+      snapshots: [...tables.snapshots.values()]
+        .filter(ofVolume)
+        .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || compareIds(a.id, b.id)),
       rebuilds: recentRebuilds([...tables.rebuilds.values()].filter(ofVolume)),
       fleet: await this.loadFleet(volume.clusterId),
       engine: this.engineOf(volume),
@@ -131,6 +134,9 @@ export class MemoryStore implements Store {
       queued: rebuilds.filter(({ state }) => state === 'queued'),
       running: rebuilds.filter(({ state }) => state === 'running'),
       ending: rebuilds.filter((rebuild) => this.mayStillRun(rebuild)),
+      blocked: [...this.tables.volumes.values()].flatMap(({ id, clusterId: owner, layerTask }) =>
+        layerTask === undefined || owner !== clusterId ? [] : [{ volumeId: id, reason: layerTask.kind }],
+      ),
       version: this.clusterRow(clusterId).rebuildQueueVersion,
     };
   }
@@ -195,7 +201,22 @@ export class MemoryStore implements Store {
       (volume.attachedNodeId !== undefined && !isHolderWell) ||
       (volume.state === 'attached' && this.engineOf(volume) === undefined) ||
       [...tables.rebuilds.values()].some((row) => row.volumeId === volume.id && isActiveRebuild(row)) ||
-      [...tables.replicas.values()].some((row) => row.volumeId === volume.id && row.intent !== 'keep')
+      [...tables.replicas.values()].some((row) => row.volumeId === volume.id && row.intent !== 'keep') ||
+      (volume.state === 'attached' && this.hasLayerWork(volume))
+    );
+  }
+
+  private hasLayerWork(volume: Volume): boolean {
+    const engine = this.engineOf(volume);
+    return (
+      volume.layerTask !== undefined ||
+      volume.chain?.busy !== '' ||
+      volume.chain.key !== (engine === undefined ? '' : chainKey(engine.report)) ||
+      [...this.tables.snapshots.values()].some(
+        ({ volumeId, state, hashRequest }) =>
+          volumeId === volume.id &&
+          (state === 'creating' || state === 'removing' || hashRequest !== undefined),
+      )
     );
   }
 

@@ -1,0 +1,185 @@
+/** What people may ask of a volume's snapshots. The worker does it, while the volume is attached. */
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { LayerChange } from '@holdfast/core/model/layer-task.js';
+import { isLiveSnapshot, type Snapshot, USER_SNAPSHOTS_MAX } from '@holdfast/core/model/snapshot.js';
+import type { Change, VolumeView } from '../ports/store.js';
+import {
+  assertAttached,
+  assertNotDeleting,
+  loadVolume,
+  retryConflicts,
+  type UseCasePorts,
+} from './use-case.js';
+
+type SnapshotKey = { volumeId: VolumeId; snapshotId: SnapshotId };
+
+/**
+ * Asks for a snapshot.
+ *
+ * @throws StorageFault `volume.not_attached`, `snapshot.name_taken`, `snapshot.limit_reached`
+ */
+export async function requestSnapshot(
+  ports: UseCasePorts,
+  input: { volumeId: VolumeId; name: string },
+): Promise<SnapshotId> {
+  const id = asId<SnapshotId>(ports.random.id());
+  await changeVolume(ports, input.volumeId, (view) => {
+    assertAttached(view.volume);
+    assertMayTake(view, input.name);
+    return [{ kind: 'snapshot.create', snapshot: newSnapshot(id, input, ports.clock.now()) }];
+  });
+  return id;
+}
+
+/**
+ * Asks for a snapshot to be deleted. Repeating it changes nothing.
+ *
+ * @throws StorageFault `snapshot.not_found`, `snapshot.in_use` while it is being taken, `volume.not_attached`
+ */
+export function requestSnapshotDeletion(ports: UseCasePorts, key: SnapshotKey): Promise<void> {
+  return changeVolume(ports, key.volumeId, (view) => {
+    const snapshot = requireSnapshot(view, key.snapshotId);
+    if (snapshot.state === 'failed') return [{ kind: 'snapshot.delete', snapshotId: snapshot.id }];
+    if (snapshot.state === 'removing' || snapshot.state === 'removed') return [];
+    assertAttached(view.volume);
+    if (snapshot.state === 'creating') throw inUse(`snapshot ${snapshot.name} is being taken`);
+    const task = view.volume.layerTask;
+    if (task?.kind === 'revert' && task.snapshotId === snapshot.id) {
+      throw inUse(`the volume is being reverted to snapshot ${snapshot.name}`);
+    }
+    const patch = { state: 'removing' as const, hashRequest: undefined, trouble: undefined };
+    return [{ kind: 'snapshot.patch', snapshotId: snapshot.id, patch }];
+  });
+}
+
+/**
+ * Asks for the layers that nobody wants any more to be taken out.
+ *
+ * @throws StorageFault `volume.not_attached`, `volume.busy`
+ */
+export function requestPurge(ports: UseCasePorts, input: { volumeId: VolumeId }): Promise<void> {
+  return changeVolume(ports, input.volumeId, (view) => {
+    assertAttached(view.volume);
+    if (view.volume.layerTask?.kind === 'purge') return [];
+    if (view.fleet.settings['disable-snapshot-purge']) {
+      throw new StorageFault('volume.busy', {
+        publicMessage: 'purging is switched off in this cluster',
+        cures: ['set disable-snapshot-purge to false'],
+      });
+    }
+    return [taskPatch(ports, view, { kind: 'purge' })];
+  });
+}
+
+/**
+ * Asks for a snapshot to be hashed on every copy: one that is found to be damaged is dropped and rebuilt.
+ *
+ * @param input.force also where nothing has changed since it was last hashed
+ * @throws StorageFault `snapshot.not_found`, `snapshot.in_use` when it is not there to be read, `volume.not_attached`
+ */
+export function requestHash(ports: UseCasePorts, input: SnapshotKey & { force: boolean }): Promise<void> {
+  return changeVolume(ports, input.volumeId, (view) => {
+    const snapshot = requireSnapshot(view, input.snapshotId);
+    assertAttached(view.volume);
+    if (snapshot.state !== 'ready') throw inUse(`snapshot ${snapshot.name} is ${snapshot.state}`);
+    if (snapshot.hashRequest !== undefined) return [];
+    const hashRequest = { requestedAt: ports.clock.now(), force: input.force, startedEpoch: undefined };
+    const patch = { hashRequest, trouble: undefined };
+    return [{ kind: 'snapshot.patch', snapshotId: snapshot.id, patch }];
+  });
+}
+
+/**
+ * Asks for the volume to read again as it did when the snapshot was taken. The engine refuses it while a client is
+ * connected, whose caches would then be wrong; that ends the request with an event.
+ *
+ * @throws StorageFault `snapshot.not_found`, `snapshot.in_use`, `volume.not_attached`, `volume.busy`
+ */
+export function requestRevert(ports: UseCasePorts, key: SnapshotKey): Promise<void> {
+  return changeVolume(ports, key.volumeId, (view) => {
+    const snapshot = requireSnapshot(view, key.snapshotId);
+    assertAttached(view.volume);
+    if (snapshot.state !== 'ready') throw inUse(`snapshot ${snapshot.name} is ${snapshot.state}`);
+    const task = view.volume.layerTask;
+    if (task?.kind === 'revert' && task.snapshotId === snapshot.id) return [];
+    return [taskPatch(ports, view, { kind: 'revert', snapshotId: snapshot.id })];
+  });
+}
+
+/** @throws StorageFault `volume.busy` when another change of the layers is wanted already */
+export function taskPatch({ clock }: UseCasePorts, { volume }: VolumeView, change: LayerChange): Change {
+  if (volume.layerTask !== undefined) {
+    throw new StorageFault('volume.busy', {
+      publicMessage: `volume ${volume.name} is busy: its ${volume.layerTask.kind} has not ended`,
+      cures: ['wait until it has ended'],
+    });
+  }
+  const layerTask = {
+    ...change,
+    requestedAt: clock.now(),
+    startedEpoch: undefined,
+    tries: 0,
+    trouble: undefined,
+  };
+  return { kind: 'volume.patch', volumeId: volume.id, patch: { layerTask } };
+}
+
+/** Reads, decides and commits under the volume's version; no change is no commit. */
+export function changeVolume(
+  { store }: UseCasePorts,
+  volumeId: VolumeId,
+  decide: (view: VolumeView) => readonly Change[],
+  ifVersion?: number,
+): Promise<void> {
+  return retryConflicts(async () => {
+    const view = await loadVolume(store, volumeId, ifVersion);
+    assertNotDeleting(view.volume);
+    const changes = decide(view);
+    if (changes.length === 0) return;
+    await store.commit({ kind: 'volume', volumeId, ifVersion: view.volume.version }, changes);
+  });
+}
+
+function assertMayTake({ volume, snapshots, fleet }: VolumeView, name: string): void {
+  const live = snapshots.filter(isLiveSnapshot);
+  if (live.some((snapshot) => snapshot.name === name)) {
+    throw new StorageFault('snapshot.name_taken', {
+      publicMessage: `volume ${volume.name} has a snapshot named ${name}`,
+    });
+  }
+  // Deleted ones are still layers until a purge has taken them out.
+  const layers = snapshots.filter(({ origin, state }) => origin === 'user' && state !== 'failed').length;
+  const max = Math.min(USER_SNAPSHOTS_MAX, fleet.settings['snapshot-max-count']);
+  if (layers < max) return;
+  throw new StorageFault('snapshot.limit_reached', {
+    publicMessage: `volume ${volume.name} has ${layers} snapshots, and may have ${max}`,
+    cures: ['delete snapshots that are not needed, and purge'],
+  });
+}
+
+function newSnapshot(id: SnapshotId, input: { volumeId: VolumeId; name: string }, now: Date): Snapshot {
+  return {
+    id,
+    volumeId: input.volumeId,
+    name: input.name,
+    origin: 'user',
+    state: 'creating',
+    parentId: undefined,
+    sizeBytes: 0,
+    checksums: [],
+    hashRequest: undefined,
+    trouble: undefined,
+    createdAt: now,
+  };
+}
+
+function requireSnapshot({ snapshots }: VolumeView, snapshotId: SnapshotId): Snapshot {
+  const snapshot = snapshots.find(({ id }) => id === snapshotId);
+  if (snapshot !== undefined) return snapshot;
+  throw new StorageFault('snapshot.not_found', { publicMessage: `there is no snapshot ${snapshotId}` });
+}
+
+function inUse(publicMessage: string): StorageFault {
+  return new StorageFault('snapshot.in_use', { publicMessage });
+}

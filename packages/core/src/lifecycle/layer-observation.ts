@@ -1,0 +1,192 @@
+/**
+ * Draws the conclusions from what the engine says of a volume's layers: rows for what is there, none for what is gone,
+ * and what has come to its end.
+ */
+import type { VolumeLayers } from '../model/agent-protocol.js';
+import { asId, type SnapshotId } from '../model/ids.js';
+import type { LayerTask, VolumeChain } from '../model/layer-task.js';
+import type { Snapshot } from '../model/snapshot.js';
+import type { Change, SnapshotPatch, VolumePatch } from './changes.js';
+import { chainKey } from './plan-layer-reading.js';
+import type { VolumeView } from './views.js';
+import { volumeEvent } from './volume-facts.js';
+
+type Layer = VolumeLayers['layers'][number];
+
+/** @param finished the task that has just been done, where its call is answered when it is */
+export function layerObservation(
+  view: VolumeView,
+  layers: VolumeLayers,
+  now: Date,
+  finished?: LayerTask,
+): Change[] {
+  const done = finished ?? endedPurge(view, layers);
+  const chain = chainOf(view, layers, done, now);
+  const patch: VolumePatch = {
+    ...(isNews(view.volume.chain, chain) ? { chain } : {}),
+    ...(done === undefined ? {} : taskDone(view, done)),
+  };
+  return [
+    ...patched(view, patch),
+    ...layers.layers.flatMap((layer) => changesOf(view, layer, layers, now)),
+    ...view.snapshots
+      .filter((snapshot) => isGone(snapshot, layers))
+      .flatMap((gone) => goneChanges(view, gone, now)),
+    ...(done === undefined ? [] : [doneEvent(view, done, layers, now)]),
+  ];
+}
+
+function patched({ volume }: VolumeView, patch: VolumePatch): Change[] {
+  if (Object.keys(patch).length === 0) return [];
+  return [{ kind: 'volume.patch', volumeId: volume.id, patch }];
+}
+
+/** Every commit wakes the volume again, so what changes all the time is left for the next real news. */
+function isNews(before: VolumeChain | undefined, now: VolumeChain): boolean {
+  const facts = ({ key, headParentId, busy, keptIds }: VolumeChain) =>
+    JSON.stringify([key, headParentId, busy, keptIds]);
+  return before === undefined || facts(before) !== facts(now);
+}
+
+function endedPurge({ volume }: VolumeView, { busy }: VolumeLayers): LayerTask | undefined {
+  const task = volume.layerTask;
+  const isEnded = task?.kind === 'purge' && task.startedEpoch === volume.epoch && busy !== 'purging';
+  return isEnded ? task : undefined;
+}
+
+function chainOf(
+  { volume, engine }: VolumeView,
+  layers: VolumeLayers,
+  done: LayerTask | undefined,
+  now: Date,
+): VolumeChain {
+  const there = layers.layers.map(({ id }) => asId<SnapshotId>(id));
+  const kept = done?.kind === 'purge' ? leftovers(layers) : (volume.chain?.keptIds ?? []);
+  return {
+    key: engine === undefined ? '' : chainKey(engine.report),
+    headParentId: layers.headParentId === null ? undefined : asId<SnapshotId>(layers.headParentId),
+    headBytes: layers.headBytes,
+    busy: layers.busy,
+    keptIds: kept.filter((id) => there.includes(id)),
+    readAt: now,
+  };
+}
+
+/** What a purge would have taken out, had it been able to. */
+function leftovers({ layers }: VolumeLayers): SnapshotId[] {
+  return layers
+    .filter(({ origin, removed }) => origin === 'system' || removed)
+    .map(({ id }) => asId<SnapshotId>(id));
+}
+
+function taskDone({ volume }: VolumeView, task: LayerTask): VolumePatch {
+  if (task.kind !== 'expand') return { layerTask: undefined };
+  return { layerTask: undefined, spec: { ...volume.spec, sizeBytes: task.sizeBytes } };
+}
+
+function changesOf(view: VolumeView, layer: Layer, layers: VolumeLayers, now: Date): Change[] {
+  const known = view.snapshots.find(({ id }) => id === layer.id);
+  const seen = seenOf(layer);
+  if (known === undefined) return [{ kind: 'snapshot.create', snapshot: newSnapshot(view, layer, now) }];
+  const patch: SnapshotPatch = {};
+  if (known.parentId !== seen.parentId) patch.parentId = seen.parentId;
+  // While a purge moves data about, sizes change with each look.
+  if (known.sizeBytes !== seen.sizeBytes && layers.busy === '') patch.sizeBytes = seen.sizeBytes;
+  if (JSON.stringify(known.checksums) !== JSON.stringify(seen.checksums)) patch.checksums = seen.checksums;
+  const state = nextState(known, layer);
+  if (state !== known.state) Object.assign(patch, { state, trouble: undefined });
+  Object.assign(patch, hashEnded(view, known, layers, now));
+  if (Object.keys(patch).length === 0) return [];
+  return [
+    { kind: 'snapshot.patch', snapshotId: known.id, patch },
+    ...(known.state === 'creating' && state === 'ready' ? [createdEvent(view, known, now)] : []),
+  ];
+}
+
+function seenOf(layer: Layer): Pick<Snapshot, 'parentId' | 'sizeBytes' | 'checksums'> {
+  return {
+    parentId: layer.parentId === null ? undefined : asId<SnapshotId>(layer.parentId),
+    sizeBytes: layer.heldBytes,
+    checksums: layer.checksums.map(({ replicaId, checksum }) => ({ replicaId, checksum })),
+  };
+}
+
+function nextState({ state }: Snapshot, { removed }: Layer): Snapshot['state'] {
+  if (removed) return 'removed';
+  return state === 'creating' || state === 'failed' ? 'ready' : state;
+}
+
+/** Hashing goes on behind its answer; when the engine says nothing of it any more it has ended, one way or the other. */
+function hashEnded(
+  { volume }: VolumeView,
+  { hashRequest }: Snapshot,
+  layers: VolumeLayers,
+  now: Date,
+): SnapshotPatch {
+  if (hashRequest?.startedEpoch !== volume.epoch || layers.busy === 'hashing') return {};
+  const trouble = layers.lastError === '' ? undefined : { message: layers.lastError, at: now };
+  return { hashRequest: undefined, trouble };
+}
+
+/** What a rebuild, a drop or an expansion has frozen, or what was taken while nobody could record it. */
+function newSnapshot({ volume }: VolumeView, layer: Layer, now: Date): Snapshot {
+  const createdAt = new Date(layer.createdAt);
+  return {
+    ...seenOf(layer),
+    id: asId<SnapshotId>(layer.id),
+    volumeId: volume.id,
+    name: layer.name,
+    origin: layer.origin,
+    state: layer.removed ? 'removed' : 'ready',
+    hashRequest: undefined,
+    trouble: undefined,
+    createdAt: Number.isNaN(createdAt.getTime()) ? now : createdAt,
+  };
+}
+
+function isGone({ id, state }: Snapshot, { layers }: VolumeLayers): boolean {
+  return state !== 'creating' && state !== 'failed' && !layers.some((layer) => layer.id === id);
+}
+
+function goneChanges(view: VolumeView, gone: Snapshot, now: Date): Change[] {
+  const deleted: Change = { kind: 'snapshot.delete', snapshotId: gone.id };
+  if (gone.origin === 'system') return [deleted];
+  const isWanted = gone.state === 'ready';
+  const message = isWanted
+    ? `snapshot ${gone.name} of volume ${view.volume.name} is not there any more, though nobody deleted it`
+    : `snapshot ${gone.name} of volume ${view.volume.name} was deleted`;
+  const what = isWanted
+    ? { type: 'SnapshotLost', severity: 'error' as const }
+    : { type: 'SnapshotDeleted', severity: 'info' as const };
+  const subject = { kind: 'snapshot' as const, id: gone.id };
+  return [deleted, { kind: 'event', event: volumeEvent(view, now, { ...what, message, subject }) }];
+}
+
+function createdEvent(view: VolumeView, snapshot: Snapshot, now: Date): Change {
+  const message = `snapshot ${snapshot.name} of volume ${view.volume.name} was taken`;
+  const subject = { kind: 'snapshot' as const, id: snapshot.id };
+  return {
+    kind: 'event',
+    event: volumeEvent(view, now, { type: 'SnapshotCreated', severity: 'info', message, subject }),
+  };
+}
+
+const DONE_EVENTS = {
+  purge: { type: 'VolumePurged', what: 'was purged of layers that nobody wants' },
+  revert: { type: 'VolumeReverted', what: 'was reverted' },
+  expand: { type: 'VolumeExpanded', what: 'was expanded' },
+} as const satisfies Record<LayerTask['kind'], { type: string; what: string }>;
+
+function doneEvent(view: VolumeView, task: LayerTask, { lastError }: VolumeLayers, now: Date): Change {
+  const { type, what } = DONE_EVENTS[task.kind];
+  const { name } = view.volume;
+  const hasFailed = task.kind === 'purge' && lastError !== '';
+  const event = hasFailed
+    ? {
+        type: 'VolumeTaskFailed',
+        severity: 'warning' as const,
+        message: `the purge of volume ${name} failed: ${lastError}`,
+      }
+    : { type, severity: 'info' as const, message: `volume ${name} ${what}` };
+  return { kind: 'event', event: volumeEvent(view, now, event) };
+}

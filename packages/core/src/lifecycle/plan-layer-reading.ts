@@ -1,0 +1,25 @@
+import type { EngineReport } from '../model/agent-protocol.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { isServing } from './volume-facts.js';
+
+/**
+ * Reads which layers a volume has when that may have changed without us: after an attach, after a copy was dropped or has
+ * become full, and while something goes on behind its answer.
+ *
+ * Last of all concerns, because it only shows: should the engine not answer, nothing else waits for it.
+ */
+export function planLayerReading(view: VolumeView): Step | undefined {
+  const { volume, snapshots, engine } = view;
+  if (!isServing(view) || engine === undefined) return undefined;
+  const isGoingOn =
+    volume.layerTask?.startedEpoch === volume.epoch ||
+    snapshots.some(({ hashRequest }) => hashRequest?.startedEpoch === volume.epoch);
+  const isOutOfDate = volume.chain?.key !== chainKey(engine.report) || volume.chain.busy !== '';
+  return isGoingOn || isOutOfDate ? { kind: 'read-layers' } : undefined;
+}
+
+/** Engines freeze layers by themselves where they change the record: at a drop, and for a rebuild. */
+export function chainKey({ record }: Pick<EngineReport, 'record'>): string {
+  return `${record.epoch}.${record.dataGeneration}`;
+}

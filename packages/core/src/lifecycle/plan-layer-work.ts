@@ -1,0 +1,106 @@
+/**
+ * Makes the layers of an attached volume what people want: snapshots taken, deleted and hashed, and the one change of
+ * all layers (purge, revert, expand) that may be wanted at a time.
+ *
+ * Whatever is refused notes why and when, and is tried again after a pause, so that it holds nothing else up. Every call
+ * may be repeated, so a worker that dies between a call and its record does no harm.
+ */
+import type { Snapshot, Trouble } from '../model/snapshot.js';
+import type { Change } from './changes.js';
+import { robustnessOf } from './plan-status.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { isServing, volumeEvent } from './volume-facts.js';
+
+/** Most refusals are of an engine that is busy with something that ends by itself. */
+const RETRY_PAUSE_MS = 5_000;
+
+export function planLayerWork(view: VolumeView, now: Date): Step | undefined {
+  const { volume } = view;
+  if (volume.state === 'detached') return planAbandoned(view, now);
+  if (!isServing(view)) return undefined;
+  return (
+    planTaking(view, now) ??
+    planRemoving(view, now) ??
+    planTask(view, now) ??
+    planHashing(view, now) ??
+    planAutomaticPurge(view, now)
+  );
+}
+
+/** A revert is of the moment it was asked for, and a purge is not worth an attach. An expansion is done at the next. */
+function planAbandoned(view: VolumeView, now: Date): Step | undefined {
+  const { volume } = view;
+  const task = volume.layerTask;
+  if (task === undefined || task.kind === 'expand') return undefined;
+  const message = `the ${task.kind} of volume ${volume.name} was not done: the volume was detached`;
+  const event = volumeEvent(view, now, { type: 'VolumeTaskFailed', severity: 'warning', message });
+  const changes: Change[] = [
+    { kind: 'volume.patch', volumeId: volume.id, patch: { layerTask: undefined } },
+    { kind: 'event', event },
+  ];
+  return { kind: 'commit', why: message, changes };
+}
+
+function planTaking({ snapshots }: VolumeView, now: Date): Step | undefined {
+  const wanted = snapshots.find(({ state, trouble }) => state === 'creating' && mayTry(trouble, now));
+  return wanted === undefined ? undefined : { kind: 'take-snapshot', snapshotId: wanted.id };
+}
+
+function planRemoving({ snapshots }: VolumeView, now: Date): Step | undefined {
+  const leaving = snapshots.find(({ state, trouble }) => state === 'removing' && mayTry(trouble, now));
+  return leaving === undefined ? undefined : { kind: 'remove-snapshot', snapshotId: leaving.id };
+}
+
+function planTask(view: VolumeView, now: Date): Step | undefined {
+  const { layerTask: task, epoch } = view.volume;
+  if (task === undefined || task.startedEpoch === epoch || !mayTry(task.trouble, now)) return undefined;
+  return isRebuilding(view) ? undefined : { kind: 'change-layers' };
+}
+
+/** One that waits for its admission is held back by the task; only one that runs has to be waited for. */
+function isRebuilding({ rebuilds, engine }: VolumeView): boolean {
+  const runsInEngine = engine?.report.rebuilds.some(({ state }) => state === 'running') === true;
+  return runsInEngine || rebuilds.some(({ state }) => state === 'running');
+}
+
+/** One after the other: each reads the whole layer on every copy. */
+function planHashing({ volume, snapshots }: VolumeView, now: Date): Step | undefined {
+  const wanted = snapshots.filter(({ hashRequest }) => hashRequest !== undefined);
+  if (wanted.some(({ hashRequest }) => hashRequest?.startedEpoch === volume.epoch)) return undefined;
+  const next = wanted.find(({ state, trouble }) => state === 'ready' && mayTry(trouble, now));
+  if (next?.hashRequest === undefined) return undefined;
+  return { kind: 'hash-snapshot', snapshotId: next.id, force: next.hashRequest.force };
+}
+
+/**
+ * Deleted snapshots, and what rebuilds have left behind, go as soon as the volume has all its copies: while one is away,
+ * its return is cheapest when the layers it knows are still there.
+ */
+function planAutomaticPurge(view: VolumeView, now: Date): Step | undefined {
+  const { volume, rebuilds, fleet } = view;
+  const isBusy = volume.layerTask !== undefined || volume.chain === undefined || volume.chain.busy !== '';
+  const isQueued = rebuilds.some(({ state }) => state === 'queued') || isRebuilding(view);
+  if (isBusy || isQueued || fleet.settings['disable-snapshot-purge']) return undefined;
+  if (robustnessOf(view) !== 'healthy' || !view.snapshots.some((snapshot) => isToGo(view, snapshot)))
+    return undefined;
+  const layerTask = {
+    kind: 'purge' as const,
+    requestedAt: now,
+    startedEpoch: undefined,
+    tries: 0,
+    trouble: undefined,
+  };
+  const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch: { layerTask } }];
+  return { kind: 'commit', why: 'layers are there that nobody wants', changes };
+}
+
+function isToGo({ volume, fleet }: VolumeView, { id, origin, state }: Snapshot): boolean {
+  if (volume.chain?.keptIds.includes(id) === true) return false;
+  if (state === 'removed') return true;
+  return origin === 'system' && fleet.settings['auto-cleanup-system-generated-snapshot'];
+}
+
+function mayTry(trouble: Trouble | undefined, now: Date): boolean {
+  return trouble === undefined || now.getTime() - trouble.at.getTime() >= RETRY_PAUSE_MS;
+}

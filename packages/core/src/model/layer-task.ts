@@ -1,0 +1,34 @@
+import type { SnapshotId } from './ids.js';
+import type { Trouble } from './snapshot.js';
+
+/** What of a volume's layers is to be changed as a whole. One at a time, and none together with a rebuild. */
+export type LayerChange =
+  /** Takes out the layers that nobody wants any more. */
+  | { kind: 'purge' }
+  /** Makes the volume read as it did when the snapshot was taken. */
+  | { kind: 'revert'; snapshotId: SnapshotId }
+  /** Makes it larger. The replicas' bookings have been raised already; `fromBytes` is what they were. */
+  | { kind: 'expand'; sizeBytes: number; fromBytes: number };
+
+export type LayerTask = LayerChange & {
+  requestedAt: Date;
+  /** The attachment whose engine was asked; another one knows nothing of it. */
+  startedEpoch: number | undefined;
+  /** Refusals so far. */
+  tries: number;
+  trouble: Trouble | undefined;
+};
+
+/** What the engine last said of a volume's layers; the layers themselves are the snapshots. */
+export type VolumeChain = {
+  /** Which state of the engine it was read in (`chainKey`): in another one it is out of date. */
+  key: string;
+  headParentId: SnapshotId | undefined;
+  /** What was written since the last snapshot. */
+  headBytes: number;
+  /** What is being done to the layers; empty for nothing. */
+  busy: string;
+  /** Layers that the last purge had to leave: they need not be tried again until something else is to go. */
+  keptIds: readonly SnapshotId[];
+  readAt: Date;
+};

@@ -1,0 +1,69 @@
+/** May a volume grow to a size, and what has to be booked for it? Shared by the API, the CLI and the console. */
+import type { Change } from '../lifecycle/changes.js';
+import type { VolumeView } from '../lifecycle/views.js';
+import { nodeName } from '../lifecycle/volume-facts.js';
+import { BLOCK_BYTES, formatBytes, VOLUME_BYTES_MAX } from '../model/bytes.js';
+import type { StorageDisk } from '../model/node.js';
+import type { Replica } from '../model/replica.js';
+import { fitsExpansion } from '../scheduling/expansion.js';
+import { bookingOn } from '../scheduling/plan-placements.js';
+import { spaceLimits } from '../scheduling/space.js';
+
+export type ExpansionDecision =
+  | { readonly kind: 'allow'; readonly changes: readonly Change[] }
+  | {
+      readonly kind: 'refuse';
+      readonly code: 'request.invalid' | 'volume.expansion_impossible';
+      readonly why: string;
+      readonly cures: readonly string[];
+    };
+
+type Growth = { readonly replica: Replica; readonly growthBytes: number };
+
+/** Every disk is asked for all replicas of the volume that it holds together. */
+export function decideExpansion(view: VolumeView, sizeBytes: number): ExpansionDecision {
+  const { volume, replicas, fleet } = view;
+  if (sizeBytes < volume.spec.sizeBytes) {
+    return refuse('request.invalid', `a volume can only grow; it has ${formatBytes(volume.spec.sizeBytes)}`);
+  }
+  if (!Number.isSafeInteger(sizeBytes) || sizeBytes % BLOCK_BYTES !== 0 || sizeBytes > VOLUME_BYTES_MAX) {
+    return refuse(
+      'request.invalid',
+      `must be a whole number of ${BLOCK_BYTES}-byte blocks, at most ${VOLUME_BYTES_MAX}`,
+    );
+  }
+  const growths = replicas.map((replica) => ({ replica, growthBytes: sizeBytes - replica.sizeBytes }));
+  const refusals = fleet.disks.flatMap((disk) => refusalOf(view, disk, growths));
+  if (refusals.length > 0) {
+    return refuse('volume.expansion_impossible', `${volume.name} can't grow: ${refusals.join('; ')}`, [
+      'make room on these disks, or move the replicas to larger ones',
+    ]);
+  }
+  return { kind: 'allow', changes: growths.map((growth) => resize(view, growth, sizeBytes)) };
+}
+
+function refusalOf({ fleet }: VolumeView, disk: StorageDisk, growths: readonly Growth[]): string[] {
+  const here = growths.filter(({ replica }) => replica.diskId === disk.id);
+  const growthBytes = here.reduce((sum, growth) => sum + growth.growthBytes, 0);
+  if (here.length === 0 || fitsExpansion(disk, growthBytes, spaceLimits(fleet.settings))) return [];
+  const { storageAvailableBytes, storageScheduledBytes, storageMaximumBytes, storageReservedBytes } = disk;
+  return [
+    `disk ${disk.name} of ${nodeName(fleet, disk.nodeId)} can't take ${formatBytes(growthBytes)} more ` +
+      `(${formatBytes(storageAvailableBytes)} of ${formatBytes(storageMaximumBytes)} free, ` +
+      `${formatBytes(storageScheduledBytes)} promised, ${formatBytes(storageReservedBytes)} reserved)`,
+  ];
+}
+
+function resize({ fleet }: VolumeView, { replica, growthBytes }: Growth, sizeBytes: number): Change {
+  const disk = fleet.disks.find(({ id }) => id === replica.diskId);
+  const booking = disk === undefined ? undefined : bookingOn(disk, growthBytes, fleet);
+  return { kind: 'replica.resize', replicaId: replica.id, sizeBytes, booking };
+}
+
+function refuse(
+  code: 'request.invalid' | 'volume.expansion_impossible',
+  why: string,
+  cures: readonly string[] = [],
+): ExpansionDecision {
+  return { kind: 'refuse', code, why, cures };
+}

@@ -1,0 +1,260 @@
+/** Snapshots, purge, revert and expansion, told over the use cases on a simulated cluster. */
+import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
+import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
+import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
+import {
+  requestHash,
+  requestPurge,
+  requestRevert,
+  requestSnapshot,
+  requestSnapshotDeletion,
+} from '@holdfast/control/use-cases/snapshots.js';
+import { GIB, TIB } from '@holdfast/core/model/bytes.js';
+import { isFault } from '@holdfast/core/model/faults.js';
+import type { SnapshotId } from '@holdfast/core/model/ids.js';
+import { agreedChecksum, USER_SNAPSHOTS_MAX } from '@holdfast/core/model/snapshot.js';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { checkWorld } from './check-world.js';
+import { type EffectFault, NO_FAULTS } from './faults.js';
+import type { SimClient } from './sim-client.js';
+import { attach, aVolumeIn, aWorld } from './test-world.js';
+import type { World } from './world.js';
+
+let world: World;
+let client: SimClient;
+
+afterEach(async () => {
+  expect(await checkWorld(world)).toEqual([]);
+});
+
+async function aServedVolume(): Promise<void> {
+  world = await aWorld();
+  client = await aVolumeIn(world);
+  await world.run(1);
+  await attach(world, client, 'node-1');
+  expect(await client.write()).toBe(true);
+}
+
+const key = () => ({ volumeId: client.volumeId });
+const take = (name: string) => requestSnapshot(world.useCases, { ...key(), name });
+const snapshots = async () => (await client.view()).snapshots.map(({ name, state }) => `${name} ${state}`);
+const code = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error: unknown) => (isFault(error) ? error.code : String(error)),
+  );
+const events = (type: string) => world.store.events.filter((event) => event.type === type);
+const layersOn = (name: string) =>
+  [...world.node(name).copies.values()].flatMap(({ layers }) => layers.map((layer) => layer.name));
+
+/** Every kind of loss once, at each of the first effects of what is then asked for. */
+function disturbOnce(fault: EffectFault, at: number): void {
+  let count = 0;
+  world.faults = {
+    ...NO_FAULTS,
+    onEffect: () => {
+      count += 1;
+      return count === at ? fault : 'none';
+    },
+  };
+}
+
+const TROUBLES = (['die-before', 'die-after', 'lost-before', 'lost-after'] as const).flatMap((fault) =>
+  [1, 2, 3].map((at) => ({ fault, at })),
+);
+
+describe('snapshots', () => {
+  test('are taken on every copy, deleted by a mark, and taken out by the purge that follows', async () => {
+    await aServedVolume();
+    const id = await take('before');
+    expect(await snapshots()).toEqual(['before creating']);
+    await world.run(1);
+    expect(await snapshots()).toEqual(['before ready']);
+    expect((await client.view()).volume.chain?.headParentId).toBe(id);
+    expect(['node-1', 'node-2', 'node-3'].flatMap(layersOn)).toEqual(['before', 'before', 'before']);
+    await requestSnapshotDeletion(world.useCases, { ...key(), snapshotId: id });
+    await world.run(5);
+    expect(await snapshots()).toEqual([]);
+    expect(layersOn('node-2')).toEqual([]);
+    expect((await client.view()).volume.layerTask).toBeUndefined();
+    expect([events('SnapshotCreated').length, events('SnapshotDeleted').length]).toEqual([1, 1]);
+  });
+
+  test.each(TROUBLES)('$fault at effect $at: one snapshot is there in the end', async ({ fault, at }) => {
+    await aServedVolume();
+    disturbOnce(fault, at);
+    await take('once');
+    await world.run(20);
+    expect(await snapshots()).toEqual(['once ready']);
+    expect(layersOn('node-3')).toEqual(['once']);
+  });
+
+  test.each(TROUBLES)(
+    '$fault at effect $at: a deleted snapshot is gone in the end',
+    async ({ fault, at }) => {
+      await aServedVolume();
+      const snapshotId = await take('gone');
+      await world.run(1);
+      disturbOnce(fault, at);
+      await requestSnapshotDeletion(world.useCases, { ...key(), snapshotId });
+      await world.run(40);
+      expect(await snapshots()).toEqual([]);
+      expect(layersOn('node-3')).toEqual([]);
+    },
+  );
+
+  test('need an attached volume and a free name, and have a limit', async () => {
+    await aServedVolume();
+    await take('s');
+    expect(await code(take('s'))).toBe('snapshot.name_taken');
+    world.store.setSetting(world.clusterId, 'snapshot-max-count', 2);
+    await take('t');
+    expect(await code(take('u'))).toBe('snapshot.limit_reached');
+    await world.run(1);
+    await requestDetach(world.useCases, key());
+    await world.run(2);
+    expect(await code(take('v'))).toBe('volume.not_attached');
+    expect(USER_SNAPSHOTS_MAX).toBe(239);
+  });
+
+  test('are hashed on request, and all copies agree', async () => {
+    await aServedVolume();
+    const snapshotId = await take('hashed');
+    await world.run(1);
+    const checksum = async () => agreedChecksum((await client.view()).snapshots[0] ?? { checksums: [] });
+    expect(await checksum()).toBeUndefined();
+    await requestHash(world.useCases, { ...key(), snapshotId, force: false });
+    await world.run(4);
+    expect(await checksum()).toBe('1');
+    expect((await client.view()).snapshots[0]?.hashRequest).toBeUndefined();
+  });
+
+  test('a purge that is switched off is refused, and deleted snapshots stay', async () => {
+    await aServedVolume();
+    world.store.setSetting(world.clusterId, 'disable-snapshot-purge', true);
+    const snapshotId = await take('stays');
+    await world.run(1);
+    await requestSnapshotDeletion(world.useCases, { ...key(), snapshotId });
+    await world.run(10);
+    expect(await snapshots()).toEqual(['stays removed']);
+    expect(await code(requestPurge(world.useCases, key()))).toBe('volume.busy');
+  });
+});
+
+describe('revert', () => {
+  test('brings back what was there when the snapshot was taken, on every copy', async () => {
+    await aServedVolume();
+    const snapshotId = await take('then');
+    await world.run(1);
+    await client.write();
+    await requestRevert(world.useCases, { ...key(), snapshotId });
+    await world.run(2);
+    const written = world.nodes.flatMap(({ copies }) =>
+      [...copies.values()].map(({ writes }) => [...writes]),
+    );
+    expect(written).toEqual([[1], [1], [1]]);
+    expect(events('VolumeReverted')).toHaveLength(1);
+  });
+
+  test('is not done at a later attach', async () => {
+    await aServedVolume();
+    const snapshotId = await take('then');
+    await world.run(1);
+    await requestRevert(world.useCases, { ...key(), snapshotId });
+    await requestDetach(world.useCases, key());
+    await world.run(3);
+    const { layerTask } = (await client.view()).volume;
+    expect(layerTask).toBeUndefined();
+  });
+});
+
+describe('expand', () => {
+  const size = async () => (await client.view()).volume.spec.sizeBytes;
+  const booked = async () =>
+    (await world.store.loadFleet(world.clusterId)).disks.reduce(
+      (sum, disk) => sum + disk.storageScheduledBytes,
+      0,
+    );
+
+  test('books at once, and shows the new size when all copies have grown', async () => {
+    await aServedVolume();
+    await requestExpand(world.useCases, { ...key(), sizeBytes: 2 * GIB });
+    expect([await size(), await booked()]).toEqual([GIB, 6 * GIB]);
+    await world.run(2);
+    expect([await size(), await booked()]).toEqual([2 * GIB, 6 * GIB]);
+    expect(events('VolumeExpanded')).toHaveLength(1);
+  });
+
+  test.each(TROUBLES)('$fault at effect $at: it has grown in the end, booked once', async ({ fault, at }) => {
+    await aServedVolume();
+    disturbOnce(fault, at);
+    await requestExpand(world.useCases, { ...key(), sizeBytes: 2 * GIB });
+    await world.run(20);
+    expect([await size(), await booked()]).toEqual([2 * GIB, 6 * GIB]);
+  });
+
+  test('is refused by name where a disk has no room, and when it would shrink', async () => {
+    await aServedVolume();
+    const refusal = requestExpand(world.useCases, { ...key(), sizeBytes: TIB });
+    await expect(refusal).rejects.toThrow(/disk disk-\d of node-\d can't take/);
+    expect(await code(requestExpand(world.useCases, { ...key(), sizeBytes: GIB / 2 }))).toBe(
+      'request.invalid',
+    );
+    expect(await code(requestExpand(world.useCases, { ...key(), sizeBytes: TIB }))).toBe(
+      'volume.expansion_impossible',
+    );
+    expect(await booked()).toBe(3 * GIB);
+  });
+
+  test('a rebuild waits for it, and says so', async () => {
+    await aServedVolume();
+    const { replicas } = await client.view();
+    const victim = replicas.find(({ nodeId }) => nodeId === world.nodeId('node-3'));
+    world.faults = { ...NO_FAULTS, onEffect: (name) => (name === 'changeLayers' ? 'lost-before' : 'none') };
+    await requestExpand(world.useCases, { ...key(), sizeBytes: 2 * GIB });
+    await world.run(1);
+    world.node('node-3').kill();
+    await client.write();
+    await world.run(12);
+    world.startNode('node-3');
+    await world.run(15);
+    const { rebuilds } = await client.view();
+    expect(rebuilds).toMatchObject([{ state: 'queued', waitingFor: 'the volume is being expanded' }]);
+    world.faults = NO_FAULTS;
+    const isDone = async () => (await client.view()).volume.robustness === 'healthy';
+    expect(await world.runUntil(isDone, 60)).toBe(true);
+    expect(await size()).toBe(2 * GIB);
+    expect(victim).toBeDefined();
+  });
+});
+
+test('what a new attach finds is shown, and nothing is done twice', async () => {
+  await aServedVolume();
+  const snapshotId: SnapshotId = await take('kept');
+  await world.run(1);
+  await requestDetach(world.useCases, key());
+  await world.run(2);
+  await requestAttach(world.useCases, { ...key(), nodeId: world.nodeId('node-2') });
+  await world.run(5);
+  const { volume, snapshots: kept } = await client.view();
+  expect(kept.map(({ id }) => id)).toEqual([snapshotId]);
+  expect(volume.chain?.key).toMatch(/^2\./);
+  const { version } = volume;
+  await world.run(10);
+  expect((await client.view()).volume.version).toBe(version);
+});
+
+test('a copy that is built anew has the snapshots too', async () => {
+  await aServedVolume();
+  await take('everywhere');
+  await world.run(1);
+  const { replicas } = await client.view();
+  const victim = replicas.find(({ nodeId }) => nodeId === world.nodeId('node-3'));
+  if (victim === undefined) throw new Error('there is no copy on node-3');
+  await requestReplicaRemoval(world.useCases, { ...key(), replicaId: victim.id });
+  await world.run(1);
+  const isWhole = async () => (await client.view()).replicas.filter(({ mode }) => mode === 'RW').length === 3;
+  expect(await world.runUntil(isWhole, 60)).toBe(true);
+  expect(layersOn('node-3')).toEqual(['everywhere']);
+});
