@@ -51,7 +51,11 @@ const pulledLayer = z.object({
 });
 
 const blockHash = z.enum(BLOCK_HASHES);
-const tuning = z.object({ bandwidthBytesPerSecond: counter.min(1).nullable(), paused: z.boolean() });
+const tuning = z.object({
+  bandwidthBytesPerSecond: counter.min(1).nullable(),
+  paused: z.boolean(),
+  yields: z.boolean().optional(),
+});
 const rebuild = z.object({ epoch, rebuildId: uuid });
 const layer = z.object({ epoch, layerId: uuid });
 

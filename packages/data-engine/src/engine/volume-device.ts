@@ -15,6 +15,8 @@ export class VolumeDevice implements NbdExport {
   readonly blockSizeMinBytes = 1;
   /** When a change was last begun, on the clock of `performance.now()`. */
   lastChangeMs = performance.now();
+  /** Requests of users so far. */
+  requests = 0;
   private readonly locks = new RangeLocks();
 
   constructor(
@@ -42,6 +44,7 @@ export class VolumeDevice implements NbdExport {
   }
 
   read(offset: number, lengthBytes: number): Promise<Payload> {
+    this.requests += 1;
     return this.copies.read(offset, lengthBytes);
   }
 
@@ -112,6 +115,7 @@ export class VolumeDevice implements NbdExport {
   /** Runs a change of the range while nothing else changes it, and leaves the copies equal whatever comes of it. */
   private changeRange(start: number, end: number, change: () => Promise<void>): Promise<void> {
     this.lastChangeMs = performance.now();
+    this.requests += 1;
     return this.locks.withRange(start, end, async () => {
       try {
         await change();

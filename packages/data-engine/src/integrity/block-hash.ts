@@ -8,6 +8,7 @@
 import crypto from 'node:crypto';
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { leaseAligned } from '../replica/aligned-buffers.js';
 import type { BlockHash } from '../replica/commands.js';
 import type { Layer } from '../replica/layer.js';
 import { readHeld, WINDOW_BYTES, withWindowBuffer } from './window-buffers.js';
@@ -51,13 +52,26 @@ export async function hashBlocks(
   });
 }
 
+/** What the layer holds of one block of 64 KiB; zeros for nothing, as in `WindowBlocks`. */
+export async function hashBlock(layer: Layer, offset: number, algorithm: BlockHash): Promise<Buffer> {
+  const { buffer, release } = leaseAligned(COMPARED_BYTES);
+  try {
+    const mask = await readBlock(layer, offset, buffer);
+    return mask === 0 ? Buffer.alloc(HASH_BYTES[algorithm]) : await hashHeld(buffer, mask, algorithm);
+  } finally {
+    release();
+  }
+}
+
+export function hashOf({ hashes }: WindowBlocks, index: number): Buffer {
+  const width = hashes.length / COMPARED_PER_WINDOW;
+  return hashes.subarray(index * width, (index + 1) * width);
+}
+
 /** True where both hold the same blocks with the same data. */
 export function equalBlock(a: WindowBlocks, b: WindowBlocks, index: number): boolean {
   if (a.masks[index] !== b.masks[index]) return false;
-  const width = a.hashes.length / COMPARED_PER_WINDOW;
-  return (
-    a.hashes.compare(b.hashes, index * width, (index + 1) * width, index * width, (index + 1) * width) === 0
-  );
+  return hashOf(a, index).equals(hashOf(b, index));
 }
 
 /** Runs of set bits, in blocks of 4 KiB from the start of the 64 KiB. */
@@ -85,6 +99,22 @@ function masksOf(layer: Layer, window: number): Uint16Array | undefined {
     }
   }
   return any ? masks : undefined;
+}
+
+/** Reads what the layer holds of one block of 64 KiB, and says what that is. */
+async function readBlock(layer: Layer, offset: number, buffer: Buffer): Promise<number> {
+  const first = offset / BLOCK_BYTES;
+  let mask = 0;
+  // One after the other: a failed read must not leave another one running into a buffer that is given back.
+  for (const run of layer.map.heldRuns(first, Math.min(first + BLOCKS_PER_COMPARED, layer.map.blockCount))) {
+    const at = run.first - first;
+    mask |= ((1 << run.count) - 1) << at;
+    await layer.readInto(
+      buffer.subarray(at * BLOCK_BYTES, (at + run.count) * BLOCK_BYTES),
+      run.first * BLOCK_BYTES,
+    );
+  }
+  return mask;
 }
 
 async function hashHeld(data: Buffer, mask: number, algorithm: BlockHash): Promise<Buffer> {

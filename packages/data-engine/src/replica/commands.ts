@@ -80,6 +80,8 @@ export type PullTuning = {
   /** Null for none. */
   bandwidthBytesPerSecond: number | null;
   paused: boolean;
+  /** Users are at work on the volume: the rebuild does one thing at a time and rests as long as each took. */
+  yields?: boolean;
 };
 
 export type PullProgress = {

@@ -2,7 +2,8 @@
  * A layer that both sides have: its blocks of 64 KiB are compared by hash, and only what differs is sent.
  *
  * A source is asked for the hashes of its next windows while these are compared. What the target holds and the source
- * does not is forgotten, so that both hold the same blocks in the end.
+ * does not is forgotten, so that both hold the same blocks in the end. What was sent is read back from the file at once,
+ * and must have the hash that the source's own file has: its layer is frozen, so asking it again would tell nothing new.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import {
@@ -10,7 +11,9 @@ import {
   COMPARED_PER_WINDOW,
   equalBlock,
   HASH_BYTES,
+  hashBlock,
   hashBlocks,
+  hashOf,
   runsOf,
   type WindowBlocks,
 } from '../integrity/block-hash.js';
@@ -23,6 +26,7 @@ import type { LayerPull } from './layer-pull.js';
 import type { PullContext } from './pull-context.js';
 import { differs } from './pull-faults.js';
 
+/** @throws StorageFault `rebuild.contents_differ` */
 export async function compareLayer(
   context: PullContext,
   pull: LayerPull,
@@ -34,30 +38,6 @@ export async function compareLayer(
         await eachWindow(context, pull, lane, span, async (window, theirs) => {
           if (pull.compared.has(window)) return;
           await context.begin(() => compareWindow(context, pull, lane, window, theirs));
-        });
-      }
-    }),
-  );
-}
-
-/**
- * Compares the windows that were changed once more, by what the files on both sides hold now.
- *
- * @throws StorageFault `rebuild.contents_differ`
- */
-export async function verifyCompared(
-  context: PullContext,
-  pull: LayerPull,
-  lanes: readonly Lane[],
-): Promise<void> {
-  await Promise.all(
-    lanes.map(async (lane) => {
-      for (const span of changedSpans(pull, lane)) {
-        await eachWindow(context, pull, lane, span, async (window, theirs) => {
-          const own = (await hashBlocks(pull.layer, window, context.blockHash)) ?? nothing(context.blockHash);
-          for (let index = 0; index < COMPARED_PER_WINDOW; index += 1) {
-            if (!equalBlock(own, theirs, index)) throw differs(pull.plan, window, 'what is on the disk');
-          }
         });
       }
     }),
@@ -109,15 +89,14 @@ async function compareWindow(
     if (!equalBlock(own, theirs, index)) differing.push(index);
     else equalBytes += heldBytes(theirs.masks[index] ?? 0);
   }
-  if (differing.length > 0) pull.changed.add(window);
   await Promise.all(
-    differing.map((index) =>
-      replaceBlock(context, pull, lane, {
-        offset: window * WINDOW_BYTES + index * COMPARED_BYTES,
-        own: own.masks[index] ?? 0,
-        theirs: theirs.masks[index] ?? 0,
-      }),
-    ),
+    differing.map(async (index) => {
+      const offset = window * WINDOW_BYTES + index * COMPARED_BYTES;
+      const masks = { own: own.masks[index] ?? 0, theirs: theirs.masks[index] ?? 0 };
+      await replaceBlock(context, pull, lane, { offset, ...masks });
+      const written = await hashBlock(pull.layer, offset, context.blockHash);
+      if (!written.equals(hashOf(theirs, index))) throw differs(pull.plan, window, 'what is on the disk');
+    }),
   );
   pull.compared.add(window);
   context.bytes.skipped += equalBytes;
@@ -158,17 +137,6 @@ function nothing(blockHash: BlockHash): WindowBlocks {
     masks: new Uint16Array(COMPARED_PER_WINDOW),
     hashes: Buffer.alloc(COMPARED_PER_WINDOW * HASH_BYTES[blockHash]),
   };
-}
-
-/** The lane's changed windows; those side by side are asked for together. */
-function changedSpans({ changed }: LayerPull, lane: Lane): WindowSpan[] {
-  const spans: WindowSpan[] = [];
-  for (const window of [...changed].filter((one) => lane.owns(one)).sort((a, b) => a - b)) {
-    const last = spans.at(-1);
-    if (last?.end === window) last.end = window + 1;
-    else spans.push({ first: window, end: window + 1 });
-  }
-  return spans;
 }
 
 function spansOf({ plan, layer }: LayerPull): WindowSpan[] {

@@ -21,6 +21,7 @@ export interface RebuildHost {
   readonly dependencies: EngineDependencies;
   readonly device: {
     readonly sizeBytes: number;
+    readonly requests: number;
     exclusive<T>(work: () => Promise<T>): Promise<T>;
     flush(): Promise<void>;
   };

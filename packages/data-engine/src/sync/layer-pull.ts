@@ -6,10 +6,8 @@ import type { Layer } from '../replica/layer.js';
 export class LayerPull {
   /** Windows that were sent as a whole, with the hash of what arrived. */
   readonly received = new Map<number, string>();
-  /** Windows that were compared, and made equal where they differed. */
+  /** Windows that were compared, and made equal and read back where they differed. */
   readonly compared = new Set<number>();
-  /** Of the compared ones, those in which something was changed: they are compared once more before promotion. */
-  readonly changed = new Set<number>();
   bytesSent = 0;
 
   constructor(

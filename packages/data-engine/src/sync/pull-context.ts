@@ -41,9 +41,13 @@ export class PullContext {
   /** Begins a piece of work as soon as there is room for it. Its failure is thrown by a later call. */
   async begin(work: () => Promise<void>): Promise<void> {
     this.requireGoingOn();
-    if (this.inFlight.size >= WINDOWS_IN_FLIGHT) await Promise.race(this.inFlight);
+    while (this.inFlight.size >= (this.throttle.yields ? 1 : WINDOWS_IN_FLIGHT)) {
+      await Promise.race(this.inFlight);
+    }
     this.throwFailure();
+    const sinceMs = performance.now();
     const running: Promise<void> = work()
+      .then(() => this.throttle.rest(sinceMs))
       .catch((error: unknown) => void this.failures.push(error))
       .finally(() => this.inFlight.delete(running));
     this.inFlight.add(running);

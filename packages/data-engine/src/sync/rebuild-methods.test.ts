@@ -226,6 +226,31 @@ describe('layers that both sides have', () => {
     await expectEqual(volume, engine);
   });
 
+  test.each(BLOCK_HASHES)('what was sent must have the %s that the source gave', async (blockHash) => {
+    const { volume, engine } = await withSnapshots();
+    await away(volume, engine);
+    const source = volume.copy(0);
+    const target = volume.copy(1);
+    damageLayers(target.node, target.address.replicaId);
+    // The source's file changes after it was hashed and before it is read.
+    const { service } = source.node;
+    const command = service.command.bind(service);
+    service.command = async (replicaId, name, ask) => {
+      const answer = await command(replicaId, name, ask);
+      if (name === 'block-hashes') damageLayers(source.node, source.address.replicaId);
+      return answer;
+    };
+    const options = { ...OPTIONS, blockHash };
+    engine.startRebuild({
+      rebuildId: crypto.randomUUID(),
+      target: target.address,
+      sourceReplicaId: null,
+      options,
+    });
+    await until(engine, () => engine.report().rebuilds[0]?.state !== 'running');
+    expect(engine.report().rebuilds[0]?.error).toMatchObject({ code: 'rebuild.contents_differ' });
+  });
+
   test('a block that only the target holds is forgotten', async () => {
     const { volume, engine } = await withSnapshots();
     await away(volume, engine);

@@ -13,6 +13,7 @@ import { openLink, type ReplicaLink } from '../engine/replica-link.js';
 import type { PulledLayer, PullProgress, PullTuning } from '../replica/commands.js';
 import { joinTarget, type RebuildHost } from './join-target.js';
 import { purgeChains } from './purge-chain.js';
+import { UserActivity } from './user-activity.js';
 
 /** How often the target is asked how far it is. */
 const POLL_MS = 100;
@@ -33,6 +34,7 @@ export class RebuildRun {
   private rateBytesPerSecond = 0;
   private reportedAtMs = 0;
   private tuning: PullTuning;
+  private readonly activity: UserActivity;
   private readonly options: RebuildOptions;
 
   constructor(
@@ -41,6 +43,7 @@ export class RebuildRun {
   ) {
     this.options = rebuild.options ?? DEFAULT_REBUILD_OPTIONS;
     this.tuning = { paused: false, bandwidthBytesPerSecond: this.options.bandwidthBytesPerSecond };
+    this.activity = new UserActivity(() => host.device.requests);
   }
 
   get rebuildId(): string {
@@ -59,14 +62,24 @@ export class RebuildRun {
   }
 
   /** Changes how fast it goes, or holds it up, while it runs. User I/O still reaches the target. */
-  tune(tuning: PullTuning): void {
+  tune({ paused, bandwidthBytesPerSecond }: PullTuning): void {
+    this.retune({ ...this.tuning, paused, bandwidthBytesPerSecond });
+    this.host.dependencies.onChange();
+  }
+
+  private retune(tuning: PullTuning): void {
     this.tuning = tuning;
     const { epoch } = this.host.spec;
     // A target that does not pull yet is told when it begins to; one that can't be reached fails by itself.
     void this.link?.control
       .command('tune-pull', { epoch, rebuildId: this.rebuildId, tuning })
       .catch(() => undefined);
-    this.host.dependencies.onChange();
+  }
+
+  /** A rebuild without a limit takes what it can get; users who are at work must keep at least half. */
+  private leaveRoom(): void {
+    const yields = this.activity.look(performance.now());
+    if (yields !== (this.tuning.yields === true)) this.retune({ ...this.tuning, yields });
   }
 
   /** Resolves when the target is out of use. Does nothing once the rebuild has ended. */
@@ -148,6 +161,7 @@ export class RebuildRun {
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       this.requireGoingOn();
+      this.leaveRoom();
       const progress = await link.control.command('progress', { epoch, rebuildId: this.rebuildId });
       this.note(progress);
       if (progress.state === 'verified') return 'verified';

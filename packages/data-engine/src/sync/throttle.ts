@@ -1,11 +1,13 @@
 /**
- * Holds a rebuild's data back: to so many bytes a second, or altogether while it is paused. Both may change while
- * somebody waits.
+ * Holds a rebuild's data back: to so many bytes a second, to half of the time while users are at work, or altogether
+ * while it is paused. All may change while somebody waits.
  */
 import type { PullTuning } from '../replica/commands.js';
 
 /** What may go at once after a quiet time; longer bursts would make a limit felt only on average. */
 const BURST_MS = 100;
+/** A piece of work that hung for long must not be followed by as long a rest. */
+const REST_MAX_MS = 1_000;
 
 export class Throttle {
   private tuning: PullTuning;
@@ -20,6 +22,15 @@ export class Throttle {
 
   get isPaused(): boolean {
     return this.tuning.paused;
+  }
+
+  get yields(): boolean {
+    return this.tuning.yields === true;
+  }
+
+  /** While users are at work: rests as long as the work that began then has taken. They get the other half. */
+  async rest(sinceMs: number): Promise<void> {
+    if (this.yields) await this.wait(Math.min(performance.now() - sinceMs, REST_MAX_MS));
   }
 
   tune(tuning: PullTuning): void {

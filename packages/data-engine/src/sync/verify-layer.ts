@@ -34,15 +34,17 @@ export async function verifySent(
 }
 
 async function verifyPart(
-  { bytes }: PullContext,
+  { bytes, throttle }: PullContext,
   pull: LayerPull,
   { first, end }: WindowSpan,
   expected: ReadonlyMap<number, string>,
 ): Promise<void> {
   const { plan, layer, received } = pull;
   for (const [window, hash] of expected) {
+    const sinceMs = performance.now();
     if (received.get(window) !== hash) throw differs(plan, window, 'what was sent');
     if ((await hashWindow(layer, window)) !== hash) throw differs(plan, window, 'what is on the disk');
+    await throttle.rest(sinceMs);
     bytes.compared += pull.heldBytesIn(window);
   }
   let own = nextHeldWindow(layer, first);
