@@ -5,6 +5,7 @@ import type {
   Replica,
   ReplicaState,
   Robustness,
+  Snapshot,
   StorageNode,
   Volume,
   VolumeState,
@@ -41,6 +42,15 @@ export const REBUILD_STATE = {
   failed: { tone: 'warn', word: 'Failed' },
   cancelled: { tone: 'idle', word: 'Cancelled' },
 } satisfies Record<RebuildState, { tone: Tone; word: string }>;
+
+/** One that is simply there needs no word. */
+export const SNAPSHOT_STATE = {
+  creating: { tone: 'busy', word: 'Being taken' },
+  ready: { tone: 'good', word: '' },
+  removing: { tone: 'busy', word: 'Being deleted' },
+  removed: { tone: 'idle', word: 'Deleted' },
+  failed: { tone: 'bad', word: 'Failed' },
+} satisfies Record<Snapshot['state'], { tone: Tone; word: string }>;
 
 /** How a snapshot got to a copy. */
 export const REBUILD_METHOD = {

@@ -36,6 +36,10 @@ async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Page<T>>>
 const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
 
+function snapshotAt(clusterId: string, volumeId: string, snapshotId: string) {
+  return { params: { path: { clusterId, volumeId, snapshotId } } };
+}
+
 export type NewVolume = { name: string; size: number; numberOfReplicas: number };
 export type WhatIf = {
   volumes: { count: number; size: number; numberOfReplicas: number }[];
@@ -76,6 +80,30 @@ export const api = {
     ask(client.POST(`${VOLUME}/detach`, { params: { path: { clusterId, volumeId } }, body: { force } })),
   verify: (clusterId: string, volumeId: string) =>
     ask(client.POST(`${VOLUME}/verify`, { params: { path: { clusterId, volumeId } }, body: {} })),
+  snapshots: (clusterId: string, volumeId: string) =>
+    askAll((query) =>
+      client.GET(`${VOLUME}/snapshots`, { params: { path: { clusterId, volumeId }, query } }),
+    ),
+  createSnapshot: (clusterId: string, volumeId: string, name: string) =>
+    ask(
+      client.POST(`${VOLUME}/snapshots`, {
+        params: { path: { clusterId, volumeId } },
+        body: name === '' ? {} : { name },
+      }),
+    ),
+  deleteSnapshot: (clusterId: string, volumeId: string, snapshotId: string) =>
+    ask(client.DELETE(`${VOLUME}/snapshots/{snapshotId}`, snapshotAt(clusterId, volumeId, snapshotId))),
+  hashSnapshot: (clusterId: string, volumeId: string, snapshotId: string) =>
+    ask(
+      client.POST(`${VOLUME}/snapshots/{snapshotId}/hash`, {
+        ...snapshotAt(clusterId, volumeId, snapshotId),
+        body: { force: true },
+      }),
+    ),
+  revert: (clusterId: string, volumeId: string, snapshotId: string) =>
+    ask(client.POST(`${VOLUME}/revert`, { params: { path: { clusterId, volumeId } }, body: { snapshotId } })),
+  expand: (clusterId: string, volumeId: string, size: number) =>
+    ask(client.POST(`${VOLUME}/expand`, { params: { path: { clusterId, volumeId } }, body: { size } })),
   simulate: (clusterId: string, body: WhatIf) =>
     ask(client.POST(`${CLUSTER}/placements/simulate`, { params: { path: { clusterId } }, body })),
   rebuilds: async (clusterId: string) => {

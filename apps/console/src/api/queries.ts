@@ -42,6 +42,19 @@ export function useExplanation(volumeId: string) {
   });
 }
 
+/** Under the volume's own key: an event of the volume asks for them again. */
+export function useSnapshots(volumeId: string) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.volume(id, volumeId), 'snapshots'],
+    queryFn: () => api.snapshots(id, volumeId),
+    refetchInterval: ({ state }) =>
+      state.data?.some((snapshot) => snapshot.state !== 'ready' || snapshot.isHashing)
+        ? PROGRESS_POLL_MS * 3
+        : false,
+  });
+}
+
 export function useNodes() {
   const { id } = useCluster();
   return useQuery({

@@ -9,6 +9,7 @@ export type ReplicaState = Replica['state'];
 export type Volume = Schema<'Volume'>;
 export type VolumeState = Volume['state'];
 export type Robustness = Volume['robustness'];
+export type Snapshot = Schema<'Snapshot'>;
 export type Rebuild = Schema<'Rebuild'>;
 export type RebuildState = Rebuild['state'];
 export type VolumeExplanation = Schema<'Explanation'>;

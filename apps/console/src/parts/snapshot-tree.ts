@@ -53,7 +53,10 @@ export function layOutTree(nodes: readonly TreeNode[], headParentId: string | nu
   };
   const roots = childrenOf.get(null) ?? [];
   // The line of the volume comes last, and so on top.
-  const ordered = [...roots.filter(({ id }) => !onHeadLine.has(id)), ...roots.filter(({ id }) => onHeadLine.has(id))];
+  const ordered = [
+    ...roots.filter(({ id }) => !onHeadLine.has(id)),
+    ...roots.filter(({ id }) => onHeadLine.has(id)),
+  ];
   for (const root of ordered) visit(root, 0, { joinsLeft: false, isRoot: true });
   if (!rows.some(({ id }) => id === undefined)) rows.push(headRow(true));
   return rows.reverse();

@@ -14,12 +14,13 @@ import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
 import { isNodeReady } from '../states';
 import { AttachDialog } from './attach-dialog';
+import { ExpandDialog } from './expand-dialog';
 
 /** What can be done with a volume. What can't be done now stays visible and says why. */
 export function VolumeActions({ volume }: { volume: Volume }) {
   const cluster = useCluster();
   const queryClient = useQueryClient();
-  const [dialog, setDialog] = useState<'attach' | 'delete' | 'force'>();
+  const [dialog, setDialog] = useState<'attach' | 'delete' | 'expand' | 'force'>();
   const nodes = useNodes();
   const holder = nodes.data?.find((node) => node.id === volume.attachedNodeId);
   const holderDead = holder !== undefined && !isNodeReady(holder);
@@ -53,6 +54,9 @@ export function VolumeActions({ volume }: { volume: Volume }) {
       >
         Verify
       </Button>
+      <Button disabledReason={expandBlock(volume)} onClick={() => setDialog('expand')}>
+        Grow
+      </Button>
       <Button variant="danger" disabledReason={deleteBlock(volume)} onClick={() => setDialog('delete')}>
         Delete
       </Button>
@@ -62,6 +66,13 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         volume={volume}
         busy={act.isPending}
         onAttach={(nodeId) => act.mutate(() => api.attach(cluster.id, volume.id, nodeId))}
+      />
+      <ExpandDialog
+        open={dialog === 'expand'}
+        onOpenChange={close}
+        volume={volume}
+        busy={act.isPending}
+        onExpand={(sizeBytes) => act.mutate(() => api.expand(cluster.id, volume.id, sizeBytes))}
       />
       <ForceDialog
         open={dialog === 'force'}
@@ -90,6 +101,11 @@ function verifyBlock(volume: Volume): string | undefined {
   return volume.state === 'detached'
     ? undefined
     : 'Detach it first: copies are compared while nothing writes to them';
+}
+
+function expandBlock(volume: Volume): string | undefined {
+  if (volume.task !== null) return `A ${volume.task.kind} is under way`;
+  return volume.state === 'attached' ? undefined : 'Attach it first: it grows while it is served';
 }
 
 function deleteBlock(volume: Volume): string | undefined {

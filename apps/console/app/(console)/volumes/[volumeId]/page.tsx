@@ -13,6 +13,7 @@ import { Loaded } from '../../../../src/parts/loaded';
 import { PageHeader } from '../../../../src/parts/page-header';
 import { PlacementPicture } from '../../../../src/parts/placement-picture';
 import { RebuildProgress } from '../../../../src/parts/rebuild-progress';
+import { SnapshotsPanel } from '../../../../src/parts/snapshots-panel';
 import { useNames } from '../../../../src/parts/use-names';
 import { VerificationPanel } from '../../../../src/parts/verification-panel';
 import { VolumeActions } from '../../../../src/parts/volume-actions';
@@ -65,6 +66,7 @@ function VolumeDetail({ volume }: { volume: Volume }) {
           <Panel title="Where its copies are" hint="By zone, node and disk">
             <PlacementPicture volume={volume} />
           </Panel>
+          <SnapshotsPanel volume={volume} />
           <ExplanationPanel volume={volume} />
           <VolumeStory volume={volume} />
         </div>

@@ -1,0 +1,72 @@
+'use client';
+import { Button } from '@holdfast/ui/button.js';
+import { Dialog } from '@holdfast/ui/dialog.js';
+import { TextField } from '@holdfast/ui/field.js';
+import type { FormEvent } from 'react';
+import type { Snapshot, Volume } from '../api/types';
+
+type TakeProps = {
+  open: boolean;
+  onOpenChange: () => void;
+  volume: Volume;
+  busy: boolean;
+  onTake: (name: string) => void;
+};
+
+export function TakeSnapshotDialog({ open, onOpenChange, volume, busy, onTake }: TakeProps) {
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    onTake(String(new FormData(event.currentTarget).get('name') ?? '').trim());
+  }
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={`Take a snapshot of ${volume.name}`}
+      description="Of everything that has been acknowledged. What programs still hold in memory is not in it."
+    >
+      <form onSubmit={submit} className="flex flex-col gap-3">
+        <TextField
+          label="Name"
+          name="name"
+          autoFocus
+          autoComplete="off"
+          placeholder="before-upgrade"
+          hint="Left empty: the time."
+        />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onOpenChange}>Cancel</Button>
+          <Button type="submit" variant="primary" busy={busy}>
+            Take snapshot
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+type RevertProps = {
+  onOpenChange: () => void;
+  volume: Volume;
+  snapshot: Snapshot;
+  busy: boolean;
+  onRevert: () => void;
+};
+
+export function RevertDialog({ onOpenChange, volume, snapshot, busy, onRevert }: RevertProps) {
+  return (
+    <Dialog
+      open
+      onOpenChange={onOpenChange}
+      title={`Take ${volume.name} back to ${snapshot.name}?`}
+      description="What was written since the last snapshot is lost; take one first to keep it. Disconnect the client before: with one connected this is refused."
+    >
+      <div className="flex justify-end gap-2">
+        <Button onClick={onOpenChange}>Cancel</Button>
+        <Button variant="danger" busy={busy} onClick={onRevert}>
+          Revert
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

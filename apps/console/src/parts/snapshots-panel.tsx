@@ -1,0 +1,136 @@
+'use client';
+import { Button } from '@holdfast/ui/button.js';
+import { Message } from '@holdfast/ui/message.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { History, ShieldCheck, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { toast } from 'sonner';
+import { api } from '../api/client';
+import { isProblem } from '../api/problem';
+import { keys, useSnapshots } from '../api/queries';
+import type { Snapshot, Volume } from '../api/types';
+import { useCluster } from '../api/use-cluster';
+import { Loaded } from './loaded';
+import { RevertDialog, TakeSnapshotDialog } from './snapshot-dialogs';
+import { SnapshotPicture } from './snapshot-picture';
+import { TaskNote } from './task-note';
+
+type Dialog = { kind: 'take' } | { kind: 'revert'; snapshot: Snapshot };
+
+/** What the volume was at other times, and the way back. */
+export function SnapshotsPanel({ volume }: { volume: Volume }) {
+  const cluster = useCluster();
+  const queryClient = useQueryClient();
+  const snapshots = useSnapshots(volume.id);
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+  const act = useMutation({
+    mutationFn: (run: () => Promise<unknown>) => run(),
+    onSuccess: close,
+    onError: (error) =>
+      toast.error(isProblem(error) ? error.detail : 'There was no answer. The action may have been taken.'),
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.volume(cluster.id, volume.id) }),
+  });
+  const blocked = notServed(volume);
+
+  return (
+    <Panel
+      title="Snapshots"
+      hint="Newest first; the line is what the volume stands on"
+      flush
+      aside={
+        <Button disabledReason={blocked} onClick={() => setDialog({ kind: 'take' })}>
+          Take snapshot
+        </Button>
+      }
+    >
+      <TaskNote volume={volume} />
+      <Loaded query={snapshots} what="the snapshots">
+        {(data) =>
+          data.length === 0 ? (
+            <Message
+              title="No snapshot yet"
+              body="A snapshot takes no space until what it holds is written over, and a moment to make."
+            />
+          ) : (
+            <SnapshotPicture
+              volume={volume}
+              snapshots={data}
+              actions={(snapshot) => (
+                <Actions
+                  snapshot={snapshot}
+                  blocked={blocked}
+                  onRevert={() => setDialog({ kind: 'revert', snapshot })}
+                  onHash={() => act.mutate(() => api.hashSnapshot(cluster.id, volume.id, snapshot.id))}
+                  onDelete={() => act.mutate(() => api.deleteSnapshot(cluster.id, volume.id, snapshot.id))}
+                />
+              )}
+            />
+          )
+        }
+      </Loaded>
+      <TakeSnapshotDialog
+        open={dialog?.kind === 'take'}
+        onOpenChange={close}
+        volume={volume}
+        busy={act.isPending}
+        onTake={(name) => act.mutate(() => api.createSnapshot(cluster.id, volume.id, name))}
+      />
+      {dialog?.kind === 'revert' && (
+        <RevertDialog
+          onOpenChange={close}
+          volume={volume}
+          snapshot={dialog.snapshot}
+          busy={act.isPending}
+          onRevert={() => act.mutate(() => api.revert(cluster.id, volume.id, dialog.snapshot.id))}
+        />
+      )}
+    </Panel>
+  );
+}
+
+type ActionProps = {
+  snapshot: Snapshot;
+  blocked: string | undefined;
+  onRevert: () => void;
+  onHash: () => void;
+  onDelete: () => void;
+};
+
+function Actions({ snapshot, blocked, onRevert, onHash, onDelete }: ActionProps) {
+  if (snapshot.origin === 'system' || snapshot.state !== 'ready') return null;
+  return (
+    <>
+      <Button
+        variant="ghost"
+        disabledReason={blocked}
+        onClick={onRevert}
+        aria-label={`Revert to ${snapshot.name}`}
+      >
+        <History aria-hidden size={15} />
+      </Button>
+      <Button
+        variant="ghost"
+        disabledReason={blocked ?? (snapshot.isHashing ? 'It is being hashed' : undefined)}
+        onClick={onHash}
+        aria-label={`Check ${snapshot.name} on every copy`}
+      >
+        <ShieldCheck aria-hidden size={15} />
+      </Button>
+      <Button
+        variant="ghost"
+        disabledReason={blocked}
+        onClick={onDelete}
+        aria-label={`Delete ${snapshot.name}`}
+      >
+        <Trash2 aria-hidden size={15} />
+      </Button>
+    </>
+  );
+}
+
+function notServed({ state, task }: Volume): string | undefined {
+  if (state !== 'attached') return 'Attach the volume first: its engine does this on all copies at once';
+  return task === null ? undefined : `A ${task.kind} is under way`;
+}

@@ -1,0 +1,33 @@
+'use client';
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { LoaderCircle } from 'lucide-react';
+import type { Volume } from '../api/types';
+
+/** A change of the whole volume that was asked for and has not ended. */
+export function TaskNote({ volume }: { volume: Volume }) {
+  const { task } = volume;
+  if (task === null) return null;
+  return (
+    <div
+      role="status"
+      className="flex items-start gap-2 border-b border-border bg-busy-soft px-4 py-2 text-sm"
+    >
+      <LoaderCircle aria-hidden size={15} className="mt-0.5 text-busy motion-safe:animate-spin" />
+      <div>
+        <p>{task.state === 'running' ? `${words(task)} now` : `${words(task)} soon`}</p>
+        {task.error !== null && <p className="text-xs text-bad">{task.error}</p>}
+      </div>
+    </div>
+  );
+}
+
+function words({ kind, size }: NonNullable<Volume['task']>): string {
+  switch (kind) {
+    case 'purge':
+      return 'Deleted snapshots are taken out';
+    case 'revert':
+      return 'The volume goes back to a snapshot';
+    case 'expand':
+      return size === null ? 'The volume grows' : `The volume grows to ${formatBytes(size)}`;
+  }
+}
