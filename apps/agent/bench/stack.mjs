@@ -37,14 +37,14 @@ export class BenchStack {
     await fs.rm(this.folder, { recursive: true, force: true });
   }
 
-  /** A volume with a copy on each of the first `copies` agents, served by the first. */
-  async volume(sizeBytes, copies) {
+  /** A volume with so many copies, served by the first agent; `place` says on which agent each copy is. */
+  async volume(sizeBytes, copies, place = (index) => index) {
     const volumeId = crypto.randomUUID();
     const ids = Array.from({ length: copies }, () => crypto.randomUUID()).sort();
     const record = { epoch: 0, dataGeneration: 0, members: ids };
     const replicas = [];
     for (const [index, id] of ids.entries())
-      replicas.push(await this.replica(volumeId, sizeBytes, index, id, record));
+      replicas.push(await this.replica(volumeId, sizeBytes, place(index), id, record));
     const volume = { volumeId, sizeBytes, replicas };
     return { ...volume, ...(await this.attach(volume, 1, replicas)) };
   }

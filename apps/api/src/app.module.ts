@@ -25,6 +25,8 @@ import { ValidationPipe } from './platform/validation.pipe.js';
 import { RebuildsController } from './rebuilds/rebuilds.controller.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
 import { SettingsController } from './settings/settings.controller.js';
+import { SnapshotsController } from './snapshots/snapshots.controller.js';
+import { SnapshotsService } from './snapshots/snapshots.service.js';
 import { TenancyController } from './tenancy/tenancy.controller.js';
 import { ReplicasController } from './volumes/replicas.controller.js';
 import { VolumesController } from './volumes/volumes.controller.js';
@@ -41,6 +43,7 @@ export const CONTROLLERS: readonly Type[] = [
   DisksController,
   VolumesController,
   ReplicasController,
+  SnapshotsController,
   PlacementsController,
   RebuildsController,
   SettingsController,
@@ -66,6 +69,7 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       VolumesService,
       PlacementsService,
       RebuildsService,
+      SnapshotsService,
       { provide: APP_GUARD, useClass: AuthGuard },
       { provide: APP_PIPE, useClass: ValidationPipe },
       { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },

@@ -12,6 +12,7 @@ import { registerGraphql } from './graphql/graphql-plugin.js';
 import { PlacementsService } from './placements/placements.service.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
+import { SnapshotsService } from './snapshots/snapshots.service.js';
 import { VolumesService } from './volumes/volumes.service.js';
 
 /** A request of a person is a few fields. */
@@ -47,6 +48,7 @@ export async function createApp(config: Config): Promise<App> {
     volumes: nest.get(VolumesService),
     rebuilds: nest.get(RebuildsService),
     placements: nest.get(PlacementsService),
+    snapshots: nest.get(SnapshotsService),
   });
   await nest.init();
   await fastify.ready();

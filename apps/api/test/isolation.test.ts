@@ -24,6 +24,10 @@ const BODIES: Record<string, unknown> = {
   'POST /api/v1/clusters/{clusterId}/volumes': { name: 'stolen', size: GIB },
   'PUT /api/v1/clusters/{clusterId}/settings/{name}': { value: 0.5 },
   'PATCH /api/v1/clusters/{clusterId}': { name: 'stolen' },
+  'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/expand': { size: 2 * GIB },
+  'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/revert': {
+    snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
+  },
 };
 
 beforeAll(async () => {
@@ -47,8 +51,14 @@ beforeAll(async () => {
     userId: rows[0].member,
     tokenId: rows[0].token,
     rebuildId: '01a1fd5b-0000-7000-8000-000000000201',
+    snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
     name: 'balance-alpha',
   });
+  await api.owner.query(
+    `INSERT INTO snapshot (id, organization_id, volume_id, name, origin, created_at)
+     VALUES ($1, $2, $3, 's', 'user', now())`,
+    [ids.snapshotId, api.seed.organizationId, ids.volumeId],
+  );
   await api.owner.query(
     `INSERT INTO rebuild (id, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, state, phase,
        healthy_copies, size_bytes, bytes, queued_at)

@@ -8,6 +8,7 @@ import { nodeCommand } from './commands/node.js';
 import { placementCommand } from './commands/placement.js';
 import { rebuildCommand } from './commands/rebuild.js';
 import { settingCommand } from './commands/setting.js';
+import { snapshotCommand } from './commands/snapshot.js';
 import { volumeCommand } from './commands/volume.js';
 import { print, remark } from './context.js';
 import { CliError, EXIT, EXIT_CODE_HELP } from './exit-codes.js';
@@ -36,6 +37,7 @@ function program(): Command {
     diskCommand,
     volumeCommand,
     rebuildCommand,
+    snapshotCommand,
     settingCommand,
     eventCommand,
     placementCommand,

@@ -15,5 +15,6 @@ export type VolumeExplanation = Schema<'Explanation'>;
 export type PlacementExplanation = Schema<'PlacementExplanation'>;
 export type Simulation = Schema<'Simulation'>;
 export type Rebuild = Schema<'Rebuild'>;
+export type Snapshot = Schema<'Snapshot'>;
 export type Setting = Schema<'Setting'>;
 export type ClusterEvent = Schema<'Event'>;

@@ -26,6 +26,10 @@ export type FileObserver = (call: FileCall) => (() => void) | undefined;
 
 type Callback = (error: NodeJS.ErrnoException | null, ...results: never[]) => void;
 
+/** Those that are installed now. The code under test loads its native function once, and keeps it. */
+const installed = new Set<FileTap>();
+let punchingIsTapped = false;
+
 export class FileTap {
   private readonly opened = new Map<number, OpenFile>();
   private readonly running = new Map<FileCall, string>();
@@ -39,10 +43,13 @@ export class FileTap {
   install(): void {
     this.tapDescriptors();
     this.tapPaths();
-    this.tapPunching();
+    installed.add(this);
+    if (!punchingIsTapped) tapPunching();
+    punchingIsTapped = true;
   }
 
   uninstall(): void {
+    installed.delete(this);
     for (const undo of this.restore.reverse()) undo();
     this.restore.length = 0;
   }
@@ -230,42 +237,53 @@ export class FileTap {
     }
   }
 
-  /** Holes are punched by a native call, which takes the descriptor as a plain number. */
-  private tapPunching(): void {
-    this.replace(koffi, 'load', (real: typeof koffi.load) => (...args: Parameters<typeof koffi.load>) => {
-      const library = real(...args);
-      return new Proxy(library, {
-        get: (target, name) => {
-          if (name !== 'func') return Reflect.get(target, name);
-          return (declaration: string) => {
-            const native = target.func(declaration);
-            return declaration.includes('fallocate64') ? this.tapFallocate(native) : native;
-          };
-        },
-      });
-    });
+  /** False when the file is none of this tap's. */
+  punch(punch: Punch): boolean {
+    const { fd, position, lengthBytes, done } = punch;
+    const file = this.opened.get(fd);
+    if (file === undefined) return false;
+    this.withCallback<[number]>(
+      { kind: 'punch', file, position, lengthBytes },
+      file.path,
+      // A refused call is one that failed: the caller writes zeros instead, and is refused that too.
+      (error, status) => done(error, error === null ? status : -1),
+      (ended) => punch.run((error, status) => ended(error, status)),
+    );
+    return true;
   }
+}
 
-  private tapFallocate(
-    native: KoffiFunc<(fd: number, mode: number, position: number, lengthBytes: number) => number>,
-  ): { async: unknown } {
-    type Done = (error: Error | null, status: number) => void;
-    const tapped = (fd: number, mode: number, position: number, lengthBytes: number, done: Done) => {
-      const file = this.opened.get(fd);
-      if (file === undefined) return native.async(fd, mode, position, lengthBytes, done);
-      this.withCallback<[number]>(
-        { kind: 'punch', file, position, lengthBytes },
-        file.path,
-        // A refused call is one that failed: the caller writes zeros instead, and is refused that too.
-        (error, status) => done(error, error === null ? status : -1),
-        (ended) =>
-          native.async(fd, mode, position, lengthBytes, (error: Error | null, status: number) =>
-            ended(error, status),
-          ),
-      );
-    };
-    return { async: tapped };
-  }
+type Done = (error: Error | null, status: number) => void;
+type Punch = {
+  fd: number;
+  position: number;
+  lengthBytes: number;
+  done: Done;
+  run: (ended: Done) => void;
+};
+type Fallocate = KoffiFunc<(fd: number, mode: number, position: number, lengthBytes: number) => number>;
+
+/** Holes are punched by a native call, which takes the descriptor as a plain number. */
+function tapPunching(): void {
+  const load = koffi.load;
+  koffi.load = (...args: Parameters<typeof load>) =>
+    new Proxy(load(...args), {
+      get: (library, name) => {
+        if (name !== 'func') return Reflect.get(library, name);
+        return (declaration: string) => {
+          const native = library.func(declaration);
+          return declaration.includes('fallocate64') ? { async: tapFallocate(native) } : native;
+        };
+      },
+    });
+}
+
+function tapFallocate(native: Fallocate) {
+  return (fd: number, mode: number, position: number, lengthBytes: number, done: Done): void => {
+    const run = (ended: Done) => native.async(fd, mode, position, lengthBytes, ended);
+    const punch = { fd, position, lengthBytes, done, run };
+    if (![...installed].some((tap) => tap.punch(punch))) run(done);
+  };
 }
 
 function isUnder(path: string, folder: string): boolean {

@@ -56,6 +56,11 @@ export class BlockModel {
     return Buffer.concat(this.blocks.map(({ now }) => this.certain(now)));
   }
 
+  /** What each block may hold after a crash. */
+  possibleContents(): Buffer[][] {
+    return this.blocks.map(({ possible }) => possible.map(({ bytes }) => bytes));
+  }
+
   /** From now on a crash may leave these bytes; a read shows what was there until `wrote`. */
   writing(offset: number, bytes: Buffer): void {
     this.eachBlock(offset, bytes, (block, content) => block.possible.push(this.version(content)));

@@ -4,11 +4,8 @@ import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { takesDirectIo } from '@holdfast/data-engine/replica/direct-io.js';
-import {
-  allocatedBytes,
-  listReplicas,
-  replicaDirectory,
-} from '@holdfast/data-engine/replica/replica-files.js';
+import { bytesOnDisk } from '@holdfast/data-engine/replica/disk-usage.js';
+import { listReplicas } from '@holdfast/data-engine/replica/replica-files.js';
 import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
 import { makeIdentity, readIdentity } from './identity.js';
 import type { KnownDisks } from './known-disks.js';
@@ -91,6 +88,7 @@ export class Disk {
     throw new StorageFault('disk.not_ready', { publicMessage: problem.message });
   }
 
+  /** Clears away what was half-made when the agent last stopped: only for when nothing is being made. */
   replicaIds(): Promise<string[]> {
     return listReplicas(this.path);
   }
@@ -123,13 +121,8 @@ export class Disk {
   private async used(nowMs: number): Promise<number> {
     if (nowMs - this.usedAtMs < USED_PAUSE_MS) return this.usedBytes;
     this.usedAtMs = nowMs;
-    let total = 0;
-    for (const replicaId of await this.replicaIds()) {
-      // A copy that is being deleted at this moment takes nothing any more.
-      total += await allocatedBytes(replicaDirectory(this.path, replicaId)).catch(() => 0);
-    }
-    this.usedBytes = total;
-    return total;
+    this.usedBytes = await bytesOnDisk(this.path);
+    return this.usedBytes;
   }
 }
 

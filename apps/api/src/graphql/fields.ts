@@ -17,6 +17,7 @@ import { ClusterPath } from '../clusters/cluster.schemas.js';
 import type { ListQuery } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { bodyPointer, invalidRequest } from '../platform/validation.pipe.js';
+import { VolumePath } from '../volumes/volume.schemas.js';
 import { CONNECTION_ARGUMENTS, connectionOf, connectionType, listRequestOf } from './connection.js';
 
 /** What every resolver gets: made by the plugin once per request, after the sign-in was checked. */
@@ -86,6 +87,28 @@ export function listField<Item>(
       const request = listRequestOf(given);
       const page = await options.list(tenant, path.data, request);
       return connectionOf(page, request.cursor, (item) => options.view(item, tenant));
+    },
+  };
+}
+
+/** A list of a volume's things, as a connection. */
+export function volumeListField<Item>(
+  node: GraphQLObjectType,
+  options: {
+    access: Action;
+    list: (tenant: Tenant, path: VolumePath, request: ListQuery) => Promise<Page<Item>>;
+    view: (item: Item) => unknown;
+  },
+): Field {
+  return {
+    type: new GraphQLNonNull(connectionType(node)),
+    args: { ...ids('clusterId', 'volumeId'), ...CONNECTION_ARGUMENTS },
+    async resolve(_source, given, { tenant }) {
+      assertAllowed(tenant, options.access);
+      const path = VolumePath.schema.safeParse(given);
+      if (!path.success) throw nothingThere();
+      const request = listRequestOf(given);
+      return connectionOf(await options.list(tenant, path.data, request), request.cursor, options.view);
     },
   };
 }

@@ -14,6 +14,8 @@ import type { PlacementsService } from '../placements/placements.service.js';
 import { SimulateBody, simulationSchema } from '../placements/simulation.schemas.js';
 import { RebuildPath, rebuildSchema } from '../rebuilds/rebuild.schemas.js';
 import type { RebuildsService } from '../rebuilds/rebuilds.service.js';
+import { SnapshotPath, snapshotSchema } from '../snapshots/snapshot.schemas.js';
+import type { SnapshotsService } from '../snapshots/snapshots.service.js';
 import {
   AttachBody,
   CreateVolumeBody,
@@ -34,6 +36,7 @@ import {
   listField,
   nothingThere,
   tenantListField,
+  volumeListField,
   withInput,
 } from './fields.js';
 import { settingQueries, tenancyQueries } from './tenancy-queries.js';
@@ -43,9 +46,10 @@ export type GraphqlServices = {
   volumes: VolumesService;
   rebuilds: RebuildsService;
   placements: PlacementsService;
+  snapshots: SnapshotsService;
 };
 
-export function graphqlSchema({ volumes, rebuilds, placements }: GraphqlServices): GraphQLSchema {
+export function graphqlSchema({ volumes, rebuilds, placements, snapshots }: GraphqlServices): GraphQLSchema {
   const types = new GraphqlTypes();
   const volume = types.object(volumeSchema);
   const rebuild = types.object(rebuildSchema);
@@ -60,6 +64,7 @@ export function graphqlSchema({ volumes, rebuilds, placements }: GraphqlServices
         ...volumeQueries(types, volume, volumes),
         ...rebuildQueries(rebuild, rebuilds),
         ...placementQueries(types, placements),
+        ...snapshotQueries(types, snapshots),
       },
     }),
     mutation: new GraphQLObjectType<unknown, GraphqlContext>({
@@ -178,6 +183,23 @@ function rebuildQueries(rebuild: GraphQLObjectType, rebuilds: RebuildsService): 
       args: ids('clusterId', 'rebuildId'),
       schema: RebuildPath.schema,
       resolve: (tenant, path) => rebuilds.get(tenant, path),
+    }),
+  };
+}
+
+function snapshotQueries(types: GraphqlTypes, snapshots: SnapshotsService): Fields {
+  const snapshot = types.object(snapshotSchema);
+  return {
+    snapshots: volumeListField(snapshot, {
+      access: 'volume:read',
+      list: (tenant, path, request) => snapshots.list(tenant, path, request),
+      view: (view) => view,
+    }),
+    snapshot: field(snapshot, {
+      access: 'volume:read',
+      args: ids('clusterId', 'volumeId', 'snapshotId'),
+      schema: SnapshotPath.schema,
+      resolve: (tenant, path) => snapshots.get(tenant, path),
     }),
   };
 }

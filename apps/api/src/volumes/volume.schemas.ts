@@ -51,6 +51,10 @@ export class DetachBody extends dto(
   z.strictObject({ force: z.boolean().optional().describe('Do not wait for a holder that may be dead.') }),
 ) {}
 
+export class ExpandBody extends dto(
+  z.strictObject({ size: sizeSchema.describe('The new size, in bytes; a volume can only grow.') }),
+) {}
+
 /** For actions without parameters: an empty object, or no body at all. */
 export class NoBody extends dto(z.strictObject({})) {}
 
@@ -133,6 +137,25 @@ export const volumeSchema = z
     conditions: z.array(conditionSchema),
     replicas: z.array(replicaSchema),
     verification: verificationSchema.nullable(),
+    chain: z
+      .object({
+        headParentId: uuid.nullable().describe('The snapshot that the head stands on.'),
+        headBytes: bytes.describe('What was written since, when it was last looked at.'),
+        busy: z.string().describe('What is being done to the layers now; empty for nothing.'),
+      })
+      .nullable()
+      .describe('Null until the volume was attached for the first time.'),
+    task: z
+      .object({
+        kind: z.enum(['purge', 'revert', 'expand']),
+        size: bytes.nullable().describe('Of an expansion: the size it will have.'),
+        snapshotId: uuid.nullable().describe('Of a revert: to which snapshot.'),
+        state: z.enum(['waiting', 'running']),
+        error: z.string().nullable().describe('Why the last try failed.'),
+        requestedAt: time,
+      })
+      .nullable()
+      .describe('A change of all layers that was asked for and has not ended.'),
     lastDegradedAt: time.nullable(),
     generation: z.int(),
     observedGeneration: z.int(),
@@ -140,17 +163,6 @@ export const volumeSchema = z
     createdAt: time,
   })
   .meta({ id: 'Volume' });
-
-export const snapshotSchema = z
-  .object({
-    id: uuid,
-    volumeId: uuid,
-    name: z.string(),
-    origin: z.enum(['user', 'system']),
-    parentId: uuid.nullable(),
-    createdAt: time,
-  })
-  .meta({ id: 'Snapshot' });
 
 export const explanationSchema = z
   .object({
@@ -199,6 +211,5 @@ export class VolumeDto extends dto(volumeSchema) {}
 export class VolumePage extends dto(pageOf(volumeSchema, 'VolumeList')) {}
 export class ReplicaDto extends dto(replicaSchema) {}
 export class ReplicaPage extends dto(pageOf(replicaSchema, 'ReplicaList')) {}
-export class SnapshotPage extends dto(pageOf(snapshotSchema, 'SnapshotList')) {}
 export class VerificationDto extends dto(verificationSchema) {}
 export class ExplanationDto extends dto(explanationSchema) {}

@@ -1,12 +1,11 @@
 import { replicaState } from '@holdfast/core/model/replica.js';
-import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume, VolumeVerification } from '@holdfast/core/model/volume.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
 import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import type { z } from 'zod';
 import { isAllowed } from '../auth/permissions.js';
 import { conditionView, isoOrNull } from '../platform/schemas.js';
-import type { replicaSchema, snapshotSchema, verificationSchema, volumeSchema } from './volume.schemas.js';
+import type { replicaSchema, verificationSchema, volumeSchema } from './volume.schemas.js';
 
 export type VolumeView = z.infer<typeof volumeSchema>;
 export type ReplicaView = z.infer<typeof replicaSchema>;
@@ -40,6 +39,8 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     conditions: volume.conditions.map(conditionView),
     replicas: replicas.map(replicaView),
     verification: volume.verification === undefined ? null : verificationView(volume.verification),
+    chain: chainView(volume),
+    task: taskView(volume),
     lastDegradedAt: isoOrNull(volume.lastDegradedAt),
     generation: volume.generation,
     observedGeneration: volume.observedGeneration,
@@ -60,6 +61,24 @@ function attentionView({ attention }: Volume): VolumeView['attention'] {
   if (attention === undefined) return null;
   const { code, message, cures, since } = attention;
   return { code, message, cures: [...cures], since: since.toISOString() };
+}
+
+function chainView({ chain }: Volume): VolumeView['chain'] {
+  if (chain === undefined) return null;
+  const { headParentId, headBytes, busy } = chain;
+  return { headParentId: headParentId ?? null, headBytes, busy };
+}
+
+function taskView({ layerTask: task, epoch }: Volume): VolumeView['task'] {
+  if (task === undefined) return null;
+  return {
+    kind: task.kind,
+    size: task.kind === 'expand' ? task.sizeBytes : null,
+    snapshotId: task.kind === 'revert' ? task.snapshotId : null,
+    state: task.startedEpoch === epoch ? 'running' : 'waiting',
+    error: task.trouble?.message ?? null,
+    requestedAt: task.requestedAt.toISOString(),
+  };
 }
 
 export function replicaView({ replica, zone }: PlacedReplica): ReplicaView {
@@ -92,16 +111,5 @@ export function verificationView(verification: VolumeVerification): z.infer<type
     requestedAt: verification.requestedAt.toISOString(),
     finishedAt: isoOrNull(verification.finishedAt),
     replicas: verification.replicas.map((replica) => ({ ...replica })),
-  };
-}
-
-export function snapshotView(snapshot: Snapshot): z.infer<typeof snapshotSchema> {
-  return {
-    id: snapshot.id,
-    volumeId: snapshot.volumeId,
-    name: snapshot.name,
-    origin: snapshot.origin,
-    parentId: snapshot.parentId ?? null,
-    createdAt: snapshot.createdAt.toISOString(),
   };
 }

@@ -1,5 +1,4 @@
 import type { CreationTiming } from '@holdfast/database/creation/creation-queue.js';
-import { listSnapshots } from '@holdfast/database/queries/volumes.js';
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
@@ -7,20 +6,21 @@ import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
+import { RevertBody } from '../snapshots/snapshot.schemas.js';
 import {
   AttachBody,
   CreateVolumeBody,
   DetachBody,
+  ExpandBody,
   ExplanationDto,
   NoBody,
   PatchVolumeBody,
-  SnapshotPage,
   VerificationDto,
   VolumeDto,
   VolumePage,
   VolumePath,
 } from './volume.schemas.js';
-import { snapshotView, type VolumeView, verificationView, volumeView } from './volume.view.js';
+import { type VolumeView, verificationView, volumeView } from './volume.view.js';
 import { VolumesService } from './volumes.service.js';
 
 @Controller('api/v1/clusters/:clusterId/volumes')
@@ -122,6 +122,30 @@ export class VolumesController {
     return accepted(reply, view, view.state === 'detached');
   }
 
+  @Post(':volumeId/expand')
+  @Route({ access: 'volume:write', summary: 'Make an attached volume larger', answer: VolumeDto })
+  async expand(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: VolumePath,
+    @Body() { size }: ExpandBody,
+    @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const view = volumeView(await this.volumes.expand(tenant, path, size, ifVersion), tenant.actor.role);
+    return accepted(reply, view, view.size === size);
+  }
+
+  @Post(':volumeId/revert')
+  @Route({
+    access: 'volume:write',
+    summary: 'Make an attached volume read as it did when a snapshot was taken; no client may be connected',
+    answer: VolumeDto,
+    status: 202,
+  })
+  async revert(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() body: RevertBody) {
+    return volumeView(await this.volumes.revert(tenant, path, body.snapshotId), tenant.actor.role);
+  }
+
   @Post(':volumeId/verify')
   @Route({ access: 'volume:write', summary: 'Are all copies equal?', answer: VerificationDto })
   async verify(
@@ -156,14 +180,6 @@ export class VolumesController {
   })
   explainByPost(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() _body: NoBody) {
     return this.volumes.explain(tenant, path);
-  }
-
-  @Get(':volumeId/snapshots')
-  @Route({ access: 'volume:read', summary: "List a volume's snapshots", answer: SnapshotPage })
-  async snapshots(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Query() query: ListQuery) {
-    await this.volumes.get(tenant, path);
-    const page = await tenant.read((sql) => listSnapshots(sql, path, query));
-    return pageView(page, snapshotView);
   }
 }
 

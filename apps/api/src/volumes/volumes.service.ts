@@ -4,7 +4,9 @@ import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
 import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
+import { requestRevert } from '@holdfast/control/use-cases/snapshots.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import {
   asId,
@@ -12,6 +14,7 @@ import {
   compareIds,
   type NodeId,
   type ProjectId,
+  type SnapshotId,
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import type { VolumeVerification } from '@holdfast/core/model/volume.js';
@@ -102,6 +105,18 @@ export class VolumesService {
   async detach(tenant: Tenant, key: VolumeKey, force: boolean | undefined, ifVersion: number | undefined) {
     await this.get(tenant, key);
     await requestDetach(tenant.ports, { volumeId: key.volumeId, force, ifVersion });
+    return this.get(tenant, key);
+  }
+
+  async expand(tenant: Tenant, key: VolumeKey, sizeBytes: number, ifVersion: number | undefined) {
+    await this.get(tenant, key);
+    await requestExpand(tenant.ports, { volumeId: key.volumeId, sizeBytes, ifVersion });
+    return this.get(tenant, key);
+  }
+
+  async revert(tenant: Tenant, key: VolumeKey, snapshotId: SnapshotId) {
+    await this.get(tenant, key);
+    await requestRevert(tenant.ports, { volumeId: key.volumeId, snapshotId });
     return this.get(tenant, key);
   }
 

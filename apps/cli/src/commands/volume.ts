@@ -9,6 +9,7 @@ import type { Column } from '../output/table.js';
 import type { Node, Verification, Volume, VolumeExplanation } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
+import { addExpand, addRevert } from './volume-task.js';
 import { describeVerification, describeVolume, unplacedLines } from './volume-text.js';
 
 type NameOf = (nodeId: string | null) => string;
@@ -50,6 +51,8 @@ export function volumeCommand(): Command {
   addDetach(volume);
   addVerify(volume);
   addExplain(volume);
+  addExpand(volume);
+  addRevert(volume);
   addDelete(volume);
   return volume;
 }

@@ -1,4 +1,4 @@
-import type { Condition, Node, Replica, Volume } from '../types.js';
+import type { Condition, Node, Replica, Snapshot, Volume } from '../types.js';
 import type { Tone } from './table.js';
 
 /** A state as glyph and word, so that colour is never the only sign. */
@@ -27,6 +27,18 @@ export function robustnessLook(volume: Volume): Look {
 
 export function rebuildLook(state: string): Look {
   return REBUILD[state] ?? plain(state);
+}
+
+const SNAPSHOT: Record<string, Look> = {
+  creating: { text: '◐ creating', tone: 'busy' },
+  ready: { text: '✓ ready', tone: 'good' },
+  removing: { text: '◐ removing', tone: 'busy' },
+  removed: { text: '○ removed', tone: 'plain' },
+  failed: { text: '✕ failed', tone: 'bad' },
+};
+
+export function snapshotLook({ state }: Snapshot): Look {
+  return SNAPSHOT[state] ?? plain(state);
 }
 
 export function nodeLook(node: Node): Look {

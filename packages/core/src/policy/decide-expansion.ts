@@ -33,7 +33,7 @@ export function decideExpansion(view: VolumeView, sizeBytes: number): ExpansionD
     );
   }
   const growths = replicas.map((replica) => ({ replica, growthBytes: sizeBytes - replica.sizeBytes }));
-  const refusals = fleet.disks.flatMap((disk) => refusalOf(view, disk, growths));
+  const refusals = fleet.disks.flatMap((disk) => refusalOf(view, disk, growths)).sort();
   if (refusals.length > 0) {
     return refuse('volume.expansion_impossible', `${volume.name} can't grow: ${refusals.join('; ')}`, [
       'make room on these disks, or move the replicas to larger ones',
@@ -48,7 +48,7 @@ function refusalOf({ fleet }: VolumeView, disk: StorageDisk, growths: readonly G
   if (here.length === 0 || fitsExpansion(disk, growthBytes, spaceLimits(fleet.settings))) return [];
   const { storageAvailableBytes, storageScheduledBytes, storageMaximumBytes, storageReservedBytes } = disk;
   return [
-    `disk ${disk.name} of ${nodeName(fleet, disk.nodeId)} can't take ${formatBytes(growthBytes)} more ` +
+    `${nodeName(fleet, disk.nodeId)}/${disk.name} can't take ${formatBytes(growthBytes)} more ` +
       `(${formatBytes(storageAvailableBytes)} of ${formatBytes(storageMaximumBytes)} free, ` +
       `${formatBytes(storageScheduledBytes)} promised, ${formatBytes(storageReservedBytes)} reserved)`,
   ];

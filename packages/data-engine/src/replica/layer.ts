@@ -96,7 +96,7 @@ export class Layer {
     const pages = this.map.takeDirty();
     await this.data.syncData();
     if (pages.length === 0) return;
-    for (const { index, bytes } of pages) await this.mapFile.write([Buffer.from(bytes)], index * PAGE_BYTES);
+    for (const { first, run } of runsOfPages(pages)) await this.mapFile.write(run, first * PAGE_BYTES);
     await this.mapFile.syncData();
   }
 
@@ -153,6 +153,20 @@ async function openPart(file: string, expectedBytes: number, options: BlockFileO
   }
   await part.close();
   throw corrupt(`${path.basename(file)} has ${size} bytes instead of ${expectedBytes}`);
+}
+
+/** Pages side by side, so that each run of them is one write. */
+function runsOfPages(
+  pages: readonly { index: number; bytes: Uint8Array }[],
+): { first: number; run: Buffer[] }[] {
+  const runs: { first: number; run: Buffer[] }[] = [];
+  for (const { index, bytes } of [...pages].sort((a, b) => a.index - b.index)) {
+    const page = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    const last = runs.at(-1);
+    if (last !== undefined && last.first + last.run.length === index) last.run.push(page);
+    else runs.push({ first: index, run: [page] });
+  }
+  return runs;
 }
 
 async function loadMap(file: BlockFile, map: BlockMap): Promise<void> {

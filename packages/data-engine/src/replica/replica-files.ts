@@ -28,6 +28,8 @@ export async function makeReplicaDirectory(
 ): Promise<void> {
   const folder = path.join(diskPath, REPLICAS_FOLDER);
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
+  // Also when it was there: whoever made it may have died before its name was durable.
+  await syncDirectory(diskPath);
   const temporary = path.join(folder, `${NEW_PREFIX}${replicaId}`);
   await fs.rm(temporary, { recursive: true, force: true });
   await fs.mkdir(temporary, { mode: 0o700 });

@@ -1,12 +1,10 @@
 import type { ClusterId, DiskId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
-import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
-import { readSnapshot, type SnapshotRow } from '../rows/snapshot-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
 import type { Sql } from '../sql/scope.js';
-import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
+import { type ListRequest, listRows, type Page } from './list-rows.js';
 
 /** A replica with what people need to find it. */
 export type PlacedReplica = { replica: Replica; zone: string | undefined };
@@ -86,26 +84,4 @@ export async function findVolumesOn(
   );
   const found = await withReplicas(sql, rows.map(readVolume));
   return found.map(({ volume, replicas }) => ({ volume, replicas: replicas.map(({ replica }) => replica) }));
-}
-
-export async function listSnapshots(sql: Sql, key: VolumeKey, request: ListRequest): Promise<Page<Snapshot>> {
-  const fields = {
-    id: { sql: 's.id', type: 'id' },
-    name: { sql: 's.name', type: 'text' },
-    origin: { sql: 's.origin', type: 'text' },
-    createdAt: { sql: 's.created_at', type: 'time' },
-  } as const;
-  const page = await listRows<SnapshotRow>(
-    sql,
-    {
-      columns: 's.*',
-      from: 'snapshot s JOIN volume v ON v.id = s.volume_id',
-      key: fields.id,
-      fields,
-      defaultSort: 'createdAt',
-      where: { text: 's.volume_id = $1 AND v.cluster_id = $2', values: [key.volumeId, key.clusterId] },
-    },
-    request,
-  );
-  return mapPage(page, readSnapshot);
 }

@@ -1,0 +1,64 @@
+// What an agent with its host processes holds in memory: with many idle volumes, and for the map of a written one.
+import crypto from 'node:crypto';
+import { BenchStack, KIB, MIB, timed } from './stack.mjs';
+
+const GIB = 1024 * MIB;
+const VOLUMES = 50;
+const COPIES = 4;
+const IDLE_MS = 5_000;
+/** One write in each stretch that a page of the map covers, so that every page of it exists. */
+const PAGE_COVERS_BYTES = 128 * MIB;
+
+/** @param {{report: (figure: object) => void}} options */
+export async function run({ report }) {
+  await idle(report);
+  await mapOfOneTebibyte(report);
+}
+
+async function idle(report) {
+  const stack = await BenchStack.start(1);
+  try {
+    report(row('an agent alone', await stack.residentBytes(0)));
+    const clients = [];
+    for (let count = 0; count < VOLUMES; count += 1)
+      clients.push((await stack.volume(10 * GIB, COPIES, () => 0)).client);
+    for (const client of clients) {
+      await client.write(0, [crypto.randomBytes(4 * KIB)], 4 * KIB, { fua: true });
+      client.close();
+    }
+    await pause(IDLE_MS);
+    const name = `an agent with ${VOLUMES * COPIES} idle replicas and ${VOLUMES} idle engines`;
+    report({ ...row(name, await stack.residentBytes(0)), target: 1000, better: 'lower' });
+  } finally {
+    await stack.stop();
+  }
+}
+
+async function mapOfOneTebibyte(report) {
+  const sizeBytes = 1024 * GIB;
+  const stack = await BenchStack.start(1);
+  try {
+    const { client } = await stack.volume(sizeBytes, 1);
+    await client.write(0, [crypto.randomBytes(4 * KIB)], 4 * KIB, { fua: true });
+    const before = await stack.residentBytes(0);
+    const block = crypto.randomBytes(4 * KIB);
+    await timed(sizeBytes / PAGE_COVERS_BYTES, 8, (i) =>
+      client.write(i * PAGE_COVERS_BYTES, [block], block.length, { fua: false }),
+    );
+    await client.flush();
+    await pause(IDLE_MS);
+    const grown = (await stack.residentBytes(0)) - before;
+    report({ ...row('a layer of 1 TiB with every page of its map in use, more than an empty one', grown) });
+    client.close();
+  } finally {
+    await stack.stop();
+  }
+}
+
+function row(name, bytes) {
+  return { bench: 'memory', case: name, metric: 'PSS, all processes', value: bytes / 1e6, unit: 'MB' };
+}
+
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,180 @@
+import { GIB, TIB } from '@holdfast/core/model/bytes.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ApiFixture, type Json } from './api-fixture.js';
+
+let api: ApiFixture;
+let nodeId: string;
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+  for (const zone of ['a', 'b', 'c']) nodeId = await api.node(`node-${zone}`, `zone-${zone}`);
+});
+afterAll(() => api?.stop());
+
+/** As the worker would, once the engine runs. */
+async function anAttachedVolume(): Promise<Json> {
+  const volume = await api.createVolume();
+  await api.owner.query(
+    `UPDATE volume SET state = 'attached', attached_node_id = $2, epoch = 1, attachment = $3, endpoint = $4 WHERE id = $1`,
+    [
+      volume.id,
+      nodeId,
+      JSON.stringify({ nodeId, requestedAt: new Date() }),
+      JSON.stringify({ host: '127.0.0.1', port: 7420, exportName: `${volume.id}/secret` }),
+    ],
+  );
+  return volume;
+}
+
+const pathOf = (volume: Json) => `${api.volumes}/${volume.id}`;
+const post = (path: string, body: unknown = {}, headers: Record<string, string> = {}) =>
+  api.call('POST', path, { body, headers });
+
+/** As the worker would, once all copies have taken it and the head stands on it. */
+async function markTaken(volume: Json, snapshot: Json): Promise<void> {
+  await api.owner.query(
+    `UPDATE snapshot SET state = 'ready', size_bytes = 4096, checksums = $2 WHERE id = $1`,
+    [snapshot.id, JSON.stringify([{ replicaId: snapshot.id, checksum: 'ab' }])],
+  );
+  const chain = {
+    key: '1.1',
+    headParentId: snapshot.id,
+    headBytes: 0,
+    busy: '',
+    keptIds: [],
+    readAt: new Date(),
+  };
+  await api.owner.query('UPDATE volume SET chain = $2 WHERE id = $1', [volume.id, JSON.stringify(chain)]);
+}
+
+describe('snapshots', () => {
+  test('are asked for, shown with their place in the chain, and deleted', async () => {
+    const volume = await anAttachedVolume();
+    const snapshots = `${pathOf(volume)}/snapshots`;
+    const created = await post(snapshots, { name: 'before' });
+    expect(created).toMatchObject({
+      status: 201,
+      body: { name: 'before', origin: 'user', state: 'creating', parentId: null, checksum: null },
+    });
+    expect(created.headers.location).toBe(`/api/v1${snapshots}/${created.body.id}`);
+    const address = `${snapshots}/${created.body.id}`;
+    expect(await api.call('DELETE', address)).toMatchObject({
+      status: 409,
+      body: { code: 'snapshot.in_use' },
+    });
+    await markTaken(volume, created.body);
+    const shown = { state: 'ready', size: 4096, checksum: 'ab', isHeadParent: true };
+    expect((await api.call('GET', address)).body).toMatchObject(shown);
+    expect((await api.call('GET', snapshots)).body.items).toMatchObject([shown]);
+    expect((await api.call('GET', pathOf(volume))).body.chain).toEqual({
+      headParentId: created.body.id,
+      headBytes: 0,
+      busy: '',
+    });
+    expect(await post(`${address}/hash`)).toMatchObject({ status: 202, body: { isHashing: true } });
+    expect(await api.call('DELETE', address)).toMatchObject({ status: 202, body: { state: 'removing' } });
+    expect(await api.call('DELETE', address)).toMatchObject({ status: 202 });
+    expect(await post(`${address}/hash`)).toMatchObject({ status: 409, body: { code: 'snapshot.in_use' } });
+  });
+
+  test('need an attached volume', async () => {
+    const volume = await api.createVolume();
+    for (const [path, body] of [
+      ['snapshots', { name: 's' }],
+      ['snapshots/purge', {}],
+      ['expand', { size: 2 * GIB }],
+    ] as const) {
+      const answer = await post(`${pathOf(volume)}/${path}`, body);
+      expect(answer).toMatchObject({ status: 409, body: { code: 'volume.not_attached' } });
+    }
+  });
+
+  test('have a name of their own, or else the time; of two at once with one name one wins', async () => {
+    const volume = await anAttachedVolume();
+    const path = `${pathOf(volume)}/snapshots`;
+    const both = await Promise.all([post(path, { name: 'twin' }), post(path, { name: 'twin' })]);
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
+    expect(both.find(({ status }) => status === 409)?.body.code).toBe('snapshot.name_taken');
+    expect((await post(path)).body.name).toMatch(/^\d{4}-\d\d-\d\dT/);
+    expect(await post(path, { name: 'a b' })).toMatchObject({ status: 422 });
+  });
+
+  test('are taken once for one Idempotency-Key', async () => {
+    const volume = await anAttachedVolume();
+    const path = `${pathOf(volume)}/snapshots`;
+    const key = { 'idempotency-key': `key-${volume.id}` };
+    const [first, second] = [await post(path, { name: 'k' }, key), await post(path, { name: 'k' }, key)];
+    expect(second.body.id).toBe(first.body.id);
+    expect((await api.call('GET', path)).body.items).toHaveLength(1);
+  });
+
+  test('another volume does not have them', async () => {
+    const [volume, other] = [await anAttachedVolume(), await anAttachedVolume()];
+    const { body } = await post(`${pathOf(volume)}/snapshots`, { name: 's' });
+    const elsewhere = await api.call('GET', `${pathOf(other)}/snapshots/${body.id}`);
+    expect(elsewhere).toMatchObject({ status: 404, body: { code: 'snapshot.not_found' } });
+    const revert = await post(`${pathOf(other)}/revert`, { snapshotId: body.id });
+    expect(revert).toMatchObject({ status: 404, body: { code: 'snapshot.not_found' } });
+  });
+
+  test('are read by GraphQL too', async () => {
+    const volume = await anAttachedVolume();
+    const { body } = await post(`${pathOf(volume)}/snapshots`, { name: 'graph' });
+    const query = `query ($c: ID!, $v: ID!) {
+      snapshots(clusterId: $c, volumeId: $v) { edges { node { id name state isHeadParent } } } }`;
+    const answer = await api.app.fastify.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { authorization: `Bearer ${api.seed.token}` },
+      payload: { query, variables: { c: api.seed.clusterId, v: volume.id } },
+    });
+    expect(answer.json().data.snapshots.edges).toEqual([
+      { node: { id: body.id, name: 'graph', state: 'creating', isHeadParent: false } },
+    ]);
+  });
+});
+
+describe('changes of all layers', () => {
+  test('an expansion books its space at once and shows what it waits for; another is refused meanwhile', async () => {
+    const volume = await anAttachedVolume();
+    const path = pathOf(volume);
+    expect(await post(`${path}/expand`, { size: GIB })).toMatchObject({ status: 200, body: { task: null } });
+    const asked = await post(`${path}/expand`, { size: 2 * GIB });
+    expect(asked).toMatchObject({
+      status: 202,
+      body: { size: GIB, task: { kind: 'expand', size: 2 * GIB, state: 'waiting', error: null } },
+    });
+    const replicas = await api.call('GET', `${path}/replicas`);
+    expect(replicas.body.items?.map(({ size }) => size)).toEqual([2 * GIB, 2 * GIB, 2 * GIB]);
+    expect(await post(`${path}/expand`, { size: 2 * GIB })).toMatchObject({ status: 202 });
+    expect(await post(`${path}/expand`, { size: 3 * GIB })).toMatchObject({
+      status: 409,
+      body: { code: 'volume.busy' },
+    });
+    expect(await post(`${path}/snapshots/purge`)).toMatchObject({
+      status: 409,
+      body: { code: 'volume.busy' },
+    });
+  });
+
+  test('an expansion that does not fit says on which disks, and one that shrinks is wrong', async () => {
+    const volume = await anAttachedVolume();
+    const refused = await post(`${pathOf(volume)}/expand`, { size: TIB });
+    expect(refused).toMatchObject({ status: 409, body: { code: 'volume.expansion_impossible' } });
+    expect(refused.body.detail).toMatch(
+      /node-a\S* can't take .*node-b\S* can't take .*node-c\S* can't take /,
+    );
+    expect(await post(`${pathOf(volume)}/expand`, { size: GIB / 2 })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '/size' }] },
+    });
+  });
+
+  test('a purge is asked for once', async () => {
+    const volume = await anAttachedVolume();
+    for (let count = 0; count < 2; count += 1) {
+      const asked = await post(`${pathOf(volume)}/snapshots/purge`);
+      expect(asked).toMatchObject({ status: 202, body: { task: { kind: 'purge' } } });
+    }
+  });
+});

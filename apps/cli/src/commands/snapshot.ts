@@ -1,0 +1,167 @@
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { Command } from 'commander';
+import { Context, print, remark } from '../context.js';
+import { CliError, EXIT } from '../exit-codes.js';
+import { formatItem, formatList } from '../output/format.js';
+import { age } from '../output/quantities.js';
+import { snapshotLook } from '../output/states.js';
+import type { Column } from '../output/table.js';
+import type { Snapshot, Volume } from '../types.js';
+import { waitFor } from '../wait.js';
+import { waitForTask } from './volume-task.js';
+
+function columns(snapshots: readonly Snapshot[], now: Date): Column<Snapshot>[] {
+  const nameOf = (id: string | null) => snapshots.find((snapshot) => snapshot.id === id)?.name ?? '-';
+  return [
+    { header: 'name', cell: ({ name, isHeadParent }) => (isHeadParent ? `${name} ← head` : name) },
+    {
+      header: 'state',
+      cell: (snapshot) => snapshotLook(snapshot).text,
+      tone: (snapshot) => snapshotLook(snapshot).tone,
+    },
+    { header: 'made by', cell: ({ origin }) => origin },
+    { header: 'stands on', cell: ({ parentId }) => nameOf(parentId) },
+    { header: 'size', cell: ({ size }) => formatBytes(size), align: 'right' },
+    { header: 'checksum', cell: ({ checksum }) => checksum?.slice(0, 12) ?? '-' },
+    { header: 'age', cell: ({ createdAt }) => age(createdAt, now), align: 'right' },
+    { header: 'note', cell: ({ error }) => error ?? '' },
+    { header: 'id', cell: ({ id }) => id, wide: true },
+  ];
+}
+
+export function snapshotCommand(): Command {
+  const snapshot = new Command('snapshot').alias('snapshots').description('snapshots of attached volumes');
+  addList(snapshot);
+  addCreate(snapshot);
+  addGet(snapshot);
+  addDelete(snapshot);
+  addHash(snapshot);
+  addPurge(snapshot);
+  return snapshot;
+}
+
+function addList(snapshot: Command): void {
+  snapshot
+    .command('list')
+    .argument('<volume>', 'name or id')
+    .description("a volume's snapshots, oldest first, and which one the head stands on")
+    .action(async (name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const all = await context.api.list<Snapshot>(await pathOf(context, name));
+      print(formatList(all, columns(all, context.now), context.output));
+    });
+}
+
+function addCreate(snapshot: Command): void {
+  snapshot
+    .command('create')
+    .argument('<volume>', 'name or id')
+    .argument('[name]', 'unique in the volume (default: the time)')
+    .option('--no-wait', 'return before it is taken')
+    .description('freeze what an attached volume holds now')
+    .action(
+      async (volume: string, name: string | undefined, options: { wait: boolean }, command: Command) => {
+        const context = new Context(command);
+        const path = await pathOf(context, volume);
+        let taken = await context.api.post<Snapshot>(path, name === undefined ? {} : { name });
+        const read = () => context.api.get<Snapshot>(`${path}/${taken.id}`);
+        if (options.wait) {
+          taken = await waitFor(
+            read,
+            ({ state }) => state !== 'creating',
+            context.timeoutMs,
+            'taking the snapshot',
+          );
+        }
+        if (taken.state === 'failed') throw new CliError(EXIT.conflict, taken.error ?? 'it can not be taken');
+        print(formatItem(taken, () => `${taken.name}: ${taken.state}`, context.output));
+      },
+    );
+}
+
+function addGet(snapshot: Command): void {
+  snapshot
+    .command('get')
+    .argument('<volume>', 'name or id')
+    .argument('<snapshot>', 'name or id')
+    .description('one snapshot')
+    .action(async (volume: string, name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const { found, all } = await find(context, volume, name);
+      const text = () => formatList([found], columns(all, context.now), context.output);
+      print(formatItem(found, text, context.output));
+    });
+}
+
+function addDelete(snapshot: Command): void {
+  snapshot
+    .command('delete')
+    .argument('<volume>', 'name or id')
+    .argument('<snapshots...>', 'names or ids')
+    .description('delete snapshots; a purge follows by itself once the volume has all its copies')
+    .action(async (volume: string, names: string[], _options: object, command: Command) => {
+      const context = new Context(command);
+      for (const name of names) {
+        const { found, path } = await find(context, volume, name);
+        await context.api.delete(`${path}/${found.id}`);
+        remark(`${found.name} deleted`);
+      }
+    });
+}
+
+function addHash(snapshot: Command): void {
+  snapshot
+    .command('hash')
+    .argument('<volume>', 'name or id')
+    .argument('<snapshot>', 'name or id')
+    .option('--force', 'also where nothing has changed since it was last hashed')
+    .option('--no-wait', 'return before it is hashed')
+    .description('hash it on every copy; a copy that is damaged is dropped and rebuilt')
+    .action(
+      async (volume: string, name: string, options: { force?: boolean; wait: boolean }, command: Command) => {
+        const context = new Context(command);
+        const { found, path } = await find(context, volume, name);
+        const address = `${path}/${found.id}`;
+        let hashed = await context.api.post<Snapshot>(`${address}/hash`, { force: options.force === true });
+        const read = () => context.api.get<Snapshot>(address);
+        if (options.wait)
+          hashed = await waitFor(read, ({ isHashing }) => !isHashing, context.timeoutMs, 'hashing');
+        if (hashed.error !== null) throw new CliError(EXIT.unsatisfied, hashed.error);
+        print(formatItem(hashed, () => `${hashed.name}: ${hashed.checksum ?? '-'}`, context.output));
+      },
+    );
+}
+
+function addPurge(snapshot: Command): void {
+  snapshot
+    .command('purge')
+    .argument('<volume>', 'name or id')
+    .option('--no-wait', 'return before it has ended')
+    .description('take out deleted snapshots and what rebuilds have left behind')
+    .action(async (name: string, options: { wait: boolean }, command: Command) => {
+      const context = new Context(command);
+      const path = await pathOf(context, name);
+      let volume = await context.api.post<Volume>(`${path}/purge`);
+      if (options.wait) volume = await waitForTask(context, volume.id, 'purging');
+      print(formatItem(volume, () => `${volume.name}: purged`, context.output));
+    });
+}
+
+async function pathOf(context: Context, volume: string): Promise<string> {
+  const { id } = await context.volume(volume);
+  return `${await context.clusterPath()}/volumes/${id}/snapshots`;
+}
+
+/** A live snapshot of that name before a deleted one; an id names exactly one. */
+export async function find(
+  context: Context,
+  volume: string,
+  nameOrId: string,
+): Promise<{ found: Snapshot; all: Snapshot[]; path: string }> {
+  const path = await pathOf(context, volume);
+  const all = await context.api.list<Snapshot>(path);
+  const named = all.filter(({ id, name }) => id === nameOrId || name === nameOrId);
+  const found = named.find(({ state }) => state === 'ready' || state === 'creating') ?? named[0];
+  if (found === undefined) throw new CliError(EXIT.notFound, `${volume} has no snapshot ${nameOrId}`);
+  return { found, all, path };
+}

@@ -1,0 +1,64 @@
+import { Command } from 'commander';
+import { Context, print } from '../context.js';
+import { CliError, EXIT } from '../exit-codes.js';
+import { formatItem } from '../output/format.js';
+import { parseSize } from '../output/quantities.js';
+import type { ClusterEvent, Volume } from '../types.js';
+import { waitFor } from '../wait.js';
+import { find } from './snapshot.js';
+
+/** Waits until nothing is to be done to the volume's layers any more; fails with the reason when it was given up. */
+export async function waitForTask(context: Context, volumeId: string, what: string): Promise<Volume> {
+  const cluster = await context.clusterPath();
+  const path = `${cluster}/volumes/${volumeId}`;
+  const started = context.now;
+  const done = await waitFor(
+    () => context.api.get<Volume>(path),
+    ({ task }) => task === null,
+    context.timeoutMs,
+    what,
+  );
+  const failures = await context.api.get<{ items: ClusterEvent[] }>(`${cluster}/events`, {
+    filter: `volumeId=${volumeId} AND type=VolumeTaskFailed`,
+    limit: 1,
+  });
+  const [failure] = failures.items;
+  if (failure !== undefined && Date.parse(failure.at) >= started.getTime()) {
+    throw new CliError(EXIT.conflict, failure.message);
+  }
+  return done;
+}
+
+export function addExpand(volume: Command): void {
+  volume
+    .command('expand')
+    .argument('<volume>', 'name or id')
+    .requiredOption('--size <size>', 'the new size: bytes, or with Ki, Mi, Gi, Ti')
+    .option('--no-wait', 'return before all copies have grown')
+    .description('make an attached volume larger while it is in use')
+    .action(async (name: string, options: { size: string; wait: boolean }, command: Command) => {
+      const context = new Context(command);
+      const { id } = await context.volume(name);
+      const path = `${await context.clusterPath()}/volumes/${id}`;
+      let grown = await context.api.post<Volume>(`${path}/expand`, { size: parseSize(options.size) });
+      if (options.wait) grown = await waitForTask(context, id, 'expanding');
+      print(formatItem(grown, () => `${grown.name}: ${grown.size} bytes`, context.output));
+    });
+}
+
+export function addRevert(volume: Command): void {
+  volume
+    .command('revert')
+    .argument('<volume>', 'name or id')
+    .argument('<snapshot>', 'name or id')
+    .option('--no-wait', 'return before it is done')
+    .description('make an attached volume read as it did then; no client may be connected')
+    .action(async (name: string, snapshot: string, options: { wait: boolean }, command: Command) => {
+      const context = new Context(command);
+      const { found } = await find(context, name, snapshot);
+      const path = `${await context.clusterPath()}/volumes/${found.volumeId}`;
+      let reverted = await context.api.post<Volume>(`${path}/revert`, { snapshotId: found.id });
+      if (options.wait) reverted = await waitForTask(context, found.volumeId, 'reverting');
+      print(formatItem(reverted, () => `${reverted.name}: reads as snapshot ${found.name}`, context.output));
+    });
+}

@@ -1,0 +1,140 @@
+/**
+ * Snapshots over the public surface only, on real processes and real bytes: taken, hashed, reverted to, deleted and
+ * purged; and the volume grown while it is in use.
+ */
+import { GIB, MIB } from '@holdfast/core/model/bytes.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { LocalStack } from '@holdfast/testkit/local-stack.js';
+import { connectNbd } from '@holdfast/testkit/nbd-workload.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 180_000;
+
+type Snapshot = {
+  id: string;
+  name: string;
+  state: string;
+  origin: string;
+  size: number;
+  parentId: string | null;
+  checksum: string | null;
+  isHeadParent: boolean;
+};
+type Volume = { id: string; size: number; task: object | null; endpoint: { nbdUri: string } | null };
+
+let stack: LocalStack;
+
+beforeAll(async () => {
+  stack = await LocalStack.start();
+  await stack.cliJson('volume', 'create', 'pg-data', '--size', '1Gi', '--replicas', '3');
+  await stack.cliJson('volume', 'attach', 'pg-data', '--node', 'node-1');
+}, STORY_TIMEOUT_MS);
+
+afterAll(async () => {
+  await stack?.destroy();
+}, STORY_TIMEOUT_MS);
+
+const volume = () => stack.cliJson<Volume>('volume', 'get', 'pg-data');
+const snapshots = async () =>
+  (await stack.cliJson<{ items: Snapshot[] }>('snapshot', 'list', 'pg-data')).items;
+
+async function write(fill: number): Promise<void> {
+  const client = await connectNbd((await volume()).endpoint?.nbdUri ?? '');
+  await client.write(0, [Buffer.alloc(MIB, fill)], MIB, { fua: true });
+  client.close();
+}
+
+async function firstByte(): Promise<number | undefined> {
+  const client = await connectNbd((await volume()).endpoint?.nbdUri ?? '');
+  const [first] = Buffer.concat(await client.read(0, 4096));
+  client.close();
+  return first;
+}
+
+describe('the snapshots of a volume', () => {
+  test(
+    'are taken in order, with their sizes and where the head stands',
+    async () => {
+      await write(1);
+      await stack.cliJson('snapshot', 'create', 'pg-data', 'one');
+      await write(2);
+      await stack.cliJson('snapshot', 'create', 'pg-data', 'two');
+      await write(3);
+      const [one, two] = await snapshots();
+      expect(one).toMatchObject({ name: 'one', state: 'ready', origin: 'user', parentId: null, size: MIB });
+      expect(two).toMatchObject({ name: 'two', state: 'ready', parentId: one?.id, isHeadParent: true });
+      const { stdout } = await stack.cli('snapshot', 'list', 'pg-data');
+      expect(stdout).toMatch(/two ← head +✓ ready +user +one +1 MiB/);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test('are hashed on every copy, which agree', async () => {
+    const hashed = await stack.cliJson<Snapshot>('snapshot', 'hash', 'pg-data', 'one');
+    expect(hashed.checksum).toMatch(/^[0-9a-f]{64,}$/);
+  });
+
+  test('refuse a second one of that name', async () => {
+    const { exitCode, stderr } = await stack.cli('snapshot', 'create', 'pg-data', 'one');
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain('has a snapshot named one');
+  });
+
+  test(
+    'are reverted to, and what came after is still there to go back to',
+    async () => {
+      expect(await firstByte()).toBe(3);
+      expect((await stack.cli('volume', 'revert', 'pg-data', 'one')).exitCode).toBe(0);
+      expect(await firstByte()).toBe(1);
+      expect((await stack.cli('volume', 'revert', 'pg-data', 'two')).exitCode).toBe(0);
+      expect(await firstByte()).toBe(2);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'are not reverted to under a client',
+    async () => {
+      const client = await connectNbd((await volume()).endpoint?.nbdUri ?? '');
+      const { exitCode, stderr } = await stack.cli('volume', 'revert', 'pg-data', 'one');
+      client.close();
+      expect([exitCode, stderr]).toEqual([6, expect.stringContaining('a client is connected')]);
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'are gone once they are deleted, and the volume reads the same',
+    async () => {
+      expect((await stack.cli('snapshot', 'delete', 'pg-data', 'one')).exitCode).toBe(0);
+      await eventually(
+        'the purge has taken it out',
+        snapshots,
+        (all) => all.every(({ name }) => name !== 'one'),
+        30_000,
+      );
+      expect(await firstByte()).toBe(2);
+    },
+    STORY_TIMEOUT_MS,
+  );
+});
+
+test(
+  'the volume grows while it is in use, and keeps what it holds',
+  async () => {
+    const grown = await stack.cliJson<Volume>('volume', 'expand', 'pg-data', '--size', '2Gi');
+    expect(grown).toMatchObject({ size: 2 * GIB, task: null });
+    expect(await firstByte()).toBe(2);
+    const client = await connectNbd(grown.endpoint?.nbdUri ?? '');
+    await client.write(2 * GIB - MIB, [Buffer.alloc(MIB, 9)], MIB, { fua: true });
+    client.close();
+    const refused = await stack.cli('volume', 'expand', 'pg-data', '--size', '900Gi');
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      6,
+      expect.stringContaining("node-1/disk-1 can't take"),
+    ]);
+    await stack.cliJson('volume', 'detach', 'pg-data');
+    expect(await stack.cliJson('volume', 'verify', 'pg-data')).toMatchObject({ equal: true });
+  },
+  STORY_TIMEOUT_MS,
+);

@@ -1,0 +1,185 @@
+import crypto from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { CrashHistory } from '../../test/crash-history.js';
+import { CrashRecorder } from '../../test/crash-recorder.js';
+
+const MIB = 1024 * 1024;
+const SIZE = 40 * MIB;
+const random = new SeededRandom(1);
+const bytes = (blocks: number) => random.bytes(blocks * 4096);
+
+let folder: string;
+/** In memory where there is such a place: thousands of small folders are made and removed. */
+let scratch: string;
+beforeEach(async () => {
+  folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-power-'));
+  scratch = await fs.mkdtemp('/dev/shm/holdfast-power-').catch(() => folder);
+});
+afterEach(async () => {
+  await fs.rm(folder, { recursive: true, force: true });
+  await fs.rm(scratch, { recursive: true, force: true });
+});
+
+type History = (copy: CrashHistory) => Promise<void>;
+
+const HISTORIES: Record<string, History> = {
+  'writes, flushes and FUA': async (copy) => {
+    await Promise.all([copy.write(0, bytes(3)), copy.write(5, bytes(2))]);
+    await copy.flush();
+    await copy.write(1, bytes(1));
+    await copy.write(6, bytes(2), true);
+    await Promise.all([copy.write(0, bytes(1)), copy.flush(), copy.write(9, bytes(4))]);
+    await copy.zero(0, 2);
+    await copy.flush();
+  },
+  'a snapshot, and writes over it': async (copy) => {
+    await copy.write(0, bytes(6));
+    await copy.snapshot('11111111-1111-4111-8111-111111111111');
+    await copy.write(2, bytes(2));
+    await copy.zero(4, 1);
+    await copy.flush();
+    await copy.write(0, bytes(1), true);
+  },
+  'marks: settled, and written to again': async (copy) => {
+    await copy.write(0, bytes(2));
+    await copy.settle();
+    await copy.write(1, bytes(2));
+    await copy.flush();
+    await copy.settle();
+    await copy.open(2);
+    await copy.write(3, bytes(1));
+  },
+  'a revert': async (copy) => {
+    const id = '11111111-1111-4111-8111-111111111111';
+    await copy.write(0, bytes(4));
+    await copy.snapshot(id);
+    await copy.write(1, bytes(4));
+    await copy.settle();
+    await copy.revert(id);
+    await copy.write(2, bytes(1), true);
+  },
+  'two layers that are merged': async (copy) => {
+    const ids = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const;
+    for (const id of ids) {
+      await copy.write(id === ids[0] ? 0 : 2, bytes(4));
+      await copy.snapshot(id);
+    }
+    await copy.write(1, bytes(1), true);
+    await copy.purge(ids[0]);
+    await copy.write(3, bytes(1), true);
+  },
+  'a layer pruned beneath the head': async (copy) => {
+    const id = '11111111-1111-4111-8111-111111111111';
+    await copy.write(0, bytes(6));
+    await copy.snapshot(id);
+    await copy.write(2, bytes(3));
+    await copy.purge(id);
+    await copy.write(0, bytes(1), true);
+  },
+  'an expansion': async (copy) => {
+    await copy.write(0, bytes(2));
+    await copy.snapshot('11111111-1111-4111-8111-111111111111', SIZE + 300 * MIB);
+    await copy.write(1, bytes(2), true);
+  },
+  'becoming the target of a rebuild': async (copy) => {
+    await copy.write(0, bytes(2));
+    await copy.snapshot('11111111-1111-4111-8111-111111111111');
+    await copy.write(1, bytes(2));
+    await copy.prepare();
+  },
+};
+
+type Outcome = { states: number; violations: Set<string> };
+
+async function cutEverywhere(
+  history: History,
+  ignoresSync?: (file: string, isFolder: boolean) => boolean,
+): Promise<Outcome> {
+  const disk = path.join(folder, 'disk');
+  await fs.mkdir(disk);
+  const recorder = new CrashRecorder(disk, ignoresSync);
+  const copy = new CrashHistory(disk, recorder, SIZE);
+  recorder.start();
+  try {
+    await copy.create();
+    await history(copy);
+  } finally {
+    recorder.stop();
+  }
+  const whole = path.join(folder, 'whole');
+  await recorder.materialise(recorder.whole(), whole);
+  expect(await listing(whole)).toEqual(await listing(disk));
+  await copy.replica.close();
+
+  const violations = new Set<string>();
+  let states = 0;
+  for (const state of recorder.states(new SeededRandom(7))) {
+    const after = path.join(scratch, crypto.randomUUID());
+    await recorder.materialise(state, after);
+    const wrong = await copy.check(state.at, after);
+    if (wrong !== '') violations.add(wrong);
+    states += 1;
+    await fs.rm(after, { recursive: true });
+    // A planted fault has been found: the rest would say the same.
+    if (ignoresSync !== undefined && violations.size > 0) break;
+  }
+  return { states, violations };
+}
+
+/** Every file with a hash of its bytes. */
+async function listing(at: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const entry of await fs.readdir(at, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const file = path.join(entry.parentPath, entry.name);
+    const hash = crypto.createHash('sha256').update(await fs.readFile(file));
+    found[path.relative(at, file)] = hash.digest('hex');
+  }
+  return found;
+}
+
+describe('a power cut at any moment leaves a copy with all that it has acknowledged', () => {
+  test.each(Object.keys(HISTORIES))('%s', async (name) => {
+    const { states, violations } = await cutEverywhere(HISTORIES[name] as History);
+    expect([...violations]).toEqual([]);
+    expect(states).toBeGreaterThan(200);
+  });
+});
+
+/** A program that forgets one kind of sync. */
+describe('the recorder finds', () => {
+  test.each<{ fault: string; history: string; ignores: (file: string, isFolder: boolean) => boolean }>([
+    {
+      fault: 'folders that are not synced',
+      history: 'a snapshot, and writes over it',
+      ignores: (_, isFolder) => isFolder,
+    },
+    {
+      fault: 'data that is not synced',
+      history: 'writes, flushes and FUA',
+      ignores: (file) => file.endsWith('.img'),
+    },
+    {
+      fault: 'maps that are not synced',
+      history: 'writes, flushes and FUA',
+      ignores: (file) => file.endsWith('.map') && !file.endsWith('intent.map'),
+    },
+    {
+      fault: 'marks that are not synced',
+      history: 'marks: settled, and written to again',
+      ignores: (file) => file.endsWith('intent.map'),
+    },
+    {
+      fault: 'metadata that is renamed before it is synced',
+      history: 'a revert',
+      ignores: (file) => file.endsWith('.tmp'),
+    },
+  ])('$fault', async ({ history, ignores }) => {
+    const { violations } = await cutEverywhere(HISTORIES[history] as History, ignores);
+    expect(violations.size).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,218 @@
+/** A copy that is worked with under a recorder, and what is promised about it from each moment on. */
+import crypto from 'node:crypto';
+import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+import { compareRecords } from '@holdfast/core/model/copy-record.js';
+import { BlockModel } from '@holdfast/testkit/block-model.js';
+import { contiguous } from '../src/nbd/export.js';
+import { Replica } from '../src/replica/replica.js';
+import type { CrashRecorder } from './crash-recorder.js';
+
+const BLOCK_BYTES = 4096;
+/** The part of the device that is written and compared. */
+export const WINDOW_BYTES = 16 * BLOCK_BYTES;
+
+/** What must hold of the copy after a cut between this moment and the next one. */
+type Promised = {
+  at: number;
+  exists: boolean;
+  blocks: readonly (readonly Buffer[])[];
+  sizes: readonly number[];
+  epoch: number;
+  record: CopyRecord | null;
+  /** True while a rebuild fills it, from its very start on: then nothing is promised of its bytes. */
+  isTarget: boolean;
+  /** What the window may hold while its region is not marked as perhaps different from other copies. */
+  clean: readonly Buffer[];
+  /** Frozen layers that must be there, and those that may be; each reads so. */
+  snapshots: ReadonlyMap<string, Buffer>;
+  perhaps: ReadonlyMap<string, Buffer>;
+};
+
+export class CrashHistory {
+  readonly replicaId = crypto.randomUUID();
+  private readonly model = new BlockModel(WINDOW_BYTES);
+  private readonly promises: Promised[] = [];
+  private state: Omit<Promised, 'at' | 'blocks'>;
+  private opened: Replica | undefined;
+
+  constructor(
+    private readonly disk: string,
+    private readonly recorder: CrashRecorder,
+    private readonly sizeBytes: number,
+  ) {
+    this.state = {
+      exists: false,
+      sizes: [sizeBytes],
+      epoch: 0,
+      record: null,
+      isTarget: false,
+      clean: [Buffer.alloc(WINDOW_BYTES)],
+      snapshots: new Map(),
+      perhaps: new Map(),
+    };
+    this.promise();
+  }
+
+  get replica(): Replica {
+    if (this.opened === undefined) throw new Error('the copy is not open');
+    return this.opened;
+  }
+
+  async create(): Promise<void> {
+    const { replicaId, sizeBytes } = this;
+    const [volumeId, diskId] = [crypto.randomUUID(), crypto.randomUUID()];
+    await Replica.create(this.disk, {
+      replicaId,
+      volumeId,
+      diskId,
+      sizeBytes,
+      secret: 'a-secret-of-sixteen',
+      record: recordOf(0),
+    });
+    this.promise({ exists: true, record: recordOf(0) });
+    this.opened = await Replica.open(this.disk, replicaId);
+    await this.open(1);
+  }
+
+  async open(epoch: number): Promise<void> {
+    await this.replica.fence(epoch);
+    this.promise({ epoch });
+    await this.replica.storeRecord(recordOf(epoch));
+    this.promise({ record: recordOf(epoch) });
+  }
+
+  async write(block: number, bytes: Buffer, fua = false): Promise<void> {
+    const offset = block * BLOCK_BYTES;
+    this.model.writing(offset, bytes);
+    this.promise();
+    await this.replica.write(offset, [bytes], bytes.length, { fua, epoch: this.state.epoch });
+    if (fua) this.model.wroteForGood(offset, bytes);
+    else this.model.wrote(offset, bytes);
+    this.promise();
+  }
+
+  async zero(block: number, count: number): Promise<void> {
+    const offset = block * BLOCK_BYTES;
+    const zeros = Buffer.alloc(count * BLOCK_BYTES);
+    this.model.writing(offset, zeros);
+    this.promise();
+    const options = { fua: false, mayPunch: true, epoch: this.state.epoch };
+    await this.replica.writeZeroes(offset, zeros.length, options);
+    this.model.wrote(offset, zeros);
+    this.promise();
+  }
+
+  async flush(): Promise<void> {
+    const moment = this.model.moment(true);
+    await this.replica.flush();
+    this.model.flushed(moment);
+    this.promise();
+  }
+
+  async settle(): Promise<void> {
+    const now = this.model.contents();
+    this.promise({ clean: [...this.state.clean, now] });
+    await this.replica.settle();
+    this.model.replace(now);
+    this.promise({ clean: [now] });
+  }
+
+  async snapshot(id: string, sizeBytes = this.sizeBytes): Promise<void> {
+    const now = this.model.contents();
+    this.promise({ perhaps: new Map([[id, now]]), sizes: [...this.state.sizes, sizeBytes] });
+    const layer = { id, name: id, origin: 'user' as const, createdAt: '', drop: null };
+    await this.replica.snapshot(layer, sizeBytes);
+    this.model.replace(now);
+    const snapshots = new Map([...this.state.snapshots, [id, now] as const]);
+    this.promise({ perhaps: new Map(), snapshots, sizes: [sizeBytes] });
+  }
+
+  async revert(id: string): Promise<void> {
+    const then = this.state.snapshots.get(id) ?? Buffer.alloc(0);
+    this.model.writing(0, then);
+    this.promise();
+    await this.replica.revert(id, crypto.randomUUID());
+    this.model.replace(then);
+    this.promise();
+  }
+
+  async purge(id: string): Promise<void> {
+    const snapshots = new Map(this.state.snapshots);
+    snapshots.delete(id);
+    // Nobody reads a layer by itself that is on its way out.
+    this.promise({ snapshots });
+    await this.replica.markRemoved(id);
+    for (let next: number | null = 0; next !== null; ) next = await this.replica.purge(id, next);
+    this.promise();
+  }
+
+  /** Becomes a rebuild's target that starts from what it has. */
+  async prepare(): Promise<void> {
+    this.promise({ isTarget: true });
+    const { layers } = this.replica.metadata;
+    const adopted = layers
+      .slice(0, -1)
+      .map(({ file: _, checksum: __, ...layer }) => ({ ...layer, from: layer.id }));
+    const parent = layers.at(-1)?.parentId ?? null;
+    await this.replica.prepare(crypto.randomUUID(), adopted, parent, this.replica.sizeBytes);
+    this.promise({ record: null });
+  }
+
+  /** @returns what is wrong with the copy that a cut at that moment left on the disk; empty when nothing is */
+  async check(at: number, disk: string): Promise<string> {
+    const promised = this.promises.findLast((one) => one.at < at);
+    if (promised === undefined) return '';
+    let replica: Replica;
+    try {
+      replica = await Replica.open(disk, this.replicaId);
+    } catch (error) {
+      return promised.exists ? `it does not open: ${String(error)}` : '';
+    }
+    try {
+      return (await wrongWith(replica, promised)) ?? '';
+    } finally {
+      await replica.close();
+    }
+  }
+
+  private promise(change: Partial<typeof this.state> = {}): void {
+    this.state = { ...this.state, ...change };
+    this.promises.push({ ...this.state, blocks: this.model.possibleContents(), at: this.recorder.now() });
+  }
+}
+
+async function wrongWith(replica: Replica, promised: Promised): Promise<string | undefined> {
+  const { epoch, record } = replica.metadata;
+  if (epoch < promised.epoch) return `its epoch went back to ${epoch}`;
+  if (promised.record !== null && !promised.isTarget) {
+    if (record === null || compareRecords(record, promised.record) < 0) return 'its record went back';
+  }
+  if (promised.isTarget)
+    return promised.record === null && record !== null ? 'it takes itself for whole' : undefined;
+  if (!promised.sizes.includes(replica.sizeBytes)) return `its size is ${replica.sizeBytes}`;
+  const held = contiguous(await replica.read(0, WINDOW_BYTES));
+  const wrong = promised.blocks.flatMap((possible, index) => {
+    const block = held.subarray(index * BLOCK_BYTES, (index + 1) * BLOCK_BYTES);
+    return possible.some((bytes) => bytes.equals(block)) ? [] : [index];
+  });
+  if (wrong.length > 0) return `blocks ${wrong} hold what they must not`;
+  if (replica.isClean && !promised.clean.some((bytes) => bytes.equals(held))) return 'a change is not marked';
+  for (const [id, contents] of [...promised.snapshots, ...promised.perhaps]) {
+    if (replica.layer(id) === undefined) {
+      if (promised.snapshots.has(id)) return `the snapshot ${id} is gone`;
+      continue;
+    }
+    const read = contiguous(await replica.chainUpTo(id).read(0, WINDOW_BYTES));
+    if (!read.equals(contents)) return `the snapshot ${id} reads otherwise`;
+  }
+  return undefined;
+}
+
+function recordOf(epoch: number): CopyRecord {
+  // The cast: any well-formed id will do.
+  return {
+    epoch,
+    dataGeneration: epoch === 0 ? 0 : 1,
+    members: [crypto.randomUUID()],
+  } as unknown as CopyRecord;
+}

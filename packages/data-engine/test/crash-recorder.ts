@@ -1,0 +1,301 @@
+/**
+ * Records what a program does to a folder, and makes the states that a power cut could leave.
+ *
+ * The disk is taken at its least: whatever was written, cut, punched, created, renamed or removed may be there or not
+ * after the cut, each by itself, and a write that was on its way may be there in part; unless a sync of that file (for
+ * names: of that folder) began after it had ended, and ended before the cut.
+ */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import type { SeededRandom } from '@holdfast/testkit/seeded-random.js';
+import { type FileCall, FileTap, type OpenFile } from './file-tap.js';
+
+const PAGE_BYTES = 4096;
+const SECTOR_BYTES = 512;
+/** Crash states per moment: with and without each single pending change, and some by chance. */
+const PICKED_PER_MOMENT = 4;
+
+type Change =
+  | { kind: 'write'; position: number; bytes: Buffer }
+  | { kind: 'truncate'; sizeBytes: number }
+  | { kind: 'punch'; position: number; lengthBytes: number }
+  /** Names of one folder or two: what each stands for from now on. */
+  | { kind: 'names'; slots: { folder: number; name: string; node: number | undefined }[] };
+
+type Recorded = { readonly number: number; node: number; change: Change; begunAt: number; endedAt: number };
+type Sync = { node: number; begunAt: number; endedAt: number };
+
+/** A choice of what of the recorded changes is there after a cut at this moment. */
+export type CrashState = { at: number; kept: readonly Recorded[]; torn: Recorded | undefined };
+
+type Content = { sizeBytes: number; pages: Map<number, Buffer> };
+
+export class CrashRecorder {
+  private readonly tap: FileTap;
+  private readonly changes: Recorded[] = [];
+  private readonly syncs: Sync[] = [];
+  private readonly nodeOf = new WeakMap<OpenFile, number>();
+  /** Folders and what they hold now, by node. */
+  private readonly folders = new Map<number, Map<string, number>>([[0, new Map()]]);
+  private nodes = 1;
+  private clock = 0;
+
+  /** @param ignoresSync plants a fault: such a sync is taken for one that the program forgot */
+  constructor(
+    private readonly folder: string,
+    private readonly ignoresSync: (path: string, isFolder: boolean) => boolean = () => false,
+  ) {
+    this.tap = new FileTap(folder, (call) => this.record(call));
+  }
+
+  start(): void {
+    this.tap.install();
+  }
+
+  stop(): void {
+    this.tap.uninstall();
+  }
+
+  /** The moment, for saying what is promised from it on. */
+  now(): number {
+    this.clock += 1;
+    return this.clock;
+  }
+
+  /** States that a cut may leave, moment by moment, in a number that is bounded for each. */
+  *states(random: SeededRandom): Generator<CrashState> {
+    for (let at = 1; at <= this.clock; at += 1) {
+      const begun = this.changes.filter(({ begunAt }) => begunAt < at);
+      const pending = begun.filter((change) => !this.isSafe(change, at));
+      const safe = new Set(begun.filter((change) => !pending.includes(change)));
+      const seen = new Set<string>();
+      for (const chosen of choices(pending, random)) {
+        const key = [...chosen].map(({ number }) => number).join();
+        if (seen.has(key)) continue;
+        seen.add(key);
+        const kept = begun.filter((change) => safe.has(change) || chosen.has(change));
+        yield { at, kept, torn: undefined };
+        const torn = kept.find(({ endedAt, change }) => endedAt >= at && change.kind === 'write');
+        if (torn !== undefined) yield { at, kept, torn };
+      }
+    }
+  }
+
+  /** Everything recorded: what the folder must hold now, or the recorder has missed something. */
+  whole(): CrashState {
+    return { at: this.clock, kept: this.changes, torn: undefined };
+  }
+
+  /** Writes the state into an empty folder. */
+  async materialise({ kept, torn }: CrashState, into: string): Promise<void> {
+    const folders = new Map<number, Map<string, number>>([[0, new Map()]]);
+    const contents = new Map<number, Content>();
+    for (const recorded of kept) {
+      const { node, change } = recorded;
+      if (change.kind === 'names') {
+        for (const { folder, name, node: to } of change.slots) {
+          const names = folders.get(folder) ?? new Map<string, number>();
+          folders.set(folder, names);
+          if (to === undefined) names.delete(name);
+          else names.set(name, to);
+        }
+      } else {
+        const content = contents.get(node) ?? { sizeBytes: 0, pages: new Map() };
+        contents.set(node, content);
+        applyTo(content, recorded === torn ? tear(change) : change);
+      }
+    }
+    await this.writeFolder(0, into, folders, contents);
+  }
+
+  private async writeFolder(
+    node: number,
+    into: string,
+    folders: ReadonlyMap<number, ReadonlyMap<string, number>>,
+    contents: ReadonlyMap<number, Content>,
+  ): Promise<void> {
+    await fs.mkdir(into, { recursive: true });
+    for (const [name, child] of folders.get(node) ?? []) {
+      const target = path.join(into, name);
+      if (this.folders.has(child)) await this.writeFolder(child, target, folders, contents);
+      else await writeContent(target, contents.get(child) ?? { sizeBytes: 0, pages: new Map() });
+    }
+  }
+
+  private isSafe({ node, change, endedAt }: Recorded, at: number): boolean {
+    const needed = change.kind === 'names' ? change.slots.map(({ folder }) => folder) : [node];
+    return needed.every((wanted) =>
+      this.syncs.some((sync) => sync.node === wanted && endedAt < sync.begunAt && sync.endedAt < at),
+    );
+  }
+
+  private record(call: FileCall): (() => void) | undefined {
+    switch (call.kind) {
+      case 'open':
+        return this.open(call);
+      case 'write': {
+        const bytes = Buffer.concat(call.pieces.map((piece) => Buffer.from(piece)));
+        return this.change(this.node(call.file), { kind: 'write', position: call.position, bytes });
+      }
+      case 'truncate':
+        return this.change(this.node(call.file), { kind: 'truncate', sizeBytes: call.sizeBytes });
+      case 'punch':
+        return this.change(this.node(call.file), call);
+      case 'sync':
+        return this.sync(call.file);
+      case 'mkdir': {
+        if (this.find(call.path) !== undefined) return undefined;
+        const node = this.newNode();
+        this.folders.set(node, new Map());
+        return this.rename([{ at: call.path, node }]);
+      }
+      case 'rename':
+        return this.rename([
+          { at: call.from, node: undefined },
+          { at: call.to, node: this.find(call.from) },
+        ]);
+      case 'remove':
+        return this.find(call.path) === undefined
+          ? undefined
+          : this.rename([{ at: call.path, node: undefined }]);
+      case 'read':
+        return undefined;
+    }
+  }
+
+  private open({ path: at, flags, file }: Extract<FileCall, { kind: 'open' }>): (() => void) | undefined {
+    const there = this.find(at);
+    const node = there ?? this.newNode();
+    this.nodeOf.set(file, node);
+    if (there === undefined) return this.rename([{ at, node }]);
+    return flags === 'w' ? this.change(node, { kind: 'truncate', sizeBytes: 0 }) : undefined;
+  }
+
+  private sync(file: OpenFile): (() => void) | undefined {
+    const node = this.node(file);
+    if (this.ignoresSync(file.path, this.folders.has(node))) return undefined;
+    const begunAt = this.now();
+    return () => void this.syncs.push({ node, begunAt, endedAt: this.now() });
+  }
+
+  private rename(names: { at: string; node: number | undefined }[]): () => void {
+    const slots = names.map(({ at, node }) => {
+      const folder = this.find(path.dirname(at));
+      const name = path.basename(at);
+      if (folder === undefined) throw new Error(`the recorder does not know the folder of ${at}`);
+      return { folder, name, node };
+    });
+    for (const { folder, name, node } of slots) {
+      const held = this.folders.get(folder);
+      if (node === undefined) held?.delete(name);
+      else held?.set(name, node);
+    }
+    return this.change(-1, { kind: 'names', slots });
+  }
+
+  private change(node: number, change: Change): () => void {
+    const number = this.changes.length;
+    const recorded: Recorded = {
+      number,
+      node,
+      change,
+      begunAt: this.now(),
+      endedAt: Number.POSITIVE_INFINITY,
+    };
+    this.changes.push(recorded);
+    return () => {
+      recorded.endedAt = this.now();
+    };
+  }
+
+  private node(file: OpenFile): number {
+    const node = this.nodeOf.get(file);
+    if (node === undefined) throw new Error(`the recorder has not seen ${file.path} being opened`);
+    return node;
+  }
+
+  private find(at: string): number | undefined {
+    let node: number | undefined = 0;
+    for (const name of path.relative(this.folder, at).split('/')) {
+      if (name !== '' && node !== undefined) node = this.folders.get(node)?.get(name);
+    }
+    return node;
+  }
+
+  private newNode(): number {
+    this.nodes += 1;
+    return this.nodes;
+  }
+}
+
+function* choices(pending: readonly Recorded[], random: SeededRandom): Generator<ReadonlySet<Recorded>> {
+  yield new Set();
+  yield new Set(pending);
+  for (const one of pending) {
+    yield new Set([one]);
+    yield new Set(pending.filter((other) => other !== one));
+  }
+  for (let i = 0; i < PICKED_PER_MOMENT; i += 1) yield new Set(pending.filter(() => random.chance(2)));
+}
+
+/**
+ * What of a write that was on its way is there: its first half. Whole blocks of it, as no disk promises more than users
+ * are promised here; of what is shorter than a block, whole sectors.
+ */
+function tear(change: Change): Change {
+  if (change.kind !== 'write') return change;
+  const unit = change.bytes.length % PAGE_BYTES === 0 ? PAGE_BYTES : SECTOR_BYTES;
+  const half = Math.floor(change.bytes.length / 2 / unit) * unit;
+  return { ...change, bytes: change.bytes.subarray(0, half) };
+}
+
+function applyTo(content: Content, change: Change): void {
+  switch (change.kind) {
+    case 'write':
+      content.sizeBytes = Math.max(content.sizeBytes, change.position + change.bytes.length);
+      eachPage(change.position, change.bytes.length, (index, from, to) => {
+        const page = Buffer.from(content.pages.get(index) ?? Buffer.alloc(PAGE_BYTES));
+        const start = index * PAGE_BYTES;
+        change.bytes.copy(page, from - start, from - change.position, to - change.position);
+        content.pages.set(index, page);
+      });
+      return;
+    case 'punch':
+      eachPage(change.position, change.lengthBytes, (index) => void content.pages.delete(index));
+      return;
+    case 'truncate':
+      content.sizeBytes = change.sizeBytes;
+      for (const index of [...content.pages.keys()])
+        if (index * PAGE_BYTES >= change.sizeBytes) content.pages.delete(index);
+      return;
+    case 'names':
+      return;
+  }
+}
+
+function eachPage(
+  position: number,
+  lengthBytes: number,
+  visit: (index: number, from: number, to: number) => void,
+): void {
+  const end = position + lengthBytes;
+  for (let at = position; at < end; ) {
+    const index = Math.floor(at / PAGE_BYTES);
+    const to = Math.min(end, (index + 1) * PAGE_BYTES);
+    visit(index, at, to);
+    at = to;
+  }
+}
+
+async function writeContent(file: string, { sizeBytes, pages }: Content): Promise<void> {
+  const handle = await fs.open(file, 'w');
+  try {
+    await handle.truncate(sizeBytes);
+    for (const [index, page] of pages) {
+      const length = Math.min(PAGE_BYTES, sizeBytes - index * PAGE_BYTES);
+      if (length > 0) await handle.write(page, 0, length, index * PAGE_BYTES);
+    }
+  } finally {
+    await handle.close();
+  }
+}
