@@ -187,6 +187,41 @@ inBrowser('the console', () => {
   );
 
   test(
+    'takes snapshots, goes back to one, deletes one and grows, and draws what stands on what',
+    async () => {
+      await page.getByRole('link', { name: 'Volumes' }).first().click();
+      await page.getByRole('link', { name: 'web-data' }).click();
+      const panel = page.getByRole('region', { name: 'Snapshots', exact: true });
+      for (const name of ['monday', 'tuesday']) {
+        await panel.getByRole('button', { name: 'Take snapshot' }).click();
+        await page.getByRole('dialog').getByLabel('Name').fill(name);
+        await page.getByRole('dialog').getByRole('button', { name: 'Take snapshot' }).click();
+        await panel.getByRole('button', { name: `Revert to ${name}` }).waitFor({ timeout: 30_000 });
+      }
+      await panel.getByRole('button', { name: 'Check monday on every copy' }).click();
+      await panel.locator('code').first().waitFor({ timeout: 60_000 });
+      await panel.getByRole('button', { name: 'Revert to monday' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revert' }).click();
+      await panel
+        .getByRole('listitem')
+        .filter({ hasText: 'tuesday' })
+        .filter({ hasText: 'on a branch' })
+        .waitFor({ timeout: 30_000 });
+      await expectAccessible('volume-snapshots');
+      await page.getByRole('button', { name: 'Grow' }).click();
+      await page.getByRole('dialog').getByLabel('New size in GiB').fill('2');
+      await page.getByRole('dialog').getByRole('button', { name: 'Grow' }).click();
+      await page.getByText(/^2 GiB, /).waitFor({ timeout: 60_000 });
+      await panel.getByRole('button', { name: 'Delete tuesday' }).click();
+      await panel
+        .getByRole('listitem')
+        .filter({ hasText: 'tuesday' })
+        .waitFor({ state: 'detached', timeout: 60_000 });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'goes on by itself when the api was killed, and says so meanwhile',
     async () => {
       process.kill(stack.local.processes.api, 'SIGKILL');
@@ -206,7 +241,7 @@ inBrowser('the console', () => {
       await page.getByRole('button', { name: 'Verify' }).click();
       await page.getByText('All equal', { exact: true }).waitFor({ timeout: 90_000 });
       await expectAccessible('volume-verified');
-      await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
       await page.getByLabel('Type web-data to confirm').fill('web-data');
       await page.getByRole('button', { name: 'Delete volume' }).click();
       await page.getByText('No volumes yet').waitFor({ timeout: 30_000 });
