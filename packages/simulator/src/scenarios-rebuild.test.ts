@@ -4,8 +4,10 @@ import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
-import { GIB } from '@holdfast/core/model/bytes.js';
+import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
+import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { isFault } from '@holdfast/core/model/faults.js';
+import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
 import { decideSurplus } from '@holdfast/core/policy/decide-surplus.js';
 import type { SettingName } from '@holdfast/core/settings/definitions.js';
 import type { SettingValue } from '@holdfast/core/settings/effective.js';
@@ -146,6 +148,74 @@ describe('limits', () => {
     set('concurrent-replica-rebuild-per-node-limit', 5);
     expect(await healthyWithin(client, 30)).toBe(true);
     expect(await rw(client)).toBe(2);
+  });
+});
+
+describe('pausing and bandwidth', () => {
+  const tune = async (
+    client: SimClient,
+    input: { paused?: boolean; bandwidthBytesPerSecond?: number | null },
+  ) => {
+    const rebuildId = (await client.view()).rebuilds.find(isActiveRebuild)?.id;
+    if (rebuildId === undefined) throw new Error('no rebuild is active');
+    await tuneRebuild(world.useCases, { volumeId: client.volumeId, rebuildId, ...input });
+  };
+  const engineSays = () =>
+    world.nodes.flatMap(({ engines }) =>
+      [...engines.values()].flatMap((engine) =>
+        engine.report().rebuilds.map(({ paused }) => paused === true),
+      ),
+    );
+
+  test('a paused rebuild stands still in its engine until it is resumed', async () => {
+    await aBaseWorld();
+    const client = await attachedVolume();
+    await remove(client, 'n3');
+    await world.runUntil(async () => (await runningRebuild(client)) !== undefined, 20);
+    await tune(client, { paused: true });
+    await world.run(30);
+    expect(await runningRebuild(client)).toMatchObject({ paused: true, tuned: { paused: true } });
+    expect(engineSays()).toEqual([true]);
+    await tune(client, { paused: false });
+    expect(await healthyWithin(client, 30)).toBe(true);
+  });
+
+  test('one that waits does not start while it is paused, and says so', async () => {
+    await aBaseWorld();
+    set('concurrent-replica-rebuild-per-node-limit', 1);
+    set('concurrent-rebuild-per-cluster-limit', 0);
+    const client = await attachedVolume();
+    await remove(client, 'n3');
+    await world.runUntil(async () => (await client.view()).rebuilds.some(isActiveRebuild), 20);
+    await tune(client, { paused: true });
+    set('concurrent-rebuild-per-cluster-limit', 5);
+    await world.run(10);
+    expect((await client.view()).rebuilds.at(-1)).toMatchObject({
+      state: 'queued',
+      waitingFor: 'it is paused',
+    });
+    await tune(client, { paused: false });
+    expect(await healthyWithin(client, 30)).toBe(true);
+  });
+
+  test("a node's bandwidth is shared by its rebuilds, and told to engines when it changes", async () => {
+    await aBaseWorld();
+    set('replica-rebuilding-bandwidth-limit', 40);
+    const a = await attachedVolume({ name: 'a' }, 'n2');
+    const b = await attachedVolume({ name: 'b' }, 'n2');
+    await remove(a, 'n1');
+    await world.runUntil(async () => (await runningRebuild(a)) !== undefined, 20);
+    await tune(a, { paused: true });
+    expect((await runningRebuild(a))?.grantedBytesPerSecond).toBe(40 * MIB);
+    await remove(b, 'n1');
+    await world.runUntil(async () => (await runningRebuild(b)) !== undefined, 20);
+    await tune(b, { paused: true });
+    await tune(a, { paused: false });
+    await tune(b, { paused: false, bandwidthBytesPerSecond: 10 * MIB });
+    await world.run(0.5);
+    const told = async (client: SimClient) => (await runningRebuild(client))?.tuned?.bandwidthBytesPerSecond;
+    expect([await told(a), await told(b)]).toEqual([20 * MIB, 10 * MIB]);
+    expect([await healthyWithin(a, 60), await healthyWithin(b, 60)]).toEqual([true, true]);
   });
 });
 

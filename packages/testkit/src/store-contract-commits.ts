@@ -206,7 +206,9 @@ export function commitContract(makeStore: MakeStore): void {
 
   test('of two admissions from one view one wins, and a state that moved on is not overwritten', async () => {
     const { clusterId } = fixture.tenant;
-    const rebuild = aRebuild({ clusterId, volumeId: VOLUME });
+    const limits = { bandwidthBytesPerSecond: 3 * GIB, grantedBytesPerSecond: 2 * GIB };
+    const tuned = { paused: true, bandwidthBytesPerSecond: undefined };
+    const rebuild = aRebuild({ clusterId, volumeId: VOLUME, paused: true, tuned, ...limits });
     await fixture.volume({}, [{ kind: 'rebuild.create', rebuild }]);
     const { version, queued, running } = await fixture.store.loadRebuildQueue(clusterId);
     expect([queued, running]).toEqual([[rebuild], []]);

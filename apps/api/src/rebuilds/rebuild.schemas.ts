@@ -1,5 +1,5 @@
 import type { ClusterId, RebuildId } from '@holdfast/core/model/ids.js';
-import { REBUILD_PHASES } from '@holdfast/core/model/rebuild.js';
+import { REBUILD_BANDWIDTH_MIN, REBUILD_PHASES } from '@holdfast/core/model/rebuild.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
 import { bytes, id, pageOf, time, uuid } from '../platform/schemas.js';
@@ -21,6 +21,11 @@ export const rebuildSchema = z
       .describe('1 for the next one to be admitted; null when it does not wait.'),
     priority: z.int().describe('Full copies the volume has: fewest first.'),
     waitingFor: z.string(),
+    paused: z.boolean(),
+    bandwidthBytesPerSecond: bytes.nullable().describe('Its own limit; null for none.'),
+    grantedBytesPerSecond: bytes
+      .nullable()
+      .describe("What it may copy now: its own limit, and its share of its target node's. Null: no limit."),
     size: bytes,
     bytes: z.object({ total: bytes, compared: bytes, skipped: bytes, sent: bytes, written: bytes }),
     percent: z.number().min(0).max(100),
@@ -44,5 +49,15 @@ export const rebuildSchema = z
   .meta({ id: 'Rebuild' });
 
 export class RebuildPath extends dto(z.object({ clusterId: id<ClusterId>(), rebuildId: id<RebuildId>() })) {}
+export class PatchRebuildBody extends dto(
+  z.strictObject({
+    paused: z.boolean().optional(),
+    bandwidthBytesPerSecond: z
+      .int()
+      .min(REBUILD_BANDWIDTH_MIN)
+      .nullish()
+      .describe('Its own limit, at least 1 MiB/s; null for none.'),
+  }),
+) {}
 export class RebuildDto extends dto(rebuildSchema) {}
 export class RebuildPage extends dto(pageOf(rebuildSchema, 'RebuildList')) {}

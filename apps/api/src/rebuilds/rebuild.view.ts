@@ -32,6 +32,9 @@ export function rebuildView(
     queuePosition: positions.get(rebuild.id) ?? null,
     priority: rebuild.healthyCopies,
     waitingFor: rebuild.waitingFor,
+    paused: rebuild.paused,
+    bandwidthBytesPerSecond: rebuild.bandwidthBytesPerSecond ?? null,
+    grantedBytesPerSecond: rebuild.grantedBytesPerSecond ?? null,
     size: rebuild.sizeBytes,
     bytes: { ...rebuild.bytes },
     percent: rebuild.percent,
@@ -48,8 +51,8 @@ export function rebuildView(
 }
 
 /** From the share done and the time it took so far: copying and verifying both count in the percentage. */
-function etaOf({ state, startedAt, percent }: Rebuild, now: Date): RebuildView['eta'] {
-  if (state !== 'running' || startedAt === undefined || percent <= 0) return null;
+function etaOf({ state, paused, startedAt, percent }: Rebuild, now: Date): RebuildView['eta'] {
+  if (paused || state !== 'running' || startedAt === undefined || percent <= 0) return null;
   const elapsedMs = now.getTime() - startedAt.getTime();
   const remainingMs = Math.max(0, (elapsedMs * (100 - percent)) / percent);
   const at = (factor: number) => new Date(now.getTime() + remainingMs * factor).toISOString();

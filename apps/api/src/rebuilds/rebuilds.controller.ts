@@ -1,11 +1,11 @@
-import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { NoBody } from '../volumes/volume.schemas.js';
-import { RebuildDto, RebuildPage, RebuildPath } from './rebuild.schemas.js';
+import { PatchRebuildBody, RebuildDto, RebuildPage, RebuildPath } from './rebuild.schemas.js';
 import { RebuildsService } from './rebuilds.service.js';
 
 @Controller('api/v1/clusters/:clusterId/rebuilds')
@@ -26,6 +26,28 @@ export class RebuildsController {
   @Route({ access: 'rebuild:read', summary: 'Read a rebuild', answer: RebuildDto })
   get(@CurrentTenant() tenant: Tenant, @Param() path: RebuildPath) {
     return this.rebuilds.get(tenant, path);
+  }
+
+  @Patch(':rebuildId')
+  @Route({
+    access: 'rebuild:write',
+    summary: 'Pause, resume or slow a rebuild down; user writes still reach its target',
+    answer: RebuildDto,
+  })
+  patch(@CurrentTenant() tenant: Tenant, @Param() path: RebuildPath, @Body() body: PatchRebuildBody) {
+    return this.rebuilds.tune(tenant, path, body);
+  }
+
+  @Post(':rebuildId/pause')
+  @Route({ access: 'rebuild:write', summary: 'Hold a rebuild up', answer: RebuildDto })
+  pause(@CurrentTenant() tenant: Tenant, @Param() path: RebuildPath, @Body() _body: NoBody) {
+    return this.rebuilds.tune(tenant, path, { paused: true });
+  }
+
+  @Post(':rebuildId/resume')
+  @Route({ access: 'rebuild:write', summary: 'Let a paused rebuild go on', answer: RebuildDto })
+  resume(@CurrentTenant() tenant: Tenant, @Param() path: RebuildPath, @Body() _body: NoBody) {
+    return this.rebuilds.tune(tenant, path, { paused: false });
   }
 
   @Post(':rebuildId/cancel')

@@ -3,7 +3,7 @@ import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Command } from 'commander';
 import { Context, print, remark } from '../context.js';
 import { formatItem, formatList } from '../output/format.js';
-import { age } from '../output/quantities.js';
+import { age, parseSize } from '../output/quantities.js';
 import { rebuildLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
 import type { Rebuild, Volume } from '../types.js';
@@ -47,7 +47,7 @@ function columns(names: Names, now: Date): Column<Rebuild>[] {
       cell: (rebuild) => (rebuild.finishedAt === null ? '-' : `${age(rebuild.finishedAt, now)} ago`),
       align: 'right',
     },
-    { header: 'note', cell: (rebuild) => rebuild.error?.message ?? rebuild.waitingFor },
+    { header: 'note', cell: noteOf },
     { header: 'id', cell: (rebuild) => rebuild.id, wide: true },
   ];
 }
@@ -74,17 +74,66 @@ export function rebuildCommand(): Command {
       await watch(new Context(command), options.follow === true);
     });
   rebuild
-    .command('cancel')
+    .command('get')
     .argument('<rebuild>', 'id')
-    .description('stop one; the volume stays degraded until another is tried')
+    .description('one rebuild, and how each snapshot got to the target, with the reason')
     .action(async (id: string, _options: object, command: Command) => {
       const context = new Context(command);
-      const cancelled = await context.api.post<Rebuild>(
-        `${await context.clusterPath()}/rebuilds/${id}/cancel`,
-      );
-      print(formatItem(cancelled, () => `${cancelled.id}: ${cancelled.state}`, context.output));
+      const found = await context.api.get<Rebuild>(`${await context.clusterPath()}/rebuilds/${id}`);
+      const names = await lookup(context);
+      print(formatItem(found, () => describeRebuild(found, names, context), context.output));
+    });
+  addAction(rebuild, 'pause', 'hold one up; user writes still reach its target');
+  addAction(rebuild, 'resume', 'let a paused one go on');
+  addAction(rebuild, 'cancel', 'stop one; the volume stays degraded until another is tried');
+  rebuild
+    .command('limit')
+    .argument('<rebuild>', 'id')
+    .argument('<rate>', 'bytes a second, such as 50Mi, or none')
+    .description('how fast one may copy')
+    .action(async (id: string, rate: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const bandwidthBytesPerSecond = rate === 'none' ? null : parseSize(rate);
+      const path = `${await context.clusterPath()}/rebuilds/${id}`;
+      const tuned = await context.api.patch<Rebuild>(path, { bandwidthBytesPerSecond });
+      print(formatItem(tuned, () => `${tuned.id}: ${rate}`, context.output));
     });
   return rebuild;
+}
+
+function addAction(rebuild: Command, action: 'pause' | 'resume' | 'cancel', description: string): void {
+  rebuild
+    .command(action)
+    .argument('<rebuild>', 'id')
+    .description(description)
+    .action(async (id: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const path = `${await context.clusterPath()}/rebuilds/${id}/${action}`;
+      const changed = await context.api.post<Rebuild>(path);
+      const text = () => `${changed.id}: ${changed.paused ? 'paused' : changed.state}`;
+      print(formatItem(changed, text, context.output));
+    });
+}
+
+function noteOf({ error, paused, state, waitingFor }: Rebuild): string {
+  if (error !== null) return error.message;
+  return paused && state === 'running' ? 'paused' : waitingFor;
+}
+
+const SNAPSHOTS: Column<Rebuild['snapshots'][number]>[] = [
+  { header: 'snapshot', cell: ({ name }) => name },
+  { header: 'method', cell: ({ method }) => method },
+  { header: 'sent', cell: ({ bytesSent }) => formatBytes(bytesSent), align: 'right' },
+  { header: 'why', cell: ({ reason }) => reason },
+];
+
+function describeRebuild(rebuild: Rebuild, names: Names, context: Context): string {
+  const list = formatList([rebuild], columns(names, context.now), context.output);
+  return [list, ...snapshotLines(rebuild, context)].join('\n');
+}
+
+function snapshotLines({ snapshots }: Rebuild, context: Context): string[] {
+  return snapshots.length === 0 ? [] : ['', formatList(snapshots, SNAPSHOTS, context.output)];
 }
 
 async function watch(context: Context, follow: boolean): Promise<void> {
@@ -120,6 +169,7 @@ function report(context: Context, rebuild: Rebuild, names: Names, shown: Map<str
   if (shown.get(rebuild.id) === line) return;
   shown.set(rebuild.id, line);
   print(line);
+  if (!json && !isActive(rebuild)) print([...snapshotLines(rebuild, context), ''].join('\n'));
 }
 
 function progressLine(rebuild: Rebuild, names: Names): string {
@@ -128,6 +178,7 @@ function progressLine(rebuild: Rebuild, names: Names): string {
   if (rebuild.state === 'queued') return `${head}  ${state}  ${rebuild.waitingFor}`.trimEnd();
   const percent = `${rebuild.percent.toFixed(1)}%`.padStart(6);
   const bytes = `${formatBytes(rebuild.bytes.sent)} of ${formatBytes(rebuild.bytes.total)} sent`;
+  if (rebuild.paused && rebuild.state === 'running') return `${head}  ${state}  ${percent}  paused`;
   if (rebuild.state !== 'running') return `${head}  ${state}  ${percent}  ${rebuild.error?.message ?? bytes}`;
   return `${head}  ${state}  ${percent}  ${rebuild.phase}  ${bytes}, ${formatBytes(rebuild.rateBytesPerSecond)}/s`;
 }

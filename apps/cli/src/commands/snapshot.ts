@@ -8,6 +8,7 @@ import { snapshotLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
 import type { Snapshot, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
+import { find, pathOf } from './find-snapshot.js';
 import { waitForTask } from './volume-task.js';
 
 function columns(snapshots: readonly Snapshot[], now: Date): Column<Snapshot>[] {
@@ -145,23 +146,4 @@ function addPurge(snapshot: Command): void {
       if (options.wait) volume = await waitForTask(context, volume.id, 'purging');
       print(formatItem(volume, () => `${volume.name}: purged`, context.output));
     });
-}
-
-async function pathOf(context: Context, volume: string): Promise<string> {
-  const { id } = await context.volume(volume);
-  return `${await context.clusterPath()}/volumes/${id}/snapshots`;
-}
-
-/** A live snapshot of that name before a deleted one; an id names exactly one. */
-export async function find(
-  context: Context,
-  volume: string,
-  nameOrId: string,
-): Promise<{ found: Snapshot; all: Snapshot[]; path: string }> {
-  const path = await pathOf(context, volume);
-  const all = await context.api.list<Snapshot>(path);
-  const named = all.filter(({ id, name }) => id === nameOrId || name === nameOrId);
-  const found = named.find(({ state }) => state === 'ready' || state === 'creating') ?? named[0];
-  if (found === undefined) throw new CliError(EXIT.notFound, `${volume} has no snapshot ${nameOrId}`);
-  return { found, all, path };
 }

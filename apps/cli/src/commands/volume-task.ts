@@ -5,7 +5,7 @@ import { formatItem } from '../output/format.js';
 import { parseSize } from '../output/quantities.js';
 import type { ClusterEvent, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
-import { find } from './snapshot.js';
+import { find } from './find-snapshot.js';
 
 /** Waits until nothing is to be done to the volume's layers any more; fails with the reason when it was given up. */
 export async function waitForTask(context: Context, volumeId: string, what: string): Promise<Volume> {

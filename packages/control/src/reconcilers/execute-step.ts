@@ -3,7 +3,7 @@ import { assertNever } from '@holdfast/core/model/faults.js';
 import type { VolumeView } from '../ports/store.js';
 import { grantAttachment, startEngine, stopEngine } from './attachment-steps.js';
 import { changeLayers, readLayers } from './layer-steps.js';
-import { cancelEngineRebuild, queueRebuild, startRebuild } from './rebuild-steps.js';
+import { cancelEngineRebuild, queueRebuild, startRebuild, tuneRebuild } from './rebuild-steps.js';
 import { commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addReplica, dropReplica, provisionReplica, removeReplica } from './replica-steps.js';
 import { hashSnapshot, removeSnapshot, takeSnapshot } from './snapshot-steps.js';
@@ -33,6 +33,8 @@ export async function executeStep(
       return queueRebuild(ports, view, step);
     case 'start-rebuild':
       return startRebuild(ports, view, step);
+    case 'tune-rebuild':
+      return tuneRebuild(ports, view, step);
     case 'cancel-rebuild':
       return cancelEngineRebuild(ports, view, step);
     case 'drop-replica':

@@ -53,6 +53,10 @@ function newRebuild(ports: ReconcilerPorts, view: VolumeView, target: Replica, s
     healthyCopies: replicas.filter(isHealthy).length,
     sizeBytes: volume.spec.sizeBytes,
     waitingFor: 'admission',
+    paused: false,
+    bandwidthBytesPerSecond: undefined,
+    grantedBytesPerSecond: undefined,
+    tuned: undefined,
     epoch: undefined,
     bytes: NO_BYTES,
     percent: 0,
@@ -76,7 +80,7 @@ export async function startRebuild(
   view: VolumeView,
   { rebuildId }: StepOf<'start-rebuild'>,
 ): Promise<StepOutcome> {
-  const { volume } = view;
+  const { volume, fleet } = view;
   const rebuild = rebuildOf(view, rebuildId);
   if (rebuild.epoch !== volume.epoch) {
     const patch = { epoch: volume.epoch };
@@ -89,8 +93,32 @@ export async function startRebuild(
     epoch: volume.epoch,
     target: addressOf(view, replicaOf(view, rebuild.targetReplicaId)),
     sourceReplicaId: rebuild.sourceReplicaIds[0] ?? null,
+    options: {
+      fastRebuild: fleet.settings['fast-replica-rebuild-enabled'],
+      blockHash: fleet.settings['rebuild-block-hash'],
+      sourcesMax: fleet.settings['replica-rebuild-concurrent-sync-limit'],
+      bandwidthBytesPerSecond: rebuild.grantedBytesPerSecond ?? null,
+    },
   });
   return 'pause';
+}
+
+export async function tuneRebuild(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { rebuildId, tuning }: StepOf<'tune-rebuild'>,
+): Promise<StepOutcome> {
+  const { volume } = view;
+  if (volume.attachedNodeId === undefined) return 'pause';
+  await ports.agents.tuneRebuild(await agentOf(ports, volume.attachedNodeId), volume.id, rebuildId, {
+    epoch: volume.epoch,
+    paused: tuning.paused,
+    bandwidthBytesPerSecond: tuning.bandwidthBytesPerSecond ?? null,
+  });
+  await commitVolume(ports, view, [
+    { kind: 'rebuild.patch', rebuildId, ifState: 'running', patch: { tuned: tuning } },
+  ]);
+  return 'continue';
 }
 
 export async function cancelEngineRebuild(

@@ -101,7 +101,7 @@ function nodeEvent(clusterId: ClusterId, node: StorageNode, isAlive: boolean, no
 export async function admitRebuilds(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   for (let attempt = 1; attempt <= ADMISSION_ATTEMPTS_MAX; attempt += 1) {
     const view = await ports.store.loadRebuildQueue(clusterId);
-    const { admit, waiting } = planAdmissions(view);
+    const { admit, grants, waiting } = planAdmissions(view);
     const startedAt = ports.clock.now();
     const started = admit.map((rebuildId): Change => {
       const patch = { state: 'running' as const, phase: 'preparing' as const, startedAt, waitingFor: '' };
@@ -115,7 +115,10 @@ export async function admitRebuilds(ports: ReconcilerPorts, clusterId: ClusterId
       .map(({ rebuildId, waitingFor }): Change => {
         return { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch: { waitingFor } };
       });
-    const changes = [...started, ...informed].slice(0, CHANGES_MAX);
+    const granted = grants.map(({ rebuildId, bytesPerSecond }): Change => {
+      return { kind: 'rebuild.patch', rebuildId, patch: { grantedBytesPerSecond: bytesPerSecond } };
+    });
+    const changes = [...started, ...granted, ...informed].slice(0, CHANGES_MAX);
     if (changes.length === 0) return;
     try {
       await ports.store.commit({ kind: 'rebuild-queue', clusterId, ifVersion: view.version }, changes);

@@ -96,8 +96,19 @@ function planActiveRebuild(view: VolumeView, rebuild: Rebuild, now: Date): Step 
   }
   if (rebuild.state !== 'running') return undefined;
   const isKnown = engine?.report.rebuilds.some(({ rebuildId }) => rebuildId === rebuild.id) === true;
-  if (isKnown && rebuild.epoch === volume.epoch) return undefined;
+  if (isKnown && rebuild.epoch === volume.epoch) return planTuning(rebuild);
   return { kind: 'start-rebuild', rebuildId: rebuild.id };
+}
+
+/** A rebuild starts with what it is granted; what changes afterwards is told to its engine, once. */
+function planTuning({ id, paused, grantedBytesPerSecond, tuned }: Rebuild): Step | undefined {
+  const isTold =
+    tuned === undefined
+      ? !paused && grantedBytesPerSecond === undefined
+      : tuned.paused === paused && tuned.bandwidthBytesPerSecond === grantedBytesPerSecond;
+  if (isTold) return undefined;
+  const tuning = { paused, bandwidthBytesPerSecond: grantedBytesPerSecond };
+  return { kind: 'tune-rebuild', rebuildId: id, tuning };
 }
 
 /** Why an active rebuild can't go on through no fault of its target. */

@@ -1,4 +1,5 @@
 import type { NodeId, RebuildId, ReplicaId, SnapshotId } from '../model/ids.js';
+import type { RebuildTuning } from '../model/rebuild.js';
 import type { Change, SpaceBooking } from './changes.js';
 
 /**
@@ -21,6 +22,8 @@ export type Step =
   | { kind: 'stop-engine'; nodeId: NodeId; epoch: number; askAgent: boolean; mayFail: boolean }
   | { kind: 'queue-rebuild'; replicaId: ReplicaId; sourceReplicaId: ReplicaId; reuse: boolean }
   | { kind: 'start-rebuild'; rebuildId: RebuildId }
+  /** Tells the engine to hold it, to let it go on, or how fast it may be. */
+  | { kind: 'tune-rebuild'; rebuildId: RebuildId; tuning: RebuildTuning }
   | { kind: 'cancel-rebuild'; rebuildId: RebuildId }
   /** Takes a replica out of the running engine, which then counts as failed. */
   | { kind: 'drop-replica'; replicaId: ReplicaId; reason: string }

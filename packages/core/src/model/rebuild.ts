@@ -50,6 +50,14 @@ export type Rebuild = {
   sizeBytes: number;
   /** Why it does not run yet; empty when it does. */
   waitingFor: string;
+  /** Held up by a person: it does not start, or stands still while the target gets user writes. */
+  paused: boolean;
+  /** The most a person lets it copy; `undefined` for no limit of its own. */
+  bandwidthBytesPerSecond: number | undefined;
+  /** What it may copy now: its own limit, and its share of its target node's. `undefined`: as much as it can. */
+  grantedBytesPerSecond: number | undefined;
+  /** What its engine was last told of the two; `undefined`: nothing since its start. */
+  tuned: RebuildTuning | undefined;
   /** The attachment under which it was started; an engine of another epoch knows nothing of it. */
   epoch: number | undefined;
   bytes: RebuildBytes;
@@ -63,6 +71,11 @@ export type Rebuild = {
   finishedAt: Date | undefined;
   version: number;
 };
+
+export type RebuildTuning = { paused: boolean; bandwidthBytesPerSecond: number | undefined };
+
+/** Below this a rebuild would look stuck; agents refuse less. */
+export const REBUILD_BANDWIDTH_MIN = 1_048_576;
 
 export function isActiveRebuild(rebuild: Rebuild): boolean {
   return rebuild.state === 'queued' || rebuild.state === 'running';

@@ -10,9 +10,12 @@ import type { RebuildQueueView } from '../lifecycle/views.js';
 import { compareIds, type NodeId, type RebuildId } from '../model/ids.js';
 import type { LayerTask } from '../model/layer-task.js';
 import type { Rebuild } from '../model/rebuild.js';
+import { shareBandwidth } from './share-bandwidth.js';
 
 export type Admissions = {
   readonly admit: readonly RebuildId[];
+  /** What rebuilds may copy from now on, where it is something else than before. */
+  readonly grants: readonly { readonly rebuildId: RebuildId; readonly bytesPerSecond: number | undefined }[];
   /** In the order of the queue. */
   readonly waiting: readonly { readonly rebuildId: RebuildId; readonly waitingFor: string }[];
 };
@@ -46,7 +49,12 @@ export function planAdmissions(view: RebuildQueueView): Admissions {
       waiting.push({ rebuildId: rebuild.id, waitingFor });
     }
   }
-  return { admit, waiting };
+  const running = [...view.running, ...view.queued.filter(({ id }) => admit.includes(id))];
+  const shares = shareBandwidth(running, view.settings);
+  const grants = running
+    .filter(({ id, grantedBytesPerSecond }) => shares.get(id) !== grantedBytesPerSecond)
+    .map(({ id }) => ({ rebuildId: id, bytesPerSecond: shares.get(id) }));
+  return { admit, grants, waiting };
 }
 
 /** Who is nearest to losing data goes first: fewest full copies, then the oldest, then the smallest. */
@@ -77,6 +85,7 @@ class RunningLoad {
 
   obstacleFor(rebuild: Rebuild): string | undefined {
     const { settings, blocked } = this.view;
+    if (rebuild.paused) return 'it is paused';
     const task = blocked.find(({ volumeId }) => volumeId === rebuild.volumeId);
     if (task !== undefined) return WAITING_FOR_TASK[task.reason];
     const clusterLimit = settings[CLUSTER_LIMIT];

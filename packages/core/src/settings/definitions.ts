@@ -181,6 +181,30 @@ export const SETTINGS = {
     description:
       'User snapshots a volume may have. More than 239 are never taken: the rest of 250 layers is kept for rebuilds.',
   },
+  'replica-rebuilding-bandwidth-limit': {
+    type: 'integer',
+    default: 0,
+    min: 0,
+    max: 100_000,
+    unit: 'MiB/s',
+    category: 'rebuild',
+    description: 'What the rebuilds that write to one node may copy together; they share it. 0 is no limit.',
+  },
+  'replica-rebuild-concurrent-sync-limit': {
+    type: 'integer',
+    default: 1,
+    min: 1,
+    max: 5,
+    category: 'rebuild',
+    description: 'Full copies that one rebuild reads from at once.',
+  },
+  'rebuild-block-hash': {
+    type: 'enum',
+    default: 'sha512',
+    options: ['sha512', 'blake3'],
+    category: 'rebuild',
+    description: 'How a rebuild compares blocks; BLAKE3 costs less CPU (Holdfast).',
+  },
   'engine-replica-timeout': {
     type: 'integer',
     default: 8,

@@ -20,6 +20,10 @@ export const REBUILDS: Table<Rebuild> = {
     column('healthyCopies', 'healthy_copies'),
     column('sizeBytes', 'size_bytes'),
     column('waitingFor', 'waiting_for'),
+    column('paused', 'paused'),
+    column('bandwidthBytesPerSecond', 'bandwidth_bytes_per_second'),
+    column('grantedBytesPerSecond', 'granted_bytes_per_second'),
+    column('tuned', 'tuned', asJson),
     column('epoch', 'epoch'),
     column('bytes', 'bytes', asJson),
     column('percent', 'percent'),
@@ -46,6 +50,10 @@ export type RebuildRow = {
   healthy_copies: number;
   size_bytes: number;
   waiting_for: string;
+  paused: boolean;
+  bandwidth_bytes_per_second: number | null;
+  granted_bytes_per_second: number | null;
+  tuned: { paused: boolean; bandwidthBytesPerSecond?: number } | null;
   epoch: number | null;
   bytes: RebuildBytes;
   percent: number;
@@ -73,6 +81,10 @@ export function readRebuild(row: RebuildRow): Rebuild {
     healthyCopies: row.healthy_copies,
     sizeBytes: row.size_bytes,
     waitingFor: row.waiting_for,
+    paused: row.paused,
+    bandwidthBytesPerSecond: orUndefined(row.bandwidth_bytes_per_second),
+    grantedBytesPerSecond: orUndefined(row.granted_bytes_per_second),
+    tuned: row.tuned === null ? undefined : readTuned(row.tuned),
     epoch: orUndefined(row.epoch),
     bytes: row.bytes,
     percent: row.percent,
@@ -85,4 +97,9 @@ export function readRebuild(row: RebuildRow): Rebuild {
     finishedAt: orUndefined(row.finished_at),
     version: row.version,
   };
+}
+
+function readTuned({ paused, bandwidthBytesPerSecond }: NonNullable<RebuildRow['tuned']>): Rebuild['tuned'] {
+  // JSON leaves out what is undefined.
+  return { paused, bandwidthBytesPerSecond };
 }

@@ -1,0 +1,57 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { RebuildId, VolumeId } from '@holdfast/core/model/ids.js';
+import { isActiveRebuild, REBUILD_BANDWIDTH_MIN } from '@holdfast/core/model/rebuild.js';
+import type { RebuildPatch } from '../ports/store.js';
+import { loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+
+export type TuneRebuildInput = {
+  volumeId: VolumeId;
+  rebuildId: RebuildId;
+  paused?: boolean | undefined;
+  /** Null: no limit of its own. Left out: as before. */
+  bandwidthBytesPerSecond?: number | null | undefined;
+};
+
+/**
+ * Holds a rebuild up, lets it go on, or limits how fast it copies; while it runs its engine is told. User writes reach the
+ * target all the while.
+ *
+ * @throws StorageFault `rebuild.not_found`, `rebuild.finished`, `request.invalid`
+ */
+export function tuneRebuild(ports: UseCasePorts, input: TuneRebuildInput): Promise<void> {
+  const patch = patchOf(input);
+  return retryConflicts(async () => {
+    const { volume, rebuilds } = await loadVolume(ports.store, input.volumeId, undefined);
+    const rebuild = rebuilds.find(({ id }) => id === input.rebuildId);
+    if (rebuild === undefined) {
+      throw new StorageFault('rebuild.not_found', {
+        publicMessage: `there is no rebuild ${input.rebuildId}`,
+      });
+    }
+    if (!isActiveRebuild(rebuild)) {
+      throw new StorageFault('rebuild.finished', {
+        publicMessage: `the rebuild has ${rebuild.state} already`,
+      });
+    }
+    await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
+      { kind: 'rebuild.patch', rebuildId: rebuild.id, ifState: rebuild.state, patch },
+    ]);
+  });
+}
+
+function patchOf({ paused, bandwidthBytesPerSecond: bandwidth }: TuneRebuildInput): RebuildPatch {
+  if (
+    typeof bandwidth === 'number' &&
+    !(Number.isSafeInteger(bandwidth) && bandwidth >= REBUILD_BANDWIDTH_MIN)
+  ) {
+    const detail = `must be a whole number of bytes, at least ${REBUILD_BANDWIDTH_MIN}`;
+    throw new StorageFault('request.invalid', {
+      publicMessage: `bandwidthBytesPerSecond ${detail}`,
+      errors: [{ pointer: '/bandwidthBytesPerSecond', detail }],
+    });
+  }
+  return {
+    ...(paused === undefined ? {} : { paused }),
+    ...(bandwidth === undefined ? {} : { bandwidthBytesPerSecond: bandwidth ?? undefined }),
+  };
+}
