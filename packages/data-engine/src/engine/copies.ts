@@ -6,6 +6,7 @@
  * members names no dropped copy any more (see `membership.ts`).
  */
 
+import { KIB } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
@@ -33,6 +34,12 @@ export function isNoSpace(error: unknown): boolean {
   return error instanceof NbdError && error.errno === NbdErrno.NoSpace;
 }
 
+/**
+ * One copy is asked for so much before the next one is. Requests that travel together share their system calls; larger
+ * ones gain nothing from that, and take turns one by one.
+ */
+const TURN_BYTES = 16 * KIB;
+
 /** Dropped copies are kept for the report; a volume that goes through more of them forgets the oldest. */
 const LINKS_MAX = 64;
 
@@ -40,6 +47,8 @@ export class Copies {
   readonly membership: Membership;
   private links: ReplicaLink[] = [];
   private nextReader = 0;
+  /** Asked of that one in a row. */
+  private askedBytes = 0;
   private stoppedBy: StorageFault | undefined;
   /** Joins the members with the next record, though it is not read from yet. */
   private promoting: ReplicaLink | undefined;
@@ -110,7 +119,7 @@ export class Copies {
     if (this.membership.waiting) await this.membership.settled();
     for (;;) {
       this.requireServing();
-      const link = this.reader();
+      const link = this.reader(lengthBytes);
       try {
         return await link.client.read(offset, lengthBytes);
       } catch (error) {
@@ -206,11 +215,16 @@ export class Copies {
     return this.links.filter((link) => link.mode === 'RW' || (link === this.promoting && link.mode === 'WO'));
   }
 
-  private reader(): ReplicaLink {
+  /** Reads go round the copies, small ones a few at a time. */
+  private reader(lengthBytes: number): ReplicaLink {
     if (this.onlySource?.mode === 'RW') return this.onlySource;
     const readers = this.withMode('RW');
-    this.nextReader = (this.nextReader + 1) % Math.max(1, readers.length);
-    const link = readers[this.nextReader];
+    if (this.askedBytes >= TURN_BYTES) {
+      this.nextReader += 1;
+      this.askedBytes = 0;
+    }
+    this.askedBytes += lengthBytes;
+    const link = readers[this.nextReader % Math.max(1, readers.length)];
     if (link === undefined) {
       throw new StorageFault('engine.no_replica', { publicMessage: 'no copy is left to read from' });
     }
