@@ -7,6 +7,7 @@ import { LocalStack } from '@holdfast/testkit/local-stack.js';
 import { connectNbd, pattern } from '@holdfast/testkit/nbd-workload.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
+const BANDWIDTH_SETTING = 'replica-rebuilding-bandwidth-limit';
 const STORY_TIMEOUT_MS = 240_000;
 const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
@@ -138,10 +139,23 @@ inBrowser('the console', () => {
       await page.getByText('1 of 1 volume').waitFor();
       await expectAccessible('overview-degraded');
 
+      // What it misses while it is away has to be sent; slowly, so that there is something to hold up.
+      for (let offset = 0; offset < 64 * MIB; offset += MIB) {
+        await client.write(offset, [pattern(offset + 1, MIB)], MIB, { fua: false });
+      }
+      await stack.cli('setting', 'set', BANDWIDTH_SETTING, '4');
       const started = stack.cli('local', 'start-agent', 'node-2');
       await page.getByRole('progressbar').first().waitFor({ timeout: 60_000 });
       await picture('overview-rebuilding');
       expect((await started).exitCode).toBe(0);
+      await page.getByRole('link', { name: 'Rebuilds' }).first().click();
+      await page.getByRole('button', { name: 'Pause the rebuild of web-data' }).click();
+      await page.getByText('Paused', { exact: true }).waitFor({ timeout: 15_000 });
+      await expectAccessible('rebuild-paused');
+      await page.getByRole('button', { name: 'Resume the rebuild of web-data' }).click();
+      await page.getByRole('button', { name: 'Pause the rebuild of web-data' }).waitFor({ timeout: 15_000 });
+      await stack.cli('setting', 'set', BANDWIDTH_SETTING, '0');
+      await page.getByRole('link', { name: 'Overview' }).first().click();
       await page.getByText('every copy it should').waitFor({ timeout: 120_000 });
       await expectAccessible('overview-healthy');
       client.close();

@@ -34,6 +34,7 @@ async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Page<T>>>
 }
 
 const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
+const REBUILD = `${CLUSTER}/rebuilds/{rebuildId}` as const;
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
 
 function snapshotAt(clusterId: string, volumeId: string, snapshotId: string) {
@@ -110,6 +111,19 @@ export const api = {
     const query = { limit: PAGE_LIMIT, sort: '-queuedAt' };
     return (await ask(client.GET(`${CLUSTER}/rebuilds`, { params: { path: { clusterId }, query } }))).items;
   },
+  pauseRebuild: (clusterId: string, rebuildId: string) =>
+    ask(client.POST(`${REBUILD}/pause`, { params: { path: { clusterId, rebuildId } }, body: {} })),
+  resumeRebuild: (clusterId: string, rebuildId: string) =>
+    ask(client.POST(`${REBUILD}/resume`, { params: { path: { clusterId, rebuildId } }, body: {} })),
+  cancelRebuild: (clusterId: string, rebuildId: string) =>
+    ask(client.POST(`${REBUILD}/cancel`, { params: { path: { clusterId, rebuildId } }, body: {} })),
+  limitRebuild: (clusterId: string, rebuildId: string, bandwidthBytesPerSecond: number | null) =>
+    ask(
+      client.PATCH(REBUILD, {
+        params: { path: { clusterId, rebuildId } },
+        body: { bandwidthBytesPerSecond },
+      }),
+    ),
   events: async (clusterId: string, limit: number, filter?: string) => {
     const query = filter === undefined ? { limit } : { limit, filter };
     return (await ask(client.GET(`${CLUSTER}/events`, { params: { path: { clusterId }, query } }))).items;

@@ -6,12 +6,18 @@ import Link from 'next/link';
 import type { Rebuild } from '../api/types';
 import { paths } from '../paths';
 import { REBUILD_STATE } from '../states';
+import { RebuildControls } from './rebuild-controls';
 import { RebuildSnapshots } from './rebuild-snapshots';
 
-type Names = { volume: string; node: string };
+type Props = {
+  rebuild: Rebuild;
+  names: { volume: string; node: string };
+  /** Where people come to do something about it, and not only to see. */
+  withControls?: boolean;
+};
 
 /** One rebuild as people want to know it: of what, to where, how far, how fast, and safe by when. */
-export function RebuildProgress({ rebuild, names }: { rebuild: Rebuild; names: Names }) {
+export function RebuildProgress({ rebuild, names, withControls = false }: Props) {
   const { tone, word } = REBUILD_STATE[rebuild.state];
   return (
     <div className="flex flex-col gap-1.5">
@@ -23,7 +29,7 @@ export function RebuildProgress({ rebuild, names }: { rebuild: Rebuild; names: N
           <span className="text-muted"> → {names.node}</span>
         </p>
         <Badge tone={tone} quiet>
-          {rebuild.state === 'running' ? phaseWord(rebuild.phase) : word}
+          {rebuild.state === 'running' ? runningWord(rebuild) : word}
         </Badge>
       </div>
       {rebuild.state === 'queued' ? (
@@ -35,11 +41,13 @@ export function RebuildProgress({ rebuild, names }: { rebuild: Rebuild; names: N
           <RebuildSnapshots rebuild={rebuild} />
         </>
       )}
+      {withControls && <RebuildControls rebuild={rebuild} name={names.volume} />}
     </div>
   );
 }
 
-function phaseWord(phase: string): string {
+function runningWord({ paused, phase }: Rebuild): string {
+  if (paused) return 'Paused';
   return phase.charAt(0).toUpperCase() + phase.slice(1);
 }
 

@@ -113,6 +113,7 @@ function ActiveList({ rebuilds, names }: { rebuilds: readonly Rebuild[]; names: 
         <li key={rebuild.id} className="border-b border-border px-4 py-3 last:border-0">
           <RebuildProgress
             rebuild={rebuild}
+            withControls
             names={{ volume: names.volume(rebuild.volumeId), node: names.node(rebuild.targetNodeId) }}
           />
         </li>

@@ -1,0 +1,78 @@
+'use client';
+import { formatBytes, MIB } from '@holdfast/core/model/bytes.js';
+import { Button } from '@holdfast/ui/button.js';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ChangeEvent, useId } from 'react';
+import { toast } from 'sonner';
+import { api } from '../api/client';
+import { isProblem } from '../api/problem';
+import { keys } from '../api/queries';
+import type { Rebuild } from '../api/types';
+import { useCluster } from '../api/use-cluster';
+
+/** Steps that people think in; any other limit can be set by the CLI and is shown here too. */
+const LIMITS_BYTES = [10, 50, 100, 250].map((mebibytes) => mebibytes * MIB);
+const NO_LIMIT = '';
+
+/** Holds a rebuild up, lets it go on, slows it or ends it. User writes reach the copy all the while. */
+export function RebuildControls({ rebuild, name }: { rebuild: Rebuild; name: string }) {
+  const cluster = useCluster();
+  const queryClient = useQueryClient();
+  const limitId = useId();
+  const act = useMutation({
+    mutationFn: (run: () => Promise<unknown>) => run(),
+    onError: (error) =>
+      toast.error(isProblem(error) ? error.detail : 'There was no answer. The action may have been taken.'),
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.rebuilds(cluster.id) }),
+  });
+  const limit = rebuild.bandwidthBytesPerSecond;
+  const choices = limit === null || LIMITS_BYTES.includes(limit) ? LIMITS_BYTES : [limit, ...LIMITS_BYTES];
+
+  function changeLimit({ target }: ChangeEvent<HTMLSelectElement>) {
+    const next = target.value === NO_LIMIT ? null : Number(target.value);
+    act.mutate(() => api.limitRebuild(cluster.id, rebuild.id, next));
+  }
+
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {rebuild.paused ? (
+        <Button
+          aria-label={`Resume the rebuild of ${name}`}
+          onClick={() => act.mutate(() => api.resumeRebuild(cluster.id, rebuild.id))}
+        >
+          Resume
+        </Button>
+      ) : (
+        <Button
+          aria-label={`Pause the rebuild of ${name}`}
+          onClick={() => act.mutate(() => api.pauseRebuild(cluster.id, rebuild.id))}
+        >
+          Pause
+        </Button>
+      )}
+      <Button
+        variant="ghost"
+        aria-label={`Cancel the rebuild of ${name}`}
+        onClick={() => act.mutate(() => api.cancelRebuild(cluster.id, rebuild.id))}
+      >
+        Cancel
+      </Button>
+      <label htmlFor={limitId} className="ml-auto text-xs text-muted">
+        At most
+      </label>
+      <select
+        id={limitId}
+        value={limit ?? NO_LIMIT}
+        onChange={changeLimit}
+        className="h-8 rounded-md border border-border-strong bg-surface px-2 text-sm text-text"
+      >
+        <option value={NO_LIMIT}>as fast as it can</option>
+        {choices.map((bytes) => (
+          <option key={bytes} value={bytes}>
+            {formatBytes(bytes)}/s
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
