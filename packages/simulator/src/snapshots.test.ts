@@ -132,6 +132,19 @@ describe('snapshots', () => {
     expect((await client.view()).snapshots[0]?.hashRequest).toBeUndefined();
   });
 
+  test.each([
+    { integrity: 'fast-check', want: '1' },
+    { integrity: 'disabled', want: undefined },
+  ])('are hashed as soon as they are taken where that is set: $integrity', async ({ integrity, want }) => {
+    await aServedVolume();
+    const immediate = 'snapshot-data-integrity-immediate-check-after-snapshot-creation';
+    world.store.setSetting(world.clusterId, immediate, true);
+    world.store.setSetting(world.clusterId, 'snapshot-data-integrity', integrity);
+    await take('checked');
+    await world.run(5);
+    expect(agreedChecksum((await client.view()).snapshots[0] ?? { checksums: [] })).toBe(want);
+  });
+
   test('a purge that is switched off is refused, and deleted snapshots stay', async () => {
     await aServedVolume();
     world.store.setSetting(world.clusterId, 'disable-snapshot-purge', true);
