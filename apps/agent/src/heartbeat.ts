@@ -81,11 +81,11 @@ export class HeartbeatLoop {
 
   private async rest(): Promise<void> {
     if (this.stopped.signal.aborted) return;
-    const woken = new Promise<void>((resolve) => {
-      this.wake = resolve;
-    });
-    if (!(this.changed && this.failures === 0)) await Promise.race([woken, this.sleep(this.pauseMs())]);
-    await this.sleep(GATHER_MS);
+    // Ended by a wake-up, not raced with one: a sleep that went on would be one more listener each time.
+    const resting = new AbortController();
+    this.wake = () => resting.abort();
+    if (!(this.changed && this.failures === 0)) await sleep(this.pauseMs(), resting.signal);
+    await sleep(GATHER_MS, this.stopped.signal);
   }
 
   private pauseMs(): number {
@@ -94,8 +94,9 @@ export class HeartbeatLoop {
     // Spread out, or all agents would come at once when the API is back.
     return longest * (0.5 + Math.random() / 2);
   }
+}
 
-  private async sleep(ms: number): Promise<void> {
-    await pause(ms, undefined, { signal: this.stopped.signal }).catch(() => undefined);
-  }
+/** Ends early, without an error, when the signal says so. */
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => undefined);
 }

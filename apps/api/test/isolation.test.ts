@@ -24,6 +24,10 @@ const BODIES: Record<string, unknown> = {
   'POST /api/v1/clusters/{clusterId}/volumes': { name: 'stolen', size: GIB },
   'PUT /api/v1/clusters/{clusterId}/settings/{name}': { value: 0.5 },
   'PATCH /api/v1/clusters/{clusterId}': { name: 'stolen' },
+  'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/clone': {
+    snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
+    name: 'stolen',
+  },
   'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/expand': { size: 2 * GIB },
   'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/revert': {
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',

@@ -178,3 +178,54 @@ describe('changes of all layers', () => {
     }
   });
 });
+
+describe('clones', () => {
+  test('are volumes like their source that are being created until they are filled', async () => {
+    const volume = await anAttachedVolume();
+    const { body: snapshot } = await post(`${pathOf(volume)}/snapshots`, { name: 'base' });
+    const clone = (body: object) => post(`${pathOf(volume)}/clone`, { snapshotId: snapshot.id, ...body });
+    expect(await clone({ name: 'early' })).toMatchObject({ status: 409, body: { code: 'snapshot.in_use' } });
+    await markTaken(volume, snapshot);
+    expect(await clone({ name: 'small', size: GIB / 2 })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '/size' }] },
+    });
+    const made = await clone({ name: 'copy' });
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        name: 'copy',
+        size: GIB,
+        numberOfReplicas: 3,
+        state: 'creating',
+        fill: { sourceVolumeId: volume.id, snapshotId: snapshot.id, bytes: 0, error: null },
+      },
+    });
+    // What the worker attaches for itself is shown to nobody.
+    await api.owner.query(
+      `UPDATE volume SET state = 'attached', attached_node_id = $2, endpoint = $3 WHERE id = $1`,
+      [made.body.id, nodeId, JSON.stringify({ host: '127.0.0.1', port: 7420, exportName: 'x' })],
+    );
+    const shown = await api.call('GET', pathOf(made.body));
+    expect(shown.body).toMatchObject({ state: 'creating', endpoint: null, attachedNodeId: null });
+    expect(shown.body.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Filled', status: 'False' }),
+    );
+    for (const [action, body] of [
+      ['attach', {}],
+      ['detach', {}],
+      ['expand', { size: 2 * GIB }],
+    ] as const) {
+      expect(await post(`${pathOf(made.body)}/${action}`, body)).toMatchObject({
+        status: 409,
+        body: { code: 'volume.busy' },
+      });
+    }
+    const kept = await api.call('DELETE', `${pathOf(volume)}/snapshots/${snapshot.id}`);
+    expect(kept).toMatchObject({ status: 409, body: { code: 'snapshot.in_use' } });
+    expect(await api.call('DELETE', pathOf(made.body))).toMatchObject({ status: 202 });
+    expect(await api.call('DELETE', `${pathOf(volume)}/snapshots/${snapshot.id}`)).toMatchObject({
+      status: 202,
+    });
+  });
+});

@@ -20,7 +20,13 @@ type Snapshot = {
   checksum: string | null;
   isHeadParent: boolean;
 };
-type Volume = { id: string; size: number; task: object | null; endpoint: { nbdUri: string } | null };
+type Volume = {
+  id: string;
+  size: number;
+  state: string;
+  task: object | null;
+  endpoint: { nbdUri: string } | null;
+};
 
 let stack: LocalStack;
 
@@ -118,6 +124,27 @@ describe('the snapshots of a volume', () => {
     STORY_TIMEOUT_MS,
   );
 });
+
+test(
+  'a clone holds what the snapshot held, whether its source is in use or not',
+  async () => {
+    const ofTwo = await stack.cliJson<Volume>('volume', 'clone', 'pg-data', 'two', 'copy');
+    expect(ofTwo).toMatchObject({ state: 'detached', endpoint: null, fill: null });
+    const attached = await stack.cliJson<Volume>('volume', 'attach', 'copy');
+    const client = await connectNbd(attached.endpoint?.nbdUri ?? '');
+    expect(Buffer.concat(await client.read(0, MIB)).equals(Buffer.alloc(MIB, 2))).toBe(true);
+    client.close();
+    await stack.cliJson('volume', 'detach', 'copy');
+    expect(await stack.cliJson('volume', 'verify', 'copy')).toMatchObject({ equal: true });
+
+    await stack.cliJson('volume', 'detach', 'pg-data');
+    expect(await stack.cliJson('volume', 'clone', 'pg-data', 'two', 'again')).toMatchObject({
+      state: 'detached',
+    });
+    await stack.cliJson('volume', 'attach', 'pg-data', '--node', 'node-1');
+  },
+  STORY_TIMEOUT_MS,
+);
 
 test(
   'the volume grows while it is in use, and keeps what it holds',

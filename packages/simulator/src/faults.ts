@@ -62,6 +62,7 @@ const AGENT_CALLS: readonly (keyof AgentClient)[] = [
   'cancelRebuild',
   'tuneRebuild',
   'changeLayers',
+  'fillVolume',
   'dropReplica',
 ];
 

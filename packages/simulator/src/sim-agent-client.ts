@@ -3,6 +3,7 @@ import type {
   ChecksumReply,
   CreateReplica,
   DropReplica,
+  FillVolume,
   LayerCommand,
   OpenReplicaReply,
   StartEngine,
@@ -117,6 +118,10 @@ export class SimAgentClient implements AgentClient {
 
   async readLayers(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<VolumeLayers> {
     return this.engineOn(agent, volumeId, epoch).layers.describe();
+  }
+
+  async fillVolume(agent: AgentTarget, volumeId: VolumeId, fill: FillVolume): Promise<void> {
+    this.engineOn(agent, volumeId, fill.epoch).startFill(fill);
   }
 
   async dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void> {

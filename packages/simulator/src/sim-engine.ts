@@ -4,6 +4,7 @@
  */
 import type {
   EngineReport,
+  FillVolume,
   RebuildReport,
   StartEngine,
   StartRebuild,
@@ -34,6 +35,7 @@ export class SimEngine {
   private readonly modes = new Map<ReplicaId, { mode: ReplicaMode; reason: string }>();
   private readonly rebuilds: SimRebuild[] = [];
   readonly layers: SimLayers;
+  private fill: { request: FillVolume; report: NonNullable<EngineReport['fill']> } | undefined;
   private record: CopyRecord;
   private state: EngineReport['state'] = 'running';
   private reason = '';
@@ -111,6 +113,28 @@ export class SimEngine {
     this.modes.set(replicaId, { mode: 'WO', reason: '' });
   }
 
+  startFill(request: FillVolume): void {
+    if (this.fill?.request.fillId === request.fillId && this.fill.report.state !== 'failed') return;
+    this.fill = { request, report: { fillId: request.fillId, state: 'running', bytes: 0, error: '' } };
+  }
+
+  /** Copies all of it in one turn, from the first source that can be reached. */
+  private fillTurn(): void {
+    if (this.fill?.report.state !== 'running') return;
+    const { request, report } = this.fill;
+    const layer = request.sources
+      .flatMap(({ replicaId }) => this.surroundings.reach(asId<ReplicaId>(replicaId))?.layers ?? [])
+      .find(({ id }) => id === request.snapshotId);
+    for (const replicaId of this.withMode('RW')) {
+      const copy = this.surroundings.reach(replicaId);
+      if (copy !== undefined && layer !== undefined) copy.writes = new Set(layer.writes);
+    }
+    this.fill.report =
+      layer === undefined
+        ? { ...report, state: 'failed', error: 'no source answers' }
+        : { ...report, state: 'succeeded', bytes: layer.writes.size * 4096 };
+  }
+
   tuneRebuild(rebuildId: string, { paused }: TuneRebuild): void {
     const rebuild = this.rebuilds.find(({ request }) => request.rebuildId === rebuildId);
     if (rebuild?.report.state === 'running') rebuild.report = { ...rebuild.report, paused };
@@ -129,6 +153,7 @@ export class SimEngine {
     if (this.state === 'waiting-record') await this.spreadRecord();
     const rebuild = this.rebuilds.find(({ report }) => report.state === 'running');
     this.layers.turn();
+    this.fillTurn();
     if (rebuild === undefined || rebuild.report.paused === true || !this.isServing) return;
     const target = this.surroundings.reach(asId<ReplicaId>(rebuild.request.target.replicaId));
     const source = this.surroundings.reach(this.withMode('RW')[0] ?? asId<ReplicaId>(''));
@@ -162,6 +187,7 @@ export class SimEngine {
       replicas: [...this.modes].map(([replicaId, { mode, reason }]) => ({ replicaId, mode, reason })),
       writtenBytes: (serving.find((copy) => copy !== undefined)?.writes.size ?? 0) * 4096,
       rebuilds: this.rebuilds.map(({ report }) => report),
+      fill: this.fill?.report,
     };
   }
 

@@ -1,5 +1,7 @@
 /** Snapshots, purge, revert and expansion, told over the use cases on a simulated cluster. */
+import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
+import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
@@ -12,7 +14,7 @@ import {
 } from '@holdfast/control/use-cases/snapshots.js';
 import { GIB, TIB } from '@holdfast/core/model/bytes.js';
 import { isFault } from '@holdfast/core/model/faults.js';
-import type { SnapshotId } from '@holdfast/core/model/ids.js';
+import type { SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
 import { agreedChecksum, USER_SNAPSHOTS_MAX } from '@holdfast/core/model/snapshot.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { checkWorld } from './check-world.js';
@@ -130,6 +132,19 @@ describe('snapshots', () => {
     expect((await client.view()).snapshots[0]?.hashRequest).toBeUndefined();
   });
 
+  test.each([
+    { integrity: 'fast-check', want: '1' },
+    { integrity: 'disabled', want: undefined },
+  ])('are hashed as soon as they are taken where that is set: $integrity', async ({ integrity, want }) => {
+    await aServedVolume();
+    const immediate = 'snapshot-data-integrity-immediate-check-after-snapshot-creation';
+    world.store.setSetting(world.clusterId, immediate, true);
+    world.store.setSetting(world.clusterId, 'snapshot-data-integrity', integrity);
+    await take('checked');
+    await world.run(5);
+    expect(agreedChecksum((await client.view()).snapshots[0] ?? { checksums: [] })).toBe(want);
+  });
+
   test('a purge that is switched off is refused, and deleted snapshots stay', async () => {
     await aServedVolume();
     world.store.setSetting(world.clusterId, 'disable-snapshot-purge', true);
@@ -166,6 +181,79 @@ describe('revert', () => {
     await world.run(3);
     const { layerTask } = (await client.view()).volume;
     expect(layerTask).toBeUndefined();
+  });
+});
+
+describe('clone', () => {
+  const clone = async (sizeBytes?: number): Promise<VolumeId> => {
+    const snapshotId = (await client.view()).snapshots[0]?.id;
+    if (snapshotId === undefined) throw new Error('there is no snapshot');
+    return cloneVolume(world.useCases, { ...key(), snapshotId, name: 'copy', sizeBytes });
+  };
+  const written = (volumeId: VolumeId) =>
+    world.nodes.flatMap(({ copies }) =>
+      [...copies.values()].filter((copy) => copy.volumeId === volumeId).map(({ writes }) => [...writes]),
+    );
+  const isFilled = (volumeId: VolumeId) => async () => {
+    const volume = (await world.store.loadVolume(volumeId))?.volume;
+    return volume?.fill === undefined && volume?.state === 'detached';
+  };
+
+  async function aSource(): Promise<void> {
+    await aServedVolume();
+    await take('base');
+    await world.run(1);
+    await client.write();
+  }
+
+  test.each([
+    { name: 'an attached', prepare: async () => undefined },
+    { name: 'a detached', prepare: () => requestDetach(world.useCases, key()) },
+  ])('of $name volume holds what the snapshot holds, and is detached in the end', async ({ prepare }) => {
+    await aSource();
+    await prepare();
+    const volumeId = await clone();
+    expect(await world.runUntil(isFilled(volumeId), 60)).toBe(true);
+    expect(written(volumeId)).toEqual([[1], [1], [1]]);
+    expect(events('VolumeCloned')).toHaveLength(1);
+  });
+
+  test.each(TROUBLES)('$fault at effect $at: it is filled in the end', async ({ fault, at }) => {
+    await aSource();
+    disturbOnce(fault, at + 3);
+    const volumeId = await clone();
+    expect(await world.runUntil(isFilled(volumeId), 120)).toBe(true);
+    expect(written(volumeId)).toEqual([[1], [1], [1]]);
+  });
+
+  test('nobody uses it before, and its snapshot and source stay meanwhile', async () => {
+    await aSource();
+    world.faults = { ...NO_FAULTS, onEffect: (name) => (name === 'fillVolume' ? 'lost-before' : 'none') };
+    const volumeId = await clone();
+    await world.run(10);
+    const view = await world.store.loadVolume(volumeId);
+    expect(view?.volume.fill?.trouble?.message).toBe('no answer');
+    expect(await code(requestAttach(world.useCases, { volumeId }))).toBe('volume.busy');
+    expect(await code(requestSnapshot(world.useCases, { volumeId, name: 's' }))).toBe('volume.busy');
+    const snapshotId = (await client.view()).snapshots[0]?.id;
+    if (snapshotId === undefined) throw new Error('there is no snapshot');
+    expect(await code(requestSnapshotDeletion(world.useCases, { ...key(), snapshotId }))).toBe(
+      'snapshot.in_use',
+    );
+    await requestDetach(world.useCases, key());
+    expect(await code(requestDelete(world.useCases, key()))).toBe('volume.in_use');
+    await requestDelete(world.useCases, { volumeId });
+    await world.run(5);
+    expect(await world.store.loadVolume(volumeId)).toBeUndefined();
+    expect(written(volumeId)).toEqual([]);
+    expect(world.nodes.flatMap(({ engines }) => [...engines.keys()])).not.toContain(volumeId);
+  });
+
+  test('may be larger than its source, never smaller', async () => {
+    await aSource();
+    expect(await code(clone(GIB / 2))).toBe('request.invalid');
+    const volumeId = await clone(2 * GIB);
+    expect((await world.store.loadVolume(volumeId))?.volume.spec.sizeBytes).toBe(2 * GIB);
   });
 });
 

@@ -56,6 +56,7 @@ export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume 
     writtenBytes: 0,
     verification: undefined,
     chain: undefined,
+    fill: undefined,
     layerTask: undefined,
     deletionRequestedAt: undefined,
     createdAt: NOON,

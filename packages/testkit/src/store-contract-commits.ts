@@ -53,6 +53,13 @@ export function commitContract(makeStore: MakeStore): void {
         keptIds: [SNAPSHOT],
         readAt: NOON,
       },
+      fill: {
+        sourceVolumeId: asId(testId(2)),
+        snapshotId: SNAPSHOT,
+        startedEpoch: 7,
+        trouble: { message: 'no copy', at: NOON },
+        requestedAt: NOON,
+      },
       layerTask: {
         kind: 'expand',
         sizeBytes: 2 * GIB,

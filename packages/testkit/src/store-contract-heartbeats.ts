@@ -102,6 +102,10 @@ export function heartbeatContract(makeStore: MakeStore): void {
     expect(await wakes()).toBe(1);
     expect(await wakes()).toBe(0);
     expect(await wakes({ writtenBytes: MIB })).toBe(0);
+    const fill = { fillId: VOLUME, state: 'running' as const, bytes: 0, error: '' };
+    expect(await wakes({ fill })).toBe(1);
+    expect(await wakes({ fill: { ...fill, bytes: 4096 } })).toBe(0);
+    expect(await wakes({ fill: { ...fill, state: 'succeeded' } })).toBe(1);
     expect(await wakes({ state: 'waiting-record' })).toBe(1);
     expect(await wakes({ replicas: [{ replicaId: REPLICA, mode: 'ERR', reason: 'silent' }] })).toBe(1);
     await beat({ engines: [] });

@@ -1,6 +1,6 @@
 import type { Change } from '@holdfast/control/ports/store.js';
 import type { Heartbeat, RebuildReport } from '@holdfast/core/model/agent-protocol.js';
-import { asId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { asId, type NodeId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { LayerTask, VolumeChain } from '@holdfast/core/model/layer-task.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
@@ -146,6 +146,17 @@ export function listContract(makeStore: MakeStore): void {
     expect(await unsettled()).toEqual([VOLUME]);
     await fixture.patch(VOLUME, 1, { chain: A_CHAIN, layerTask: undefined });
     expect(await unsettled()).toEqual(further.length === 0 ? [] : [VOLUME]);
+  });
+
+  test('a volume that is being filled is listed, and its source knows of it', async () => {
+    const source = asId<VolumeId>(testId(2));
+    const snapshotId = asId<SnapshotId>(testId(601));
+    await settled({ id: source, name: 'source' });
+    const started = { startedEpoch: undefined, trouble: undefined, requestedAt: NOON };
+    await settled({ fill: { sourceVolumeId: source, snapshotId, ...started } });
+    expect(await unsettled()).toEqual([VOLUME]);
+    expect((await fixture.load(source)).clones).toEqual([{ volumeId: VOLUME, snapshotId }]);
+    expect((await fixture.load(VOLUME)).clones).toEqual([]);
   });
 
   test('a volume with a layer task blocks its rebuilds', async () => {

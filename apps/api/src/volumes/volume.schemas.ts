@@ -1,5 +1,12 @@
 import { BLOCK_BYTES, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
-import type { ClusterId, NodeId, ProjectId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type {
+  ClusterId,
+  NodeId,
+  ProjectId,
+  ReplicaId,
+  SnapshotId,
+  VolumeId,
+} from '@holdfast/core/model/ids.js';
 import { REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/core/model/volume.js';
 import { z } from 'zod';
 import { placementExplanationSchema } from '../placements/explanation.schemas.js';
@@ -53,6 +60,14 @@ export class DetachBody extends dto(
 
 export class ExpandBody extends dto(
   z.strictObject({ size: sizeSchema.describe('The new size, in bytes; a volume can only grow.') }),
+) {}
+
+export class CloneBody extends dto(
+  z.strictObject({
+    snapshotId: id<SnapshotId>(),
+    name: z.string().min(1).max(63),
+    size: sizeSchema.optional().describe("At least the source's size, which is the default."),
+  }),
 ) {}
 
 /** For actions without parameters: an empty object, or no body at all. */
@@ -156,6 +171,15 @@ export const volumeSchema = z
       })
       .nullable()
       .describe('A change of all layers that was asked for and has not ended.'),
+    fill: z
+      .object({
+        sourceVolumeId: uuid,
+        snapshotId: uuid,
+        bytes: bytes.describe('Written so far.'),
+        error: z.string().nullable().describe('Why the last try failed; it is tried again.'),
+      })
+      .nullable()
+      .describe('Of a clone that is still being filled, which is `creating` meanwhile.'),
     lastDegradedAt: time.nullable(),
     generation: z.int(),
     observedGeneration: z.int(),

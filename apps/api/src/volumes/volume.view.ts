@@ -1,3 +1,4 @@
+import type { Condition } from '@holdfast/core/model/condition.js';
 import { replicaState } from '@holdfast/core/model/replica.js';
 import type { Volume, VolumeVerification } from '@holdfast/core/model/volume.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
@@ -31,16 +32,18 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     replicaDiskSoftAntiAffinity: spec.replicaDiskSoftAntiAffinity,
     replicaDiskChoice: spec.replicaDiskChoice ?? 'ignored',
     replicaAutoBalance: spec.replicaAutoBalance,
-    state: volume.state,
+    // What the worker does to fill it is nobody's attachment.
+    state: volume.fill === undefined ? volume.state : 'creating',
     robustness: volume.robustness,
-    attachedNodeId: volume.attachedNodeId ?? null,
+    attachedNodeId: volume.fill === undefined ? (volume.attachedNodeId ?? null) : null,
     endpoint: endpointView(volume, role),
     attention: attentionView(volume),
-    conditions: volume.conditions.map(conditionView),
+    conditions: [...volume.conditions, ...filledCondition(volume)].map(conditionView),
     replicas: replicas.map(replicaView),
     verification: volume.verification === undefined ? null : verificationView(volume.verification),
     chain: chainView(volume),
     task: taskView(volume),
+    fill: fillView(volume),
     lastDegradedAt: isoOrNull(volume.lastDegradedAt),
     generation: volume.generation,
     observedGeneration: volume.observedGeneration,
@@ -50,8 +53,8 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
 }
 
 /** The address holds the attachment's secret: who has it may write. So it is for those who may change volumes. */
-function endpointView({ state, endpoint }: Volume, role: MemberRole): VolumeView['endpoint'] {
-  if (state !== 'attached' || endpoint === undefined) return null;
+function endpointView({ state, endpoint, fill }: Volume, role: MemberRole): VolumeView['endpoint'] {
+  if (fill !== undefined || state !== 'attached' || endpoint === undefined) return null;
   if (!isAllowed(role, 'volume:write')) return { nbdUri: null };
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
   return { nbdUri: `nbd://${host}:${endpoint.port}/${encodeURIComponent(endpoint.exportName)}` };
@@ -67,6 +70,20 @@ function chainView({ chain }: Volume): VolumeView['chain'] {
   if (chain === undefined) return null;
   const { headParentId, headBytes, busy } = chain;
   return { headParentId: headParentId ?? null, headBytes, busy };
+}
+
+function fillView({ fill, writtenBytes }: Volume): VolumeView['fill'] {
+  if (fill === undefined) return null;
+  const { sourceVolumeId, snapshotId, trouble } = fill;
+  return { sourceVolumeId, snapshotId, bytes: writtenBytes, error: trouble?.message ?? null };
+}
+
+function filledCondition({ fill }: Volume): Condition[] {
+  if (fill === undefined) return [];
+  const { trouble, requestedAt } = fill;
+  const reason = trouble === undefined ? 'Filling' : 'FillFailed';
+  const message = trouble?.message ?? 'it is being filled from the snapshot it was cloned from';
+  return [{ type: 'Filled', status: 'False', reason, message, lastTransitionAt: requestedAt }];
 }
 
 function taskView({ layerTask: task, epoch }: Volume): VolumeView['task'] {

@@ -9,6 +9,7 @@ import type { Tenant } from '../platform/tenant.js';
 import { RevertBody } from '../snapshots/snapshot.schemas.js';
 import {
   AttachBody,
+  CloneBody,
   CreateVolumeBody,
   DetachBody,
   ExpandBody,
@@ -144,6 +145,24 @@ export class VolumesController {
   })
   async revert(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() body: RevertBody) {
     return volumeView(await this.volumes.revert(tenant, path, body.snapshotId), tenant.actor.role);
+  }
+
+  @Post(':volumeId/clone')
+  @Route({
+    access: 'volume:write',
+    summary: 'Create a volume that holds what a snapshot of this one holds',
+    answer: VolumeDto,
+    status: 201,
+  })
+  async clone(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: VolumePath,
+    @Body() body: CloneBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const created = await this.volumes.clone(tenant, path, body);
+    void reply.header('location', `/api/v1/clusters/${path.clusterId}/volumes/${created.volume.id}`);
+    return tagged(reply, volumeView(created, tenant.actor.role));
   }
 
   @Post(':volumeId/verify')

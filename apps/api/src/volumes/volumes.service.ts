@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
@@ -29,7 +30,7 @@ import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
 import type { Tenant } from '../platform/tenant.js';
 import { explainVolume } from './explain-volume.js';
-import type { CreateVolumeBody, PatchVolumeBody } from './volume.schemas.js';
+import type { CloneBody, CreateVolumeBody, PatchVolumeBody } from './volume.schemas.js';
 
 /** How long `verify` keeps its caller waiting; larger volumes are asked about again. */
 const VERIFY_WAIT_MS = 60_000;
@@ -81,6 +82,18 @@ export class VolumesService {
     const { volume, replicas } = await createVolume({ ...tenant.ports, creations }, input);
     // In the order in which they are read.
     return { volume, replicas: [...replicas].sort((a, b) => compareIds(a.replica.id, b.replica.id)) };
+  }
+
+  async clone(tenant: Tenant, key: VolumeKey, body: CloneBody): Promise<VolumeWithReplicas> {
+    await this.get(tenant, key);
+    const earlier = await this.createdEarlier(tenant, key.clusterId);
+    if (earlier !== undefined) return earlier;
+    const { organizationId } = tenant.actor;
+    const creations = this.creations.for({ organizationId, audit: () => tenant.auditEntry() });
+    const { size: sizeBytes, ...rest } = body;
+    const ports = { ...tenant.ports, creations };
+    const volumeId = await cloneVolume(ports, { ...rest, sizeBytes, volumeId: key.volumeId });
+    return this.get(tenant, { clusterId: key.clusterId, volumeId });
   }
 
   async patch(tenant: Tenant, key: VolumeKey, patch: PatchVolumeBody, ifVersion: number | undefined) {

@@ -62,3 +62,34 @@ export function addRevert(volume: Command): void {
       print(formatItem(reverted, () => `${reverted.name}: reads as snapshot ${found.name}`, context.output));
     });
 }
+
+export function addClone(volume: Command): void {
+  volume
+    .command('clone')
+    .argument('<volume>', 'name or id')
+    .argument('<snapshot>', 'name or id')
+    .argument('<name>', 'of the new volume')
+    .option('--size <size>', "at least the source's, which is the default")
+    .option('--no-wait', 'return before it is filled')
+    .description('make a volume that holds what a snapshot holds')
+    .action(
+      async (
+        source: string,
+        snapshot: string,
+        name: string,
+        options: { size?: string; wait: boolean },
+        command: Command,
+      ) => {
+        const context = new Context(command);
+        const { found } = await find(context, source, snapshot);
+        const volumes = `${await context.clusterPath()}/volumes`;
+        const size = options.size === undefined ? {} : { size: parseSize(options.size) };
+        const body = { snapshotId: found.id, name, ...size };
+        let made = await context.api.post<Volume>(`${volumes}/${found.volumeId}/clone`, body);
+        const read = () => context.api.get<Volume>(`${volumes}/${made.id}`);
+        const isFilled = ({ fill, state }: Volume) => fill === null && state === 'detached';
+        if (options.wait) made = await waitFor(read, isFilled, context.timeoutMs, 'filling the clone');
+        print(formatItem(made, () => `${made.name}: ${made.state}`, context.output));
+      },
+    );
+}

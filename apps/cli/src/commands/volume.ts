@@ -9,7 +9,7 @@ import type { Column } from '../output/table.js';
 import type { Node, Verification, Volume, VolumeExplanation } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
-import { addExpand, addRevert } from './volume-task.js';
+import { addClone, addExpand, addRevert } from './volume-task.js';
 import { describeVerification, describeVolume, unplacedLines } from './volume-text.js';
 
 type NameOf = (nodeId: string | null) => string;
@@ -53,6 +53,7 @@ export function volumeCommand(): Command {
   addExplain(volume);
   addExpand(volume);
   addRevert(volume);
+  addClone(volume);
   addDelete(volume);
   return volume;
 }

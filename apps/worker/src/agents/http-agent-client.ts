@@ -5,6 +5,7 @@ import {
   type CreateReplica,
   checksumReplySchema,
   type DropReplica,
+  type FillVolume,
   type LayerCommand,
   type OpenReplicaReply,
   openReplicaReplySchema,
@@ -126,6 +127,11 @@ export class HttpAgentClient implements AgentClient {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}/layers?epoch=${epoch}`;
     return this.#ask(agent, { method: 'GET', path, timeoutMs }, volumeLayersSchema);
+  }
+
+  async fillVolume(agent: AgentTarget, volumeId: VolumeId, fill: FillVolume): Promise<void> {
+    const { engineMs: timeoutMs } = this.timeouts;
+    await this.#send(agent, { method: 'POST', path: `/v1/engines/${volumeId}/fill`, body: fill, timeoutMs });
   }
 
   async dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void> {

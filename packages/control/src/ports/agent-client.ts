@@ -2,6 +2,7 @@ import type {
   ChecksumReply,
   CreateReplica,
   DropReplica,
+  FillVolume,
   LayerCommand,
   OpenReplicaReply,
   StartEngine,
@@ -37,5 +38,7 @@ export interface AgentClient {
   /** Purging and hashing go on after the answer; `readLayers` says how far they are. */
   changeLayers(agent: AgentTarget, volumeId: VolumeId, command: LayerCommand): Promise<void>;
   readLayers(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<VolumeLayers>;
+  /** Goes on after the answer; the engine's report says how far it is. */
+  fillVolume(agent: AgentTarget, volumeId: VolumeId, fill: FillVolume): Promise<void>;
   dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void>;
 }

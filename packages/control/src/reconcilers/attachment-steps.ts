@@ -21,6 +21,7 @@ import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js
 import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
 import type { Change, ReplicaPatch, VolumePatch, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addressOf, nodeOf, replicaOf } from './step-lookup.js';
@@ -219,7 +220,7 @@ export async function stopEngine(
   }
   const now = ports.clock.now();
   const patch: VolumePatch = {
-    state: volume.attachment === undefined ? 'detached' : 'attaching',
+    state: stateAfterStop(volume),
     attachedNodeId: undefined,
     endpoint: undefined,
     attachmentSecret: undefined,
@@ -239,6 +240,11 @@ export async function stopEngine(
     { kind: 'event', event },
   ]);
   return 'continue';
+}
+
+function stateAfterStop({ attachment, deletionRequestedAt }: Volume): Volume['state'] {
+  if (deletionRequestedAt !== undefined) return 'deleting';
+  return attachment === undefined ? 'detached' : 'attaching';
 }
 
 /** A rebuild ends with its engine; its target, half written, counts as failed until it is rebuilt. */

@@ -2,6 +2,7 @@ import type { Step } from '@holdfast/core/lifecycle/step.js';
 import { assertNever } from '@holdfast/core/model/faults.js';
 import type { VolumeView } from '../ports/store.js';
 import { grantAttachment, startEngine, stopEngine } from './attachment-steps.js';
+import { fillVolume } from './fill-step.js';
 import { changeLayers, readLayers } from './layer-steps.js';
 import { cancelEngineRebuild, queueRebuild, startRebuild, tuneRebuild } from './rebuild-steps.js';
 import { commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
@@ -41,6 +42,8 @@ export async function executeStep(
       return dropReplica(ports, view, step);
     case 'remove-replica':
       return removeReplica(ports, view, step);
+    case 'fill-volume':
+      return fillVolume(ports, view);
     case 'take-snapshot':
       return takeSnapshot(ports, view, step);
     case 'remove-snapshot':

@@ -10,6 +10,7 @@ import {
 import { newReplica, type Replica } from '@holdfast/core/model/replica.js';
 import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type { Volume, VolumeSpec } from '@holdfast/core/model/volume.js';
+import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import { resolveVolumeSpec, type VolumeSpecInput } from '@holdfast/core/policy/volume-spec.js';
 import type { PlannedPlacement } from '@holdfast/core/scheduling/plan-placements.js';
 import { StoreCreations } from '../creation/store-creations.js';
@@ -22,6 +23,8 @@ export type CreateVolumeInput = VolumeSpecInput & {
   projectId: ProjectId;
   clusterId: ClusterId;
   name: string;
+  /** From where it is filled before anybody may use it. */
+  fill?: VolumeFill;
 };
 
 /** `creations` left out: the store alone, one transaction for each. */
@@ -128,6 +131,7 @@ function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now
     writtenBytes: 0,
     verification: undefined,
     chain: undefined,
+    fill: input.fill,
     layerTask: undefined,
     deletionRequestedAt: undefined,
     createdAt: now,

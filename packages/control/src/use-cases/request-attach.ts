@@ -3,7 +3,13 @@ import type { NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { VolumeState } from '@holdfast/core/model/volume.js';
 import { isNodeReady } from '@holdfast/core/policy/node-conditions.js';
 import type { VolumePatch, VolumeView } from '../ports/store.js';
-import { assertNotDeleting, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+import {
+  assertFilled,
+  assertNotDeleting,
+  loadVolume,
+  retryConflicts,
+  type UseCasePorts,
+} from './use-case.js';
 
 export type AttachInput = {
   volumeId: VolumeId;
@@ -26,6 +32,7 @@ export function requestAttach(ports: UseCasePorts, input: AttachInput): Promise<
     const view = await loadVolume(ports.store, input.volumeId, input.ifVersion);
     const { volume } = view;
     assertNotDeleting(volume);
+    assertFilled(volume);
     assertUsableNode(view, input.nodeId);
     if (volume.attachment !== undefined) {
       const holderId = volume.attachedNodeId ?? volume.attachment.nodeId;

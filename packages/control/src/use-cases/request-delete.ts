@@ -12,9 +12,17 @@ export function requestDelete(
   input: { volumeId: VolumeId; ifVersion?: number | undefined },
 ): Promise<void> {
   return retryConflicts(async () => {
-    const { volume } = await loadVolume(ports.store, input.volumeId, input.ifVersion);
+    const { volume, clones } = await loadVolume(ports.store, input.volumeId, input.ifVersion);
     if (volume.deletionRequestedAt !== undefined) return;
-    if (volume.attachment !== undefined || volume.attachedNodeId !== undefined) {
+    if (clones.length > 0) {
+      throw new StorageFault('volume.in_use', {
+        publicMessage: `volume ${volume.name} is being cloned`,
+        cures: ['wait until its clones are filled', 'delete the clones'],
+      });
+    }
+    // Nobody but the worker holds one that is being filled, and its engine is stopped before its copies go.
+    const isHeld = volume.fill === undefined;
+    if (isHeld && (volume.attachment !== undefined || volume.attachedNodeId !== undefined)) {
       throw new StorageFault('volume.attached', {
         publicMessage: `volume ${volume.name} is attached`,
         cures: ['detach it first'],
@@ -24,7 +32,14 @@ export function requestDelete(
       {
         kind: 'volume.patch',
         volumeId: volume.id,
-        patch: { deletionRequestedAt: ports.clock.now(), state: 'deleting' },
+        patch: {
+          deletionRequestedAt: ports.clock.now(),
+          state: 'deleting',
+          fill: undefined,
+          attachment: undefined,
+          endpoint: undefined,
+          detachForced: volume.attachedNodeId !== undefined,
+        },
       },
     ]);
   });

@@ -2,7 +2,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { isNodeReady } from '@holdfast/core/policy/node-conditions.js';
 import type { VolumePatch, VolumeView } from '../ports/store.js';
-import { loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+import { assertFilled, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type DetachInput = {
   volumeId: VolumeId;
@@ -20,6 +20,7 @@ export function requestDetach(ports: UseCasePorts, input: DetachInput): Promise<
   return retryConflicts(async () => {
     const view = await loadVolume(ports.store, input.volumeId, input.ifVersion);
     const { volume } = view;
+    assertFilled(volume);
     const force = input.force === true;
     if (volume.attachment === undefined && volume.attachedNodeId === undefined) return;
     if (!force) assertHolderAnswers(view);

@@ -1,6 +1,12 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
-import { assertNotDeleting, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+import {
+  assertFilled,
+  assertNotDeleting,
+  loadVolume,
+  retryConflicts,
+  type UseCasePorts,
+} from './use-case.js';
 
 /**
  * Asks whether all copies are equal. Only while detached: the copies of a volume in use change under the reader.
@@ -12,6 +18,7 @@ export function requestVerify(ports: UseCasePorts, input: { volumeId: VolumeId }
   return retryConflicts(async () => {
     const { volume } = await loadVolume(ports.store, input.volumeId, undefined);
     assertNotDeleting(volume);
+    assertFilled(volume);
     if (volume.attachment !== undefined || volume.attachedNodeId !== undefined) {
       throw new StorageFault('volume.attached', {
         publicMessage: `volume ${volume.name} is attached; its copies can be compared only while it is detached`,

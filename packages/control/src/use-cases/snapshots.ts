@@ -44,6 +44,9 @@ export function requestSnapshotDeletion(ports: UseCasePorts, key: SnapshotKey): 
     if (snapshot.state === 'removing' || snapshot.state === 'removed') return [];
     assertAttached(view.volume);
     if (snapshot.state === 'creating') throw inUse(`snapshot ${snapshot.name} is being taken`);
+    if (view.clones.some(({ snapshotId }) => snapshotId === snapshot.id)) {
+      throw inUse(`a volume is being cloned from snapshot ${snapshot.name}`);
+    }
     const task = view.volume.layerTask;
     if (task?.kind === 'revert' && task.snapshotId === snapshot.id) {
       throw inUse(`the volume is being reverted to snapshot ${snapshot.name}`);

@@ -59,10 +59,21 @@ export function assertNotDeleting(volume: Volume): void {
 }
 
 /** @throws StorageFault `volume.not_attached`: what changes layers is done by the engine, on all copies at once */
-export function assertAttached({ name, state }: Volume): void {
+export function assertAttached(volume: Volume): void {
+  assertFilled(volume);
+  const { name, state } = volume;
   if (state === 'attached') return;
   throw new StorageFault('volume.not_attached', {
     publicMessage: `volume ${name} is ${state}; only an attached volume's snapshots can be changed`,
     cures: ['attach it first'],
+  });
+}
+
+/** @throws StorageFault `volume.busy` while it is being filled from what it was cloned from */
+export function assertFilled({ name, fill }: Volume): void {
+  if (fill === undefined) return;
+  throw new StorageFault('volume.busy', {
+    publicMessage: `volume ${name} is still being filled from the snapshot it was cloned from`,
+    cures: ['wait until it is detached', 'delete it'],
   });
 }

@@ -30,6 +30,7 @@ function view(volume: Partial<Volume>, replicas: Replica[], part: Partial<Volume
     volume: aVolume(owner, volume),
     replicas,
     snapshots: [],
+    clones: [],
     rebuilds: [],
     fleet: aFleet({ n1: { zone: 'a' }, n2: { zone: 'a' } }),
     engine: undefined,

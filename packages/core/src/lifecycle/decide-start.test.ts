@@ -36,6 +36,7 @@ function view(nodes: Record<string, NodePart>, since?: Date): VolumeView {
     }),
     replicas: ['a', 'b', 'c'].map((name) => aReplicaOn(`${name}-disk`)),
     snapshots: [],
+    clones: [],
     rebuilds: [],
     fleet: aFleet({ a: {}, b: {}, c: {}, ...nodes }),
     engine: undefined,

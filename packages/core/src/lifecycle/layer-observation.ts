@@ -95,11 +95,13 @@ function changesOf(view: VolumeView, layer: Layer, layers: VolumeLayers, now: Da
   if (JSON.stringify(known.checksums) !== JSON.stringify(seen.checksums)) patch.checksums = seen.checksums;
   const state = nextState(known, layer);
   if (state !== known.state) Object.assign(patch, { state, trouble: undefined });
+  const isTaken = known.state === 'creating' && state === 'ready';
+  if (isTaken) Object.assign(patch, firstHash(view, now));
   Object.assign(patch, hashEnded(view, known, layers, now));
   if (Object.keys(patch).length === 0) return [];
   return [
     { kind: 'snapshot.patch', snapshotId: known.id, patch },
-    ...(known.state === 'creating' && state === 'ready' ? [createdEvent(view, known, now)] : []),
+    ...(isTaken ? [createdEvent(view, known, now)] : []),
   ];
 }
 
@@ -114,6 +116,14 @@ function seenOf(layer: Layer): Pick<Snapshot, 'parentId' | 'sizeBytes' | 'checks
 function nextState({ state }: Snapshot, { removed }: Layer): Snapshot['state'] {
   if (removed) return 'removed';
   return state === 'creating' || state === 'failed' ? 'ready' : state;
+}
+
+const IMMEDIATE_CHECK = 'snapshot-data-integrity-immediate-check-after-snapshot-creation';
+
+function firstHash({ fleet: { settings } }: VolumeView, now: Date): SnapshotPatch {
+  const integrity = settings['snapshot-data-integrity'];
+  if (!settings[IMMEDIATE_CHECK] || integrity === 'disabled') return {};
+  return { hashRequest: { requestedAt: now, force: integrity === 'enabled', startedEpoch: undefined } };
 }
 
 /** Hashing goes on behind its answer; when the engine says nothing of it any more it has ended, one way or the other. */

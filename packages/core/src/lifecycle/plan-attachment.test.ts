@@ -36,6 +36,7 @@ function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): Vol
     }),
     replicas: [aReplicaOn('n1-disk', { mode: 'RW', lastHealthyAt: NOON })],
     snapshots: [],
+    clones: [],
     rebuilds: [],
     fleet,
     engine: undefined,

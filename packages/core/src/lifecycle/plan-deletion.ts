@@ -9,6 +9,8 @@ import { isOnReadyNode } from './volume-facts.js';
 export function planDeletion(view: VolumeView): Step | undefined {
   const { volume, replicas, fleet } = view;
   if (volume.deletionRequestedAt === undefined) return undefined;
+  // One that was being filled still has an engine, which is stopped first.
+  if (volume.attachedNodeId !== undefined) return undefined;
 
   const replica = replicas[0];
   if (replica === undefined) {

@@ -81,6 +81,8 @@ function planAutomaticPurge(view: VolumeView, now: Date): Step | undefined {
   const { volume, rebuilds, fleet } = view;
   const isBusy = volume.layerTask !== undefined || volume.chain === undefined || volume.chain.busy !== '';
   const isQueued = rebuilds.some(({ state }) => state === 'queued') || isRebuilding(view);
+  // What is being read by another volume stays as it is.
+  if (view.clones.length > 0) return undefined;
   if (isBusy || isQueued || fleet.settings['disable-snapshot-purge']) return undefined;
   if (robustnessOf(view) !== 'healthy' || !view.snapshots.some((snapshot) => isToGo(view, snapshot)))
     return undefined;
@@ -101,6 +103,7 @@ function isToGo({ volume, fleet }: VolumeView, { id, origin, state }: Snapshot):
   return origin === 'system' && fleet.settings['auto-cleanup-system-generated-snapshot'];
 }
 
-function mayTry(trouble: Trouble | undefined, now: Date): boolean {
+/** Is it time for another try? */
+export function mayTry(trouble: Trouble | undefined, now: Date): boolean {
   return trouble === undefined || now.getTime() - trouble.at.getTime() >= RETRY_PAUSE_MS;
 }

@@ -24,7 +24,7 @@ function viewOf(part: {
   fleet?: VolumeView['fleet'];
 }): VolumeView {
   const { volume = VOLUME, replicas = [UNPLACED], fleet = FULL } = part;
-  return { volume, replicas, fleet, snapshots: [], rebuilds: [], engine: undefined };
+  return { volume, replicas, fleet, snapshots: [], clones: [], rebuilds: [], engine: undefined };
 }
 
 /** The view after the plan was carried out. */

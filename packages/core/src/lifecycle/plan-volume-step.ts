@@ -10,6 +10,7 @@
  */
 import { planAttachment, planDetachment } from './plan-attachment.js';
 import { planDeletion } from './plan-deletion.js';
+import { planFill } from './plan-fill.js';
 import { planFirstCopies } from './plan-first-copies.js';
 import { planLayerReading } from './plan-layer-reading.js';
 import { planLayerWork } from './plan-layer-work.js';
@@ -30,6 +31,7 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planObservation,
   planStatus,
   planVerification,
+  planFill,
   planLayerWork,
   planReplenishment,
   planRemoval,

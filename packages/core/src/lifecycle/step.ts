@@ -29,6 +29,8 @@ export type Step =
   | { kind: 'drop-replica'; replicaId: ReplicaId; reason: string }
   /** Deletes the directory, then the row. `nodeId` undefined: the directory can't be reached and becomes an orphan. */
   | { kind: 'remove-replica'; replicaId: ReplicaId; nodeId: NodeId | undefined }
+  /** Asks the engine of a new volume to copy what it was cloned from. */
+  | { kind: 'fill-volume' }
   | { kind: 'take-snapshot'; snapshotId: SnapshotId }
   /** Marks it as deleted on all copies; a purge takes it out. */
   | { kind: 'remove-snapshot'; snapshotId: SnapshotId }

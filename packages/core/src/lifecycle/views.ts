@@ -1,5 +1,5 @@
 import type { Heartbeat } from '../model/agent-protocol.js';
-import type { ClusterId, NodeId, VolumeId } from '../model/ids.js';
+import type { ClusterId, NodeId, SnapshotId, VolumeId } from '../model/ids.js';
 import type { LayerTask } from '../model/layer-task.js';
 import type { StorageDisk, StorageNode } from '../model/node.js';
 import type { Rebuild } from '../model/rebuild.js';
@@ -33,6 +33,8 @@ export type VolumeView = {
   readonly snapshots: readonly Snapshot[];
   /** Active rebuilds and the last few that ended (for back-off). */
   readonly rebuilds: readonly Rebuild[];
+  /** Volumes that are being filled from snapshots of this one. */
+  readonly clones: readonly { readonly volumeId: VolumeId; readonly snapshotId: SnapshotId }[];
   readonly fleet: FleetView;
   /** The engine of the volume's current epoch on its attached node, if that agent's current boot reported one. */
   readonly engine: EngineObservation | undefined;

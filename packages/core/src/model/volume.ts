@@ -4,6 +4,7 @@ import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from './i
 import type { LayerTask, VolumeChain } from './layer-task.js';
 import type { DataEngine } from './node.js';
 import type { StoredExplanation } from './stored-explanation.js';
+import type { VolumeFill } from './volume-fill.js';
 
 export type VolumeState = 'creating' | 'detached' | 'attaching' | 'attached' | 'detaching' | 'deleting';
 export type Robustness = 'healthy' | 'degraded' | 'faulted' | 'unknown';
@@ -105,6 +106,8 @@ export type Volume = {
   verification: VolumeVerification | undefined;
   /** Undefined until it was attached for the first time. */
   chain: VolumeChain | undefined;
+  /** Set until the volume holds what it was cloned from. */
+  fill: VolumeFill | undefined;
   /** Wanted, and not done yet. */
   layerTask: LayerTask | undefined;
   deletionRequestedAt: Date | undefined;

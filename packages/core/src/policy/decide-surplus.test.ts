@@ -32,6 +32,7 @@ const ask = ({ nodes, replicas, wanted = 2 }: Case) =>
       volume: aVolume(owner, { attachedNodeId: asId<NodeId>('n1') }),
       replicas,
       snapshots: [],
+      clones: [],
       rebuilds: [],
       fleet: aFleet(nodes),
       engine: undefined,

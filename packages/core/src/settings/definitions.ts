@@ -172,6 +172,20 @@ export const SETTINGS = {
     category: 'snapshot',
     description: 'Refuse every purge. Deleted snapshots stay on disk until this is false again.',
   },
+  'snapshot-data-integrity': {
+    type: 'enum',
+    default: 'fast-check',
+    options: ['disabled', 'enabled', 'fast-check'],
+    category: 'snapshot',
+    description:
+      'Hashing of user snapshots by itself. enabled reads them even where nothing has changed since; disabled: only when asked.',
+  },
+  'snapshot-data-integrity-immediate-check-after-snapshot-creation': {
+    type: 'boolean',
+    default: false,
+    category: 'snapshot',
+    description: 'Hash a user snapshot as soon as it has been taken.',
+  },
   'snapshot-max-count': {
     type: 'integer',
     default: 250,

@@ -10,6 +10,7 @@ import type {
   VolumeSpec,
   VolumeVerification,
 } from '@holdfast/core/model/volume.js';
+import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import { asJson, type Column, columnsOf, type Table } from '../sql/table.js';
 import { orUndefined, readConditions, type Stored, type StoredCondition } from './json.js';
 import { readTrouble } from './snapshot-row.js';
@@ -58,6 +59,7 @@ export const VOLUMES: Table<Volume> = {
     column('writtenBytes', 'written_bytes'),
     column('verification', 'verification', asJson),
     column('chain', 'chain', asJson),
+    column('fill', 'fill', asJson),
     column('layerTask', 'layer_task', asJson),
     column('deletionRequestedAt', 'deletion_requested_at'),
     column('createdAt', 'created_at'),
@@ -101,6 +103,7 @@ export type VolumeRow = {
   written_bytes: number;
   verification: Stored<VolumeVerification> | null;
   chain: Stored<VolumeChain> | null;
+  fill: Stored<VolumeFill> | null;
   layer_task: Stored<LayerTask> | null;
   deletion_requested_at: Date | null;
   created_at: Date;
@@ -134,6 +137,7 @@ export function readVolume(row: VolumeRow): Volume {
     writtenBytes: row.written_bytes,
     verification: row.verification === null ? undefined : readVerification(row.verification),
     chain: row.chain === null ? undefined : readChain(row.chain),
+    fill: row.fill === null ? undefined : readFill(row.fill),
     layerTask: row.layer_task === null ? undefined : readTask(row.layer_task),
     deletionRequestedAt: orUndefined(row.deletion_requested_at),
     createdAt: row.created_at,
@@ -186,4 +190,14 @@ function readTask(stored: Stored<LayerTask>): LayerTask {
   // As above; the kind and what belongs to it are stored together.
   const task = rest as unknown as LayerTask;
   return { ...task, requestedAt: new Date(requestedAt), startedEpoch, trouble: readTrouble(trouble) };
+}
+
+function readFill({ requestedAt, startedEpoch, trouble, ...ids }: Stored<VolumeFill>): VolumeFill {
+  // As above: the brands of the ids.
+  return {
+    ...(ids as Pick<VolumeFill, 'sourceVolumeId' | 'snapshotId'>),
+    startedEpoch,
+    trouble: readTrouble(trouble),
+    requestedAt: new Date(requestedAt),
+  };
 }

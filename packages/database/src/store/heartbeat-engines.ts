@@ -92,6 +92,7 @@ function signatureOf(report: EngineReport): string {
     [...report.record.members].sort(),
     report.replicas.map(({ replicaId, mode }) => `${replicaId} ${mode}`).sort(),
     report.rebuilds.map(({ rebuildId, state, phase }) => `${rebuildId} ${state} ${phase}`).sort(),
+    report.fill?.state ?? '',
   ]);
 }
 

@@ -19,6 +19,7 @@ export async function listUnsettledVolumes(sql: Sql, { limit, afterId }: Page): 
        OR v.observed_generation < v.generation
        OR v.deletion_requested_at IS NOT NULL
        OR v.verification->>'state' = 'running'
+       OR v.fill IS NOT NULL
        OR (v.attachment IS NOT NULL) <> (v.state = 'attached')
        OR v.attachment->>'nodeId' <> v.attached_node_id::text
        OR (v.attached_node_id IS NOT NULL

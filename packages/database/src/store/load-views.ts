@@ -1,6 +1,6 @@
 import type { FleetView, RebuildQueueView, VolumeView } from '@holdfast/control/ports/store.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, NodeId, SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
@@ -41,6 +41,7 @@ export async function loadVolumeView(sql: Sql, volumeId: VolumeId): Promise<Volu
     replicas: replicas.rows.map(readReplica),
     snapshots: snapshots.rows.map(readSnapshot),
     rebuilds: await loadRebuildsOf(sql, volumeId),
+    clones: await loadClonesOf(sql, volumeId),
     fleet: await loadFleetView(sql, volume.clusterId),
     engine: await loadEngine(sql, volumeId),
   };
@@ -57,6 +58,15 @@ async function loadRebuildsOf(sql: Sql, volumeId: VolumeId): Promise<Rebuild[]> 
     [volumeId, ENDED_REBUILDS_MAX],
   );
   return rows.map(readRebuild);
+}
+
+async function loadClonesOf(sql: Sql, volumeId: VolumeId): Promise<VolumeView['clones']> {
+  const { rows } = await sql.query<{ id: VolumeId; snapshot_id: SnapshotId }>(
+    `SELECT id, fill->>'snapshotId' AS snapshot_id FROM volume
+     WHERE fill IS NOT NULL AND fill->>'sourceVolumeId' = $1 ORDER BY id`,
+    [volumeId],
+  );
+  return rows.map((row) => ({ volumeId: row.id, snapshotId: row.snapshot_id }));
 }
 
 /** Only a report of the current epoch, from the attached node's current boot, says anything about the volume. */

@@ -123,6 +123,7 @@ function signatureOf(report: EngineReport): string {
     report.record,
     report.replicas.map(({ replicaId, mode }) => [replicaId, mode]),
     report.rebuilds.map(({ rebuildId, state, phase }) => [rebuildId, state, phase]),
+    report.fill?.state,
   ]);
 }
 

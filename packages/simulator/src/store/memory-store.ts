@@ -90,6 +90,9 @@ export class MemoryStore implements Store {
         .filter(ofVolume)
         .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || compareIds(a.id, b.id)),
       rebuilds: recentRebuilds([...tables.rebuilds.values()].filter(ofVolume)),
+      clones: [...tables.volumes.values()].flatMap(({ id, fill }) =>
+        fill?.sourceVolumeId === volumeId ? [{ volumeId: id, snapshotId: fill.snapshotId }] : [],
+      ),
       fleet: await this.loadFleet(volume.clusterId),
       engine: this.engineOf(volume),
     };
@@ -194,6 +197,7 @@ export class MemoryStore implements Store {
       volume.observedGeneration < volume.generation ||
       volume.deletionRequestedAt !== undefined ||
       volume.verification?.state === 'running' ||
+      volume.fill !== undefined ||
       (volume.attachment !== undefined) !== (volume.state === 'attached') ||
       (wantedNode !== undefined &&
         volume.attachedNodeId !== undefined &&

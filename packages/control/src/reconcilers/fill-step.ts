@@ -1,0 +1,53 @@
+import { isOnReadyNode } from '@holdfast/core/lifecycle/volume-facts.js';
+import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { isHealthy } from '@holdfast/core/model/replica.js';
+import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
+import type { VolumeView } from '../ports/store.js';
+import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
+import { addressOf } from './step-lookup.js';
+
+/**
+ * Asks the engine of a new volume to copy what it was cloned from, and records which attachment was asked. The same
+ * filling asked for twice is one. Why it can't be done is noted with the volume, and tried again after a pause.
+ */
+export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Promise<StepOutcome> {
+  const { volume } = view;
+  const { fill, epoch } = volume;
+  if (fill === undefined || volume.attachedNodeId === undefined) return 'pause';
+  try {
+    const sources = await sourcesOf(ports, fill);
+    const { snapshotId } = fill;
+    const agent = await agentOf(ports, volume.attachedNodeId);
+    await ports.agents.fillVolume(agent, volume.id, { epoch, fillId: volume.id, snapshotId, sources });
+  } catch (error) {
+    if (!isFault(error) || error.code.startsWith('store.')) throw error;
+    const trouble = { message: error.message, at: ports.clock.now() };
+    await commitFill(ports, view, { ...fill, trouble });
+    return 'continue';
+  }
+  await commitFill(ports, view, { ...fill, startedEpoch: epoch, trouble: undefined });
+  return 'continue';
+}
+
+/** The full copies of the source that can be reached, whether somebody uses it or not: its snapshots do not change. */
+async function sourcesOf({ store }: ReconcilerPorts, fill: VolumeFill): Promise<ReplicaAddress[]> {
+  const source = await store.loadVolume(fill.sourceVolumeId);
+  const snapshot = source?.snapshots.find(({ id }) => id === fill.snapshotId);
+  if (source === undefined || snapshot?.state !== 'ready') {
+    throw new StorageFault('snapshot.not_found', { publicMessage: 'the snapshot it is cloned from is gone' });
+  }
+  const copies = source.replicas.filter(
+    (replica) => replica.provisioned && isHealthy(replica) && isOnReadyNode(replica, source.fleet),
+  );
+  if (copies.length === 0) {
+    throw new StorageFault('engine.no_replica', {
+      publicMessage: `no full copy of volume ${source.volume.name} can be reached`,
+    });
+  }
+  return copies.map((replica) => addressOf(source, replica));
+}
+
+function commitFill(ports: ReconcilerPorts, view: VolumeView, fill: VolumeFill): Promise<void> {
+  return commitVolume(ports, view, [{ kind: 'volume.patch', volumeId: view.volume.id, patch: { fill } }]);
+}

@@ -1,0 +1,50 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
+import { type CreateVolumePorts, createVolume } from './create-volume.js';
+import { assertNotDeleting, loadVolume } from './use-case.js';
+
+/**
+ * Creates a volume like another one, placed as any other, that will hold what a snapshot of it holds. It is `creating`
+ * until it is filled. The source may be attached or not.
+ *
+ * @param input.sizeBytes left out: as large as the source
+ * @throws StorageFault `snapshot.not_found`, `snapshot.in_use` when it is not there to be read, `request.invalid`,
+ *   `volume.name_taken`
+ */
+export async function cloneVolume(
+  ports: CreateVolumePorts,
+  input: { volumeId: VolumeId; snapshotId: SnapshotId; name: string; sizeBytes?: number | undefined },
+): Promise<VolumeId> {
+  const { volume, snapshots } = await loadVolume(ports.store, input.volumeId, undefined);
+  assertNotDeleting(volume);
+  const snapshot = snapshots.find(({ id }) => id === input.snapshotId);
+  if (snapshot === undefined) {
+    throw new StorageFault('snapshot.not_found', {
+      publicMessage: `there is no snapshot ${input.snapshotId}`,
+    });
+  }
+  if (snapshot.state !== 'ready') {
+    throw new StorageFault('snapshot.in_use', {
+      publicMessage: `snapshot ${snapshot.name} is ${snapshot.state}`,
+    });
+  }
+  const { spec, organizationId, projectId, clusterId } = volume;
+  const sizeBytes = input.sizeBytes ?? spec.sizeBytes;
+  if (sizeBytes < spec.sizeBytes) {
+    const detail = `must be at least the size of the source, ${spec.sizeBytes}`;
+    throw new StorageFault('request.invalid', {
+      publicMessage: `size ${detail}`,
+      errors: [{ pointer: '/size', detail }],
+    });
+  }
+  const fill = {
+    sourceVolumeId: volume.id,
+    snapshotId: snapshot.id,
+    startedEpoch: undefined,
+    trouble: undefined,
+    requestedAt: ports.clock.now(),
+  };
+  const owner = { organizationId, projectId, clusterId, name: input.name };
+  const created = await createVolume(ports, { ...spec, ...owner, sizeBytes, fill });
+  return created.volumeId;
+}

@@ -1,0 +1,53 @@
+/**
+ * Fills a new volume from a snapshot of another one: attach it, let its engine copy, detach it. A filling that fails, or
+ * whose engine is lost, begins again; blocks that are equal already are not written twice.
+ */
+import type { Change, VolumePatch } from './changes.js';
+import { mayTry } from './plan-layer-work.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { isServing, volumeEvent } from './volume-facts.js';
+
+export function planFill(view: VolumeView, now: Date): Step | undefined {
+  const { volume } = view;
+  if (volume.fill === undefined) return undefined;
+  if (volume.attachment === undefined) return planAttaching(view, now);
+  return isServing(view) ? planCopying(view, now) : undefined;
+}
+
+function planAttaching({ volume }: VolumeView, now: Date): Step | undefined {
+  if (volume.state !== 'detached') return undefined;
+  const patch: VolumePatch = { attachment: { nodeId: undefined, requestedAt: now }, state: 'attaching' };
+  return { kind: 'commit', why: 'it is to be filled', changes: [patched(volume.id, patch)] };
+}
+
+function planCopying(view: VolumeView, now: Date): Step | undefined {
+  const { volume, engine } = view;
+  const { fill } = volume;
+  if (fill === undefined) return undefined;
+  if (fill.startedEpoch !== volume.epoch)
+    return mayTry(fill.trouble, now) ? { kind: 'fill-volume' } : undefined;
+  const reported = engine?.report.fill;
+  if (reported?.fillId !== volume.id || reported.state === 'running') return undefined;
+  if (reported.state === 'succeeded') return planEnd(view, now);
+  const trouble = { message: reported.error, at: now };
+  const patch: VolumePatch = { fill: { ...fill, startedEpoch: undefined, trouble } };
+  return { kind: 'commit', why: 'the filling failed', changes: [patched(volume.id, patch)] };
+}
+
+function planEnd(view: VolumeView, now: Date): Step {
+  const { id, name } = view.volume;
+  const message = `volume ${name} holds what it was cloned from`;
+  const patch: VolumePatch = {
+    fill: undefined,
+    attachment: undefined,
+    endpoint: undefined,
+    state: 'detaching',
+  };
+  const event = volumeEvent(view, now, { type: 'VolumeCloned', severity: 'info', message });
+  return { kind: 'commit', why: message, changes: [patched(id, patch), { kind: 'event', event }] };
+}
+
+function patched(volumeId: VolumeView['volume']['id'], patch: VolumePatch): Change {
+  return { kind: 'volume.patch', volumeId, patch };
+}
