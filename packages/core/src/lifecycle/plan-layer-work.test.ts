@@ -1,0 +1,195 @@
+import {
+  A_SPEC,
+  anEngineReport,
+  aRebuild,
+  aSnapshot,
+  aVolume,
+  NOON,
+  testId,
+} from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { describe, expect, test } from '@jest/globals';
+import {
+  asId,
+  type ClusterId,
+  type NodeId,
+  type OrganizationId,
+  type ProjectId,
+  type VolumeId,
+} from '../model/ids.js';
+import type { LayerTask, VolumeChain } from '../model/layer-task.js';
+import type { Volume } from '../model/volume.js';
+import { effectiveSettings } from '../settings/effective.js';
+import { planLayerReading } from './plan-layer-reading.js';
+import { planLayerWork } from './plan-layer-work.js';
+import type { VolumeView } from './views.js';
+
+const owner = {
+  organizationId: asId<OrganizationId>(testId(1)),
+  projectId: asId<ProjectId>(testId(2)),
+  clusterId: asId<ClusterId>(testId(3)),
+};
+const VOLUME = asId<VolumeId>(testId(1));
+const NODE_ID = asId<NodeId>('n1');
+const CHAIN: VolumeChain = {
+  key: '1.1',
+  headParentId: undefined,
+  headBytes: 0,
+  busy: '',
+  keptIds: [],
+  readAt: NOON,
+};
+const PURGE: LayerTask = {
+  kind: 'purge',
+  requestedAt: NOON,
+  startedEpoch: undefined,
+  tries: 0,
+  trouble: undefined,
+};
+const trouble = (secondsAgo: number) => ({
+  message: 'busy',
+  at: new Date(NOON.getTime() - secondsAgo * 1000),
+});
+const removed = aSnapshot({ volumeId: VOLUME, state: 'removed' });
+const running = aRebuild({ clusterId: owner.clusterId, volumeId: VOLUME, state: 'running' });
+
+/** An attached, healthy volume with one deleted snapshot. */
+function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
+  return {
+    volume: aVolume(owner, {
+      state: 'attached',
+      spec: { ...A_SPEC, numberOfReplicas: 1 },
+      attachment: { nodeId: undefined, requestedAt: NOON },
+      attachedNodeId: NODE_ID,
+      epoch: 1,
+      chain: CHAIN,
+      ...volume,
+    }),
+    replicas: [aReplicaOn('n1-disk', { mode: 'RW', lastHealthyAt: NOON })],
+    snapshots: [removed],
+    clones: [],
+    rebuilds: [],
+    fleet: aFleet({ n1: { zone: 'a' } }),
+    engine: {
+      nodeId: NODE_ID,
+      bootId: testId(401),
+      at: NOON,
+      report: anEngineReport({ volumeId: VOLUME, epoch: 1 }),
+    },
+    ...part,
+  };
+}
+
+function withSettings(overrides: Record<string, unknown>): Partial<VolumeView> {
+  return { fleet: { ...view().fleet, settings: effectiveSettings(overrides) } };
+}
+
+const system = { ...removed, origin: 'system' as const, state: 'ready' as const };
+
+describe('a purge by itself', () => {
+  test.each<{ name: string; seen: VolumeView; purges: boolean }>([
+    { name: 'a deleted snapshot', seen: view(), purges: true },
+    { name: 'what a rebuild left', seen: view({ snapshots: [system] }), purges: true },
+    {
+      name: 'what a rebuild left, where that is kept',
+      seen: view({
+        snapshots: [system],
+        ...withSettings({ 'auto-cleanup-system-generated-snapshot': false }),
+      }),
+      purges: false,
+    },
+    { name: 'nothing', seen: view({ snapshots: [] }), purges: false },
+    {
+      name: 'what the last one had to leave',
+      seen: view({}, { chain: { ...CHAIN, keptIds: [removed.id] } }),
+      purges: false,
+    },
+    { name: 'a degraded volume', seen: view({}, { spec: A_SPEC }), purges: false },
+    {
+      name: 'a volume that is cloned',
+      seen: view({ clones: [{ volumeId: VOLUME, snapshotId: removed.id }] }),
+      purges: false,
+    },
+    { name: 'a volume that is rebuilt', seen: view({ rebuilds: [running] }), purges: false },
+    {
+      name: 'a volume whose rebuild waits',
+      seen: view({ rebuilds: [{ ...running, state: 'queued' }] }),
+      purges: false,
+    },
+    {
+      name: 'where it is switched off',
+      seen: view(withSettings({ 'disable-snapshot-purge': true })),
+      purges: false,
+    },
+    { name: 'layers that are busy', seen: view({}, { chain: { ...CHAIN, busy: 'hashing' } }), purges: false },
+    { name: 'layers that were never read', seen: view({}, { chain: undefined }), purges: false },
+  ])('of $name: $purges', ({ seen, purges }) => {
+    const step = planLayerWork(seen, NOON);
+    const wanted = {
+      kind: 'commit',
+      changes: [{ kind: 'volume.patch', patch: { layerTask: { kind: 'purge' } } }],
+    };
+    if (purges) expect(step).toMatchObject(wanted);
+    else expect(step).toBeUndefined();
+  });
+});
+
+describe('what is asked for', () => {
+  const creating = { ...removed, state: 'creating' as const };
+  test.each<{ name: string; seen: VolumeView; want: string | undefined }>([
+    { name: 'a task', seen: view({}, { layerTask: PURGE }), want: 'change-layers' },
+    {
+      name: 'a task that runs already',
+      seen: view({}, { layerTask: { ...PURGE, startedEpoch: 1 } }),
+      want: undefined,
+    },
+    {
+      name: 'a task of an earlier attachment',
+      seen: view({}, { epoch: 1, layerTask: { ...PURGE, startedEpoch: 0 } }),
+      want: 'change-layers',
+    },
+    {
+      name: 'a task that was refused a moment ago',
+      seen: view({}, { layerTask: { ...PURGE, trouble: trouble(4) } }),
+      want: undefined,
+    },
+    {
+      name: 'a task that was refused a while ago',
+      seen: view({}, { layerTask: { ...PURGE, trouble: trouble(5) } }),
+      want: 'change-layers',
+    },
+    {
+      name: 'a task during a rebuild',
+      seen: view({ rebuilds: [running] }, { layerTask: PURGE }),
+      want: undefined,
+    },
+    {
+      name: 'a snapshot during a rebuild',
+      seen: view({ rebuilds: [running], snapshots: [creating] }),
+      want: 'take-snapshot',
+    },
+    {
+      name: 'a snapshot of an engine that waits',
+      seen: view({
+        snapshots: [creating],
+        engine: {
+          nodeId: NODE_ID,
+          bootId: testId(401),
+          at: NOON,
+          report: anEngineReport({ volumeId: VOLUME, epoch: 1, state: 'waiting-record' }),
+        },
+      }),
+      want: undefined,
+    },
+  ])('$name', ({ seen, want }) => {
+    expect(planLayerWork(seen, NOON)?.kind).toBe(want);
+  });
+});
+
+test.each([
+  { name: 'up to date', chain: CHAIN, want: undefined },
+  { name: 'of another state of the engine', chain: { ...CHAIN, key: '1.0' }, want: 'read-layers' },
+  { name: 'busy', chain: { ...CHAIN, busy: 'purging' }, want: 'read-layers' },
+])('layers that are $name are read again: $want', ({ chain, want }) => {
+  expect(planLayerReading(view({}, { chain }))?.kind).toBe(want);
+});
