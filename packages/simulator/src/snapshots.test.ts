@@ -13,7 +13,7 @@ import {
   requestSnapshotDeletion,
 } from '@holdfast/control/use-cases/snapshots.js';
 import { GIB, TIB } from '@holdfast/core/model/bytes.js';
-import { isFault } from '@holdfast/core/model/faults.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
 import { agreedChecksum, USER_SNAPSHOTS_MAX } from '@holdfast/core/model/snapshot.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -294,6 +294,29 @@ describe('expand', () => {
     );
     expect(await booked()).toBe(3 * GIB);
   });
+
+  test.each([
+    { fault: 'replica.too_many_layers' as const, name: 'for good', seconds: 2 },
+    { fault: 'agent.refused' as const, name: 'again and again', seconds: 60 },
+  ])(
+    'one that is refused $name is given up, and what was booked is given back',
+    async ({ fault, seconds }) => {
+      await aServedVolume();
+      const engine = world.node('node-1').engines.get(client.volumeId);
+      if (engine === undefined) throw new Error('no engine serves the volume');
+      engine.layers.run = () => {
+        throw new StorageFault(fault, { publicMessage: 'there are too many layers' });
+      };
+      await requestExpand(world.useCases, { ...key(), sizeBytes: 2 * GIB });
+      expect(await booked()).toBe(6 * GIB);
+      await world.run(seconds);
+      expect((await client.view()).volume.layerTask).toBeUndefined();
+      expect([await size(), await booked()]).toEqual([GIB, 3 * GIB]);
+      expect(events('VolumeTaskFailed')).toMatchObject([
+        { message: expect.stringContaining('too many layers') },
+      ]);
+    },
+  );
 
   test('a rebuild waits for it, and says so', async () => {
     await aServedVolume();
