@@ -66,7 +66,7 @@ test.each([
 ])('memory of $name reads comes back only after it was sent', async ({ lengthBytes }) => {
   const device = new LendingExport(64 * MIB);
   const data = crypto.randomBytes(lengthBytes);
-  await device.write(0, [data], lengthBytes, { fua: false });
+  await device.write(0, [data]);
   const client = await connect(await serve(device));
   const reads = await Promise.all([1, 2, 3].map(() => client.read(0, lengthBytes)));
   expect(reads.every((payload) => contiguous(payload).equals(data))).toBe(true);
