@@ -26,7 +26,10 @@ describe('mayShrinkAlone', () => {
     { last: [A, B, C], next: [A], want: false },
     { last: [A, B], next: [A], want: false },
     { last: [A], next: [], want: false },
-  ])('$last.length → $next.length', ({ last, next, want }) => {
+    { last: [A], next: [A, B], want: true },
+    // One leaves while another joins: the one that joins is no witness of the last record.
+    { last: [B, C], next: [A, B], want: false },
+  ])('$last → $next', ({ last, next, want }) => {
     expect(mayShrinkAlone(last, next)).toBe(want);
   });
 });

@@ -35,11 +35,13 @@ export function copyRecord(epoch: number, dataGeneration: number, members: Itera
 /**
  * May the engine by itself go on with `next` members after `last`?
  *
- * Only with more than half: then no other engine can have found half of the last members at hand. Below that the
+ * Only with more than half of the last ones: then no other engine can have found half of the last members at hand. Below that the
  * database has to record the new members first, and I/O waits for it.
  */
 export function mayShrinkAlone(last: readonly ReplicaId[], next: readonly ReplicaId[]): boolean {
-  return next.length * 2 > last.length;
+  // Only those that stay are counted: a copy that joins at the same moment is no witness of the last record.
+  const staying = next.filter((member) => last.includes(member));
+  return staying.length * 2 > last.length;
 }
 
 /** What an attach found when it asked every reachable copy for its record. */
