@@ -9,7 +9,7 @@ import type { CrashRecorder } from './crash-recorder.js';
 
 const BLOCK_BYTES = 4096;
 /** The part of the device that is written and compared. */
-export const WINDOW_BYTES = 16 * BLOCK_BYTES;
+const WINDOW_BYTES = 16 * BLOCK_BYTES;
 
 /** What must hold of the copy after a cut between this moment and the next one. */
 type Promised = {
