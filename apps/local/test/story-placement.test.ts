@@ -35,7 +35,7 @@ test(
     const created = await stack.cli('volume', 'create', 'huge', '--size', '30Gi', '--disk-choice', 'pack');
     expect(created).toMatchObject({
       exitCode: 0,
-      stderr: expect.stringContaining('No disk can take this replica'),
+      stdout: expect.stringContaining('No disk can take this replica'),
     });
 
     const text = await stack.cli('volume', 'explain', 'huge');
