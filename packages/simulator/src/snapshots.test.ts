@@ -295,6 +295,16 @@ describe('expand', () => {
     expect(await booked()).toBe(3 * GIB);
   });
 
+  test('a purge gives way to it, even one that runs', async () => {
+    await aServedVolume();
+    await requestPurge(world.useCases, key());
+    await world.run(0.5);
+    expect((await client.view()).volume.layerTask?.startedEpoch).toBe(1);
+    await requestExpand(world.useCases, { ...key(), sizeBytes: 2 * GIB });
+    await world.run(15);
+    expect([await size(), events('VolumeTaskFailed')]).toEqual([2 * GIB, []]);
+  });
+
   test.each([
     { fault: 'replica.too_many_layers' as const, name: 'for good', seconds: 2 },
     { fault: 'agent.refused' as const, name: 'again and again', seconds: 60 },

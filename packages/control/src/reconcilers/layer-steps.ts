@@ -91,7 +91,10 @@ function commandOf(task: LayerTask, epoch: number): LayerCommand {
   }
 }
 
-/** An engine that does not answer may have done it: that is no refusal, and is asked again for as long as it takes. */
+/**
+ * An engine that does not answer may have done it, and one that is busy ends that by itself: these are no refusals, and it
+ * is asked again for as long as it takes.
+ */
 function refused(
   ports: ReconcilerPorts,
   view: VolumeView,
@@ -100,7 +103,7 @@ function refused(
 ): Change[] {
   const now = ports.clock.now();
   const isAnswer = error.code !== 'agent.unreachable' && !error.code.startsWith('engine.');
-  const tries = task.tries + (isAnswer || error.code === 'engine.busy' ? 1 : 0);
+  const tries = task.tries + (isAnswer ? 1 : 0);
   const { id: volumeId, name } = view.volume;
   if (!FINAL.has(error.code) && tries < TRIES_MAX) {
     const layerTask: LayerTask = { ...task, tries, trouble: { message: error.message, at: now } };

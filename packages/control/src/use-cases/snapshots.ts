@@ -112,7 +112,8 @@ export function requestRevert(ports: UseCasePorts, key: SnapshotKey): Promise<vo
 
 /** @throws StorageFault `volume.busy` when another change of the layers is wanted already */
 export function taskPatch({ clock }: UseCasePorts, { volume }: VolumeView, change: LayerChange): Change {
-  if (volume.layerTask !== undefined) {
+  // A purge, which mostly nobody has asked for, gives way: what it leaves goes with the next one.
+  if (volume.layerTask !== undefined && volume.layerTask.kind !== 'purge') {
     throw new StorageFault('volume.busy', {
       publicMessage: `volume ${volume.name} is busy: its ${volume.layerTask.kind} has not ended`,
       cures: ['wait until it has ended'],
