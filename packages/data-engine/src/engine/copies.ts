@@ -128,6 +128,7 @@ export class Copies {
     }
   }
 
+  /** Until it is called without one, all reads come from this copy, or from another single one when it is lost. */
   readOnlyFrom(source: ReplicaLink | undefined): void {
     this.onlySource = source;
   }
@@ -217,8 +218,12 @@ export class Copies {
 
   /** Reads go round the copies, small ones a few at a time. */
   private reader(lengthBytes: number): ReplicaLink {
-    if (this.onlySource?.mode === 'RW') return this.onlySource;
     const readers = this.withMode('RW');
+    if (this.onlySource !== undefined) {
+      // Lost while the copies were not equal yet: one other, not several, or what is read could change back and forth.
+      if (this.onlySource.mode !== 'RW') this.onlySource = preferredSource(readers) ?? this.onlySource;
+      if (this.onlySource.mode === 'RW') return this.onlySource;
+    }
     if (this.askedBytes >= TURN_BYTES) {
       this.nextReader += 1;
       this.askedBytes = 0;
@@ -263,4 +268,9 @@ function failuresOf(
     }
     if (missing === 0) resolve(failures);
   });
+}
+
+/** One whose process lived through the crash has also what was acknowledged but not flushed. */
+export function preferredSource(current: readonly ReplicaLink[]): ReplicaLink | undefined {
+  return current.find(({ opened }) => opened.kept) ?? current[0];
 }

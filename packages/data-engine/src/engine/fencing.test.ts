@@ -52,4 +52,23 @@ describe('fencing', () => {
     await next.stop();
     expect((await volume.checksums()).size).toBe(1);
   });
+
+  test('a source that is lost before all are equal is followed by one other, not by several', async () => {
+    const volume = await cluster(3);
+    const old = await volume.start(1);
+    await write(old, 0, Buffer.alloc(MIB, 7));
+    for (const [index, { client }] of old.copies.all.entries()) {
+      await client.write(40 * MIB, [Buffer.alloc(8192, index + 1)], 8192, { fua: false });
+    }
+    old.fence(new StorageFault('engine.not_found', { publicMessage: 'crash' }));
+    const next = await volume.start(2, { record: old.report().record });
+    // Nothing may be equalised before the source is gone.
+    next.copies.readOnlyFrom(next.copies.all[0]);
+    const [source] = next.copies.all;
+    if (source === undefined) throw new Error('no copy');
+    next.copies.fail(source, new Error('for the test'));
+    const seen = new Set<number | undefined>();
+    for (let i = 0; i < 40; i += 1) seen.add(contiguous(await next.device.read(40 * MIB, 8192))[0]);
+    expect(seen.size).toBe(1);
+  });
 });

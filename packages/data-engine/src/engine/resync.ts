@@ -6,7 +6,7 @@
  */
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { contiguous } from '../nbd/export.js';
-import type { Copies } from './copies.js';
+import { type Copies, preferredSource } from './copies.js';
 import type { ReplicaLink } from './replica-link.js';
 
 /** What is compared, and locked against writes, at once. */
@@ -62,9 +62,7 @@ export class Resync {
 
   start(): void {
     const { copies } = this.host;
-    const current = copies.withMode('RW');
-    // One whose process lived through the crash has also what was acknowledged but not flushed.
-    copies.readOnlyFrom(current.find(({ opened }) => opened.kept) ?? current[0]);
+    copies.readOnlyFrom(preferredSource(copies.withMode('RW')));
     this.begin();
   }
 

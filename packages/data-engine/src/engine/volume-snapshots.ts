@@ -43,15 +43,17 @@ export class VolumeSnapshots {
   async describe(): Promise<VolumeLayers> {
     const { copies, spec, device } = this.host;
     copies.requireServing();
-    const chains = await Promise.all(
+    const asked = await Promise.allSettled(
       copies.withMode('RW').map(async ({ replicaId, control }) => ({
         replicaId,
         chain: await control.command('chain', { epoch: spec.epoch }),
       })),
     );
+    // One that has just gone says nothing; the others have the same layers.
+    const chains = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     const [first] = chains;
     if (first === undefined)
-      throw new StorageFault('engine.no_replica', { publicMessage: 'no copy is left' });
+      throw new StorageFault('engine.no_replica', { publicMessage: 'no copy answers' });
     const { layers, head } = first.chain;
     return {
       sizeBytes: device.sizeBytes,
