@@ -135,14 +135,21 @@ export class Engines {
   find(exportName: string): { volumeId: string; info: ExportInfo; host: EngineHost } | undefined {
     for (const [volumeId, { spec, host, report }] of this.attachments) {
       if (report.state === 'stopped' || !sameSecret(exportNameOf(volumeId, spec), exportName)) continue;
-      return { volumeId, host, info: { sizeBytes: spec.sizeBytes, readOnly: false, blockSizeMinBytes: 1 } };
+      return { volumeId, host, info: exportInfo(spec) };
     }
     return undefined;
   }
 
   /** Export names without their secrets. */
   list(): string[] {
-    return [...this.attachments].map(([volumeId, { spec }]) => `${spec.volumeName}.${volumeId}`);
+    return [...this.attachments].map(([volumeId, { spec }]) => listedName(volumeId, spec));
+  }
+
+  describeListed(name: string): ExportInfo | undefined {
+    for (const [volumeId, { spec }] of this.attachments) {
+      if (listedName(volumeId, spec) === name) return exportInfo(spec);
+    }
+    return undefined;
   }
 
   async stopAll(): Promise<void> {
@@ -199,7 +206,15 @@ export class Engines {
 }
 
 function exportNameOf(volumeId: string, spec: StartEngine): string {
-  return `${spec.volumeName}.${volumeId}.${spec.attachmentSecret}`;
+  return `${listedName(volumeId, spec)}.${spec.attachmentSecret}`;
+}
+
+function listedName(volumeId: string, { volumeName }: StartEngine): string {
+  return `${volumeName}.${volumeId}`;
+}
+
+function exportInfo({ sizeBytes }: StartEngine): ExportInfo {
+  return { sizeBytes, readOnly: false, blockSizeMinBytes: 1 };
 }
 
 /** What is reported between the request and the first word of the engine. */

@@ -25,6 +25,7 @@ export class NbdGateway {
           return name === undefined ? this.engines.find(exportName)?.info : this.replicas.describe(name);
         },
         list: () => this.engines.list(),
+        describeListed: (name) => this.engines.describeListed(name),
       },
       accept: (socket, negotiated, rest) => this.handOver(socket, negotiated, rest),
     });

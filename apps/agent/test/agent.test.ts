@@ -302,6 +302,8 @@ describe('the main job on real processes', () => {
     if (hasTool('nbdinfo')) {
       const { stdout } = await runTool('nbdinfo', ['--list', `nbd://${host}:${port}`]);
       expect(stdout).not.toContain('attachment-secret');
+      expect(stdout).toContain(volume.volumeId);
+      expect(stdout).toMatch(/export-size: \d+/);
     }
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
   }, 60_000);

@@ -34,6 +34,7 @@ export class ReplicaNode {
         describe: (name) =>
           parseExportName(name) && { sizeBytes: 0, readOnly: false, blockSizeMinBytes: 4096 },
         list: () => [],
+        describeListed: () => undefined,
       },
       accept: (socket, negotiated, rest) => {
         if (!node.alive) {

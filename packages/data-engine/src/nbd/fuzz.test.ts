@@ -61,6 +61,7 @@ describe('fuzzing', () => {
       const directory = {
         describe: (name: string) => (name.length % 2 === 0 ? info : undefined),
         list: () => ['a'],
+        describeListed: () => undefined,
       };
       const handshake = new ServerHandshake(directory, (frame) => replies.push(frame));
       const frames = Array.from({ length: 20 }, () =>

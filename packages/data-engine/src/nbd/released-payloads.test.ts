@@ -40,7 +40,7 @@ afterEach(async () => {
 async function serve(device: LendingExport): Promise<number> {
   const sockets = new Set<net.Socket>();
   const server = new NbdServer({
-    directory: { describe: () => device, list: () => [] },
+    directory: { describe: () => device, list: () => [], describeListed: () => undefined },
     accept: (socket, negotiated, rest) => {
       sockets.add(socket);
       serveExport(socket, negotiated, rest, device);

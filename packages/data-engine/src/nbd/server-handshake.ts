@@ -35,6 +35,8 @@ export interface ExportDirectory {
   describe(exportName: string): ExportInfo | undefined;
   /** Names without any secret. */
   list(): readonly string[];
+  /** What anybody may know of a name that is listed. To open it takes the name with its secret. */
+  describeListed(name: string): ExportInfo | undefined;
 }
 
 export type HandshakeStep =
@@ -156,9 +158,20 @@ export class ServerHandshake {
     if (name.text.length > NAME_BYTES_MAX) return this.refuse(option, OptionReply.ErrTooBig, 'name too long');
 
     const info = this.directory.describe(name.text);
-    if (info === undefined) return this.refuse(option, OptionReply.ErrUnknown, 'no such export');
+    if (info === undefined) return this.describeListed(option, name.text);
     if (option === Option.Go) return this.chosen(name.text, 'go');
     this.send(infoReplies(option, info));
+    return undefined;
+  }
+
+  /** Tools that list exports ask about each of them, by the name that the list gave. */
+  private describeListed(option: number, name: string): undefined {
+    const listed = this.directory.describeListed(name);
+    if (listed === undefined) return this.refuse(option, OptionReply.ErrUnknown, 'no such export');
+    if (option === Option.Go) {
+      return this.refuse(option, OptionReply.ErrPolicy, 'it opens by the name that ends in its secret');
+    }
+    this.send(infoReplies(option, listed));
     return undefined;
   }
 
@@ -195,7 +208,8 @@ export class ServerHandshake {
     const request = parseMetaContext(data);
     if (request === undefined)
       return this.refuse(option, OptionReply.ErrInvalid, 'malformed context request');
-    if (this.directory.describe(request.exportName) === undefined) {
+    const { exportName } = request;
+    if ((this.directory.describe(exportName) ?? this.directory.describeListed(exportName)) === undefined) {
       return this.refuse(option, OptionReply.ErrUnknown, 'no such export');
     }
     const wanted = select

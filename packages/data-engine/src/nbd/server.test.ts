@@ -22,6 +22,7 @@ async function serve(device: MemoryExport, handshakeTimeoutMs = 5000): Promise<n
     directory: {
       describe: (name) => (name === NAME ? device : undefined),
       list: () => ['disk'],
+      describeListed: () => undefined,
     },
     accept: (socket, negotiated, rest) => {
       sockets.add(socket);
