@@ -300,7 +300,8 @@ describe('the main job on real processes', () => {
     await client.write(777, [data], data.length, { fua: true });
     expect(contiguous(await client.read(777, data.length)).equals(data)).toBe(true);
     if (hasTool('nbdinfo')) {
-      const { stdout } = await runTool('nbdinfo', ['--list', `nbd://${host}:${port}`]);
+      const { code, stdout } = await runTool('nbdinfo', ['--list', `nbd://${host}:${port}`]);
+      expect(code).toBe(0);
       expect(stdout).not.toContain('attachment-secret');
       expect(stdout).toContain(volume.volumeId);
       expect(stdout).toMatch(/export-size: \d+/);
