@@ -226,7 +226,12 @@ describe('the main job on real processes', () => {
     for (const pid of await node(1).hostPids('replica-host')) process.kill(pid, 'SIGKILL');
     await client.write(4096, [Buffer.alloc(4096, 2)], 4096, { fua: true });
     const replicaId = volume.replicas[1]?.address.replicaId;
-    const opened = await node(1).call('POST', `/v1/replicas/${replicaId}/open`, { epoch: 1 });
+    // Asked in the very moment of its death a host is gone and not yet missed: whoever asks, asks again.
+    const opened = await eventually(
+      'the copy is open again',
+      () => node(1).call('POST', `/v1/replicas/${replicaId}/open`, { epoch: 1 }),
+      ({ status }) => status !== 503,
+    );
     expect(opened).toMatchObject({ status: 200, body: { clean: false, record: { dataGeneration: 1 } } });
 
     for (const pid of await node(0).hostPids('engine-host')) process.kill(pid, 'SIGKILL');
