@@ -172,7 +172,9 @@ describe('the main job on real processes', () => {
     expect((await change({ kind: 'purge' })).status).toBe(200);
     await eventually('the purge', layers, ({ busy, layers: left }) => busy === '' && left.length === 1);
     expect((await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`)).status).toBe(200);
-    expect(new Set(await checksums(volume)).size).toBe(1);
+    const [first, ...others] = await checksums(volume);
+    expect(first).toEqual(expect.any(String));
+    expect(others).toEqual([first, first]);
   });
 
   test('SIGKILL of the node that runs the engine: another serves every flushed byte', async () => {

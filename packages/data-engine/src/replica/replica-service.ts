@@ -19,8 +19,11 @@ import { COMMANDS, type ServedReplica } from './replica-commands.js';
 import { openExport } from './replica-exports.js';
 import { staleEpoch } from './replica-faults.js';
 
-/** How long a checksum waits for connections that are closing. */
-const CLOSING_MAX_MS = 1_000;
+/**
+ * How long a checksum waits for connections that are closing. An engine that has said goodbye cuts the connection
+ * after one second itself; a machine under load may take a few to notice.
+ */
+const CLOSING_MAX_MS = 5_000;
 
 export class ReplicaService {
   private readonly served = new Map<string, Promise<ServedReplica>>();
