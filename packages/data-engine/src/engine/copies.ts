@@ -6,7 +6,7 @@
  * members names no dropped copy any more (see `membership.ts`).
  */
 
-import { KIB } from '@holdfast/core/model/bytes.js';
+import { MIB } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
@@ -35,10 +35,10 @@ export function isNoSpace(error: unknown): boolean {
 }
 
 /**
- * One copy is asked for so much before the next one is. Requests that travel together share their system calls; larger
- * ones gain nothing from that, and take turns one by one.
+ * Each copy answers for every n-th stretch of this length, so that the memory of each node keeps another part of the
+ * device. Long enough for a disk to read ahead within it, short enough for a stream of large reads to be on all copies.
  */
-const TURN_BYTES = 16 * KIB;
+const READ_STRETCH_BYTES = MIB;
 
 /** Dropped copies are kept for the report; a volume that goes through more of them forgets the oldest. */
 const LINKS_MAX = 64;
@@ -46,9 +46,6 @@ const LINKS_MAX = 64;
 export class Copies {
   readonly membership: Membership;
   private links: ReplicaLink[] = [];
-  private nextReader = 0;
-  /** Asked of that one in a row. */
-  private askedBytes = 0;
   private stoppedBy: StorageFault | undefined;
   /** Joins the members with the next record, though it is not read from yet. */
   private promoting: ReplicaLink | undefined;
@@ -119,7 +116,7 @@ export class Copies {
     if (this.membership.waiting) await this.membership.settled();
     for (;;) {
       this.requireServing();
-      const link = this.reader(lengthBytes);
+      const link = this.readerOf(offset);
       try {
         return await link.client.read(offset, lengthBytes);
       } catch (error) {
@@ -216,20 +213,14 @@ export class Copies {
     return this.links.filter((link) => link.mode === 'RW' || (link === this.promoting && link.mode === 'WO'));
   }
 
-  /** Reads go round the copies, small ones a few at a time. */
-  private reader(lengthBytes: number): ReplicaLink {
+  private readerOf(offset: number): ReplicaLink {
     const readers = this.withMode('RW');
     if (this.onlySource !== undefined) {
       // Lost while the copies were not equal yet: one other, not several, or what is read could change back and forth.
       if (this.onlySource.mode !== 'RW') this.onlySource = preferredSource(readers) ?? this.onlySource;
       if (this.onlySource.mode === 'RW') return this.onlySource;
     }
-    if (this.askedBytes >= TURN_BYTES) {
-      this.nextReader += 1;
-      this.askedBytes = 0;
-    }
-    this.askedBytes += lengthBytes;
-    const link = readers[this.nextReader % Math.max(1, readers.length)];
+    const link = readers[Math.floor(offset / READ_STRETCH_BYTES) % Math.max(1, readers.length)];
     if (link === undefined) {
       throw new StorageFault('engine.no_replica', { publicMessage: 'no copy is left to read from' });
     }

@@ -30,7 +30,7 @@ export async function deviceChecksum({ sizeBytes, device }: ChecksumSource): Pro
     offset += emptyPieces * PIECE_BYTES;
     if (emptyPieces > 0 || offset >= sizeBytes) continue;
     const lengthBytes = Math.min(PIECE_BYTES, sizeBytes - offset);
-    const piece = await device.read(offset, lengthBytes);
+    const piece = await device.readFromDisk(offset, lengthBytes);
     whole.update(hash(contiguous(piece)));
     piece.release?.();
     offset += lengthBytes;

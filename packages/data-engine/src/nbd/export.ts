@@ -21,6 +21,8 @@ export interface NbdExport {
   /** Writes must be multiples of it. */
   readonly blockSizeMinBytes: number;
   read(offset: number, lengthBytes: number): Promise<Payload>;
+  /** What `read` would answer, where that needs no waiting; `undefined` where it does. */
+  readNow?(offset: number, lengthBytes: number): Payload | undefined;
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void>;
   /** Covers every write that was answered before, on any connection: that is why multi-conn may be offered. */
   flush(): Promise<void>;

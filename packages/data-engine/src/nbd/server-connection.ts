@@ -35,6 +35,8 @@ export class NbdServerConnection {
   private readonly queue = new ByteQueue();
   private readonly reader = new RequestReader(this.queue);
   private readonly writer: CorkedWriter;
+  /** Arrived, and not begun for want of room: one chunk of the network may bring thousands. */
+  private waiting: NbdRequest[] = [];
   private requestsInFlight = 0;
   private bytesInFlight = 0;
   private closing = false;
@@ -62,31 +64,62 @@ export class NbdServerConnection {
   private receive(chunk: Buffer): void {
     if (this.closing) return;
     this.queue.push(chunk);
-    const requests: NbdRequest[] = [];
+    let broken: ProtocolError | undefined;
     try {
       // All frames of a chunk are parsed before the first is acted upon, so that their work starts together.
-      for (let next = this.reader.next(); next !== undefined; next = this.reader.next()) requests.push(next);
+      for (let next = this.reader.next(); next !== undefined; next = this.reader.next())
+        this.waiting.push(next);
     } catch (error) {
-      for (const request of requests) this.begin(request);
       if (!(error instanceof ProtocolError)) throw error;
-      this.socket.destroy();
-      return;
+      broken = error;
     }
-    for (const request of requests) this.begin(request);
-    if (this.isFull()) this.socket.pause();
+    this.beginWaiting();
+    if (broken !== undefined) this.socket.destroy();
+    else if (this.waiting.length > 0 || this.isFull()) this.socket.pause();
+  }
+
+  /** Begins what has arrived, in its order, as far as there is room for it. */
+  private beginWaiting(): void {
+    let begun = 0;
+    for (const request of this.waiting) {
+      if (this.closing || this.isFull()) break;
+      this.begin(request);
+      begun += 1;
+    }
+    if (this.closing) this.waiting = [];
+    else if (begun > 0) this.waiting = this.waiting.slice(begun);
   }
 
   private begin(request: NbdRequest): void {
-    if (this.closing) return;
     if (request.type === Command.Disconnect) {
       this.close();
       return;
     }
+    const inMemory = this.readNow(request);
+    if (inMemory !== undefined) {
+      this.replyData(request, inMemory);
+      return;
+    }
     this.requestsInFlight += 1;
     this.bytesInFlight += heldBytes(request);
-    this.serve(request)
-      .catch((error: unknown) => this.replyError(request, error))
-      .finally(() => this.finish(request));
+    this.serve(request).then(
+      () => this.finish(request),
+      (error: unknown) => {
+        this.replyError(request, error);
+        this.finish(request);
+      },
+    );
+  }
+
+  /** The answer to a READ that needs no waiting. What is wrong with a request is told by `serve`. */
+  private readNow(request: NbdRequest): Payload | undefined {
+    if (request.type !== Command.Read || this.target.readNow === undefined) return undefined;
+    try {
+      this.check(request);
+      return this.target.readNow(request.offset, request.lengthBytes);
+    } catch {
+      return undefined;
+    }
   }
 
   private async serve(request: NbdRequest): Promise<void> {
@@ -176,7 +209,9 @@ export class NbdServerConnection {
   }
 
   private resumeWhenRoom(): void {
-    if (!this.closing && this.socket.isPaused() && !this.isFull()) this.socket.resume();
+    if (this.closing || this.isFull()) return;
+    if (this.waiting.length > 0) this.beginWaiting();
+    if (this.waiting.length === 0 && this.socket.isPaused() && !this.isFull()) this.socket.resume();
   }
 
   /** Lets pending requests finish and be answered, then ends the connection. */

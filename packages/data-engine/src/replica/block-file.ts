@@ -1,6 +1,9 @@
 /**
  * One file of a replica, read and written at offsets, through the page cache or past it.
  *
+ * A direct file is written past the page cache, and read past it by whoever wants to know what the disk holds. Users
+ * read through it: what they read again is then in memory. The kernel keeps the two ways consistent.
+ *
  * Direct I/O takes whole blocks in aligned memory. Buffers that are aligned already go to the kernel as they are; what
  * else is written is copied once into aligned ones, as the page cache would have done.
  */
@@ -15,6 +18,7 @@ import {
   leaseAligned,
 } from './aligned-buffers.js';
 import { leaseCopies } from './aligned-copies.js';
+import { CachedFile } from './cached-file.js';
 import { closeFile, openFile, readFully, resizeFile, statFile, syncFile, writeFully } from './file-calls.js';
 import { punchHole } from './punch-hole.js';
 
@@ -33,6 +37,9 @@ export class BlockFile {
   private running = 0;
   private closing: (() => void) | undefined;
   private closed = false;
+  /** The same file as users read it, from the first such read on. */
+  private cached: CachedFile | undefined;
+  private openingCached: Promise<CachedFile> | undefined;
 
   private constructor(
     private readonly fd: number,
@@ -64,6 +71,19 @@ export class BlockFile {
       const asItIs = isAlignedBuffer(buffer) && position % ALIGNMENT_BYTES === 0;
       return asItIs ? this.readBlocks(buffer, position) : this.readCopied(buffer, position);
     });
+  }
+
+  /** As `readInto`, but through the page cache: also what the disk has lost may still come from there. */
+  readCached(buffer: Buffer, position: number): Promise<void> {
+    return this.use(async () => {
+      this.cached ??= await this.openCached();
+      await this.cached.read(buffer, position);
+    });
+  }
+
+  /** Fills the buffer with what the page cache has. False when some of it is not there: the buffer then holds anything. */
+  readCachedNow(buffer: Buffer, position: number): boolean {
+    return !this.closed && this.cached !== undefined && this.cached.readNow(buffer, position);
   }
 
   /** A direct file takes whole blocks only. */
@@ -111,6 +131,16 @@ export class BlockFile {
       });
     }
     await closeFile(this.fd);
+    await this.cached?.close();
+  }
+
+  private async openCached(): Promise<CachedFile> {
+    // Those that come meanwhile share it: a second descriptor would never be closed.
+    this.openingCached ??= CachedFile.open(this.path);
+    this.openingCached.catch(() => {
+      this.openingCached = undefined;
+    });
+    return this.openingCached;
   }
 
   private async use<T>(call: () => Promise<T>): Promise<T> {

@@ -8,6 +8,16 @@ import type { Layer } from './layer.js';
 /** A run of blocks that one layer answers for; `undefined` where no layer holds them and they read as zeros. */
 type Segment = { first: number; count: number; owner: Layer | undefined };
 
+type ReadLayer = (layer: Layer, buffer: Buffer, position: number) => Promise<void>;
+
+const readCached: ReadLayer = (layer, buffer, position) => layer.readCached(buffer, position);
+const readFromDisk: ReadLayer = (layer, buffer, position) => layer.readInto(buffer, position);
+
+function payloadOf(blocks: Buffer, before: number, lengthBytes: number, release: () => void): Payload {
+  const isAll = blocks.length === lengthBytes;
+  return Object.assign([isAll ? blocks : blocks.subarray(before, before + lengthBytes)], { release });
+}
+
 /** The layers of a replica, oldest first, read as one device: the newest layer that holds a block has its data. */
 export class Chain {
   constructor(readonly layers: readonly Layer[]) {}
@@ -22,25 +32,46 @@ export class Chain {
     return this.layers.reduce((sum, { map }) => sum + map.heldBlocks, 0) * BLOCK_BYTES;
   }
 
-  /** The caller may release what it gets. */
+  /** As users read: through the page cache. The caller may release what it gets. */
   async read(offset: number, lengthBytes: number): Promise<Payload> {
+    return this.readWith(readCached, offset, lengthBytes);
+  }
+
+  /** What `read` would get, when that is in memory: at once, or `undefined`. */
+  readNow(offset: number, lengthBytes: number): Payload | undefined {
+    const start = alignDown(offset);
+    const blocksBytes = alignUp(offset + lengthBytes) - start;
+    const { count, owner } = this.segmentAt(start / BLOCK_BYTES, blocksBytes / BLOCK_BYTES);
+    // What several layers answer for is rarer than it is worth here.
+    if (owner === undefined || count * BLOCK_BYTES < blocksBytes) return undefined;
+    const { buffer, release } = leaseBlocks(blocksBytes);
+    if (owner.readCachedNow(buffer, start)) return payloadOf(buffer, offset - start, lengthBytes, release);
+    release();
+    return undefined;
+  }
+
+  /** What the disk holds, whatever is in memory. The caller may release what it gets. */
+  async readFromDisk(offset: number, lengthBytes: number): Promise<Payload> {
+    return this.readWith(readFromDisk, offset, lengthBytes);
+  }
+
+  private async readWith(read: ReadLayer, offset: number, lengthBytes: number): Promise<Payload> {
     const start = alignDown(offset);
     const { buffer, release } = leaseBlocks(alignUp(offset + lengthBytes) - start);
-    await this.readBlocks(buffer, start);
-    const wanted = buffer.subarray(offset - start, offset - start + lengthBytes);
-    return Object.assign([wanted], { release });
+    await this.readBlocks(read, buffer, start);
+    return payloadOf(buffer, offset - start, lengthBytes, release);
   }
 
   /** Fills the buffer, whole blocks, with what is there from `start` on. */
-  private async readBlocks(buffer: Buffer, start: number): Promise<void> {
+  private async readBlocks(read: ReadLayer, buffer: Buffer, start: number): Promise<void> {
     const segments = [...this.segments(start, buffer.length)];
     const [only] = segments;
-    if (segments.length === 1 && only?.owner !== undefined) return only.owner.readInto(buffer, start);
+    if (segments.length === 1 && only?.owner !== undefined) return read(only.owner, buffer, start);
     await Promise.all(
       segments.map(({ first, count, owner }) => {
         const at = first * BLOCK_BYTES - start;
         const part = buffer.subarray(at, at + count * BLOCK_BYTES);
-        return owner === undefined ? part.fill(0) : owner.readInto(part, first * BLOCK_BYTES);
+        return owner === undefined ? part.fill(0) : read(owner, part, first * BLOCK_BYTES);
       }),
     );
   }

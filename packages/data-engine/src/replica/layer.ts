@@ -53,8 +53,19 @@ export class Layer {
     return Object.assign([buffer.subarray(offset - start, offset - start + lengthBytes)], { release });
   }
 
+  /** What the disk holds. */
   readInto(buffer: Buffer, position: number): Promise<void> {
     return this.data.readInto(buffer, position);
+  }
+
+  /** What users read, from memory where it is there. */
+  readCached(buffer: Buffer, position: number): Promise<void> {
+    return this.data.readCached(buffer, position);
+  }
+
+  /** False when it is not in memory. */
+  readCachedNow(buffer: Buffer, position: number): boolean {
+    return this.data.readCachedNow(buffer, position);
   }
 
   /** The bit follows the data: until then readers, and a flush that runs meanwhile, see what was there before. */

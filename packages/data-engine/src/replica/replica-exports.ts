@@ -30,6 +30,11 @@ export class ReplicaExport implements NbdExport {
     return this.replica.read(offset, lengthBytes);
   }
 
+  readNow(offset: number, lengthBytes: number): Payload | undefined {
+    this.requireCurrent();
+    return this.replica.readNow(offset, lengthBytes);
+  }
+
   async write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
     await this.replica.write(offset, payload, lengthBytes, {
       ...options,
@@ -122,7 +127,8 @@ export class SnapshotExport extends FrozenExport {
   }
 
   async read(offset: number, lengthBytes: number): Promise<Payload> {
-    return this.chain.read(offset, lengthBytes);
+    // Nobody else reads it: what users have read stays in memory instead.
+    return this.chain.readFromDisk(offset, lengthBytes);
   }
 
   async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {

@@ -133,6 +133,12 @@ export class Replica {
     return this.store.chain.read(offset, lengthBytes);
   }
 
+  /** What is in memory of it, at once; `undefined` when that is not all. */
+  readNow(offset: number, lengthBytes: number): Payload | undefined {
+    this.requireUsable();
+    return this.store.chain.readNow(offset, lengthBytes);
+  }
+
   write(offset: number, payload: Payload, lengthBytes: number, options: ChangeOptions): Promise<void> {
     return this.change(offset, lengthBytes, options, () =>
       this.store.chain.head.write(payload, offset, lengthBytes),
