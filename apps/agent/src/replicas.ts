@@ -16,11 +16,6 @@ import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import type { ReplicaExportName } from '@holdfast/data-engine/replica/export-names.js';
 import { loadMetadata, type ReplicaMetadata } from '@holdfast/data-engine/replica/metadata.js';
 import { Replica } from '@holdfast/data-engine/replica/replica.js';
-import {
-  allocatedBytes,
-  removeReplicaDirectory,
-  replicaDirectory,
-} from '@holdfast/data-engine/replica/replica-files.js';
 import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
 import type { Logger } from 'pino';
 import type { Disk } from './disks/disk.js';
@@ -113,7 +108,7 @@ export class Replicas {
       await host?.peer.call('close', { replicaId }).catch(() => undefined);
       this.pool.leave(replicaId);
       // On a disk that is not there nothing can be removed; if it returns, the copy is one that nobody knows of.
-      if (!(await known.disk.isAbsent())) await removeReplicaDirectory(known.disk.path, replicaId);
+      if (!(await known.disk.isAbsent())) await known.disk.store.remove(replicaId);
     });
   }
 
@@ -186,9 +181,9 @@ export class Replicas {
   }
 
   private async learn(disk: Disk, replicaId: string): Promise<void> {
-    const directory = replicaDirectory(disk.path, replicaId);
-    const metadata = await loadMetadata(directory);
-    const writtenBytes = Math.min(metadata.sizeBytes, await allocatedBytes(directory));
+    const { store } = disk;
+    const metadata = await loadMetadata({ readText: (name) => store.readText(replicaId, name) });
+    const writtenBytes = Math.min(metadata.sizeBytes, await store.allocatedBytes(replicaId));
     const record =
       metadata.record === null ? null : { ...metadata.record, members: [...metadata.record.members] };
     this.known.set(replicaId, { disk, metadata, writtenBytes, record });

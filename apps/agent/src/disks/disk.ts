@@ -4,8 +4,8 @@ import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { takesDirectIo } from '@holdfast/data-engine/replica/direct-io.js';
-import { bytesOnDisk } from '@holdfast/data-engine/replica/disk-usage.js';
-import { listReplicas } from '@holdfast/data-engine/replica/replica-files.js';
+import type { DiskStore } from '@holdfast/data-engine/replica/disk-store.js';
+import { FolderStore } from '@holdfast/data-engine/replica/folder-store.js';
 import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
 import { makeIdentity, readIdentity } from './identity.js';
 import type { KnownDisks } from './known-disks.js';
@@ -31,6 +31,7 @@ const FILE_SYSTEMS: Record<number, string> = {
 };
 
 export class Disk {
+  readonly store: DiskStore;
   private usedBytes = 0;
   private usedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -39,7 +40,9 @@ export class Disk {
     readonly name: string,
     readonly path: string,
     private readonly maximumBytes: number,
-  ) {}
+  ) {
+    this.store = new FolderStore(path);
+  }
 
   /**
    * Takes the folder. One that was never seen is made a disk; one whose disk is not there, or is another one now, is
@@ -90,7 +93,7 @@ export class Disk {
 
   /** Clears away what was half-made when the agent last stopped: only for when nothing is being made. */
   replicaIds(): Promise<string[]> {
-    return listReplicas(this.path);
+    return this.store.list();
   }
 
   /** What is free is the smaller of what is left of the configured maximum and what the file system has. */
@@ -121,7 +124,7 @@ export class Disk {
   private async used(nowMs: number): Promise<number> {
     if (nowMs - this.usedAtMs < USED_PAUSE_MS) return this.usedBytes;
     this.usedAtMs = nowMs;
-    this.usedBytes = await bytesOnDisk(this.path);
+    this.usedBytes = await this.store.usedBytes();
     return this.usedBytes;
   }
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { BLOCK_HASHES } from '../replica/commands.js';
+import { FolderFiles } from '../replica/folder-store.js';
 import { Layer } from '../replica/layer.js';
 import { COMPARED_BYTES, hashBlock, hashBlocks, hashOf, type WindowBlocks } from './block-hash.js';
 import { WINDOW_BYTES } from './window-buffers.js';
@@ -15,7 +16,11 @@ let layer: Layer;
 beforeEach(async () => {
   folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-hash-'));
   // It ends within the second window, and within a block of 64 KiB.
-  layer = await Layer.create(folder, 'layer', WINDOW_BYTES + COMPARED_BYTES + 2 * BLOCK_BYTES);
+  layer = await Layer.create(
+    new FolderFiles(folder),
+    'layer',
+    WINDOW_BYTES + COMPARED_BYTES + 2 * BLOCK_BYTES,
+  );
 });
 
 afterEach(async () => {

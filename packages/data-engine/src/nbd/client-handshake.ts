@@ -1,6 +1,7 @@
 /** The client's side of the NBD handshake, read through a small "give me exactly n bytes" reader. */
 import type { Socket } from 'node:net';
 import { ByteQueue } from './byte-queue.js';
+import { isTlsRequired, securedByTls } from './client-tls.js';
 import {
   ALLOCATION_CONTEXT,
   HandshakeFlag,
@@ -14,7 +15,7 @@ import {
   OptionReply,
 } from './constants.js';
 import { NbdError, ProtocolError } from './errors.js';
-import { readUint64 } from './handshake-frames.js';
+import { clientFlags, GREETING_BYTES, readUint64 } from './handshake-frames.js';
 
 export type ServerTerms = {
   sizeBytes: number;
@@ -65,12 +66,30 @@ class ExactReader {
   }
 }
 
+export type OpenedExport = {
+  terms: ServerTerms;
+  /** Bytes that came after the handshake. */
+  rest: Buffer;
+  /** What the connection goes on with: the socket itself, or the TLS around it. */
+  socket: Socket;
+};
+
+/** @throws ProtocolError, NbdError for a refused export, or what TLS found wrong */
 export async function clientHandshake(
   socket: Socket,
+  host: string,
   exportName: string,
-): Promise<{ terms: ServerTerms; rest: Buffer }> {
+): Promise<OpenedExport> {
   const reader = new ExactReader(socket);
-  const greeting = await reader.read(18);
+  await readGreeting(reader);
+  socket.write(clientFlags(true));
+  if (!isTlsRequired()) return chooseExport(socket, reader, exportName);
+  const secure = await startTls(socket, reader, host);
+  return chooseExport(secure, new ExactReader(secure), exportName);
+}
+
+async function readGreeting(reader: ExactReader): Promise<void> {
+  const greeting = await reader.read(GREETING_BYTES);
   if (
     greeting.readUInt32BE(0) !== NBD_MAGIC[0] ||
     greeting.readUInt32BE(4) !== NBD_MAGIC[1] ||
@@ -79,10 +98,19 @@ export async function clientHandshake(
   ) {
     throw new ProtocolError('the server does not speak fixed newstyle NBD');
   }
-  const flags = Buffer.alloc(4);
-  flags.writeUInt32BE(HandshakeFlag.FixedNewstyle | HandshakeFlag.NoZeroes, 0);
-  socket.write(flags);
+}
 
+async function startTls(socket: Socket, reader: ExactReader, host: string): Promise<Socket> {
+  socket.write(option(Option.StartTls, Buffer.alloc(0)));
+  const { error } = await readReplies(reader, Option.StartTls);
+  if (error !== undefined)
+    throw new ProtocolError(`the server does no TLS, which this node requires: ${error}`);
+  // What comes before the tunnel may be somebody else's.
+  if (reader.release().length > 0) throw new ProtocolError('the server spoke before the TLS handshake');
+  return securedByTls(socket, host);
+}
+
+async function chooseExport(socket: Socket, reader: ExactReader, exportName: string): Promise<OpenedExport> {
   socket.write(option(Option.StructuredReply, Buffer.alloc(0)));
   const structuredReplies = (await readReplies(reader, Option.StructuredReply)).error === undefined;
   const blockStatus = structuredReplies && (await selectAllocation(socket, reader, exportName));
@@ -98,7 +126,7 @@ export async function clientHandshake(
     structuredReplies,
     blockStatus,
   };
-  return { terms, rest: reader.release() };
+  return { terms, rest: reader.release(), socket };
 }
 
 async function selectAllocation(socket: Socket, reader: ExactReader, exportName: string): Promise<boolean> {

@@ -67,9 +67,9 @@ export class NbdClient implements NbdExport {
       timeoutMs,
     );
     try {
-      const { terms, rest } = await clientHandshake(socket, address.exportName);
-      const client = new NbdClient(socket, terms);
-      client.start(rest);
+      const opened = await clientHandshake(socket, address.host, address.exportName);
+      const client = new NbdClient(opened.socket, opened.terms);
+      client.start(opened.rest);
       return client;
     } catch (error) {
       socket.destroy();

@@ -31,6 +31,7 @@ export const OptionReply = {
   ErrUnsupported: 0x80000001,
   ErrPolicy: 0x80000002,
   ErrInvalid: 0x80000003,
+  ErrTlsRequired: 0x80000005,
   ErrUnknown: 0x80000006,
   ErrTooBig: 0x80000009,
 } as const;

@@ -2,6 +2,7 @@ import {
   ALLOCATION_CONTEXT,
   ALLOCATION_CONTEXT_ID,
   BLOCK_SIZE_PREFERRED,
+  HandshakeFlag,
   InfoType,
   OPTION_REPLY_MAGIC,
   OptionReply,
@@ -31,6 +32,16 @@ export function writeUint64(target: Buffer, value: number, at: number): void {
 /** May exceed what a number holds exactly; every caller compares it with a size, which does not. */
 export function readUint64(source: Buffer, at: number): number {
   return source.readUInt32BE(at) * 2 ** 32 + source.readUInt32BE(at + 4);
+}
+
+/** What a server says first: two magic numbers and its flags. */
+export const GREETING_BYTES = 18;
+
+/** The client's answer to the greeting. */
+export function clientFlags(noZeroes: boolean): Buffer {
+  const flags = Buffer.alloc(4);
+  flags.writeUInt32BE(HandshakeFlag.FixedNewstyle | (noZeroes ? HandshakeFlag.NoZeroes : 0), 0);
+  return flags;
 }
 
 export function optionReply(option: number, type: number, data: Buffer = Buffer.alloc(0)): Buffer {

@@ -39,9 +39,17 @@ export interface ExportDirectory {
   describeListed(name: string): ExportInfo | undefined;
 }
 
+/**
+ * Whether a connection may turn to TLS. `inside` is a connection that has come through a tunnel already: to turn again
+ * is an error.
+ */
+export type TlsOffer = 'off' | 'allow' | 'require' | 'inside';
+
 export type HandshakeStep =
   | { kind: 'more' }
   | { kind: 'close'; reason: string }
+  /** The client waits for the answer to STARTTLS; after it nothing of what was negotiated counts any more. */
+  | { kind: 'start-tls'; noZeroes: boolean }
   | { kind: 'chosen'; negotiated: Negotiated; rest: Buffer };
 
 const MORE: HandshakeStep = { kind: 'more' };
@@ -58,6 +66,7 @@ export class ServerHandshake {
   constructor(
     private readonly directory: ExportDirectory,
     private readonly send: (frame: Buffer) => void,
+    private readonly tls: TlsOffer = 'off',
   ) {}
 
   greeting(): Buffer {
@@ -116,7 +125,12 @@ export class ServerHandshake {
   private pendingHeader: { option: number; lengthBytes: number } | undefined;
 
   private handleOption(option: number, data: Buffer): HandshakeStep | undefined {
+    if (this.tls === 'require' && option !== Option.StartTls && option !== Option.Abort) {
+      return this.refusePlaintext(option);
+    }
     switch (option) {
+      case Option.StartTls:
+        return this.startTls(option, data);
       case Option.ExportName:
         return this.chooseByExportName(data);
       case Option.Go:
@@ -136,6 +150,22 @@ export class ServerHandshake {
         this.send(optionError(option, OptionReply.ErrUnsupported, `option ${option} is not supported`));
         return undefined;
     }
+  }
+
+  /** Says nothing of any export, not even whether it exists. */
+  private refusePlaintext(option: number): HandshakeStep | undefined {
+    // EXPORT_NAME has no error reply; the specification says to close.
+    if (option === Option.ExportName) return { kind: 'close', reason: 'plaintext is not allowed' };
+    return this.refuse(option, OptionReply.ErrTlsRequired, 'this server wants STARTTLS first');
+  }
+
+  private startTls(option: number, data: Buffer): HandshakeStep | undefined {
+    if (this.tls === 'off') return this.refuse(option, OptionReply.ErrUnsupported, 'there is no TLS here');
+    if (this.tls === 'inside') return this.refuse(option, OptionReply.ErrInvalid, 'this is TLS already');
+    if (data.length > 0) return this.refuse(option, OptionReply.ErrInvalid, 'STARTTLS takes no data');
+    // An honest client waits for the answer. What came before it could be somebody else's, put in front of the tunnel.
+    if (this.queue.length > 0) return { kind: 'close', reason: 'data in front of the TLS handshake' };
+    return { kind: 'start-tls', noZeroes: this.noZeroes };
   }
 
   private chooseByExportName(data: Buffer): HandshakeStep {
@@ -232,6 +262,11 @@ export function handshakeReply(negotiated: Negotiated, info: ExportInfo): Buffer
   return negotiated.ending === 'go'
     ? infoReplies(Option.Go, info)
     : exportNameReply(info, negotiated.noZeroes);
+}
+
+/** The answer to STARTTLS; the next bytes are the client's TLS handshake. */
+export function startTlsReply(): Buffer {
+  return optionReply(Option.StartTls, OptionReply.Ack);
 }
 
 /** Refuses the chosen export after all; `undefined` where only closing the connection can say so. */

@@ -18,9 +18,14 @@ const CONNECTIONS_MAX = 4096;
 /** Takes a connection over. The socket is paused and no handler of the handshake is left on it. */
 export type Accept = (socket: net.Socket, negotiated: Negotiated, rest: Buffer) => void;
 
+/** Takes over a connection whose client waits for the answer to STARTTLS, in the same state. */
+export type AcceptTls = (socket: net.Socket, noZeroes: boolean) => void;
+
 export type NbdServerOptions = {
   directory: ExportDirectory;
   accept: Accept;
+  /** Plaintext only when left out. */
+  tls?: { offer: 'allow' | 'require'; accept: AcceptTls } | { offer: 'inside' };
   handshakeTimeoutMs?: number;
 };
 
@@ -45,6 +50,17 @@ export class NbdServer {
     });
   }
 
+  /** Listens on a Unix socket, that only its owner may use. The path must not exist. */
+  listenAt(path: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen({ path }, () => {
+        this.server.off('error', reject);
+        resolve();
+      });
+    });
+  }
+
   /** Stops listening and cuts connections that are still in their handshake. */
   close(): Promise<void> {
     for (const socket of this.handshaking) socket.destroy();
@@ -52,7 +68,8 @@ export class NbdServer {
   }
 
   private shake(socket: net.Socket): void {
-    const handshake = new ServerHandshake(this.options.directory, (frame) => socket.write(frame));
+    const { directory, tls } = this.options;
+    const handshake = new ServerHandshake(directory, (frame) => socket.write(frame), tls?.offer);
     const giveUp = setTimeout(
       () => socket.destroy(),
       this.options.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS,
@@ -75,6 +92,10 @@ export class NbdServer {
         return;
       }
       socket.pause();
+      if (step.kind === 'start-tls') {
+        if (tls !== undefined && tls.offer !== 'inside') tls.accept(socket, step.noZeroes);
+        return;
+      }
       this.options.accept(socket, step.negotiated, step.rest);
     };
     socket.on('data', onData);

@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { alignedBytes, isAlignedBuffer, leaseAligned } from './aligned-buffers.js';
 import { BlockFile } from './block-file.js';
@@ -65,6 +66,36 @@ describe.each([{ direct: true }, { direct: false }])('a file with direct: $direc
     const { buffer, release } = leaseAligned(8192);
     await file.readInto(buffer.fill(9), 0);
     expect(buffer.equals(Buffer.concat([Buffer.alloc(1000, 7), Buffer.alloc(7192)]))).toBe(true);
+    release();
+  });
+
+  test('reads through the page cache what is on the disk at that moment', async () => {
+    const { buffer, release } = leaseAligned(8192);
+    const bytes = (fill: number) => Buffer.alloc(8192, fill);
+    await file.write([bytes(1)], 4096);
+    expect(file.readCachedNow(buffer, 4096)).toBe(false);
+    await file.readCached(buffer, 4096);
+    expect(buffer.equals(bytes(1))).toBe(true);
+    await eventually(
+      'what was read is in memory',
+      async () => file.readCachedNow(buffer.fill(9), 4096),
+      Boolean,
+    );
+    expect(buffer.equals(bytes(1))).toBe(true);
+
+    const changes = [
+      { change: () => file.write([bytes(2)], 4096), want: bytes(2) },
+      { change: () => file.zero(4096, 8192, true), want: bytes(0) },
+      { change: () => file.write([bytes(3)], 4096), want: bytes(3) },
+      { change: () => file.resize(4096), want: bytes(0) },
+    ];
+    for (const { change, want } of changes) {
+      await change();
+      // In memory or not: never what was there before.
+      if (file.readCachedNow(buffer, 4096)) expect(buffer.equals(want)).toBe(true);
+      await file.readCached(buffer, 4096);
+      expect(buffer.equals(want)).toBe(true);
+    }
     release();
   });
 

@@ -8,6 +8,7 @@
  * else is written is copied once into aligned ones, as the page cache would have done.
  */
 import fs from 'node:fs';
+import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import type { Payload } from '../nbd/export.js';
 import {
@@ -19,6 +20,7 @@ import {
 } from './aligned-buffers.js';
 import { leaseCopies } from './aligned-copies.js';
 import { CachedFile } from './cached-file.js';
+import type { CopyFile } from './disk-store.js';
 import { closeFile, openFile, readFully, resizeFile, statFile, syncFile, writeFully } from './file-calls.js';
 import { punchHole } from './punch-hole.js';
 
@@ -32,7 +34,7 @@ export type BlockFileOptions = {
 const { O_CREAT, O_DIRECT, O_EXCL, O_RDWR } = fs.constants;
 const BUFFERED: BlockFileOptions = { direct: false };
 
-export class BlockFile {
+export class BlockFile implements CopyFile {
   /** Calls that the kernel has not answered: closing before they end could hand their descriptor to another file. */
   private running = 0;
   private closing: (() => void) | undefined;
@@ -47,14 +49,14 @@ export class BlockFile {
     private readonly direct: boolean,
   ) {}
 
-  static async open(path: string, { direct } = BUFFERED): Promise<BlockFile> {
-    return new BlockFile(await openFile(path, O_RDWR | (direct ? O_DIRECT : 0)), path, direct);
+  static async open(file: string, { direct } = BUFFERED): Promise<BlockFile> {
+    return new BlockFile(await openFile(file, O_RDWR | (direct ? O_DIRECT : 0)), file, direct);
   }
 
   /** Makes the file with its full, sparse length. Fails when it exists. */
-  static async create(path: string, sizeBytes: number, { direct } = BUFFERED): Promise<BlockFile> {
+  static async create(at: string, sizeBytes: number, { direct } = BUFFERED): Promise<BlockFile> {
     const flags = O_RDWR | O_CREAT | O_EXCL | (direct ? O_DIRECT : 0);
-    const file = new BlockFile(await openFile(path, flags), path, direct);
+    const file = new BlockFile(await openFile(at, flags), at, direct);
     try {
       await file.resize(sizeBytes);
     } catch (error) {
@@ -73,7 +75,6 @@ export class BlockFile {
     });
   }
 
-  /** As `readInto`, but through the page cache: also what the disk has lost may still come from there. */
   readCached(buffer: Buffer, position: number): Promise<void> {
     return this.use(async () => {
       this.cached ??= await this.openCached();
@@ -81,7 +82,6 @@ export class BlockFile {
     });
   }
 
-  /** Fills the buffer with what the page cache has. False when some of it is not there: the buffer then holds anything. */
   readCachedNow(buffer: Buffer, position: number): boolean {
     return !this.closed && this.cached !== undefined && this.cached.readNow(buffer, position);
   }
@@ -116,9 +116,17 @@ export class BlockFile {
     return this.use(() => syncFile(this.fd));
   }
 
-  /** Times in nanoseconds: two changes may follow each other within a millisecond. */
-  stat(): Promise<fs.BigIntStats> {
-    return this.use(() => statFile(this.fd));
+  async sizeBytes(): Promise<number> {
+    return Number((await this.use(() => statFile(this.fd))).size);
+  }
+
+  /** In nanoseconds: two changes may follow each other within a millisecond. */
+  async changeTime(): Promise<string> {
+    return String((await this.use(() => statFile(this.fd))).ctimeNs);
+  }
+
+  get name(): string {
+    return path.basename(this.path);
   }
 
   /** Waits for running calls; later ones fail. */

@@ -6,11 +6,13 @@
  * idle time, and at a clean stop. What is set after a crash is made equal again before reads go round the copies.
  */
 import { MIB } from '@holdfast/core/model/bytes.js';
-import { BlockFile } from './block-file.js';
+import type { CopyFile, CopyFiles } from './disk-store.js';
 import { corrupt } from './layer.js';
 
 /** Coarse: a stream of writes waits for the disk once per region, and a crash costs a comparison of whole regions. */
 export const REGION_BYTES = 16 * MIB;
+
+export const INTENT_FILE = 'intent.map';
 
 export type RegionRun = { first: number; count: number };
 
@@ -20,16 +22,16 @@ export class IntentMap {
   private storing: Promise<void> = Promise.resolve();
 
   private constructor(
-    private readonly file: BlockFile,
+    private readonly file: CopyFile,
     regionCount: number,
   ) {
     this.durable = new Uint8Array(Math.ceil(regionCount / 8));
   }
 
-  static async create(path: string, sizeBytes: number): Promise<IntentMap> {
+  static async create(files: CopyFiles, sizeBytes: number): Promise<IntentMap> {
     const regionCount = Math.ceil(sizeBytes / REGION_BYTES);
     const bytes = Buffer.alloc(Math.ceil(regionCount / 8));
-    const file = await BlockFile.create(path, bytes.length);
+    const file = await files.createFile(INTENT_FILE, bytes.length, 'map');
     // Written out, not left sparse: a mark that has to allocate a block makes the file system commit its journal, and
     // all the data that waits there, while a user's write waits for the mark.
     await file.write([bytes], 0);
@@ -37,16 +39,16 @@ export class IntentMap {
     return new IntentMap(file, regionCount);
   }
 
-  static async open(path: string, sizeBytes: number): Promise<IntentMap> {
+  static async open(files: CopyFiles, sizeBytes: number): Promise<IntentMap> {
     const regionCount = Math.ceil(sizeBytes / REGION_BYTES);
-    let file: BlockFile;
+    let file: CopyFile;
     try {
-      file = await BlockFile.open(path);
+      file = await files.openFile(INTENT_FILE, 'map');
     } catch (error) {
       throw corrupt('its write-intent map is missing', error);
     }
     const map = new IntentMap(file, regionCount);
-    const size = Number((await file.stat()).size);
+    const size = await file.sizeBytes();
     // Longer than the volume: growing it was interrupted.
     if (size > map.durable.length) await file.resize(map.durable.length);
     if (size < map.durable.length) {

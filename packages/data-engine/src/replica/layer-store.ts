@@ -3,7 +3,7 @@
  */
 import { Bug } from '@holdfast/core/model/faults.js';
 import { Chain } from './chain.js';
-import { syncDirectory } from './durable-file.js';
+import type { CopyFiles } from './disk-store.js';
 import { Layer } from './layer.js';
 import { chainOf, type LayerMetadata } from './layer-tree.js';
 
@@ -11,22 +11,22 @@ export class LayerStore {
   private current: Chain;
 
   private constructor(
-    private readonly directory: string,
+    private readonly copyFiles: CopyFiles,
     private files: ReadonlyMap<string, Layer>,
     layers: readonly LayerMetadata[],
   ) {
     this.current = chainIn(files, layers);
   }
 
-  static async open(directory: string, layers: readonly LayerMetadata[]): Promise<LayerStore> {
+  static async open(copyFiles: CopyFiles, layers: readonly LayerMetadata[]): Promise<LayerStore> {
     const files = new Map<string, Layer>();
     try {
-      for (const { file, sizeBytes } of layers) files.set(file, await Layer.open(directory, file, sizeBytes));
+      for (const { file, sizeBytes } of layers) files.set(file, await Layer.open(copyFiles, file, sizeBytes));
     } catch (error) {
       await closeAll(files.values());
       throw error;
     }
-    return new LayerStore(directory, files, layers);
+    return new LayerStore(copyFiles, files, layers);
   }
 
   /** From the root to the head: what the device is read from. */
@@ -57,11 +57,11 @@ export class LayerStore {
       for (const { file, sizeBytes } of layers) {
         const there = this.files.get(file);
         await there?.grow(sizeBytes);
-        const layer = there ?? (await Layer.create(this.directory, file, sizeBytes));
+        const layer = there ?? (await Layer.create(this.copyFiles, file, sizeBytes));
         if (there === undefined) made.push(layer);
         next.set(file, layer);
       }
-      if (made.length > 0) await syncDirectory(this.directory);
+      if (made.length > 0) await this.copyFiles.syncNames();
       await save();
     } catch (error) {
       await closeAll(made);

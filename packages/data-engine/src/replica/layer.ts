@@ -3,15 +3,13 @@
  *
  * A hole in the data file says nothing: it may be an acknowledged write of zeros over older data. Only the map does.
  */
-import path from 'node:path';
 import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Payload } from '../nbd/export.js';
 import { leaseBlocks } from './aligned-buffers.js';
-import { BlockFile, type BlockFileOptions } from './block-file.js';
 import { BlockMap, blocksOf, PAGE_BYTES } from './block-map.js';
 import { alignDown, alignUp } from './blocks.js';
-import { takesDirectIo } from './direct-io.js';
+import type { CopyFile, CopyFiles, FileUse } from './disk-store.js';
 
 const NO_DATA = Buffer.alloc(PAGE_BYTES);
 
@@ -20,36 +18,35 @@ export class Layer {
   private dataDirty = false;
 
   private constructor(
-    private readonly data: BlockFile,
-    private readonly mapFile: BlockFile,
+    private readonly data: CopyFile,
+    private readonly mapFile: CopyFile,
     readonly map: BlockMap,
   ) {}
 
-  static async create(directory: string, file: string, sizeBytes: number): Promise<Layer> {
+  static async create(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
-    const direct = await takesDirectIo(directory);
-    const data = await BlockFile.create(dataPath(directory, file), sizeBytes, { direct });
-    const mapFile = await BlockFile.create(mapPath(directory, file), map.pageCount * PAGE_BYTES);
+    const data = await files.createFile(dataFile(file), sizeBytes, 'data');
+    const mapFile = await files.createFile(mapFileOf(file), map.pageCount * PAGE_BYTES, 'map');
     await data.syncData();
     await mapFile.syncData();
     return new Layer(data, mapFile, map);
   }
 
   /** @throws StorageFault `replica.corrupt` when the two files are not what the metadata says. */
-  static async open(directory: string, file: string, sizeBytes: number): Promise<Layer> {
+  static async open(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
-    const direct = await takesDirectIo(directory);
-    const data = await openPart(dataPath(directory, file), sizeBytes, { direct });
-    const mapFile = await openPart(mapPath(directory, file), map.pageCount * PAGE_BYTES, { direct: false });
+    const data = await openPart(files, dataFile(file), sizeBytes, 'data');
+    const mapFile = await openPart(files, mapFileOf(file), map.pageCount * PAGE_BYTES, 'map');
     await loadMap(mapFile, map);
     return new Layer(data, mapFile, map);
   }
 
-  /** The bytes at any place. The caller may release what it gets. */
+  /** The bytes at any place, zeros where it holds none. The caller may release what it gets. */
   async read(offset: number, lengthBytes: number): Promise<Payload> {
     const start = alignDown(offset);
     const { buffer, release } = leaseBlocks(alignUp(offset + lengthBytes) - start);
     await this.data.readInto(buffer, start);
+    this.blankUnheld(buffer, start / BLOCK_BYTES);
     return Object.assign([buffer.subarray(offset - start, offset - start + lengthBytes)], { release });
   }
 
@@ -66,6 +63,16 @@ export class Layer {
   /** False when it is not in memory. */
   readCachedNow(buffer: Buffer, position: number): boolean {
     return this.data.readCachedNow(buffer, position);
+  }
+
+  /** What a disk has where nothing was written may be what another volume left there. */
+  private blankUnheld(buffer: Buffer, first: number): void {
+    const count = buffer.length / BLOCK_BYTES;
+    for (let at = 0; at < count; ) {
+      const run = this.map.runAt(first + at, count - at);
+      if (!run.held) buffer.fill(0, at * BLOCK_BYTES, (at + run.count) * BLOCK_BYTES);
+      at += run.count;
+    }
   }
 
   /** The bit follows the data: until then readers, and a flush that runs meanwhile, see what was there before. */
@@ -130,8 +137,8 @@ export class Layer {
 
   /** The state of both files in one text, which is another one after any change. */
   async changeTime(): Promise<string> {
-    const [data, map] = await Promise.all([this.data.stat(), this.mapFile.stat()]);
-    return `${data.ctimeNs}-${map.ctimeNs}`;
+    const times = await Promise.all([this.data.changeTime(), this.mapFile.changeTime()]);
+    return times.join('-');
   }
 
   async close(): Promise<void> {
@@ -140,22 +147,32 @@ export class Layer {
   }
 }
 
-export function dataPath(directory: string, file: string): string {
-  return path.join(directory, `${file}.img`);
+/** The files of a layer, by the name that the metadata has. */
+export function layerFiles(file: string): string[] {
+  return [dataFile(file), mapFileOf(file)];
 }
 
-export function mapPath(directory: string, file: string): string {
-  return path.join(directory, `${file}.map`);
+function dataFile(file: string): string {
+  return `${file}.img`;
 }
 
-async function openPart(file: string, expectedBytes: number, options: BlockFileOptions): Promise<BlockFile> {
-  let part: BlockFile;
+function mapFileOf(file: string): string {
+  return `${file}.map`;
+}
+
+async function openPart(
+  files: CopyFiles,
+  name: string,
+  expectedBytes: number,
+  use: FileUse,
+): Promise<CopyFile> {
+  let part: CopyFile;
   try {
-    part = await BlockFile.open(file, options);
+    part = await files.openFile(name, use);
   } catch (error) {
-    throw corrupt(`${path.basename(file)} can't be opened`, error);
+    throw corrupt(`${name} can't be opened`, error);
   }
-  const size = Number((await part.stat()).size);
+  const size = await part.sizeBytes();
   if (size === expectedBytes) return part;
   // Longer than the metadata says: growing was interrupted, and nothing at the end was ever promised to anybody.
   if (size > expectedBytes) {
@@ -163,7 +180,7 @@ async function openPart(file: string, expectedBytes: number, options: BlockFileO
     return part;
   }
   await part.close();
-  throw corrupt(`${path.basename(file)} has ${size} bytes instead of ${expectedBytes}`);
+  throw corrupt(`${name} has ${size} bytes instead of ${expectedBytes}`);
 }
 
 /** Pages side by side, so that each run of them is one write. */
@@ -180,7 +197,7 @@ function runsOfPages(
   return runs;
 }
 
-async function loadMap(file: BlockFile, map: BlockMap): Promise<void> {
+async function loadMap(file: CopyFile, map: BlockMap): Promise<void> {
   const batch = Buffer.alloc(MIB);
   const totalBytes = map.pageCount * PAGE_BYTES;
   for (let at = 0; at < totalBytes; at += batch.length) {

@@ -1,25 +1,23 @@
 /**
- * What a replica's directory says about itself: one JSON file, replaced as a whole.
+ * What a replica says about itself: one JSON text, replaced as a whole.
  *
  * A version that this code does not know is refused, never guessed at: the file decides which bytes are believed.
  */
-import fs from 'node:fs/promises';
-import path from 'node:path';
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId } from '@holdfast/core/model/ids.js';
-import { writeDurably } from './durable-file.js';
+import type { CopyFiles } from './disk-store.js';
 import { corrupt } from './layer.js';
 import type { LayerMetadata } from './layer-tree.js';
 import { parseLayers } from './parse-layers.js';
+import { replicaNotFound } from './replica-faults.js';
 import { isCount, isObject, isUuid } from './stored-values.js';
-import { systemCode } from './system-error.js';
 
 /** 2: layers form a tree and have sizes of their own. A copy of format 1 is read as a plain chain. */
 export const FORMAT_VERSION = 2;
 const FORMATS_READ: readonly unknown[] = [1, FORMAT_VERSION];
-const METADATA_FILE = 'replica.json';
+const METADATA_TEXT = 'replica.json';
 
 export type ReplicaMetadata = {
   replicaId: string;
@@ -37,27 +35,17 @@ export type ReplicaMetadata = {
   layers: readonly LayerMetadata[];
 };
 
-export async function saveMetadata(directory: string, metadata: ReplicaMetadata): Promise<void> {
+export async function saveMetadata(files: CopyFiles, metadata: ReplicaMetadata): Promise<void> {
   const stored = { format: FORMAT_VERSION, ...metadata };
-  await writeDurably(path.join(directory, METADATA_FILE), `${JSON.stringify(stored, null, 2)}\n`);
+  await files.writeText(METADATA_TEXT, `${JSON.stringify(stored, null, 2)}\n`);
 }
 
 /**
  * @throws StorageFault `replica.not_found`, `replica.format_unknown`, or `replica.corrupt`.
  */
-export async function loadMetadata(directory: string): Promise<ReplicaMetadata> {
-  let text: string;
-  try {
-    text = await fs.readFile(path.join(directory, METADATA_FILE), 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') {
-      throw new StorageFault('replica.not_found', {
-        publicMessage: 'there is no such copy here',
-        cause: error,
-      });
-    }
-    throw error;
-  }
+export async function loadMetadata(files: Pick<CopyFiles, 'readText'>): Promise<ReplicaMetadata> {
+  const text = await files.readText(METADATA_TEXT);
+  if (text === undefined) throw replicaNotFound();
   let stored: unknown;
   try {
     stored = JSON.parse(text);

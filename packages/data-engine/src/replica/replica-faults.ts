@@ -31,3 +31,7 @@ export function unaligned(): StorageFault {
     publicMessage: `a copy takes whole blocks of ${BLOCK_BYTES} bytes only`,
   });
 }
+
+export function replicaNotFound(cause?: unknown): StorageFault {
+  return new StorageFault('replica.not_found', { publicMessage: 'there is no such copy here', cause });
+}

@@ -3,21 +3,14 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { isId } from '@holdfast/core/model/ids.js';
 import { syncDirectory } from './durable-file.js';
-import { dataPath, mapPath } from './layer.js';
-import type { ReplicaMetadata } from './metadata.js';
 import { systemCode } from './system-error.js';
 
 const REPLICAS_FOLDER = 'replicas';
 const NEW_PREFIX = '.new-';
 const DELETED_PREFIX = '.deleted-';
-const INTENT_FILE = 'intent.map';
 
 export function replicaDirectory(diskPath: string, replicaId: string): string {
   return path.join(diskPath, REPLICAS_FOLDER, replicaId);
-}
-
-export function intentPath(directory: string): string {
-  return path.join(directory, INTENT_FILE);
 }
 
 /** Fills a new directory under a temporary name, then gives it its own: half-made ones are never found. */
@@ -69,20 +62,6 @@ export async function listReplicas(diskPath: string): Promise<string[]> {
     await fs.rm(path.join(folder, name), { recursive: true, force: true });
   }
   return names.filter(isId).sort();
-}
-
-/** Removes files that an interrupted snapshot or wipe left behind: those the metadata does not name. */
-export async function removeStrayFiles(directory: string, metadata: ReplicaMetadata): Promise<void> {
-  const known = new Set(
-    metadata.layers.flatMap(({ file }) => [dataPath(directory, file), mapPath(directory, file)]),
-  );
-  for (const name of await fs.readdir(directory)) {
-    const file = path.join(directory, name);
-    const isLayerFile = name.endsWith('.img') || name.endsWith('.map');
-    if ((isLayerFile && name !== INTENT_FILE && !known.has(file)) || name.endsWith('.tmp')) {
-      await fs.rm(file, { force: true });
-    }
-  }
 }
 
 /** Space that a replica's files take on the disk, without opening it. */

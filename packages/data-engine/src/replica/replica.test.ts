@@ -126,7 +126,7 @@ describe('layers', () => {
     expect(replica.metadata.layers.map(({ name }) => name)).toEqual(['s3', 'head']);
     expect((await read(replica, 0, model.length)).equals(model)).toBe(true);
     expect((await read(await reopen(), 0, model.length)).equals(model)).toBe(true);
-    expect((await fs.readdir(replica.directory)).length).toBe(2 * 2 + 2);
+    expect((await fs.readdir(replicaDirectory(disk, replicaId))).length).toBe(2 * 2 + 2);
   });
 });
 
@@ -278,8 +278,8 @@ test('trimmed space goes back to the file system', async () => {
   const replica = await create();
   await write(replica, 0, crypto.randomBytes(8 * MIB), FUA);
   await replica.writeZeroes(0, 8 * MIB, { ...FUA, mayPunch: true });
-  const names = (await fs.readdir(replica.directory)).filter((name) => name.endsWith('.img'));
-  const { blocks } = await fs.stat(path.join(replica.directory, names[0] ?? ''));
+  const names = (await fs.readdir(replicaDirectory(disk, replicaId))).filter((name) => name.endsWith('.img'));
+  const { blocks } = await fs.stat(path.join(replicaDirectory(disk, replicaId), names[0] ?? ''));
   expect(blocks * 512).toBeLessThan(MIB);
   expect(replica.writtenBytes).toBe(0);
 });

@@ -1,8 +1,8 @@
 /**
- * One copy of one volume, in one directory.
+ * One copy of one volume, on one disk.
  *
  * After a crash it opens with everything that a FLUSH or FUA had acknowledged, or refuses with `replica.corrupt`.
- * Each change of the directory is one atomic replacement of its metadata: files that the metadata does not name are
+ * Each change of the copy's files is one atomic replacement of its metadata: files that the metadata does not name are
  * leftovers and are removed at the next open.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
@@ -12,8 +12,9 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Extent, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
 import type { Chain } from './chain.js';
 import type { LayerChecksum, SnapshotAsk } from './commands.js';
-import { IntentMap, type RegionRun } from './intent-map.js';
-import { Layer } from './layer.js';
+import type { CopyFiles, DiskStore } from './disk-store.js';
+import { INTENT_FILE, IntentMap, type RegionRun } from './intent-map.js';
+import { Layer, layerFiles } from './layer.js';
 import { LayerStore } from './layer-store.js';
 import {
   type Adoption,
@@ -26,9 +27,9 @@ import {
   withSnapshot,
 } from './layer-tree.js';
 import { loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
+import { openDiskStore } from './open-disk-store.js';
 import { purgeStep } from './purge-layer.js';
 import { snapshotInUse, staleEpoch, unaligned } from './replica-faults.js';
-import { intentPath, makeReplicaDirectory, removeStrayFiles, replicaDirectory } from './replica-files.js';
 import { SharedFlush } from './shared-flush.js';
 import { WriteGate } from './write-gate.js';
 
@@ -52,33 +53,45 @@ export class Replica {
   private heldSinceEpoch: number | undefined;
 
   private constructor(
-    readonly directory: string,
+    private readonly disk: DiskStore,
+    private readonly files: CopyFiles,
     private meta: ReplicaMetadata,
     private readonly store: LayerStore,
     private readonly intent: IntentMap,
   ) {}
 
-  /** Makes the directory; one that exists already is left as it is. */
+  /** Makes a new one; one that exists already is left as it is. */
   static async create(diskPath: string, spec: ReplicaSpec): Promise<void> {
     const head = newHead(null, spec.sizeBytes);
-    await makeReplicaDirectory(diskPath, spec.replicaId, async (directory) => {
-      const layer = await Layer.create(directory, head.file, spec.sizeBytes);
-      await layer.close();
-      const intent = await IntentMap.create(intentPath(directory), spec.sizeBytes);
-      await intent.close();
-      await saveMetadata(directory, { ...spec, epoch: 0, rebuildId: null, layers: [head] });
-    });
+    const disk = await openDiskStore(diskPath);
+    try {
+      await disk.create(spec.replicaId, async (files) => {
+        const layer = await Layer.create(files, head.file, spec.sizeBytes);
+        await layer.close();
+        const intent = await IntentMap.create(files, spec.sizeBytes);
+        await intent.close();
+        await saveMetadata(files, { ...spec, epoch: 0, rebuildId: null, layers: [head] });
+      });
+    } finally {
+      await disk.close();
+    }
   }
 
   static async open(diskPath: string, replicaId: string): Promise<Replica> {
-    const directory = replicaDirectory(diskPath, replicaId);
-    const meta = await loadMetadata(directory);
-    await removeStrayFiles(directory, meta);
-    const intent = await IntentMap.open(intentPath(directory), meta.sizeBytes);
+    const opened: { close(): Promise<void> }[] = [];
+    const take = <T extends { close(): Promise<void> }>(one: T): T => {
+      opened.unshift(one);
+      return one;
+    };
     try {
-      return new Replica(directory, meta, await LayerStore.open(directory, meta.layers), intent);
+      const disk = take(await openDiskStore(diskPath));
+      const files = take(await disk.open(replicaId));
+      const meta = await loadMetadata(files);
+      await files.keepOnly(filesOf(meta));
+      const intent = take(await IntentMap.open(files, meta.sizeBytes));
+      return new Replica(disk, files, meta, await LayerStore.open(files, meta.layers), intent);
     } catch (error) {
-      await intent.close();
+      for (const one of opened) await one.close();
       throw error;
     }
   }
@@ -294,6 +307,8 @@ export class Replica {
       if (this.failure === undefined) await this.flush();
       this.failure ??= new Error('the copy is closed');
       await Promise.all([this.intent.close(), this.store.close()]);
+      await this.files.close();
+      await this.disk.close();
     });
   }
 
@@ -318,7 +333,7 @@ export class Replica {
   /** Makes the files be what the layers say. Nothing may be written meanwhile. */
   private async reshape(change: Pick<ReplicaMetadata, 'layers'> & Partial<ReplicaMetadata>): Promise<void> {
     await this.store.change(change.layers, () => this.save(change));
-    await removeStrayFiles(this.directory, this.meta);
+    await this.files.keepOnly(filesOf(this.meta));
   }
 
   private requireUsable(): void {
@@ -333,10 +348,15 @@ export class Replica {
   private save(change: Partial<ReplicaMetadata>): Promise<void> {
     const saved = this.saving.then(async () => {
       const next = { ...this.meta, ...change };
-      await saveMetadata(this.directory, next);
+      await saveMetadata(this.files, next);
       this.meta = next;
     });
     this.saving = saved.catch(() => undefined);
     return saved;
   }
+}
+
+/** All files that the metadata knows of: others are leftovers. */
+function filesOf({ layers }: ReplicaMetadata): ReadonlySet<string> {
+  return new Set([INTENT_FILE, ...layers.flatMap(({ file }) => layerFiles(file))]);
 }

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { KIB, MIB } from '@holdfast/core/model/bytes.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { afterEach, expect, test } from '@jest/globals';
+import { MemoryExport } from '../../test/memory-export.js';
+import { Command, PAYLOAD_BYTES_MAX, REQUEST_BYTES, REQUEST_MAGIC, SIMPLE_REPLY_BYTES } from './constants.js';
+import type { Payload } from './export.js';
+import { NbdServerConnection } from './server-connection.js';
+
+/** Answers each READ when it is told to. */
+class PatientExport extends MemoryExport {
+  readonly waiting: (() => void)[] = [];
+  begun = 0;
+
+  override async read(offset: number, lengthBytes: number): Promise<Payload> {
+    this.begun += 1;
+    await new Promise<void>((resolve) => this.waiting.push(resolve));
+    return super.read(offset, lengthBytes);
+  }
+}
+
+/** Has everything in memory. */
+class ReadyExport extends MemoryExport {
+  answered = 0;
+
+  readNow(offset: number, lengthBytes: number): Payload {
+    this.answered += 1;
+    return [this.bytes.subarray(offset, offset + lengthBytes)];
+  }
+}
+
+const stops: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+});
+
+/** A client of this export, past the handshake, that has not begun to read. */
+async function join(target: MemoryExport): Promise<net.Socket> {
+  const server = net.createServer((socket) => {
+    const options = { structuredReplies: false, allocationContext: false };
+    new NbdServerConnection(socket, target, options).start(Buffer.alloc(0));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not listening on TCP');
+  const client = net.connect(address.port, '127.0.0.1');
+  stops.push(() => {
+    client.destroy();
+    server.close();
+  });
+  return client;
+}
+
+/** So many READs as one chunk of the network. */
+function reads(count: number, lengthBytes: number): Buffer {
+  const frames = Buffer.alloc(count * REQUEST_BYTES);
+  for (let at = 0; at < frames.length; at += REQUEST_BYTES) {
+    frames.writeUInt32BE(REQUEST_MAGIC, at);
+    frames.writeUInt16BE(Command.Read, at + 6);
+    frames.writeUInt32BE(at / REQUEST_BYTES, at + 12);
+    frames.writeUInt32BE(lengthBytes, at + 24);
+  }
+  return frames;
+}
+
+/** Resolves when the number has stayed the same for a while. */
+async function settled(count: () => number): Promise<number> {
+  for (;;) {
+    const before = count();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    if (count() === before && before > 0) return before;
+  }
+}
+
+test('requests of one chunk begin as there is room for them, and all are answered', async () => {
+  const target = new PatientExport(MIB);
+  const client = await join(target);
+  let received = 0;
+  client.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+  });
+  client.write(reads(200, MIB));
+
+  expect((await settled(() => target.begun)) * MIB).toBeLessThanOrEqual(2 * PAYLOAD_BYTES_MAX);
+  const answering = setInterval(() => {
+    for (const answer of target.waiting.splice(0)) answer();
+  }, 1);
+  stops.push(() => clearInterval(answering));
+  const wantedBytes = 200 * (SIMPLE_REPLY_BYTES + MIB);
+  await eventually(
+    'all replies',
+    async () => received,
+    (bytes) => bytes === wantedBytes,
+  );
+  expect(target.begun).toBe(200);
+});
+
+test('a client that does not fetch its replies gets no more of them, until it does', async () => {
+  const target = new ReadyExport(MIB);
+  const client = await join(target);
+  client.write(reads(2000, 64 * KIB));
+  // 16 MiB in this process, and what the kernel keeps for both ends.
+  expect((await settled(() => target.answered)) * 64 * KIB).toBeLessThan(48 * MIB);
+
+  let received = 0;
+  client.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+  });
+  const wantedBytes = 2000 * (SIMPLE_REPLY_BYTES + 64 * KIB);
+  await eventually(
+    'all replies',
+    async () => received,
+    (bytes) => bytes === wantedBytes,
+  );
+});

@@ -1,0 +1,221 @@
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { runTool } from '@holdfast/testkit/nbd-tools.js';
+import { TestCertificates } from '@holdfast/testkit/test-certificates.js';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { MemoryExport } from '../../test/memory-export.js';
+import { Certificates } from './certificates.js';
+import { NbdClient } from './client.js';
+import { requireTls } from './client-tls.js';
+import { contiguous } from './export.js';
+import { NbdServer, serveExport } from './server.js';
+import { carryTunnel } from './tls-tunnel.js';
+
+const MIB = 1024 * 1024;
+const NAME = 'disk.with.secret';
+
+let folder: string;
+let ours: TestCertificates;
+let strangers: TestCertificates;
+beforeAll(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-tls-'));
+  ours = new TestCertificates(path.join(folder, 'ours'));
+  strangers = new TestCertificates(path.join(folder, 'strangers'));
+});
+afterAll(() => fs.rmSync(folder, { recursive: true }));
+
+const stops: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  requireTls(undefined);
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+/** A server with its door, as an agent has them, in one process. */
+class TlsServer {
+  port = 0;
+  readonly failures: unknown[] = [];
+  private readonly sockets = new Set<net.Socket>();
+
+  static async start(device: MemoryExport, offer: 'allow' | 'require'): Promise<TlsServer> {
+    const served = new TlsServer();
+    const doorPath = path.join(folder, `door-${crypto.randomUUID().slice(0, 8)}`);
+    const directory = {
+      describe: (name: string) => (name === NAME ? device : undefined),
+      list: () => ['disk'],
+      describeListed: (name: string) => (name === 'disk' ? device : undefined),
+    };
+    const accept = (socket: net.Socket, negotiated: Parameters<typeof serveExport>[1], rest: Buffer) => {
+      served.sockets.add(socket);
+      serveExport(socket, negotiated, rest, device);
+    };
+    const certificates = new Certificates(ours.files);
+    const acceptTls = async (socket: net.Socket, noZeroes: boolean) => {
+      served.sockets.add(socket);
+      const identity = await certificates.current();
+      await carryTunnel(socket, { identity, noZeroes, doorPath }).catch((error) =>
+        served.failures.push(error),
+      );
+    };
+    const outside = new NbdServer({
+      directory,
+      accept,
+      tls: { offer, accept: (...taken) => void acceptTls(...taken) },
+    });
+    const door = new NbdServer({ directory, accept, tls: { offer: 'inside' } });
+    await door.listenAt(doorPath);
+    served.port = (await outside.listen('127.0.0.1', 0)).port;
+    stops.push(async () => {
+      for (const socket of served.sockets) socket.destroy();
+      await Promise.all([outside.close(), door.close()]);
+    });
+    return served;
+  }
+
+  get address() {
+    return { host: '127.0.0.1', port: this.port, exportName: NAME };
+  }
+
+  uri(certificates: TestCertificates, name = NAME): string {
+    return `nbds://127.0.0.1:${this.port}/${name}?tls-certificates=${certificates.folder}`;
+  }
+}
+
+async function connect({ address }: TlsServer): Promise<NbdClient> {
+  const client = await NbdClient.connect(address, 5000);
+  stops.push(() => client.close());
+  return client;
+}
+
+describe('TLS by STARTTLS', () => {
+  test('our client writes and reads through a tunnel', async () => {
+    const device = new MemoryExport(16 * MIB);
+    const server = await TlsServer.start(device, 'require');
+    requireTls(new Certificates(ours.files));
+    const client = await connect(server);
+    const data = crypto.randomBytes(9 * MIB + 4096);
+    await client.write(MIB, [data], data.length, { fua: true });
+    expect(device.bytes.subarray(MIB, MIB + data.length).equals(data)).toBe(true);
+    const reads = Array.from({ length: 64 }, (_, i) => client.read(MIB + i * 4096, 4096));
+    expect(
+      Buffer.concat((await Promise.all(reads)).map(contiguous)).equals(data.subarray(0, 64 * 4096)),
+    ).toBe(true);
+    expect(contiguous(await client.read(MIB, data.length)).equals(data)).toBe(true);
+  });
+
+  test('nbdinfo and nbdcopy work with certificates of the CA', async () => {
+    const device = new MemoryExport(16 * MIB);
+    crypto.randomFillSync(device.bytes, 0, 8 * MIB);
+    device.allocated.fill(1, 0, 2048);
+    const server = await TlsServer.start(device, 'require');
+    const info = await runTool('nbdinfo', ['--json', server.uri(ours)]);
+    expect(info).toMatchObject({ code: 0 });
+    expect(JSON.parse(info.stdout)).toMatchObject({ TLS: true, exports: [{ 'export-size': 16 * MIB }] });
+    const file = path.join(folder, 'copied');
+    expect(await runTool('nbdcopy', ['--connections=4', server.uri(ours), file])).toMatchObject({ code: 0 });
+    expect(fs.readFileSync(file).equals(device.bytes)).toBe(true);
+    fs.writeFileSync(file, crypto.randomBytes(16 * MIB));
+    expect(await runTool('nbdcopy', ['--connections=4', file, server.uri(ours)])).toMatchObject({ code: 0 });
+    expect(fs.readFileSync(file).equals(device.bytes)).toBe(true);
+  });
+
+  test('qemu-img and qemu-io work with tls-creds-x509', async () => {
+    const device = new MemoryExport(MIB);
+    const { port } = await TlsServer.start(device, 'require');
+    const creds = ['--object', `tls-creds-x509,id=tls,dir=${ours.folder},endpoint=client`];
+    const image = `driver=nbd,host=127.0.0.1,port=${port},export=${NAME},tls-creds=tls`;
+    const info = await runTool('qemu-img', ['info', ...creds, '--image-opts', image]);
+    expect(info).toMatchObject({ code: 0, stdout: expect.stringContaining('virtual size: 1 MiB') });
+    const write = ['-c', 'write -P 90 0 64k', '-c', 'read -P 90 0 64k'];
+    const io = await runTool('qemu-io', [...creds, '--image-opts', image, ...write]);
+    expect(io).toMatchObject({ code: 0, stdout: expect.not.stringContaining('verification failed') });
+    expect(device.bytes.subarray(0, 65536).equals(Buffer.alloc(65536, 90))).toBe(true);
+  });
+
+  test('a client that shows another CA, or none, gets no further', async () => {
+    const server = await TlsServer.start(new MemoryExport(MIB), 'require');
+    const wrong = fs.mkdtempSync(path.join(folder, 'wrong-'));
+    for (const file of ['client-cert.pem', 'client-key.pem']) {
+      fs.copyFileSync(path.join(strangers.folder, file), path.join(wrong, file));
+    }
+    fs.copyFileSync(path.join(ours.folder, 'ca-cert.pem'), path.join(wrong, 'ca-cert.pem'));
+    const none = fs.mkdtempSync(path.join(folder, 'none-'));
+    fs.copyFileSync(path.join(ours.folder, 'ca-cert.pem'), path.join(none, 'ca-cert.pem'));
+    for (const folderOfClient of [wrong, none]) {
+      const uri = `nbds://127.0.0.1:${server.port}/${NAME}?tls-certificates=${folderOfClient}`;
+      expect(await runTool('nbdinfo', ['--size', uri])).toMatchObject({ code: 1, stdout: '' });
+    }
+    expect(server.failures).toHaveLength(2);
+    expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({ code: 0 });
+  });
+
+  test('our client trusts no server of another CA or another host', async () => {
+    const server = await TlsServer.start(new MemoryExport(MIB), 'require');
+    requireTls(new Certificates({ ...ours.files, caFile: strangers.files.caFile }));
+    await expect(connect(server)).rejects.toThrow(/certificate|issuer/);
+    requireTls(new Certificates(ours.files));
+    await expect(NbdClient.connect({ ...server.address, host: 'localhost' }, 5000)).rejects.toThrow(
+      /altnames/,
+    );
+    await connect(server);
+  });
+
+  test('renewed certificates are in use without a restart, and half-written ones are not', async () => {
+    const server = await TlsServer.start(new MemoryExport(MIB), 'require');
+    expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({ code: 0 });
+    fs.writeFileSync(ours.files.certFile, 'half a certificate');
+    expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({ code: 0 });
+    ours.sign('server', '127.0.0.9');
+    // The new certificate is for another address, so who still gets through has been shown the old one.
+    expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({ code: 1 });
+    ours.sign('server');
+    expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({ code: 0 });
+  });
+});
+
+describe('plaintext', () => {
+  const plain = (server: TlsServer, name = '') => `nbd://127.0.0.1:${server.port}/${name}`;
+
+  test('where TLS is required no plaintext client learns a name, or whether one exists', async () => {
+    const server = await TlsServer.start(new MemoryExport(MIB), 'require');
+    for (const args of [
+      ['--list', plain(server)],
+      ['--size', plain(server, NAME)],
+      ['--size', plain(server, 'x')],
+    ]) {
+      const { code, stdout, stderr } = await runTool('nbdinfo', args);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).not.toContain('disk\n');
+    }
+    await expect(connect(server)).rejects.toThrow('this server wants STARTTLS first');
+  });
+
+  test('where TLS is allowed both ways work', async () => {
+    const server = await TlsServer.start(new MemoryExport(MIB), 'allow');
+    expect(await runTool('nbdinfo', ['--size', plain(server, NAME)])).toMatchObject({
+      code: 0,
+      stdout: `${MIB}\n`,
+    });
+    expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({
+      code: 0,
+      stdout: `${MIB}\n`,
+    });
+    const listed = await runTool('nbdinfo', ['--list', server.uri(ours, '')]);
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('export="disk"') });
+  });
+
+  test('a server without TLS is refused by a node that requires it', async () => {
+    const device = new MemoryExport(MIB);
+    const server = new NbdServer({
+      directory: { describe: () => device, list: () => [], describeListed: () => undefined },
+      accept: (socket) => socket.destroy(),
+    });
+    const { port } = await server.listen('127.0.0.1', 0);
+    stops.push(() => server.close());
+    requireTls(new Certificates(ours.files));
+    const connecting = NbdClient.connect({ host: '127.0.0.1', port, exportName: NAME }, 5000);
+    await expect(connecting).rejects.toThrow('the server does no TLS, which this node requires');
+  });
+});

@@ -1,0 +1,83 @@
+/**
+ * The server's end of TLS: takes a connection over at STARTTLS and passes what is inside on to a door, a server that
+ * speaks plain NBD on a Unix socket. Who is behind the door never sees TLS, and this end reads no NBD.
+ *
+ * Both directions are pipes: while one end does not read, the other is not read either, so that a connection holds no
+ * more than the buffers of its two sockets.
+ */
+import { once } from 'node:events';
+import net from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import tls from 'node:tls';
+import type { TlsIdentity } from './certificates.js';
+import { ProtocolError } from './errors.js';
+import { clientFlags, GREETING_BYTES } from './handshake-frames.js';
+import { startTlsReply } from './server-handshake.js';
+
+/** As long as the rest of the negotiation may take. */
+const TLS_HANDSHAKE_MAX_MS = 10_000;
+
+export type Tunnel = {
+  identity: TlsIdentity;
+  /** What the client chose before STARTTLS: the one thing that still counts after it. */
+  noZeroes: boolean;
+  doorPath: string;
+};
+
+/**
+ * Answers STARTTLS and carries the connection until one side ends it.
+ *
+ * @throws Error when the client shows no certificate of the CA, breaks the protocol or breaks off; its connection is
+ *   gone then, and nothing else is.
+ */
+export async function carryTunnel(
+  socket: net.Socket,
+  { identity, noZeroes, doorPath }: Tunnel,
+): Promise<void> {
+  let door: net.Socket | undefined;
+  try {
+    const secure = await acceptTls(socket, identity);
+    door = await openDoor(doorPath, noZeroes);
+    // Where one direction breaks, the other can't go on; where one ends, the other may still have replies to carry.
+    const [up, down] = await Promise.allSettled([pipeline(secure, door), pipeline(door, secure)]);
+    if (up.status === 'rejected' && down.status === 'rejected') throw up.reason;
+  } finally {
+    socket.destroy();
+    door?.destroy();
+  }
+}
+
+/** A server for this one connection, which never listens: Node checks clients' certificates in servers only. */
+function acceptTls(socket: net.Socket, identity: TlsIdentity): Promise<tls.TLSSocket> {
+  const server = tls.createServer({
+    ...identity,
+    requestCert: true,
+    rejectUnauthorized: true,
+    handshakeTimeout: TLS_HANDSHAKE_MAX_MS,
+  });
+  return new Promise((resolve, reject) => {
+    server.once('secureConnection', (secure) => {
+      // From here on the pipes report what goes wrong.
+      secure.on('error', () => undefined);
+      resolve(secure);
+    });
+    server.once('tlsClientError', reject);
+    socket.on('error', reject);
+    socket.once('close', () => reject(new ProtocolError('the client went away during the TLS handshake')));
+    socket.write(startTlsReply(), () => server.emit('connection', socket));
+  });
+}
+
+/** Connects to the plain server and brings it to where the client stands: after the greeting and the client's flags. */
+async function openDoor(doorPath: string, noZeroes: boolean): Promise<net.Socket> {
+  const door = net.connect(doorPath);
+  try {
+    await once(door, 'connect');
+    door.write(clientFlags(noZeroes));
+    while (door.read(GREETING_BYTES) === null) await once(door, 'readable');
+    return door;
+  } catch (error) {
+    door.destroy();
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+/** Copies in a folder of a file system: a folder for each, and plain files in it. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { BlockFile } from './block-file.js';
+import { takesDirectIo } from './direct-io.js';
+import type { CopyFile, CopyFiles, DiskStore, FileUse } from './disk-store.js';
+import { bytesOnDisk } from './disk-usage.js';
+import { syncDirectory, writeDurably } from './durable-file.js';
+import {
+  allocatedBytes,
+  listReplicas,
+  makeReplicaDirectory,
+  removeReplicaDirectory,
+  replicaDirectory,
+} from './replica-files.js';
+import { systemCode } from './system-error.js';
+
+export class FolderStore implements DiskStore {
+  readonly kind = 'filesystem';
+
+  constructor(private readonly diskPath: string) {}
+
+  create(replicaId: string, fill: (files: CopyFiles) => Promise<void>): Promise<void> {
+    return makeReplicaDirectory(this.diskPath, replicaId, (directory) => fill(new FolderFiles(directory)));
+  }
+
+  async open(replicaId: string): Promise<CopyFiles> {
+    return new FolderFiles(replicaDirectory(this.diskPath, replicaId));
+  }
+
+  readText(replicaId: string, name: string): Promise<string | undefined> {
+    return new FolderFiles(replicaDirectory(this.diskPath, replicaId)).readText(name);
+  }
+
+  remove(replicaId: string): Promise<void> {
+    return removeReplicaDirectory(this.diskPath, replicaId);
+  }
+
+  list(): Promise<string[]> {
+    return listReplicas(this.diskPath);
+  }
+
+  allocatedBytes(replicaId: string): Promise<number> {
+    return allocatedBytes(replicaDirectory(this.diskPath, replicaId));
+  }
+
+  usedBytes(): Promise<number> {
+    return bytesOnDisk(this.diskPath);
+  }
+
+  async close(): Promise<void> {
+    // Nothing is held open between calls.
+  }
+}
+
+export class FolderFiles implements CopyFiles {
+  readonly kind = 'filesystem';
+
+  constructor(private readonly directory: string) {}
+
+  async createFile(name: string, sizeBytes: number, use: FileUse): Promise<CopyFile> {
+    return BlockFile.create(this.pathOf(name), sizeBytes, { direct: await this.isDirect(use) });
+  }
+
+  async openFile(name: string, use: FileUse): Promise<CopyFile> {
+    return BlockFile.open(this.pathOf(name), { direct: await this.isDirect(use) });
+  }
+
+  syncNames(): Promise<void> {
+    return syncDirectory(this.directory);
+  }
+
+  async keepOnly(names: ReadonlySet<string>): Promise<void> {
+    for (const name of await fs.readdir(this.directory)) {
+      // Texts have other names; of those, what was never renamed is a leftover.
+      const isFile = name.endsWith('.img') || name.endsWith('.map') || name.endsWith('.sums');
+      if ((isFile && !names.has(name)) || name.endsWith('.tmp'))
+        await fs.rm(this.pathOf(name), { force: true });
+    }
+  }
+
+  async readText(name: string): Promise<string | undefined> {
+    try {
+      return await fs.readFile(this.pathOf(name), 'utf8');
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  writeText(name: string, text: string): Promise<void> {
+    return writeDurably(this.pathOf(name), text);
+  }
+
+  async close(): Promise<void> {
+    // The folder itself is not held open.
+  }
+
+  private async isDirect(use: FileUse): Promise<boolean> {
+    return use === 'data' && takesDirectIo(this.directory);
+  }
+
+  private pathOf(name: string): string {
+    return path.join(this.directory, name);
+  }
+}
