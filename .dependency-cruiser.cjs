@@ -51,12 +51,13 @@ module.exports = {
     ...roomRules,
     {
       name: 'core-is-pure',
-      comment: 'core has no I/O, no clock and no randomness: no Node built-ins, and of npm only zod',
+      comment:
+        'core has no I/O, no clock and no randomness: no Node built-ins, and of npm only zod and croner (ADR 0104)',
       severity: 'error',
       from: { path: '^packages/core/src/', pathNot: TEST },
       to: {
         dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-peer', 'npm-optional', 'npm-no-pkg', 'npm-unknown'],
-        pathNot: 'node_modules/zod/',
+        pathNot: 'node_modules/(zod|croner)/',
       },
     },
     {

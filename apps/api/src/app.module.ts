@@ -25,6 +25,8 @@ import { ValidationPipe } from './platform/validation.pipe.js';
 import { RebuildsController } from './rebuilds/rebuilds.controller.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
 import { SettingsController } from './settings/settings.controller.js';
+import { RecurringSnapshotsController } from './snapshots/recurring-snapshots.controller.js';
+import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.service.js';
 import { SnapshotsController } from './snapshots/snapshots.controller.js';
 import { SnapshotsService } from './snapshots/snapshots.service.js';
 import { TenancyController } from './tenancy/tenancy.controller.js';
@@ -44,6 +46,7 @@ export const CONTROLLERS: readonly Type[] = [
   VolumesController,
   ReplicasController,
   SnapshotsController,
+  RecurringSnapshotsController,
   PlacementsController,
   RebuildsController,
   SettingsController,
@@ -70,6 +73,7 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       PlacementsService,
       RebuildsService,
       SnapshotsService,
+      RecurringSnapshotsService,
       { provide: APP_GUARD, useClass: AuthGuard },
       { provide: APP_PIPE, useClass: ValidationPipe },
       { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },

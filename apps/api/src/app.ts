@@ -12,6 +12,7 @@ import { registerGraphql } from './graphql/graphql-plugin.js';
 import { PlacementsService } from './placements/placements.service.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
+import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.service.js';
 import { SnapshotsService } from './snapshots/snapshots.service.js';
 import { VolumesService } from './volumes/volumes.service.js';
 
@@ -49,6 +50,7 @@ export async function createApp(config: Config): Promise<App> {
     rebuilds: nest.get(RebuildsService),
     placements: nest.get(PlacementsService),
     snapshots: nest.get(SnapshotsService),
+    recurring: nest.get(RecurringSnapshotsService),
   });
   await nest.init();
   await fastify.ready();

@@ -91,6 +91,32 @@ export class ApiFixture {
     return answer.body;
   }
 
+  /** A volume as the worker would leave it, once its engine runs. */
+  async createAttachedVolume(nodeId: string): Promise<Json> {
+    const volume = await this.createVolume();
+    await this.owner.query(
+      `UPDATE volume SET state = 'attached', attached_node_id = $2, epoch = 1, attachment = $3, endpoint = $4 WHERE id = $1`,
+      [
+        volume.id,
+        nodeId,
+        JSON.stringify({ nodeId, requestedAt: new Date() }),
+        JSON.stringify({ host: '127.0.0.1', port: 7420, exportName: `${volume.id}/secret` }),
+      ],
+    );
+    return volume;
+  }
+
+  /** Sends one GraphQL request about the seeded cluster. */
+  async graphql(query: string, variables: object = {}, token: string = TEST_SECRETS.token) {
+    const answer = await this.app.fastify.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { authorization: `Bearer ${token}` },
+      payload: { query, variables: { clusterId: this.seed.clusterId, ...variables } },
+    });
+    return { status: answer.statusCode, body: JSON.parse(answer.body) };
+  }
+
   /** Registers a node with one disk, as its agent does, and has it Ready. Returns its id. */
   async node(name: string, zone: string): Promise<string> {
     const answer = await this.call('POST', '/agent/heartbeat', {

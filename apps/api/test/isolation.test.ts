@@ -29,6 +29,10 @@ const BODIES: Record<string, unknown> = {
     name: 'stolen',
   },
   'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/expand': { size: 2 * GIB },
+  'PUT /api/v1/clusters/{clusterId}/volumes/{volumeId}/recurring-snapshots/{recurringName}': {
+    cron: '@daily',
+    retain: 1,
+  },
   'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/revert': {
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
   },
@@ -57,12 +61,16 @@ beforeAll(async () => {
     rebuildId: '01a1fd5b-0000-7000-8000-000000000201',
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
     name: 'balance-alpha',
+    recurringName: 'hourly',
   });
   await api.owner.query(
     `INSERT INTO snapshot (id, organization_id, volume_id, name, origin, created_at)
      VALUES ($1, $2, $3, 's', 'user', now())`,
     [ids.snapshotId, api.seed.organizationId, ids.volumeId],
   );
+  await api.call('PUT', `${api.volumes}/${ids.volumeId}/recurring-snapshots/hourly`, {
+    body: { cron: '@hourly', retain: 1 },
+  });
   await api.owner.query(
     `INSERT INTO rebuild (id, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, state, phase,
        healthy_copies, size_bytes, bytes, queued_at)

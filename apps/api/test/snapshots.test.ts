@@ -11,21 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.stop());
 
-/** As the worker would, once the engine runs. */
-async function anAttachedVolume(): Promise<Json> {
-  const volume = await api.createVolume();
-  await api.owner.query(
-    `UPDATE volume SET state = 'attached', attached_node_id = $2, epoch = 1, attachment = $3, endpoint = $4 WHERE id = $1`,
-    [
-      volume.id,
-      nodeId,
-      JSON.stringify({ nodeId, requestedAt: new Date() }),
-      JSON.stringify({ host: '127.0.0.1', port: 7420, exportName: `${volume.id}/secret` }),
-    ],
-  );
-  return volume;
-}
-
+const anAttachedVolume = () => api.createAttachedVolume(nodeId);
 const pathOf = (volume: Json) => `${api.volumes}/${volume.id}`;
 const post = (path: string, body: unknown = {}, headers: Record<string, string> = {}) =>
   api.call('POST', path, { body, headers });

@@ -16,5 +16,6 @@ export type PlacementExplanation = Schema<'PlacementExplanation'>;
 export type Simulation = Schema<'Simulation'>;
 export type Rebuild = Schema<'Rebuild'>;
 export type Snapshot = Schema<'Snapshot'>;
+export type RecurringSnapshot = Schema<'RecurringSnapshot'>;
 export type Setting = Schema<'Setting'>;
 export type ClusterEvent = Schema<'Event'>;

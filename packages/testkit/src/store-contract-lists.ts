@@ -44,7 +44,7 @@ export function listContract(makeStore: MakeStore): void {
   const fixture = new StoreFixture(makeStore);
   const settled = (part: Partial<Volume> = {}, further: Change[] = []) =>
     fixture.volume(aSettledVolume(fixture.tenant, part), further);
-  const unsettled = () => fixture.store.listUnsettledVolumes({ limit: 10 });
+  const unsettled = () => fixture.store.listUnsettledVolumes({ now: NOON, limit: 10 });
 
   test('a settled volume is not listed', async () => {
     await settled();
@@ -78,6 +78,23 @@ export function listContract(makeStore: MakeStore): void {
   ])('a volume with %s is listed', async (_name, part) => {
     await settled(part);
     expect(await unsettled()).toEqual([VOLUME]);
+  });
+
+  test('a volume is listed from the moment its recurring snapshot is due', async () => {
+    const last = { dueAt: NOON, at: NOON, outcome: 'requested' as const, snapshotName: 'h-1', message: '' };
+    const later = new Date(NOON.getTime() + 60_000);
+    const hourly = { name: 'hourly', cron: '@hourly', retain: 2, nextRunAt: later, lastRun: last };
+    const daily = { ...hourly, name: 'daily', nextRunAt: new Date(later.getTime() + 1), lastRun: undefined };
+    await settled({ recurringSnapshots: [daily, hourly] });
+    expect(await unsettled()).toEqual([]);
+    const list = (now: Date) => fixture.store.listUnsettledVolumes({ now, limit: 10 });
+    expect(await list(new Date(later.getTime() - 1))).toEqual([]);
+    expect(await list(later)).toEqual([VOLUME]);
+    expect((await fixture.store.loadVolume(VOLUME))?.volume.recurringSnapshots).toEqual([daily, hourly]);
+    await fixture.store.commit({ kind: 'new' }, [
+      { kind: 'volume.patch', volumeId: VOLUME, patch: { recurringSnapshots: [] } },
+    ]);
+    expect(await list(later)).toEqual([]);
   });
 
   test('a volume with an active rebuild or a leaving replica is listed', async () => {
@@ -220,10 +237,10 @@ export function listContract(makeStore: MakeStore): void {
     for (const number of [3, 1, 2]) {
       await fixture.volume({ id: asId(testId(number)), name: `volume-${number}` });
     }
-    const first = await fixture.store.listUnsettledVolumes({ limit: 2 });
+    const first = await fixture.store.listUnsettledVolumes({ now: NOON, limit: 2 });
     expect(first).toEqual([testId(1), testId(2)]);
     const afterId = asId<VolumeId>(testId(2));
-    expect(await fixture.store.listUnsettledVolumes({ limit: 2, afterId })).toEqual([testId(3)]);
+    expect(await fixture.store.listUnsettledVolumes({ now: NOON, limit: 2, afterId })).toEqual([testId(3)]);
   });
 
   test('the volumes of a node are those with a copy or their engine there', async () => {

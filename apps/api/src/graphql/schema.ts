@@ -12,21 +12,11 @@ import { DiskPath, diskSchema, NodePath, nodeSchema } from '../nodes/node.schema
 import { diskView, nodeView } from '../nodes/node.view.js';
 import type { PlacementsService } from '../placements/placements.service.js';
 import { SimulateBody, simulationSchema } from '../placements/simulation.schemas.js';
-import { RebuildPath, rebuildSchema } from '../rebuilds/rebuild.schemas.js';
 import type { RebuildsService } from '../rebuilds/rebuilds.service.js';
-import { SnapshotPath, snapshotSchema } from '../snapshots/snapshot.schemas.js';
+import type { RecurringSnapshotsService } from '../snapshots/recurring-snapshots.service.js';
 import type { SnapshotsService } from '../snapshots/snapshots.service.js';
-import {
-  AttachBody,
-  CreateVolumeBody,
-  DetachBody,
-  explanationSchema,
-  PatchVolumeBody,
-  VolumePath,
-  verificationSchema,
-  volumeSchema,
-} from '../volumes/volume.schemas.js';
-import { verificationView, volumeView } from '../volumes/volume.view.js';
+import { explanationSchema, VolumePath, volumeSchema } from '../volumes/volume.schemas.js';
+import { volumeView } from '../volumes/volume.view.js';
 import type { VolumesService } from '../volumes/volumes.service.js';
 import {
   type Fields,
@@ -36,10 +26,17 @@ import {
   listField,
   nothingThere,
   tenantListField,
-  volumeListField,
   withInput,
 } from './fields.js';
+import { rebuildMutations, rebuildQueries } from './rebuild-fields.js';
+import {
+  recurringSnapshotMutations,
+  recurringSnapshotQueries,
+  snapshotMutations,
+  snapshotQueries,
+} from './snapshot-fields.js';
 import { settingQueries, tenancyQueries } from './tenancy-queries.js';
+import { volumeMutations } from './volume-mutations.js';
 import { GraphqlTypes } from './zod-to-graphql.js';
 
 export type GraphqlServices = {
@@ -47,12 +44,12 @@ export type GraphqlServices = {
   rebuilds: RebuildsService;
   placements: PlacementsService;
   snapshots: SnapshotsService;
+  recurring: RecurringSnapshotsService;
 };
 
-export function graphqlSchema({ volumes, rebuilds, placements, snapshots }: GraphqlServices): GraphQLSchema {
+export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
+  const { volumes, rebuilds, placements, snapshots, recurring } = services;
   const types = new GraphqlTypes();
-  const volume = types.object(volumeSchema);
-  const rebuild = types.object(rebuildSchema);
   return new GraphQLSchema({
     query: new GraphQLObjectType<unknown, GraphqlContext>({
       name: 'Query',
@@ -61,15 +58,21 @@ export function graphqlSchema({ volumes, rebuilds, placements, snapshots }: Grap
         ...clusterQueries(types),
         ...settingQueries(types),
         ...nodeQueries(types),
-        ...volumeQueries(types, volume, volumes),
-        ...rebuildQueries(rebuild, rebuilds),
+        ...volumeQueries(types, volumes),
+        ...rebuildQueries(types, rebuilds),
         ...placementQueries(types, placements),
         ...snapshotQueries(types, snapshots),
+        ...recurringSnapshotQueries(types, recurring),
       },
     }),
     mutation: new GraphQLObjectType<unknown, GraphqlContext>({
       name: 'Mutation',
-      fields: { ...volumeMutations(types, volume, volumes), ...rebuildMutations(rebuild, rebuilds) },
+      fields: {
+        ...volumeMutations(types, volumes),
+        ...rebuildMutations(types, rebuilds),
+        ...snapshotMutations(types, snapshots, volumes),
+        ...recurringSnapshotMutations(types, recurring),
+      },
     }),
   });
 }
@@ -149,7 +152,8 @@ function nodeQueries(types: GraphqlTypes): Fields {
   };
 }
 
-function volumeQueries(types: GraphqlTypes, volume: GraphQLObjectType, volumes: VolumesService): Fields {
+function volumeQueries(types: GraphqlTypes, volumes: VolumesService): Fields {
+  const volume = types.object(volumeSchema);
   return {
     volumes: listField(volume, {
       access: 'volume:read',
@@ -171,39 +175,6 @@ function volumeQueries(types: GraphqlTypes, volume: GraphQLObjectType, volumes: 
   };
 }
 
-function rebuildQueries(rebuild: GraphQLObjectType, rebuilds: RebuildsService): Fields {
-  return {
-    rebuilds: listField(rebuild, {
-      access: 'rebuild:read',
-      list: (tenant, { clusterId }, request) => rebuilds.list(tenant, clusterId, request),
-      view: (view) => view,
-    }),
-    rebuild: field(rebuild, {
-      access: 'rebuild:read',
-      args: ids('clusterId', 'rebuildId'),
-      schema: RebuildPath.schema,
-      resolve: (tenant, path) => rebuilds.get(tenant, path),
-    }),
-  };
-}
-
-function snapshotQueries(types: GraphqlTypes, snapshots: SnapshotsService): Fields {
-  const snapshot = types.object(snapshotSchema);
-  return {
-    snapshots: volumeListField(snapshot, {
-      access: 'volume:read',
-      list: (tenant, path, request) => snapshots.list(tenant, path, request),
-      view: (view) => view,
-    }),
-    snapshot: field(snapshot, {
-      access: 'volume:read',
-      args: ids('clusterId', 'volumeId', 'snapshotId'),
-      schema: SnapshotPath.schema,
-      resolve: (tenant, path) => snapshots.get(tenant, path),
-    }),
-  };
-}
-
 function placementQueries(types: GraphqlTypes, placements: PlacementsService): Fields {
   return {
     simulatePlacements: field(types.object(simulationSchema), {
@@ -211,68 +182,6 @@ function placementQueries(types: GraphqlTypes, placements: PlacementsService): F
       args: withInput(types.input(SimulateBody.schema, 'SimulateInput'), 'clusterId'),
       schema: z.object({ ...ClusterPath.schema.shape, input: SimulateBody.schema }),
       resolve: (tenant, { clusterId, input }) => placements.simulate(tenant, clusterId, input),
-    }),
-  };
-}
-
-function volumeMutations(types: GraphqlTypes, volume: GraphQLObjectType, volumes: VolumesService): Fields {
-  const write = 'volume:write' as const;
-  const path = VolumePath.schema.shape;
-  return {
-    createVolume: field(volume, {
-      access: write,
-      args: withInput(types.input(CreateVolumeBody.schema, 'CreateVolumeInput'), 'clusterId'),
-      schema: z.object({ ...ClusterPath.schema.shape, input: CreateVolumeBody.schema }),
-      resolve: async (tenant, { clusterId, input }) =>
-        volumeView(await volumes.create(tenant, clusterId, input), tenant.actor.role),
-    }),
-    patchVolume: field(volume, {
-      access: write,
-      args: withInput(types.input(PatchVolumeBody.schema, 'PatchVolumeInput'), 'clusterId', 'volumeId'),
-      schema: z.object({ ...path, input: PatchVolumeBody.schema }),
-      resolve: async (tenant, { input, ...key }) =>
-        volumeView(await volumes.patch(tenant, key, input, undefined), tenant.actor.role),
-    }),
-    deleteVolume: field(volume, {
-      access: write,
-      args: ids('clusterId', 'volumeId'),
-      schema: VolumePath.schema,
-      resolve: async (tenant, key) =>
-        volumeView(await volumes.delete(tenant, key, undefined), tenant.actor.role),
-    }),
-    attachVolume: field(volume, {
-      access: write,
-      args: withInput(types.input(AttachBody.schema, 'AttachVolumeInput'), 'clusterId', 'volumeId'),
-      schema: z.object({ ...path, input: AttachBody.schema }),
-      resolve: async (tenant, { input, ...key }) =>
-        volumeView(
-          await volumes.attach(tenant, key, input.nodeId ?? undefined, undefined),
-          tenant.actor.role,
-        ),
-    }),
-    detachVolume: field(volume, {
-      access: write,
-      args: withInput(types.input(DetachBody.schema, 'DetachVolumeInput'), 'clusterId', 'volumeId'),
-      schema: z.object({ ...path, input: DetachBody.schema }),
-      resolve: async (tenant, { input, ...key }) =>
-        volumeView(await volumes.detach(tenant, key, input.force, undefined), tenant.actor.role),
-    }),
-    verifyVolume: field(types.object(verificationSchema), {
-      access: write,
-      args: ids('clusterId', 'volumeId'),
-      schema: VolumePath.schema,
-      resolve: async (tenant, key) => verificationView(await volumes.verify(tenant, key, () => true)),
-    }),
-  };
-}
-
-function rebuildMutations(rebuild: GraphQLObjectType, rebuilds: RebuildsService): Fields {
-  return {
-    cancelRebuild: field(rebuild, {
-      access: 'rebuild:write',
-      args: ids('clusterId', 'rebuildId'),
-      schema: RebuildPath.schema,
-      resolve: (tenant, key) => rebuilds.cancel(tenant, key),
     }),
   };
 }

@@ -15,6 +15,7 @@ export const snapshotSchema = z
     state: z
       .enum(['creating', 'ready', 'removing', 'removed', 'failed'])
       .describe('`removed`: deleted, and taken out by a purge as soon as one can.'),
+    recurringName: z.string().nullable().describe('The recurring snapshot that took it, and may delete it.'),
     parentId: uuid.nullable().describe('The snapshot it stands on.'),
     isHeadParent: z.boolean().describe('What is written now stands on it.'),
     size: bytes.describe('What was written between its parent and it.'),

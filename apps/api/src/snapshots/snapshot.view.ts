@@ -12,6 +12,7 @@ export function snapshotView({ snapshot, isHeadParent }: PlacedSnapshot): Snapsh
     name: snapshot.name,
     origin: snapshot.origin,
     state: snapshot.state,
+    recurringName: snapshot.recurringName ?? null,
     parentId: snapshot.parentId ?? null,
     isHeadParent,
     size: snapshot.sizeBytes,

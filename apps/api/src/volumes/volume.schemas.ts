@@ -12,6 +12,7 @@ import { z } from 'zod';
 import { placementExplanationSchema } from '../placements/explanation.schemas.js';
 import { dto } from '../platform/dto.js';
 import { bytes, conditionSchema, id, pageOf, time, uuid } from '../platform/schemas.js';
+import { recurringSnapshotSchema } from '../snapshots/recurring-snapshot.schemas.js';
 
 const tags = z.array(z.string().min(1).max(128)).max(32);
 const override = z.enum(['ignored', 'enabled', 'disabled']);
@@ -180,6 +181,7 @@ export const volumeSchema = z
       })
       .nullable()
       .describe('Of a clone that is still being filled, which is `creating` meanwhile.'),
+    recurringSnapshots: z.array(recurringSnapshotSchema),
     lastDegradedAt: time.nullable(),
     generation: z.int(),
     observedGeneration: z.int(),

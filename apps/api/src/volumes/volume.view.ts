@@ -6,6 +6,7 @@ import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queri
 import type { z } from 'zod';
 import { isAllowed } from '../auth/permissions.js';
 import { conditionView, isoOrNull } from '../platform/schemas.js';
+import { recurringSnapshotView } from '../snapshots/recurring-snapshot.schemas.js';
 import type { replicaSchema, verificationSchema, volumeSchema } from './volume.schemas.js';
 
 export type VolumeView = z.infer<typeof volumeSchema>;
@@ -44,6 +45,7 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     chain: chainView(volume),
     task: taskView(volume),
     fill: fillView(volume),
+    recurringSnapshots: volume.recurringSnapshots.map(recurringSnapshotView),
     lastDegradedAt: isoOrNull(volume.lastDegradedAt),
     generation: volume.generation,
     observedGeneration: volume.observedGeneration,
@@ -57,7 +59,8 @@ function endpointView({ state, endpoint, fill }: Volume, role: MemberRole): Volu
   if (fill !== undefined || state !== 'attached' || endpoint === undefined) return null;
   if (!isAllowed(role, 'volume:write')) return { nbdUri: null };
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
-  return { nbdUri: `nbd://${host}:${endpoint.port}/${encodeURIComponent(endpoint.exportName)}` };
+  const scheme = endpoint.tls === true ? 'nbds' : 'nbd';
+  return { nbdUri: `${scheme}://${host}:${endpoint.port}/${encodeURIComponent(endpoint.exportName)}` };
 }
 
 function attentionView({ attention }: Volume): VolumeView['attention'] {

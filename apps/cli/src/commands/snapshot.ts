@@ -9,6 +9,7 @@ import type { Column } from '../output/table.js';
 import type { Snapshot, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { find, pathOf } from './find-snapshot.js';
+import { scheduleCommand } from './snapshot-schedule.js';
 import { waitForTask } from './volume-task.js';
 
 function columns(snapshots: readonly Snapshot[], now: Date): Column<Snapshot>[] {
@@ -38,6 +39,7 @@ export function snapshotCommand(): Command {
   addDelete(snapshot);
   addHash(snapshot);
   addPurge(snapshot);
+  snapshot.addCommand(scheduleCommand());
   return snapshot;
 }
 

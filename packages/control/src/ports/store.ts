@@ -57,9 +57,10 @@ export interface Store {
    * generation has not been observed, that is to be deleted, verified or filled, has an active rebuild or a replica whose
    * intent is not `keep`, whose wanted attachment is not its state, whose engine's node is not Ready or has another boot
    * than `engineBootId`, or that is attached while no report shows its engine, or while its layers
-   * are to be changed, are busy or were read in another state of its engine. A lost wake-up costs at most one period of the sweep because of this list.
+   * are to be changed, are busy or were read in another state of its engine, or that has a recurring snapshot due at `now`.
+   * A lost wake-up costs at most one period of the sweep because of this list.
    */
-  listUnsettledVolumes(options: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
+  listUnsettledVolumes(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
   /** Volumes with a replica or their engine on the node, in id order: who has to know that it died or came back. */
   listVolumesOfNode(nodeId: NodeId, options: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
   listClusters(): Promise<ClusterId[]>;

@@ -7,7 +7,7 @@ import { changeLayers, readLayers } from './layer-steps.js';
 import { cancelEngineRebuild, queueRebuild, startRebuild, tuneRebuild } from './rebuild-steps.js';
 import { commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addReplica, dropReplica, provisionReplica, removeReplica } from './replica-steps.js';
-import { hashSnapshot, removeSnapshot, takeSnapshot } from './snapshot-steps.js';
+import { hashSnapshot, removeSnapshot, requestSnapshotStep, takeSnapshot } from './snapshot-steps.js';
 import { verifyCopies } from './verify-step.js';
 
 /** Does one step and records it. The plan has made every choice; here only ids and secrets are added. */
@@ -44,6 +44,8 @@ export async function executeStep(
       return removeReplica(ports, view, step);
     case 'fill-volume':
       return fillVolume(ports, view);
+    case 'request-snapshot':
+      return requestSnapshotStep(ports, view, step);
     case 'take-snapshot':
       return takeSnapshot(ports, view, step);
     case 'remove-snapshot':

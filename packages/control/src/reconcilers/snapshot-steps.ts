@@ -6,6 +6,7 @@ import type { Step } from '@holdfast/core/lifecycle/step.js';
 import { volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';
 import type { LayerCommand } from '@holdfast/core/model/agent-protocol.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
+import { asId } from '@holdfast/core/model/ids.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Change, SnapshotPatch, VolumeView } from '../ports/store.js';
 import { askEngine, recordLayers } from './layer-steps.js';
@@ -13,6 +14,17 @@ import { commitVolume, type ReconcilerPorts, type StepOutcome } from './reconcil
 import { snapshotOf } from './step-lookup.js';
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+
+/** What else the plan has changed is stored in the same commit, so that it is asked for once. */
+export async function requestSnapshotStep(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { snapshot, changes }: StepOf<'request-snapshot'>,
+): Promise<StepOutcome> {
+  const id = asId<Snapshot['id']>(ports.random.id());
+  await commitVolume(ports, view, [{ kind: 'snapshot.create', snapshot: { ...snapshot, id } }, ...changes]);
+  return 'continue';
+}
 
 /** The same id twice is one snapshot, so a worker that dies before it has recorded it takes no second one. */
 export async function takeSnapshot(

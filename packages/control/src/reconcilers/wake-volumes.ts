@@ -13,7 +13,8 @@ export function wakeVolumesOfNode(ports: ReconcilerPorts, nodeId: NodeId): Promi
 }
 
 export function wakeUnsettledVolumes(ports: ReconcilerPorts): Promise<number> {
-  return wakeAll(ports, (options) => ports.store.listUnsettledVolumes(options));
+  const now = ports.clock.now();
+  return wakeAll(ports, (options) => ports.store.listUnsettledVolumes({ ...options, now }));
 }
 
 async function wakeAll({ queue }: ReconcilerPorts, list: ListPage): Promise<number> {

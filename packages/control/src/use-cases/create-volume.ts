@@ -133,6 +133,7 @@ function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now
     chain: undefined,
     fill: input.fill,
     layerTask: undefined,
+    recurringSnapshots: [],
     deletionRequestedAt: undefined,
     createdAt: now,
     version: 1,

@@ -2,7 +2,14 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { LayerChange } from '@holdfast/core/model/layer-task.js';
-import { isLiveSnapshot, type Snapshot, USER_SNAPSHOTS_MAX } from '@holdfast/core/model/snapshot.js';
+import type { Snapshot } from '@holdfast/core/model/snapshot.js';
+import {
+  decideSnapshot,
+  decideSnapshotDeletion,
+  deletionChange,
+  type SnapshotDecision,
+  wantedSnapshot,
+} from '@holdfast/core/policy/decide-snapshot.js';
 import type { Change, VolumeView } from '../ports/store.js';
 import {
   assertAttached,
@@ -26,8 +33,10 @@ export async function requestSnapshot(
   const id = asId<SnapshotId>(ports.random.id());
   await changeVolume(ports, input.volumeId, (view) => {
     assertAttached(view.volume);
-    assertMayTake(view, input.name);
-    return [{ kind: 'snapshot.create', snapshot: newSnapshot(id, input, ports.clock.now()) }];
+    assertAllowed(decideSnapshot(view, input.name));
+    const wanted = { name: input.name, recurringName: undefined };
+    const snapshot = { ...wantedSnapshot(input.volumeId, wanted, ports.clock.now()), id };
+    return [{ kind: 'snapshot.create', snapshot }];
   });
   return id;
 }
@@ -43,16 +52,8 @@ export function requestSnapshotDeletion(ports: UseCasePorts, key: SnapshotKey): 
     if (snapshot.state === 'failed') return [{ kind: 'snapshot.delete', snapshotId: snapshot.id }];
     if (snapshot.state === 'removing' || snapshot.state === 'removed') return [];
     assertAttached(view.volume);
-    if (snapshot.state === 'creating') throw inUse(`snapshot ${snapshot.name} is being taken`);
-    if (view.clones.some(({ snapshotId }) => snapshotId === snapshot.id)) {
-      throw inUse(`a volume is being cloned from snapshot ${snapshot.name}`);
-    }
-    const task = view.volume.layerTask;
-    if (task?.kind === 'revert' && task.snapshotId === snapshot.id) {
-      throw inUse(`the volume is being reverted to snapshot ${snapshot.name}`);
-    }
-    const patch = { state: 'removing' as const, hashRequest: undefined, trouble: undefined };
-    return [{ kind: 'snapshot.patch', snapshotId: snapshot.id, patch }];
+    assertAllowed(decideSnapshotDeletion(view, snapshot));
+    return [deletionChange(snapshot)];
   });
 }
 
@@ -145,37 +146,10 @@ export function changeVolume(
   });
 }
 
-function assertMayTake({ volume, snapshots, fleet }: VolumeView, name: string): void {
-  const live = snapshots.filter(isLiveSnapshot);
-  if (live.some((snapshot) => snapshot.name === name)) {
-    throw new StorageFault('snapshot.name_taken', {
-      publicMessage: `volume ${volume.name} has a snapshot named ${name}`,
-    });
-  }
-  // Deleted ones are still layers until a purge has taken them out.
-  const layers = snapshots.filter(({ origin, state }) => origin === 'user' && state !== 'failed').length;
-  const max = Math.min(USER_SNAPSHOTS_MAX, fleet.settings['snapshot-max-count']);
-  if (layers < max) return;
-  throw new StorageFault('snapshot.limit_reached', {
-    publicMessage: `volume ${volume.name} has ${layers} snapshots, and may have ${max}`,
-    cures: ['delete snapshots that are not needed, and purge'],
-  });
-}
-
-function newSnapshot(id: SnapshotId, input: { volumeId: VolumeId; name: string }, now: Date): Snapshot {
-  return {
-    id,
-    volumeId: input.volumeId,
-    name: input.name,
-    origin: 'user',
-    state: 'creating',
-    parentId: undefined,
-    sizeBytes: 0,
-    checksums: [],
-    hashRequest: undefined,
-    trouble: undefined,
-    createdAt: now,
-  };
+function assertAllowed(decision: SnapshotDecision): void {
+  if (decision.kind === 'allow') return;
+  const { code, why, cures } = decision;
+  throw new StorageFault(code, { publicMessage: why, cures });
 }
 
 function requireSnapshot({ snapshots }: VolumeView, snapshotId: SnapshotId): Snapshot {

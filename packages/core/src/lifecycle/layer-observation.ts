@@ -148,6 +148,7 @@ function newSnapshot({ volume }: VolumeView, layer: Layer, now: Date): Snapshot 
     name: layer.name,
     origin: layer.origin,
     state: layer.removed ? 'removed' : 'ready',
+    recurringName: undefined,
     hashRequest: undefined,
     trouble: undefined,
     createdAt: Number.isNaN(createdAt.getTime()) ? now : createdAt,

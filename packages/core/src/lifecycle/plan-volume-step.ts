@@ -15,6 +15,7 @@ import { planFirstCopies } from './plan-first-copies.js';
 import { planLayerReading } from './plan-layer-reading.js';
 import { planLayerWork } from './plan-layer-work.js';
 import { planObservation } from './plan-observation.js';
+import { planRecurringSnapshots } from './plan-recurring-snapshots.js';
 import { planRemoval } from './plan-removal.js';
 import { planReplenishment } from './plan-replenishment.js';
 import { planStatus } from './plan-status.js';
@@ -32,6 +33,7 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planStatus,
   planVerification,
   planFill,
+  planRecurringSnapshots,
   planLayerWork,
   planReplenishment,
   planRemoval,

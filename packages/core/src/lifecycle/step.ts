@@ -1,5 +1,6 @@
 import type { NodeId, RebuildId, ReplicaId, SnapshotId } from '../model/ids.js';
 import type { RebuildTuning } from '../model/rebuild.js';
+import type { Snapshot } from '../model/snapshot.js';
 import type { Change, SpaceBooking } from './changes.js';
 
 /**
@@ -31,6 +32,8 @@ export type Step =
   | { kind: 'remove-replica'; replicaId: ReplicaId; nodeId: NodeId | undefined }
   /** Asks the engine of a new volume to copy what it was cloned from. */
   | { kind: 'fill-volume' }
+  /** Asks for a snapshot, which gets an id with its row, and records in the same commit what else is known of it. */
+  | { kind: 'request-snapshot'; snapshot: Omit<Snapshot, 'id'>; changes: readonly Change[] }
   | { kind: 'take-snapshot'; snapshotId: SnapshotId }
   /** Marks it as deleted on all copies; a purge takes it out. */
   | { kind: 'remove-snapshot'; snapshotId: SnapshotId }

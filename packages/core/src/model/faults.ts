@@ -57,6 +57,7 @@ export const FAULTS = {
   'snapshot.not_hashed': { kind: 'conflict', retry: 'backoff' },
   'snapshot.limit_reached': { kind: 'conflict', retry: 'never' },
   'snapshot.in_use': { kind: 'conflict', retry: 'never' },
+  'recurring_snapshot.not_found': { kind: 'not-found', retry: 'never' },
   'setting.not_found': { kind: 'not-found', retry: 'never' },
   'setting.invalid': { kind: 'invalid', retry: 'never' },
   'token.not_found': { kind: 'not-found', retry: 'never' },

@@ -18,6 +18,8 @@ export type Snapshot = {
   /** `system` snapshots are made by rebuilds and may be cleaned up; `user` ones never are by themselves. */
   origin: 'user' | 'system';
   state: SnapshotState;
+  /** The schedule that took it, and that may delete it again (`RecurringSnapshot.name`). */
+  recurringName: string | undefined;
   parentId: SnapshotId | undefined;
   /** What its own layer holds: the blocks that were written since its parent. */
   sizeBytes: number;

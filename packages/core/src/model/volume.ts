@@ -3,6 +3,7 @@ import type { CopyRecord } from './copy-record.js';
 import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from './ids.js';
 import type { LayerTask, VolumeChain } from './layer-task.js';
 import type { DataEngine } from './node.js';
+import type { RecurringSnapshot } from './recurring-snapshot.js';
 import type { StoredExplanation } from './stored-explanation.js';
 import type { VolumeFill } from './volume-fill.js';
 
@@ -49,8 +50,11 @@ export type Attention = {
   since: Date;
 };
 
-/** The running engine's address. The export name ends in the attachment's secret (DESIGN section 5). */
-export type VolumeEndpoint = { host: string; port: number; exportName: string };
+/**
+ * The running engine's address. The export name ends in the attachment's secret (DESIGN section 5). Where `tls` says so,
+ * only clients that turn to TLS are let in.
+ */
+export type VolumeEndpoint = { host: string; port: number; exportName: string; tls?: boolean | undefined };
 
 export type VolumeVerification = {
   requestedAt: Date;
@@ -110,6 +114,8 @@ export type Volume = {
   fill: VolumeFill | undefined;
   /** Wanted, and not done yet. */
   layerTask: LayerTask | undefined;
+  /** In the order of their names. */
+  recurringSnapshots: readonly RecurringSnapshot[];
   deletionRequestedAt: Date | undefined;
   createdAt: Date;
   /** For optimistic concurrency: every change of the row bumps it. */

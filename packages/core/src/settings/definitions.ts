@@ -195,6 +195,14 @@ export const SETTINGS = {
     description:
       'User snapshots a volume may have. More than 239 are never taken: the rest of 250 layers is kept for rebuilds.',
   },
+  'recurring-job-max-retention': {
+    type: 'integer',
+    default: 100,
+    min: 1,
+    max: 250,
+    category: 'snapshot',
+    description: 'Snapshots that one recurring snapshot of a volume may keep.',
+  },
   'replica-rebuilding-bandwidth-limit': {
     type: 'integer',
     default: 0,

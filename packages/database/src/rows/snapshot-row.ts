@@ -13,6 +13,7 @@ export const SNAPSHOTS: Table<Snapshot> = {
     column('name', 'name'),
     column('origin', 'origin'),
     column('state', 'state'),
+    column('recurringName', 'recurring_name'),
     column('parentId', 'parent_id'),
     column('sizeBytes', 'size_bytes'),
     column('checksums', 'checksums', asJson),
@@ -28,6 +29,7 @@ export type SnapshotRow = {
   name: string;
   origin: Snapshot['origin'];
   state: Snapshot['state'];
+  recurring_name: string | null;
   parent_id: SnapshotId | null;
   size_bytes: number;
   checksums: Snapshot['checksums'];
@@ -43,6 +45,7 @@ export function readSnapshot(row: SnapshotRow): Snapshot {
     name: row.name,
     origin: row.origin,
     state: row.state,
+    recurringName: orUndefined(row.recurring_name),
     parentId: orUndefined(row.parent_id),
     sizeBytes: row.size_bytes,
     checksums: row.checksums,

@@ -1,6 +1,7 @@
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { LayerTask, VolumeChain } from '@holdfast/core/model/layer-task.js';
+import type { RecurringSnapshot } from '@holdfast/core/model/recurring-snapshot.js';
 import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type {
   AttachmentRequest,
@@ -61,6 +62,8 @@ export const VOLUMES: Table<Volume> = {
     column('chain', 'chain', asJson),
     column('fill', 'fill', asJson),
     column('layerTask', 'layer_task', asJson),
+    column('recurringSnapshots', 'recurring_snapshots', asJson),
+    column('recurringSnapshots', 'recurring_due_at', earliestDue),
     column('deletionRequestedAt', 'deletion_requested_at'),
     column('createdAt', 'created_at'),
   ],
@@ -105,6 +108,7 @@ export type VolumeRow = {
   chain: Stored<VolumeChain> | null;
   fill: Stored<VolumeFill> | null;
   layer_task: Stored<LayerTask> | null;
+  recurring_snapshots: readonly Stored<RecurringSnapshot>[];
   deletion_requested_at: Date | null;
   created_at: Date;
   version: number;
@@ -139,6 +143,7 @@ export function readVolume(row: VolumeRow): Volume {
     chain: row.chain === null ? undefined : readChain(row.chain),
     fill: row.fill === null ? undefined : readFill(row.fill),
     layerTask: row.layer_task === null ? undefined : readTask(row.layer_task),
+    recurringSnapshots: row.recurring_snapshots.map(readRecurring),
     deletionRequestedAt: orUndefined(row.deletion_requested_at),
     createdAt: row.created_at,
     version: row.version,
@@ -200,4 +205,26 @@ function readFill({ requestedAt, startedEpoch, trouble, ...ids }: Stored<VolumeF
     trouble: readTrouble(trouble),
     requestedAt: new Date(requestedAt),
   };
+}
+
+function readRecurring({ nextRunAt, lastRun, ...rest }: Stored<RecurringSnapshot>): RecurringSnapshot {
+  return {
+    ...rest,
+    nextRunAt: new Date(nextRunAt),
+    lastRun:
+      lastRun === undefined
+        ? undefined
+        : {
+            ...lastRun,
+            dueAt: new Date(lastRun.dueAt),
+            at: new Date(lastRun.at),
+            snapshotName: lastRun.snapshotName,
+          },
+  };
+}
+
+/** The sweep compares it with the time, which it could not do inside a JSON value without reading them all. */
+function earliestDue(recurring: readonly RecurringSnapshot[]): Date | null {
+  const times = recurring.map(({ nextRunAt }) => nextRunAt.getTime());
+  return times.length === 0 ? null : new Date(Math.min(...times));
 }

@@ -9,7 +9,10 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 type Page = { limit: number; afterId?: VolumeId };
 
 /** See `Store.listUnsettledVolumes`: one condition here for each of its words. */
-export async function listUnsettledVolumes(sql: Sql, { limit, afterId }: Page): Promise<VolumeId[]> {
+export async function listUnsettledVolumes(
+  sql: Sql,
+  { now, limit, afterId }: Page & { now: Date },
+): Promise<VolumeId[]> {
   const { rows } = await sql.query<{ id: VolumeId }>(
     `SELECT v.id FROM volume v LEFT JOIN node n ON n.id = v.attached_node_id
      WHERE v.id > $1 AND (
@@ -20,6 +23,7 @@ export async function listUnsettledVolumes(sql: Sql, { limit, afterId }: Page): 
        OR v.deletion_requested_at IS NOT NULL
        OR v.verification->>'state' = 'running'
        OR v.fill IS NOT NULL
+       OR v.recurring_due_at <= $3
        OR (v.attachment IS NOT NULL) <> (v.state = 'attached')
        OR v.attachment->>'nodeId' <> v.attached_node_id::text
        OR (v.attached_node_id IS NOT NULL
@@ -38,7 +42,7 @@ export async function listUnsettledVolumes(sql: Sql, { limit, afterId }: Page): 
                AND (s.state IN ('creating', 'removing') OR s.hash_request IS NOT NULL))))
      )
      ORDER BY v.id LIMIT $2`,
-    [afterId ?? BEFORE_ALL, limit],
+    [afterId ?? BEFORE_ALL, limit, now],
   );
   return rows.map(({ id }) => id);
 }

@@ -48,7 +48,7 @@ export class PostgresStore implements Store {
     return snapshot(this.scope, (sql) => loadRebuildQueueView(sql, clusterId));
   }
 
-  listUnsettledVolumes(options: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
+  listUnsettledVolumes(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
     return snapshot(this.scope, (sql) => listUnsettledVolumes(sql, options));
   }
 

@@ -160,9 +160,9 @@ export class MemoryStore implements Store {
     return engine === undefined || engine.at.getTime() <= endMs + START_CALL_MS_MAX;
   }
 
-  async listUnsettledVolumes(page: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
+  async listUnsettledVolumes(page: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
     return pageOf(
-      this.volumeIdsWhere((volume) => this.isUnsettled(volume)),
+      this.volumeIdsWhere((volume) => this.isUnsettled(volume, page.now)),
       page,
     );
   }
@@ -182,7 +182,7 @@ export class MemoryStore implements Store {
   }
 
   /** One line for each of the words of the port's comment. */
-  private isUnsettled(volume: Volume): boolean {
+  private isUnsettled(volume: Volume, now: Date): boolean {
     const { tables } = this;
     const holder = volume.attachedNodeId === undefined ? undefined : tables.nodes.get(volume.attachedNodeId);
     const isHolderWell =
@@ -198,6 +198,7 @@ export class MemoryStore implements Store {
       volume.deletionRequestedAt !== undefined ||
       volume.verification?.state === 'running' ||
       volume.fill !== undefined ||
+      volume.recurringSnapshots.some(({ nextRunAt }) => nextRunAt.getTime() <= now.getTime()) ||
       (volume.attachment !== undefined) !== (volume.state === 'attached') ||
       (wantedNode !== undefined &&
         volume.attachedNodeId !== undefined &&

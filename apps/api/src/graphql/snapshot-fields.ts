@@ -1,0 +1,120 @@
+/** Snapshots, taken by people or again and again: the same as in REST. */
+import { GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
+import { z } from 'zod';
+import {
+  RecurringSnapshotBody,
+  RecurringSnapshotPath,
+  recurringSnapshotSchema,
+} from '../snapshots/recurring-snapshot.schemas.js';
+import type { RecurringSnapshotsService } from '../snapshots/recurring-snapshots.service.js';
+import { CreateSnapshotBody, HashBody, SnapshotPath, snapshotSchema } from '../snapshots/snapshot.schemas.js';
+import type { SnapshotsService } from '../snapshots/snapshots.service.js';
+import { VolumePath, volumeSchema } from '../volumes/volume.schemas.js';
+import { volumeView } from '../volumes/volume.view.js';
+import type { VolumesService } from '../volumes/volumes.service.js';
+import { type Fields, field, ids, volumeListField, withInput } from './fields.js';
+import type { GraphqlTypes } from './zod-to-graphql.js';
+
+export function snapshotQueries(types: GraphqlTypes, snapshots: SnapshotsService): Fields {
+  const snapshot = types.object(snapshotSchema);
+  return {
+    snapshots: volumeListField(snapshot, {
+      access: 'volume:read',
+      list: (tenant, path, request) => snapshots.list(tenant, path, request),
+      view: (view) => view,
+    }),
+    snapshot: field(snapshot, {
+      access: 'volume:read',
+      args: ids('clusterId', 'volumeId', 'snapshotId'),
+      schema: SnapshotPath.schema,
+      resolve: (tenant, path) => snapshots.get(tenant, path),
+    }),
+  };
+}
+
+export function snapshotMutations(
+  types: GraphqlTypes,
+  snapshots: SnapshotsService,
+  volumes: VolumesService,
+): Fields {
+  const snapshot = types.object(snapshotSchema);
+  const access = 'volume:write' as const;
+  return {
+    createSnapshot: field(snapshot, {
+      access,
+      args: withInput(types.input(CreateSnapshotBody.schema, 'CreateSnapshotInput'), 'clusterId', 'volumeId'),
+      schema: z.object({ ...VolumePath.schema.shape, input: CreateSnapshotBody.schema }),
+      resolve: (tenant, { input, ...key }) => snapshots.create(tenant, key, input.name),
+    }),
+    deleteSnapshot: field(snapshot, {
+      access,
+      args: ids('clusterId', 'volumeId', 'snapshotId'),
+      schema: SnapshotPath.schema,
+      resolve: (tenant, key) => snapshots.delete(tenant, key),
+    }),
+    hashSnapshot: field(snapshot, {
+      access,
+      args: withInput(
+        types.input(HashBody.schema, 'HashSnapshotInput'),
+        'clusterId',
+        'volumeId',
+        'snapshotId',
+      ),
+      schema: z.object({ ...SnapshotPath.schema.shape, input: HashBody.schema }),
+      resolve: (tenant, { input, ...key }) => snapshots.hash(tenant, key, input.force === true),
+    }),
+    purgeSnapshots: field(types.object(volumeSchema), {
+      access,
+      args: ids('clusterId', 'volumeId'),
+      schema: VolumePath.schema,
+      resolve: async (tenant, key) => {
+        await snapshots.purge(tenant, key);
+        return volumeView(await volumes.get(tenant, key), tenant.actor.role);
+      },
+    }),
+  };
+}
+
+const nameArgument = { recurringName: { type: new GraphQLNonNull(GraphQLString) } };
+
+export function recurringSnapshotQueries(types: GraphqlTypes, recurring: RecurringSnapshotsService): Fields {
+  const one = types.object(recurringSnapshotSchema);
+  return {
+    recurringSnapshots: field(new GraphQLList(new GraphQLNonNull(one)), {
+      access: 'volume:read',
+      args: ids('clusterId', 'volumeId'),
+      schema: VolumePath.schema,
+      resolve: (tenant, key) => recurring.list(tenant, key),
+    }),
+    recurringSnapshot: field(one, {
+      access: 'volume:read',
+      args: { ...ids('clusterId', 'volumeId'), ...nameArgument },
+      schema: RecurringSnapshotPath.schema,
+      resolve: async (tenant, key) => (await recurring.get(tenant, key)).view,
+    }),
+  };
+}
+
+export function recurringSnapshotMutations(
+  types: GraphqlTypes,
+  recurring: RecurringSnapshotsService,
+): Fields {
+  const one = types.object(recurringSnapshotSchema);
+  const access = 'volume:write' as const;
+  const input = types.input(RecurringSnapshotBody.schema, 'RecurringSnapshotInput');
+  return {
+    setRecurringSnapshot: field(one, {
+      access,
+      args: { ...withInput(input, 'clusterId', 'volumeId'), ...nameArgument },
+      schema: z.object({ ...RecurringSnapshotPath.schema.shape, input: RecurringSnapshotBody.schema }),
+      resolve: async (tenant, { input: body, ...key }) =>
+        (await recurring.set(tenant, key, body, undefined)).view,
+    }),
+    deleteRecurringSnapshot: field(one, {
+      access,
+      args: { ...ids('clusterId', 'volumeId'), ...nameArgument },
+      schema: RecurringSnapshotPath.schema,
+      resolve: (tenant, key) => recurring.delete(tenant, key, undefined),
+    }),
+  };
+}

@@ -1,0 +1,91 @@
+import { Command } from 'commander';
+import { Context, print, remark } from '../context.js';
+import { formatItem, formatList } from '../output/format.js';
+import { age, parseCount } from '../output/quantities.js';
+import type { Column } from '../output/table.js';
+import type { RecurringSnapshot } from '../types.js';
+
+/** `snapshot schedule …`: snapshots that are taken again and again. */
+export function scheduleCommand(): Command {
+  const schedule = new Command('schedule').description('snapshots that are taken again and again');
+  addSet(schedule);
+  addList(schedule);
+  addDelete(schedule);
+  return schedule;
+}
+
+async function pathOf(context: Context, volume: string): Promise<string> {
+  const { id } = await context.volume(volume);
+  return `${await context.clusterPath()}/volumes/${id}/recurring-snapshots`;
+}
+
+function columns(now: Date): Column<RecurringSnapshot>[] {
+  return [
+    { header: 'name', cell: ({ name }) => name },
+    { header: 'when (utc)', cell: ({ cron }) => cron },
+    { header: 'keeps', cell: ({ retain }) => String(retain), align: 'right' },
+    { header: 'next', cell: ({ nextRunAt }) => minute(nextRunAt) },
+    {
+      header: 'last',
+      cell: (one) => lastRun(one, now),
+      tone: ({ lastRun: run }) => (run?.outcome === 'skipped' ? 'warn' : 'plain'),
+    },
+  ];
+}
+
+function lastRun({ lastRun: run }: RecurringSnapshot, now: Date): string {
+  if (run === null) return '-';
+  const ago = `${age(run.at, now)} ago`;
+  return run.outcome === 'skipped' ? `▲ skipped ${ago}: ${run.message}` : `${run.snapshotName}, ${ago}`;
+}
+
+function minute(time: string): string {
+  return `${time.slice(0, 16).replace('T', ' ')}Z`;
+}
+
+function addSet(schedule: Command): void {
+  schedule
+    .command('set')
+    .argument('<volume>', 'name or id')
+    .argument('<name>', 'of the schedule, unique in the volume; its snapshots are named after it')
+    .requiredOption('--cron <cron>', 'when, in UTC: "0 3 * * *", or @hourly, @daily, @weekly, @monthly')
+    .requiredOption('--retain <n>', 'how many of its snapshots to keep')
+    .description('have snapshots taken while the volume is attached, and the oldest deleted')
+    .action(
+      async (volume: string, name: string, options: { cron: string; retain: string }, command: Command) => {
+        const context = new Context(command);
+        const path = `${await pathOf(context, volume)}/${encodeURIComponent(name)}`;
+        const body = { cron: options.cron, retain: parseCount(options.retain) };
+        const set = await context.api.put<RecurringSnapshot>(path, body);
+        print(formatItem(set, () => `${set.name}: next at ${minute(set.nextRunAt)}`, context.output));
+      },
+    );
+}
+
+function addList(schedule: Command): void {
+  schedule
+    .command('list')
+    .argument('<volume>', 'name or id')
+    .description("a volume's schedules, when each is due, and what became of its last time")
+    .action(async (volume: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const all = await context.api.list<RecurringSnapshot>(await pathOf(context, volume));
+      print(formatList(all, columns(context.now), context.output));
+    });
+}
+
+function addDelete(schedule: Command): void {
+  schedule
+    .command('delete')
+    .argument('<volume>', 'name or id')
+    .argument('<names...>', 'of schedules')
+    .description('end schedules; the snapshots that they took stay')
+    .action(async (volume: string, names: string[], _options: object, command: Command) => {
+      const context = new Context(command);
+      const path = await pathOf(context, volume);
+      for (const name of names) {
+        await context.api.delete(`${path}/${encodeURIComponent(name)}`);
+        remark(`${name} ended`);
+      }
+    });
+}

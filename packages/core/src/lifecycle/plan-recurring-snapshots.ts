@@ -1,0 +1,114 @@
+/**
+ * Takes the snapshots of a volume that are due, and deletes those of the same schedule that are too many.
+ *
+ * The next due time moves in the commit that asks for the snapshot, under the volume's version: of two workers one loses,
+ * and one that dies has done both or neither. However many times passed while nobody looked, one snapshot is taken, since
+ * several of one moment would hold the same.
+ */
+import { nextCronTime } from '../model/cron.js';
+import type { RecurringRun, RecurringSnapshot } from '../model/recurring-snapshot.js';
+import type { Snapshot } from '../model/snapshot.js';
+import {
+  decideSnapshot,
+  decideSnapshotDeletion,
+  deletionChange,
+  wantedSnapshot,
+} from '../policy/decide-snapshot.js';
+import type { Change } from './changes.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { volumeEvent } from './volume-facts.js';
+
+/** For a schedule that can't be read any more: it says so once a day, and holds nothing up. */
+const UNREADABLE_PAUSE_MS = 24 * 3600 * 1000;
+
+export function planRecurringSnapshots(view: VolumeView, now: Date): Step | undefined {
+  const { volume } = view;
+  if (volume.deletionRequestedAt !== undefined) return undefined;
+  const due = volume.recurringSnapshots.find(({ nextRunAt }) => nextRunAt.getTime() <= now.getTime());
+  return due === undefined ? planRetention(view) : planRun(view, due, now);
+}
+
+function planRun(view: VolumeView, due: RecurringSnapshot, now: Date): Step {
+  const name = snapshotName(due, now);
+  const skipped = obstacleOf(view, due, name, now);
+  const run: RecurringRun = {
+    dueAt: due.nextRunAt,
+    at: now,
+    outcome: skipped === undefined ? 'requested' : 'skipped',
+    snapshotName: skipped === undefined ? name : undefined,
+    message: skipped ?? '',
+  };
+  const change = recorded(view, due, run, now);
+  if (skipped !== undefined) {
+    const changes = [change, ...skippedEvent(view, due, skipped, now)];
+    return { kind: 'commit', why: `${due.name} is skipped: ${skipped}`, changes };
+  }
+  const snapshot = wantedSnapshot(view.volume.id, { name, recurringName: due.name }, now);
+  return { kind: 'request-snapshot', snapshot, changes: [change] };
+}
+
+/** By the minute in which it is asked for, which for a run that is made up is not the one it was due. */
+function snapshotName({ name }: RecurringSnapshot, now: Date): string {
+  return `${name}-${now.toISOString().slice(0, 16).replace(/[-:]/g, '')}Z`;
+}
+
+function obstacleOf(view: VolumeView, due: RecurringSnapshot, name: string, now: Date): string | undefined {
+  const { volume, snapshots } = view;
+  if (nextCronTime(due.cron, now) === undefined) return `its schedule ${due.cron} can not be read`;
+  if (volume.state !== 'attached' || volume.fill !== undefined) return 'the volume was not attached';
+  // A volume whose engine does not answer must not collect snapshots that are all taken when it does.
+  if (snapshots.some(({ recurringName, state }) => recurringName === due.name && state === 'creating')) {
+    return 'the one before has not been taken yet';
+  }
+  const decision = decideSnapshot(view, name);
+  return decision.kind === 'refuse' ? decision.why : undefined;
+}
+
+function recorded({ volume }: VolumeView, due: RecurringSnapshot, lastRun: RecurringRun, now: Date): Change {
+  const nextRunAt = nextCronTime(due.cron, now) ?? new Date(now.getTime() + UNREADABLE_PAUSE_MS);
+  const recurringSnapshots = volume.recurringSnapshots.map((one) =>
+    one.name === due.name ? { ...one, nextRunAt, lastRun } : one,
+  );
+  return { kind: 'volume.patch', volumeId: volume.id, patch: { recurringSnapshots } };
+}
+
+/** Once for as long as it stays so: a volume that is detached for a week tells it once, not every hour. */
+function skippedEvent(view: VolumeView, due: RecurringSnapshot, why: string, now: Date): Change[] {
+  if (due.lastRun?.message === why) return [];
+  const message = `recurring snapshot ${due.name} of volume ${view.volume.name} was skipped: ${why}`;
+  const type = 'RecurringSnapshotSkipped';
+  return [{ kind: 'event', event: volumeEvent(view, now, { type, severity: 'warning', message }) }];
+}
+
+/** Deleting is done by the engine, so only while there is one. The purge follows by itself. */
+function planRetention(view: VolumeView): Step | undefined {
+  if (view.volume.state !== 'attached') return undefined;
+  const changes = view.volume.recurringSnapshots.flatMap((one) => retentionChanges(view, one));
+  return changes.length === 0
+    ? undefined
+    : { kind: 'commit', why: 'more are there than are to be kept', changes };
+}
+
+/** Only what this schedule took, and only what is there counts: the oldest goes when the newest has been taken. */
+function retentionChanges(view: VolumeView, { name, retain }: RecurringSnapshot): Change[] {
+  const own = view.snapshots.filter(
+    ({ origin, recurringName }) => origin === 'user' && recurringName === name,
+  );
+  const taken = own.filter(({ state }) => state === 'ready').sort(newestFirst);
+  const [newest] = taken;
+  const superseded = own.filter(
+    (snapshot) => snapshot.state === 'failed' && newest !== undefined && newestFirst(newest, snapshot) < 0,
+  );
+  return [
+    ...taken
+      .slice(retain)
+      .filter((snapshot) => decideSnapshotDeletion(view, snapshot).kind === 'allow')
+      .map(deletionChange),
+    ...superseded.map(({ id }): Change => ({ kind: 'snapshot.delete', snapshotId: id })),
+  ];
+}
+
+function newestFirst(a: Snapshot, b: Snapshot): number {
+  return b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1);
+}

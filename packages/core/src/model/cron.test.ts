@@ -1,0 +1,37 @@
+import { describe, expect, test } from '@jest/globals';
+import { cronProblem, nextCronTime } from './cron.js';
+
+const NOON = new Date('2026-01-01T12:00:00.000Z');
+
+describe('nextCronTime', () => {
+  test.each([
+    { cron: '* * * * *', want: '2026-01-01T12:01:00.000Z' },
+    { cron: '0 * * * *', want: '2026-01-01T13:00:00.000Z' },
+    { cron: '@daily', want: '2026-01-02T00:00:00.000Z' },
+    { cron: '0 0 */7 * *', want: '2026-01-08T00:00:00.000Z' },
+    { cron: '30 2 * * sun', want: '2026-01-04T02:30:00.000Z' },
+    { cron: '0 0 1,15 * 1', want: '2026-01-05T00:00:00.000Z' },
+    { cron: '0 0 29 2 *', want: '2028-02-29T00:00:00.000Z' },
+  ])('$cron, in UTC and after the time itself', ({ cron, want }) => {
+    expect(nextCronTime(cron, NOON)?.toISOString()).toBe(want);
+  });
+
+  test('is nothing for what can not be read', () => {
+    expect(nextCronTime('often', NOON)).toBeUndefined();
+  });
+});
+
+describe('cronProblem', () => {
+  test.each([
+    { cron: '0 0 30 2 *', want: 'names a day that never comes' },
+    { cron: '61 * * * *', want: 'can not be read: Invalid value for minute: 61' },
+    { cron: '0 0 * * * *', want: expect.stringMatching(/^must be five fields/) },
+    { cron: '2026-01-01T00:00:00', want: expect.stringMatching(/^must be five fields/) },
+    { cron: '@reboot', want: expect.stringMatching(/^must be five fields/) },
+    { cron: `${'1,'.repeat(60)}1 * * * *`, want: expect.stringMatching(/^must be five fields/) },
+    { cron: '', want: expect.stringMatching(/^must be five fields/) },
+    { cron: '5 4 * * *', want: undefined },
+  ])('$cron', ({ cron, want }) => {
+    expect(cronProblem(cron)).toEqual(want);
+  });
+});

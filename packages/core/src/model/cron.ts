@@ -1,0 +1,32 @@
+/**
+ * Schedules in the form of cron: five fields (minute, hour, day of month, month, day of week) or a name such as
+ * `@daily`, always in UTC. A day that either of the two day fields names counts, as in every cron.
+ */
+import { Cron } from 'croner';
+
+const FORM = /^(@(hourly|daily|weekly|monthly|yearly)|\S+( +\S+){4})$/;
+/** Longer ones are lists that several schedules say better. */
+const CRON_LENGTH_MAX = 100;
+
+/** What is wrong with the text of a schedule; `undefined` when it can be kept. */
+export function cronProblem(text: string): string | undefined {
+  if (text.length > CRON_LENGTH_MAX || !FORM.test(text)) {
+    return 'must be five fields (minute, hour, day of month, month, day of week), or @hourly, @daily, @weekly, @monthly, @yearly';
+  }
+  try {
+    // Any time will do: of what comes at all, something comes within the years that are looked at.
+    return new Cron(text, OPTIONS).nextRun(new Date(0)) === null ? 'names a day that never comes' : undefined;
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
+    return `can not be read: ${why}`;
+  }
+}
+
+/** The first time after `after` that the schedule names; `undefined` when there is none, or it can't be read. */
+export function nextCronTime(text: string, after: Date): Date | undefined {
+  if (cronProblem(text) !== undefined) return undefined;
+  return new Cron(text, OPTIONS).nextRun(after) ?? undefined;
+}
+
+/** Seconds are not served: a volume is looked at every few seconds. Without a function it starts no timer. */
+const OPTIONS = { mode: '5-part', utcOffset: 0 } as const;

@@ -1,0 +1,34 @@
+import { USER_SNAPSHOTS_MAX } from './snapshot.js';
+
+/**
+ * Snapshots that are taken of a volume again and again. `name` is unique in the volume, and is what its snapshots are
+ * known by: a schedule that is deleted and set again counts the ones it took before.
+ */
+export type RecurringSnapshot = {
+  name: string;
+  /** When: see `cron.ts`. In UTC. */
+  cron: string;
+  /** How many of its snapshots stay; older ones are deleted. */
+  retain: number;
+  /** When the next one is due. One that is overdue is made up for once, however many times have passed. */
+  nextRunAt: Date;
+  lastRun: RecurringRun | undefined;
+};
+
+/** What became of the last due time. */
+export type RecurringRun = {
+  dueAt: Date;
+  at: Date;
+  /** `requested`: a snapshot was asked for, and shows by itself what becomes of it. */
+  outcome: 'requested' | 'skipped';
+  /** Of the snapshot; `undefined` when it was skipped. */
+  snapshotName: string | undefined;
+  /** Why it was skipped; else empty. */
+  message: string;
+};
+
+/** Schedules of one volume: hourly, daily, weekly, monthly, and as many again. Each is read with the volume. */
+export const RECURRING_SNAPSHOTS_MAX = 8;
+export const RETAIN_MIN = 1;
+/** Until the oldest is deleted there is one more than `retain`. The setting recurring-job-max-retention is lower. */
+export const RETAIN_MAX = USER_SNAPSHOTS_MAX - 1;
