@@ -40,6 +40,9 @@ export function isNoSpace(error: unknown): boolean {
  */
 const READ_STRETCH_BYTES = MIB;
 
+type Failures = ReadonlyMap<ReplicaLink, unknown>;
+const NO_FAILURES: Failures = new Map();
+
 /** Dropped copies are kept for the report; a volume that goes through more of them forgets the oldest. */
 const LINKS_MAX = 64;
 
@@ -100,14 +103,20 @@ export class Copies {
     this.requireServing();
     const targets = this.links.filter(({ mode }) => mode !== 'ERR');
     const failures = await failuresOf(targets, apply);
+    const allFull = failures.size > 0 && this.takeFailures(targets, failures);
+    if (!this.membership.isSettled) await this.membership.settled();
+    this.requireServing();
+    if (allFull) throw new NbdError(NbdErrno.NoSpace, 'the disks of all copies are full');
+  }
+
+  /** Drops the copies that failed. True when they are all of the current ones, each for want of space, and were kept. */
+  private takeFailures(targets: readonly ReplicaLink[], failures: Failures): boolean {
     const current = targets.filter(({ mode }) => mode === 'RW');
     const allFull = current.length > 0 && current.every((link) => isNoSpace(failures.get(link)));
     for (const [link, error] of failures) {
       if (!allFull || link.mode !== 'RW') this.fail(link, error);
     }
-    await this.membership.settled();
-    this.requireServing();
-    if (allFull) throw new NbdError(NbdErrno.NoSpace, 'the disks of all copies are full');
+    return allFull;
   }
 
   /** Reads from one current copy, and from the next where one fails. */
@@ -243,21 +252,22 @@ export class Copies {
 function failuresOf(
   targets: readonly ReplicaLink[],
   apply: (client: NbdClient) => Promise<void>,
-): Promise<ReadonlyMap<ReplicaLink, unknown>> {
-  const failures = new Map<ReplicaLink, unknown>();
+): Promise<Failures> {
+  let failures: Map<ReplicaLink, unknown> | undefined;
   return new Promise((resolve) => {
     let missing = targets.length;
     const ended = () => {
       missing -= 1;
-      if (missing === 0) resolve(failures);
+      if (missing === 0) resolve(failures ?? NO_FAILURES);
     };
     for (const link of targets) {
       apply(link.client).then(ended, (error: unknown) => {
+        failures ??= new Map();
         failures.set(link, error);
         ended();
       });
     }
-    if (missing === 0) resolve(failures);
+    if (missing === 0) resolve(NO_FAILURES);
   });
 }
 

@@ -38,7 +38,7 @@ export class Membership {
   /** Records above `durable` that some copy may have stored. */
   private attempted: CopyRecord[] = [];
   private generation = 0;
-  private settling: Promise<void> | undefined;
+  private running: Promise<void> | undefined;
   /** A change since the running pass looked at the copies in use. */
   private requested = false;
   /** True while I/O waits for the control plane. */
@@ -70,13 +70,17 @@ export class Membership {
   /** Makes the record follow the copies in use. */
   update(): Promise<void> {
     this.requested = true;
-    this.settling ??= this.run();
-    return this.settling;
+    this.running ??= this.run();
+    return this.running;
+  }
+
+  get isSettled(): boolean {
+    return this.running === undefined;
   }
 
   /** Resolves when the record names exactly the copies in use: only then may anything be acknowledged. */
   async settled(): Promise<void> {
-    while (this.settling !== undefined) await this.settling;
+    while (this.running !== undefined) await this.running;
   }
 
   private async run(): Promise<void> {
@@ -86,7 +90,7 @@ export class Membership {
         await this.settle();
       }
     } finally {
-      this.settling = undefined;
+      this.running = undefined;
     }
   }
 

@@ -11,6 +11,9 @@ type Waiting = {
   go: () => void;
 };
 
+/** `waiting` is absent where nothing earlier overlaps: the usual case costs no promise. */
+export type RangeLock = { readonly waiting: Promise<void> | undefined; readonly release: () => void };
+
 export class RangeLocks {
   /** In order of arrival. Few: connections bound their requests in flight. */
   private readonly entries = new Set<Waiting>();
@@ -19,7 +22,8 @@ export class RangeLocks {
     return this.entries.size === 0;
   }
 
-  async withRange<T>(start: number, end: number, work: () => Promise<T>): Promise<T> {
+  /** Takes the range for whoever calls `release` in the end; `waiting` where something earlier has to end first. */
+  take(start: number, end: number): RangeLock {
     const entry: Waiting = { start, end, blockers: 0, blocked: [], go: () => undefined };
     for (const earlier of this.entries) {
       if (earlier.start >= end || start >= earlier.end) continue;
@@ -27,15 +31,21 @@ export class RangeLocks {
       entry.blockers += 1;
     }
     this.entries.add(entry);
-    if (entry.blockers > 0) {
-      await new Promise<void>((resolve) => {
-        entry.go = resolve;
-      });
-    }
+    const release = () => this.release(entry);
+    if (entry.blockers === 0) return { waiting: undefined, release };
+    const waiting = new Promise<void>((resolve) => {
+      entry.go = resolve;
+    });
+    return { waiting, release };
+  }
+
+  async withRange<T>(start: number, end: number, work: () => Promise<T>): Promise<T> {
+    const { waiting, release } = this.take(start, end);
+    if (waiting !== undefined) await waiting;
     try {
       return await work();
     } finally {
-      this.release(entry);
+      release();
     }
   }
 

@@ -113,16 +113,18 @@ export class VolumeDevice implements NbdExport {
   }
 
   /** Runs a change of the range while nothing else changes it, and leaves the copies equal whatever comes of it. */
-  private changeRange(start: number, end: number, change: () => Promise<void>): Promise<void> {
+  private async changeRange(start: number, end: number, change: () => Promise<void>): Promise<void> {
     this.lastChangeMs = performance.now();
     this.requests += 1;
-    return this.locks.withRange(start, end, async () => {
-      try {
-        await change();
-      } catch (error) {
-        if (isNoSpace(error)) await equaliseRange(this.copies, start, end);
-        throw error;
-      }
-    });
+    const { waiting, release } = this.locks.take(start, end);
+    if (waiting !== undefined) await waiting;
+    try {
+      await change();
+    } catch (error) {
+      if (isNoSpace(error)) await equaliseRange(this.copies, start, end);
+      throw error;
+    } finally {
+      release();
+    }
   }
 }

@@ -88,11 +88,16 @@ export class BlockFile implements CopyFile {
 
   /** A direct file takes whole blocks only. */
   write(payload: Payload, position: number): Promise<void> {
-    return this.use(() =>
-      this.direct && !payload.every(isAlignedBuffer)
-        ? this.writeCopied(payload, position)
-        : writeFully(this.fd, payload, position),
-    );
+    // On the path of every write: as one promise, unlike the other calls.
+    if (this.closed) return Promise.reject(this.isClosed());
+    const asItIs = !this.direct || payload.every(isAlignedBuffer);
+    const leases = asItIs ? undefined : leaseCopies(payload);
+    const pieces = leases?.map(({ buffer }) => buffer) ?? payload;
+    this.running += 1;
+    return writeFully(this.fd, pieces, position, () => {
+      for (const { release } of leases ?? []) release();
+      this.ended();
+    });
   }
 
   /** Makes a range read as zeros, and frees its space where `mayPunch` and the file system allow it. */
@@ -152,14 +157,22 @@ export class BlockFile implements CopyFile {
   }
 
   private async use<T>(call: () => Promise<T>): Promise<T> {
-    if (this.closed) throw new Error(`${this.path} is closed`);
+    if (this.closed) throw this.isClosed();
     this.running += 1;
     try {
       return await call();
     } finally {
-      this.running -= 1;
-      if (this.running === 0) this.closing?.();
+      this.ended();
     }
+  }
+
+  private ended(): void {
+    this.running -= 1;
+    if (this.running === 0) this.closing?.();
+  }
+
+  private isClosed(): Error {
+    return new Error(`${this.path} is closed`);
   }
 
   private readBlocks(buffer: Buffer, position: number): Promise<void> {
@@ -180,16 +193,6 @@ export class BlockFile implements CopyFile {
         release();
       }
       done += wanted;
-    }
-  }
-
-  private async writeCopied(payload: Payload, position: number): Promise<void> {
-    const leases = leaseCopies(payload);
-    try {
-      const copies = leases.map(({ buffer }) => buffer);
-      await writeFully(this.fd, copies, position);
-    } finally {
-      for (const { release } of leases) release();
     }
   }
 }

@@ -60,22 +60,38 @@ export function readFully(fd: number, buffer: Buffer, position: number, unitByte
   });
 }
 
-/** Writes all pieces one after the other. */
-export function writeFully(fd: number, pieces: Payload, position: number): Promise<void> {
+/** Writes all pieces one after the other. `ended` is called when the kernel has no more use for them. */
+export function writeFully(
+  fd: number,
+  pieces: Payload,
+  position: number,
+  ended: () => void = nothing,
+): Promise<void> {
   return new Promise((resolve, reject) => {
+    const fail = (error: Error) => {
+      ended();
+      reject(error);
+    };
     const from = (rest: Payload, at: number) => {
       writeOnce(fd, rest, at, (error, count) => {
-        if (error !== null) reject(error);
-        else if (count === 0) reject(new Bug('a write made no progress'));
+        if (error !== null) fail(error);
+        else if (count === 0) fail(new Bug('a write made no progress'));
         else {
           const left = dropBytes(rest, count);
           if (left.length > 0) from(left, at + count);
-          else resolve();
+          else {
+            ended();
+            resolve();
+          }
         }
       });
     };
     from(pieces, position);
   });
+}
+
+function nothing(): void {
+  // For callers whose memory nobody waits for.
 }
 
 type Written = (error: Error | null, count: number) => void;

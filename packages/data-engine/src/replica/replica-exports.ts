@@ -35,12 +35,9 @@ export class ReplicaExport implements NbdExport {
     return this.replica.readNow(offset, lengthBytes);
   }
 
-  async write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
-    await this.replica.write(offset, payload, lengthBytes, {
-      ...options,
-      epoch: this.epoch,
-      lease: this.lease,
-    });
+  write(offset: number, payload: Payload, lengthBytes: number, { fua }: WriteOptions): Promise<void> {
+    const { epoch, lease } = this;
+    return this.replica.write(offset, payload, lengthBytes, { fua, epoch, lease });
   }
 
   async flush(): Promise<void> {

@@ -319,14 +319,19 @@ export class Replica {
     apply: () => Promise<void>,
   ): Promise<void> {
     if (offset % BLOCK_BYTES !== 0 || lengthBytes % BLOCK_BYTES !== 0) throw unaligned();
-    await this.gate.shared(async () => {
+    const entering = this.gate.enter();
+    if (entering !== undefined) await entering;
+    try {
       this.requireUsable();
       // Checked behind the gate: a write that waited there while the copy was fenced belongs to the past.
       if (epoch !== this.meta.epoch) throw staleEpoch(epoch, this.meta.epoch);
       if (lease !== this.currentLease) throw staleEpoch(epoch, this.meta.epoch);
-      await this.intent.mark(offset, lengthBytes);
+      const marking = this.intent.mark(offset, lengthBytes);
+      if (marking !== undefined) await marking;
       await apply();
-    });
+    } finally {
+      this.gate.leave();
+    }
     if (fua) await this.flush();
   }
 

@@ -7,15 +7,24 @@ export class WriteGate {
   private exclusive: Promise<void> | undefined;
   private whenIdle: (() => void) | undefined;
 
-  async shared<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Lets a write in, who calls `leave` when it has ended. A promise where it has to wait first; nothing where it is in
+   * at once, which is nearly always: the path of every write has no promise to spare.
+   */
+  enter(): Promise<void> | undefined {
+    if (this.exclusive !== undefined) return this.enterLater();
+    this.running += 1;
+    return undefined;
+  }
+
+  leave(): void {
+    this.running -= 1;
+    if (this.running === 0) this.whenIdle?.();
+  }
+
+  private async enterLater(): Promise<void> {
     while (this.exclusive !== undefined) await this.exclusive;
     this.running += 1;
-    try {
-      return await work();
-    } finally {
-      this.running -= 1;
-      if (this.running === 0) this.whenIdle?.();
-    }
   }
 
   async alone<T>(work: () => Promise<T>): Promise<T> {
