@@ -25,9 +25,10 @@ import type {
 import { createControlServer } from './http/control-server.js';
 import { faultOf } from './http-replica-control.js';
 import { postJson } from './json-http.js';
-import { NbdGateway } from './nbd-gateway.js';
+import { type GatewayTls, NbdGateway } from './nbd-gateway.js';
 import { Replicas } from './replicas.js';
 import { controlSecret } from './secrets.js';
+import type { TlsTunnels } from './tls-tunnels.js';
 
 const VERSION = '0.1.0';
 /** The engine asks again; each attempt is short so that a stop is not held up. */
@@ -48,6 +49,7 @@ export class Agent {
     private readonly config: AgentConfig,
     private readonly secret: string,
     private readonly disks: readonly Disk[],
+    private readonly tunnels: TlsTunnels | undefined,
     log: Logger,
   ) {
     this.replicaHosts = new HostPool({
@@ -77,10 +79,10 @@ export class Agent {
     this.replicas = new Replicas(disks, this.replicaHosts, log);
     this.engines = new Engines({
       pool: this.engineHosts,
-      endpoint: { host: config.advertiseHost, port: config.nbdPort },
+      endpoint: { host: config.advertiseHost, port: config.nbdPort, tls: config.nbdTls.mode === 'require' },
       changed: () => this.heartbeat.soon(),
     });
-    this.gateway = new NbdGateway(this.engines, this.replicas);
+    this.gateway = new NbdGateway(this.engines, this.replicas, gatewayTls(config, tunnels));
     this.server = createControlServer({
       replicas: this.replicas,
       engines: this.engines,
@@ -96,11 +98,11 @@ export class Agent {
     });
   }
 
-  static async start(config: AgentConfig, log: Logger): Promise<Agent> {
+  static async start(config: AgentConfig, tunnels: TlsTunnels | undefined, log: Logger): Promise<Agent> {
     const secret = await controlSecret(config.stateDirectory);
     const known = await KnownDisks.load(config.stateDirectory);
     const disks = await takeDisks(config.diskFolders, config.diskSizeBytes, known);
-    const agent = new Agent(config, secret, disks, log);
+    const agent = new Agent(config, secret, disks, tunnels, log);
     await agent.replicas.scan();
     await agent.gateway.listen(config.bindHost, config.nbdPort);
     await agent.server.listen({ host: config.bindHost, port: config.controlPort });
@@ -117,7 +119,7 @@ export class Agent {
     void this.heartbeat.stop();
     void this.gateway.close();
     await this.replicas.close();
-    await Promise.all([this.engineHosts.stop(), this.replicaHosts.stop()]);
+    await Promise.all([this.engineHosts.stop(), this.replicaHosts.stop(), this.tunnels?.stop()]);
     await this.server.close();
   }
 
@@ -160,6 +162,10 @@ export class Agent {
       engines: this.engines.reports(),
     };
   }
+}
+
+function gatewayTls({ nbdTls }: AgentConfig, tunnels: TlsTunnels | undefined): GatewayTls | undefined {
+  return nbdTls.mode === 'off' || tunnels === undefined ? undefined : { mode: nbdTls.mode, tunnels };
 }
 
 /** IPv6 addresses stand in brackets in a URL. */

@@ -47,6 +47,26 @@ describe('readConfig', () => {
     expect(() => readConfig({ ...GOOD, [key]: value })).toThrow(key);
   });
 
+  test('TLS is off when nothing is said, and needs its three files when it is not', () => {
+    expect(readConfig(GOOD).nbdTls).toEqual({ mode: 'off' });
+    const tls = {
+      ...GOOD,
+      HOLDFAST_NBD_TLS: 'require',
+      HOLDFAST_NBD_TLS_CERT: '/tls/cert.pem',
+      HOLDFAST_NBD_TLS_KEY: '/tls/key.pem',
+      HOLDFAST_NBD_TLS_CA: '/tls/ca.pem',
+    };
+    expect(readConfig(tls).nbdTls).toEqual({
+      mode: 'require',
+      files: { certFile: '/tls/cert.pem', keyFile: '/tls/key.pem', caFile: '/tls/ca.pem' },
+    });
+    expect(() => readConfig({ ...tls, HOLDFAST_NBD_TLS_KEY: undefined })).toThrow(
+      'HOLDFAST_NBD_TLS_KEY  a PEM file, needed where HOLDFAST_NBD_TLS is require',
+    );
+    expect(() => readConfig({ ...tls, HOLDFAST_NBD_TLS_CA: 'ca.pem' })).toThrow('HOLDFAST_NBD_TLS_CA');
+    expect(() => readConfig({ ...tls, HOLDFAST_NBD_TLS: 'on' })).toThrow('HOLDFAST_NBD_TLS');
+  });
+
   test('lists everything that is wrong at once', () => {
     const bad = { ...GOOD, HOLDFAST_API_URL: undefined, HOLDFAST_NBD_PORT: 'x' };
     expect(() => readConfig(bad)).toThrow(/HOLDFAST_API_URL.*HOLDFAST_NBD_PORT/s);

@@ -1,5 +1,6 @@
 /** The agent's configuration, from the environment only, checked as a whole before anything starts. */
 import { z } from 'zod';
+import { type TlsConfig, tlsOfEnvironment } from './tls-environment.js';
 
 const UNIT_BYTES: Record<string, number> = {
   '': 1,
@@ -24,6 +25,9 @@ const optionalText = z
   .optional()
   .transform((text) => (text === undefined || text === '' ? null : text));
 
+const file = z.string().startsWith('/', 'an absolute path').optional();
+const TLS_FILES = ['HOLDFAST_NBD_TLS_CERT', 'HOLDFAST_NBD_TLS_KEY', 'HOLDFAST_NBD_TLS_CA'] as const;
+
 const environmentSchema = z
   .object({
     HOLDFAST_API_URL: z.string().url(),
@@ -46,6 +50,10 @@ const environmentSchema = z
     HOLDFAST_ADVERTISE_HOST: z.string().min(1).optional(),
     HOLDFAST_CONTROL_PORT: port,
     HOLDFAST_NBD_PORT: port,
+    HOLDFAST_NBD_TLS: z.enum(['off', 'allow', 'require']).default('off'),
+    HOLDFAST_NBD_TLS_CERT: file,
+    HOLDFAST_NBD_TLS_KEY: file,
+    HOLDFAST_NBD_TLS_CA: file,
     HOLDFAST_STATE_DIR: z.string().startsWith('/', 'an absolute path'),
     HOLDFAST_HOST_MAX_VOLUMES: z.coerce.number().int().min(1).max(256).default(16),
   })
@@ -53,6 +61,13 @@ const environmentSchema = z
   .refine((env) => !isWildcard(env.HOLDFAST_ADVERTISE_HOST ?? env.HOLDFAST_BIND_HOST), {
     path: ['HOLDFAST_ADVERTISE_HOST'],
     message: 'needed, and an address of its own, when the agent listens on all addresses',
+  })
+  .superRefine((env, context) => {
+    if (env.HOLDFAST_NBD_TLS === 'off') return;
+    for (const name of TLS_FILES.filter((variable) => env[variable] === undefined)) {
+      const message = `a PEM file, needed where HOLDFAST_NBD_TLS is ${env.HOLDFAST_NBD_TLS}`;
+      context.addIssue({ code: 'custom', path: [name], message });
+    }
   });
 
 export type AgentConfig = {
@@ -67,6 +82,7 @@ export type AgentConfig = {
   advertiseHost: string;
   controlPort: number;
   nbdPort: number;
+  nbdTls: TlsConfig;
   stateDirectory: string;
   hostVolumesMax: number;
 };
@@ -88,6 +104,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): AgentConfig {
     advertiseHost: env.HOLDFAST_ADVERTISE_HOST ?? env.HOLDFAST_BIND_HOST,
     controlPort: env.HOLDFAST_CONTROL_PORT,
     nbdPort: env.HOLDFAST_NBD_PORT,
+    nbdTls: tlsOfEnvironment(env),
     stateDirectory: env.HOLDFAST_STATE_DIR,
     hostVolumesMax: env.HOLDFAST_HOST_MAX_VOLUMES,
   };

@@ -34,7 +34,7 @@ type Attachment = {
 export type EnginesOptions = {
   pool: HostPool<EngineHostMethods, AgentMethods>;
   /** Where users reach the engines. */
-  endpoint: { host: string; port: number };
+  endpoint: { host: string; port: number; tls: boolean };
   changed: () => void;
 };
 

@@ -2,20 +2,26 @@
 import pino from 'pino';
 import { Agent } from './agent.js';
 import { type AgentConfig, readConfig } from './config.js';
+import { TlsTunnels } from './tls-tunnels.js';
 
 /** A clean stop takes no longer than this; then the process ends all the same. */
 const STOP_MAX_MS = 9_500;
 
+type Prepared = { config: AgentConfig; log: pino.Logger; tunnels: TlsTunnels | undefined };
+
+/** @throws Error for the person who starts the agent, when it is not configured as it must be */
+async function prepare(): Promise<Prepared> {
+  const config = readConfig(process.env);
+  const log = pino({ name: 'agent', base: { node: config.nodeName } });
+  return { config, log, tunnels: await TlsTunnels.prepare(config.nbdTls, config.stateDirectory, log) };
+}
+
 async function main(): Promise<void> {
-  let config: AgentConfig;
-  try {
-    config = readConfig(process.env);
-  } catch (error) {
+  const { config, log, tunnels } = await prepare().catch((error: unknown) => {
     console.error(error instanceof Error ? error.message : error);
     process.exit(2);
-  }
-  const log = pino({ name: 'agent', base: { node: config.nodeName } });
-  const agent = await Agent.start(config, log);
+  });
+  const agent = await Agent.start(config, tunnels, log);
   log.info({ control: config.controlPort, nbd: config.nbdPort }, 'agent is ready');
 
   let stopping = false;

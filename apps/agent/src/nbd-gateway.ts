@@ -1,24 +1,32 @@
 /**
  * The one NBD port of the agent. It does the handshake here and gives the connection to the host process that owns
- * the export; data never passes through the agent itself.
+ * the export; data never passes through the agent itself. Under TLS the name comes inside the tunnel: such connections go
+ * to a TLS host first, and come back through a door of their own.
  */
 import type net from 'node:net';
 import type { Negotiated } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import { stopReading, takeBuffered } from '@holdfast/data-engine/nbd/release-socket.js';
-import { NbdServer } from '@holdfast/data-engine/nbd/server.js';
+import { NbdServer, type NbdServerOptions } from '@holdfast/data-engine/nbd/server.js';
 import { handshakeRefusal } from '@holdfast/data-engine/nbd/server-handshake.js';
 import { parseExportName } from '@holdfast/data-engine/replica/export-names.js';
 import type { Engines } from './engines.js';
 import type { Replicas } from './replicas.js';
+import type { TlsTunnels } from './tls-tunnels.js';
+
+/** What clients may do about TLS at the port; `tunnels` takes those that turn to it. */
+export type GatewayTls = { mode: 'allow' | 'require'; tunnels: TlsTunnels };
 
 export class NbdGateway {
   private readonly server: NbdServer;
+  /** Where connections come back when they are out of their tunnel. */
+  private readonly door: NbdServer | undefined;
 
   constructor(
     private readonly engines: Engines,
     private readonly replicas: Replicas,
+    private readonly tls: GatewayTls | undefined,
   ) {
-    this.server = new NbdServer({
+    const serving: Pick<NbdServerOptions, 'directory' | 'accept'> = {
       directory: {
         describe: (exportName) => {
           const name = parseExportName(exportName);
@@ -28,15 +36,23 @@ export class NbdGateway {
         describeListed: (name) => this.engines.describeListed(name),
       },
       accept: (socket, negotiated, rest) => this.handOver(socket, negotiated, rest),
-    });
+    };
+    if (tls === undefined) {
+      this.server = new NbdServer(serving);
+      return;
+    }
+    const accept = (socket: net.Socket, noZeroes: boolean) => tls.tunnels.accept(socket, noZeroes);
+    this.server = new NbdServer({ ...serving, tls: { offer: tls.mode, accept } });
+    this.door = new NbdServer({ ...serving, tls: { offer: 'inside' } });
   }
 
   async listen(host: string, port: number): Promise<void> {
+    if (this.tls !== undefined) await this.door?.listenAt(this.tls.tunnels.doorPath);
     await this.server.listen(host, port);
   }
 
-  close(): Promise<void> {
-    return this.server.close();
+  async close(): Promise<void> {
+    await Promise.all([this.server.close(), this.door?.close()]);
   }
 
   private handOver(socket: net.Socket, negotiated: Negotiated, rest: Buffer): void {

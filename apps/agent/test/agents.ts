@@ -9,7 +9,7 @@ import type { Heartbeat, ReplicaAddress, StartEngineReply } from '@holdfast/core
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
 import { FakeApi } from './fake-api.js';
 
-const MAIN = path.resolve(import.meta.dirname, '../dist/main.js');
+export const AGENT_MAIN = path.resolve(import.meta.dirname, '../dist/main.js');
 const REPLICA_SECRET = 'a-replica-secret-of-enough-length';
 
 /** A real agent process from the build, in a process group of its own, as the local stack starts it. */
@@ -24,7 +24,7 @@ export class AgentProcess {
 
   async start(): Promise<Heartbeat> {
     this.api.heartbeats.delete(this.name);
-    this.child = spawn(process.execPath, [MAIN], {
+    this.child = spawn(process.execPath, [AGENT_MAIN], {
       env: { PATH: process.env.PATH, ...this.environment },
       stdio: ['ignore', process.env.HOLDFAST_TEST_LOGS === '1' ? 'inherit' : 'ignore', 'inherit'],
       detached: true,
@@ -111,6 +111,9 @@ export class AgentCluster {
   private folder = '';
   private apiUrl = '';
 
+  /** `environment` adds to what every agent is started with. */
+  constructor(private readonly environment: NodeJS.ProcessEnv = {}) {}
+
   async start(count: number): Promise<void> {
     this.folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-agents-'));
     this.apiUrl = await this.api.start();
@@ -133,6 +136,7 @@ export class AgentCluster {
         HOLDFAST_CONTROL_PORT: String(controlPort),
         HOLDFAST_NBD_PORT: String(nbdPort),
         HOLDFAST_STATE_DIR: `${home}/state`,
+        ...this.environment,
       },
       this.api,
     );

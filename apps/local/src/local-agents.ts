@@ -106,6 +106,7 @@ export class LocalAgents {
     const ports = this.config.ports.agent(plan.index);
     return {
       ...baseEnvironment(),
+      ...surroundings(TLS_VARIABLES),
       HOLDFAST_API_URL: `http://127.0.0.1:${this.config.ports.api}/api/v1`,
       HOLDFAST_AGENT_TOKEN: this.agentToken,
       HOLDFAST_NODE_NAME: plan.name,
@@ -131,9 +132,22 @@ export function baseEnvironment(): Record<string, string> {
     'NODE_EXTRA_CA_CERTS',
     'HOLDFAST_LOG_LEVEL',
   ];
-  const entries = names.flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return { ...Object.fromEntries(entries), NODE_ENV: 'production' };
+  return { ...surroundings(names), NODE_ENV: 'production' };
+}
+
+/** All agents of this machine may show the same certificate: they are reached at the same address. */
+const TLS_VARIABLES = [
+  'HOLDFAST_NBD_TLS',
+  'HOLDFAST_NBD_TLS_CERT',
+  'HOLDFAST_NBD_TLS_KEY',
+  'HOLDFAST_NBD_TLS_CA',
+];
+
+function surroundings(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
 }

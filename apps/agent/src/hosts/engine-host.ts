@@ -7,13 +7,14 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { planLayers } from '@holdfast/core/rebuild/plan-layers.js';
 import { Engine } from '@holdfast/data-engine/engine/engine.js';
 import { connectByHttp } from '../http-replica-control.js';
-import { runAsHost } from './host-process.js';
+import { requireTlsOfEnvironment, runAsHost } from './host-process.js';
 import type { AgentMethods, EngineHostMethods } from './host-protocol.js';
 import { IpcPeer } from './ipc-peer.js';
 
 /** One timer for all engines watches all copies for silence. */
 const TICK_MS = 250;
 
+requireTlsOfEnvironment();
 const engines = new Map<string, Engine>();
 const peer = new IpcPeer<AgentMethods, EngineHostMethods>(process);
 /** Volumes whose report is to be sent at the end of this turn; many changes in one turn make one report. */

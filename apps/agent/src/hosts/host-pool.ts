@@ -19,7 +19,7 @@ export class Host<Remote extends Methods, Local extends Methods> {
 
 export type HostPoolOptions<Remote extends Methods, Local extends Methods> = {
   /** The entry file, beside this one. */
-  entry: './engine-host.js' | './replica-host.js';
+  entry: './engine-host.js' | './replica-host.js' | './tls-host.js';
   residentsMax: number;
   prepare: (peer: IpcPeer<Remote, Local>) => void;
   /** A host has died; what lived in it is gone. */

@@ -43,6 +43,11 @@ export type EngineHostMethods = {
   connection: { params: HandedConnection & { volumeId: string }; result: null };
 };
 
+export type TlsHostMethods = {
+  /** Returns when the connection, whose client waits for the answer to STARTTLS, has ended. */
+  tunnel: { params: { noZeroes: boolean; doorPath: string }; result: null };
+};
+
 /** What an engine host asks of the agent. */
 export type AgentMethods = {
   'confirm-record': { params: { volumeId: string; record: CopyRecord }; result: null };

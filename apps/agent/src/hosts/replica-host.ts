@@ -2,10 +2,11 @@
 import type { Answer, Ask, CommandName } from '@holdfast/data-engine/replica/commands.js';
 import { ReplicaService } from '@holdfast/data-engine/replica/replica-service.js';
 import { connectByHttp } from '../http-replica-control.js';
-import { runAsHost } from './host-process.js';
+import { requireTlsOfEnvironment, runAsHost } from './host-process.js';
 import type { NoMethods, ReplicaHostMethods } from './host-protocol.js';
 import { IpcPeer } from './ipc-peer.js';
 
+requireTlsOfEnvironment();
 const service = new ReplicaService(connectByHttp);
 const peer = new IpcPeer<NoMethods, ReplicaHostMethods>(process);
 

@@ -172,7 +172,13 @@ export const startEngineSchema = z.object({
   replicaTimeoutMs: z.number().int().positive(),
 });
 export const startEngineReplySchema = z.object({
-  endpoint: z.object({ host: z.string(), port: z.number().int(), exportName: z.string() }),
+  /** `tls` where only clients that turn to TLS are let in; left out by agents that know none. */
+  endpoint: z.object({
+    host: z.string(),
+    port: z.number().int(),
+    exportName: z.string(),
+    tls: z.boolean().optional(),
+  }),
   report: engineReportSchema,
 });
 

@@ -1,0 +1,98 @@
+/**
+ * The way of a connection through TLS: from STARTTLS at the agent's NBD port to a TLS host, which does the rest, and
+ * back through the door, a Unix socket in the agent's state folder that speaks plain NBD.
+ */
+import crypto from 'node:crypto';
+import fs from 'node:fs/promises';
+import type net from 'node:net';
+import path from 'node:path';
+import { Certificates } from '@holdfast/data-engine/nbd/certificates.js';
+import { stopReading, takeBuffered } from '@holdfast/data-engine/nbd/release-socket.js';
+import type { Logger } from 'pino';
+import { HostPool } from './hosts/host-pool.js';
+import type { NoMethods, TlsHostMethods } from './hosts/host-protocol.js';
+import type { TlsConfig } from './tls-environment.js';
+
+/** Connections of one TLS host: so many end with it when it dies, and so many share one core. */
+const HOST_TUNNELS_MAX = 32;
+/** What the kernel takes as the path of a Unix socket. */
+const DOOR_PATH_BYTES_MAX = 107;
+
+export class TlsTunnels {
+  readonly doorPath: string;
+  private readonly pool: HostPool<TlsHostMethods, NoMethods>;
+
+  private constructor(
+    stateDirectory: string,
+    private readonly log: Logger,
+  ) {
+    this.doorPath = doorPathOf(stateDirectory);
+    this.pool = new HostPool({
+      entry: './tls-host.js',
+      residentsMax: HOST_TUNNELS_MAX,
+      prepare: () => undefined,
+      lost: (residents, reason) => log.error({ reason, tunnels: residents.size }, 'a TLS host died'),
+    });
+  }
+
+  /**
+   * `undefined` where TLS is off.
+   *
+   * @throws Error that names the variable, when a file is missing or the files don't fit together
+   */
+  static async prepare(
+    config: TlsConfig,
+    stateDirectory: string,
+    log: Logger,
+  ): Promise<TlsTunnels | undefined> {
+    if (config.mode === 'off') return undefined;
+    const { certFile, keyFile, caFile } = config.files;
+    const variables = { CERT: certFile, KEY: keyFile, CA: caFile };
+    for (const [name, file] of Object.entries(variables)) {
+      await fs.access(file, fs.constants.R_OK).catch((error: Error) => {
+        throw new Error(`HOLDFAST_NBD_TLS_${name}: ${error.message}`);
+      });
+    }
+    await new Certificates(config.files).current().catch((error: Error) => {
+      throw new Error(`HOLDFAST_NBD_TLS_CERT, _KEY and _CA do not fit together: ${error.message}`);
+    });
+    const tunnels = new TlsTunnels(stateDirectory, log);
+    // A door that a killed agent has left behind.
+    await fs.rm(tunnels.doorPath, { force: true });
+    return tunnels;
+  }
+
+  /** Gives away a connection whose client waits for the answer to STARTTLS. */
+  accept(socket: net.Socket, noZeroes: boolean): void {
+    stopReading(socket);
+    if (takeBuffered(socket).length > 0) {
+      // It spoke before it was answered, as no honest client does.
+      socket.destroy();
+      return;
+    }
+    const tunnelId = crypto.randomUUID();
+    try {
+      const { peer } = this.pool.settle(tunnelId);
+      peer
+        .call('tunnel', { noZeroes, doorPath: this.doorPath }, socket)
+        .catch((error: Error) => this.log.info({ reason: error.message }, 'a TLS connection was refused'))
+        .finally(() => this.pool.leave(tunnelId));
+    } catch (error) {
+      this.log.error({ error }, 'no TLS host could be started');
+      socket.destroy();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.pool.stop();
+    await fs.rm(this.doorPath, { force: true });
+  }
+}
+
+function doorPathOf(stateDirectory: string): string {
+  const doorPath = path.join(stateDirectory, 'nbd.sock');
+  if (Buffer.byteLength(doorPath) <= DOOR_PATH_BYTES_MAX) return doorPath;
+  throw new Error(
+    `HOLDFAST_STATE_DIR: ${doorPath} is too long for a socket: with TLS, choose a shorter folder`,
+  );
+}
