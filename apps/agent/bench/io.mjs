@@ -1,7 +1,13 @@
 // I/O through the engine with our own client, with three copies and with one: real agents, without the control plane.
 // The baseline of each row is nbdkit's file plugin on a plain file of the same disk, driven by the very same client;
 // both are measured in turn, and the medians count. `run` is called by the repository's `npm run bench`.
+//
+// Both keep what was read in the kernel's page cache. Before reads are measured, all of the device is read once, on both
+// sides; the cold rows drop it from memory on both sides instead.
+import { execFileSync } from 'node:child_process';
 import crypto from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
 import { Nbdkit } from './nbdkit.mjs';
 import { BenchStack, KIB, MIB, timed } from './stack.mjs';
 
@@ -15,8 +21,10 @@ const ROUNDS = 3;
 const CASES = [
   { name: 'randwrite 4 KiB qd32', shape: [4 * KIB, 32, 20_000, 'write'], ratio: 0.32, longhorn: '0.15 ×' },
   { name: 'randread 4 KiB qd32', shape: [4 * KIB, 32, 20_000, 'read'], ratio: 0.5, longhorn: '0.34 ×' },
+  { name: 'randread 4 KiB qd32, cold', shape: [4 * KIB, 32, 20_000, 'cold-read'] },
   { name: 'write 1 MiB qd4', shape: [MIB, 4, 600, 'write'], ratio: 0.5, longhorn: '426 MB/s' },
   { name: 'read 1 MiB qd4', shape: [MIB, 4, 600, 'read'], ratio: 0.45, longhorn: '450 MB/s' },
+  { name: 'read 1 MiB qd4, cold', shape: [MIB, 4, 600, 'cold-read'] },
   { name: 'write 128 KiB qd8', shape: [128 * KIB, 8, 3000, 'write'], value: 230, longhorn: '136 MB/s' },
   { name: 'read 128 KiB qd8', shape: [128 * KIB, 8, 3000, 'read'], value: 550, longhorn: '308 MB/s' },
   { name: 'randwrite 4 KiB qd1', shape: [4 * KIB, 1, 4000, 'write'], p50: 400, longhorn: '372 µs' },
@@ -27,27 +35,59 @@ const CASES = [
 /** @param {{quick: boolean, report: (figure: object) => void}} options */
 export async function run({ quick, report }) {
   const stack = await BenchStack.start(3);
-  const nbdkit = await Nbdkit.start(stack.folder, SIZE_BYTES);
-  if (nbdkit === undefined)
+  const servers = [];
+  for (let i = 0; i < 3; i += 1) servers.push(await Nbdkit.start(stack.folder, SIZE_BYTES, `plain-${i}.img`));
+  const nbdkits = servers.filter((server) => server !== undefined);
+  if (nbdkits.length === 0)
     report({ bench: 'io', case: 'baseline: nbdkit is not installed', metric: 'missing', value: 1, unit: '' });
   try {
-    const plain = await nbdkit?.connect();
-    for (const client of plain === undefined ? [] : [plain]) await fill(client);
+    const clients = [];
+    for (const nbdkit of nbdkits) clients.push(await nbdkit.connect());
+    const plain = clients[0] && { client: clients[0], files: [nbdkits[0].file] };
+    const scale = quick ? 0.3 : 1;
+    if (plain !== undefined) {
+      await fill(plain.client);
+      report({ bench: 'io', ...(await threeFiles(clients, scale)) });
+    }
     for (const copies of [3, 1]) {
       const volume = await stack.volume(SIZE_BYTES, copies);
-      const { client } = volume;
-      await fill(client);
+      await fill(volume.client);
+      const ours = { client: volume.client, files: stack.agents.flatMap(({ disk }) => imagesIn(disk)) };
       for (const one of CASES) {
-        const { ours, theirs } = await interleaved(one.shape, quick ? 0.3 : 1, client, plain);
-        for (const figure of figures(one, copies, ours, theirs)) report({ bench: 'io', ...figure });
+        const results = await interleaved(one.shape, scale, ours, plain);
+        for (const figure of figures(one, copies, results.ours, results.theirs))
+          report({ bench: 'io', ...figure });
       }
       await stack.detach(volume);
     }
-    plain?.close();
+    for (const client of clients) client.close();
   } finally {
-    await nbdkit?.stop();
+    for (const nbdkit of nbdkits) await nbdkit.stop();
     await stack.stop();
   }
+}
+
+/** What three copies on this one disk can be at most: the same bytes into three plain files at once. */
+async function threeFiles(clients, scale) {
+  const all = (ask) => Promise.all(clients.map(ask));
+  const three = {
+    write: (...args) => all((client) => client.write(...args)),
+    flush: () => all((client) => client.flush()),
+  };
+  await fill(three);
+  const { flushedPerSecond } = await measure({ client: three, files: [] }, scale, [MIB, 4, 600, 'write']);
+  return {
+    case: 'for orientation: write 1 MiB qd4 into three plain files at once, flushed',
+    metric: 'throughput',
+    unit: 'MB/s',
+    value: (flushedPerSecond * MIB) / 1e6,
+  };
+}
+
+/** The files with data below a folder. */
+function imagesIn(folder) {
+  const names = fs.readdirSync(folder, { recursive: true });
+  return names.filter((name) => name.endsWith('.img')).map((name) => path.join(folder, name));
 }
 
 /** Writes all of the device first: reading what was never written, or growing a file, would be other cases. */
@@ -57,18 +97,31 @@ async function fill(client) {
   await client.flush();
 }
 
-async function interleaved(shape, scale, client, plain) {
+async function readAll(client) {
+  await timed(SIZE_BYTES / (128 * KIB), 8, (i) => client.read(i * 128 * KIB, 128 * KIB));
+}
+
+/** Drops what the kernel has of the files in memory; they were flushed before. */
+function forget(files) {
+  const nothing = ['oflag=nocache', 'conv=notrunc,fdatasync', 'count=0', 'status=none'];
+  for (const file of files) execFileSync('dd', [`of=${file}`, ...nothing]);
+}
+
+async function interleaved(shape, scale, mine, plain) {
   const ours = [];
   const theirs = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     if (plain !== undefined) theirs.push(await measure(plain, scale, shape));
-    ours.push(await measure(client, scale, shape));
+    ours.push(await measure(mine, scale, shape));
   }
   return { ours: medians(ours), theirs: theirs.length === 0 ? undefined : medians(theirs) };
 }
 
 /** Small requests go to random places and are counted; large ones run through the device and are weighed. */
-async function measure(client, scale, [length, depth, count, kind]) {
+async function measure({ client, files }, scale, [length, depth, count, kind]) {
+  const isRead = kind === 'read' || kind === 'cold-read';
+  if (kind === 'cold-read') forget(files);
+  else if (isRead) await readAll(client);
   const requests = Math.ceil(count * scale);
   const data = crypto.randomBytes(length);
   const places = SIZE_BYTES / length;
@@ -79,7 +132,7 @@ async function measure(client, scale, [length, depth, count, kind]) {
   const latenciesMs = [];
   const seconds = await timed(requests, depth, async (i) => {
     const startedMs = performance.now();
-    if (kind === 'read') await client.read(offsets[i], length);
+    if (isRead) await client.read(offsets[i], length);
     else await client.write(offsets[i], [data], length, { fua: kind === 'fua' });
     latenciesMs.push(performance.now() - startedMs);
   });

@@ -8,15 +8,19 @@ const PATIENCE_MS = 5_000;
 
 export class Nbdkit {
   /** `undefined` where nbdkit is not installed. */
-  static async start(folder, sizeBytes) {
+  static async start(folder, sizeBytes, name = 'plain.img') {
     if (spawnSync('nbdkit', ['--version']).status !== 0) return undefined;
     const server = new Nbdkit();
-    const file = path.join(folder, 'plain.img');
-    spawnSync('truncate', ['-s', String(sizeBytes), file]);
+    server.file = path.join(folder, name);
+    spawnSync('truncate', ['-s', String(sizeBytes), server.file]);
     server.port = await freePort();
-    server.child = spawn('nbdkit', ['-f', '-i', '127.0.0.1', '-p', String(server.port), 'file', file], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    server.child = spawn(
+      'nbdkit',
+      ['-f', '-i', '127.0.0.1', '-p', String(server.port), 'file', server.file],
+      {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      },
+    );
     return server;
   }
 
