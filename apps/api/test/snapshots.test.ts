@@ -33,6 +33,36 @@ async function markTaken(volume: Json, snapshot: Json): Promise<void> {
   await api.owner.query('UPDATE volume SET chain = $2 WHERE id = $1', [volume.id, JSON.stringify(chain)]);
 }
 
+describe("a volume's own answers to the cluster's settings of snapshots", () => {
+  test('are said at creation, changed and read', async () => {
+    const volume = await api.createVolume({ snapshotDataIntegrity: 'enabled', snapshotMaxCount: 5 });
+    const own = { snapshotDataIntegrity: 'enabled', snapshotMaxCount: 5, offlineRebuilding: 'ignored' };
+    expect(volume).toMatchObject({ ...own, integrityCheckedAt: null });
+    const patch = { snapshotMaxCount: 0, offlineRebuilding: 'enabled' };
+    expect((await api.call('PATCH', pathOf(volume), { body: patch })).body).toMatchObject({
+      ...own,
+      ...patch,
+    });
+    const read = await api.call('GET', pathOf(volume));
+    expect(read.body).toMatchObject({ ...own, ...patch });
+    expect(await api.call('PATCH', pathOf(volume), { body: { snapshotMaxCount: 1 } })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '/snapshotMaxCount' }] },
+    });
+  });
+
+  test('a schedule of the cluster is checked', async () => {
+    const path = `/clusters/${api.seed.clusterId}/settings/snapshot-data-integrity-cronjob`;
+    expect(await api.call('PUT', path, { body: { value: 'often' } })).toMatchObject({
+      status: 422,
+      body: { code: 'setting.invalid' },
+    });
+    const set = await api.call('PUT', path, { body: { value: '@weekly' } });
+    expect(set.body).toMatchObject({ value: '@weekly', definition: { type: 'cron' } });
+    await api.call('DELETE', path);
+  });
+});
+
 describe('snapshots', () => {
   test('are asked for, shown with their place in the chain, and deleted', async () => {
     const volume = await anAttachedVolume();

@@ -27,6 +27,9 @@ export const A_SPEC: VolumeSpec = {
   replicaDiskSoftAntiAffinity: 'ignored',
   replicaDiskChoice: 'ignored',
   replicaAutoBalance: 'ignored',
+  snapshotDataIntegrity: 'ignored',
+  snapshotMaxCount: 0,
+  offlineRebuilding: 'ignored',
 };
 
 type VolumeOwner = Pick<Volume, 'organizationId' | 'projectId' | 'clusterId'>;
@@ -59,6 +62,8 @@ export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume 
     fill: undefined,
     layerTask: undefined,
     recurringSnapshots: [],
+    integrityCheckedAt: undefined,
+    hashing: undefined,
     deletionRequestedAt: undefined,
     createdAt: NOON,
     version: 1,

@@ -147,7 +147,7 @@ export function commitContract(makeStore: MakeStore): void {
       parentId: asId(testId(602)),
       sizeBytes: 4096,
       checksums: [{ replicaId: REPLICA, checksum: 'ab' }],
-      hashRequest: { requestedAt: NOON, force: true, startedEpoch: 3 },
+      hashRequest: { requestedAt: NOON, force: true, automatic: true, startedEpoch: 3 },
       trouble: { message: 'busy', at: NOON },
     });
     await fixture.volume({}, [{ kind: 'snapshot.create', snapshot }]);

@@ -3,10 +3,12 @@ import type { Heartbeat, RebuildReport } from '@holdfast/core/model/agent-protoc
 import { asId, type NodeId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { LayerTask, VolumeChain } from '@holdfast/core/model/layer-task.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
+import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
 import { expect, test } from '@jest/globals';
 import {
+  A_SPEC,
   aHeartbeat,
   anEngineReport,
   aRebuild,
@@ -57,6 +59,7 @@ export function listContract(makeStore: MakeStore): void {
     ['no place', { conditions: [] }],
     ['an unobserved generation', { generation: 2 }],
     ['a deletion', { deletionRequestedAt: NOON }],
+    ['a turn to hash', { hashing: { admittedAt: NOON, isPass: true } }],
     ['a wanted attachment', { attachment: { nodeId: undefined, requestedAt: NOON } }],
     [
       'an attachment nobody wants',
@@ -78,6 +81,66 @@ export function listContract(makeStore: MakeStore): void {
   ])('a volume with %s is listed', async (_name, part) => {
     await settled(part);
     expect(await unsettled()).toEqual([VOLUME]);
+  });
+
+  test('what may be hashed is listed: what waits first, then what was checked longest ago', async () => {
+    const nodeId = await fixture.node();
+    const { clusterId } = fixture.tenant;
+    const later = new Date(NOON.getTime() + 1000);
+    const names: Record<string, string> = {};
+    const add = (name: string, part: Partial<Volume>, snapshot: Partial<Snapshot>) => {
+      const number = Object.keys(names).length + 1;
+      const id = asId<VolumeId>(testId(number));
+      names[id] = name;
+      const own = aSnapshot({ id: asId(testId(600 + number)), volumeId: id, ...snapshot });
+      const replica = aReplica({ id: asId(testId(100 + number)), volumeId: id, nodeId, diskId: DISK });
+      return settled({ id, name, state: 'attached', ...part }, [
+        { kind: 'snapshot.create', snapshot: own },
+        { kind: 'replica.create', replica, booking: undefined },
+      ]);
+    };
+    const spec = (integrity: Volume['spec']['snapshotDataIntegrity']) => ({
+      spec: { ...A_SPEC, snapshotDataIntegrity: integrity },
+    });
+    const waiting = { requestedAt: NOON, force: false, automatic: true, startedEpoch: undefined };
+    await add('new', {}, { createdAt: later });
+    await add('old', {}, {});
+    await add('checked', { integrityCheckedAt: new Date(later.getTime() + 1) }, {});
+    await add('asked', spec('enabled'), { createdAt: later, hashRequest: waiting });
+    await add('by-person', {}, { createdAt: later, hashRequest: { ...waiting, automatic: false } });
+    await add('disabled', spec('disabled'), {});
+    await add('detached', { state: 'detached' }, {});
+    await add('degraded', { robustness: 'degraded' }, {});
+    await add('no-user-snapshot', {}, { origin: 'system' });
+    await add('its-turn', { hashing: { admittedAt: NOON, isPass: false } }, {});
+    await add('purged', { layerTask: A_TASK }, { state: 'removed' });
+    await add(
+      'reverted',
+      { layerTask: { ...A_TASK, kind: 'revert', snapshotId: asId(testId(9)) } },
+      {
+        state: 'removed',
+      },
+    );
+    const view = await fixture.store.loadHashingQueue(clusterId, 10);
+    expect(view.candidates.map(({ volumeId }) => names[volumeId])).toEqual([
+      'asked',
+      'old',
+      'new',
+      'by-person',
+      'checked',
+    ]);
+    expect(view.candidates[1]).toEqual({
+      volumeId: testId(2),
+      nodeIds: [nodeId],
+      checkedAt: NOON,
+      isAsked: false,
+    });
+    expect(view.candidates[4]?.checkedAt).toEqual(new Date(later.getTime() + 1));
+    expect(view.busy.map(({ volumeId }) => names[volumeId])).toEqual(['its-turn', 'purged']);
+    expect((await fixture.store.loadHashingQueue(clusterId, 2)).candidates).toHaveLength(2);
+    await fixture.under.setSetting('snapshot-data-integrity', 'disabled');
+    const byOwn = await fixture.store.loadHashingQueue(clusterId, 10);
+    expect(byOwn.candidates.map(({ volumeId }) => names[volumeId])).toEqual(['asked']);
   });
 
   test('a volume is listed from the moment its recurring snapshot is due', async () => {
@@ -144,7 +207,7 @@ export function listContract(makeStore: MakeStore): void {
     ...[
       { state: 'creating' as const },
       { state: 'removing' as const },
-      { hashRequest: { requestedAt: NOON, force: false, startedEpoch: undefined } },
+      { hashRequest: { requestedAt: NOON, force: false, automatic: false, startedEpoch: undefined } },
     ].map((part): [string, Partial<Volume>, Change[]] => [
       `snapshot waits: ${Object.keys(part)[0]} ${part.state ?? ''}`,
       {},

@@ -12,7 +12,7 @@ export const settingSchema = z
     default: value,
     isDefault: z.boolean(),
     definition: z.object({
-      type: z.enum(['boolean', 'integer', 'number', 'enum']),
+      type: z.enum(['boolean', 'integer', 'number', 'enum', 'cron']),
       category: z.string(),
       description: z.string(),
       min: z.number().optional(),

@@ -8,6 +8,7 @@ import type {
   VolumeId,
 } from '@holdfast/core/model/ids.js';
 import { REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/core/model/volume.js';
+import { SNAPSHOT_COUNT_MAX, SNAPSHOT_COUNT_MIN } from '@holdfast/core/policy/volume-spec.js';
 import { z } from 'zod';
 import { placementExplanationSchema } from '../placements/explanation.schemas.js';
 import { dto } from '../platform/dto.js';
@@ -30,6 +31,15 @@ export const changeable = {
     .enum(['ignored', 'spread', 'pack'])
     .describe('Which disk of the chosen node: the emptiest, or the fullest that still holds it.'),
   replicaAutoBalance: z.enum(['ignored', 'disabled', 'least-effort', 'best-effort']),
+  snapshotDataIntegrity: z
+    .enum(['ignored', 'disabled', 'enabled', 'fast-check'])
+    .describe('Which of its snapshots are hashed by themselves; ignored: as the cluster says.'),
+  snapshotMaxCount: z
+    .int()
+    .min(0)
+    .max(SNAPSHOT_COUNT_MAX)
+    .describe(`From ${SNAPSHOT_COUNT_MIN}; 0: as many as the cluster says.`),
+  offlineRebuilding: override.describe('Rebuild missing copies while it is detached, too.'),
 };
 
 export const sizeSchema = z
@@ -139,6 +149,10 @@ export const volumeSchema = z
     replicaDiskSoftAntiAffinity: override,
     replicaDiskChoice: changeable.replicaDiskChoice,
     replicaAutoBalance: changeable.replicaAutoBalance,
+    snapshotDataIntegrity: changeable.snapshotDataIntegrity,
+    snapshotMaxCount: changeable.snapshotMaxCount,
+    offlineRebuilding: changeable.offlineRebuilding,
+    integrityCheckedAt: time.nullable().describe('When the periodic check of its snapshots last began.'),
     state: z.enum(['creating', 'detached', 'attaching', 'attached', 'detaching', 'deleting']),
     robustness: z.enum(['healthy', 'degraded', 'faulted', 'unknown']),
     attachedNodeId: uuid.nullable(),

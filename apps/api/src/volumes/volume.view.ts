@@ -33,6 +33,10 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     replicaDiskSoftAntiAffinity: spec.replicaDiskSoftAntiAffinity,
     replicaDiskChoice: spec.replicaDiskChoice ?? 'ignored',
     replicaAutoBalance: spec.replicaAutoBalance,
+    snapshotDataIntegrity: spec.snapshotDataIntegrity,
+    snapshotMaxCount: spec.snapshotMaxCount,
+    offlineRebuilding: spec.offlineRebuilding,
+    integrityCheckedAt: isoOrNull(volume.integrityCheckedAt),
     // What the worker does to fill it is nobody's attachment.
     state: volume.fill === undefined ? volume.state : 'creating',
     robustness: volume.robustness,

@@ -1,5 +1,10 @@
 import type { Change } from '@holdfast/core/lifecycle/changes.js';
-import type { FleetView, RebuildQueueView, VolumeView } from '@holdfast/core/lifecycle/views.js';
+import type {
+  FleetView,
+  HashingQueueView,
+  RebuildQueueView,
+  VolumeView,
+} from '@holdfast/core/lifecycle/views.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
@@ -19,6 +24,7 @@ export type {
 export type {
   EngineObservation,
   FleetView,
+  HashingQueueView,
   RebuildQueueView,
   VolumeView,
 } from '@holdfast/core/lifecycle/views.js';
@@ -52,9 +58,18 @@ export interface Store {
    */
   loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { readonly version: number }>;
   /**
+   * What hashing turns are decided from, under the same version as rebuilds. `candidates` are at most `limit` attached,
+   * healthy volumes without a turn, whose integrity is not disabled and that have a snapshot of a user: first those with an
+   * automatic hash that waits, then those whose check is the longest ago.
+   */
+  loadHashingQueue(
+    clusterId: ClusterId,
+    limit: number,
+  ): Promise<HashingQueueView & { readonly version: number }>;
+  /**
    * Ids of volumes that may need work, in id order, at most `limit` after `afterId`: every volume whose state is not
    * `attached` or `detached`, whose robustness is not `healthy`, whose Scheduled condition is not True, whose newest
-   * generation has not been observed, that is to be deleted, verified or filled, has an active rebuild or a replica whose
+   * generation has not been observed, that is to be deleted, verified or filled, has a turn to hash, has an active rebuild or a replica whose
    * intent is not `keep`, whose wanted attachment is not its state, whose engine's node is not Ready or has another boot
    * than `engineBootId`, or that is attached while no report shows its engine, or while its layers
    * are to be changed, are busy or were read in another state of its engine, or that has a recurring snapshot due at `now`.

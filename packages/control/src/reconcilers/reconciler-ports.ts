@@ -31,7 +31,7 @@ export async function agentOf({ store }: ReconcilerPorts, nodeId: NodeId): Promi
  * Commits changes of one volume under the version that was planned from: of two reconcilers with the same view, one
  * loses and plans again.
  *
- * A rebuild that starts or ends makes room for another, so the cluster is woken. The outbox would do it too; this is
+ * A rebuild or a hashing turn that starts or ends makes room for another, so the cluster is woken. The outbox would do it too; this is
  * only sooner.
  */
 export async function commitVolume(
@@ -41,10 +41,23 @@ export async function commitVolume(
 ): Promise<void> {
   const guard = { kind: 'volume' as const, volumeId: volume.id, ifVersion: volume.version };
   await store.commit(guard, changes);
-  const concernsAdmission = changes.some(
-    (change) =>
-      change.kind === 'rebuild.create' ||
-      (change.kind === 'rebuild.patch' && change.patch.state !== undefined),
-  );
+  const concernsAdmission = changes.some(isOfAdmission);
   if (concernsAdmission) await queue.wake({ kind: 'cluster', clusterId: volume.clusterId });
+}
+
+function isOfAdmission(change: Change): boolean {
+  switch (change.kind) {
+    case 'rebuild.create':
+      return true;
+    case 'rebuild.patch':
+      return change.patch.state !== undefined;
+    case 'volume.patch':
+      return Object.hasOwn(change.patch, 'hashing');
+    case 'snapshot.patch':
+      return (
+        change.patch.hashRequest?.automatic === true && change.patch.hashRequest.startedEpoch === undefined
+      );
+    default:
+      return false;
+  }
 }

@@ -134,6 +134,8 @@ function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now
     fill: input.fill,
     layerTask: undefined,
     recurringSnapshots: [],
+    integrityCheckedAt: undefined,
+    hashing: undefined,
     deletionRequestedAt: undefined,
     createdAt: now,
     version: 1,

@@ -40,5 +40,8 @@ function patchedSpec(spec: VolumeSpec, patch: VolumeSpecPatch): VolumeSpec {
     replicaDiskSoftAntiAffinity: patch.replicaDiskSoftAntiAffinity ?? spec.replicaDiskSoftAntiAffinity,
     replicaDiskChoice: patch.replicaDiskChoice ?? spec.replicaDiskChoice ?? 'ignored',
     replicaAutoBalance: patch.replicaAutoBalance ?? spec.replicaAutoBalance,
+    snapshotDataIntegrity: patch.snapshotDataIntegrity ?? spec.snapshotDataIntegrity,
+    snapshotMaxCount: patch.snapshotMaxCount ?? spec.snapshotMaxCount,
+    offlineRebuilding: patch.offlineRebuilding ?? spec.offlineRebuilding,
   };
 }

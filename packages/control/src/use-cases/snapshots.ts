@@ -87,8 +87,12 @@ export function requestHash(ports: UseCasePorts, input: SnapshotKey & { force: b
     const snapshot = requireSnapshot(view, input.snapshotId);
     assertAttached(view.volume);
     if (snapshot.state !== 'ready') throw inUse(`snapshot ${snapshot.name} is ${snapshot.state}`);
-    if (snapshot.hashRequest !== undefined) return [];
-    const hashRequest = { requestedAt: ports.clock.now(), force: input.force, startedEpoch: undefined };
+    const known = snapshot.hashRequest;
+    const isUnderWay = known !== undefined && (!known.automatic || known.startedEpoch === view.volume.epoch);
+    if (isUnderWay) return [];
+    // One that waits for its turn is done at once when somebody asks for it.
+    const force = input.force || known?.force === true;
+    const hashRequest = { requestedAt: ports.clock.now(), force, automatic: false, startedEpoch: undefined };
     const patch = { hashRequest, trouble: undefined };
     return [{ kind: 'snapshot.patch', snapshotId: snapshot.id, patch }];
   });

@@ -7,6 +7,7 @@ import { asId, type SnapshotId } from '../model/ids.js';
 import type { LayerTask, VolumeChain } from '../model/layer-task.js';
 import type { Snapshot } from '../model/snapshot.js';
 import type { Change, SnapshotPatch, VolumePatch } from './changes.js';
+import { automaticHash, integrityOf } from './plan-integrity.js';
 import { chainKey } from './plan-layer-reading.js';
 import type { VolumeView } from './views.js';
 import { volumeEvent } from './volume-facts.js';
@@ -120,10 +121,9 @@ function nextState({ state }: Snapshot, { removed }: Layer): Snapshot['state'] {
 
 const IMMEDIATE_CHECK = 'snapshot-data-integrity-immediate-check-after-snapshot-creation';
 
-function firstHash({ fleet: { settings } }: VolumeView, now: Date): SnapshotPatch {
-  const integrity = settings['snapshot-data-integrity'];
-  if (!settings[IMMEDIATE_CHECK] || integrity === 'disabled') return {};
-  return { hashRequest: { requestedAt: now, force: integrity === 'enabled', startedEpoch: undefined } };
+function firstHash(view: VolumeView, now: Date): SnapshotPatch {
+  if (!view.fleet.settings[IMMEDIATE_CHECK] || integrityOf(view) === 'disabled') return {};
+  return { hashRequest: automaticHash(view, now) };
 }
 
 /** Hashing goes on behind its answer; when the engine says nothing of it any more it has ended, one way or the other. */

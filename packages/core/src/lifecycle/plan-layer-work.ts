@@ -68,7 +68,11 @@ function isRebuilding({ rebuilds, engine }: VolumeView): boolean {
 function planHashing({ volume, snapshots }: VolumeView, now: Date): Step | undefined {
   const wanted = snapshots.filter(({ hashRequest }) => hashRequest !== undefined);
   if (wanted.some(({ hashRequest }) => hashRequest?.startedEpoch === volume.epoch)) return undefined;
-  const next = wanted.find(({ state, trouble }) => state === 'ready' && mayTry(trouble, now));
+  const mayRun = ({ hashRequest }: Snapshot) =>
+    hashRequest?.automatic !== true || volume.hashing !== undefined;
+  const next = wanted.find(
+    (snapshot) => snapshot.state === 'ready' && mayRun(snapshot) && mayTry(snapshot.trouble, now),
+  );
   if (next?.hashRequest === undefined) return undefined;
   return { kind: 'hash-snapshot', snapshotId: next.id, force: next.hashRequest.force };
 }

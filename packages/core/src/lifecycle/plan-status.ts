@@ -9,6 +9,7 @@ import { isNodeReady } from '../policy/node-conditions.js';
 import type { Change, VolumePatch } from './changes.js';
 import { attachObstacle, missingEngine } from './plan-attachment.js';
 import { planPlacementStatus } from './plan-placement-status.js';
+import { countedConditions } from './plan-snapshot-count.js';
 import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
 import { isOnReadyNode, nodeById, nodeName, volumeEvent } from './volume-facts.js';
@@ -29,13 +30,15 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
   if (volume.observedGeneration !== volume.generation) patch.observedGeneration = volume.generation;
   const placement = planPlacementStatus(view, now);
   Object.assign(patch, placement.patch);
+  const counted = countedConditions(view, patch.conditions ?? volume.conditions, now);
+  if (counted !== undefined) patch.conditions = counted.conditions;
   if (Object.keys(patch).length === 0 && placement.changes.length === 0) return undefined;
 
   const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch }, ...placement.changes];
   return {
     kind: 'commit',
     why: 'the status changed',
-    changes: [...changes, ...robustnessEvents(view, robustness, now)],
+    changes: [...changes, ...robustnessEvents(view, robustness, now), ...(counted?.changes ?? [])],
   };
 }
 

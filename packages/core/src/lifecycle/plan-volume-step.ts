@@ -12,6 +12,7 @@ import { planAttachment, planDetachment } from './plan-attachment.js';
 import { planDeletion } from './plan-deletion.js';
 import { planFill } from './plan-fill.js';
 import { planFirstCopies } from './plan-first-copies.js';
+import { planIntegrity } from './plan-integrity.js';
 import { planLayerReading } from './plan-layer-reading.js';
 import { planLayerWork } from './plan-layer-work.js';
 import { planObservation } from './plan-observation.js';
@@ -34,6 +35,7 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planVerification,
   planFill,
   planRecurringSnapshots,
+  planIntegrity,
   planLayerWork,
   planReplenishment,
   planRemoval,

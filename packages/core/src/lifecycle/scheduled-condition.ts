@@ -60,7 +60,10 @@ export function withSentence(condition: Unstamped, explanation: StoredExplanatio
 }
 
 /** Does a condition that is stored say the same, whatever sentence was put into it? */
-export function saysTheSame(stored: Unstamped | undefined, condition: Unstamped): boolean {
+export function saysTheSame(
+  stored: Pick<Condition, 'status' | 'reason' | 'message'> | undefined,
+  condition: Unstamped,
+): boolean {
   if (stored?.status !== condition.status || stored.reason !== condition.reason) return false;
   if (condition.message === '' || stored.message === '') return stored.message === condition.message;
   const [head, details] = partsOf(condition.message);

@@ -40,6 +40,23 @@ export type VolumeView = {
   readonly engine: EngineObservation | undefined;
 };
 
+/** Everything that decides which volumes may hash their snapshots by themselves. */
+export type HashingQueueView = {
+  readonly clusterId: ClusterId;
+  readonly settings: ClusterSettings;
+  /** Volumes whose copies read or move whole layers: they have a turn, are purged or are filled. */
+  readonly busy: readonly HashingVolume[];
+  readonly candidates: readonly (HashingVolume & {
+    /** Its last check; or, where that is longer ago, when the oldest of its snapshots was taken. */
+    readonly checkedAt: Date;
+    /** A snapshot waits for its first hash. */
+    readonly isAsked: boolean;
+  })[];
+};
+
+/** A volume and the nodes of its copies. */
+export type HashingVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };
+
 /** Everything rebuild admission reads. */
 export type RebuildQueueView = {
   readonly clusterId: ClusterId;

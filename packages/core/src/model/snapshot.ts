@@ -35,6 +35,8 @@ export type HashRequest = {
   requestedAt: Date;
   /** Also where nothing has changed since it was last hashed: finds what the disk did to it. */
   force: boolean;
+  /** Nobody asked for it, so it waits for the volume's turn (`HashingTurn`). */
+  automatic: boolean;
   /** The attachment whose engine was asked; another one knows nothing of it. */
   startedEpoch: number | undefined;
 };

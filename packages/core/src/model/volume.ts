@@ -14,11 +14,21 @@ export type DataLocality = 'disabled' | 'best-effort' | 'strict-local';
 export type Override = 'ignored' | 'enabled' | 'disabled';
 /** Which disk of the chosen node a replica gets: the emptiest, or the fullest that still holds it. */
 export type DiskChoice = 'spread' | 'pack';
+/** Which snapshots are hashed by themselves: none; all of them in full; those that changed since they were last hashed. */
+export type SnapshotDataIntegrity = 'disabled' | 'enabled' | 'fast-check';
+export type VolumeConditionType = 'Scheduled' | 'TooManySnapshots' | 'OfflineRebuilding';
 export type AutoBalance = 'ignored' | 'disabled' | 'least-effort' | 'best-effort';
 
 export const REPLICA_COUNT_MIN = 1;
 /** Longhorn's bound; more copies cost bandwidth on every write and buy nothing (behaviour notes 2.12). */
 export const REPLICA_COUNT_MAX = 20;
+
+/** Hashing that nobody asked for waits for its turn: only so many volumes on a node may read whole layers at once. */
+export type HashingTurn = {
+  admittedAt: Date;
+  /** The periodic check of all snapshots is due; else only those that wait for their first. */
+  isPass: boolean;
+};
 
 /** What people want of a volume. `generation` grows with each change of it. */
 export type VolumeSpec = {
@@ -34,6 +44,10 @@ export type VolumeSpec = {
   /** `ignored`, or absent in a volume of an older version: the cluster's setting decides. */
   replicaDiskChoice?: 'ignored' | DiskChoice;
   replicaAutoBalance: AutoBalance;
+  snapshotDataIntegrity: 'ignored' | SnapshotDataIntegrity;
+  /** User snapshots it may have; 0: the cluster's setting decides. */
+  snapshotMaxCount: number;
+  offlineRebuilding: Override;
 };
 
 /** Who wants the volume attached. `nodeId` undefined: on any node that holds a copy. */
@@ -102,7 +116,7 @@ export type Volume = {
   /** Set at entry into `degraded`, cleared on leaving it. */
   lastDegradedAt: Date | undefined;
   attention: Attention | undefined;
-  conditions: readonly Condition<'Scheduled'>[];
+  conditions: readonly Condition<VolumeConditionType>[];
   /** Why a missing copy has no place, where there is no replica yet that could hold it. */
   explanation: StoredExplanation | undefined;
   /** Of the fullest copy: bytes of blocks that hold data. */
@@ -116,6 +130,10 @@ export type Volume = {
   layerTask: LayerTask | undefined;
   /** In the order of their names. */
   recurringSnapshots: readonly RecurringSnapshot[];
+  /** When its snapshots' periodic check was last begun. */
+  integrityCheckedAt: Date | undefined;
+  /** It may hash snapshots by itself now. */
+  hashing: HashingTurn | undefined;
   deletionRequestedAt: Date | undefined;
   createdAt: Date;
   /** For optimistic concurrency: every change of the row bumps it. */

@@ -17,8 +17,9 @@ export type SnapshotDecision =
 const ALLOWED: SnapshotDecision = { kind: 'allow' };
 
 /** User snapshots that a volume may have, deleted ones counted until they are purged. */
-export function snapshotsMax({ fleet }: Pick<VolumeView, 'fleet'>): number {
-  return Math.min(USER_SNAPSHOTS_MAX, fleet.settings['snapshot-max-count']);
+export function snapshotsMax({ volume, fleet }: Pick<VolumeView, 'volume' | 'fleet'>): number {
+  const { snapshotMaxCount: own } = volume.spec;
+  return Math.min(USER_SNAPSHOTS_MAX, own === 0 ? fleet.settings['snapshot-max-count'] : own);
 }
 
 export function decideSnapshot(view: VolumeView, name: string): SnapshotDecision {

@@ -24,11 +24,17 @@ export type VolumeSpecInput = {
   replicaDiskSoftAntiAffinity?: Override | undefined;
   replicaDiskChoice?: VolumeSpec['replicaDiskChoice'] | undefined;
   replicaAutoBalance?: AutoBalance | undefined;
+  snapshotDataIntegrity?: VolumeSpec['snapshotDataIntegrity'] | undefined;
+  snapshotMaxCount?: number | undefined;
+  offlineRebuilding?: Override | undefined;
 };
 
 /** Tags per selector: more would be a mistake, and each is compared on every candidate. */
 const SELECTOR_TAGS_MAX = 32;
 const TAG_LENGTH_MAX = 128;
+/** Longhorn's bounds; of 250 only 239 are ever taken (`USER_SNAPSHOTS_MAX`). */
+export const SNAPSHOT_COUNT_MIN = 2;
+export const SNAPSHOT_COUNT_MAX = 250;
 /** A DNS label with dots inside: the name ends up in export names, file names and URLs. */
 const VOLUME_NAME = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
 
@@ -54,6 +60,9 @@ export function resolveVolumeSpec(
     replicaDiskSoftAntiAffinity: input.replicaDiskSoftAntiAffinity ?? 'ignored',
     replicaDiskChoice: input.replicaDiskChoice ?? 'ignored',
     replicaAutoBalance: input.replicaAutoBalance ?? 'ignored',
+    snapshotDataIntegrity: input.snapshotDataIntegrity ?? 'ignored',
+    snapshotMaxCount: input.snapshotMaxCount ?? 0,
+    offlineRebuilding: input.offlineRebuilding ?? 'ignored',
   };
   const nameProblems = VOLUME_NAME.test(name)
     ? []
@@ -84,6 +93,7 @@ function volumeSpecProblems(spec: VolumeSpec): FaultItem[] {
     ...replicaCountProblems(spec),
     ...selectorProblems('nodeSelector', spec.nodeSelector),
     ...selectorProblems('diskSelector', spec.diskSelector),
+    ...snapshotCountProblems(spec),
   ];
 }
 
@@ -108,6 +118,13 @@ function replicaCountProblems({ numberOfReplicas, dataLocality }: VolumeSpec): F
     return [{ pointer, detail: 'must be 1 with data locality strict-local' }];
   }
   return [];
+}
+
+function snapshotCountProblems({ snapshotMaxCount: max }: VolumeSpec): FaultItem[] {
+  if (max === 0 || (Number.isInteger(max) && max >= SNAPSHOT_COUNT_MIN && max <= SNAPSHOT_COUNT_MAX))
+    return [];
+  const detail = `must be from ${SNAPSHOT_COUNT_MIN} to ${SNAPSHOT_COUNT_MAX}, or 0 for the cluster's setting`;
+  return [{ pointer: '/snapshotMaxCount', detail }];
 }
 
 function selectorProblems(field: string, tags: readonly string[]): FaultItem[] {

@@ -7,7 +7,9 @@ type BooleanSetting = Common & { type: 'boolean'; default: boolean };
 type IntegerSetting = Common & { type: 'integer'; default: number; min: number; max: number; unit?: string };
 type NumberSetting = Common & { type: 'number'; default: number; min: number; max: number };
 type EnumSetting = Common & { type: 'enum'; default: string; options: readonly string[] };
-export type SettingDefinition = BooleanSetting | IntegerSetting | NumberSetting | EnumSetting;
+/** A schedule, see `model/cron.ts`. */
+type CronSetting = Common & { type: 'cron'; default: string };
+export type SettingDefinition = BooleanSetting | IntegerSetting | NumberSetting | EnumSetting | CronSetting;
 
 /** A year: longer waits are a typing error. */
 const SECONDS_MAX = 365 * 24 * 3600;
@@ -186,6 +188,38 @@ export const SETTINGS = {
     category: 'snapshot',
     description: 'Hash a user snapshot as soon as it has been taken.',
   },
+  'snapshot-data-integrity-cronjob': {
+    type: 'cron',
+    default: '0 0 */7 * *',
+    category: 'snapshot',
+    description:
+      'When the user snapshots of attached volumes are hashed again, in UTC. The default is days 1, 8, 15, 22 and 29.',
+  },
+  'snapshot-heavy-task-concurrent-limit': {
+    type: 'integer',
+    default: 5,
+    min: 0,
+    max: 1_000,
+    category: 'snapshot',
+    description:
+      'Volumes with a copy on a node that may hash by themselves, purge or be filled at once: hashing by itself waits for its turn. 0 is no limit.',
+  },
+  'snapshot-count-warning-threshold': {
+    type: 'integer',
+    default: 100,
+    min: 2,
+    max: 250,
+    category: 'snapshot',
+    description:
+      'Layers from which on a volume shows TooManySnapshots; fewer where it may have fewer snapshots.',
+  },
+  'offline-replica-rebuilding': {
+    type: 'boolean',
+    default: false,
+    category: 'rebuild',
+    description:
+      'Attach a detached, degraded volume without an address, rebuild what is missing, and detach it again.',
+  },
   'snapshot-max-count': {
     type: 'integer',
     default: 250,
@@ -262,7 +296,9 @@ type ValueOf<D extends SettingDefinition> = D extends { type: 'boolean' }
   ? boolean
   : D extends { type: 'enum'; options: readonly (infer Option)[] }
     ? Option
-    : number;
+    : D extends { type: 'cron' }
+      ? string
+      : number;
 
 /** The effective value of every setting of one cluster. */
 export type ClusterSettings = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };

@@ -1,3 +1,4 @@
+import { cronProblem } from '../model/cron.js';
 import { StorageFault } from '../model/faults.js';
 import { type ClusterSettings, SETTINGS, type SettingDefinition, type SettingName } from './definitions.js';
 
@@ -45,7 +46,7 @@ export function effectiveSettings(overrides: Readonly<Record<string, unknown>>):
 
 function fromText(definition: SettingDefinition, text: string): unknown {
   if (definition.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
-  if (definition.type === 'enum') return text;
+  if (definition.type === 'enum' || definition.type === 'cron') return text;
   return /^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text;
 }
 
@@ -57,6 +58,8 @@ function problemWith(definition: SettingDefinition, value: unknown): string | un
       return definition.options.some((option) => option === value)
         ? undefined
         : `must be one of ${definition.options.join(', ')}`;
+    case 'cron':
+      return typeof value === 'string' ? cronProblem(value) : 'must be a schedule';
     case 'integer':
       return Number.isInteger(value) && inBounds(definition, Number(value))
         ? undefined

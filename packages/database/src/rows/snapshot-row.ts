@@ -55,8 +55,9 @@ export function readSnapshot(row: SnapshotRow): Snapshot {
   };
 }
 
-function readHashRequest({ requestedAt, force, startedEpoch }: Stored<HashRequest>): HashRequest {
-  return { requestedAt: new Date(requestedAt), force, startedEpoch };
+function readHashRequest({ requestedAt, force, automatic, startedEpoch }: Stored<HashRequest>): HashRequest {
+  // The version before had no automatic ones that wait: all of its are done at once.
+  return { requestedAt: new Date(requestedAt), force, automatic: automatic === true, startedEpoch };
 }
 
 export function readTrouble(stored: Stored<Trouble> | null | undefined): Trouble | undefined {

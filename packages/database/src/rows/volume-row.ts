@@ -6,7 +6,9 @@ import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.
 import type {
   AttachmentRequest,
   Attention,
+  HashingTurn,
   Volume,
+  VolumeConditionType,
   VolumeEndpoint,
   VolumeSpec,
   VolumeVerification,
@@ -40,6 +42,9 @@ export const VOLUMES: Table<Volume> = {
     specColumn('replicaZoneSoftAntiAffinity', 'replica_zone_soft_anti_affinity'),
     specColumn('replicaDiskSoftAntiAffinity', 'replica_disk_soft_anti_affinity'),
     specColumn('replicaAutoBalance', 'replica_auto_balance'),
+    specColumn('snapshotDataIntegrity', 'snapshot_data_integrity'),
+    specColumn('snapshotMaxCount', 'snapshot_max_count'),
+    specColumn('offlineRebuilding', 'offline_rebuilding'),
     column('spec', 'replica_disk_choice', ({ replicaDiskChoice }) => replicaDiskChoice ?? 'ignored'),
     column('generation', 'generation'),
     column('observedGeneration', 'observed_generation'),
@@ -64,6 +69,8 @@ export const VOLUMES: Table<Volume> = {
     column('layerTask', 'layer_task', asJson),
     column('recurringSnapshots', 'recurring_snapshots', asJson),
     column('recurringSnapshots', 'recurring_due_at', earliestDue),
+    column('integrityCheckedAt', 'integrity_checked_at'),
+    column('hashing', 'hashing', asJson),
     column('deletionRequestedAt', 'deletion_requested_at'),
     column('createdAt', 'created_at'),
   ],
@@ -87,6 +94,9 @@ export type VolumeRow = {
   replica_disk_soft_anti_affinity: VolumeSpec['replicaDiskSoftAntiAffinity'];
   replica_auto_balance: VolumeSpec['replicaAutoBalance'];
   replica_disk_choice: NonNullable<VolumeSpec['replicaDiskChoice']>;
+  snapshot_data_integrity: VolumeSpec['snapshotDataIntegrity'];
+  snapshot_max_count: number;
+  offline_rebuilding: VolumeSpec['offlineRebuilding'];
   generation: number;
   observed_generation: number;
   state: Volume['state'];
@@ -101,7 +111,7 @@ export type VolumeRow = {
   record: CopyRecord | null;
   last_degraded_at: Date | null;
   attention: Stored<Attention> | null;
-  conditions: StoredCondition<'Scheduled'>[];
+  conditions: StoredCondition<VolumeConditionType>[];
   explanation: StoredExplanation | null;
   written_bytes: number;
   verification: Stored<VolumeVerification> | null;
@@ -109,6 +119,8 @@ export type VolumeRow = {
   fill: Stored<VolumeFill> | null;
   layer_task: Stored<LayerTask> | null;
   recurring_snapshots: readonly Stored<RecurringSnapshot>[];
+  integrity_checked_at: Date | null;
+  hashing: Stored<HashingTurn> | null;
   deletion_requested_at: Date | null;
   created_at: Date;
   version: number;
@@ -144,6 +156,8 @@ export function readVolume(row: VolumeRow): Volume {
     fill: row.fill === null ? undefined : readFill(row.fill),
     layerTask: row.layer_task === null ? undefined : readTask(row.layer_task),
     recurringSnapshots: row.recurring_snapshots.map(readRecurring),
+    integrityCheckedAt: orUndefined(row.integrity_checked_at),
+    hashing: row.hashing === null ? undefined : readTurn(row.hashing),
     deletionRequestedAt: orUndefined(row.deletion_requested_at),
     createdAt: row.created_at,
     version: row.version,
@@ -163,6 +177,9 @@ function readSpec(row: VolumeRow): VolumeSpec {
     replicaDiskSoftAntiAffinity: row.replica_disk_soft_anti_affinity,
     replicaAutoBalance: row.replica_auto_balance,
     replicaDiskChoice: row.replica_disk_choice,
+    snapshotDataIntegrity: row.snapshot_data_integrity,
+    snapshotMaxCount: row.snapshot_max_count,
+    offlineRebuilding: row.offline_rebuilding,
   };
 }
 
@@ -195,6 +212,10 @@ function readTask(stored: Stored<LayerTask>): LayerTask {
   // As above; the kind and what belongs to it are stored together.
   const task = rest as unknown as LayerTask;
   return { ...task, requestedAt: new Date(requestedAt), startedEpoch, trouble: readTrouble(trouble) };
+}
+
+function readTurn({ admittedAt, isPass }: Stored<HashingTurn>): HashingTurn {
+  return { admittedAt: new Date(admittedAt), isPass };
 }
 
 function readFill({ requestedAt, startedEpoch, trouble, ...ids }: Stored<VolumeFill>): VolumeFill {

@@ -23,6 +23,7 @@ export async function listUnsettledVolumes(
        OR v.deletion_requested_at IS NOT NULL
        OR v.verification->>'state' = 'running'
        OR v.fill IS NOT NULL
+       OR v.hashing IS NOT NULL
        OR v.recurring_due_at <= $3
        OR (v.attachment IS NOT NULL) <> (v.state = 'attached')
        OR v.attachment->>'nodeId' <> v.attached_node_id::text

@@ -109,7 +109,7 @@ type ClusterSettingsRow = {
   overrides: Record<string, unknown>;
 };
 
-async function loadSettings(
+export async function loadSettings(
   sql: Sql,
   clusterId: ClusterId,
 ): Promise<{ settings: ClusterSettings; settingsVersion: number; rebuildQueueVersion: number }> {

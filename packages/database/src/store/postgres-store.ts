@@ -3,6 +3,7 @@ import type {
   Change,
   CommitGuard,
   FleetView,
+  HashingQueueView,
   RebuildQueueView,
   Store,
   VolumeView,
@@ -18,6 +19,7 @@ import { confirmRecord } from './confirm-record.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
 import { listUnsettledVolumes, listVolumesOfNode } from './list-volumes.js';
+import { loadHashingQueueView } from './load-hashing-queue.js';
 import { loadFleetView, loadRebuildQueueView, loadVolumeView } from './load-views.js';
 import { Touched, writeOutbox } from './touched.js';
 
@@ -46,6 +48,13 @@ export class PostgresStore implements Store {
 
   loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { readonly version: number }> {
     return snapshot(this.scope, (sql) => loadRebuildQueueView(sql, clusterId));
+  }
+
+  loadHashingQueue(
+    clusterId: ClusterId,
+    limit: number,
+  ): Promise<HashingQueueView & { readonly version: number }> {
+    return snapshot(this.scope, (sql) => loadHashingQueueView(sql, clusterId, limit));
   }
 
   listUnsettledVolumes(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {

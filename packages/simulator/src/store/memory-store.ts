@@ -9,6 +9,7 @@ import type {
   Change,
   CommitGuard,
   FleetView,
+  HashingQueueView,
   RebuildQueueView,
   Store,
   VolumeView,
@@ -30,6 +31,7 @@ import {
   type SettingValue,
 } from '@holdfast/core/settings/effective.js';
 import { applyChange, takeGuard } from './apply-change.js';
+import { hashingQueue } from './hashing-queue.js';
 import { storeHeartbeat } from './heartbeat.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { type ClusterRow, Tables, Transaction } from './tables.js';
@@ -144,6 +146,14 @@ export class MemoryStore implements Store {
     };
   }
 
+  async loadHashingQueue(
+    clusterId: ClusterId,
+    limit: number,
+  ): Promise<HashingQueueView & { version: number }> {
+    const { settings, rebuildQueueVersion: version } = this.clusterRow(clusterId);
+    return { clusterId, settings, ...hashingQueue(this.tables, clusterId, settings, limit), version };
+  }
+
   /** See `Store.loadRebuildQueue`. */
   private mayStillRun({ id, volumeId, state, epoch, finishedAt }: Rebuild): boolean {
     const volume = this.tables.volumes.get(volumeId);
@@ -198,6 +208,7 @@ export class MemoryStore implements Store {
       volume.deletionRequestedAt !== undefined ||
       volume.verification?.state === 'running' ||
       volume.fill !== undefined ||
+      volume.hashing !== undefined ||
       volume.recurringSnapshots.some(({ nextRunAt }) => nextRunAt.getTime() <= now.getTime()) ||
       (volume.attachment !== undefined) !== (volume.state === 'attached') ||
       (wantedNode !== undefined &&

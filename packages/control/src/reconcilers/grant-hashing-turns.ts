@@ -1,0 +1,29 @@
+import { planHashingTurns } from '@holdfast/core/lifecycle/plan-hashing-turns.js';
+import { isFault } from '@holdfast/core/model/faults.js';
+import type { ClusterId } from '@holdfast/core/model/ids.js';
+import type { Change } from '../ports/store.js';
+import type { ReconcilerPorts } from './reconciler-ports.js';
+
+/** Volumes looked at in one run; the next run, at most a sweep later, sees those behind them. */
+const CANDIDATES_MAX = 100;
+/** Who admits rebuilds at the same moment holds the same version; a few tries get past that. */
+const ATTEMPTS_MAX = 5;
+
+/** Lets volumes hash their snapshots by themselves, as many as the limit allows: of two that count at once, one loses. */
+export async function grantHashingTurns(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const view = await ports.store.loadHashingQueue(clusterId, CANDIDATES_MAX);
+    const admittedAt = ports.clock.now();
+    const changes = planHashingTurns(view, admittedAt).map(({ volumeId, isPass }): Change => {
+      return { kind: 'volume.patch', volumeId, patch: { hashing: { admittedAt, isPass } } };
+    });
+    if (changes.length === 0) return;
+    try {
+      // The outbox of this commit wakes the volumes.
+      await ports.store.commit({ kind: 'rebuild-queue', clusterId, ifVersion: view.version }, changes);
+      return;
+    } catch (error) {
+      if (!isFault(error, 'store.conflict')) throw error;
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * What a volume does with its turn to hash snapshots by itself: it asks for all of them when its periodic check is due,
+ * and gives the turn back when none is left that nobody asked for.
+ *
+ * The turn is granted per cluster (`plan-hashing-turns.ts`). One that is lost with its attachment is given back, and what
+ * was asked for waits for the next turn.
+ */
+import type { HashRequest, Snapshot } from '../model/snapshot.js';
+import type { SnapshotDataIntegrity } from '../model/volume.js';
+import type { Change, VolumePatch } from './changes.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { volumeEvent } from './volume-facts.js';
+
+/** Longhorn's bound too. A copy that is that slow, or an engine that refuses all day, must not keep others waiting. */
+const TURN_MS_MAX = 24 * 3600 * 1000;
+
+/** The volume's own answer, or else its cluster's. */
+export function integrityOf({ volume, fleet }: Pick<VolumeView, 'volume' | 'fleet'>): SnapshotDataIntegrity {
+  const { snapshotDataIntegrity: own } = volume.spec;
+  return own === 'ignored' ? fleet.settings['snapshot-data-integrity'] : own;
+}
+
+export function automaticHash(view: Pick<VolumeView, 'volume' | 'fleet'>, now: Date): HashRequest {
+  const force = integrityOf(view) === 'enabled';
+  return { requestedAt: now, force, automatic: true, startedEpoch: undefined };
+}
+
+export function planIntegrity(view: VolumeView, now: Date): Step | undefined {
+  const { volume, snapshots } = view;
+  const { hashing } = volume;
+  if (hashing === undefined) return undefined;
+  if (volume.state !== 'attached')
+    return commit(view, 'it is not attached any more', { hashing: undefined }, []);
+  if (now.getTime() - hashing.admittedAt.getTime() > TURN_MS_MAX) return planGivingUp(view, now);
+
+  const isBegun = (volume.integrityCheckedAt?.getTime() ?? 0) >= hashing.admittedAt.getTime();
+  if (hashing.isPass && !isBegun) {
+    const patch = { integrityCheckedAt: hashing.admittedAt };
+    return commit(view, 'its snapshots are to be checked', patch, requests(view, now));
+  }
+  if (snapshots.some(isAutomatic)) return undefined;
+  return commit(view, 'its snapshots are hashed', { hashing: undefined }, []);
+}
+
+function requests(view: VolumeView, now: Date): Change[] {
+  if (integrityOf(view) === 'disabled') return [];
+  return view.snapshots
+    .filter(({ origin, state, hashRequest }) => origin === 'user' && state === 'ready' && !hashRequest)
+    .map(({ id }) => {
+      const patch = { hashRequest: automaticHash(view, now), trouble: undefined };
+      return { kind: 'snapshot.patch', snapshotId: id, patch };
+    });
+}
+
+function planGivingUp(view: VolumeView, now: Date): Step {
+  const left = view.snapshots.filter(isAutomatic);
+  const message = `${left.length} snapshots of volume ${view.volume.name} could not be hashed within a day`;
+  const event = volumeEvent(view, now, { type: 'SnapshotCheckFailed', severity: 'warning', message });
+  return commit(view, message, { hashing: undefined }, [
+    ...left.map(({ id }): Change => {
+      return { kind: 'snapshot.patch', snapshotId: id, patch: { hashRequest: undefined } };
+    }),
+    ...(left.length === 0 ? [] : [{ kind: 'event' as const, event }]),
+  ]);
+}
+
+function isAutomatic({ hashRequest }: Snapshot): boolean {
+  return hashRequest?.automatic === true;
+}
+
+function commit({ volume }: VolumeView, why: string, patch: VolumePatch, further: readonly Change[]): Step {
+  return { kind: 'commit', why, changes: [{ kind: 'volume.patch', volumeId: volume.id, patch }, ...further] };
+}
