@@ -24,6 +24,8 @@ export const RULES = [
   'an attach heeds what Postgres has recorded',
   'copies outside the highest record are stale',
   'a flush is acknowledged when all copies have flushed',
+  'a flush waits until copies that lost something are equal to the others',
+  'a copy that was opened unequal has not kept what was acknowledged',
   'regions are marked before they are written',
   'copies are made equal after an unclean stop',
   'reads come from one copy until the copies are equal',
@@ -43,7 +45,7 @@ type Copy = {
   value: number;
   flushed: number;
   isMarked: boolean;
-  /** The first epoch at which its process has held it; 0 when no engine has opened it since it started. */
+  /** The epoch since which its process has held it with nothing missing; 0 where something may be missing. */
   heldSince: number;
 };
 
@@ -56,6 +58,8 @@ type Engine = {
   readable: number[];
   /** Gets writes, is not read from: being rebuilt. */
   target: number | null;
+  /** The target has all that the others have. */
+  isCopied: boolean;
   isPromoting: boolean;
   durable: CopyRecord;
   attempted: CopyRecord[];
@@ -65,6 +69,8 @@ type Engine = {
   flush: { value: number; has: number[] } | null;
   /** Reads come from this one, until all are equal. */
   source: number | null;
+  /** Its copies have what was acknowledged before it began, so that a flush of them covers that too. */
+  hasOlder: boolean;
 };
 
 export type State = {
@@ -208,10 +214,13 @@ class Protocol implements Model<State> {
       yield act(`opens copy ${names[copy]}`, (s, e) => {
         const opened = at(s.copies, copy);
         opened.epoch = e.epoch;
-        if (opened.heldSince === 0) opened.heldSince = e.epoch;
-        const isKept = opened.record !== null && opened.heldSince <= opened.record.epoch;
+        const mayMiss =
+          opened.isMarked && this.holds('a copy that was opened unequal has not kept what was acknowledged');
+        if (opened.heldSince === 0 && !mayMiss) opened.heldSince = e.epoch;
+        const { heldSince, record } = opened;
+        const isKept = record !== null && heldSince !== 0 && heldSince <= record.epoch;
         e.connected.push(copy);
-        e.found.push([copy, opened.record, isKept, opened.isMarked]);
+        e.found.push([copy, record, isKept, opened.isMarked]);
       });
     }
     const decision = this.decide(state, engine);
@@ -228,6 +237,7 @@ class Protocol implements Model<State> {
       if (isUnclean && this.holds('copies are made equal after an unclean stop')) {
         e.source = (facts.find(([, , isKept]) => isKept) ?? facts[0])?.[0] ?? null;
       }
+      e.hasOlder = facts.every(([, , isKept]) => isKept);
       e.found = [];
       e.durable = this.nextRecord(e);
       e.attempted = [e.durable];
@@ -354,11 +364,15 @@ class Protocol implements Model<State> {
   private *flushing(state: State, engine: Engine, act: Act): Iterable<Step<State>> {
     const { flush } = engine;
     if (flush === null) {
-      // What an older engine acknowledged is promised only once the copies are equal.
-      const own = at(state.writers, state.acknowledged) === engine.epoch || engine.source === null;
-      if (!own || state.acknowledged <= state.flushed) return;
-      yield act('sends a flush', (s, e) => {
-        e.flush = { value: s.acknowledged, has: [] };
+      const covers = engine.source === null || engine.hasOlder;
+      if (!covers && this.holds('a flush waits until copies that lost something are equal to the others'))
+        return;
+      // What was acknowledged, never flushed and lost with the process of a copy is promised by nobody: it is not read.
+      const read = this.readers(engine).map((copy) => at(state.copies, copy).value);
+      const value = Math.min(state.acknowledged, ...read);
+      if (value <= state.flushed) return;
+      yield act('sends a flush', (_, e) => {
+        e.flush = { value, has: [] };
       });
       return;
     }
@@ -401,8 +415,9 @@ class Protocol implements Model<State> {
     if (source !== null || !isQuiet || !this.isSettled(engine)) return;
     for (const copy of engine.readable) {
       if (!this.reaches(state, engine, copy) || !at(state.copies, copy).isMarked) continue;
-      yield act(`settles copy ${names[copy]}`, (s) => {
+      yield act(`settles copy ${names[copy]}`, (s, e) => {
         const settled = at(s.copies, copy);
+        if (settled.heldSince === 0) settled.heldSince = e.epoch;
         settled.flushed = settled.value;
         settled.isMarked = false;
       });
@@ -414,6 +429,17 @@ class Protocol implements Model<State> {
     const { target } = engine;
     if (target !== null) {
       if (engine.isPromoting) return;
+      if (!engine.isCopied) {
+        if (!this.reaches(state, engine, target)) return;
+        yield act(`copies all to copy ${names[target]}`, (s, e) => {
+          const filled = at(s.copies, target);
+          filled.value = at(s.copies, e.readable[0] ?? 0).value;
+          filled.flushed = filled.value;
+          filled.heldSince ||= e.epoch;
+          e.isCopied = true;
+        });
+        return;
+      }
       yield act(`promotes copy ${names[target]}`, (_, e) => {
         e.isPromoting = true;
         if (this.holds('a rebuilt copy joins by a record before it is read')) return;
@@ -428,13 +454,12 @@ class Protocol implements Model<State> {
       if (engine.readable.includes(copy) || !isUp || epoch > engine.epoch) continue;
       yield act(`prepares copy ${names[copy]} for a rebuild`, (s, e) => {
         const prepared = at(s.copies, copy);
-        const [from] = e.readable;
         prepared.epoch = e.epoch;
-        if (prepared.heldSince === 0) prepared.heldSince = e.epoch;
         if (this.holds('a target of a rebuild is no member until it has all')) prepared.record = null;
-        else prepared.record = e.durable;
-        prepared.value = at(s.copies, from ?? 0).value;
-        prepared.flushed = prepared.value;
+        // Wiped, at worst.
+        prepared.value = 0;
+        prepared.flushed = 0;
+        e.isCopied = false;
         if (!e.connected.includes(copy)) e.connected = [...e.connected, copy].sort();
         e.target = copy;
       });
@@ -533,6 +558,7 @@ function newEngine(epoch: number, known: CopyRecord): Engine {
     found: [],
     readable: [],
     target: null,
+    isCopied: false,
     isPromoting: false,
     durable: known,
     attempted: [],
@@ -541,6 +567,7 @@ function newEngine(epoch: number, known: CopyRecord): Engine {
     write: null,
     flush: null,
     source: null,
+    hasOlder: true,
   };
 }
 

@@ -75,6 +75,22 @@ export function walk<State>(
   return { states, depth: stepsMax, isComplete: false, trace: [] };
 }
 
+/** Takes the named steps, as far as there are such: for a way that chance finds too seldom. */
+export function follow<State>(model: Model<State>, labels: readonly string[]): Found {
+  const trace: string[] = [];
+  let state = model.initial;
+  for (const wanted of labels) {
+    const taken = [...model.next(state)].find(({ label }) => label === wanted);
+    if (taken === undefined) break;
+    state = taken.state;
+    trace.push(wanted);
+    const violation = model.violation(state);
+    if (violation !== undefined)
+      return { states: trace.length, depth: trace.length, isComplete: false, violation, trace };
+  }
+  return { states: trace.length, depth: trace.length, isComplete: true, trace };
+}
+
 function traceTo(visited: readonly Visited[], index: number): string[] {
   const trace: string[] = [];
   for (let at = index; at > 0; ) {

@@ -49,7 +49,7 @@ export class Replica {
   private saving: Promise<void> = Promise.resolve();
   /** Grows when an engine begins anew with this copy: what came on an earlier connection counts no more. */
   private currentLease = 0;
-  /** The first epoch at which this very process has opened the copy. */
+  /** The epoch since which this very process has held the copy with nothing missing of what was acknowledged. */
   private heldSinceEpoch: number | undefined;
 
   private constructor(
@@ -184,7 +184,8 @@ export class Replica {
   async fence(epoch: number): Promise<void> {
     if (epoch < this.meta.epoch) throw staleEpoch(epoch, this.meta.epoch);
     if (epoch > this.meta.epoch) await this.gate.alone(() => this.save({ epoch }));
-    this.heldSinceEpoch ??= epoch;
+    // One that is marked may lack what another process of it had and no flush had covered.
+    if (this.isClean) this.heldSinceEpoch ??= epoch;
   }
 
   get lease(): number {
@@ -205,6 +206,8 @@ export class Replica {
   async storeRecord(record: CopyRecord): Promise<void> {
     const { record: stored } = this.meta;
     if (stored !== null && compareRecords(record, stored) < 0) throw staleEpoch(record.epoch, stored.epoch);
+    // The end of a rebuild: it has all that the others have.
+    if (this.meta.rebuildId !== null) this.heldSinceEpoch ??= record.epoch;
     await this.save({ record, rebuildId: null });
   }
 
@@ -298,6 +301,7 @@ export class Replica {
     await this.gate.alone(async () => {
       await this.flush();
       await this.intent.clear();
+      this.heldSinceEpoch ??= this.meta.epoch;
     });
   }
 
