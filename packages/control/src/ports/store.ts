@@ -44,7 +44,10 @@ export type CommitGuard =
  * Each commit also writes an outbox row for every volume and cluster it touched, in the same transaction; the relay
  * turns those into wake-ups.
  *
- * @throws StorageFault `store.conflict` when a guard no longer holds, a booking does not fit any more, or the
+ * A commit that creates a volume with a `fill` counts the source volume up.
+ *
+ * @throws StorageFault `snapshot.in_use` when what a new volume is to be filled from is not there any more;
+ *   `store.conflict` when a guard no longer holds, a booking does not fit any more, or the
  *   database saw a serialisation conflict: reload and decide again. `store.unavailable` when it can't be reached.
  */
 export interface Store {
