@@ -231,7 +231,9 @@ export function listContract(makeStore: MakeStore): void {
   test('a volume that is being filled is listed, and its source knows of it', async () => {
     const source = asId<VolumeId>(testId(2));
     const snapshotId = asId<SnapshotId>(testId(601));
-    await settled({ id: source, name: 'source' });
+    await settled({ id: source, name: 'source' }, [
+      { kind: 'snapshot.create', snapshot: aSnapshot({ id: snapshotId, volumeId: source }) },
+    ]);
     const started = { startedEpoch: undefined, trouble: undefined, requestedAt: NOON };
     await settled({ fill: { sourceVolumeId: source, snapshotId, ...started } });
     expect(await unsettled()).toEqual([VOLUME]);
