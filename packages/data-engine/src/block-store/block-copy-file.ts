@@ -86,7 +86,7 @@ export class BlockCopyFile implements CopyFile {
     return this.during(async () => {
       await this.changing();
       for (const part of partsOf(position, lengthBytes)) {
-        if (this.map.get(part.index) === undefined) await this.take(part.index, false);
+        if (this.map.get(part.index) === undefined) await this.take(part.index);
       }
       await Promise.all(
         this.runs(position, lengthBytes).map(({ at, lengthBytes: length, diskOffset }) => {
@@ -106,9 +106,7 @@ export class BlockCopyFile implements CopyFile {
         const isWhole =
           from === 0 && (to === CLUSTER_BYTES || index * CLUSTER_BYTES + to >= this.stored.sizeBytes);
         if (isWhole && mayPunch) this.free(index);
-        // What is only zeros in part has to be told from what nobody has written there.
-        else if (cluster === undefined) await this.take(index, true);
-        else await this.blank(cluster, from, to);
+        else await this.blank(cluster ?? (await this.take(index)), from, to);
       }
     });
   }
@@ -217,10 +215,10 @@ export class BlockCopyFile implements CopyFile {
     this.isStamped = true;
   }
 
-  private take(index: number, isBlank: boolean): Promise<number> {
+  private take(index: number): Promise<number> {
     let taking = this.taking.get(index);
     if (taking === undefined) {
-      taking = this.takeCluster(index, isBlank).finally(() => this.taking.delete(index));
+      taking = this.takeCluster(index).finally(() => this.taking.delete(index));
       this.taking.set(index, taking);
     }
     return taking;
@@ -230,11 +228,11 @@ export class BlockCopyFile implements CopyFile {
    * Where anything is held that reads as zeros, and in a file that reads as zeros where nothing was written, the new
    * cluster is blanked first, durably before the map names it.
    */
-  private async takeCluster(index: number, isBlank: boolean): Promise<number> {
+  private async takeCluster(index: number): Promise<number> {
     const { space } = this.owner;
     await this.describePart(index);
     const cluster = await space.data();
-    if (isBlank || this.mustBeBlank(index)) {
+    if (this.mustBeBlank(index)) {
       try {
         await this.blank(cluster, 0, CLUSTER_BYTES);
       } catch (error) {

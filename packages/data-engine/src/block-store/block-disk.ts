@@ -113,8 +113,8 @@ export class BlockDisk {
   }
 
   /** Lets go of all locks, as a process does that has died. */
-  async abandon(): Promise<void> {
-    await closeFile(this.lockFd);
+  abandon(): void {
+    this.locks.abandon();
   }
 
   async close(): Promise<void> {

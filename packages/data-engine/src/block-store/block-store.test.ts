@@ -175,6 +175,19 @@ describe('a file on a block disk', () => {
     },
   );
 
+  test('takes one cluster for a write and for zeros that come at once', async () => {
+    const store = await open();
+    const { data } = await makeCopy(store);
+    await data.write([random.bytes(4 * MIB)], 0);
+    await data.syncData();
+    await data.forget(0, 4 * MIB);
+    await data.syncData();
+    const bytes = random.bytes(BLOCK);
+    await Promise.all([data.write([bytes], 0), data.zero(BLOCK, 2 * BLOCK, true)]);
+    const held = await read(data, 0, 3 * BLOCK);
+    expect(held.equals(Buffer.concat([bytes, Buffer.alloc(2 * BLOCK)]))).toBe(true);
+  });
+
   test('gives the space of whole clusters back, once that is durable', async () => {
     const store = await open();
     const { data } = await makeCopy(store);

@@ -23,6 +23,8 @@ async function loadFcntl(): Promise<Fcntl> {
 }
 
 export class FileLocks {
+  private isAbandoned = false;
+
   private constructor(
     private readonly fd: number,
     private readonly fcntl: Fcntl,
@@ -63,12 +65,20 @@ export class FileLocks {
     this.set(byte, 'none');
   }
 
-  private set(byte: number, kind: keyof typeof TYPES): boolean {
+  /** Lets go of everything, for good, as the kernel does for a process that has died. */
+  abandon(): void {
+    this.set(0, 'none', 0);
+    this.isAbandoned = true;
+  }
+
+  /** @param lengthBytes 0 for all that follows */
+  private set(byte: number, kind: keyof typeof TYPES, lengthBytes = 1): boolean {
+    if (this.isAbandoned) throw new Error('the locks were abandoned');
     // struct flock: type, whence, (padding), start, length, (process, which has to be 0).
     const flock = Buffer.alloc(32);
     flock.writeInt16LE(TYPES[kind], 0);
     flock.writeBigInt64LE(BigInt(byte), 8);
-    flock.writeBigInt64LE(1n, 16);
+    flock.writeBigInt64LE(BigInt(lengthBytes), 16);
     return this.fcntl(this.fd, F_OFD_SETLK, flock) === 0;
   }
 }

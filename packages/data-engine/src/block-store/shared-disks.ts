@@ -36,5 +36,5 @@ export async function closeShared(disk: BlockDisk): Promise<void> {
 export async function abandonShared(path: string): Promise<void> {
   const shared = open.get(path);
   open.delete(path);
-  await (await shared?.disk)?.abandon();
+  (await shared?.disk)?.abandon();
 }
