@@ -59,6 +59,14 @@ export function listContract(makeStore: MakeStore): void {
     ['no place', { conditions: [] }],
     ['an unobserved generation', { generation: 2 }],
     ['a deletion', { deletionRequestedAt: NOON }],
+    [
+      'a rebuild while detached',
+      {
+        state: 'attached',
+        attachment: { nodeId: undefined, requestedAt: NOON, purpose: 'rebuild' },
+        attachedNodeId: asId(testId(301)),
+      },
+    ],
     ['a turn to hash', { hashing: { admittedAt: NOON, isPass: true } }],
     ['a wanted attachment', { attachment: { nodeId: undefined, requestedAt: NOON } }],
     [

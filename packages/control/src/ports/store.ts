@@ -72,7 +72,7 @@ export interface Store {
   /**
    * Ids of volumes that may need work, in id order, at most `limit` after `afterId`: every volume whose state is not
    * `attached` or `detached`, whose robustness is not `healthy`, whose Scheduled condition is not True, whose newest
-   * generation has not been observed, that is to be deleted, verified or filled, has a turn to hash, has an active rebuild or a replica whose
+   * generation has not been observed, that is to be deleted, verified or filled, has a turn to hash or is attached only to be rebuilt, has an active rebuild or a replica whose
    * intent is not `keep`, whose wanted attachment is not its state, whose engine's node is not Ready or has another boot
    * than `engineBootId`, or that is attached while no report shows its engine, or while its layers
    * are to be changed, are busy or were read in another state of its engine, or that has a recurring snapshot due at `now`.
