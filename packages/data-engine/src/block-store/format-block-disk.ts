@@ -23,10 +23,12 @@ export async function blockDiskAt(path: string): Promise<string | undefined> {
   if ((await sizeOf(path)) === 0) return undefined;
   const file = await BlockFile.open(path);
   try {
+    const superblock = Buffer.alloc(BLOCK_SEALED_BYTES);
+    await file.readInto(superblock, 0);
+    const layout = layoutIn(superblock);
+    if (layout !== undefined) return layout.diskId;
     const head = Buffer.alloc(HEAD_BYTES);
     await file.readInto(head, 0);
-    const layout = layoutIn(head.subarray(0, BLOCK_SEALED_BYTES));
-    if (layout !== undefined) return layout.diskId;
     if (head.every((byte) => byte === 0)) return undefined;
   } finally {
     await file.close();
