@@ -101,7 +101,7 @@ export class Agent {
   static async start(config: AgentConfig, tunnels: TlsTunnels | undefined, log: Logger): Promise<Agent> {
     const secret = await controlSecret(config.stateDirectory);
     const known = await KnownDisks.load(config.stateDirectory);
-    const disks = await takeDisks(config.diskFolders, config.diskSizeBytes, known);
+    const disks = await takeDisks(config.disks, known);
     const agent = new Agent(config, secret, disks, tunnels, log);
     await agent.replicas.scan();
     await agent.gateway.listen(config.bindHost, config.nbdPort);

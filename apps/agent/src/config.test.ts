@@ -17,8 +17,7 @@ describe('readConfig', () => {
     expect(readConfig(GOOD)).toMatchObject({
       apiUrl: 'http://127.0.0.1:7400/api/v1',
       zone: null,
-      diskFolders: ['/var/a', '/var/b'],
-      diskSizeBytes: 20 * 2 ** 30,
+      disks: ['/var/a', '/var/b'].map((path) => ({ type: 'filesystem', path, sizeBytes: 20 * 2 ** 30 })),
       bindHost: '127.0.0.1',
       advertiseHost: '127.0.0.1',
       hostVolumesMax: 16,
@@ -30,7 +29,18 @@ describe('readConfig', () => {
     ['512Mi', 2 ** 29],
     ['1TiB', 2 ** 40],
   ])('a disk size of %s', (text, bytes) => {
-    expect(readConfig({ ...GOOD, HOLDFAST_DISK_SIZE: text }).diskSizeBytes).toBe(bytes);
+    expect(readConfig({ ...GOOD, HOLDFAST_DISK_SIZE: text }).disks[0]?.sizeBytes).toBe(bytes);
+  });
+
+  test.each([
+    [undefined, 2 * 2 ** 30],
+    ['8Gi', 8 * 2 ** 30],
+  ])('block disks beside folders, with a size of %s', (size, sizeBytes) => {
+    const blocks = { HOLDFAST_BLOCK_DISKS: '/dev/sdb:/var/c', HOLDFAST_BLOCK_DISK_SIZE: size };
+    expect(readConfig({ ...GOOD, ...blocks }).disks.slice(2)).toEqual([
+      { type: 'block', path: '/dev/sdb', sizeBytes },
+      { type: 'block', path: '/var/c', sizeBytes },
+    ]);
   });
 
   test.each([
@@ -38,6 +48,7 @@ describe('readConfig', () => {
     ['HOLDFAST_AGENT_TOKEN', ''],
     ['HOLDFAST_NODE_NAME', 'Node 1'],
     ['HOLDFAST_DISKS', 'relative/folder'],
+    ['HOLDFAST_BLOCK_DISKS', 'relative/file'],
     ['HOLDFAST_DISK_SIZE', '20 apples'],
     ['HOLDFAST_DISK_SIZE', '0'],
     ['HOLDFAST_CONTROL_PORT', '70000'],

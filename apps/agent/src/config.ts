@@ -1,5 +1,6 @@
 /** The agent's configuration, from the environment only, checked as a whole before anything starts. */
 import { z } from 'zod';
+import type { DiskEntry } from './disks/disks.js';
 import { type TlsConfig, tlsOfEnvironment } from './tls-environment.js';
 
 const UNIT_BYTES: Record<string, number> = {
@@ -28,6 +29,14 @@ const optionalText = z
 const file = z.string().startsWith('/', 'an absolute path').optional();
 const TLS_FILES = ['HOLDFAST_NBD_TLS_CERT', 'HOLDFAST_NBD_TLS_KEY', 'HOLDFAST_NBD_TLS_CA'] as const;
 
+const paths = z
+  .string()
+  .transform((text) => text.split(':').filter((file) => file !== ''))
+  .refine((files) => files.every((file) => file.startsWith('/')), 'absolute paths, separated by colons')
+  .refine((files) => files.length <= 256, 'at most 256 disks');
+/** Of a block disk's file that is not there yet: small enough for any machine to give it at once. */
+const BLOCK_DISK_BYTES = 2 * 2 ** 30;
+
 const environmentSchema = z
   .object({
     HOLDFAST_API_URL: z.string().url(),
@@ -37,15 +46,10 @@ const environmentSchema = z
       .regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/, 'lower case letters, digits, . and -'),
     HOLDFAST_ZONE: optionalText,
     HOLDFAST_REGION: optionalText,
-    HOLDFAST_DISKS: z
-      .string()
-      .transform((text) => text.split(':').filter((folder) => folder !== ''))
-      .refine(
-        (folders) => folders.every((folder) => folder.startsWith('/')),
-        'absolute paths, separated by colons',
-      )
-      .refine((folders) => folders.length <= 256, 'at most 256 disks'),
+    HOLDFAST_DISKS: paths,
     HOLDFAST_DISK_SIZE: size,
+    HOLDFAST_BLOCK_DISKS: paths.optional(),
+    HOLDFAST_BLOCK_DISK_SIZE: size.optional(),
     HOLDFAST_BIND_HOST: z.string().min(1).default('127.0.0.1'),
     HOLDFAST_ADVERTISE_HOST: z.string().min(1).optional(),
     HOLDFAST_CONTROL_PORT: port,
@@ -76,8 +80,7 @@ export type AgentConfig = {
   nodeName: string;
   zone: string | null;
   region: string | null;
-  diskFolders: string[];
-  diskSizeBytes: number;
+  disks: DiskEntry[];
   bindHost: string;
   advertiseHost: string;
   controlPort: number;
@@ -98,8 +101,14 @@ export function readConfig(environment: NodeJS.ProcessEnv): AgentConfig {
     nodeName: env.HOLDFAST_NODE_NAME,
     zone: env.HOLDFAST_ZONE,
     region: env.HOLDFAST_REGION,
-    diskFolders: env.HOLDFAST_DISKS,
-    diskSizeBytes: env.HOLDFAST_DISK_SIZE,
+    disks: [
+      ...env.HOLDFAST_DISKS.map((path): DiskEntry => {
+        return { type: 'filesystem', path, sizeBytes: env.HOLDFAST_DISK_SIZE };
+      }),
+      ...(env.HOLDFAST_BLOCK_DISKS ?? []).map((path): DiskEntry => {
+        return { type: 'block', path, sizeBytes: env.HOLDFAST_BLOCK_DISK_SIZE ?? BLOCK_DISK_BYTES };
+      }),
+    ],
     bindHost: env.HOLDFAST_BIND_HOST,
     advertiseHost: env.HOLDFAST_ADVERTISE_HOST ?? env.HOLDFAST_BIND_HOST,
     controlPort: env.HOLDFAST_CONTROL_PORT,

@@ -108,7 +108,7 @@ export class Replicas {
       await host?.peer.call('close', { replicaId }).catch(() => undefined);
       this.pool.leave(replicaId);
       // On a disk that is not there nothing can be removed; if it returns, the copy is one that nobody knows of.
-      if (!(await known.disk.isAbsent())) await known.disk.store.remove(replicaId);
+      if (!(await known.disk.isAbsent())) await (await known.disk.store()).remove(replicaId);
     });
   }
 
@@ -181,7 +181,7 @@ export class Replicas {
   }
 
   private async learn(disk: Disk, replicaId: string): Promise<void> {
-    const { store } = disk;
+    const store = await disk.store();
     const metadata = await loadMetadata({ readText: (name) => store.readText(replicaId, name) });
     const writtenBytes = Math.min(metadata.sizeBytes, await store.allocatedBytes(replicaId));
     const record =

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { Disk } from '../src/disks/disk.js';
+import type { Disk } from '../src/disks/disk.js';
 import { takeDisks } from '../src/disks/disks.js';
 import { KnownDisks } from '../src/disks/known-disks.js';
 import { HostPool } from '../src/hosts/host-pool.js';
@@ -28,7 +28,8 @@ afterEach(async () => {
 
 /** As an agent takes the folder when it starts. */
 async function take(): Promise<Disk> {
-  const [disk] = await takeDisks([folder], GIB, await KnownDisks.load(path.join(home, 'state')));
+  const known = await KnownDisks.load(path.join(home, 'state'));
+  const [disk] = await takeDisks([{ type: 'filesystem', path: folder, sizeBytes: GIB }], known);
   if (disk === undefined) throw new Error('no disk was taken');
   return disk;
 }
@@ -111,7 +112,8 @@ describe('a disk', () => {
     const twin = path.join(home, 'twin');
     await fs.cp(folder, twin, { recursive: true });
     const known = await KnownDisks.load(path.join(home, 'state'));
-    await expect(takeDisks([folder, twin], GIB, known)).rejects.toMatchObject({
+    const both = [folder, twin].map((at) => ({ type: 'filesystem' as const, path: at, sizeBytes: GIB }));
+    await expect(takeDisks(both, known)).rejects.toMatchObject({
       code: 'disk.wrong_identity',
     });
   });

@@ -51,6 +51,25 @@ describe("a volume's own answers to the cluster's settings of snapshots", () => 
     });
   });
 
+  test('a volume that is attached only to be rebuilt reads as detached, and has no address', async () => {
+    const volume = await anAttachedVolume();
+    const attachment = { requestedAt: new Date(), purpose: 'rebuild' };
+    await api.owner.query('UPDATE volume SET attachment = $2 WHERE id = $1', [
+      volume.id,
+      JSON.stringify(attachment),
+    ]);
+    const shown = { state: 'detached', attachedNodeId: null, endpoint: null };
+    expect((await api.call('GET', pathOf(volume))).body).toMatchObject(shown);
+    expect(await post(`${pathOf(volume)}/snapshots`)).toMatchObject({
+      body: { code: 'volume.not_attached' },
+    });
+    expect(await post(`${pathOf(volume)}/verify`)).toMatchObject({ body: { code: 'volume.busy' } });
+    expect(await post(`${pathOf(volume)}/detach`)).toMatchObject({ status: 200, body: shown });
+    const attached = await post(`${pathOf(volume)}/attach`, { nodeId });
+    expect(attached).toMatchObject({ status: 200, body: { state: 'attached', attachedNodeId: nodeId } });
+    expect(attached.body.endpoint).not.toBeNull();
+  });
+
   test('a schedule of the cluster is checked', async () => {
     const path = `/clusters/${api.seed.clusterId}/settings/snapshot-data-integrity-cronjob`;
     expect(await api.call('PUT', path, { body: { value: 'often' } })).toMatchObject({

@@ -10,6 +10,7 @@ describe('readConfig', () => {
       console: true,
       agents: 3,
       diskSize: '20Gi',
+      blockDiskSize: undefined,
       databaseUrl: undefined,
       redisUrl: undefined,
     });
@@ -22,7 +23,9 @@ describe('readConfig', () => {
   });
 
   test.each(['20Gi', '20GiB', '20 GiB', '21474836480'])('a disk size may be written as %p', (size) => {
-    expect(readConfig({ HOLDFAST_DISK_SIZE: size }).diskSize).toBe(size.replace(' ', ''));
+    const config = readConfig({ HOLDFAST_DISK_SIZE: size, HOLDFAST_BLOCK_DISK_SIZE: size });
+    expect(config.diskSize).toBe(size.replace(' ', ''));
+    expect(config.blockDiskSize).toBe(config.diskSize);
   });
 
   test('names every wrong key at once', () => {
@@ -31,6 +34,7 @@ describe('readConfig', () => {
       HOLDFAST_CONSOLE: 'maybe',
       HOLDFAST_AGENTS: '-1',
       HOLDFAST_DISK_SIZE: 'big',
+      HOLDFAST_BLOCK_DISK_SIZE: 'small',
     };
     for (const key of Object.keys(wrong)) expect(() => readConfig(wrong)).toThrow(new RegExp(key));
   });

@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type PortPlan, portPlan } from './port-plan.js';
 
+const SIZE = /^\d+([KMGT]iB?)?$/;
+const SIZE_RULE = 'must be bytes, or a number with Ki, Mi, Gi or Ti';
+
 /** The environment of `npm start`, as CONTRACT.md names it. */
 const environmentSchema = z.object({
   HOLDFAST_HOME: z.string().min(1).optional(),
@@ -15,8 +18,14 @@ const environmentSchema = z.object({
   HOLDFAST_DISK_SIZE: z
     .string()
     .transform((text) => text.replace(/\s/g, ''))
-    .refine((text) => /^\d+([KMGT]iB?)?$/.test(text), 'must be bytes, or a number with Ki, Mi, Gi or Ti')
+    .refine((text) => SIZE.test(text), SIZE_RULE)
     .default('20Gi'),
+  /** Set for a block disk of that size on each node, beside its folders. */
+  HOLDFAST_BLOCK_DISK_SIZE: z
+    .string()
+    .transform((text) => text.replace(/\s/g, ''))
+    .refine((text) => SIZE.test(text), SIZE_RULE)
+    .optional(),
   DATABASE_URL: z.string().url().optional(),
   REDIS_URL: z.string().url().optional(),
 });
@@ -28,6 +37,8 @@ export type StackConfig = {
   console: boolean;
   agents: number;
   diskSize: string;
+  /** `undefined`: no block disks. */
+  blockDiskSize: string | undefined;
   /** The owner's connection, when somebody else runs Postgres. */
   databaseUrl: string | undefined;
   redisUrl: string | undefined;
@@ -50,6 +61,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): StackConfig {
     console: env.HOLDFAST_CONSOLE === 'on',
     agents: env.HOLDFAST_AGENTS,
     diskSize: env.HOLDFAST_DISK_SIZE,
+    blockDiskSize: env.HOLDFAST_BLOCK_DISK_SIZE,
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
   };

@@ -39,10 +39,9 @@ export class LocalAgents {
     return this.#processes.get(name)?.running ?? false;
   }
 
+  /** Its folders, then its block disk if it has one. */
   disksOf(plan: AgentPlan): string[] {
-    return Array.from({ length: DISKS_PER_AGENT }, (_, disk) =>
-      path.join(this.config.home, 'agents', plan.name, `disk-${disk + 1}`),
-    );
+    return [...this.#foldersOf(plan), ...this.#blockDisksOf(plan)];
   }
 
   urlOf(plan: AgentPlan): string {
@@ -66,6 +65,18 @@ export class LocalAgents {
     await Promise.all([...this.#processes.values()].map((agent) => agent.stop(graceMs)));
   }
 
+  #foldersOf(plan: AgentPlan): string[] {
+    return Array.from({ length: DISKS_PER_AGENT }, (_, disk) => this.#diskOf(plan, `disk-${disk + 1}`));
+  }
+
+  #blockDisksOf(plan: AgentPlan): string[] {
+    return this.config.blockDiskSize === undefined ? [] : [this.#diskOf(plan, 'block-1')];
+  }
+
+  #diskOf(plan: AgentPlan, name: string): string {
+    return path.join(this.config.home, 'agents', plan.name, name);
+  }
+
   get #planFile(): string {
     return path.join(this.config.home, 'agents.json');
   }
@@ -84,7 +95,7 @@ export class LocalAgents {
 
   #start(plan: AgentPlan): void {
     if (this.isRunning(plan.name)) return;
-    for (const disk of this.disksOf(plan)) fs.mkdirSync(disk, { recursive: true });
+    for (const disk of this.#foldersOf(plan)) fs.mkdirSync(disk, { recursive: true });
     const agent = new SupervisedProcess({
       name: plan.name,
       args: ['--enable-source-maps', path.join(this.config.repositoryRoot, 'apps/agent/dist/main.js')],
@@ -111,8 +122,10 @@ export class LocalAgents {
       HOLDFAST_AGENT_TOKEN: this.agentToken,
       HOLDFAST_NODE_NAME: plan.name,
       HOLDFAST_ZONE: plan.zone,
-      HOLDFAST_DISKS: this.disksOf(plan).join(':'),
+      HOLDFAST_DISKS: this.#foldersOf(plan).join(':'),
       HOLDFAST_DISK_SIZE: this.config.diskSize,
+      HOLDFAST_BLOCK_DISKS: this.#blockDisksOf(plan).join(':'),
+      ...(this.config.blockDiskSize && { HOLDFAST_BLOCK_DISK_SIZE: this.config.blockDiskSize }),
       HOLDFAST_CONTROL_PORT: String(ports.control),
       HOLDFAST_NBD_PORT: String(ports.nbd),
       HOLDFAST_STATE_DIR: path.join(this.config.home, 'agents', plan.name, 'state'),

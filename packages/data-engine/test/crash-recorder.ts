@@ -62,9 +62,9 @@ export class CrashRecorder {
     return this.clock;
   }
 
-  /** States that a cut may leave, moment by moment, in a number that is bounded for each. */
-  *states(random: SeededRandom): Generator<CrashState> {
-    for (let at = 1; at <= this.clock; at += 1) {
+  /** States that a cut may leave, moment by moment after `since`, in a number that is bounded for each. */
+  *states(random: SeededRandom, since = 0): Generator<CrashState> {
+    for (let at = since + 1; at <= this.clock; at += 1) {
       const begun = this.changes.filter(({ begunAt }) => begunAt < at);
       const pending = begun.filter((change) => !this.isSafe(change, at));
       const safe = new Set(begun.filter((change) => !pending.includes(change)));

@@ -4,6 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { formatBlockDisk } from '../src/block-store/format-block-disk.js';
+import { abandonShared } from '../src/block-store/shared-disks.js';
 import { NbdServer } from '../src/nbd/server.js';
 import type { ConnectControl } from '../src/replica/commands.js';
 import { parseExportName } from '../src/replica/export-names.js';
@@ -116,6 +118,8 @@ export class ReplicaNodes {
   private folder: string | undefined;
   private tap: FileTap | undefined;
   private readonly buried = new Set<string>();
+  /** Set for nodes that are added from then on: each has a block disk instead of a folder. */
+  blockDiskBytes: number | undefined;
   /** Called before each control command is carried out; may throw to make it fail. */
   beforeCommand: (name: string, replicaId: string) => void = () => undefined;
 
@@ -139,7 +143,7 @@ export class ReplicaNodes {
     this.tap = new FileTap(folder, (call) => {
       const path = 'file' in call ? call.file.path : 'path' in call ? call.path : call.from;
       const end = path.indexOf('/', folder.length + 1);
-      if (end > 0 && this.buried.has(path.slice(0, end))) throw new Error('this process is dead');
+      if (this.buried.has(end > 0 ? path.slice(0, end) : path)) throw new Error('this process is dead');
       return undefined;
     });
     this.tap.install();
@@ -150,6 +154,7 @@ export class ReplicaNodes {
     if (this.tap === undefined) return;
     this.buried.add(disk);
     await this.tap.idle(disk);
+    await abandonShared(disk);
   }
 
   /** Each process of a node reaches the disk by a name of its own, so that their calls can be told apart. */
@@ -162,7 +167,8 @@ export class ReplicaNodes {
 
   async add(name: string): Promise<ReplicaNode> {
     const disk = path.join(await this.makeFolder(), name);
-    await fs.mkdir(disk, { recursive: true });
+    if (this.blockDiskBytes === undefined) await fs.mkdir(disk, { recursive: true });
+    else await formatBlockDisk(disk, this.blockDiskBytes);
     const node = await ReplicaNode.start(this, disk, `http://${name}`);
     this.nodes.set(`http://${name}`, node);
     return node;

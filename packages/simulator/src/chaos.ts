@@ -6,6 +6,7 @@ import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { type NodeSpecPatch, patchNode } from '@holdfast/control/use-cases/patch-node.js';
+import { setRecurringSnapshot } from '@holdfast/control/use-cases/recurring-snapshots.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
@@ -59,6 +60,9 @@ class Chaos {
     await world.run(2);
     world.store.setSetting(world.clusterId, 'replica-replenishment-wait-interval', world.random.below(60));
     world.store.setSetting(world.clusterId, 'concurrent-replica-rebuild-per-node-limit', 1);
+    // What the worker does by itself, beside what is asked of it.
+    world.store.setSetting(world.clusterId, 'offline-replica-rebuilding', world.random.chance(0.5));
+    world.store.setSetting(world.clusterId, 'snapshot-data-integrity-cronjob', '* * * * *');
     const { organizationId, projectId, clusterId } = world;
     for (let index = 0; index < VOLUMES; index += 1) {
       const input = { organizationId, projectId, clusterId, name: `volume-${index}`, sizeBytes: GIB };
@@ -67,6 +71,8 @@ class Chaos {
         numberOfReplicas: 2 + world.random.below(2),
       });
       this.clients.push(new SimClient(world, volumeId));
+      const minutely = { volumeId, name: 'minutely', cron: '* * * * *', retain: 2 };
+      if (world.random.chance(0.5)) await setRecurringSnapshot(world.useCases, minutely);
     }
     await world.run(1);
     world.faults = {

@@ -20,9 +20,21 @@ const REPLICA = asId<ReplicaId>(testId(101));
 const SNAPSHOT = asId<SnapshotId>(testId(601));
 const REBUILD = asId<RebuildId>(testId(201));
 
+const SOURCE = asId<VolumeId>(testId(2));
+const A_FILL = {
+  snapshotId: SNAPSHOT,
+  startedEpoch: undefined,
+  trouble: undefined,
+  requestedAt: NOON,
+};
+
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
 export function commitContract(makeStore: MakeStore): void {
   const fixture = new StoreFixture(makeStore);
+  const source = () =>
+    fixture.volume({ id: SOURCE, name: 'source' }, [
+      { kind: 'snapshot.create', snapshot: aSnapshot({ id: SNAPSHOT, volumeId: SOURCE }) },
+    ]);
 
   test('a volume reads as it was created, with every field set', async () => {
     const volume = aVolume(fixture.tenant, {
@@ -54,7 +66,7 @@ export function commitContract(makeStore: MakeStore): void {
         readAt: NOON,
       },
       fill: {
-        sourceVolumeId: asId(testId(2)),
+        sourceVolumeId: SOURCE,
         snapshotId: SNAPSHOT,
         startedEpoch: 7,
         trouble: { message: 'no copy', at: NOON },
@@ -69,10 +81,43 @@ export function commitContract(makeStore: MakeStore): void {
         tries: 2,
         trouble: { message: 'busy', at: NOON },
       },
+      recurringSnapshots: [
+        {
+          name: 'nightly',
+          cron: '0 3 * * *',
+          retain: 7,
+          nextRunAt: NOON,
+          lastRun: {
+            dueAt: NOON,
+            at: NOON,
+            outcome: 'skipped',
+            snapshotName: undefined,
+            message: 'the volume was not attached',
+          },
+        },
+      ],
+      integrityCheckedAt: NOON,
+      hashing: { admittedAt: NOON, isPass: true },
       deletionRequestedAt: NOON,
     });
+    await source();
     await fixture.store.commit({ kind: 'new' }, [{ kind: 'volume.create', volume }]);
     expect((await fixture.load(VOLUME)).volume).toEqual(volume);
+  });
+
+  test('a clone counts its source up, and is refused once its snapshot or its source is being deleted', async () => {
+    const part = { fill: { ...A_FILL, sourceVolumeId: SOURCE } };
+    await source();
+    await fixture.volume(part);
+    expect(await outcome(fixture.patch(SOURCE, 1, { name: 'late' }))).toBe('store.conflict');
+    const again = () => outcome(fixture.volume({ ...part, id: asId(testId(3)), name: 'again' }));
+    await fixture.patch(SOURCE, 2, { deletionRequestedAt: NOON });
+    expect(await again()).toBe('snapshot.in_use');
+    await fixture.patch(SOURCE, 3, { deletionRequestedAt: undefined });
+    const removing: Change = { kind: 'snapshot.patch', snapshotId: SNAPSHOT, patch: { state: 'removing' } };
+    await fixture.store.commit({ kind: 'volume', volumeId: SOURCE, ifVersion: 4 }, [removing]);
+    expect(await again()).toBe('snapshot.in_use');
+    expect((await fixture.load(SOURCE)).volume.version).toBe(5);
   });
 
   test('an attachment without a node reads as one', async () => {

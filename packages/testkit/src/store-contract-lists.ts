@@ -59,6 +59,14 @@ export function listContract(makeStore: MakeStore): void {
     ['no place', { conditions: [] }],
     ['an unobserved generation', { generation: 2 }],
     ['a deletion', { deletionRequestedAt: NOON }],
+    [
+      'a rebuild while detached',
+      {
+        state: 'attached',
+        attachment: { nodeId: undefined, requestedAt: NOON, purpose: 'rebuild' },
+        attachedNodeId: asId(testId(301)),
+      },
+    ],
     ['a turn to hash', { hashing: { admittedAt: NOON, isPass: true } }],
     ['a wanted attachment', { attachment: { nodeId: undefined, requestedAt: NOON } }],
     [
@@ -231,7 +239,9 @@ export function listContract(makeStore: MakeStore): void {
   test('a volume that is being filled is listed, and its source knows of it', async () => {
     const source = asId<VolumeId>(testId(2));
     const snapshotId = asId<SnapshotId>(testId(601));
-    await settled({ id: source, name: 'source' });
+    await settled({ id: source, name: 'source' }, [
+      { kind: 'snapshot.create', snapshot: aSnapshot({ id: snapshotId, volumeId: source }) },
+    ]);
     const started = { startedEpoch: undefined, trouble: undefined, requestedAt: NOON };
     await settled({ fill: { sourceVolumeId: source, snapshotId, ...started } });
     expect(await unsettled()).toEqual([VOLUME]);

@@ -1,134 +1,55 @@
-/** One folder that holds copies: its identity, and how much fits. */
-import fs from 'node:fs/promises';
+/** A disk of this node, as the agent knows it: a folder (`folder-disk.ts`) or a block disk (`block-disk.ts`). */
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { takesDirectIo } from '@holdfast/data-engine/replica/direct-io.js';
 import type { DiskStore } from '@holdfast/data-engine/replica/disk-store.js';
-import { FolderStore } from '@holdfast/data-engine/replica/folder-store.js';
-import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
-import { makeIdentity, readIdentity } from './identity.js';
-import type { KnownDisks } from './known-disks.js';
 
 export type DiskProblem = Pick<DiskReport, 'reason' | 'message'>;
+
+export interface Disk {
+  readonly diskId: string;
+  readonly name: string;
+  readonly path: string;
+  /** What keeps the disk from being used now; `undefined` for nothing. */
+  problem(): Promise<DiskProblem | undefined>;
+  /** True when the disk is not there, or another one is. */
+  isAbsent(): Promise<boolean>;
+  /** @throws StorageFault `disk.not_ready`: asked before anything new is made on the disk */
+  requireUsable(): Promise<void>;
+  /** Its copies. @throws StorageFault `disk.not_ready` */
+  store(): Promise<DiskStore>;
+  /** Clears away what was half-made when the agent last stopped: only for when nothing is being made. */
+  replicaIds(): Promise<string[]>;
+  report(nowMs: number): Promise<DiskReport>;
+}
 
 /** Below this a disk is called full: a copy's metadata and maps need some room to be replaced. */
 const FULL_BYTES = 16 * MIB;
 
-/** What is reported of a disk that can't be looked at. */
-const UNKNOWN = { fileSystem: '', availableBytes: 0, ready: false };
+/** Adding up what all copies take is done no more often than this. */
+export const USED_PAUSE_MS = 3_000;
 
-/** Adding up what all copies take is asked of the file system no more often than this. */
-const USED_PAUSE_MS = 3_000;
-
-/** `statfs` types of common file systems (linux/magic.h). */
-const FILE_SYSTEMS: Record<number, string> = {
-  61267: 'ext4',
-  1481003842: 'xfs',
-  2435016766: 'btrfs',
-  16914836: 'tmpfs',
-  2035054128: 'overlay',
-};
-
-export class Disk {
-  readonly store: DiskStore;
-  private usedBytes = 0;
-  private usedAtMs = Number.NEGATIVE_INFINITY;
-
-  private constructor(
-    readonly diskId: string,
-    readonly name: string,
-    readonly path: string,
-    private readonly maximumBytes: number,
-  ) {
-    this.store = new FolderStore(path);
-  }
-
-  /**
-   * Takes the folder. One that was never seen is made a disk; one whose disk is not there, or is another one now, is
-   * kept as that disk and reported as not ready, and nothing is written to it.
-   *
-   * @throws StorageFault `disk.wrong_identity` for a folder whose identity file is not ours
-   */
-  static async take(folder: string, name: string, maximumBytes: number, known: KnownDisks): Promise<Disk> {
-    const expected = known.diskIn(folder);
-    const found = await readIdentity(folder);
-    const diskId = expected ?? found ?? (await makeIdentity(folder));
-    await known.remember(folder, diskId);
-    return new Disk(diskId, name, folder, maximumBytes);
-  }
-
-  /** What keeps the disk from being used now; `undefined` for nothing. */
-  async problem(): Promise<DiskProblem | undefined> {
-    const found = await readIdentity(this.path).catch((error: unknown) => String(error));
-    if (found === undefined) {
-      const message = `${this.path} holds no disk: it is not mounted, or it was emptied`;
-      return { reason: 'DiskMissing', message };
-    }
-    if (found !== this.diskId) {
-      const message = `${this.path} holds another disk than before: ${found}`;
-      return { reason: 'DiskSwapped', message };
-    }
-    try {
-      await fs.access(this.path, fs.constants.W_OK);
-      return undefined;
-    } catch (error) {
-      const message = `${this.path} can't be written to (${systemCode(error) ?? error})`;
-      return { reason: 'DiskReadOnly', message };
-    }
-  }
-
-  /** True when the folder holds no disk, or another one. */
-  async isAbsent(): Promise<boolean> {
-    const problem = await this.problem();
-    return problem?.reason === 'DiskMissing' || problem?.reason === 'DiskSwapped';
-  }
-
-  /** @throws StorageFault `disk.not_ready`: asked before anything new is made on the disk */
-  async requireUsable(): Promise<void> {
-    const problem = await this.problem();
-    if (problem === undefined) return;
-    throw new StorageFault('disk.not_ready', { publicMessage: problem.message });
-  }
-
-  /** Clears away what was half-made when the agent last stopped: only for when nothing is being made. */
-  replicaIds(): Promise<string[]> {
-    return this.store.list();
-  }
-
-  /** What is free is the smaller of what is left of the configured maximum and what the file system has. */
-  async report(nowMs: number): Promise<DiskReport> {
-    const common = {
-      diskId: this.diskId,
-      name: this.name,
-      path: this.path,
-      type: 'filesystem' as const,
-      maximumBytes: this.maximumBytes,
-    };
-    const problem = await this.problem();
-    if (problem !== undefined) return { ...common, ...UNKNOWN, ...problem };
-    try {
-      const { type, bavail, bsize } = await fs.statfs(this.path);
-      const left = Math.max(0, this.maximumBytes - (await this.used(nowMs)));
-      const availableBytes = Math.min(left, bavail * bsize);
-      const fileSystem = FILE_SYSTEMS[type] ?? `0x${type.toString(16)}`;
-      const fullness = availableBytes < FULL_BYTES ? full(availableBytes) : { reason: '', message: '' };
-      const directIo = await takesDirectIo(this.path);
-      return { ...common, fileSystem, availableBytes, directIo, ready: true, ...fullness };
-    } catch (error) {
-      const message = error instanceof Error ? error.message.slice(0, 1024) : 'unknown';
-      return { ...common, ...UNKNOWN, reason: 'DiskUnreadable', message };
-    }
-  }
-
-  private async used(nowMs: number): Promise<number> {
-    if (nowMs - this.usedAtMs < USED_PAUSE_MS) return this.usedBytes;
-    this.usedAtMs = nowMs;
-    this.usedBytes = await this.store.usedBytes();
-    return this.usedBytes;
-  }
+export function fullness(availableBytes: number): DiskProblem {
+  if (availableBytes >= FULL_BYTES) return { reason: '', message: '' };
+  return { reason: 'DiskFull', message: `only ${availableBytes} bytes are free` };
 }
 
-function full(availableBytes: number): DiskProblem {
-  return { reason: 'DiskFull', message: `only ${availableBytes} bytes are free` };
+type UnreadableReport = Pick<DiskReport, 'fileSystem' | 'availableBytes' | 'ready' | 'reason' | 'message'>;
+
+/** What is reported of a disk that has a problem, or that could not be looked at. */
+export function unreadable(why: unknown): UnreadableReport {
+  const unknown = { fileSystem: '', availableBytes: 0, ready: false };
+  if (isProblem(why)) return { ...unknown, reason: why.reason, message: why.message };
+  const message = why instanceof Error ? why.message.slice(0, 1024) : 'unknown';
+  return { ...unknown, reason: 'DiskUnreadable', message };
+}
+
+export async function requireUsable(disk: Pick<Disk, 'problem'>): Promise<void> {
+  const problem = await disk.problem();
+  if (problem === undefined) return;
+  throw new StorageFault('disk.not_ready', { publicMessage: problem.message });
+}
+
+function isProblem(why: unknown): why is DiskProblem {
+  return typeof why === 'object' && why !== null && 'reason' in why && 'message' in why;
 }

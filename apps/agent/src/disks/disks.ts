@@ -1,25 +1,27 @@
 import path from 'node:path';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { Disk } from './disk.js';
+import { BlockDisk } from './block-disk.js';
+import type { Disk } from './disk.js';
+import { FolderDisk } from './folder-disk.js';
 import type { KnownDisks } from './known-disks.js';
 
-/** Takes all configured folders. Two with one identity would be the same copies twice, so that is refused. */
-export async function takeDisks(
-  folders: readonly string[],
-  maximumBytes: number,
-  known: KnownDisks,
-): Promise<Disk[]> {
+/** A disk as it is configured. `sizeBytes`: what a folder may hold at most; how large a new block disk is made. */
+export type DiskEntry = { type: 'filesystem' | 'block'; path: string; sizeBytes: number };
+
+/** Takes all configured disks. Two with one identity would be the same copies twice, so that is refused. */
+export async function takeDisks(entries: readonly DiskEntry[], known: KnownDisks): Promise<Disk[]> {
   const disks: Disk[] = [];
   const names = new Set<string>();
-  for (const folder of folders) {
-    const base = path.basename(folder) || 'disk';
+  for (const { type, path: at, sizeBytes } of entries) {
+    const base = path.basename(at) || 'disk';
     const name = names.has(base) ? `${base}-${names.size + 1}` : base;
     names.add(name);
-    const disk = await Disk.take(folder, name, maximumBytes, known);
+    const kind = type === 'block' ? BlockDisk : FolderDisk;
+    const disk = await kind.take(at, name, sizeBytes, known);
     const twin = disks.find(({ diskId }) => diskId === disk.diskId);
     if (twin !== undefined) {
       throw new StorageFault('disk.wrong_identity', {
-        publicMessage: `${folder} and ${twin.path} have the same identity: one was copied from the other`,
+        publicMessage: `${at} and ${twin.path} have the same identity: one was copied from the other`,
       });
     }
     disks.push(disk);

@@ -1,6 +1,6 @@
 import type { Condition } from '@holdfast/core/model/condition.js';
 import { replicaState } from '@holdfast/core/model/replica.js';
-import type { Volume, VolumeVerification } from '@holdfast/core/model/volume.js';
+import { isRepairing, type Volume, type VolumeVerification } from '@holdfast/core/model/volume.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
 import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import type { z } from 'zod';
@@ -37,10 +37,9 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     snapshotMaxCount: spec.snapshotMaxCount,
     offlineRebuilding: spec.offlineRebuilding,
     integrityCheckedAt: isoOrNull(volume.integrityCheckedAt),
-    // What the worker does to fill it is nobody's attachment.
-    state: volume.fill === undefined ? volume.state : 'creating',
+    state: shownState(volume),
     robustness: volume.robustness,
-    attachedNodeId: volume.fill === undefined ? (volume.attachedNodeId ?? null) : null,
+    attachedNodeId: isWorkersOwn(volume) ? null : (volume.attachedNodeId ?? null),
     endpoint: endpointView(volume, role),
     attention: attentionView(volume),
     conditions: [...volume.conditions, ...filledCondition(volume)].map(conditionView),
@@ -58,9 +57,20 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
   };
 }
 
+/** What the worker attaches to fill or to rebuild is nobody's attachment. */
+function isWorkersOwn(volume: Volume): boolean {
+  return volume.fill !== undefined || isRepairing(volume);
+}
+
+function shownState(volume: Volume): VolumeView['state'] {
+  if (volume.fill !== undefined) return 'creating';
+  return isRepairing(volume) ? 'detached' : volume.state;
+}
+
 /** The address holds the attachment's secret: who has it may write. So it is for those who may change volumes. */
-function endpointView({ state, endpoint, fill }: Volume, role: MemberRole): VolumeView['endpoint'] {
-  if (fill !== undefined || state !== 'attached' || endpoint === undefined) return null;
+function endpointView(volume: Volume, role: MemberRole): VolumeView['endpoint'] {
+  const { state, endpoint } = volume;
+  if (isWorkersOwn(volume) || state !== 'attached' || endpoint === undefined) return null;
   if (!isAllowed(role, 'volume:write')) return { nbdUri: null };
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
   const scheme = endpoint.tls === true ? 'nbds' : 'nbd';

@@ -44,7 +44,10 @@ export type CommitGuard =
  * Each commit also writes an outbox row for every volume and cluster it touched, in the same transaction; the relay
  * turns those into wake-ups.
  *
- * @throws StorageFault `store.conflict` when a guard no longer holds, a booking does not fit any more, or the
+ * A commit that creates a volume with a `fill` counts the source volume up.
+ *
+ * @throws StorageFault `snapshot.in_use` when what a new volume is to be filled from is not there any more;
+ *   `store.conflict` when a guard no longer holds, a booking does not fit any more, or the
  *   database saw a serialisation conflict: reload and decide again. `store.unavailable` when it can't be reached.
  */
 export interface Store {
@@ -69,7 +72,7 @@ export interface Store {
   /**
    * Ids of volumes that may need work, in id order, at most `limit` after `afterId`: every volume whose state is not
    * `attached` or `detached`, whose robustness is not `healthy`, whose Scheduled condition is not True, whose newest
-   * generation has not been observed, that is to be deleted, verified or filled, has a turn to hash, has an active rebuild or a replica whose
+   * generation has not been observed, that is to be deleted, verified or filled, has a turn to hash or is attached only to be rebuilt, has an active rebuild or a replica whose
    * intent is not `keep`, whose wanted attachment is not its state, whose engine's node is not Ready or has another boot
    * than `engineBootId`, or that is attached while no report shows its engine, or while its layers
    * are to be changed, are busy or were read in another state of its engine, or that has a recurring snapshot due at `now`.

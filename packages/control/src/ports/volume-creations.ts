@@ -40,7 +40,8 @@ export type DecideVolume = (fleet: PlacementFleet, isLast: boolean) => NewVolume
  * `decide` is called with the fleet as it is, and again when a booking did not hold any more. It runs to its end
  * without waiting, so that an implementation may let many decisions share one view of the fleet and one transaction.
  *
- * @throws StorageFault what `decide` throws, `cluster.not_found`, `volume.name_taken`, `store.conflict`,
+ * @throws StorageFault what `decide` throws, `cluster.not_found`, `volume.name_taken`, `snapshot.in_use` when what
+ *   it is to be filled from is not there any more, `store.conflict`,
  *   `store.unavailable`
  */
 export interface VolumeCreations {

@@ -1,6 +1,6 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { NodeId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { VolumeState } from '@holdfast/core/model/volume.js';
+import { isRepairing, type VolumeState } from '@holdfast/core/model/volume.js';
 import { isNodeReady } from '@holdfast/core/policy/node-conditions.js';
 import type { VolumePatch, VolumeView } from '../ports/store.js';
 import {
@@ -34,6 +34,7 @@ export function requestAttach(ports: UseCasePorts, input: AttachInput): Promise<
     assertNotDeleting(volume);
     assertFilled(volume);
     assertUsableNode(view, input.nodeId);
+    if (isRepairing(volume)) return takeOver(ports, view, input.nodeId);
     if (volume.attachment !== undefined) {
       const holderId = volume.attachedNodeId ?? volume.attachment.nodeId;
       if (input.nodeId === undefined || input.nodeId === holderId) return;
@@ -47,6 +48,34 @@ export function requestAttach(ports: UseCasePorts, input: AttachInput): Promise<
       { kind: 'volume.patch', volumeId: volume.id, patch },
     ]);
   });
+}
+
+/**
+ * The worker holds it only to rebuild it: where that is a node that will do, its engine goes on as the user's, with the
+ * rebuild; else it is let go first, and a holder that does not answer is not waited for.
+ */
+function takeOver(
+  ports: UseCasePorts,
+  { volume, fleet }: VolumeView,
+  nodeId: NodeId | undefined,
+): Promise<void> {
+  const { attachedNodeId: heldOn } = volume;
+  const holder = fleet.nodes.find(({ id }) => id === heldOn);
+  const isHolderReady = holder !== undefined && isNodeReady(holder);
+  const mayStay = heldOn === undefined || (isHolderReady && (nodeId === undefined || nodeId === heldOn));
+  const attachment = { nodeId, requestedAt: ports.clock.now() };
+  const patch: VolumePatch = mayStay
+    ? { attachment }
+    : {
+        attachment,
+        state: 'detaching',
+        endpoint: undefined,
+        attention: undefined,
+        detachForced: !isHolderReady,
+      };
+  return ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
+    { kind: 'volume.patch', volumeId: volume.id, patch },
+  ]);
 }
 
 /** A detached volume shows at once that it attaches; one that is still being made or let go finishes that first. */

@@ -1,5 +1,6 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { isRepairing } from '@holdfast/core/model/volume.js';
 import { loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
@@ -20,8 +21,8 @@ export function requestDelete(
         cures: ['wait until its clones are filled', 'delete the clones'],
       });
     }
-    // Nobody but the worker holds one that is being filled, and its engine is stopped before its copies go.
-    const isHeld = volume.fill === undefined;
+    // Nobody but the worker holds one that is filled or rebuilt, and its engine is stopped before its copies go.
+    const isHeld = volume.fill === undefined && !isRepairing(volume);
     if (isHeld && (volume.attachment !== undefined || volume.attachedNodeId !== undefined)) {
       throw new StorageFault('volume.attached', {
         publicMessage: `volume ${volume.name} is attached`,

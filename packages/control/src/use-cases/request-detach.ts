@@ -1,5 +1,6 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { isRepairing } from '@holdfast/core/model/volume.js';
 import { isNodeReady } from '@holdfast/core/policy/node-conditions.js';
 import type { VolumePatch, VolumeView } from '../ports/store.js';
 import { assertFilled, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
@@ -22,6 +23,8 @@ export function requestDetach(ports: UseCasePorts, input: DetachInput): Promise<
     const { volume } = view;
     assertFilled(volume);
     const force = input.force === true;
+    // One that is only rebuilt is nobody's, and lets go by itself.
+    if (isRepairing(volume)) return;
     if (volume.attachment === undefined && volume.attachedNodeId === undefined) return;
     if (!force) assertHolderAnswers(view);
 

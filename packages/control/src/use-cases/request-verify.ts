@@ -1,5 +1,6 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { isRepairing } from '@holdfast/core/model/volume.js';
 import {
   assertFilled,
   assertNotDeleting,
@@ -19,6 +20,12 @@ export function requestVerify(ports: UseCasePorts, input: { volumeId: VolumeId }
     const { volume } = await loadVolume(ports.store, input.volumeId, undefined);
     assertNotDeleting(volume);
     assertFilled(volume);
+    if (isRepairing(volume)) {
+      throw new StorageFault('volume.busy', {
+        publicMessage: `missing copies of volume ${volume.name} are being rebuilt`,
+        cures: ['wait until that has ended'],
+      });
+    }
     if (volume.attachment !== undefined || volume.attachedNodeId !== undefined) {
       throw new StorageFault('volume.attached', {
         publicMessage: `volume ${volume.name} is attached; its copies can be compared only while it is detached`,

@@ -5,7 +5,7 @@
  */
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
-import type { Volume } from '@holdfast/core/model/volume.js';
+import { isRepairing, type Volume } from '@holdfast/core/model/volume.js';
 import type { Clock, Random } from '../ports/clock.js';
 import type { Store, VolumeView } from '../ports/store.js';
 
@@ -61,7 +61,8 @@ export function assertNotDeleting(volume: Volume): void {
 /** @throws StorageFault `volume.not_attached`: what changes layers is done by the engine, on all copies at once */
 export function assertAttached(volume: Volume): void {
   assertFilled(volume);
-  const { name, state } = volume;
+  const { name } = volume;
+  const state = isRepairing(volume) ? 'detached' : volume.state;
   if (state === 'attached') return;
   throw new StorageFault('volume.not_attached', {
     publicMessage: `volume ${name} is ${state}; only an attached volume's snapshots can be changed`,

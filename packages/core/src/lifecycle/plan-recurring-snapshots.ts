@@ -8,6 +8,7 @@
 import { nextCronTime } from '../model/cron.js';
 import type { RecurringRun, RecurringSnapshot } from '../model/recurring-snapshot.js';
 import type { Snapshot } from '../model/snapshot.js';
+import { isRepairing } from '../model/volume.js';
 import {
   decideSnapshot,
   decideSnapshotDeletion,
@@ -56,7 +57,8 @@ function snapshotName({ name }: RecurringSnapshot, now: Date): string {
 function obstacleOf(view: VolumeView, due: RecurringSnapshot, name: string, now: Date): string | undefined {
   const { volume, snapshots } = view;
   if (nextCronTime(due.cron, now) === undefined) return `its schedule ${due.cron} can not be read`;
-  if (volume.state !== 'attached' || volume.fill !== undefined) return 'the volume was not attached';
+  const isUsed = volume.state === 'attached' && volume.fill === undefined && !isRepairing(volume);
+  if (!isUsed) return 'the volume was not attached';
   // A volume whose engine does not answer must not collect snapshots that are all taken when it does.
   if (snapshots.some(({ recurringName, state }) => recurringName === due.name && state === 'creating')) {
     return 'the one before has not been taken yet';

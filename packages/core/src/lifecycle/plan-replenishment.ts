@@ -41,6 +41,15 @@ export function planReplenishment(view: VolumeView, now: Date): Step | undefined
   return planMissingCopy(view, source, now);
 }
 
+/** Is there something that an attached engine could rebuild now: a replica that waits, one to take back, a place for a new one? */
+export function canReplenish(view: VolumeView, now: Date): boolean {
+  const { replicas, fleet } = view;
+  if (fleet.settings['concurrent-replica-rebuild-per-node-limit'] === 0) return false;
+  if (replicas.some((replica) => isAwaitingRebuild(replica) && canBeTarget(replica, view))) return true;
+  if (reusableReplica(view, now) !== undefined) return true;
+  return placementOfMissing(view, now)?.kind === 'placed';
+}
+
 function planMissingCopy(view: VolumeView, source: Replica, now: Date): Step | undefined {
   const reused = reusableReplica(view, now);
   if (reused !== undefined) return queueRebuild(reused, source, true);

@@ -16,6 +16,7 @@ import { planIntegrity } from './plan-integrity.js';
 import { planLayerReading } from './plan-layer-reading.js';
 import { planLayerWork } from './plan-layer-work.js';
 import { planObservation } from './plan-observation.js';
+import { planOfflineRebuild } from './plan-offline-rebuild.js';
 import { planRecurringSnapshots } from './plan-recurring-snapshots.js';
 import { planRemoval } from './plan-removal.js';
 import { planReplenishment } from './plan-replenishment.js';
@@ -34,6 +35,7 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planStatus,
   planVerification,
   planFill,
+  planOfflineRebuild,
   planRecurringSnapshots,
   planIntegrity,
   planLayerWork,

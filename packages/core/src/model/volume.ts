@@ -54,6 +54,8 @@ export type VolumeSpec = {
 export type AttachmentRequest = {
   nodeId: NodeId | undefined;
   requestedAt: Date;
+  /** The worker's own, to rebuild what is missing; absent: somebody uses it. */
+  purpose?: 'rebuild' | undefined;
 };
 
 /** Why a volume can't go on by itself, and what a person may do about it. */
@@ -139,3 +141,8 @@ export type Volume = {
   /** For optimistic concurrency: every change of the row bumps it. */
   version: number;
 };
+
+/** Is it attached only to be rebuilt? To people it is detached meanwhile. */
+export function isRepairing({ attachment }: Pick<Volume, 'attachment'>): boolean {
+  return attachment?.purpose === 'rebuild';
+}

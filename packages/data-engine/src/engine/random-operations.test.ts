@@ -5,15 +5,22 @@ import { RandomRun } from '../../test/random-run.js';
 /** More of them, or a single one again: `HOLDFAST_RANDOM_SEEDS=7 HOLDFAST_RANDOM_OPERATIONS=1000`. */
 const SEEDS = (process.env.HOLDFAST_RANDOM_SEEDS ?? '1,2,3,4,5,6').split(',').map(Number);
 const OPERATIONS = Number(process.env.HOLDFAST_RANDOM_OPERATIONS ?? 120);
+/** On block disks: a few more, because most of what they do is the same. */
+const BLOCK_SEEDS = (process.env.HOLDFAST_RANDOM_BLOCK_SEEDS ?? '11,12').split(',').map(Number);
+const BLOCK_DISK_BYTES = 512 * MIB;
 const ROUNDS = 2;
 
 const { cluster, nodes } = useClusters();
 
 describe('operations by chance', () => {
-  test.each(SEEDS)(
-    'leave what a plain model says, on equal copies (seed %i)',
-    async (seed) => {
+  test.each([
+    ...SEEDS.map((seed) => ({ seed, disk: 'folder' })),
+    ...BLOCK_SEEDS.map((seed) => ({ seed, disk: 'block disk' })),
+  ])(
+    'leave what a plain model says, on equal copies (seed $seed, each on a $disk)',
+    async ({ seed, disk }) => {
       await nodes().crashExactly();
+      if (disk === 'block disk') nodes().blockDiskBytes = BLOCK_DISK_BYTES;
       const volume = await cluster(2 + (seed % 2), 20 * MIB);
       const run = new RandomRun(seed, nodes(), volume);
       try {

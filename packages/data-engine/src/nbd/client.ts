@@ -139,7 +139,7 @@ export class NbdClient implements NbdExport {
     if (!this.terms.blockStatus) return [{ lengthBytes, allocated: true }];
     const flags = extentsMax === 1 ? CommandFlag.RequestOne : 0;
     const asked = Math.min(lengthBytes, RANGE_BYTES_MAX);
-    return this.request(Command.BlockStatus, flags, offset, asked, NO_PAYLOAD, ({ extents = [] }) => extents);
+    return this.request(Command.BlockStatus, flags, offset, asked, NO_PAYLOAD, extentsOf);
   }
 
   /** Says goodbye and ends the connection; requests in flight fail. */
@@ -214,7 +214,11 @@ export class NbdClient implements NbdExport {
     if (pending === undefined) throw new ProtocolError('a reply to no request');
     if (reply.kind === 'data') pending.read?.data(reply.offset, reply.payload);
     if (reply.kind === 'hole') pending.read?.hole(reply.offset, reply.lengthBytes);
-    if (reply.kind === 'extents') pending.extents = [...(pending.extents ?? []), ...reply.extents];
+    if (reply.kind === 'extents') {
+      // Only one context is ever asked for.
+      if (pending.extents !== undefined) throw new ProtocolError('two lists of extents in one reply');
+      pending.extents = reply.extents;
+    }
     if (reply.kind === 'error') pending.error = new NbdError(reply.errno, reply.message);
     if (reply.kind === 'simple') {
       if (reply.errno !== 0)
@@ -244,6 +248,12 @@ function settle(pending: Pending): void {
 
 function readPayload({ read }: Pending): Payload {
   return read?.finish() ?? NO_PAYLOAD;
+}
+
+/** @throws ProtocolError for a reply without any, from which nobody could go on */
+function extentsOf({ extents }: Pending): Extent[] {
+  if (extents === undefined) throw new ProtocolError('a reply without extents');
+  return extents;
 }
 
 function nothing(): void {

@@ -3,9 +3,13 @@ import { type Payload, payloadLength } from './export.js';
 
 type Part = { offset: number; lengthBytes: number; payload: Payload };
 
+/** No server has reason to cut a reply finer than into sectors; one that does so makes us hold many small things. */
+const PART_BYTES_MIN = 512;
+
 /** Puts the chunks of one structured READ reply, which may come in any order, back together. */
 export class ReadAssembly {
   private readonly parts: Part[] = [];
+  private arrivedBytes = 0;
 
   constructor(
     private readonly offset: number,
@@ -44,6 +48,11 @@ export class ReadAssembly {
     if (part.offset < this.offset || part.offset + part.lengthBytes > this.offset + this.lengthBytes) {
       throw new ProtocolError('a read reply outside of what was asked for');
     }
+    this.arrivedBytes += part.lengthBytes;
+    // Else a server that never says that it is done could make us hold any amount.
+    if (this.arrivedBytes > this.lengthBytes) throw new ProtocolError('a read reply with overlaps');
+    if (this.parts.length * PART_BYTES_MIN > this.lengthBytes)
+      throw new ProtocolError('a read reply in crumbs');
     this.parts.push(part);
   }
 }

@@ -107,7 +107,10 @@ function readExtents(body: Buffer): Extent[] {
   const extents: Extent[] = [];
   for (let at = 4; at < body.length; at += 8) {
     const state = body.readUInt32BE(at + 4);
-    extents.push({ lengthBytes: body.readUInt32BE(at), allocated: (state & AllocationState.Hole) === 0 });
+    const lengthBytes = body.readUInt32BE(at);
+    // Who walks over a device by its extents would never come to the end.
+    if (lengthBytes === 0) throw new ProtocolError('an empty extent');
+    extents.push({ lengthBytes, allocated: (state & AllocationState.Hole) === 0 });
   }
   return extents;
 }

@@ -111,6 +111,10 @@ export class BlockFile implements CopyFile {
     });
   }
 
+  forget(position: number, lengthBytes: number): Promise<void> {
+    return this.zero(position, lengthBytes, true);
+  }
+
   /** What is added reads as zeros. */
   resize(sizeBytes: number): Promise<void> {
     return this.use(() => resizeFile(this.fd, sizeBytes));

@@ -8,11 +8,13 @@
 import type { Payload } from '../nbd/export.js';
 
 /**
- * What a file is for. `data` takes whole blocks, past the page cache where that can be, and what was neither written
- * nor zeroed since the file was made reads as anything: the layer's map knows what that is. `map` takes any bytes, and
- * what was not written reads as zeros.
+ * What a file is for. `data` takes whole blocks, past the page cache where that can be; what was neither written nor
+ * zeroed, or was forgotten, reads as anything, and `holds` tells whether there is anything else in a range. `map` takes
+ * any bytes, and what was not written reads as zeros.
  */
-export type FileUse = 'data' | 'map';
+export type FileUse =
+  | { readonly kind: 'data'; readonly holds: (position: number, lengthBytes: number) => boolean }
+  | { readonly kind: 'map' };
 
 /** One open file of a copy. */
 export interface CopyFile {
@@ -26,6 +28,8 @@ export interface CopyFile {
   write(payload: Payload, position: number): Promise<void>;
   /** Makes a range read as zeros, and gives its space back where `mayPunch` and the disk allow it. */
   zero(position: number, lengthBytes: number, mayPunch: boolean): Promise<void>;
+  /** Nobody asks for what is in the range any more: gives its space back where the disk allows it. */
+  forget(position: number, lengthBytes: number): Promise<void>;
   /** What is added reads as zeros. */
   resize(sizeBytes: number): Promise<void>;
   /** Data and what is needed to read it back are on the disk when this returns. */

@@ -97,7 +97,7 @@ export class FolderFiles implements CopyFiles {
   }
 
   private async isDirect(use: FileUse): Promise<boolean> {
-    return use === 'data' && takesDirectIo(this.directory);
+    return use.kind === 'data' && takesDirectIo(this.directory);
   }
 
   private pathOf(name: string): string {

@@ -31,7 +31,7 @@ export class IntentMap {
   static async create(files: CopyFiles, sizeBytes: number): Promise<IntentMap> {
     const regionCount = Math.ceil(sizeBytes / REGION_BYTES);
     const bytes = Buffer.alloc(Math.ceil(regionCount / 8));
-    const file = await files.createFile(INTENT_FILE, bytes.length, 'map');
+    const file = await files.createFile(INTENT_FILE, bytes.length, { kind: 'map' });
     // Written out, not left sparse: a mark that has to allocate a block makes the file system commit its journal, and
     // all the data that waits there, while a user's write waits for the mark.
     await file.write([bytes], 0);
@@ -43,7 +43,7 @@ export class IntentMap {
     const regionCount = Math.ceil(sizeBytes / REGION_BYTES);
     let file: CopyFile;
     try {
-      file = await files.openFile(INTENT_FILE, 'map');
+      file = await files.openFile(INTENT_FILE, { kind: 'map' });
     } catch (error) {
       throw corrupt('its write-intent map is missing', error);
     }

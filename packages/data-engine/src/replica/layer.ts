@@ -25,8 +25,8 @@ export class Layer {
 
   static async create(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
-    const data = await files.createFile(dataFile(file), sizeBytes, 'data');
-    const mapFile = await files.createFile(mapFileOf(file), map.pageCount * PAGE_BYTES, 'map');
+    const data = await files.createFile(dataFile(file), sizeBytes, dataOf(map));
+    const mapFile = await files.createFile(mapFileOf(file), map.pageCount * PAGE_BYTES, { kind: 'map' });
     await data.syncData();
     await mapFile.syncData();
     return new Layer(data, mapFile, map);
@@ -35,8 +35,8 @@ export class Layer {
   /** @throws StorageFault `replica.corrupt` when the two files are not what the metadata says. */
   static async open(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
-    const data = await openPart(files, dataFile(file), sizeBytes, 'data');
-    const mapFile = await openPart(files, mapFileOf(file), map.pageCount * PAGE_BYTES, 'map');
+    const data = await openPart(files, dataFile(file), sizeBytes, dataOf(map));
+    const mapFile = await openPart(files, mapFileOf(file), map.pageCount * PAGE_BYTES, { kind: 'map' });
     await loadMap(mapFile, map);
     return new Layer(data, mapFile, map);
   }
@@ -89,7 +89,8 @@ export class Layer {
   /** Makes a range read as zeros. `held: false` is for the lowest layer, where nothing lies beneath. */
   async zero(position: number, lengthBytes: number, mayPunch: boolean, held: boolean): Promise<void> {
     try {
-      await this.data.zero(position, lengthBytes, mayPunch);
+      if (held || !mayPunch) await this.data.zero(position, lengthBytes, mayPunch);
+      else await this.data.forget(position, lengthBytes);
     } finally {
       this.dataDirty = true;
     }
@@ -145,6 +146,16 @@ export class Layer {
     await this.data.close();
     await this.mapFile.close();
   }
+}
+
+/** The layer's map is what knows where its data is. */
+function dataOf(map: BlockMap): FileUse {
+  const holds = (position: number, lengthBytes: number) => {
+    const count = lengthBytes / BLOCK_BYTES;
+    const run = map.runAt(position / BLOCK_BYTES, count);
+    return run.held || run.count < count;
+  };
+  return { kind: 'data', holds };
 }
 
 /** The files of a layer, by the name that the metadata has. */

@@ -1,7 +1,20 @@
+import fs from 'node:fs/promises';
+import { BlockStore } from '../block-store/block-store.js';
 import type { DiskStore } from './disk-store.js';
 import { FolderStore } from './folder-store.js';
+import { systemCode } from './system-error.js';
 
-/** Opens the disk at a path. The caller closes it. */
+/** Opens the disk at a path: a folder, or else a block disk. The caller closes it. */
 export async function openDiskStore(diskPath: string): Promise<DiskStore> {
-  return new FolderStore(diskPath);
+  return (await isBlockDisk(diskPath)) ? BlockStore.open(diskPath) : new FolderStore(diskPath);
+}
+
+async function isBlockDisk(diskPath: string): Promise<boolean> {
+  try {
+    return !(await fs.stat(diskPath)).isDirectory();
+  } catch (error) {
+    // A folder is made when something is first put into it.
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
 }

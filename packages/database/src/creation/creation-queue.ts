@@ -12,6 +12,7 @@ import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { AuditEntry } from '../queries/audit.js';
 import { conflict, nameTaken } from '../sql/errors.js';
 import { type Scope, type Sql, transaction } from '../sql/scope.js';
+import { sourceGone, takeCloneSources } from '../store/clone-sources.js';
 import { BookingCheck } from './booking-check.js';
 import { type FleetHorizon, readFleetChanges, readWholeFleet } from './fleet-changes.js';
 import { type CreationPlace, insertBelongings, insertVolumes, lockForBooking } from './write-creations.js';
@@ -47,7 +48,7 @@ type Waiting = {
 };
 
 type Decided = { readonly waiting: Waiting; readonly decision: NewVolume; readonly decideMs: number };
-type Outcome = 'made' | 'name-taken' | 'outdated';
+type Outcome = 'made' | 'name-taken' | 'source-gone' | 'outdated';
 
 export class CreationQueue {
   #waiting: Waiting[] = [];
@@ -104,12 +105,14 @@ export class CreationQueue {
   async #attempt(sql: Sql, batch: Waiting[]): Promise<Map<Decided, Outcome>> {
     const fleet = await this.#refresh(sql);
     const decided = this.#decide(batch, fleet);
-    const disks = await lockForBooking(sql, this.place.clusterId, bookedDisks(decided));
+    const sourced = await withSources(sql, decided);
+    const disks = await lockForBooking(sql, this.place.clusterId, bookedDisks(sourced));
     const check = new BookingCheck(disks, fleet);
-    const held = decided.filter(({ decision }) => check.take(decision));
+    const held = sourced.filter(({ decision }) => check.take(decision));
     const made = await this.#store(sql, held);
     return new Map(
       decided.map((one) => {
+        if (!sourced.includes(one)) return [one, 'source-gone'];
         if (!held.includes(one)) return [one, 'outdated'];
         return [one, made.has(one) ? 'made' : 'name-taken'];
       }),
@@ -180,6 +183,7 @@ export class CreationQueue {
       if (booking !== undefined) this.#known?.fleet.release(booking);
     }
     if (outcome === 'name-taken') waiting.reject(nameTaken('volume'));
+    else if (outcome === 'source-gone') waiting.reject(sourceGone());
     else this.#again(waiting, conflict('the fleet changed between decision and booking'));
   }
 
@@ -203,6 +207,17 @@ function decideOne(waiting: Waiting, fleet: KnownFleet): Decided | undefined {
     waiting.reject(error);
     return undefined;
   }
+}
+
+/** Without those that are to be filled from what is not there any more. */
+async function withSources(sql: Sql, decided: readonly Decided[]): Promise<Decided[]> {
+  const fillOf = ({ decision }: Decided) => decision.volume.fill;
+  const fills = decided.map(fillOf).filter((fill) => fill !== undefined);
+  const there = await takeCloneSources(sql, fills);
+  return decided.filter((one) => {
+    const fill = fillOf(one);
+    return fill === undefined || there.has(fill);
+  });
 }
 
 function bookedDisks(decided: readonly Decided[]): DiskId[] {

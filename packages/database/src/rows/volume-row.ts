@@ -185,7 +185,8 @@ function readSpec(row: VolumeRow): VolumeSpec {
 
 function readAttachment(stored: Stored<AttachmentRequest>): AttachmentRequest {
   // JSON leaves out what is undefined, so a request for any node comes back without the key.
-  return { nodeId: stored.nodeId, requestedAt: new Date(stored.requestedAt) };
+  const { nodeId, requestedAt, purpose } = stored;
+  return { nodeId, requestedAt: new Date(requestedAt), ...(purpose === undefined ? {} : { purpose }) };
 }
 
 function readAttention(stored: Stored<Attention>): Attention {

@@ -26,6 +26,7 @@ export async function listUnsettledVolumes(
        OR v.hashing IS NOT NULL
        OR v.recurring_due_at <= $3
        OR (v.attachment IS NOT NULL) <> (v.state = 'attached')
+       OR v.attachment->>'purpose' = 'rebuild'
        OR v.attachment->>'nodeId' <> v.attached_node_id::text
        OR (v.attached_node_id IS NOT NULL
            AND (n.conditions @> ${READY} AND n.boot_id = v.engine_boot_id) IS NOT TRUE)

@@ -15,6 +15,7 @@ import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import { type Scope, type Sql, snapshot, transaction } from '../sql/scope.js';
 import { applyChange } from './apply-change.js';
 import { lockDisks } from './booking.js';
+import { sourceGone, takeCloneSources } from './clone-sources.js';
 import { confirmRecord } from './confirm-record.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
@@ -82,11 +83,12 @@ export class PostgresStore implements Store {
     return { id: row.id, name: row.name, controlUrl: row.control_url, controlSecret: row.control_secret };
   }
 
-  /** Locks are taken in one order everywhere: the guarded row, disks by id, then what the changes name. */
+  /** Locks are taken in one order everywhere: the guarded row, sources of clones, disks by id, then what the changes name. */
   async commit(guard: CommitGuard, changes: readonly Change[]): Promise<void> {
     await transaction(this.scope, async (sql) => {
       const touched = new Touched();
       await takeGuard(sql, guard);
+      await takeSources(sql, changes);
       await lockDisks(sql, changes);
       for (const change of changes) await applyChange({ sql, guard, touched }, change);
       await writeOutbox(sql, touched);
@@ -107,4 +109,13 @@ export class PostgresStore implements Store {
   confirmRecord(volumeId: VolumeId, record: CopyRecord): Promise<void> {
     return transaction(this.scope, (sql) => confirmRecord(sql, volumeId, record));
   }
+}
+
+/** @throws StorageFault `snapshot.in_use` when what a new volume is to be filled from is not there any more */
+async function takeSources(sql: Sql, changes: readonly Change[]): Promise<void> {
+  const fills = changes.flatMap((change) =>
+    change.kind === 'volume.create' && change.volume.fill !== undefined ? [change.volume.fill] : [],
+  );
+  const there = await takeCloneSources(sql, fills);
+  if (there.size < fills.length) throw sourceGone();
 }

@@ -3,6 +3,7 @@ import { assertNever, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import { isLiveSnapshot } from '@holdfast/core/model/snapshot.js';
+import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import { conflict, type Transaction } from './tables.js';
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
@@ -101,8 +102,22 @@ function createVolume(transaction: Transaction, { volume }: ChangeOf<'volume.cre
       publicMessage: `the project has a volume named ${volume.name} already`,
     });
   }
+  if (volume.fill !== undefined) takeCloneSource(transaction, volume.fill);
   transaction.put(volumes, volume.id, volume);
   transaction.touchVolume(volume.id);
+}
+
+/** Counts the source up, so that a deletion decided before loses; and refuses what a deletion came before. */
+function takeCloneSource(transaction: Transaction, { sourceVolumeId, snapshotId }: VolumeFill): void {
+  const { volumes, snapshots } = transaction.tables;
+  const source = volumes.get(sourceVolumeId);
+  const isThere = source?.deletionRequestedAt === undefined && snapshots.get(snapshotId)?.state === 'ready';
+  if (source === undefined || !isThere) {
+    throw new StorageFault('snapshot.in_use', {
+      publicMessage: 'the snapshot is being deleted, or its volume is',
+    });
+  }
+  transaction.put(volumes, source.id, { ...source, version: source.version + 1 });
 }
 
 function patchVolume(transaction: Transaction, change: ChangeOf<'volume.patch'>, guard: CommitGuard): void {

@@ -22,7 +22,7 @@ import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, compareIds, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
-import type { Volume } from '@holdfast/core/model/volume.js';
+import { isRepairing, type Volume } from '@holdfast/core/model/volume.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { SettingName } from '@holdfast/core/settings/definitions.js';
 import {
@@ -209,6 +209,7 @@ export class MemoryStore implements Store {
       volume.verification?.state === 'running' ||
       volume.fill !== undefined ||
       volume.hashing !== undefined ||
+      isRepairing(volume) ||
       volume.recurringSnapshots.some(({ nextRunAt }) => nextRunAt.getTime() <= now.getTime()) ||
       (volume.attachment !== undefined) !== (volume.state === 'attached') ||
       (wantedNode !== undefined &&

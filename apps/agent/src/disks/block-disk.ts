@@ -1,0 +1,145 @@
+/** A disk that is a file or a device of its own: which one it is, and how much fits. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import { isFault } from '@holdfast/core/model/faults.js';
+import { BlockStore } from '@holdfast/data-engine/block-store/block-store.js';
+import { blockDiskAt, formatBlockDisk } from '@holdfast/data-engine/block-store/format-block-disk.js';
+import type { DiskStore } from '@holdfast/data-engine/replica/disk-store.js';
+import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
+import { type Disk, type DiskProblem, fullness, requireUsable, USED_PAUSE_MS, unreadable } from './disk.js';
+import type { KnownDisks } from './known-disks.js';
+
+const READ_ONLY_CODES: readonly (string | undefined)[] = ['EROFS', 'EACCES', 'EPERM'];
+
+export class BlockDisk implements Disk {
+  private opened: BlockStore | undefined;
+  private opening: Promise<BlockStore> | undefined;
+  private freeBytes = 0;
+  private freeAtMs = Number.NEGATIVE_INFINITY;
+
+  private constructor(
+    readonly diskId: string,
+    readonly name: string,
+    readonly path: string,
+    /** As configured, until the disk itself has been asked. */
+    private maximumBytes: number,
+  ) {}
+
+  /**
+   * Takes the file or device. What was never seen and is empty is made a block disk. One whose disk is not there, or is
+   * another one now, is kept as that disk and reported as not ready, and nothing is written to it.
+   *
+   * @param sizeBytes of a file that is not there yet
+   * @throws StorageFault `disk.wrong_identity` for what holds something else
+   */
+  static async take(file: string, name: string, sizeBytes: number, known: KnownDisks): Promise<BlockDisk> {
+    const expected = known.diskIn(file);
+    const found = expected === undefined ? await blockDiskAt(file) : undefined;
+    const diskId = expected ?? found ?? (await format(file, sizeBytes));
+    await known.remember(file, diskId);
+    return new BlockDisk(diskId, name, file, sizeBytes);
+  }
+
+  async problem(): Promise<DiskProblem | undefined> {
+    const problem = await this.look();
+    // Whoever has it open now has one that is gone.
+    if (problem !== undefined) await this.letGo();
+    return problem;
+  }
+
+  async isAbsent(): Promise<boolean> {
+    const problem = await this.problem();
+    return problem?.reason === 'DiskMissing' || problem?.reason === 'DiskSwapped';
+  }
+
+  requireUsable(): Promise<void> {
+    return requireUsable(this);
+  }
+
+  /** Held open while the disk is there: hosts then need not find out anew who owns what. */
+  async store(): Promise<DiskStore> {
+    await this.requireUsable();
+    return this.open();
+  }
+
+  async replicaIds(): Promise<string[]> {
+    return (await this.store()).list();
+  }
+
+  async report(nowMs: number): Promise<DiskReport> {
+    const { diskId, name } = this;
+    const common = { diskId, name, path: this.path, type: 'block' as const };
+    const problem = await this.problem();
+    if (problem !== undefined) return { ...common, maximumBytes: this.maximumBytes, ...unreadable(problem) };
+    try {
+      const store = await this.open();
+      this.maximumBytes = store.capacityBytes;
+      const availableBytes = await this.free(store, nowMs);
+      return {
+        ...common,
+        maximumBytes: this.maximumBytes,
+        fileSystem: '',
+        availableBytes,
+        directIo: store.takesDirectIo,
+        ready: true,
+        ...fullness(availableBytes),
+      };
+    } catch (error) {
+      return { ...common, maximumBytes: this.maximumBytes, ...unreadable(error) };
+    }
+  }
+
+  private async look(): Promise<DiskProblem | undefined> {
+    try {
+      const found = await blockDiskAt(this.path);
+      if (found === this.diskId) return undefined;
+      if (found === undefined) {
+        return { reason: 'DiskMissing', message: `${this.path} holds no block disk, or is not there` };
+      }
+      const message = `${this.path} holds another block disk than before: ${found}`;
+      return { reason: 'DiskSwapped', message };
+    } catch (error) {
+      const code = systemCode(error);
+      if (READ_ONLY_CODES.includes(code)) {
+        return { reason: 'DiskReadOnly', message: `${this.path} can't be written to (${code})` };
+      }
+      const reason = isFault(error) ? 'DiskSwapped' : 'DiskUnreadable';
+      return { reason, message: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  private async open(): Promise<BlockStore> {
+    this.opening ??= BlockStore.open(this.path).then(
+      (store) => {
+        this.opened = store;
+        return store;
+      },
+      (error: unknown) => {
+        this.opening = undefined;
+        throw error;
+      },
+    );
+    return this.opening;
+  }
+
+  private async letGo(): Promise<void> {
+    const { opened } = this;
+    if (opened === undefined) return;
+    this.opened = undefined;
+    this.opening = undefined;
+    await opened.close().catch(() => undefined);
+  }
+
+  private async free(store: BlockStore, nowMs: number): Promise<number> {
+    if (nowMs - this.freeAtMs < USED_PAUSE_MS) return this.freeBytes;
+    this.freeAtMs = nowMs;
+    this.freeBytes = await store.freeBytes();
+    return this.freeBytes;
+  }
+}
+
+async function format(file: string, sizeBytes: number): Promise<string> {
+  await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  return formatBlockDisk(file, sizeBytes);
+}

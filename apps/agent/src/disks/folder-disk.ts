@@ -1,0 +1,121 @@
+/** A disk that is a folder on a file system: its identity, and how much fits. */
+import fs from 'node:fs/promises';
+import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import { takesDirectIo } from '@holdfast/data-engine/replica/direct-io.js';
+import type { DiskStore } from '@holdfast/data-engine/replica/disk-store.js';
+import { FolderStore } from '@holdfast/data-engine/replica/folder-store.js';
+import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
+import { type Disk, type DiskProblem, fullness, requireUsable, USED_PAUSE_MS, unreadable } from './disk.js';
+import { makeIdentity, readIdentity } from './identity.js';
+import type { KnownDisks } from './known-disks.js';
+
+/** `statfs` types of common file systems (linux/magic.h). */
+const FILE_SYSTEMS: Record<number, string> = {
+  61267: 'ext4',
+  1481003842: 'xfs',
+  2435016766: 'btrfs',
+  16914836: 'tmpfs',
+  2035054128: 'overlay',
+};
+
+export class FolderDisk implements Disk {
+  private readonly folder: DiskStore;
+  private usedBytes = 0;
+  private usedAtMs = Number.NEGATIVE_INFINITY;
+
+  private constructor(
+    readonly diskId: string,
+    readonly name: string,
+    readonly path: string,
+    private readonly maximumBytes: number,
+  ) {
+    this.folder = new FolderStore(path);
+  }
+
+  /**
+   * Takes the folder. One that was never seen is made a disk; one whose disk is not there, or is another one now, is
+   * kept as that disk and reported as not ready, and nothing is written to it.
+   *
+   * @throws StorageFault `disk.wrong_identity` for a folder whose identity file is not ours
+   */
+  static async take(
+    folder: string,
+    name: string,
+    maximumBytes: number,
+    known: KnownDisks,
+  ): Promise<FolderDisk> {
+    const expected = known.diskIn(folder);
+    const found = await readIdentity(folder);
+    const diskId = expected ?? found ?? (await makeIdentity(folder));
+    await known.remember(folder, diskId);
+    return new FolderDisk(diskId, name, folder, maximumBytes);
+  }
+
+  /** What keeps the disk from being used now; `undefined` for nothing. */
+  async problem(): Promise<DiskProblem | undefined> {
+    const found = await readIdentity(this.path).catch((error: unknown) => String(error));
+    if (found === undefined) {
+      const message = `${this.path} holds no disk: it is not mounted, or it was emptied`;
+      return { reason: 'DiskMissing', message };
+    }
+    if (found !== this.diskId) {
+      const message = `${this.path} holds another disk than before: ${found}`;
+      return { reason: 'DiskSwapped', message };
+    }
+    try {
+      await fs.access(this.path, fs.constants.W_OK);
+      return undefined;
+    } catch (error) {
+      const message = `${this.path} can't be written to (${systemCode(error) ?? error})`;
+      return { reason: 'DiskReadOnly', message };
+    }
+  }
+
+  /** True when the folder holds no disk, or another one. */
+  async isAbsent(): Promise<boolean> {
+    const problem = await this.problem();
+    return problem?.reason === 'DiskMissing' || problem?.reason === 'DiskSwapped';
+  }
+
+  requireUsable(): Promise<void> {
+    return requireUsable(this);
+  }
+
+  async store(): Promise<DiskStore> {
+    return this.folder;
+  }
+
+  replicaIds(): Promise<string[]> {
+    return this.folder.list();
+  }
+
+  /** What is free is the smaller of what is left of the configured maximum and what the file system has. */
+  async report(nowMs: number): Promise<DiskReport> {
+    const common = {
+      diskId: this.diskId,
+      name: this.name,
+      path: this.path,
+      type: 'filesystem' as const,
+      maximumBytes: this.maximumBytes,
+    };
+    const problem = await this.problem();
+    if (problem !== undefined) return { ...common, ...unreadable(problem) };
+    try {
+      const { type, bavail, bsize } = await fs.statfs(this.path);
+      const left = Math.max(0, this.maximumBytes - (await this.used(nowMs)));
+      const availableBytes = Math.min(left, bavail * bsize);
+      const fileSystem = FILE_SYSTEMS[type] ?? `0x${type.toString(16)}`;
+      const directIo = await takesDirectIo(this.path);
+      return { ...common, fileSystem, availableBytes, directIo, ready: true, ...fullness(availableBytes) };
+    } catch (error) {
+      return { ...common, ...unreadable(error) };
+    }
+  }
+
+  private async used(nowMs: number): Promise<number> {
+    if (nowMs - this.usedAtMs < USED_PAUSE_MS) return this.usedBytes;
+    this.usedAtMs = nowMs;
+    this.usedBytes = await this.folder.usedBytes();
+    return this.usedBytes;
+  }
+}

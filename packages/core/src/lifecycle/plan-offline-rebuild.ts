@@ -1,0 +1,126 @@
+/**
+ * Brings a detached volume back to its wanted number of full copies: attaches it without an address, lets the rebuild of
+ * any attached volume do the rest, and lets it go.
+ *
+ * The attachment says that it is for that (`purpose`), so whoever wants the volume takes it over or takes it away, and a
+ * worker that dies leaves nothing that the next one could mistake for somebody's use. What can't be rebuilt now is let go
+ * after a minute and left alone for a while.
+ */
+import { conditionOf, withCondition } from '../model/condition.js';
+import { isHealthy } from '../model/replica.js';
+import { isRepairing, type Volume } from '../model/volume.js';
+import { isNodeReady } from '../policy/node-conditions.js';
+import type { Change, VolumePatch } from './changes.js';
+import { canReplenish } from './plan-replenishment.js';
+import { robustnessOf } from './plan-status.js';
+import { isPausingRebuilds } from './rebuild-pause.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { activeRebuild, nodeById, volumeEvent } from './volume-facts.js';
+
+/** Long enough for an attach, an admission and a first report; a rebuild that runs or waits in the queue is no idleness. */
+const IDLE_MS_MAX = 60_000;
+/** After one that came to nothing: the volume would only be attached and let go all the time. */
+const REST_MS = 10 * 60_000;
+const TYPE = 'OfflineRebuilding';
+const STALLED = 'Stalled';
+
+export function planOfflineRebuild(view: VolumeView, now: Date): Step | undefined {
+  const { volume } = view;
+  if (volume.deletionRequestedAt !== undefined) return undefined;
+  if (isRepairing(volume)) return planEnd(view, now);
+  if (conditionOf(volume.conditions, TYPE)?.status === 'True') return planTakenOver(view, now);
+  return planBeginning(view, now);
+}
+
+function planBeginning(view: VolumeView, now: Date): Step | undefined {
+  const { volume } = view;
+  const isIdle = volume.state === 'detached' && volume.attachment === undefined && volume.fill === undefined;
+  if (!isIdle || volume.verification?.state === 'running' || !isEnabled(view)) return undefined;
+  if (robustnessOf(view) !== 'degraded' || isResting(volume, now)) return undefined;
+  // A copy whose node is away for a moment is not lost: it would be given up by an attach that nobody needs.
+  const hopeful = view.replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep').length;
+  if (hopeful >= volume.spec.numberOfReplicas) return undefined;
+  if (isPausingRebuilds(view.rebuilds, now) || !canReplenish(view, now)) return undefined;
+  const message = `missing copies of volume ${volume.name} are rebuilt while it is detached`;
+  const patch: VolumePatch = {
+    attachment: { nodeId: undefined, requestedAt: now, purpose: 'rebuild' },
+    state: 'attaching',
+    conditions: shown(volume, { status: 'True', reason: 'OfflineRebuildingInProgress', message }, now),
+  };
+  return commit(view, patch, { type: 'OfflineRebuildStarted', message }, now);
+}
+
+function planEnd(view: VolumeView, now: Date): Step | undefined {
+  const { volume } = view;
+  const why = endReason(view, now);
+  if (why === undefined) return undefined;
+  const patch: VolumePatch = {
+    attachment: undefined,
+    endpoint: undefined,
+    attention: undefined,
+    state: volume.attachedNodeId === undefined ? 'detached' : 'detaching',
+    // Nobody has written through it, so a holder that does not answer is not waited for.
+    detachForced: volume.detachForced || isHolderLost(view),
+    conditions: shown(volume, { status: 'False', ...why }, now),
+  };
+  const message = `the rebuild of volume ${volume.name} while it was detached has ended: ${why.message}`;
+  return commit(view, patch, { type: 'OfflineRebuildEnded', message }, now);
+}
+
+function endReason(view: VolumeView, now: Date): { reason: string; message: string } | undefined {
+  const { volume, rebuilds } = view;
+  if (!isEnabled(view)) return { reason: 'NotWanted', message: 'it is not wanted any more' };
+  if (isHolderLost(view)) return { reason: STALLED, message: 'the node that it ran on does not answer' };
+  if (activeRebuild(view) !== undefined) return undefined;
+  if (volume.state === 'attached' && robustnessOf(view) === 'healthy')
+    return { reason: 'Healthy', message: 'all copies are full' };
+  const lastMs = Math.max(
+    volume.attachment?.requestedAt.getTime() ?? 0,
+    ...rebuilds.map(({ finishedAt }) => finishedAt?.getTime() ?? 0),
+  );
+  if (now.getTime() - lastMs < IDLE_MS_MAX) return undefined;
+  return { reason: STALLED, message: 'nothing could be rebuilt for a while; it is tried again later' };
+}
+
+/** Somebody attached or deletes it: from then on it is an ordinary volume. */
+function planTakenOver(view: VolumeView, now: Date): Step {
+  const { volume } = view;
+  const message = 'somebody else has taken the volume over';
+  const conditions = shown(volume, { status: 'False', reason: 'Preempted', message }, now);
+  const change: Change = { kind: 'volume.patch', volumeId: volume.id, patch: { conditions } };
+  return { kind: 'commit', why: message, changes: [change] };
+}
+
+function isHolderLost({ volume, fleet }: VolumeView): boolean {
+  const { attachedNodeId } = volume;
+  const holder = nodeById(fleet, attachedNodeId);
+  return attachedNodeId !== undefined && (holder === undefined || !isNodeReady(holder));
+}
+
+function isEnabled({ volume, fleet }: VolumeView): boolean {
+  const { offlineRebuilding: own } = volume.spec;
+  return own === 'ignored' ? fleet.settings['offline-replica-rebuilding'] : own === 'enabled';
+}
+
+function isResting({ conditions }: Volume, now: Date): boolean {
+  const last = conditionOf(conditions, TYPE);
+  return last?.reason === STALLED && now.getTime() - last.lastTransitionAt.getTime() < REST_MS;
+}
+
+type Shown = { status: 'True' | 'False'; reason: string; message: string };
+
+function shown({ conditions }: Volume, next: Shown, now: Date): Volume['conditions'] {
+  return withCondition(conditions, { type: TYPE, ...next }, now);
+}
+
+function commit(
+  view: VolumeView,
+  patch: VolumePatch,
+  event: { type: string; message: string },
+  now: Date,
+): Step {
+  const change: Change = { kind: 'volume.patch', volumeId: view.volume.id, patch };
+  const told: Change = { kind: 'event', event: volumeEvent(view, now, { ...event, severity: 'info' }) };
+  return { kind: 'commit', why: event.message, changes: [change, told] };
+}

@@ -1,0 +1,242 @@
+/**
+ * One copy on a block disk, open: its files and texts, and what makes their changes durable.
+ *
+ * A sync writes the pages of the maps that have changed, the catalog if it has, and syncs the disk once; only then
+ * clusters that were given up are free for others. So after a power cut everything that is named anywhere is still what
+ * it was named for.
+ */
+import crypto from 'node:crypto';
+import type { CopyFile, CopyFiles, FileUse } from '../replica/disk-store.js';
+import { corrupt } from '../replica/layer.js';
+import { SharedFlush } from '../replica/shared-flush.js';
+import { BlockCopyFile, type FileOwner } from './block-copy-file.js';
+import type { BlockDisk } from './block-disk.js';
+import { encodeCatalog, type StoredFile } from './catalog.js';
+import { ClusterMap, type StoredPage } from './cluster-map.js';
+import type { ClusterOwners } from './cluster-owners.js';
+import { CATALOG_CLUSTERS_MAX, type RootState } from './copy-root.js';
+import { CopySpace } from './copy-space.js';
+import { CLUSTER_BYTES } from './layout.js';
+import { clustersOf, type FoundRoot, readCatalog, readMaps, writePages, writeRoot } from './stored-copy.js';
+
+type Changed = { file: BlockCopyFile; pages: StoredPage[]; freed: number[] };
+
+export class BlockCopy implements CopyFiles, FileOwner {
+  readonly kind = 'block';
+  readonly space: CopySpace;
+  private readonly files = new Map<string, BlockCopyFile>();
+  private readonly texts = new Map<string, string>();
+  private readonly syncing = new SharedFlush(() => this.store());
+  private isWritten = false;
+  private isChanged = false;
+  private isFilled = false;
+  /** What removed files had. */
+  private removed: number[] = [];
+  private releasing: Promise<void> = Promise.resolve();
+
+  private constructor(
+    readonly disk: BlockDisk,
+    private readonly place: number,
+    private readonly replicaId: string,
+    private state: RootState,
+    private generation: number,
+    /** Clusters of the catalog that holds, and of the other one. */
+    private clusters: { current: readonly number[]; spare: readonly number[] },
+    owners: ClusterOwners,
+  ) {
+    this.space = new CopySpace(owners, place);
+  }
+
+  /** A new one, in a place that nobody else has. It is none until `finish`. */
+  static async make(
+    disk: BlockDisk,
+    owners: ClusterOwners,
+    place: number,
+    replicaId: string,
+    generation: number,
+  ): Promise<BlockCopy> {
+    const clusters = { current: [], spare: [] };
+    const copy = new BlockCopy(disk, place, replicaId, 'making', generation, clusters, owners);
+    copy.isChanged = true;
+    await copy.sync();
+    return copy;
+  }
+
+  /** @throws StorageFault `replica.corrupt` when others have what it says it has */
+  static async open(
+    disk: BlockDisk,
+    owners: ClusterOwners,
+    place: number,
+    found: FoundRoot,
+  ): Promise<BlockCopy> {
+    const { state, replicaId, generation, clusters } = found.root;
+    const catalog = await readCatalog(disk, found.root);
+    const maps = await readMaps(disk, catalog);
+    // What was read may be in memory only, after a crash of the process before: this one builds on it.
+    await disk.sync();
+    await takeStock(owners, place, clustersOf(found, maps.values()));
+    const both = { current: clusters, spare: found.spare };
+    const copy = new BlockCopy(disk, place, replicaId, state, generation, both, owners);
+    for (const [name, text] of catalog.texts) copy.texts.set(name, text);
+    for (const stored of catalog.files) {
+      const map = maps.get(stored.name) ?? new ClusterMap(Buffer.from(stored.id, 'hex'));
+      copy.files.set(stored.name, new BlockCopyFile(copy, { ...stored }, map, false));
+    }
+    return copy;
+  }
+
+  /** From now on it is a copy, durably. */
+  async finish(): Promise<void> {
+    this.state = 'copy';
+    this.isChanged = true;
+    await this.sync();
+  }
+
+  async createFile(name: string, sizeBytes: number, use: FileUse): Promise<CopyFile> {
+    if (this.files.has(name)) throw Object.assign(new Error(`${name} exists`), { code: 'EEXIST' });
+    const id = crypto.randomBytes(16);
+    const stored: StoredFile = { name, id: id.toString('hex'), sizeBytes, changes: 0, directory: [] };
+    const file = new BlockCopyFile(this, stored, new ClusterMap(id), true);
+    this.files.set(name, file);
+    this.isChanged = true;
+    return file.open(use);
+  }
+
+  async openFile(name: string, use: FileUse): Promise<CopyFile> {
+    const file = this.files.get(name);
+    if (file === undefined) throw Object.assign(new Error(`there is no ${name}`), { code: 'ENOENT' });
+    return file.open(use);
+  }
+
+  syncNames(): Promise<void> {
+    return this.sync();
+  }
+
+  async keepOnly(names: ReadonlySet<string>): Promise<void> {
+    for (const [name, file] of this.files) {
+      if (names.has(name)) continue;
+      this.files.delete(name);
+      this.isChanged = true;
+      await file.quiet();
+      this.removed.push(...file.takeFreed(), ...file.map.directory.values());
+      for (const { cluster } of file.map.mapped()) this.removed.push(cluster);
+    }
+    if (this.removed.length > 0 || this.isChanged) await this.sync();
+  }
+
+  async readText(name: string): Promise<string | undefined> {
+    return this.texts.get(name);
+  }
+
+  async writeText(name: string, text: string): Promise<void> {
+    const before = this.texts.get(name);
+    this.texts.set(name, text);
+    this.isChanged = true;
+    try {
+      await this.sync();
+    } catch (error) {
+      if (before === undefined) this.texts.delete(name);
+      else this.texts.set(name, before);
+      throw error;
+    }
+  }
+
+  noteWritten(): void {
+    this.isWritten = true;
+  }
+
+  noteChanged(): void {
+    this.isChanged = true;
+  }
+
+  noteFilled(): void {
+    this.isFilled = true;
+  }
+
+  sync(): Promise<void> {
+    return this.syncing.run();
+  }
+
+  async close(): Promise<void> {
+    await this.releasing;
+    await this.space.close();
+    this.disk.leavePlace(this.place);
+  }
+
+  private async store(): Promise<void> {
+    const { isWritten, isChanged, isFilled, removed } = this;
+    const changed = this.takeChanged();
+    if (!isWritten && !isChanged && changed.length === 0) return;
+    this.isWritten = false;
+    this.isChanged = false;
+    this.isFilled = false;
+    this.removed = [];
+    try {
+      if (isFilled) await this.disk.sync();
+      for (const { file, pages } of changed) await writePages(this.disk, file.map, pages);
+      if (isChanged) await this.storeCatalog();
+      else await this.disk.sync();
+    } catch (error) {
+      this.isWritten = true;
+      this.isChanged ||= isChanged;
+      this.isFilled ||= isFilled;
+      this.removed.push(...removed);
+      for (const { file, pages, freed } of changed) {
+        file.map.failed(pages);
+        file.keepFreed(freed);
+      }
+      throw error;
+    }
+    for (const { file, pages } of changed) file.map.wrote(pages);
+    this.release(changed, removed);
+  }
+
+  private takeChanged(): Changed[] {
+    return [...this.files.values()]
+      .filter(({ map }) => map.isDirty)
+      .map((file) => ({ file, freed: file.takeFreed(), pages: file.map.takeDirty() }));
+  }
+
+  private async storeCatalog(): Promise<void> {
+    const files = [...this.files.values()].map((file) => file.describe());
+    const catalog = encodeCatalog({ texts: this.texts, files });
+    const needed = Math.ceil(catalog.length / CLUSTER_BYTES);
+    if (needed > CATALOG_CLUSTERS_MAX) throw noRoom();
+    const missing = needed - this.clusters.spare.length;
+    if (missing > 0) {
+      const more = await this.space.descriptions(missing);
+      this.clusters = { ...this.clusters, spare: [...this.clusters.spare, ...more] };
+    }
+    const { state, replicaId } = this;
+    const generation = this.generation + 1;
+    const { current, spare } = this.clusters;
+    await writeRoot(this.disk, this.place, { state, replicaId, generation, clusters: spare }, catalog);
+    await this.disk.sync();
+    this.generation = generation;
+    this.clusters = { current: spare, spare: current };
+  }
+
+  /** In the background: whoever still reads what was given up has to end first. */
+  private release(changed: readonly Changed[], removed: readonly number[]): void {
+    const freed = changed.filter((one) => one.freed.length > 0);
+    if (freed.length === 0 && removed.length === 0) return;
+    const quiet = Promise.all(freed.map(({ file }) => file.quiet()));
+    const released = quiet.then(() => this.space.give([...removed, ...freed.flatMap((one) => one.freed)]));
+    // What could not be given back is found when the copy is opened the next time.
+    this.releasing = Promise.all([this.releasing, released.catch(() => undefined)]).then(() => undefined);
+  }
+}
+
+/** Gives back what the copy has and does not use: a process that died had taken it. */
+async function takeStock(owners: ClusterOwners, place: number, used: Iterable<number>): Promise<void> {
+  const unused = new Set(await owners.of(place));
+  for (const cluster of new Set(used)) {
+    if (!unused.delete(cluster))
+      throw corrupt(`it says that it has cluster ${cluster}, which is not its own`);
+  }
+  await owners.give([...unused]);
+}
+
+function noRoom(): Error {
+  return Object.assign(new Error('EFBIG: the catalog of the copy is too large'), { code: 'EFBIG' });
+}

@@ -1,0 +1,154 @@
+/**
+ * An open block disk: one preallocated file, or a block device.
+ *
+ * Several processes have it open at once, the agent and its hosts, each copy in at most one of them. What they share is
+ * in the disk itself, read and written through the page cache under locks. The first to open it finds out anew which
+ * copy owns which cluster: what was known of that before a power cut need not have reached the disk.
+ */
+import fs from 'node:fs';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { alignedBytes } from '../replica/aligned-buffers.js';
+import { BlockFile } from '../replica/block-file.js';
+import { closeFile, openFile } from '../replica/file-calls.js';
+import { SharedFlush } from '../replica/shared-flush.js';
+import { systemCode } from '../replica/system-error.js';
+import { FileLocks } from './file-locks.js';
+import { type Layout, layoutIn, PROBE_OFFSET } from './layout.js';
+import { BLOCK_SEALED_BYTES } from './sealed-block.js';
+
+const IN_USE_LOCK = 0;
+const SPACE_LOCK = 1;
+const FIRST_PLACE_LOCK = 2;
+/** Whoever gives out space holds its lock for well below a millisecond. Whoever does not let go for so long is stuck. */
+const SPACE_WAIT_MS = 10_000;
+/** A host whose agent has died flushes and ends within two seconds; the next agent waits for that. */
+const PLACE_WAIT_MS = 5_000;
+
+export class BlockDisk {
+  private readonly syncing = new SharedFlush(() => this.plain.syncData());
+  private readonly openPlaces = new Set<number>();
+  private turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    readonly path: string,
+    readonly layout: Layout,
+    /** Through the page cache: what describes data. */
+    readonly plain: BlockFile,
+    /** Past the page cache where the disk takes that: data. */
+    readonly direct: BlockFile,
+    readonly takesDirectIo: boolean,
+    private readonly lockFd: number,
+    private readonly locks: FileLocks,
+  ) {}
+
+  /**
+   * @param recover run while nobody else has the disk open
+   * @throws StorageFault `disk.wrong_identity` for what is no block disk of ours
+   */
+  static async open(path: string, recover: (disk: BlockDisk) => Promise<void>): Promise<BlockDisk> {
+    const plain = await BlockFile.open(path);
+    const opened: (() => Promise<void>)[] = [() => plain.close()];
+    try {
+      const layout = await readLayout(plain, path);
+      const tried = await openDirect(path);
+      const direct = tried ?? (await BlockFile.open(path));
+      opened.push(() => direct.close());
+      const lockFd = await openFile(path, fs.constants.O_RDWR);
+      opened.push(() => closeFile(lockFd));
+      const locks = await FileLocks.of(lockFd);
+      const disk = new BlockDisk(path, layout, plain, direct, tried !== undefined, lockFd, locks);
+      await disk.alone(async () => {
+        if (locks.try(IN_USE_LOCK, 'exclusive')) await recover(disk);
+        locks.try(IN_USE_LOCK, 'shared');
+      });
+      return disk;
+    } catch (error) {
+      for (const close of opened) await close();
+      throw error;
+    }
+  }
+
+  /** All that was written before, by any copy, is on the disk when this returns. */
+  sync(): Promise<void> {
+    return this.syncing.run();
+  }
+
+  /** While the work runs, no other process gives out space or places. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.turn.then(async () => {
+      await this.locks.take(SPACE_LOCK, SPACE_WAIT_MS);
+      try {
+        return await work();
+      } finally {
+        this.locks.release(SPACE_LOCK);
+      }
+    });
+    this.turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** True when nobody had the place; then it is held until `leavePlace`. */
+  tryPlace(place: number): boolean {
+    if (this.openPlaces.has(place) || !this.locks.try(FIRST_PLACE_LOCK + place, 'exclusive')) return false;
+    this.openPlaces.add(place);
+    return true;
+  }
+
+  /** @throws StorageFault `replica.in_use` when another process has the copy and keeps it */
+  async takePlace(place: number): Promise<void> {
+    if (!this.openPlaces.has(place)) {
+      try {
+        await this.locks.take(FIRST_PLACE_LOCK + place, PLACE_WAIT_MS);
+        this.openPlaces.add(place);
+        return;
+      } catch (cause) {
+        throw placeInUse(cause);
+      }
+    }
+    throw placeInUse();
+  }
+
+  leavePlace(place: number): void {
+    if (this.openPlaces.delete(place)) this.locks.release(FIRST_PLACE_LOCK + place);
+  }
+
+  /** Lets go of all locks, as a process does that has died. */
+  abandon(): void {
+    this.locks.abandon();
+  }
+
+  async close(): Promise<void> {
+    await this.turn;
+    await Promise.all([this.plain.close(), this.direct.close(), closeFile(this.lockFd)]);
+  }
+}
+
+/** Reads the superblock. @throws StorageFault `disk.wrong_identity` */
+export async function readLayout(file: BlockFile, path: string): Promise<Layout> {
+  const block = Buffer.alloc(BLOCK_SEALED_BYTES);
+  await file.readInto(block, 0);
+  const layout = layoutIn(block);
+  if (layout !== undefined) return layout;
+  throw new StorageFault('disk.wrong_identity', { publicMessage: `${path} is no block disk of Holdfast` });
+}
+
+/** Tried with a real write and a real read: some take the flag and refuse the transfer. */
+async function openDirect(path: string): Promise<BlockFile | undefined> {
+  let file: BlockFile | undefined;
+  try {
+    file = await BlockFile.open(path, { direct: true });
+    const block = alignedBytes(BLOCK_SEALED_BYTES);
+    await file.write([block], PROBE_OFFSET);
+    await file.readInto(block, PROBE_OFFSET);
+    return file;
+  } catch (error) {
+    await file?.close();
+    const code = systemCode(error);
+    if (code === 'EINVAL' || code === 'EOPNOTSUPP') return undefined;
+    throw error;
+  }
+}
+
+function placeInUse(cause?: unknown): StorageFault {
+  return new StorageFault('replica.in_use', { publicMessage: 'another process has the copy open', cause });
+}

@@ -1,0 +1,337 @@
+import { spawnSync } from 'node:child_process';
+import crypto from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { CopyFile, CopyFiles, FileUse } from '../replica/disk-store.js';
+import { BlockStore } from './block-store.js';
+import { blockDiskAt, formatBlockDisk } from './format-block-disk.js';
+import { CLUSTER_BYTES } from './layout.js';
+import { abandonShared } from './shared-disks.js';
+
+const BLOCK = 4096;
+const SIZE_BYTES = 64 * MIB;
+const random = new SeededRandom(1);
+/** Where the file holds anything, as the map of a layer knows it. */
+let held: { from: number; to: number };
+const DATA: FileUse = {
+  kind: 'data',
+  holds: (position, lengthBytes) => position < held.to && position + lengthBytes > held.from,
+};
+const MAP: FileUse = { kind: 'map' };
+
+let folder: string;
+let disk: string;
+let stores: BlockStore[];
+
+beforeEach(async () => {
+  folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-block-'));
+  disk = path.join(folder, 'disk');
+  stores = [];
+  held = { from: 0, to: 0 };
+  await formatBlockDisk(disk, SIZE_BYTES);
+});
+afterEach(async () => {
+  for (const store of stores) await store.close().catch(() => undefined);
+  await fs.rm(folder, { recursive: true, force: true });
+});
+
+async function open(at = disk): Promise<BlockStore> {
+  const store = await BlockStore.open(at);
+  stores.push(store);
+  return store;
+}
+
+/** As another process reaches the disk: with locks and memory of its own. */
+async function openElsewhere(): Promise<{ store: BlockStore; at: string }> {
+  const at = path.join(folder, crypto.randomUUID());
+  await fs.symlink(disk, at);
+  return { store: await open(at), at };
+}
+
+async function makeCopy(store: BlockStore): Promise<{ id: string; files: CopyFiles; data: CopyFile }> {
+  const id = crypto.randomUUID();
+  await store.create(id, async (files) => {
+    const file = await files.createFile('data', SIZE_BYTES, DATA);
+    await file.close();
+    await files.writeText('text', 'first');
+  });
+  const files = await store.open(id);
+  return { id, files, data: await files.openFile('data', DATA) };
+}
+
+async function read(file: CopyFile, position: number, lengthBytes: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(lengthBytes, 7);
+  await file.readInto(buffer, position);
+  return buffer;
+}
+
+describe('an empty file becomes a block disk', () => {
+  test('of the size that was asked for, with all its space', async () => {
+    const { size, blocks } = await fs.stat(disk);
+    expect([size, blocks * 512 >= SIZE_BYTES]).toEqual([SIZE_BYTES, true]);
+    expect(await blockDiskAt(disk)).toBe((await open()).diskId);
+  });
+
+  test.each<{ name: string; head: Buffer; error: string }>([
+    {
+      name: 'a file system',
+      head: Buffer.from('\u0053\u00ef', 'latin1'),
+      error: 'something that is no block disk',
+    },
+    {
+      name: 'a block disk with a damaged superblock',
+      head: Buffer.from('HOLDFAST-BLOCKS\n'),
+      error: 'damaged',
+    },
+  ])('but $name is not written to', async ({ head, error }) => {
+    const file = path.join(folder, 'precious');
+    await fs.writeFile(
+      file,
+      Buffer.concat([Buffer.alloc(head.length === 2 ? 1080 : 0), head, Buffer.alloc(40 * MIB)]),
+    );
+    const before = await fs.readFile(file);
+    await expect(formatBlockDisk(file, SIZE_BYTES)).rejects.toThrow(error);
+    await expect(BlockStore.open(file)).rejects.toMatchObject({ code: 'disk.wrong_identity' });
+    expect((await fs.readFile(file)).equals(before)).toBe(true);
+  });
+
+  test('and a block disk is not formatted again', async () => {
+    await expect(formatBlockDisk(disk, SIZE_BYTES)).rejects.toMatchObject({ code: 'disk.wrong_identity' });
+  });
+
+  test('one that is too small is refused', async () => {
+    await expect(formatBlockDisk(path.join(folder, 'tiny'), MIB)).rejects.toMatchObject({
+      code: 'disk.no_space',
+    });
+  });
+});
+
+describe('a file on a block disk', () => {
+  test('holds what was written, at any place, after it was opened again', async () => {
+    const store = await open();
+    const { id, files, data } = await makeCopy(store);
+    const writes = [0, BLOCK, CLUSTER_BYTES - BLOCK, 5 * MIB, SIZE_BYTES - CLUSTER_BYTES].map((at) => ({
+      at,
+      bytes: random.bytes(at === 5 * MIB ? 3 * MIB : 2 * BLOCK),
+    }));
+    for (const { at, bytes } of writes) await data.write([bytes], at);
+    await data.syncData();
+    await data.close();
+    await files.close();
+    const again = await store.open(id);
+    const file = await again.openFile('data', DATA);
+    for (const { at, bytes } of writes.slice(1)) {
+      expect((await read(file, at, bytes.length)).equals(bytes)).toBe(true);
+    }
+    expect(await again.readText('text')).toBe('first');
+    expect(await file.sizeBytes()).toBe(SIZE_BYTES);
+    await file.close();
+    await again.close();
+  });
+
+  test('what was never written reads as zeros, though another copy had the space before', async () => {
+    const store = await open();
+    const { id, files, data } = await makeCopy(store);
+    await data.write([random.bytes(40 * MIB)], 0);
+    await data.syncData();
+    await data.close();
+    await files.close();
+    await store.remove(id);
+
+    const second = await makeCopy(store);
+    const map = await second.files.createFile('map', MIB, MAP);
+    await map.write([Buffer.from('abc')], 100_001);
+    const held = await read(map, 0, MIB);
+    expect(held.subarray(100_001, 100_004).toString()).toBe('abc');
+    expect(held.fill(0, 100_001, 100_004).every((byte) => byte === 0)).toBe(true);
+  });
+
+  test.each<{ name: string; from: number; count: number; mayPunch: boolean }>([
+    { name: 'part of a cluster that has data', from: 1, count: 2, mayPunch: true },
+    { name: 'a whole cluster that has data', from: 0, count: 16, mayPunch: true },
+    { name: 'part of one that has none', from: 33, count: 2, mayPunch: true },
+    { name: 'more than one, without giving space back', from: 8, count: 40, mayPunch: false },
+  ])(
+    'zeros over $name stay zeros when something is written beside them',
+    async ({ from, count, mayPunch }) => {
+      const store = await open();
+      const { data } = await makeCopy(store);
+      // What the clusters hold that come next is not zeros.
+      await data.write([random.bytes(4 * MIB)], 8 * MIB);
+      await data.syncData();
+      await data.forget(8 * MIB, 4 * MIB);
+      await data.syncData();
+      await data.write([random.bytes(CLUSTER_BYTES)], 0);
+      await data.zero(from * BLOCK, count * BLOCK, mayPunch);
+      held = { from: from * BLOCK, to: (from + count) * BLOCK };
+      for (const block of [from - 1, from + count]) {
+        if (block >= 0) await data.write([random.bytes(BLOCK)], block * BLOCK);
+      }
+      expect((await read(data, from * BLOCK, count * BLOCK)).every((byte) => byte === 0)).toBe(true);
+    },
+  );
+
+  test('takes one cluster for a write and for zeros that come at once', async () => {
+    const store = await open();
+    const { data } = await makeCopy(store);
+    await data.write([random.bytes(4 * MIB)], 0);
+    await data.syncData();
+    await data.forget(0, 4 * MIB);
+    await data.syncData();
+    const bytes = random.bytes(BLOCK);
+    await Promise.all([data.write([bytes], 0), data.zero(BLOCK, 2 * BLOCK, true)]);
+    const held = await read(data, 0, 3 * BLOCK);
+    expect(held.equals(Buffer.concat([bytes, Buffer.alloc(2 * BLOCK)]))).toBe(true);
+  });
+
+  test('gives the space of whole clusters back, once that is durable', async () => {
+    const store = await open();
+    const { data } = await makeCopy(store);
+    await data.write([random.bytes(8 * MIB)], 0);
+    await data.syncData();
+    const before = await store.freeBytes();
+    await data.zero(0, 6 * MIB, true);
+    expect(await store.freeBytes()).toBe(before);
+    await data.syncData();
+    await data.close();
+    expect(await freed(store, before)).toBe(6 * MIB);
+  });
+
+  test('that is removed gives its space back', async () => {
+    const store = await open();
+    const empty = await store.freeBytes();
+    const { id, files, data } = await makeCopy(store);
+    await data.write([random.bytes(8 * MIB)], 0);
+    await data.close();
+    await files.keepOnly(new Set());
+    await files.close();
+    expect(await store.freeBytes()).toBeGreaterThan(empty - MIB);
+    await store.remove(id);
+    expect(await store.freeBytes()).toBe(empty);
+  });
+
+  test('shows that it was changed since somebody looked', async () => {
+    const store = await open();
+    const { data } = await makeCopy(store);
+    await data.write([random.bytes(BLOCK)], 0);
+    const time = await data.changeTime();
+    expect(await data.changeTime()).toBe(time);
+    await data.zero(0, BLOCK, true);
+    expect(await data.changeTime()).not.toBe(time);
+  });
+});
+
+async function freed(store: BlockStore, before: number): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    if ((await store.freeBytes()) !== before) break;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return (await store.freeBytes()) - before;
+}
+
+describe('a full block disk', () => {
+  test('says ENOSPC, still takes what describes its copies, and takes data again when some was given back', async () => {
+    const store = await open();
+    const { data, files } = await makeCopy(store);
+    const fill = async () => {
+      for (let at = 0; at < SIZE_BYTES; at += MIB) await data.write([random.bytes(MIB)], at);
+    };
+    await expect(fill()).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect(await store.freeBytes()).toBe(0);
+    await data.syncData();
+    await files.writeText('text', 'x'.repeat(3 * CLUSTER_BYTES));
+    await expect(data.write([random.bytes(BLOCK)], SIZE_BYTES - BLOCK)).rejects.toMatchObject({
+      code: 'ENOSPC',
+    });
+    await data.write([random.bytes(BLOCK)], 0);
+    await data.zero(0, MIB, true);
+    await data.syncData();
+    await freed(store, 0);
+    await data.write([random.bytes(BLOCK)], SIZE_BYTES - BLOCK);
+  });
+});
+
+describe('two processes', () => {
+  test('never give out the same space', async () => {
+    const [one, two] = [await openElsewhere(), await openElsewhere()];
+    const copies = await Promise.all([makeCopy(one.store), makeCopy(two.store)]);
+    const contents = copies.map(() => random.bytes(12 * MIB));
+    await Promise.all(
+      copies.map(async ({ data }, index) => {
+        for (let at = 0; at < 12 * MIB; at += CLUSTER_BYTES) {
+          await data.write([(contents[index] ?? Buffer.alloc(0)).subarray(at, at + CLUSTER_BYTES)], at);
+        }
+        await data.syncData();
+      }),
+    );
+    for (const [index, { data }] of copies.entries()) {
+      expect((await read(data, 0, 12 * MIB)).equals(contents[index] ?? Buffer.alloc(0))).toBe(true);
+    }
+    const listed = await one.store.list();
+    expect(listed).toEqual(copies.map(({ id }) => id).sort());
+  });
+
+  test('do not have one copy open at once; one that dies lets go of it', async () => {
+    const { store, at } = await openElsewhere();
+    const { id, data } = await makeCopy(store);
+    await data.write([random.bytes(MIB)], 0);
+    const other = (await openElsewhere()).store;
+    const free = await other.freeBytes();
+    const waiting = other.open(id);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await abandonShared(at);
+    const files = await waiting;
+    // What the dead one had taken and not told anybody is free again.
+    expect(await other.freeBytes()).toBeGreaterThanOrEqual(free + MIB);
+    await files.close();
+  });
+
+  test('one that was making a copy and died leaves nothing', async () => {
+    const { store, at } = await openElsewhere();
+    const free = await store.freeBytes();
+    const id = crypto.randomUUID();
+    const making = store.create(id, async (files) => {
+      const file = await files.createFile('data', SIZE_BYTES, DATA);
+      await file.write([random.bytes(MIB)], 0);
+      await file.syncData();
+      const watching = (await openElsewhere()).store;
+      expect(await watching.list()).toEqual([]);
+      await abandonShared(at);
+      throw new Error('it died');
+    });
+    await expect(making).rejects.toThrow();
+    const other = (await openElsewhere()).store;
+    expect(await other.list()).toEqual([]);
+    expect(await other.freeBytes()).toBe(free);
+  });
+});
+
+/** Needs the right to make loop devices. */
+const loop = spawnSync('losetup', ['--find'], { encoding: 'utf8' });
+const onDevice = loop.status === 0 ? test : test.skip;
+onDevice('a device is a block disk as a file is', async () => {
+  const file = path.join(folder, 'image');
+  await fs.writeFile(file, '');
+  await fs.truncate(file, SIZE_BYTES);
+  const { stdout, status } = spawnSync('losetup', ['--find', '--show', file], { encoding: 'utf8' });
+  if (status !== 0) return;
+  const device = stdout.trim();
+  try {
+    await formatBlockDisk(device, 0);
+    const store = await BlockStore.open(device);
+    const { data, files } = await makeCopy(store);
+    const bytes = random.bytes(2 * MIB);
+    await data.write([bytes], MIB);
+    await data.syncData();
+    expect((await read(data, MIB, bytes.length)).equals(bytes)).toBe(true);
+    await data.close();
+    await files.close();
+    await store.close();
+  } finally {
+    spawnSync('losetup', ['--detach', device]);
+  }
+});

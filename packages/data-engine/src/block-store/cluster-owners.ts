@@ -1,0 +1,121 @@
+/**
+ * Which copy has each cluster: 16 bits for each, 0 for free, else the copy's place and 1.
+ *
+ * It is what all processes of a node give out space by, so it lives in the page cache and is never synced for its own
+ * sake: after a power cut it is made anew from what the copies say (`recover.ts`). It may name an owner for a cluster that
+ * its copy does not use; the other way round never happens while the disk is open.
+ */
+import { MIB } from '@holdfast/core/model/bytes.js';
+import type { BlockDisk } from './block-disk.js';
+import { CLUSTER_BYTES } from './layout.js';
+
+const OWNER_BYTES = 2;
+/** Looked at in one read: the owners of 2 GiB. */
+const SEARCHED_CLUSTERS = 32 * 1024;
+
+export class ClusterOwners {
+  /** Where the last search has ended: what is given out one after the other lies side by side. */
+  private cursor: number;
+
+  constructor(private readonly disk: BlockDisk) {
+    this.cursor = disk.layout.reserve;
+  }
+
+  /**
+   * Gives a copy free clusters, `least` to `most` of them. Descriptions may take the reserve when nothing else is left.
+   *
+   * @throws an error with the code `ENOSPC`
+   */
+  take(place: number, least: number, most: number, use: 'data' | 'description'): Promise<number[]> {
+    return this.disk.alone(async () => {
+      const { clusterCount, reserve } = this.disk.layout;
+      const found = await this.findFree(this.cursor, clusterCount, most);
+      if (found.length < most) {
+        const again = await this.findFree(reserve, this.cursor, most - found.length);
+        found.push(...again);
+      }
+      if (found.length < least && use === 'description') {
+        found.push(...(await this.findFree(0, reserve, least - found.length)));
+      }
+      if (found.length < least) throw noSpace();
+      const last = found.at(-1) ?? reserve;
+      this.cursor = last + 1 >= clusterCount || last < reserve ? reserve : last + 1;
+      await this.set(found, place + 1);
+      return found;
+    });
+  }
+
+  /** Nobody may reach them any more, nor may anything on the disk say that the copy has them. */
+  give(clusters: readonly number[]): Promise<void> {
+    return this.set(clusters, 0);
+  }
+
+  /** All clusters of a copy, in order. */
+  async of(place: number): Promise<number[]> {
+    const found: number[] = [];
+    for await (const { first, owners } of this.batches(0, this.disk.layout.clusterCount)) {
+      for (let index = 0; index < owners.length; index += 1) {
+        if (owners[index] === place + 1) found.push(first + index);
+      }
+    }
+    return found;
+  }
+
+  /** What data may still take. */
+  async freeBytes(): Promise<number> {
+    let free = 0;
+    const { reserve, clusterCount } = this.disk.layout;
+    for await (const { owners } of this.batches(reserve, clusterCount)) {
+      for (let index = 0; index < owners.length; index += 1) if (owners[index] === 0) free += 1;
+    }
+    return free * CLUSTER_BYTES;
+  }
+
+  /** Replaces everything. */
+  async write(owners: Uint16Array): Promise<void> {
+    const bytes = Buffer.from(owners.buffer, owners.byteOffset, owners.byteLength);
+    for (let at = 0; at < bytes.length; at += MIB) {
+      await this.disk.plain.write([bytes.subarray(at, at + MIB)], this.disk.layout.ownersOffset + at);
+    }
+  }
+
+  private async findFree(from: number, end: number, most: number): Promise<number[]> {
+    const found: number[] = [];
+    if (most === 0) return found;
+    for await (const { first, owners } of this.batches(from, end)) {
+      for (let index = owners.indexOf(0); index !== -1; index = owners.indexOf(0, index + 1)) {
+        found.push(first + index);
+        if (found.length === most) return found;
+      }
+    }
+    return found;
+  }
+
+  /** Numbers as the processor has them: little-endian on all that we run on. */
+  private async *batches(from: number, end: number): AsyncGenerator<{ first: number; owners: Uint16Array }> {
+    const all = new Uint16Array(Math.min(SEARCHED_CLUSTERS, Math.max(0, end - from)));
+    for (let first = from; first < end; first += all.length) {
+      const owners = all.subarray(0, Math.min(all.length, end - first));
+      const bytes = Buffer.from(owners.buffer, 0, owners.byteLength);
+      await this.disk.plain.readInto(bytes, this.disk.layout.ownersOffset + first * OWNER_BYTES);
+      yield { first, owners };
+    }
+  }
+
+  private async set(clusters: readonly number[], owner: number): Promise<void> {
+    const sorted = [...clusters].sort((a, b) => a - b);
+    for (let at = 0; at < sorted.length; ) {
+      const first = sorted[at] ?? 0;
+      let count = 1;
+      while (sorted[at + count] === first + count) count += 1;
+      const bytes = Buffer.alloc(count * OWNER_BYTES);
+      for (let index = 0; index < count; index += 1) bytes.writeUInt16LE(owner, index * OWNER_BYTES);
+      await this.disk.plain.write([bytes], this.disk.layout.ownersOffset + first * OWNER_BYTES);
+      at += count;
+    }
+  }
+}
+
+function noSpace(): Error {
+  return Object.assign(new Error('ENOSPC: no space left on the block disk'), { code: 'ENOSPC' });
+}

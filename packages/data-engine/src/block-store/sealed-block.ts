@@ -1,0 +1,19 @@
+/** Blocks of 4 KiB that end in a checksum of the rest: one that was written in part is known by it. */
+import { Blake3Hasher } from '@napi-rs/blake-hash';
+
+export const BLOCK_SEALED_BYTES = 4096;
+const SEAL_BYTES = 16;
+/** What can be used of a block. */
+export const CONTENT_BYTES = BLOCK_SEALED_BYTES - SEAL_BYTES;
+
+export function seal(block: Buffer): void {
+  sealOf(block).copy(block, CONTENT_BYTES);
+}
+
+export function isSealed(block: Buffer): boolean {
+  return sealOf(block).equals(block.subarray(CONTENT_BYTES));
+}
+
+function sealOf(block: Buffer): Buffer {
+  return new Blake3Hasher().update(block.subarray(0, CONTENT_BYTES)).digestBuffer().subarray(0, SEAL_BYTES);
+}

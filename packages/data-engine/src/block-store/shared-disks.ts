@@ -1,0 +1,40 @@
+/** The block disks that this process has open, each once however many use it: its copies share its locks and syncs. */
+import { BlockDisk } from './block-disk.js';
+
+type Shared = { disk: Promise<BlockDisk>; users: number };
+
+const open = new Map<string, Shared>();
+
+export async function openShared(
+  path: string,
+  recover: (disk: BlockDisk) => Promise<void>,
+): Promise<BlockDisk> {
+  let shared = open.get(path);
+  if (shared === undefined) {
+    shared = { disk: BlockDisk.open(path, recover), users: 0 };
+    open.set(path, shared);
+  }
+  shared.users += 1;
+  try {
+    return await shared.disk;
+  } catch (error) {
+    if (open.get(path) === shared) open.delete(path);
+    throw error;
+  }
+}
+
+export async function closeShared(disk: BlockDisk): Promise<void> {
+  const shared = open.get(disk.path);
+  if (shared === undefined) return;
+  shared.users -= 1;
+  if (shared.users > 0) return;
+  open.delete(disk.path);
+  await disk.close();
+}
+
+/** Lets go of a disk as a process does that dies: its locks are free, and nothing else is done. */
+export async function abandonShared(path: string): Promise<void> {
+  const shared = open.get(path);
+  open.delete(path);
+  (await shared?.disk)?.abandon();
+}
