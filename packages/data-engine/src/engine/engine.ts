@@ -41,6 +41,11 @@ export class Engine {
   private readonly sockets = new Set<Socket>();
   private rebuilds: RebuildRun[] = [];
   private resync: Resync | undefined;
+  /**
+   * Ends when the copies are equal; set while one of them may lack what an earlier engine acknowledged and another copy
+   * still has. A flush that went before it would promise what one copy only can keep.
+   */
+  private missing: Promise<void> | undefined;
   private fill: Fill | undefined;
   private isOpen = false;
   private writtenBytes = 0;
@@ -66,7 +71,7 @@ export class Engine {
       },
       onStop: (error) => this.cutOff(error),
     });
-    this.device = new VolumeDevice(this.copies, spec.sizeBytes);
+    this.device = new VolumeDevice(this.copies, spec.sizeBytes, () => this.missing);
     this.settling = new Settling(this.copies, this.device, spec.epoch);
     this.drops = new DropMarks(this.copies, this.device, spec.epoch, () => this.equal());
     this.snapshots = new VolumeSnapshots(this);
@@ -234,7 +239,7 @@ export class Engine {
     if (this.resync === undefined) await this.drops.settled();
     await this.device.exclusive(async () => {
       if (this.copies.stopReason !== undefined || !this.isOpen) return;
-      await this.device.flush().catch(() => undefined);
+      await this.device.flushCopies().catch(() => undefined);
       if (this.resync === undefined && !this.drops.isPending) await this.settling.settleQuietly();
     });
   }
@@ -245,15 +250,18 @@ export class Engine {
   }
 
   private beginResync(): void {
-    const unclean = this.copies.withMode('RW').some(({ opened }) => !opened.clean);
-    if (!unclean) return;
+    const current = this.copies.withMode('RW').map(({ opened }) => opened);
+    if (current.every(({ clean }) => clean)) return;
     this.resync = new Resync(this);
+    if (current.some(({ kept }) => !kept)) this.missing = this.equal();
     void this.resync.finished.then(
       () => {
         this.resync = undefined;
+        this.missing = undefined;
       },
       () => undefined,
     );
+    this.missing?.catch(() => undefined);
     this.resync.start();
   }
 

@@ -19,9 +19,11 @@ export class VolumeDevice implements NbdExport {
   requests = 0;
   private readonly locks = new RangeLocks();
 
+  /** `flushable` is a promise while a flush of the copies would not cover all that was ever acknowledged. */
   constructor(
     private readonly copies: Copies,
     private size: number,
+    private readonly flushable: () => Promise<void> | undefined,
   ) {}
 
   get sizeBytes(): number {
@@ -56,7 +58,14 @@ export class VolumeDevice implements NbdExport {
     );
   }
 
-  flush(): Promise<void> {
+  async flush(): Promise<void> {
+    const waiting = this.flushable();
+    if (waiting !== undefined) await waiting;
+    await this.flushCopies();
+  }
+
+  /** What the copies have, whether or not it is the same. */
+  flushCopies(): Promise<void> {
     return this.copies.change((client) => client.flush());
   }
 
