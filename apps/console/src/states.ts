@@ -57,6 +57,7 @@ export const REBUILD_METHOD = {
   full: { tone: 'idle', word: 'Sent whole' },
   delta: { tone: 'busy', word: 'Differences' },
   fast: { tone: 'good', word: 'Left out' },
+  ranges: { tone: 'busy', word: 'Differing ranges' },
 } satisfies Record<Rebuild['snapshots'][number]['method'], { tone: Tone; word: string }>;
 
 /** A stopped copy of a detached volume is fine as long as it is a full one. */

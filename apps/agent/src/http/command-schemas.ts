@@ -1,7 +1,9 @@
 /** Checks the commands that engines send to copies; their meaning is in the data engine's `commands.ts`. */
 import { copyRecordSchema } from '@holdfast/core/model/agent-protocol.js';
+import { REBUILD_METHODS } from '@holdfast/core/model/rebuild.js';
 import { BLOCK_HASHES, type CommandName } from '@holdfast/data-engine/replica/commands.js';
 import { LAYERS_MAX } from '@holdfast/data-engine/replica/layer-tree.js';
+import { RANGES_PER_ANSWER } from '@holdfast/data-engine/sync/differing-ranges.js';
 import { z } from 'zod';
 
 const counter = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -40,7 +42,7 @@ const pullSource = z.object({
 const pulledLayer = z.object({
   id: uuid,
   name: z.string().min(1).max(256),
-  method: z.enum(['full', 'delta', 'fast']),
+  method: z.enum(REBUILD_METHODS),
   reason: z.string().max(1024),
   heldBytes: counter,
   // Of two maps, each with at most 4,096 runs.
@@ -87,5 +89,6 @@ export const COMMAND_SCHEMAS = {
   'cancel-pull': rebuild,
   hashes: layer.extend({ firstWindow: counter, endWindow: counter }),
   'block-hashes': layer.extend({ blockHash, firstWindow: counter, endWindow: counter }),
+  'range-sums': layer.extend({ first: counter, count: z.number().int().min(1).max(RANGES_PER_ANSWER) }),
   'hash-layer': layer.extend({ force: z.boolean() }),
 } satisfies Record<CommandName, z.ZodType>;

@@ -1,5 +1,5 @@
 import type { ClusterId, RebuildId } from '@holdfast/core/model/ids.js';
-import { REBUILD_BANDWIDTH_MIN, REBUILD_PHASES } from '@holdfast/core/model/rebuild.js';
+import { REBUILD_BANDWIDTH_MIN, REBUILD_METHODS, REBUILD_PHASES } from '@holdfast/core/model/rebuild.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
 import { bytes, id, pageOf, time, uuid } from '../platform/schemas.js';
@@ -34,7 +34,7 @@ export const rebuildSchema = z
     snapshots: z.array(
       z.object({
         name: z.string(),
-        method: z.enum(['full', 'delta', 'fast']),
+        method: z.enum(REBUILD_METHODS),
         reason: z.string(),
         bytesSent: bytes,
       }),

@@ -7,7 +7,7 @@
  * it goes over NBD.
  */
 import { z } from 'zod';
-import { REBUILD_PHASES } from './rebuild.js';
+import { REBUILD_METHODS, REBUILD_PHASES } from './rebuild.js';
 
 const uuid = z.string().uuid();
 const bytes = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -61,7 +61,7 @@ export const rebuildReportSchema = z.object({
     .array(
       z.object({
         name: z.string(),
-        method: z.enum(['full', 'delta', 'fast']),
+        method: z.enum(REBUILD_METHODS),
         reason: z.string(),
         bytesSent: bytes,
       }),

@@ -7,7 +7,8 @@ export const REBUILD_PHASES = ['waiting', 'preparing', 'copying', 'verifying', '
 export type RebuildPhase = (typeof REBUILD_PHASES)[number];
 
 /** How one snapshot's data got to the target (DESIGN section 5). */
-export type RebuildMethod = 'full' | 'delta' | 'fast';
+export const REBUILD_METHODS = ['full', 'delta', 'fast', 'ranges'] as const;
+export type RebuildMethod = (typeof REBUILD_METHODS)[number];
 
 export type RebuildBytes = {
   /** Bytes that the target has to hold in the end. */

@@ -5,8 +5,10 @@ const source = (id: string, parentId: string | null, part: Partial<SourceLayer> 
   id,
   name: `snap-${id}`,
   parentId,
+  createdAt: 't0',
   heldBytes: 8192,
   checksum: `sum-${id}`,
+  ranges: false,
   drop: null,
   ...part,
 });
@@ -14,8 +16,10 @@ const source = (id: string, parentId: string | null, part: Partial<SourceLayer> 
 const own = (id: string, parentId: string | null, part: Partial<RebuildTarget['layers'][number]> = {}) => ({
   id,
   parentId,
+  createdAt: 't0',
   heldBytes: 8192,
   checksum: `sum-${id}`,
+  ranges: false,
   ...part,
 });
 
@@ -23,6 +27,7 @@ const NO_REGIONS = { regionBytes: 1, runs: [] };
 const target = (part: Partial<RebuildTarget> = {}): RebuildTarget => ({
   replicaId: 't',
   recordEpoch: null,
+  disk: 'filesystem',
   layers: [],
   head: { id: 'old-head', parentId: null, heldBytes: 0 },
   intent: NO_REGIONS,
@@ -128,6 +133,53 @@ describe('planLayers', () => {
       }),
       expected: ['a delta from a', 'f full'],
     })),
+    ...(
+      [
+        ['equal checksums leave a layer out', {}, {}, true, 'a fast from a'],
+        ['also with checksums of ranges', { ranges: true }, { ranges: true }, true, 'a fast from a'],
+        [
+          'ranges tell what differs',
+          { ranges: true },
+          { ranges: true, checksum: 'x' },
+          true,
+          'a ranges from a',
+        ],
+        ['also when fast rebuilds are off', { ranges: true }, { ranges: true }, false, 'a ranges from a'],
+        [
+          'another time is a difference',
+          { ranges: true },
+          { ranges: true, createdAt: 't1' },
+          true,
+          'a ranges from a',
+        ],
+        ['a source without ranges sends all', {}, { ranges: true, checksum: 'x' }, true, 'a full'],
+        ['a target without ranges gets all', { ranges: true }, { checksum: 'x' }, true, 'a full'],
+        ['what was never hashed is sent', { checksum: null }, { checksum: null }, true, 'a full'],
+      ] as const
+    ).map(([name, ofSource, ofTarget, fastRebuild, expected]) => ({
+      name: `on block disks ${name}`,
+      source: [source('a', null, ofSource)],
+      target: target({ disk: 'block', layers: [own('a', null, ofTarget)] }),
+      fastRebuild,
+      expected: [expected],
+    })),
+    {
+      name: 'on block disks what the target wrote last is replaced',
+      source: [source('b', null), source('s', 'b')],
+      target: target({ disk: 'block', head: { id: 'old-head', parentId: null, heldBytes: 4096 } }),
+      expected: ['b full', 's full'],
+    },
+    {
+      name: 'on block disks one that was dropped compares what was being written, as on folders',
+      source: [source('a', null, { checksum: null }), source('f', 'a', { drop: droppedAt() })],
+      target: target({
+        disk: 'block',
+        recordEpoch: 3,
+        layers: [own('a', null, { checksum: null })],
+        head: { id: 'old-head', parentId: 'a', heldBytes: 0 },
+      }),
+      expected: ['a fast from a', 'f delta from old-head in 5,1 '],
+    },
     {
       name: 'a layer that took another one in meanwhile is compared, also after a drop',
       source: [source('c', null), source('f', 'c', { drop: droppedAt() })],

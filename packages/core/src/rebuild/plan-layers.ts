@@ -3,8 +3,10 @@
  *
  * One pure decision over what both sides say of themselves. A layer may be left out only where something proves that
  * the target has it: equal checksums that are valid for the files as they are, or an absence during which nobody else
- * could change it. Everything else is compared block by block or sent.
+ * could change it. Everything else is compared or sent: on folders (v1) block by block, on block disks (v2) by stored
+ * checksums of ranges, and as a whole where there are none.
  */
+import type { DiskType } from '../model/node.js';
 import type { RebuildMethod } from '../model/rebuild.js';
 
 /** Regions of a device, as pairs of first region and count. */
@@ -18,9 +20,13 @@ export type SourceLayer = {
   readonly name: string;
   /** The layer it stands on; null for the lowest. */
   readonly parentId: string | null;
+  /** When it was frozen, as whoever asked for it said. */
+  readonly createdAt: string;
   readonly heldBytes: number;
   /** Valid for the files as they are now; null when there is none that is. */
   readonly checksum: string | null;
+  /** There are checksums of its ranges that belong to it. */
+  readonly ranges: boolean;
   /** Set on the layer up to which some copies took part before they were dropped. */
   readonly drop: {
     readonly replicaIds: readonly string[];
@@ -31,12 +37,16 @@ export type SourceLayer = {
   } | null;
 };
 
+type OwnLayer = Pick<SourceLayer, 'id' | 'parentId' | 'createdAt' | 'heldBytes' | 'checksum' | 'ranges'>;
+
 /** What the target holds before the rebuild. */
 export type RebuildTarget = {
   readonly replicaId: string;
+  /** What its disk is: copies on block disks are not compared block by block. */
+  readonly disk: DiskType;
   /** Epoch of its record; null when it is no member, as after an interrupted rebuild. */
   readonly recordEpoch: number | null;
-  readonly layers: readonly Pick<SourceLayer, 'id' | 'parentId' | 'heldBytes' | 'checksum'>[];
+  readonly layers: readonly OwnLayer[];
   /** What was written since its last frozen layer. */
   readonly head: { readonly id: string; readonly parentId: string | null; readonly heldBytes: number };
   /** Where its last writes may not have reached the other copies. */
@@ -71,18 +81,14 @@ export function planLayers(
   return source.map((layer): LayerPlan => {
     const { id, name } = layer;
     const own = target.layers.find((one) => one.id === id);
-    if (own !== undefined)
-      return { id, name, from: id, regions: null, ...known(layer, own, dropped, options) };
-    if (layer !== headBase) {
-      return {
-        id,
-        name,
-        method: 'full',
-        reason: 'the target does not have this layer',
-        from: null,
-        regions: null,
-      };
+    const whole = { id, name, method: 'full' as const, from: null, regions: null };
+    if (own !== undefined) {
+      const how = known(layer, own, { ...options, disk: target.disk, dropped });
+      // On a block disk what is sent as a whole replaces what was there.
+      const from = how.method === 'full' && target.disk === 'block' ? null : id;
+      return { id, name, from, regions: null, ...how };
     }
+    if (layer !== headBase) return { ...whole, reason: 'the target does not have this layer' };
     if (layer === dropped && layer.drop !== null) {
       const reason = 'the target took part until this layer: only what was being written then is compared';
       return {
@@ -93,6 +99,9 @@ export function planLayers(
         from: target.head.id,
         regions: [layer.drop.regions, target.intent],
       };
+    }
+    if (target.disk === 'block') {
+      return { ...whole, reason: 'there are no checksums of what the target wrote last' };
     }
     const reason = 'what the target wrote last is compared with it';
     return { id, name, method: 'delta', reason, from: target.head.id, regions: null };
@@ -117,21 +126,38 @@ function firstUnknownOnHead(source: readonly SourceLayer[], { head, layers }: Re
   );
 }
 
+type Known = LayerPlanOptions & { disk: DiskType; dropped: SourceLayer | undefined };
+
 function known(
   layer: SourceLayer,
-  own: RebuildTarget['layers'][number],
-  dropped: SourceLayer | undefined,
-  { fastRebuild }: LayerPlanOptions,
+  own: OwnLayer,
+  { fastRebuild, disk, dropped }: Known,
 ): Pick<LayerPlan, 'method' | 'reason'> {
   if (dropped !== undefined && own.parentId === layer.parentId) {
     return { method: 'fast', reason: 'frozen while the target was a current copy' };
   }
   if (own.heldBytes === 0) return { method: 'full', reason: 'the target has none of this layer yet' };
-  if (!fastRebuild) return { method: 'delta', reason: 'fast rebuilds are off' };
-  if (layer.checksum === null) return { method: 'delta', reason: 'the source has no valid checksum of it' };
-  if (own.checksum === null) return { method: 'delta', reason: 'the target has no valid checksum of it' };
-  if (own.checksum !== layer.checksum || own.heldBytes !== layer.heldBytes) {
-    return { method: 'delta', reason: 'the checksums differ' };
+  const difference = fastRebuild ? differenceOf(layer, own, disk) : 'fast rebuilds are off';
+  if (difference === undefined) {
+    return { method: 'fast', reason: 'both sides have the same checksum of it' };
   }
-  return { method: 'fast', reason: 'both sides have the same checksum of it' };
+  if (disk === 'filesystem') return { method: 'delta', reason: difference };
+  return byRanges(layer, own, difference);
+}
+
+/** Why a layer can't be left out; `undefined` when it can. */
+function differenceOf(layer: SourceLayer, own: OwnLayer, disk: DiskType): string | undefined {
+  if (layer.checksum === null) return 'the source has no valid checksum of it';
+  if (own.checksum === null) return 'the target has no valid checksum of it';
+  if (disk === 'block' && own.createdAt !== layer.createdAt) return 'it was frozen at another time';
+  if (own.checksum !== layer.checksum || own.heldBytes !== layer.heldBytes) return 'the checksums differ';
+  return undefined;
+}
+
+function byRanges(layer: SourceLayer, own: OwnLayer, why: string): Pick<LayerPlan, 'method' | 'reason'> {
+  if (layer.ranges && own.ranges) {
+    return { method: 'ranges', reason: `${why}: only ranges with other checksums are looked at` };
+  }
+  const side = layer.ranges ? 'target' : 'source';
+  return { method: 'full', reason: `${why}, and the ${side} has no checksums of its ranges` };
 }

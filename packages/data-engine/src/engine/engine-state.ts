@@ -39,14 +39,24 @@ export type PlanLayers = (
     id: string;
     name: string;
     parentId: string | null;
+    createdAt: string;
     heldBytes: number;
     checksum: string | null;
+    ranges: boolean;
     drop: { replicaIds: readonly string[]; regions: Regions; sinceEpoch: number } | null;
   }[],
   target: {
     replicaId: string;
     recordEpoch: number | null;
-    layers: readonly { id: string; parentId: string | null; heldBytes: number; checksum: string | null }[];
+    disk: 'filesystem' | 'block';
+    layers: readonly {
+      id: string;
+      parentId: string | null;
+      createdAt: string;
+      heldBytes: number;
+      checksum: string | null;
+      ranges: boolean;
+    }[];
     head: { id: string; parentId: string | null; heldBytes: number };
     intent: Regions;
   },

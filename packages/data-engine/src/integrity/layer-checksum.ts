@@ -6,6 +6,7 @@ import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 import type { LayerChecksum, WindowHashes } from '../replica/commands.js';
 import type { Layer } from '../replica/layer.js';
+import type { RangeSums } from './range-sums.js';
 
 export class LayerChecksumHasher {
   private readonly hasher = new Blake3Hasher();
@@ -42,10 +43,12 @@ export class HashTrail {
   constructor(
     private readonly layer: Layer,
     private readonly changeTime: string,
+    /** Of its ranges, filled in by whoever reads the windows; `undefined` where nobody wants them. */
+    readonly sums: RangeSums | undefined,
   ) {}
 
-  static async begin(layer: Layer): Promise<HashTrail> {
-    return new HashTrail(layer, await layer.changeTime());
+  static async begin(layer: Layer, sums: RangeSums | undefined): Promise<HashTrail> {
+    return new HashTrail(layer, await layer.changeTime(), sums);
   }
 
   /** @returns the checksum when this answer was the last one, and the files have not changed since the first */

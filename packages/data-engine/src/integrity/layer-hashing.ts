@@ -6,6 +6,7 @@ import type { HashProgress } from '../replica/commands.js';
 import type { Layer } from '../replica/layer.js';
 import type { Replica } from '../replica/replica.js';
 import { checksumNow, LayerChecksumHasher } from './layer-checksum.js';
+import type { RangeSums } from './range-sums.js';
 import { hashWindow, nextHeldWindow } from './window-hash.js';
 
 const RUNNING: HashProgress = { state: 'running', checksum: null, silentlyCorrupted: false, message: '' };
@@ -37,28 +38,30 @@ export class LayerHashing {
     const before = await layer.changeTime();
     const stored = this.replica.metadata.layers.find(({ id }) => id === layerId)?.checksum;
     const isValid = stored?.changeTime === before;
-    if (isValid && !force) return done(stored.value, false);
+    const isComplete = isValid && (await this.replica.hasRangeSums(layerId));
+    if (isComplete && !force) return done(stored.value, false);
 
-    const value = await layerChecksum(layer);
+    const sums = this.replica.newRangeSums(layer.sizeBytes);
+    const value = await layerChecksum(layer, sums);
     if ((await layer.changeTime()) !== before) {
       await this.replica.noteChecksum(layerId, undefined);
       return { ...RUNNING, state: 'failed', message: 'the layer changed while it was hashed' };
     }
     // Same files by their change times, other contents: nothing but the disk itself can have done that.
     const silentlyCorrupted = isValid && stored.value !== value;
-    await this.replica.noteChecksum(layerId, checksumNow(layer, value, before));
+    await this.replica.noteChecksum(layerId, checksumNow(layer, value, before), sums);
     return done(value, silentlyCorrupted);
   }
 }
 
-async function layerChecksum(layer: Layer): Promise<string> {
+async function layerChecksum(layer: Layer, sums: RangeSums | undefined): Promise<string> {
   const whole = new LayerChecksumHasher();
   for (
     let window = nextHeldWindow(layer, 0);
     window !== undefined;
     window = nextHeldWindow(layer, window + 1)
   ) {
-    whole.add(window, (await hashWindow(layer, window)) ?? '');
+    whole.add(window, (await hashWindow(layer, window, sums)) ?? '');
   }
   return whole.digest();
 }

@@ -7,6 +7,7 @@ import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 import type { Payload } from '../nbd/export.js';
 import type { Layer } from '../replica/layer.js';
+import type { RangeSums } from './range-sums.js';
 import { readHeld, WINDOW_BLOCKS, WINDOW_BYTES, withWindowBuffer } from './window-buffers.js';
 
 /** Consecutive held blocks and their data. Runs are maximal: two that touch are one. */
@@ -25,11 +26,20 @@ export function hashRuns(runs: readonly HeldRun[]): string {
   return hasher.digest('hex');
 }
 
-/** The window's hash as the layer's files have it now; `undefined` when it holds nothing there. */
-export async function hashWindow(layer: Layer, window: number): Promise<string | undefined> {
+/**
+ * The window's hash as the layer's files have it now; `undefined` when it holds nothing there.
+ *
+ * @param sums where the checksums of its ranges go, if somebody wants them
+ */
+export async function hashWindow(
+  layer: Layer,
+  window: number,
+  sums?: RangeSums,
+): Promise<string | undefined> {
   return withWindowBuffer(async (buffer) => {
     const runs = await readHeld(layer, window, buffer);
     if (runs.length === 0) return undefined;
+    sums?.addWindow(window, runs, buffer);
     return hashRuns(
       runs.map(({ first, count }): HeldRun => {
         const at = (first - window * WINDOW_BLOCKS) * BLOCK_BYTES;

@@ -1,8 +1,11 @@
 import crypto from 'node:crypto';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import tls from 'node:tls';
+import { eventually } from '@holdfast/testkit/eventually.js';
 import { runTool } from '@holdfast/testkit/nbd-tools.js';
 import { TestCertificates } from '@holdfast/testkit/test-certificates.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -172,6 +175,139 @@ describe('TLS by STARTTLS', () => {
     expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({ code: 1 });
     ours.sign('server');
     expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({ code: 0 });
+  });
+});
+
+const EXPORT_NAME = Buffer.concat([optionHead(1, NAME.length), Buffer.from(NAME)]);
+
+function optionHead(code: number, lengthBytes = 0): Buffer {
+  const head = Buffer.from('IHAVEOPT\0\0\0\0\0\0\0\0', 'latin1');
+  head.writeUInt32BE(code, 8);
+  head.writeUInt32BE(lengthBytes, 12);
+  return head;
+}
+
+function readRequest(lengthBytes: number): Buffer {
+  const frame = Buffer.alloc(28);
+  frame.writeUInt32BE(0x25609513, 0);
+  frame.writeUInt32BE(lengthBytes, 24);
+  return frame;
+}
+
+/** A connection by hand, up to where the server has agreed to STARTTLS. */
+async function startedTls({ port }: TlsServer, flags: number): Promise<net.Socket> {
+  const socket = net.connect(port, '127.0.0.1');
+  socket.on('error', () => socket.destroy());
+  stops.push(() => void socket.destroy());
+  socket.write(Buffer.concat([Buffer.from([0, 0, 0, flags]), optionHead(5)]));
+  await receive(socket, 18 + 20);
+  return socket;
+}
+
+/** The next bytes that arrive, which are just so many: nobody speaks before it is asked. */
+function receive(socket: net.Socket, count: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let received = Buffer.alloc(0);
+    const onData = (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      if (received.length < count) return;
+      socket.pause();
+      socket.off('data', onData);
+      resolve(received);
+    };
+    socket.on('data', onData);
+    socket.once('close', () => reject(new Error(`closed after ${received.length} of ${count} bytes`)));
+  });
+}
+
+async function raw(server: TlsServer, flags: number): Promise<tls.TLSSocket> {
+  const socket = await startedTls(server, flags);
+  const secure = tls.connect({
+    socket,
+    host: '127.0.0.1',
+    ...(await new Certificates(ours.files).current()),
+  });
+  secure.on('error', () => secure.destroy());
+  await once(secure, 'secureConnect');
+  return secure;
+}
+
+describe('inside a tunnel', () => {
+  test.each([
+    { name: 'with padding', flags: 1, replyBytes: 134 },
+    { name: 'without', flags: 3, replyBytes: 10 },
+  ])('what the client chose before STARTTLS holds: EXPORT_NAME $name', async ({ flags, replyBytes }) => {
+    const device = new MemoryExport(MIB);
+    device.bytes.fill(7);
+    const secure = await raw(await TlsServer.start(device, 'require'), flags);
+    secure.write(Buffer.concat([EXPORT_NAME, readRequest(4096)]));
+    const expected = replyBytes + 16 + 4096;
+    const received = await receive(secure, expected);
+    expect(received.length).toBe(expected);
+    expect(received.readUInt32BE(4)).toBe(MIB);
+    expect(received.subarray(-4096).equals(Buffer.alloc(4096, 7))).toBe(true);
+  });
+
+  test('a second STARTTLS is an error, and the connection goes on', async () => {
+    const secure = await raw(await TlsServer.start(new MemoryExport(MIB), 'require'), 3);
+    secure.write(Buffer.concat([optionHead(5), EXPORT_NAME]));
+    const received = await receive(secure, 20 + 'this is TLS already'.length + 10);
+    expect(received.readUInt32BE(12)).toBe(0x80000003);
+  });
+
+  test('a client that never reads makes the far end stop, as without TLS', async () => {
+    const device = new MemoryExport(MIB);
+    let reads = 0;
+    const read = device.read.bind(device);
+    device.read = (offset, lengthBytes) => {
+      reads += 1;
+      return read(offset, lengthBytes);
+    };
+    const server = await TlsServer.start(device, 'require');
+    const secure = await raw(server, 3);
+    secure.pause();
+    const asked = 2000;
+    secure.write(EXPORT_NAME);
+    for (let i = 0; i < asked; i += 1) secure.write(readRequest(64 * 1024));
+    requireTls(new Certificates(ours.files));
+    const other = await connect(server);
+    let before = -1;
+    await eventually(
+      'the server stops reading on',
+      async () => {
+        await other.read(0, 4096);
+        const still = reads > 100 && reads - before === 1;
+        before = reads;
+        return still;
+      },
+      (still) => still,
+    );
+    expect(reads).toBeLessThan(asked / 2);
+    let arrivedBytes = 0;
+    secure.on('data', (chunk: Buffer) => {
+      arrivedBytes += chunk.length;
+    });
+    secure.resume();
+    await eventually(
+      'all replies',
+      () => arrivedBytes,
+      (bytes) => bytes === 10 + asked * (16 + 64 * 1024),
+    );
+  }, 60_000);
+
+  test('garbage in place of the TLS handshake, and a client that goes away in it, cost one connection', async () => {
+    const server = await TlsServer.start(new MemoryExport(MIB), 'require');
+    const garbage = await startedTls(server, 3);
+    garbage.write(crypto.randomBytes(4096));
+    const away = await startedTls(server, 3);
+    away.resetAndDestroy();
+    await eventually(
+      'both are gone',
+      () => server.failures.length,
+      (count) => count === 2,
+    );
+    requireTls(new Certificates(ours.files));
+    await connect(server);
   });
 });
 

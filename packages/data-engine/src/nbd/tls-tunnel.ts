@@ -74,10 +74,27 @@ async function openDoor(doorPath: string, noZeroes: boolean): Promise<net.Socket
   try {
     await once(door, 'connect');
     door.write(clientFlags(noZeroes));
-    while (door.read(GREETING_BYTES) === null) await once(door, 'readable');
+    await dropGreeting(door);
     return door;
   } catch (error) {
     door.destroy();
     throw error;
   }
+}
+
+/** The client has had the same one in front of the tunnel. Nothing follows it before the client's first option. */
+function dropGreeting(door: net.Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let seenBytes = 0;
+    const onData = (chunk: Buffer) => {
+      seenBytes += chunk.length;
+      if (seenBytes < GREETING_BYTES) return;
+      door.pause();
+      door.off('data', onData);
+      resolve();
+    };
+    door.on('data', onData);
+    door.on('error', reject);
+    door.once('close', () => reject(new ProtocolError('the door closed before its greeting')));
+  });
 }

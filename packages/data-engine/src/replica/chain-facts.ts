@@ -13,6 +13,7 @@ export async function chainFacts(replica: Replica): Promise<ChainFacts> {
     layers: await Promise.all(layers.slice(0, -1).map((layer) => layerFacts(replica, layer))),
     head: { id: head.id, parentId: head.parentId, heldBytes: heldBytes(replica, head.id) },
     sizeBytes,
+    disk: replica.diskKind,
     recordEpoch: record?.epoch ?? null,
   };
 }
@@ -25,6 +26,7 @@ async function layerFacts(replica: Replica, metadata: LayerMetadata): Promise<La
     ...frozenPart(metadata),
     heldBytes: heldBytes(replica, metadata.id),
     checksum: isValid ? checksum.value : null,
+    ranges: replica.diskKind === 'block' && isValid && (await replica.hasRangeSums(metadata.id)),
   };
 }
 

@@ -50,6 +50,8 @@ export type LayerFacts = FrozenLayer & {
   heldBytes: number;
   /** Null when it was never hashed, or when its files have changed since. */
   checksum: string | null;
+  /** True when there are checksums of its ranges that belong to it. */
+  ranges: boolean;
 };
 
 /** Where a rebuild's target reads from. */
@@ -156,6 +158,11 @@ export type ReplicaCommands = {
     ask: { epoch: number; layerId: string; blockHash: BlockHash; firstWindow: number; endWindow: number };
     reply: BlockHashes;
   };
+  /** Stored checksums of ranges of 1 MiB, 16 bytes each, as base64; null when there are none that count. */
+  'range-sums': {
+    ask: { epoch: number; layerId: string; first: number; count: number };
+    reply: { sums: string | null };
+  };
   /** Hashes a frozen layer in the background; asked again it says how far that is. `force`: also when nothing changed. */
   'hash-layer': { ask: { epoch: number; layerId: string; force: boolean }; reply: HashProgress };
 };
@@ -167,6 +174,8 @@ export type ChainFacts = {
   layers: LayerFacts[];
   head: { id: string; parentId: string | null; heldBytes: number };
   sizeBytes: number;
+  /** What kind of disk it is on. */
+  disk: 'filesystem' | 'block';
   /** Null for a copy that is no member, as one that a rebuild has not finished. */
   recordEpoch: number | null;
 };

@@ -148,6 +148,11 @@ export class Layer {
   }
 }
 
+/** The checksums of its ranges, where it has some. */
+export function sumsFile(file: string): string {
+  return `${file}.sums`;
+}
+
 /** The layer's map is what knows where its data is. */
 function dataOf(map: BlockMap): FileUse {
   const holds = (position: number, lengthBytes: number) => {
@@ -160,7 +165,7 @@ function dataOf(map: BlockMap): FileUse {
 
 /** The files of a layer, by the name that the metadata has. */
 export function layerFiles(file: string): string[] {
-  return [dataFile(file), mapFileOf(file)];
+  return [dataFile(file), mapFileOf(file), sumsFile(file)];
 }
 
 function dataFile(file: string): string {

@@ -85,14 +85,20 @@ export const COMMANDS: Commands = {
   },
   hashes: async ({ replica, trails }, { layerId, firstWindow, endWindow }) => {
     const layer = requireLayer(replica, layerId);
-    if (firstWindow === 0) trails.set(layerId, await HashTrail.begin(layer));
-    const answer = await windowHashes(layer, firstWindow, endWindow);
-    const checksum = await trails.get(layerId)?.note(firstWindow, answer);
-    if (checksum !== undefined) await replica.noteChecksum(layerId, checksum);
+    if (firstWindow === 0) {
+      trails.set(layerId, await HashTrail.begin(layer, replica.newRangeSums(layer.sizeBytes)));
+    }
+    const trail = trails.get(layerId);
+    const answer = await windowHashes(layer, firstWindow, endWindow, trail?.sums);
+    const checksum = await trail?.note(firstWindow, answer);
+    if (checksum !== undefined) await replica.noteChecksum(layerId, checksum, trail?.sums);
     return answer;
   },
   'block-hashes': async ({ replica }, { layerId, blockHash, firstWindow, endWindow }) =>
     blockHashes(requireLayer(replica, layerId), blockHash, firstWindow, endWindow),
+  'range-sums': async ({ replica }, { layerId, first, count }) => ({
+    sums: (await replica.rangeSums(layerId, first, count))?.toString('base64') ?? null,
+  }),
   'hash-layer': async (served, { layerId, force }) => {
     requireLayer(served.replica, layerId);
     return served.hashing.ask(layerId, force);

@@ -9,12 +9,13 @@ import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { compareRecords } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { RangeSums } from '../integrity/range-sums.js';
 import type { Extent, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
 import type { Chain } from './chain.js';
 import type { LayerChecksum, SnapshotAsk } from './commands.js';
 import type { CopyFiles, DiskStore } from './disk-store.js';
 import { INTENT_FILE, IntentMap, type RegionRun } from './intent-map.js';
-import { Layer, layerFiles } from './layer.js';
+import { Layer, layerFiles, sumsFile } from './layer.js';
 import { LayerStore } from './layer-store.js';
 import {
   type Adoption,
@@ -31,6 +32,7 @@ import { openDiskStore } from './open-disk-store.js';
 import { purgeStep } from './purge-layer.js';
 import { snapshotInUse, staleEpoch, unaligned } from './replica-faults.js';
 import { SharedFlush } from './shared-flush.js';
+import { loadRangeSums, storeRangeSums } from './stored-range-sums.js';
 import { WriteGate } from './write-gate.js';
 
 export type ReplicaSpec = Pick<
@@ -47,6 +49,7 @@ export class Replica {
   /** Set when the disk failed a flush: nobody knows what it holds then, so nothing is served any more. */
   private failure: Error | undefined;
   private saving: Promise<void> = Promise.resolve();
+  private summing: Promise<unknown> = Promise.resolve();
   /** Grows when an engine begins anew with this copy: what came on an earlier connection counts no more. */
   private currentLease = 0;
   /** The epoch since which this very process has held the copy with nothing missing of what was acknowledged. */
@@ -102,6 +105,10 @@ export class Replica {
 
   get sizeBytes(): number {
     return this.meta.sizeBytes;
+  }
+
+  get diskKind(): DiskStore['kind'] {
+    return this.disk.kind;
   }
 
   /** False when regions may differ from the other copies. */
@@ -287,13 +294,41 @@ export class Replica {
     return null;
   }
 
-  /** Notes what a frozen layer's contents came to. */
-  async noteChecksum(layerId: string, checksum: LayerChecksum | undefined): Promise<void> {
+  /** Notes what a frozen layer's contents came to, and its ranges where they are kept. */
+  async noteChecksum(
+    layerId: string,
+    checksum: LayerChecksum | undefined,
+    sums?: RangeSums | undefined,
+  ): Promise<void> {
+    const file = this.meta.layers.find(({ id }) => id === layerId)?.file;
+    if (file !== undefined && checksum !== undefined && sums !== undefined) {
+      await this.oneAtATime(() => storeRangeSums(this.files, sumsFile(file), checksum, sums));
+    }
     await this.gate.alone(() =>
       this.save({
         layers: this.meta.layers.map((layer) => (layer.id === layerId ? { ...layer, checksum } : layer)),
       }),
     );
+  }
+
+  /** For whoever hashes a layer: on a disk where the ranges of layers have checksums of their own. */
+  newRangeSums(sizeBytes: number): RangeSums | undefined {
+    return this.diskKind === 'block' ? new RangeSums(sizeBytes) : undefined;
+  }
+
+  /** True when nothing is missing that hashing the layer would bring. */
+  async hasRangeSums(layerId: string): Promise<boolean> {
+    return this.diskKind === 'filesystem' || (await this.rangeSums(layerId, 0, 1)) !== undefined;
+  }
+
+  /** Checksums of some ranges of a frozen layer; `undefined` when there are none for its files as they are. */
+  async rangeSums(layerId: string, first: number, count: number): Promise<Buffer | undefined> {
+    const metadata = this.meta.layers.find(({ id }) => id === layerId);
+    const layer = metadata && this.store.layerIn(metadata.file);
+    if (metadata?.checksum === undefined || layer === undefined) return undefined;
+    const { file, checksum } = metadata;
+    if ((await layer.changeTime()) !== checksum.changeTime) return undefined;
+    return this.oneAtATime(() => loadRangeSums(this.files, sumsFile(file), checksum, first, count));
   }
 
   /** The engine knows that all copies are equal and flushed: nothing has to be compared after a crash. */
@@ -351,6 +386,13 @@ export class Replica {
       publicMessage: `the copy can't be used: ${this.failure.message}`,
       cause: this.failure,
     });
+  }
+
+  /** A file of checksums is opened by one at a time. */
+  private oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.summing.then(work, work);
+    this.summing = mine.catch(() => undefined);
+    return mine;
   }
 
   /** One at a time, each on top of the one before: two at once could undo each other's change. */

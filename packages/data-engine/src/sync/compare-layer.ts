@@ -19,7 +19,7 @@ import {
 } from '../integrity/block-hash.js';
 import { WINDOW_BYTES } from '../integrity/window-buffers.js';
 import { nextHeldWindow } from '../integrity/window-hash.js';
-import type { BlockHash, ByteRange } from '../replica/commands.js';
+import type { BlockHash } from '../replica/commands.js';
 import { decodeBlocks } from './block-hashes.js';
 import { eachPart, type Lane, type WindowSpan } from './lanes.js';
 import type { LayerPull } from './layer-pull.js';
@@ -139,11 +139,19 @@ function nothing(blockHash: BlockHash): WindowBlocks {
   };
 }
 
-function spansOf({ plan, layer }: LayerPull): WindowSpan[] {
+function spansOf({ ranges, layer }: LayerPull): WindowSpan[] {
   const end = Math.ceil(layer.sizeBytes / WINDOW_BYTES);
-  if (plan.ranges === null) return [{ first: 0, end }];
-  return plan.ranges.map(([start, stop]: ByteRange) => ({
-    first: Math.floor(start / WINDOW_BYTES),
-    end: Math.min(end, Math.ceil(stop / WINDOW_BYTES)),
-  }));
+  if (ranges === null) return [{ first: 0, end }];
+  const spans: WindowSpan[] = [];
+  for (const [start, stop] of ranges) {
+    const span = {
+      first: Math.floor(start / WINDOW_BYTES),
+      end: Math.min(end, Math.ceil(stop / WINDOW_BYTES)),
+    };
+    // Two ranges in one window are looked at once.
+    const last = spans.at(-1);
+    if (last !== undefined && span.first <= last.end) last.end = Math.max(last.end, span.end);
+    else spans.push(span);
+  }
+  return spans;
 }

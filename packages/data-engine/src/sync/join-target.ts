@@ -63,7 +63,7 @@ async function tryToJoin(
   const snapshot = rebuildSnapshot(rebuildId, before, host.device.sizeBytes);
   const plans = await planFor(host, options, link, [
     ...before.layers,
-    { ...snapshot, heldBytes: before.head.heldBytes, checksum: null },
+    { ...snapshot, heldBytes: before.head.heldBytes, checksum: null, ranges: false },
   ]);
   await link.control.command('prepare', {
     epoch,
@@ -126,6 +126,7 @@ async function planFor(
     {
       replicaId: link.replicaId,
       recordEpoch: own.recordEpoch,
+      disk: own.disk,
       layers: own.layers,
       head: own.head,
       intent: { regionBytes: intent.regionBytes, runs: intent.regions },

@@ -1,3 +1,4 @@
+import type { RangeSums } from '../integrity/range-sums.js';
 import { heldBytesInWindow } from '../integrity/window-hash.js';
 import type { PulledLayer } from '../replica/commands.js';
 import type { Layer } from '../replica/layer.js';
@@ -9,11 +10,18 @@ export class LayerPull {
   /** Windows that were compared, and made equal and read back where they differed. */
   readonly compared = new Set<number>();
   bytesSent = 0;
+  /** The only parts that are looked at; null for all. */
+  ranges: PulledLayer['ranges'];
 
   constructor(
     readonly plan: PulledLayer,
     readonly layer: Layer,
-  ) {}
+  ) {
+    this.ranges = plan.ranges;
+  }
+
+  /** Checksums of the ranges of what was read back, where the target keeps them. */
+  sums: RangeSums | undefined;
 
   /** What the target holds of a window now. */
   heldBytesIn(window: number): number {

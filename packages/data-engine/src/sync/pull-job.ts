@@ -19,6 +19,8 @@ import type {
 } from '../replica/commands.js';
 import type { Replica } from '../replica/replica.js';
 import { compareLayer } from './compare-layer.js';
+import { differingRanges } from './differing-ranges.js';
+import type { Lane } from './lanes.js';
 import { LayerPull } from './layer-pull.js';
 import { PullContext } from './pull-context.js';
 import { pullFault } from './pull-faults.js';
@@ -140,13 +142,27 @@ export class PullJob {
       context.bytes.compared += plan.heldBytes;
       return;
     }
-    const bring = plan.method === 'full' ? sendLayer : compareLayer;
-    await context.sources.withLayer(plan.id, (lanes) => bring(context, pull, lanes));
+    await context.sources.withLayer(plan.id, async (lanes) => {
+      if (plan.method === 'full') return sendLayer(context, pull, lanes);
+      if (plan.method === 'ranges') await this.findDiffering(context, pull, lanes[0]);
+      await compareLayer(context, pull, lanes);
+    });
+  }
+
+  /** Once: what is then written makes the target's own checksums void. */
+  private async findDiffering(
+    context: PullContext,
+    pull: LayerPull,
+    source: Lane | undefined,
+  ): Promise<void> {
+    if (pull.ranges !== null || source === undefined) return;
+    pull.ranges = await differingRanges(context, pull, this.target, source);
   }
 
   private async verify(context: PullContext, pull: LayerPull): Promise<void> {
     const { plan } = pull;
     if (plan.method === 'full') {
+      pull.sums = this.target.newRangeSums(pull.layer.sizeBytes);
       await context.sources.withLayer(plan.id, (lanes) => verifySent(context, pull, lanes));
       await this.noteChecksum(pull);
       return;
@@ -156,10 +172,11 @@ export class PullJob {
   }
 
   /** All its windows have been hashed and found to be on the disk: that is its checksum too. */
-  private async noteChecksum({ plan, layer, received }: LayerPull): Promise<void> {
+  private async noteChecksum({ plan, layer, received, sums }: LayerPull): Promise<void> {
     const hasher = new LayerChecksumHasher();
     for (const [window, hash] of [...received].sort(([a], [b]) => a - b)) hasher.add(window, hash);
-    await this.target.noteChecksum(plan.id, checksumNow(layer, hasher.digest(), await layer.changeTime()));
+    const checksum = checksumNow(layer, hasher.digest(), await layer.changeTime());
+    await this.target.noteChecksum(plan.id, checksum, sums);
   }
 
   /** After a lost source, windows that were not finished are looked at again. */

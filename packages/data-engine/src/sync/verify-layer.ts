@@ -43,7 +43,8 @@ async function verifyPart(
   for (const [window, hash] of expected) {
     const sinceMs = performance.now();
     if (received.get(window) !== hash) throw differs(plan, window, 'what was sent');
-    if ((await hashWindow(layer, window)) !== hash) throw differs(plan, window, 'what is on the disk');
+    if ((await hashWindow(layer, window, pull.sums)) !== hash)
+      throw differs(plan, window, 'what is on the disk');
     await throttle.rest(sinceMs);
     bytes.compared += pull.heldBytesIn(window);
   }

@@ -1,3 +1,4 @@
+import type { RangeSums } from '../integrity/range-sums.js';
 import { hashWindow, nextHeldWindow } from '../integrity/window-hash.js';
 import type { WindowHashes } from '../replica/commands.js';
 import type { Layer } from '../replica/layer.js';
@@ -13,6 +14,7 @@ export async function windowHashes(
   layer: Layer,
   firstWindow: number,
   endWindow: number,
+  sums?: RangeSums,
 ): Promise<WindowHashes> {
   const windows: number[] = [];
   let next = nextHeldWindow(layer, firstWindow);
@@ -23,7 +25,7 @@ export async function windowHashes(
   const hashes: [number, string][] = [];
   for (let at = 0; at < windows.length; at += WINDOWS_AT_ONCE) {
     const group = windows.slice(at, at + WINDOWS_AT_ONCE);
-    const hashed = await Promise.all(group.map((window) => hashWindow(layer, window)));
+    const hashed = await Promise.all(group.map((window) => hashWindow(layer, window, sums)));
     for (const [index, window] of group.entries()) hashes.push([window, hashed[index] ?? '']);
   }
   return { hashes, next: next ?? null };

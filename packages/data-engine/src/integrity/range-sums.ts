@@ -1,0 +1,59 @@
+/**
+ * Checksums of a frozen layer's ranges of 1 MiB, over which blocks it holds in each and what is in them. Copies on block
+ * disks keep them beside the layer's own checksum: where that differs, they tell which ranges do, and nothing of the
+ * others is read.
+ *
+ * They are 128 bits of BLAKE3. 64 would do against chance, and not against somebody who writes what makes two alike.
+ */
+import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
+import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { WINDOW_BLOCKS, WINDOW_BYTES } from './window-buffers.js';
+
+export const RANGE_BYTES = MIB;
+export const SUM_BYTES = 16;
+export const RANGES_PER_WINDOW = WINDOW_BYTES / RANGE_BYTES;
+const BLOCKS_PER_RANGE = RANGE_BYTES / BLOCK_BYTES;
+
+/** Blocks of the layer that are held, in order. */
+type Runs = readonly { first: number; count: number }[];
+
+/** The checksums of a whole layer; zeros where a range holds nothing. */
+export class RangeSums {
+  readonly bytes: Buffer;
+
+  constructor(sizeBytes: number) {
+    this.bytes = Buffer.alloc(Math.ceil(sizeBytes / RANGE_BYTES) * SUM_BYTES);
+  }
+
+  /** @param buffer the window, each block in its place */
+  addWindow(window: number, runs: Runs, buffer: Buffer): void {
+    for (let index = 0; index < RANGES_PER_WINDOW; index += 1) {
+      const first = window * WINDOW_BLOCKS + index * BLOCKS_PER_RANGE;
+      const sum = sumOf(clip(runs, first, first + BLOCKS_PER_RANGE), first, buffer, window * WINDOW_BLOCKS);
+      sum?.copy(this.bytes, (window * RANGES_PER_WINDOW + index) * SUM_BYTES);
+    }
+  }
+}
+
+function sumOf(runs: Runs, firstOfRange: number, buffer: Buffer, firstOfWindow: number): Buffer | undefined {
+  if (runs.length === 0) return undefined;
+  const hasher = new Blake3Hasher();
+  const header = Buffer.alloc(4);
+  for (const { first, count } of runs) {
+    // The place is hashed as well: equal data at another place is another content.
+    header.writeUInt16LE(first - firstOfRange, 0);
+    header.writeUInt16LE(count, 2);
+    hasher.update(header);
+    const at = (first - firstOfWindow) * BLOCK_BYTES;
+    hasher.update(buffer.subarray(at, at + count * BLOCK_BYTES));
+  }
+  return hasher.digestBuffer().subarray(0, SUM_BYTES);
+}
+
+function clip(runs: Runs, from: number, end: number): Runs {
+  return runs.flatMap(({ first, count }) => {
+    const start = Math.max(first, from);
+    const stop = Math.min(first + count, end);
+    return start < stop ? [{ first: start, count: stop - start }] : [];
+  });
+}

@@ -1,0 +1,90 @@
+/**
+ * Where a layer's range checksums are kept: a file beside the layer's own, in blocks that each say which checksum of the
+ * layer they belong to. A block that was written in part, or belongs to another state of the layer, is none.
+ */
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { CONTENT_BYTES, isSealed, seal } from '../block-store/sealed-block.js';
+import { type RangeSums, SUM_BYTES } from '../integrity/range-sums.js';
+import type { LayerChecksum } from './commands.js';
+import type { CopyFile, CopyFiles } from './disk-store.js';
+import { systemCode } from './system-error.js';
+
+const MARK_BYTES = 16;
+const SUMS_PER_BLOCK = Math.floor((CONTENT_BYTES - MARK_BYTES) / SUM_BYTES);
+
+export async function storeRangeSums(
+  files: CopyFiles,
+  name: string,
+  checksum: LayerChecksum,
+  { bytes }: RangeSums,
+): Promise<void> {
+  const mark = markOf(checksum);
+  const blocks: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += SUMS_PER_BLOCK * SUM_BYTES) {
+    const block = Buffer.alloc(BLOCK_BYTES);
+    mark.copy(block, 0);
+    bytes.copy(block, MARK_BYTES, at, at + SUMS_PER_BLOCK * SUM_BYTES);
+    seal(block);
+    blocks.push(block);
+  }
+  const file = await openOrMake(files, name);
+  try {
+    await file.write(blocks, 0);
+    await file.syncData();
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * The checksums of some ranges, as long as they are those of this state of the layer.
+ *
+ * @returns `undefined` when there are none, or not all
+ */
+export async function loadRangeSums(
+  files: CopyFiles,
+  name: string,
+  checksum: LayerChecksum,
+  first: number,
+  count: number,
+): Promise<Buffer | undefined> {
+  const mark = markOf(checksum);
+  const file = await openIfThere(files, name);
+  if (file === undefined) return undefined;
+  try {
+    const parts: Buffer[] = [];
+    const end = Math.ceil((first + count) / SUMS_PER_BLOCK);
+    const block = Buffer.alloc(BLOCK_BYTES);
+    for (let index = Math.floor(first / SUMS_PER_BLOCK); index < end; index += 1) {
+      await file.readInto(block, index * BLOCK_BYTES);
+      if (!isSealed(block) || !block.subarray(0, MARK_BYTES).equals(mark)) return undefined;
+      const from = Math.max(0, first - index * SUMS_PER_BLOCK);
+      const to = Math.min(SUMS_PER_BLOCK, first + count - index * SUMS_PER_BLOCK);
+      parts.push(Buffer.from(block.subarray(MARK_BYTES + from * SUM_BYTES, MARK_BYTES + to * SUM_BYTES)));
+    }
+    return Buffer.concat(parts);
+  } finally {
+    await file.close();
+  }
+}
+
+function markOf({ value, changeTime }: LayerChecksum): Buffer {
+  return new Blake3Hasher()
+    .update(Buffer.from(`${value} ${changeTime}`))
+    .digestBuffer()
+    .subarray(0, MARK_BYTES);
+}
+
+async function openOrMake(files: CopyFiles, name: string): Promise<CopyFile> {
+  return (await openIfThere(files, name)) ?? files.createFile(name, 0, { kind: 'map' });
+}
+
+async function openIfThere(files: CopyFiles, name: string): Promise<CopyFile | undefined> {
+  try {
+    return await files.openFile(name, { kind: 'map' });
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

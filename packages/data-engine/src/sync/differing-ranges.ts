@@ -1,0 +1,44 @@
+/**
+ * Which ranges of a layer differ from the source's, by the checksums that both sides have stored of them. Nothing of the
+ * layer is read for it, on either side.
+ */
+import { RANGE_BYTES, SUM_BYTES } from '../integrity/range-sums.js';
+import type { ByteRange } from '../replica/commands.js';
+import type { Replica } from '../replica/replica.js';
+import type { Lane } from './lanes.js';
+import type { LayerPull } from './layer-pull.js';
+import type { PullContext } from './pull-context.js';
+
+/** Those of 8 GiB in one answer: 128 KiB, and somewhat more as text. */
+export const RANGES_PER_ANSWER = 8192;
+
+/** @returns `null` when one of the sides has none that count any more: then all of the layer has to be looked at */
+export async function differingRanges(
+  { epoch, requireGoingOn }: PullContext,
+  { plan, layer }: LayerPull,
+  target: Replica,
+  { control }: Lane,
+): Promise<ByteRange[] | null> {
+  const differing: ByteRange[] = [];
+  const total = Math.ceil(layer.sizeBytes / RANGE_BYTES);
+  for (let first = 0; first < total; first += RANGES_PER_ANSWER) {
+    requireGoingOn();
+    const count = Math.min(RANGES_PER_ANSWER, total - first);
+    const own = await target.rangeSums(plan.id, first, count);
+    const { sums } = await control.command('range-sums', { epoch, layerId: plan.id, first, count });
+    const theirs = sums === null ? undefined : Buffer.from(sums, 'base64');
+    if (own === undefined || theirs?.length !== own.length) return null;
+    addDiffering(differing, first, own, theirs);
+  }
+  return differing;
+}
+
+function addDiffering(differing: ByteRange[], first: number, own: Buffer, theirs: Buffer): void {
+  for (let at = 0; at < own.length; at += SUM_BYTES) {
+    if (own.subarray(at, at + SUM_BYTES).equals(theirs.subarray(at, at + SUM_BYTES))) continue;
+    const start = (first + at / SUM_BYTES) * RANGE_BYTES;
+    const last = differing.at(-1);
+    if (last !== undefined && last[1] === start) last[1] += RANGE_BYTES;
+    else differing.push([start, start + RANGE_BYTES]);
+  }
+}
