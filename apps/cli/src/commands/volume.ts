@@ -65,6 +65,7 @@ type CreateOptions = {
   replicas?: string;
   nodeSelector?: string[];
   diskSelector?: string[];
+  dataEngine?: string;
   dataLocality?: string;
   diskChoice?: string;
   project?: string;
@@ -78,6 +79,7 @@ function addCreate(volume: Command): void {
     .option('--replicas <n>', 'copies to keep (default: the setting default-replica-count)')
     .option('--node-selector <tags...>', 'only nodes that have all these tags')
     .option('--disk-selector <tags...>', 'only disks that have all these tags')
+    .option('--data-engine <engine>', 'v1, on folders, or v2, on block disks (default: v1)')
     .option('--data-locality <mode>', 'disabled, best-effort or strict-local')
     .option('--disk-choice <choice>', "spread or pack: which disk of a node (default: the cluster's setting)")
     .option('--project <id>', 'where the token may see several')
@@ -102,6 +104,7 @@ function createBody(name: string, options: CreateOptions): object {
     ...(options.replicas === undefined ? {} : { numberOfReplicas: parseCount(options.replicas) }),
     ...(options.nodeSelector === undefined ? {} : { nodeSelector: options.nodeSelector }),
     ...(options.diskSelector === undefined ? {} : { diskSelector: options.diskSelector }),
+    ...(options.dataEngine === undefined ? {} : { dataEngine: options.dataEngine }),
     ...(options.dataLocality === undefined ? {} : { dataLocality: options.dataLocality }),
     ...(options.diskChoice === undefined ? {} : { replicaDiskChoice: options.diskChoice }),
     ...(options.project === undefined ? {} : { projectId: options.project }),
