@@ -236,6 +236,76 @@ inBrowser('the console', () => {
   );
 
   test(
+    'schedules snapshots, refusing what is wrong beside the field, changes and ends a schedule',
+    async () => {
+      const panel = page.getByRole('region', { name: 'Recurring snapshots', exact: true });
+      await panel.getByText('No schedule yet').waitFor();
+      await panel.getByRole('button', { name: 'Add schedule' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('nightly');
+      await dialog.getByLabel('When, in UTC').fill('often');
+      await dialog.getByRole('button', { name: 'Save schedule' }).click();
+      await dialog.getByText(/^must be five fields/).waitFor();
+      await expectAccessible('schedule-dialog');
+      await dialog.getByLabel('When, in UTC').fill('0 3 * * *');
+      await dialog.getByRole('button', { name: 'Save schedule' }).click();
+      await panel.getByText('Keeps 7').waitFor();
+      await panel.getByRole('button', { name: 'Change nightly' }).click();
+      await dialog.getByLabel('Snapshots to keep').fill('3');
+      await dialog.getByRole('button', { name: 'Save schedule' }).click();
+      await panel.getByText(/Keeps 3 · next in \d+[hm]/).waitFor();
+      await expectAccessible('volume-schedule');
+      await panel.getByRole('button', { name: 'End nightly; its snapshots stay' }).click();
+      await panel.getByText('No schedule yet').waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'clones a snapshot into a volume that is filled, and refuses a name that is taken',
+    async () => {
+      const panel = page.getByRole('region', { name: 'Snapshots', exact: true });
+      await panel.getByRole('button', { name: 'Clone monday' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name of the clone').fill('web-data');
+      await dialog.getByRole('button', { name: 'Clone' }).click();
+      await dialog.locator('[aria-invalid="true"]').waitFor();
+      await expectAccessible('clone-dialog');
+      await dialog.getByLabel('Name of the clone').fill('web-copy');
+      await dialog.getByRole('button', { name: 'Clone' }).click();
+      await page.getByRole('heading', { name: 'web-copy' }).waitFor();
+      await page.getByText('Detached', { exact: true }).first().waitFor({ timeout: 60_000 });
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByLabel('Type web-copy to confirm').fill('web-copy');
+      await page.getByRole('button', { name: 'Delete volume' }).click();
+      await page.getByRole('link', { name: 'web-copy' }).waitFor({ state: 'detached', timeout: 30_000 });
+      await page.getByRole('link', { name: 'web-data' }).click();
+      await page.getByRole('heading', { name: 'web-data' }).waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    "sets and takes away the nodes' limit of rebuild bandwidth",
+    async () => {
+      await page.getByRole('link', { name: 'Rebuilds' }).first().click();
+      const panel = page.getByRole('region', { name: 'Bandwidth of rebuilds' });
+      await panel.getByText('No limit is set.').waitFor();
+      await panel.getByLabel('MiB/s for each node').fill('40');
+      await panel.getByRole('button', { name: 'Set limit' }).click();
+      await panel.getByText('0 takes the limit away.').waitFor();
+      await expectAccessible('rebuild-limit');
+      await panel.getByLabel('MiB/s for each node').fill('0');
+      await panel.getByRole('button', { name: 'Set limit' }).click();
+      await panel.getByText('No limit is set.').waitFor();
+      await page.getByRole('link', { name: 'Volumes' }).first().click();
+      await page.getByRole('link', { name: 'web-data' }).click();
+      await page.getByRole('heading', { name: 'web-data' }).waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'goes on by itself when the api was killed, and says so meanwhile',
     async () => {
       process.kill(stack.local.processes.api, 'SIGKILL');

@@ -9,15 +9,18 @@ const STEPS = [
   { seconds: Number.POSITIVE_INFINITY, unit: 'd', per: 86_400 },
 ] as const;
 
-/** How long ago, in the shortest form: `4m`. */
+/** The time between the two, in the shortest form: `4m`. Nothing where the second is before the first. */
 export function shortAge(at: Date, now: Date): string {
   const seconds = Math.max(0, Math.round((now.getTime() - at.getTime()) / 1000));
   const step = STEPS.find((candidate) => seconds < candidate.seconds) ?? STEPS[3];
   return `${Math.floor(seconds / step.per)}${step.unit}`;
 }
 
-/** A point in time as its age; the exact time is in the tooltip. */
-export function Moment({ at }: { at: string }) {
+/**
+ * A point in time as its age, or `coming`, as how far away it is; the exact time is in the tooltip. Which of the two is not
+ * read off the clock: the server's may be a little ahead.
+ */
+export function Moment({ at, coming = false }: { at: string; coming?: boolean }) {
   const [now, setNow] = useState(() => new Date());
   useEffect(() => {
     const timer = setInterval(() => setNow(new Date()), TICK_MS);
@@ -31,7 +34,7 @@ export function Moment({ at }: { at: string }) {
       className="tabular-nums"
       suppressHydrationWarning
     >
-      {shortAge(date, now)} ago
+      {coming ? `in ${shortAge(now, date)}` : `${shortAge(date, now)} ago`}
     </time>
   );
 }

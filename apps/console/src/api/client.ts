@@ -37,6 +37,8 @@ const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
 const REBUILD = `${CLUSTER}/rebuilds/{rebuildId}` as const;
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
 
+const RECURRING = `${VOLUME}/recurring-snapshots/{recurringName}` as const;
+
 function snapshotAt(clusterId: string, volumeId: string, snapshotId: string) {
   return { params: { path: { clusterId, volumeId, snapshotId } } };
 }
@@ -47,6 +49,7 @@ export type WhatIf = {
   lose: { zones: string[]; nodes: string[] };
   howManyMore: boolean;
 };
+export type Schedule = { cron: string; retain: number };
 export type NodeChange = { cordoned?: boolean; allowScheduling?: boolean };
 
 export const api = {
@@ -105,6 +108,16 @@ export const api = {
     ask(client.POST(`${VOLUME}/revert`, { params: { path: { clusterId, volumeId } }, body: { snapshotId } })),
   expand: (clusterId: string, volumeId: string, size: number) =>
     ask(client.POST(`${VOLUME}/expand`, { params: { path: { clusterId, volumeId } }, body: { size } })),
+  clone: (clusterId: string, volumeId: string, body: { snapshotId: string; name: string }) =>
+    ask(client.POST(`${VOLUME}/clone`, { params: { path: { clusterId, volumeId } }, body })),
+  setRecurring: (clusterId: string, volumeId: string, recurringName: string, body: Schedule) =>
+    ask(client.PUT(RECURRING, { params: { path: { clusterId, volumeId, recurringName } }, body })),
+  deleteRecurring: (clusterId: string, volumeId: string, recurringName: string) =>
+    ask(client.DELETE(RECURRING, { params: { path: { clusterId, volumeId, recurringName } } })),
+  setting: (clusterId: string, name: string) =>
+    ask(client.GET(`${CLUSTER}/settings/{name}`, { params: { path: { clusterId, name } } })),
+  putSetting: (clusterId: string, name: string, value: number) =>
+    ask(client.PUT(`${CLUSTER}/settings/{name}`, { params: { path: { clusterId, name } }, body: { value } })),
   simulate: (clusterId: string, body: WhatIf) =>
     ask(client.POST(`${CLUSTER}/placements/simulate`, { params: { path: { clusterId } }, body })),
   rebuilds: async (clusterId: string) => {

@@ -15,6 +15,7 @@ export const keys = {
   nodes: (clusterId: string) => ['nodes', clusterId] as const,
   disks: (clusterId: string) => ['disks', clusterId] as const,
   rebuilds: (clusterId: string) => ['rebuilds', clusterId] as const,
+  setting: (clusterId: string, name: string) => ['settings', clusterId, name] as const,
   events: (clusterId: string) => ['events', clusterId] as const,
 };
 
@@ -83,6 +84,11 @@ export function useRebuilds() {
         ? PROGRESS_POLL_MS
         : false,
   });
+}
+
+export function useSetting(name: string) {
+  const { id } = useCluster();
+  return useQuery({ queryKey: keys.setting(id, name), queryFn: () => api.setting(id, name) });
 }
 
 export function useEvents(filter?: string) {

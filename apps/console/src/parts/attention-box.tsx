@@ -3,12 +3,16 @@ import { Moment } from '@holdfast/ui/moment.js';
 import { OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { Volume } from '../api/types';
 
+/** Nothing is broken, but people want to know. */
+const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding']);
+
 /** What keeps the volume from going on by itself, and what a person may do about it. */
 export function AttentionBox({ volume }: { volume: Volume }) {
   const unscheduled = volume.conditions.find(
     (condition) => condition.type === 'Scheduled' && condition.status === 'False',
   );
-  if (volume.attention === null && unscheduled === undefined) return null;
+  const notes = volume.conditions.filter(({ type, status }) => NOTED.has(type) && status === 'True');
+  if (volume.attention === null && unscheduled === undefined && notes.length === 0) return null;
   return (
     <div className="mb-4 flex flex-col gap-3">
       {volume.attention !== null && (
@@ -42,6 +46,15 @@ export function AttentionBox({ volume }: { volume: Volume }) {
           </div>
         </section>
       )}
+      {notes.map(({ type, message }) => (
+        <p key={type} role="status" className="rounded-lg border border-border-strong bg-raised p-4 text-sm">
+          {sentence(message)}
+        </p>
+      ))}
     </div>
   );
+}
+
+function sentence(message: string): string {
+  return message.charAt(0).toUpperCase() + message.slice(1);
 }

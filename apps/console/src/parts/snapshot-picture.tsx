@@ -92,6 +92,7 @@ function Words({ snapshot, isBranch }: { snapshot: Snapshot; isBranch: boolean }
       <p className="truncate text-xs tabular-nums text-muted">
         {formatBytes(snapshot.size)} · <Moment at={snapshot.createdAt} />
         {snapshot.origin === 'system' && ' · made by Holdfast'}
+        {snapshot.recurringName !== null && ` · by ${snapshot.recurringName}`}
         {isBranch && ' · on a branch'}
         {snapshot.checksum !== null && (
           <>

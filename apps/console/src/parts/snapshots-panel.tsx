@@ -3,7 +3,7 @@ import { Button } from '@holdfast/ui/button.js';
 import { Message } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { History, ShieldCheck, Trash2 } from 'lucide-react';
+import { CopyPlus, History, ShieldCheck, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../api/client';
@@ -11,12 +11,13 @@ import { isProblem } from '../api/problem';
 import { keys, useSnapshots } from '../api/queries';
 import type { Snapshot, Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
+import { CloneDialog } from './clone-dialog';
 import { Loaded } from './loaded';
 import { RevertDialog, TakeSnapshotDialog } from './snapshot-dialogs';
 import { SnapshotPicture } from './snapshot-picture';
 import { TaskNote } from './task-note';
 
-type Dialog = { kind: 'take' } | { kind: 'revert'; snapshot: Snapshot };
+type Dialog = { kind: 'take' } | { kind: 'revert' | 'clone'; snapshot: Snapshot };
 
 /** What the volume was at other times, and the way back. */
 export function SnapshotsPanel({ volume }: { volume: Volume }) {
@@ -61,6 +62,7 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
                 <Actions
                   snapshot={snapshot}
                   blocked={blocked}
+                  onClone={() => setDialog({ kind: 'clone', snapshot })}
                   onRevert={() => setDialog({ kind: 'revert', snapshot })}
                   onHash={() => act.mutate(() => api.hashSnapshot(cluster.id, volume.id, snapshot.id))}
                   onDelete={() => act.mutate(() => api.deleteSnapshot(cluster.id, volume.id, snapshot.id))}
@@ -77,6 +79,7 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
         busy={act.isPending}
         onTake={(name) => act.mutate(() => api.createSnapshot(cluster.id, volume.id, name))}
       />
+      {dialog?.kind === 'clone' && <CloneDialog volume={volume} snapshot={dialog.snapshot} onDone={close} />}
       {dialog?.kind === 'revert' && (
         <RevertDialog
           onOpenChange={close}
@@ -93,15 +96,20 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
 type ActionProps = {
   snapshot: Snapshot;
   blocked: string | undefined;
+  onClone: () => void;
   onRevert: () => void;
   onHash: () => void;
   onDelete: () => void;
 };
 
-function Actions({ snapshot, blocked, onRevert, onHash, onDelete }: ActionProps) {
+function Actions({ snapshot, blocked, onClone, onRevert, onHash, onDelete }: ActionProps) {
   if (snapshot.origin === 'system' || snapshot.state !== 'ready') return null;
   return (
     <>
+      {/* Its source may be detached: what is read of it does not change. */}
+      <Button variant="ghost" onClick={onClone} aria-label={`Clone ${snapshot.name}`}>
+        <CopyPlus aria-hidden size={15} />
+      </Button>
       <Button
         variant="ghost"
         disabledReason={blocked}

@@ -10,6 +10,7 @@ import { useRebuilds } from '../../../src/api/queries';
 import type { Rebuild } from '../../../src/api/types';
 import { Loaded } from '../../../src/parts/loaded';
 import { PageHeader } from '../../../src/parts/page-header';
+import { RebuildLimitPanel } from '../../../src/parts/rebuild-limit-panel';
 import { RebuildProgress } from '../../../src/parts/rebuild-progress';
 import { isActive } from '../../../src/parts/rebuilds-panel';
 import { useNames } from '../../../src/parts/use-names';
@@ -81,6 +82,7 @@ export default function RebuildsPage() {
             {(data) => <ActiveList rebuilds={data.filter(isActive)} names={names} />}
           </Loaded>
         </Panel>
+        <RebuildLimitPanel />
         <Panel title="History" flush>
           <Loaded query={rebuilds} what="the history">
             {(data) => (

@@ -13,6 +13,7 @@ import { Loaded } from '../../../../src/parts/loaded';
 import { PageHeader } from '../../../../src/parts/page-header';
 import { PlacementPicture } from '../../../../src/parts/placement-picture';
 import { RebuildProgress } from '../../../../src/parts/rebuild-progress';
+import { RecurringPanel } from '../../../../src/parts/recurring-panel';
 import { SnapshotsPanel } from '../../../../src/parts/snapshots-panel';
 import { useNames } from '../../../../src/parts/use-names';
 import { VerificationPanel } from '../../../../src/parts/verification-panel';
@@ -72,6 +73,7 @@ function VolumeDetail({ volume }: { volume: Volume }) {
         </div>
         <div className="flex flex-col gap-4">
           <ConnectPanel volume={volume} />
+          <RecurringPanel volume={volume} />
           <VolumeRebuilds volume={volume} />
           <VerificationPanel volume={volume} />
         </div>
