@@ -20,8 +20,10 @@ export class BenchStack {
   beats = new Map();
   agents = [];
 
-  static async start(count) {
+  /** `environment` adds to what each agent is started with. */
+  static async start(count, environment = {}) {
     const stack = new BenchStack();
+    stack.environment = environment;
     stack.folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-bench-'));
     stack.server = http.createServer((request, response) => stack.#answer(request, response));
     stack.server.listen(0, '127.0.0.1');
@@ -146,6 +148,7 @@ export class BenchStack {
         HOLDFAST_CONTROL_PORT: String(controlPort),
         HOLDFAST_NBD_PORT: String(nbdPort),
         HOLDFAST_STATE_DIR: `${home}/state`,
+        ...this.environment,
       },
       stdio: ['ignore', 'ignore', 'inherit'],
       detached: true,
