@@ -7,7 +7,9 @@ import { MIB } from '@holdfast/core/model/bytes.js';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CopyFile, CopyFiles, FileUse } from '../replica/disk-store.js';
+import { BlockDisk } from './block-disk.js';
 import { BlockStore } from './block-store.js';
+import { ClusterOwners } from './cluster-owners.js';
 import { blockDiskAt, formatBlockDisk } from './format-block-disk.js';
 import { CLUSTER_BYTES } from './layout.js';
 import { abandonShared } from './shared-disks.js';
@@ -61,6 +63,19 @@ async function makeCopy(store: BlockStore): Promise<{ id: string; files: CopyFil
   });
   const files = await store.open(id);
   return { id, files, data: await files.openFile('data', DATA) };
+}
+
+/** Leaves other contents than zeros in all free space, as a copy does that is removed. */
+async function soil(store: BlockStore): Promise<void> {
+  const { id, files, data } = await makeCopy(store);
+  const free = (await store.freeBytes()) - CLUSTER_BYTES;
+  for (let at = 0; at < free; at += MIB) {
+    await data.write([Buffer.alloc(Math.min(MIB, free - at), 0xdd)], at);
+  }
+  await data.syncData();
+  await data.close();
+  await files.close();
+  await store.remove(id);
 }
 
 async function read(file: CopyFile, position: number, lengthBytes: number): Promise<Buffer> {
@@ -135,15 +150,9 @@ describe('a file on a block disk', () => {
 
   test('what was never written reads as zeros, though another copy had the space before', async () => {
     const store = await open();
-    const { id, files, data } = await makeCopy(store);
-    await data.write([random.bytes(40 * MIB)], 0);
-    await data.syncData();
-    await data.close();
-    await files.close();
-    await store.remove(id);
-
-    const second = await makeCopy(store);
-    const map = await second.files.createFile('map', MIB, MAP);
+    await soil(store);
+    const { files } = await makeCopy(store);
+    const map = await files.createFile('map', MIB, MAP);
     await map.write([Buffer.from('abc')], 100_001);
     const held = await read(map, 0, MIB);
     expect(held.subarray(100_001, 100_004).toString()).toBe('abc');
@@ -159,12 +168,8 @@ describe('a file on a block disk', () => {
     'zeros over $name stay zeros when something is written beside them',
     async ({ from, count, mayPunch }) => {
       const store = await open();
+      await soil(store);
       const { data } = await makeCopy(store);
-      // What the clusters hold that come next is not zeros.
-      await data.write([random.bytes(4 * MIB)], 8 * MIB);
-      await data.syncData();
-      await data.forget(8 * MIB, 4 * MIB);
-      await data.syncData();
       await data.write([random.bytes(CLUSTER_BYTES)], 0);
       await data.zero(from * BLOCK, count * BLOCK, mayPunch);
       held = { from: from * BLOCK, to: (from + count) * BLOCK };
@@ -177,11 +182,8 @@ describe('a file on a block disk', () => {
 
   test('takes one cluster for a write and for zeros that come at once', async () => {
     const store = await open();
+    await soil(store);
     const { data } = await makeCopy(store);
-    await data.write([random.bytes(4 * MIB)], 0);
-    await data.syncData();
-    await data.forget(0, 4 * MIB);
-    await data.syncData();
     const bytes = random.bytes(BLOCK);
     await Promise.all([data.write([bytes], 0), data.zero(BLOCK, 2 * BLOCK, true)]);
     const held = await read(data, 0, 3 * BLOCK);
@@ -256,6 +258,25 @@ describe('a full block disk', () => {
 });
 
 describe('two processes', () => {
+  test('never take the same cluster', async () => {
+    const disks = await Promise.all(
+      [0, 1].map(async (index) => {
+        const at = path.join(folder, `process-${index}`);
+        await fs.symlink(disk, at);
+        return BlockDisk.open(at, async () => undefined);
+      }),
+    );
+    const taken = await Promise.all(
+      disks.flatMap((one, place) => {
+        const owners = new ClusterOwners(one);
+        return Array.from({ length: 20 }, () => owners.take(place, 1, 16, 'data'));
+      }),
+    );
+    const clusters = taken.flat();
+    expect(new Set(clusters).size).toBe(clusters.length);
+    for (const one of disks) await one.close();
+  });
+
   test('never give out the same space', async () => {
     const [one, two] = [await openElsewhere(), await openElsewhere()];
     const copies = await Promise.all([makeCopy(one.store), makeCopy(two.store)]);
@@ -281,8 +302,13 @@ describe('two processes', () => {
     await data.write([random.bytes(MIB)], 0);
     const other = (await openElsewhere()).store;
     const free = await other.freeBytes();
-    const waiting = other.open(id);
+    let isOpen = false;
+    const waiting = other.open(id).then((files) => {
+      isOpen = true;
+      return files;
+    });
     await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(isOpen).toBe(false);
     await abandonShared(at);
     const files = await waiting;
     // What the dead one had taken and not told anybody is free again.
