@@ -207,6 +207,7 @@ function image(): Buffer {
       '--offset_increment=16m',
       '--verify=crc32c',
       '--verify_fatal=1',
+      '--verify_state_save=0',
       '--randseed=7',
       '--output-format=json',
       ...options,
