@@ -6,7 +6,7 @@ import { volumeLayersSchema } from '@holdfast/core/model/agent-protocol.js';
 import { checksumOfBytes } from '@holdfast/data-engine/integrity/device-checksum.js';
 import { contiguous } from '@holdfast/data-engine/nbd/export.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
-import { hasTool, runTool } from '@holdfast/testkit/nbd-tools.js';
+import { hasPrograms, runTool } from '@holdfast/testkit/nbd-tools.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   AgentCluster,
@@ -275,7 +275,7 @@ describe('the main job on real processes', () => {
     const started = await attach(volume, node(0), 1);
     const { host, port, exportName } = started.endpoint;
     const uri = `nbd://${host}:${port}/${exportName}`;
-    if (hasTool('qemu-io')) {
+    if (hasPrograms('qemu-io')) {
       const script = [
         'write -P 90 1M 64k',
         'write -P 91 4097 1000',
@@ -292,7 +292,7 @@ describe('the main job on real processes', () => {
       ]);
       expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.not.stringContaining('failed') });
     }
-    if (hasTool('nbdcopy')) {
+    if (hasPrograms('nbdcopy')) {
       const file = `${os.tmpdir()}/holdfast-${crypto.randomUUID()}`;
       const data = crypto.randomBytes(16 * MIB);
       await fs.writeFile(file, data);
@@ -306,7 +306,7 @@ describe('the main job on real processes', () => {
     const data = crypto.randomBytes(5000);
     await client.write(777, [data], data.length, { fua: true });
     expect(contiguous(await client.read(777, data.length)).equals(data)).toBe(true);
-    if (hasTool('nbdinfo')) {
+    if (hasPrograms('nbdinfo')) {
       const { code, stdout } = await runTool('nbdinfo', ['--list', `nbd://${host}:${port}`]);
       expect(code).toBe(0);
       expect(stdout).not.toContain('attachment-secret');

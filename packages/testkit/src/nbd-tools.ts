@@ -1,11 +1,6 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-
-/** True when a program of that name can be run here. Tests of real NBD tools take another path where it can't. */
-export function hasTool(name: string): boolean {
-  return spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0;
-}
 
 /** Folders of programs for administrators, which are not in everybody's path. */
 const ADMIN_FOLDERS = ['/usr/sbin', '/sbin'];

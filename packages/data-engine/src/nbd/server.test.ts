@@ -1,6 +1,6 @@
 import crypto from 'node:crypto';
 import net from 'node:net';
-import { hasTool, runTool } from '@holdfast/testkit/nbd-tools.js';
+import { hasPrograms, runTool } from '@holdfast/testkit/nbd-tools.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { MemoryExport } from '../../test/memory-export.js';
 import { NbdClient } from './client.js';
@@ -238,7 +238,7 @@ describe('real tools', () => {
     const device = new MemoryExport(8 * MIB);
     const port = await serve(device);
     const uri = `nbd://127.0.0.1:${port}/${NAME}`;
-    if (hasTool('qemu-io')) {
+    if (hasPrograms('qemu-io')) {
       const script = [
         '-c',
         'write -P 90 1M 64k',
@@ -253,7 +253,7 @@ describe('real tools', () => {
       expect({ code, stdout }).toMatchObject({ code: 0 });
       expect(device.bytes.subarray(MIB, MIB + 65536).equals(Buffer.alloc(65536, 90))).toBe(true);
     }
-    if (hasTool('nbdinfo')) {
+    if (hasPrograms('nbdinfo')) {
       const info = JSON.parse((await runTool('nbdinfo', ['--json', uri])).stdout);
       expect(info.exports[0]).toMatchObject({
         'export-size': 8 * MIB,
