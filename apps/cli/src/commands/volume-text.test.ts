@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Volume } from '../types.js';
-import { unplacedLines } from './volume-text.js';
+import { notedLines, unplacedLines } from './volume-text.js';
 
-function aVolume(status: 'True' | 'False', message: string): Volume {
+function aVolume(status: 'True' | 'False', message: string, type = 'Scheduled'): Volume {
   const condition = {
-    type: 'Scheduled',
+    type,
     status,
     reason: '',
     message,
@@ -30,5 +30,16 @@ describe('why a copy has no place', () => {
 
   test('is nothing when all have one', () => {
     expect(unplacedLines(aVolume('True', 'degraded'))).toEqual([]);
+  });
+});
+
+describe('what people want to know though nothing is broken', () => {
+  test.each([
+    { type: 'TooManySnapshots', status: 'True', want: ['note'] },
+    { type: 'OfflineRebuilding', status: 'True', want: ['note'] },
+    { type: 'OfflineRebuilding', status: 'False', want: [] },
+    { type: 'Scheduled', status: 'True', want: [] },
+  ] as const)('$type, $status', ({ type, status, want }) => {
+    expect(notedLines(aVolume(status, 'note', type))).toEqual(want);
   });
 });

@@ -67,8 +67,18 @@ function troubles(volume: Volume): string[] {
     ...(volume.attention === null
       ? []
       : ['', volume.attention.message, ...volume.attention.cures.map((cure) => `  - ${cure}`)]),
+    ...notedLines(volume).flatMap((line) => ['', line]),
     ...unplacedLines(volume).flatMap((line, index) => (index === 0 ? ['', line] : [line])),
   ];
+}
+
+/** Nothing is broken, but people want to know. */
+const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding']);
+
+export function notedLines({ conditions }: Pick<Volume, 'conditions'>): string[] {
+  return conditions
+    .filter(({ type, status }) => NOTED.has(type) && status === 'True')
+    .map(({ message }) => message);
 }
 
 /** Why a copy has no place: what was found, in a sentence, and where the rest can be read. Empty when all have one. */

@@ -84,6 +84,10 @@ function withSettings(overrides: Record<string, unknown>): Partial<VolumeView> {
   return { fleet: { ...view().fleet, settings: effectiveSettings(overrides) } };
 }
 
+const waitingForTurn = aSnapshot({
+  volumeId: VOLUME,
+  hashRequest: { requestedAt: NOON, force: false, automatic: true, startedEpoch: undefined },
+});
 const system = { ...removed, origin: 'system' as const, state: 'ready' as const };
 
 describe('a purge by itself', () => {
@@ -147,6 +151,16 @@ describe('what is asked for', () => {
       name: 'a task of an earlier attachment',
       seen: view({}, { epoch: 1, layerTask: { ...PURGE, startedEpoch: 0 } }),
       want: 'change-layers',
+    },
+    {
+      name: 'a hash that nobody asked for, before its turn',
+      seen: view({ snapshots: [waitingForTurn] }),
+      want: undefined,
+    },
+    {
+      name: 'a hash that nobody asked for, in its turn',
+      seen: view({ snapshots: [waitingForTurn] }, { hashing: { admittedAt: NOON, isPass: false } }),
+      want: 'hash-snapshot',
     },
     {
       name: 'a task that was refused a moment ago',

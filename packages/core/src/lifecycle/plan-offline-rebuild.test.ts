@@ -1,0 +1,68 @@
+import { A_SPEC, aSettledVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { expect, test } from '@jest/globals';
+import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
+import type { Replica } from '../model/replica.js';
+import type { Volume } from '../model/volume.js';
+import { planOfflineRebuild } from './plan-offline-rebuild.js';
+import type { VolumeView } from './views.js';
+
+const owner = {
+  organizationId: asId<OrganizationId>(testId(1)),
+  projectId: asId<ProjectId>(testId(2)),
+  clusterId: asId<ClusterId>(testId(3)),
+};
+const LONG_AGO = new Date(NOON.getTime() - 3600_000);
+const NODES = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c' }, n4: { zone: 'd' } };
+const stopped = { mode: undefined, provisioned: true };
+const full = (node: string, part: Partial<Replica> = {}) =>
+  aReplicaOn(`${node}-disk`, { ...stopped, id: asId<ReplicaId>(node), ...part });
+const failed = (node: string, part: Partial<Replica> = {}) =>
+  full(node, { failedAt: LONG_AGO, lastFailedAt: LONG_AGO, lastHealthyAt: LONG_AGO, ...part });
+
+/** A detached volume of three copies, of which one has failed on a node that is back. */
+function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
+  const spec = { ...A_SPEC, offlineRebuilding: 'enabled' as const };
+  return {
+    volume: aSettledVolume(owner, { robustness: 'degraded', spec, ...volume }),
+    replicas: [full('n1'), full('n2'), failed('n3')],
+    snapshots: [],
+    clones: [],
+    rebuilds: [],
+    fleet: aFleet(NODES),
+    engine: undefined,
+    ...part,
+  };
+}
+
+test.each<{ name: string; seen: VolumeView; begins: boolean }>([
+  { name: 'a copy that came back', seen: view(), begins: true },
+  { name: 'a missing copy with a place', seen: view({ replicas: [full('n1'), full('n2')] }), begins: true },
+  {
+    name: 'a missing copy without a place',
+    seen: view({ replicas: [full('n1'), full('n2')], fleet: aFleet({ n1: NODES.n1, n2: NODES.n2 }) }),
+    begins: false,
+  },
+  {
+    name: 'a copy whose node is only away, beside a surplus one that failed',
+    seen: view({
+      replicas: [full('n1'), full('n2'), full('n4'), failed('n3')],
+      fleet: aFleet({ ...NODES, n4: { zone: 'd', ready: false } }),
+    }),
+    begins: false,
+  },
+  {
+    name: 'no rebuild is allowed',
+    seen: view({ fleet: aFleet(NODES, { 'concurrent-replica-rebuild-per-node-limit': 0 }) }),
+    begins: false,
+  },
+  {
+    name: 'somebody wants it',
+    seen: view({}, { attachment: { nodeId: undefined, requestedAt: NOON } }),
+    begins: false,
+  },
+  { name: 'it is being deleted', seen: view({}, { deletionRequestedAt: NOON }), begins: false },
+  { name: 'nobody wants that', seen: view({}, { spec: A_SPEC }), begins: false },
+])('an offline rebuild, $name: $begins', ({ seen, begins }) => {
+  expect(planOfflineRebuild(seen, NOON)?.kind).toBe(begins ? 'commit' : undefined);
+});
