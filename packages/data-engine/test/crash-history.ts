@@ -9,7 +9,7 @@ import type { CrashRecorder } from './crash-recorder.js';
 
 const BLOCK_BYTES = 4096;
 /** The part of the device that is written and compared. */
-const WINDOW_BYTES = 16 * BLOCK_BYTES;
+const WINDOW_BYTES = 32 * BLOCK_BYTES;
 
 /** What must hold of the copy after a cut between this moment and the next one. */
 type Promised = {
@@ -89,6 +89,12 @@ export class CrashHistory {
     if (fua) this.model.wroteForGood(offset, bytes);
     else this.model.wrote(offset, bytes);
     this.promise();
+  }
+
+  /** Takes space beside what is compared. */
+  async spend(lengthBytes: number): Promise<void> {
+    const options = { fua: false, epoch: this.state.epoch };
+    await this.replica.write(WINDOW_BYTES, [Buffer.alloc(lengthBytes, 0xee)], lengthBytes, options);
   }
 
   async zero(block: number, count: number): Promise<void> {

@@ -22,7 +22,15 @@ type Change =
   /** Names of one folder or two: what each stands for from now on. */
   | { kind: 'names'; slots: { folder: number; name: string; node: number | undefined }[] };
 
-type Recorded = { readonly number: number; node: number; change: Change; begunAt: number; endedAt: number };
+type Recorded = {
+  readonly number: number;
+  node: number;
+  change: Change;
+  begunAt: number;
+  endedAt: number;
+  /** What such a write may be torn at. */
+  unitBytes: number;
+};
 type Sync = { node: number; begunAt: number; endedAt: number };
 
 /** A choice of what of the recorded changes is there after a cut at this moment. */
@@ -35,6 +43,7 @@ export class CrashRecorder {
   private readonly changes: Recorded[] = [];
   private readonly syncs: Sync[] = [];
   private readonly nodeOf = new WeakMap<OpenFile, number>();
+  private readonly isTorn = new WeakMap<OpenFile, boolean>();
   /** Folders and what they hold now, by node. */
   private readonly folders = new Map<number, Map<string, number>>([[0, new Map()]]);
   private nodes = 1;
@@ -44,6 +53,8 @@ export class CrashRecorder {
   constructor(
     private readonly folder: string,
     private readonly ignoresSync: (path: string, isFolder: boolean) => boolean = () => false,
+    /** Called with how the file was opened: true for writes that may be torn within a block. */
+    private readonly tearsBlocks: (flags: string | number) => boolean = () => false,
   ) {
     this.tap = new FileTap(folder, (call) => this.record(call));
   }
@@ -75,7 +86,10 @@ export class CrashRecorder {
         seen.add(key);
         const kept = begun.filter((change) => safe.has(change) || chosen.has(change));
         yield { at, kept, torn: undefined };
-        const torn = kept.find(({ endedAt, change }) => endedAt >= at && change.kind === 'write');
+        const writes = kept.filter(({ change }) => change.kind === 'write');
+        const torn =
+          writes.find(({ endedAt }) => endedAt >= at) ??
+          writes.find((one) => one.unitBytes === SECTOR_BYTES && chosen.has(one));
         if (torn !== undefined) yield { at, kept, torn };
       }
     }
@@ -102,7 +116,7 @@ export class CrashRecorder {
       } else {
         const content = contents.get(node) ?? { sizeBytes: 0, pages: new Map() };
         contents.set(node, content);
-        applyTo(content, recorded === torn ? tear(change) : change);
+        applyTo(content, recorded === torn ? tear(recorded) : change);
       }
     }
     await this.writeFolder(0, into, folders, contents);
@@ -135,7 +149,12 @@ export class CrashRecorder {
         return this.open(call);
       case 'write': {
         const bytes = Buffer.concat(call.pieces.map((piece) => Buffer.from(piece)));
-        return this.change(this.node(call.file), { kind: 'write', position: call.position, bytes });
+        const unitBytes = unitOf(bytes, this.isTorn.get(call.file) ?? false);
+        return this.change(
+          this.node(call.file),
+          { kind: 'write', position: call.position, bytes },
+          unitBytes,
+        );
       }
       case 'truncate':
         return this.change(this.node(call.file), { kind: 'truncate', sizeBytes: call.sizeBytes });
@@ -167,6 +186,7 @@ export class CrashRecorder {
     const there = this.find(at);
     const node = there ?? this.newNode();
     this.nodeOf.set(file, node);
+    this.isTorn.set(file, this.tearsBlocks(flags));
     if (there === undefined) return this.rename([{ at, node }]);
     return flags === 'w' ? this.change(node, { kind: 'truncate', sizeBytes: 0 }) : undefined;
   }
@@ -193,7 +213,7 @@ export class CrashRecorder {
     return this.change(-1, { kind: 'names', slots });
   }
 
-  private change(node: number, change: Change): () => void {
+  private change(node: number, change: Change, unitBytes = PAGE_BYTES): () => void {
     const number = this.changes.length;
     const recorded: Recorded = {
       number,
@@ -201,6 +221,7 @@ export class CrashRecorder {
       change,
       begunAt: this.now(),
       endedAt: Number.POSITIVE_INFINITY,
+      unitBytes,
     };
     this.changes.push(recorded);
     return () => {
@@ -240,12 +261,11 @@ function* choices(pending: readonly Recorded[], random: SeededRandom): Generator
 
 /**
  * What of a write that was on its way is there: its first half. Whole blocks of it, as no disk promises more than users
- * are promised here; of what is shorter than a block, whole sectors.
+ * are promised here; of what is shorter than a block, or only for this program, whole sectors.
  */
-function tear(change: Change): Change {
+function tear({ change, unitBytes }: Recorded): Change {
   if (change.kind !== 'write') return change;
-  const unit = change.bytes.length % PAGE_BYTES === 0 ? PAGE_BYTES : SECTOR_BYTES;
-  const half = Math.floor(change.bytes.length / 2 / unit) * unit;
+  const half = Math.floor(change.bytes.length / 2 / unitBytes) * unitBytes;
   return { ...change, bytes: change.bytes.subarray(0, half) };
 }
 
@@ -298,4 +318,8 @@ async function writeContent(file: string, { sizeBytes, pages }: Content): Promis
   } finally {
     await handle.close();
   }
+}
+
+function unitOf(bytes: Buffer, isTorn: boolean): number {
+  return isTorn || bytes.length % PAGE_BYTES !== 0 ? SECTOR_BYTES : PAGE_BYTES;
 }

@@ -11,7 +11,7 @@ function storeWithRival(world: World, rival: () => Promise<void>): Store {
   return {
     loadVolume: (volumeId) => world.store.loadVolume(volumeId),
     loadRebuildQueue: (clusterId) => world.store.loadRebuildQueue(clusterId),
-    loadHashingQueue: (clusterId, limit) => world.store.loadHashingQueue(clusterId, limit),
+    loadHashingQueue: (clusterId, options) => world.store.loadHashingQueue(clusterId, options),
     listUnsettledVolumes: (page) => world.store.listUnsettledVolumes(page),
     listVolumesOfNode: (nodeId, page) => world.store.listVolumesOfNode(nodeId, page),
     listClusters: () => world.store.listClusters(),

@@ -169,6 +169,21 @@ describe('the check right after a snapshot', () => {
     expect(await hashed(client)).toEqual(['a', 'b']);
   });
 
+  test('waits while a copy is missing, until a person asks for it', async () => {
+    world = await aWorld();
+    const client = await aServedVolume();
+    world.node('node-3').kill();
+    await world.run(12);
+    await client.write();
+    set(IMMEDIATE, true);
+    const snapshotId = await take(client, 'a');
+    await world.run(15);
+    expect(await hashed(client)).toEqual([]);
+    await requestHash(world.useCases, { volumeId: client.volumeId, snapshotId, force: false });
+    await world.run(4);
+    expect(await hashed(client)).toEqual(['a']);
+  });
+
   test('is not made where the volume says so', async () => {
     world = await aWorld();
     const client = await aServedVolume();

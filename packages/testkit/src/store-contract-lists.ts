@@ -129,7 +129,13 @@ export function listContract(makeStore: MakeStore): void {
         state: 'removed',
       },
     );
-    const view = await fixture.store.loadHashingQueue(clusterId, 10);
+    const load = (now: Date, limit = 10) => fixture.store.loadHashingQueue(clusterId, { now, limit });
+    // The cron's time is every midnight; the first is before all of this.
+    await fixture.under.setSetting('snapshot-data-integrity-cronjob', '@daily');
+    const tomorrow = new Date('2026-01-02T00:00:00.000Z');
+    const soon = await load(later);
+    expect(soon.candidates.map(({ volumeId }) => names[volumeId])).not.toContain('checked');
+    const view = await load(tomorrow);
     expect(view.candidates.map(({ volumeId }) => names[volumeId])).toEqual([
       'asked',
       'old',
@@ -145,9 +151,9 @@ export function listContract(makeStore: MakeStore): void {
     });
     expect(view.candidates[4]?.checkedAt).toEqual(new Date(later.getTime() + 1));
     expect(view.busy.map(({ volumeId }) => names[volumeId])).toEqual(['its-turn', 'purged']);
-    expect((await fixture.store.loadHashingQueue(clusterId, 2)).candidates).toHaveLength(2);
+    expect((await load(tomorrow, 2)).candidates).toHaveLength(2);
     await fixture.under.setSetting('snapshot-data-integrity', 'disabled');
-    const byOwn = await fixture.store.loadHashingQueue(clusterId, 10);
+    const byOwn = await load(tomorrow);
     expect(byOwn.candidates.map(({ volumeId }) => names[volumeId])).toEqual(['asked']);
   });
 

@@ -63,11 +63,12 @@ export interface Store {
   /**
    * What hashing turns are decided from, under the same version as rebuilds. `candidates` are at most `limit` attached,
    * healthy volumes without a turn, whose integrity is not disabled and that have a snapshot of a user: first those with an
-   * automatic hash that waits, then those whose check is the longest ago.
+   * automatic hash that waits, then, of those that were not checked since the cron's last time, those whose check is the
+   * longest ago.
    */
   loadHashingQueue(
     clusterId: ClusterId,
-    limit: number,
+    options: { now: Date; limit: number },
   ): Promise<HashingQueueView & { readonly version: number }>;
   /**
    * Ids of volumes that may need work, in id order, at most `limit` after `afterId`: every volume whose state is not

@@ -12,8 +12,8 @@ const ATTEMPTS_MAX = 5;
 /** Lets volumes hash their snapshots by themselves, as many as the limit allows: of two that count at once, one loses. */
 export async function grantHashingTurns(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const view = await ports.store.loadHashingQueue(clusterId, CANDIDATES_MAX);
     const admittedAt = ports.clock.now();
+    const view = await ports.store.loadHashingQueue(clusterId, { now: admittedAt, limit: CANDIDATES_MAX });
     const changes = planHashingTurns(view, admittedAt).map(({ volumeId, isPass }): Change => {
       return { kind: 'volume.patch', volumeId, patch: { hashing: { admittedAt, isPass } } };
     });

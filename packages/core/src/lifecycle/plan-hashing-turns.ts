@@ -4,7 +4,7 @@
  *
  * Pure, and strict as the admission of rebuilds is: one commit at a time per cluster applies it.
  */
-import { nextCronTime } from '../model/cron.js';
+import { lastCronTime } from '../model/cron.js';
 import type { NodeId, VolumeId } from '../model/ids.js';
 import type { HashingQueueView, HashingVolume } from './views.js';
 
@@ -30,9 +30,9 @@ function* wanting(
   { candidates, settings }: HashingQueueView,
   now: Date,
 ): Generator<{ volume: HashingVolume; isPass: boolean }> {
+  const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
   for (const volume of candidates) {
-    const dueAt = nextCronTime(settings['snapshot-data-integrity-cronjob'], volume.checkedAt);
-    const isPass = dueAt !== undefined && dueAt.getTime() <= now.getTime();
+    const isPass = dueAt !== undefined && volume.checkedAt.getTime() < dueAt.getTime();
     if (isPass || volume.isAsked) yield { volume, isPass };
     else return;
   }

@@ -1,4 +1,4 @@
-import { A_SPEC, aSettledVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { A_SPEC, aRebuild, aSettledVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
@@ -65,4 +65,19 @@ test.each<{ name: string; seen: VolumeView; begins: boolean }>([
   { name: 'nobody wants that', seen: view({}, { spec: A_SPEC }), begins: false },
 ])('an offline rebuild, $name: $begins', ({ seen, begins }) => {
   expect(planOfflineRebuild(seen, NOON)?.kind).toBe(begins ? 'commit' : undefined);
+});
+
+const REPAIR = { nodeId: undefined, requestedAt: LONG_AGO, purpose: 'rebuild' } as const;
+const repairing = (part: Partial<VolumeView>) =>
+  view(part, { state: 'attached', attachment: REPAIR, attachedNodeId: asId('n1') });
+
+test.each<{ name: string; seen: VolumeView; ends: boolean }>([
+  { name: 'nothing is rebuilt', seen: repairing({}), ends: true },
+  {
+    name: 'a rebuild waits in the queue',
+    seen: repairing({ rebuilds: [aRebuild({ clusterId: owner.clusterId, volumeId: asId(testId(1)) })] }),
+    ends: false,
+  },
+])('an offline rebuild that was begun an hour ago ends, $name: $ends', ({ seen, ends }) => {
+  expect(planOfflineRebuild(seen, NOON)?.kind).toBe(ends ? 'commit' : undefined);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { cronProblem, nextCronTime } from './cron.js';
+import { cronProblem, lastCronTime, nextCronTime } from './cron.js';
 
 const NOON = new Date('2026-01-01T12:00:00.000Z');
 
@@ -18,6 +18,17 @@ describe('nextCronTime', () => {
 
   test('is nothing for what can not be read', () => {
     expect(nextCronTime('often', NOON)).toBeUndefined();
+  });
+});
+
+describe('lastCronTime', () => {
+  test.each([
+    { cron: '0 * * * *', at: '2026-01-01T12:00:00.000Z', want: '2026-01-01T12:00:00.000Z' },
+    { cron: '0 * * * *', at: '2026-01-01T11:59:59.999Z', want: '2026-01-01T11:00:00.000Z' },
+    { cron: '0 0 */7 * *', at: '2026-01-05T12:00:00.000Z', want: '2026-01-01T00:00:00.000Z' },
+    { cron: 'often', at: '2026-01-05T12:00:00.000Z', want: undefined },
+  ])('$cron, at $at or before', ({ cron, at, want }) => {
+    expect(lastCronTime(cron, new Date(at))?.toISOString()).toBe(want);
   });
 });
 

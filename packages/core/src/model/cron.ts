@@ -28,5 +28,11 @@ export function nextCronTime(text: string, after: Date): Date | undefined {
   return new Cron(text, OPTIONS).nextRun(after) ?? undefined;
 }
 
+/** The last time, at `now` or before it, that the schedule names; `undefined` when there was none, or it can't be read. */
+export function lastCronTime(text: string, now: Date): Date | undefined {
+  if (cronProblem(text) !== undefined) return undefined;
+  return new Cron(text, OPTIONS).previousRuns(1, new Date(now.getTime() + 1))[0];
+}
+
 /** Seconds are not served: a volume is looked at every few seconds. Without a function it starts no timer. */
 const OPTIONS = { mode: '5-part', utcOffset: 0 } as const;

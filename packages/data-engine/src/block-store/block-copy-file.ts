@@ -32,7 +32,7 @@ type Run = { at: number; lengthBytes: number; diskOffset: number | undefined };
 
 export class BlockCopyFile implements CopyFile {
   private readonly ongoing = new Ongoing();
-  private readonly taking = new Map<number, Promise<number>>();
+  private readonly taking = new Map<number, Promise<void>>();
   private freed: number[] = [];
   private use: FileUse | undefined;
   /** False when somebody may have taken note of the state that the file is in. */
@@ -85,9 +85,7 @@ export class BlockCopyFile implements CopyFile {
     const lengthBytes = payloadLength(payload);
     return this.during(async () => {
       await this.changing();
-      for (const part of partsOf(position, lengthBytes)) {
-        if (this.map.get(part.index) === undefined) await this.take(part.index);
-      }
+      await this.takeMissing(position, lengthBytes);
       await Promise.all(
         this.runs(position, lengthBytes).map(({ at, lengthBytes: length, diskOffset }) => {
           if (diskOffset === undefined) throw new Bug(`${this.name} has no cluster for ${at}`);
@@ -106,7 +104,10 @@ export class BlockCopyFile implements CopyFile {
         const isWhole =
           from === 0 && (to === CLUSTER_BYTES || index * CLUSTER_BYTES + to >= this.stored.sizeBytes);
         if (isWhole && mayPunch) this.free(index);
-        else await this.blank(cluster ?? (await this.take(index)), from, to);
+        else {
+          if (cluster === undefined) await this.takeMissing(index * CLUSTER_BYTES, to);
+          await this.blank(this.map.get(index), from, to);
+        }
       }
     });
   }
@@ -215,34 +216,45 @@ export class BlockCopyFile implements CopyFile {
     this.isStamped = true;
   }
 
-  private take(index: number): Promise<number> {
-    let taking = this.taking.get(index);
-    if (taking === undefined) {
-      taking = this.takeCluster(index).finally(() => this.taking.delete(index));
-      this.taking.set(index, taking);
+  /** Waits until each part of the range has a cluster. */
+  private async takeMissing(position: number, lengthBytes: number): Promise<void> {
+    const missing: number[] = [];
+    const taken: Promise<void>[] = [];
+    for (const { index } of partsOf(position, lengthBytes)) {
+      if (this.map.get(index) !== undefined) continue;
+      const taking = this.taking.get(index);
+      if (taking === undefined) missing.push(index);
+      else taken.push(taking);
     }
+    if (missing.length > 0) taken.push(this.take(missing));
+    if (taken.length > 0) await Promise.all(taken);
+  }
+
+  private take(parts: readonly number[]): Promise<void> {
+    const taking = this.takeClusters(parts).finally(() => {
+      for (const part of parts) this.taking.delete(part);
+    });
+    for (const part of parts) this.taking.set(part, taking);
     return taking;
   }
 
   /**
-   * Where anything is held that reads as zeros, and in a file that reads as zeros where nothing was written, the new
+   * Where anything is held that reads as zeros, and in a file that reads as zeros where nothing was written, a new
    * cluster is blanked first, durably before the map names it.
    */
-  private async takeCluster(index: number): Promise<number> {
+  private async takeClusters(parts: readonly number[]): Promise<void> {
     const { space } = this.owner;
-    await this.describePart(index);
-    const cluster = await space.data();
-    if (this.mustBeBlank(index)) {
-      try {
-        await this.blank(cluster, 0, CLUSTER_BYTES);
-      } catch (error) {
-        await space.give([cluster]);
-        throw error;
-      }
-      this.owner.noteFilled();
+    for (const part of parts) await this.describePart(part);
+    const clusters = await space.data(parts.length);
+    const blank = clusters.filter((_, at) => this.mustBeBlank(parts[at] ?? 0));
+    try {
+      await Promise.all(blank.map((cluster) => this.blank(cluster, 0, CLUSTER_BYTES)));
+    } catch (error) {
+      await space.give(clusters);
+      throw error;
     }
-    this.map.set(index, cluster);
-    return cluster;
+    if (blank.length > 0) this.owner.noteFilled();
+    for (const [at, cluster] of clusters.entries()) this.map.set(parts[at] ?? 0, cluster);
   }
 
   private mustBeBlank(index: number): boolean {
@@ -260,7 +272,8 @@ export class BlockCopyFile implements CopyFile {
     this.owner.noteChanged();
   }
 
-  private blank(cluster: number, from: number, to: number): Promise<void> {
+  private blank(cluster: number | undefined, from: number, to: number): Promise<void> {
+    if (cluster === undefined) throw new Bug(`${this.name} has no cluster to blank`);
     return this.device.zero(clusterOffset(this.owner.disk.layout, cluster) + from, to - from, false);
   }
 

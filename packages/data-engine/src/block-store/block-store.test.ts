@@ -240,7 +240,8 @@ describe('a full block disk', () => {
     const store = await open();
     const { data, files } = await makeCopy(store);
     const fill = async () => {
-      for (let at = 0; at < SIZE_BYTES; at += MIB) await data.write([random.bytes(MIB)], at);
+      const bytes = random.bytes(CLUSTER_BYTES);
+      for (let at = 0; at < SIZE_BYTES; at += bytes.length) await data.write([bytes], at);
     };
     await expect(fill()).rejects.toMatchObject({ code: 'ENOSPC' });
     expect(await store.freeBytes()).toBe(0);

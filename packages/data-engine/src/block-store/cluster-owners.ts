@@ -14,7 +14,7 @@ const OWNER_BYTES = 2;
 const SEARCHED_CLUSTERS = 32 * 1024;
 
 export class ClusterOwners {
-  /** Where the last search has ended: what is given out one after the other lies side by side. */
+  /** Nothing before it is free, as far as this process knows: so what is given back is soon used again. */
   private cursor: number;
 
   constructor(private readonly disk: BlockDisk) {
@@ -46,8 +46,10 @@ export class ClusterOwners {
   }
 
   /** Nobody may reach them any more, nor may anything on the disk say that the copy has them. */
-  give(clusters: readonly number[]): Promise<void> {
-    return this.set(clusters, 0);
+  async give(clusters: readonly number[]): Promise<void> {
+    await this.set(clusters, 0);
+    for (const cluster of clusters)
+      this.cursor = Math.max(this.disk.layout.reserve, Math.min(this.cursor, cluster));
   }
 
   /** All clusters of a copy, in order. */

@@ -16,16 +16,19 @@ export class CopySpace {
     private readonly place: number,
   ) {}
 
-  /** A cluster for data. What is in it is anything. @throws an error with the code `ENOSPC` */
-  async data(): Promise<number> {
-    for (;;) {
-      const cluster = this.ready.pop();
-      if (cluster !== undefined) return cluster;
-      this.refilling ??= this.refill().finally(() => {
+  /**
+   * Clusters for data, side by side where there is room. What is in them is anything.
+   *
+   * @throws an error with the code `ENOSPC`
+   */
+  async data(count: number): Promise<number[]> {
+    while (this.ready.length < count) {
+      this.refilling ??= this.refill(count - this.ready.length).finally(() => {
         this.refilling = undefined;
       });
       await this.refilling;
     }
+    return this.ready.splice(0, count);
   }
 
   /** Clusters for what describes the copy. @throws an error with the code `ENOSPC` */
@@ -44,8 +47,8 @@ export class CopySpace {
     await this.owners.give(this.ready.splice(0));
   }
 
-  private async refill(): Promise<void> {
-    const taken = await this.owners.take(this.place, 1, TAKEN_AT_ONCE, 'data');
-    this.ready.push(...taken.reverse());
+  private async refill(least: number): Promise<void> {
+    const most = Math.max(least, TAKEN_AT_ONCE);
+    this.ready.push(...(await this.owners.take(this.place, least, most, 'data')));
   }
 }

@@ -1,4 +1,5 @@
 import type { HashingQueueView } from '@holdfast/control/ports/store.js';
+import { lastCronTime } from '@holdfast/core/model/cron.js';
 import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
 import { loadSettings } from './load-views.js';
@@ -13,9 +14,10 @@ const NODE_IDS = `ARRAY(SELECT DISTINCT r.node_id FROM replica r
 export async function loadHashingQueueView(
   sql: Sql,
   clusterId: ClusterId,
-  limit: number,
+  { now, limit }: { now: Date; limit: number },
 ): Promise<HashingQueueView & { version: number }> {
   const { settings, rebuildQueueVersion } = await loadSettings(sql, clusterId);
+  const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
   const busy = await sql.query<BusyRow>(
     `SELECT v.id, ${NODE_IDS} FROM volume v
      WHERE v.cluster_id = $1
@@ -32,9 +34,11 @@ export async function loadHashingQueueView(
      ) s
      WHERE v.cluster_id = $1 AND v.state = 'attached' AND v.robustness = 'healthy' AND v.hashing IS NULL
        AND v.fill IS NULL AND v.deletion_requested_at IS NULL AND s.oldest_at IS NOT NULL
+       AND (v.integrity_checked_at IS NULL OR v.integrity_checked_at < $4
+         OR v.id IN (SELECT volume_id FROM snapshot WHERE hash_request->>'automatic' = 'true'))
        AND CASE v.snapshot_data_integrity WHEN 'ignored' THEN $2 ELSE v.snapshot_data_integrity END <> 'disabled'
      ORDER BY s.is_asked DESC, checked_at, v.id LIMIT $3`,
-    [clusterId, settings['snapshot-data-integrity'], limit],
+    [clusterId, settings['snapshot-data-integrity'], limit, dueAt ?? null],
   );
   return {
     clusterId,

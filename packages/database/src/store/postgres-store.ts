@@ -53,9 +53,9 @@ export class PostgresStore implements Store {
 
   loadHashingQueue(
     clusterId: ClusterId,
-    limit: number,
+    options: { now: Date; limit: number },
   ): Promise<HashingQueueView & { readonly version: number }> {
-    return snapshot(this.scope, (sql) => loadHashingQueueView(sql, clusterId, limit));
+    return snapshot(this.scope, (sql) => loadHashingQueueView(sql, clusterId, options));
   }
 
   listUnsettledVolumes(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {

@@ -1,4 +1,5 @@
 import type { HashingQueueView } from '@holdfast/control/ports/store.js';
+import { lastCronTime } from '@holdfast/core/model/cron.js';
 import { type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
@@ -11,20 +12,29 @@ export function hashingQueue(
   tables: Tables,
   clusterId: ClusterId,
   settings: ClusterSettings,
-  limit: number,
+  { now, limit }: { now: Date; limit: number },
 ): Pick<HashingQueueView, 'busy' | 'candidates'> {
   const volumes = [...tables.volumes.values()]
     .filter((volume) => volume.clusterId === clusterId)
     .sort((a, b) => compareIds(a.id, b.id));
+  const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
   const isBusy = ({ hashing, fill, layerTask }: Volume) =>
     hashing !== undefined || fill !== undefined || layerTask?.kind === 'purge';
   return {
     busy: volumes.filter(isBusy).map(({ id }) => ({ volumeId: id, nodeIds: nodesOf(tables, id) })),
     candidates: volumes
       .flatMap((volume) => candidateOf(tables, volume, settings))
+      .filter(
+        ({ volumeId, isAsked }) =>
+          isAsked || isCheckedBefore(tables.volumes.get(volumeId)?.integrityCheckedAt, dueAt),
+      )
       .sort((a, b) => Number(b.isAsked) - Number(a.isAsked) || a.checkedAt.getTime() - b.checkedAt.getTime())
       .slice(0, limit),
   };
+}
+
+function isCheckedBefore(checkedAt: Date | undefined, dueAt: Date | undefined): boolean {
+  return checkedAt === undefined || (dueAt !== undefined && checkedAt.getTime() < dueAt.getTime());
 }
 
 function candidateOf(tables: Tables, volume: Volume, settings: ClusterSettings): Candidate[] {

@@ -148,10 +148,10 @@ export class MemoryStore implements Store {
 
   async loadHashingQueue(
     clusterId: ClusterId,
-    limit: number,
+    options: { now: Date; limit: number },
   ): Promise<HashingQueueView & { version: number }> {
     const { settings, rebuildQueueVersion: version } = this.clusterRow(clusterId);
-    return { clusterId, settings, ...hashingQueue(this.tables, clusterId, settings, limit), version };
+    return { clusterId, settings, ...hashingQueue(this.tables, clusterId, settings, options), version };
   }
 
   /** See `Store.loadRebuildQueue`. */
