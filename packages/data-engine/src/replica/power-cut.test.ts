@@ -4,7 +4,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { CrashHistory } from '../../test/crash-history.js';
 import { CrashRecorder } from '../../test/crash-recorder.js';
 import { formatBlockDisk } from '../block-store/format-block-disk.js';
@@ -170,6 +170,9 @@ async function listing(at: string): Promise<Record<string, string>> {
   }
   return found;
 }
+
+/** Hundreds of crash states each, on a machine that may be busy with other suites. */
+jest.setTimeout(180_000);
 
 describe('a power cut at any moment leaves a copy with all that it has acknowledged', () => {
   const cases = Object.keys(DISKS).flatMap((kind) => Object.keys(HISTORIES).map((name) => ({ kind, name })));
