@@ -11,6 +11,8 @@ const BLOCK_BYTES = 4096;
 /** The part of the device that is written and compared. */
 const WINDOW_BYTES = 32 * BLOCK_BYTES;
 
+const SPENT_BYTES = 2 ** 20;
+
 /** What must hold of the copy after a cut between this moment and the next one. */
 type Promised = {
   at: number;
@@ -34,6 +36,7 @@ export class CrashHistory {
   private readonly promises: Promised[] = [];
   private state: Omit<Promised, 'at' | 'blocks'>;
   private opened: Replica | undefined;
+  private spent = 0;
 
   constructor(
     private readonly disk: string,
@@ -91,10 +94,11 @@ export class CrashHistory {
     this.promise();
   }
 
-  /** Takes space beside what is compared. */
-  async spend(lengthBytes: number): Promise<void> {
+  /** Takes a MiB of space beside what is compared. */
+  async spend(): Promise<void> {
+    this.spent += SPENT_BYTES;
     const options = { fua: false, epoch: this.state.epoch };
-    await this.replica.write(WINDOW_BYTES, [Buffer.alloc(lengthBytes, 0xee)], lengthBytes, options);
+    await this.replica.write(this.spent, [Buffer.alloc(SPENT_BYTES, 0xee)], SPENT_BYTES, options);
   }
 
   async zero(block: number, count: number): Promise<void> {

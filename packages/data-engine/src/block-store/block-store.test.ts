@@ -6,7 +6,9 @@ import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { contiguous } from '../nbd/export.js';
 import type { CopyFile, CopyFiles, FileUse } from '../replica/disk-store.js';
+import { Layer } from '../replica/layer.js';
 import { BlockDisk } from './block-disk.js';
 import { BlockStore } from './block-store.js';
 import { ClusterOwners } from './cluster-owners.js';
@@ -201,6 +203,44 @@ describe('a file on a block disk', () => {
     await data.syncData();
     await data.close();
     expect(await freed(store, before)).toBe(6 * MIB);
+  });
+
+  test('keeps space that was given up until nobody reads it any more', async () => {
+    const store = await open();
+    const { data } = await makeCopy(store);
+    await data.write([random.bytes(MIB)], 0);
+    await data.syncData();
+    const before = await store.freeBytes();
+    // The cast: a disk that is as slow as this test wants.
+    const { direct } = (store as unknown as { disk: BlockDisk }).disk;
+    const readInto = direct.readInto.bind(direct);
+    let goOn = () => undefined as unknown;
+    const stuck = new Promise((resolve) => {
+      goOn = () => resolve(undefined);
+    });
+    direct.readInto = (buffer, position) => stuck.then(() => readInto(buffer, position));
+    const reading = read(data, 0, BLOCK);
+    await data.zero(0, MIB, true);
+    await data.syncData();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await store.freeBytes()).toBe(before);
+    goOn();
+    await reading;
+    expect(await freed(store, before)).toBe(MIB);
+  });
+
+  test('shows nothing of what was there before to whoever reads a layer by itself', async () => {
+    const store = await open();
+    await soil(store);
+    const { files } = await makeCopy(store);
+    const layer = await Layer.create(files, 'layer', MIB);
+    const bytes = random.bytes(BLOCK);
+    await layer.write([bytes], 3 * BLOCK, BLOCK);
+    const shown = contiguous(await layer.read(0, CLUSTER_BYTES));
+    const expected = Buffer.alloc(CLUSTER_BYTES);
+    bytes.copy(expected, 3 * BLOCK);
+    expect(shown.equals(expected)).toBe(true);
+    await layer.close();
   });
 
   test('that is removed gives its space back', async () => {

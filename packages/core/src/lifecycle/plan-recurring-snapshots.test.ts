@@ -1,0 +1,121 @@
+import { A_SPEC, aSnapshot, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aFleet } from '@holdfast/testkit/fleet-builder.js';
+import { expect, test } from '@jest/globals';
+import {
+  asId,
+  type ClusterId,
+  type OrganizationId,
+  type ProjectId,
+  type SnapshotId,
+  type VolumeId,
+} from '../model/ids.js';
+import type { Snapshot } from '../model/snapshot.js';
+import type { Volume } from '../model/volume.js';
+import { planRecurringSnapshots } from './plan-recurring-snapshots.js';
+import type { VolumeView } from './views.js';
+
+const owner = {
+  organizationId: asId<OrganizationId>(testId(1)),
+  projectId: asId<ProjectId>(testId(2)),
+  clusterId: asId<ClusterId>(testId(3)),
+};
+const VOLUME = asId<VolumeId>(testId(1));
+const OLD = asId<SnapshotId>(testId(601));
+const hourly = { name: 'hourly', cron: '@hourly', retain: 1, nextRunAt: NOON, lastRun: undefined };
+const later = { ...hourly, nextRunAt: new Date(NOON.getTime() + 1) };
+const at = (seconds: number) => new Date(NOON.getTime() - 60_000 + seconds * 1000);
+const own = (number: number, part: Partial<Snapshot> = {}) =>
+  aSnapshot({
+    volumeId: VOLUME,
+    id: asId(testId(600 + number)),
+    name: `hourly-${number}`,
+    recurringName: 'hourly',
+    createdAt: at(number),
+    ...part,
+  });
+
+/** An attached volume with a schedule that keeps one snapshot, and two of its snapshots. */
+function view(volume: Partial<Volume> = {}, part: Partial<VolumeView> = {}): VolumeView {
+  return {
+    volume: aVolume(owner, { state: 'attached', recurringSnapshots: [hourly], ...volume }),
+    replicas: [],
+    snapshots: [own(1), own(2)],
+    rebuilds: [],
+    clones: [],
+    fleet: aFleet({}),
+    engine: undefined,
+    ...part,
+  };
+}
+
+test.each<{ name: string; seen: VolumeView; want: string | undefined }>([
+  { name: 'is due', seen: view(), want: 'taken' },
+  {
+    name: 'is due a moment later',
+    seen: view({ recurringSnapshots: [later] }, { snapshots: [] }),
+    want: undefined,
+  },
+  {
+    name: 'is due while the limit is reached',
+    seen: view({ spec: { ...A_SPEC, snapshotMaxCount: 2 } }),
+    want: 'skipped: volume pg-data has 2 snapshots, and may have 2',
+  },
+  {
+    name: 'is due while a person has taken its name',
+    seen: view({}, { snapshots: [own(1, { name: 'hourly-20260101T1200Z', recurringName: undefined })] }),
+    want: 'skipped: volume pg-data has a snapshot named hourly-20260101T1200Z',
+  },
+  {
+    name: 'of a volume that is being deleted is due',
+    seen: view({ deletionRequestedAt: NOON }),
+    want: undefined,
+  },
+])('a recurring snapshot that $name: $want', ({ seen, want }) => {
+  const step = planRecurringSnapshots(seen, NOON);
+  const told = step?.kind === 'commit' ? step.why.replace('hourly is ', '') : undefined;
+  expect(step?.kind === 'request-snapshot' ? 'taken' : told).toBe(want);
+});
+
+const revert = {
+  kind: 'revert' as const,
+  snapshotId: OLD,
+  requestedAt: NOON,
+  startedEpoch: undefined,
+  tries: 0,
+  trouble: undefined,
+};
+
+test.each<{ name: string; seen: VolumeView; want: readonly string[] }>([
+  { name: 'one more than is kept', seen: view({ recurringSnapshots: [later] }), want: [OLD] },
+  {
+    name: 'one that a volume is cloned from',
+    seen: view({ recurringSnapshots: [later] }, { clones: [{ volumeId: asId(testId(2)), snapshotId: OLD }] }),
+    want: [],
+  },
+  {
+    name: 'one that is reverted to',
+    seen: view({ recurringSnapshots: [later], layerTask: revert }),
+    want: [],
+  },
+  {
+    name: 'one while the newest is not there yet',
+    seen: view({ recurringSnapshots: [later] }, { snapshots: [own(1), own(2, { state: 'creating' })] }),
+    want: [],
+  },
+  {
+    name: 'one that could not be taken, once a newer one is there',
+    seen: view({ recurringSnapshots: [later] }, { snapshots: [own(1, { state: 'failed' }), own(2)] }),
+    want: [OLD],
+  },
+  {
+    name: 'any of a detached volume',
+    seen: view({ state: 'detached', recurringSnapshots: [later] }),
+    want: [],
+  },
+])('retention of $name deletes $want', ({ seen, want }) => {
+  const step = planRecurringSnapshots(seen, NOON);
+  const deleted = (step?.kind === 'commit' ? step.changes : []).flatMap((change) =>
+    change.kind === 'snapshot.patch' || change.kind === 'snapshot.delete' ? [change.snapshotId] : [],
+  );
+  expect(deleted).toEqual(want);
+});
