@@ -2,6 +2,7 @@
 import { CopyText } from '@holdfast/ui/copy-text.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import type { Volume } from '../api/types';
+import { nbdCommands } from './nbd-commands';
 
 /** How to reach the volume from outside: its NBD address, and commands that use it. */
 export function ConnectPanel({ volume }: { volume: Volume }) {
@@ -17,6 +18,7 @@ export function ConnectPanel({ volume }: { volume: Volume }) {
       </Panel>
     );
   }
+  const { nbdcopy, qemu, needsCertificates } = nbdCommands(nbdUri);
   return (
     <Panel title="Connect" hint="The address holds the attachment's secret: who has it can read and write.">
       <div className="flex flex-col gap-3">
@@ -24,11 +26,17 @@ export function ConnectPanel({ volume }: { volume: Volume }) {
           <CopyText text={nbdUri} label="NBD address" />
         </Labelled>
         <Labelled label="Copy a disk image into it">
-          <CopyText text={`nbdcopy --flush disk.img '${nbdUri}'`} label="nbdcopy command" />
+          <CopyText text={nbdcopy} label="nbdcopy command" />
         </Labelled>
         <Labelled label="Use it with QEMU">
-          <CopyText text={`-drive file='${nbdUri}',format=raw,if=virtio`} label="QEMU option" />
+          <CopyText text={qemu} label="QEMU option" />
         </Labelled>
+        {needsCertificates && (
+          <p className="text-xs text-muted">
+            This node wants TLS: put the folder of your certificate, its key and the CA's certificate into the
+            commands.
+          </p>
+        )}
       </div>
     </Panel>
   );
