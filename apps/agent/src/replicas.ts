@@ -7,6 +7,7 @@ import type {
   ChecksumReply,
   CreateReplica,
   OpenReplicaReply,
+  RemoveOrphan,
   ReplicaReport,
 } from '@holdfast/core/model/agent-protocol.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
@@ -99,17 +100,46 @@ export class Replicas {
   }
 
   remove(replicaId: string): Promise<void> {
+    return this.oneAtATime(replicaId, () => this.discard(replicaId));
+  }
+
+  /**
+   * Removes a copy only if it is still the one that was reported.
+   *
+   * @throws StorageFault `agent.refused` when it is another one, or has been used since; `disk.not_ready`
+   */
+  removeOrphan(replicaId: string, { diskId, volumeId, record }: RemoveOrphan): Promise<void> {
     return this.oneAtATime(replicaId, async () => {
       const known = this.known.get(replicaId);
       if (known === undefined) return;
-      this.known.delete(replicaId);
+      await known.disk.requireUsable();
       const host = this.open.get(replicaId);
-      this.open.delete(replicaId);
-      await host?.peer.call('close', { replicaId }).catch(() => undefined);
-      this.pool.leave(replicaId);
-      // On a disk that is not there nothing can be removed; if it returns, the copy is one that nobody knows of.
-      if (!(await known.disk.isAbsent())) await (await known.disk.store()).remove(replicaId);
+      // An open copy's record is its host's: what was heard of it last may be old.
+      if (host !== undefined) await this.refresh(host);
+      const isSame =
+        known.disk.diskId === diskId &&
+        known.metadata.volumeId === volumeId &&
+        known.record?.epoch === record?.epoch &&
+        known.record?.dataGeneration === record?.dataGeneration;
+      if (!isSame) {
+        throw new StorageFault('agent.refused', {
+          publicMessage: 'the copy is not the one that was reported any more',
+        });
+      }
+      await this.discard(replicaId);
     });
+  }
+
+  private async discard(replicaId: string): Promise<void> {
+    const known = this.known.get(replicaId);
+    if (known === undefined) return;
+    this.known.delete(replicaId);
+    const host = this.open.get(replicaId);
+    this.open.delete(replicaId);
+    await host?.peer.call('close', { replicaId }).catch(() => undefined);
+    this.pool.leave(replicaId);
+    // On a disk that is not there nothing can be removed; if it returns, the copy is one that nobody knows of.
+    if (!(await known.disk.isAbsent())) await (await known.disk.store()).remove(replicaId);
   }
 
   async openAt(replicaId: string, epoch: number): Promise<OpenReplicaReply> {

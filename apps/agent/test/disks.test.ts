@@ -149,3 +149,50 @@ describe('a file system', () => {
 function identityFile(): string {
   return path.join(folder, 'holdfast-disk.json');
 }
+
+describe('an orphan', () => {
+  const reported = async (replicas: Replicas) => {
+    const [report] = await replicas.reports();
+    if (report === undefined) throw new Error('no copy was reported');
+    const { replicaId, volumeId, diskId, record } = report;
+    return { replicaId, ask: { volumeId, diskId, record } };
+  };
+
+  test('is removed as it was reported, and once more', async () => {
+    const disk = await take();
+    const replicas = replicasOn(disk);
+    await replicas.create(copy(disk));
+    const { replicaId, ask } = await reported(replicas);
+    await replicas.removeOrphan(replicaId, ask);
+    expect(await replicas.reports()).toEqual([]);
+    expect(await disk.replicaIds()).toEqual([]);
+    await replicas.removeOrphan(replicaId, ask);
+  });
+
+  test.each<[string, object]>([
+    ['of another volume', { volumeId: crypto.randomUUID() }],
+    ['on another disk', { diskId: crypto.randomUUID() }],
+    ['with another record', { record: { epoch: 1, dataGeneration: 0, members: [] } }],
+  ])('that is by now one %s stays', async (_name, other) => {
+    const disk = await take();
+    const replicas = replicasOn(disk);
+    await replicas.create(copy(disk));
+    const { replicaId, ask } = await reported(replicas);
+    const removal = replicas.removeOrphan(replicaId, { ...ask, ...other });
+    await expect(removal).rejects.toMatchObject({ code: 'agent.refused' });
+    expect(await disk.replicaIds()).toEqual([replicaId]);
+  });
+
+  test('on a disk that is not in its place stays', async () => {
+    const disk = await take();
+    const replicas = replicasOn(disk);
+    await replicas.create(copy(disk));
+    const { replicaId, ask } = await reported(replicas);
+    await fs.rename(folder, `${folder}.away`);
+    await expect(replicas.removeOrphan(replicaId, ask)).rejects.toMatchObject({ code: 'disk.not_ready' });
+    await fs.rename(`${folder}.away`, folder);
+    expect(await disk.replicaIds()).toEqual([replicaId]);
+    await replicas.removeOrphan(replicaId, ask);
+    expect(await disk.replicaIds()).toEqual([]);
+  });
+});

@@ -13,6 +13,8 @@ import { LiveChanges } from './events/live-changes.js';
 import { HealthController } from './health/health.controller.js';
 import { DisksController } from './nodes/disks.controller.js';
 import { NodesController } from './nodes/nodes.controller.js';
+import { OrphansController } from './orphans/orphans.controller.js';
+import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsController } from './placements/placements.controller.js';
 import { PlacementsService } from './placements/placements.service.js';
 import { Databases } from './platform/databases.js';
@@ -43,6 +45,7 @@ export const CONTROLLERS: readonly Type[] = [
   ClustersController,
   NodesController,
   DisksController,
+  OrphansController,
   VolumesController,
   ReplicasController,
   SnapshotsController,
@@ -70,6 +73,7 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       LiveChanges,
       Housekeeping,
       VolumesService,
+      OrphansService,
       PlacementsService,
       RebuildsService,
       SnapshotsService,

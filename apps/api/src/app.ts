@@ -9,6 +9,7 @@ import { appModule, CONTROLLERS } from './app.module.js';
 import { Authenticator } from './auth/authenticator.js';
 import type { Config } from './config.js';
 import { registerGraphql } from './graphql/graphql-plugin.js';
+import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsService } from './placements/placements.service.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
@@ -51,6 +52,7 @@ export async function createApp(config: Config): Promise<App> {
     placements: nest.get(PlacementsService),
     snapshots: nest.get(SnapshotsService),
     recurring: nest.get(RecurringSnapshotsService),
+    orphans: nest.get(OrphansService),
   });
   await nest.init();
   await fastify.ready();

@@ -62,6 +62,7 @@ beforeAll(async () => {
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
     name: 'balance-alpha',
     recurringName: 'hourly',
+    orphanId: '01a1fd5b-0000-7000-8000-000000000701',
   });
   await api.owner.query(
     `INSERT INTO snapshot (id, organization_id, volume_id, name, origin, created_at)
@@ -71,6 +72,12 @@ beforeAll(async () => {
   await api.call('PUT', `${api.volumes}/${ids.volumeId}/recurring-snapshots/hourly`, {
     body: { cron: '@hourly', retain: 1 },
   });
+  await api.owner.query(
+    `INSERT INTO orphan (id, organization_id, cluster_id, node_id, disk_id, replica_id, volume_id, written_bytes,
+       first_seen_at, announced_at)
+     VALUES ($1, $2, $3, $4, $5, $1, $6, 4096, now(), now())`,
+    [ids.orphanId, api.seed.organizationId, ids.clusterId, ids.nodeId, ids.diskId, ids.volumeId],
+  );
   await api.owner.query(
     `INSERT INTO rebuild (id, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, state, phase,
        healthy_copies, size_bytes, bytes, queued_at)

@@ -5,6 +5,7 @@ import { diskCommand } from './commands/disk.js';
 import { eventCommand } from './commands/event.js';
 import { localCommand } from './commands/local.js';
 import { nodeCommand } from './commands/node.js';
+import { orphanCommand } from './commands/orphan.js';
 import { placementCommand } from './commands/placement.js';
 import { rebuildCommand } from './commands/rebuild.js';
 import { settingCommand } from './commands/setting.js';
@@ -35,6 +36,7 @@ function program(): Command {
   const commands = [
     nodeCommand,
     diskCommand,
+    orphanCommand,
     volumeCommand,
     rebuildCommand,
     snapshotCommand,

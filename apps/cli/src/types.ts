@@ -14,6 +14,7 @@ export type Volume = Schema<'Volume'>;
 export type VolumeExplanation = Schema<'Explanation'>;
 export type PlacementExplanation = Schema<'PlacementExplanation'>;
 export type Simulation = Schema<'Simulation'>;
+export type Orphan = Schema<'Orphan'>;
 export type Rebuild = Schema<'Rebuild'>;
 export type Snapshot = Schema<'Snapshot'>;
 export type RecurringSnapshot = Schema<'RecurringSnapshot'>;

@@ -54,6 +54,7 @@ export function withFaults(ports: ReconcilerPorts, plan: () => FaultPlan): Recon
 const AGENT_CALLS: readonly (keyof AgentClient)[] = [
   'createReplica',
   'deleteReplica',
+  'removeOrphan',
   'openReplica',
   'checksumReplica',
   'startEngine',

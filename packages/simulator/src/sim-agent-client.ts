@@ -6,6 +6,7 @@ import type {
   FillVolume,
   LayerCommand,
   OpenReplicaReply,
+  RemoveOrphan,
   StartEngine,
   StartEngineReply,
   StartRebuild,
@@ -53,6 +54,19 @@ export class SimAgentClient implements AgentClient {
 
   async deleteReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<void> {
     this.reach(agent).copies.delete(replicaId);
+  }
+
+  async removeOrphan(agent: AgentTarget, replicaId: ReplicaId, orphan: RemoveOrphan): Promise<void> {
+    const { copies } = this.reach(agent);
+    const copy = copies.get(replicaId);
+    if (copy === undefined) return;
+    const isSame =
+      copy.volumeId === orphan.volumeId &&
+      copy.diskId === orphan.diskId &&
+      copy.record?.epoch === orphan.record?.epoch &&
+      copy.record?.dataGeneration === orphan.record?.dataGeneration;
+    if (!isSame) throw new StorageFault('agent.refused', { publicMessage: 'it is another copy by now' });
+    copies.delete(replicaId);
   }
 
   async openReplica(agent: AgentTarget, replicaId: ReplicaId, epoch: number): Promise<OpenReplicaReply> {

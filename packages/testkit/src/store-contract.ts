@@ -9,6 +9,7 @@ import { bookingContract } from './store-contract-booking.js';
 import { commitContract } from './store-contract-commits.js';
 import { heartbeatContract } from './store-contract-heartbeats.js';
 import { listContract } from './store-contract-lists.js';
+import { orphanContract } from './store-contract-orphans.js';
 import type { MakeStore } from './store-under-test.js';
 
 export type { MakeStore, StoreUnderTest } from './store-under-test.js';
@@ -18,4 +19,5 @@ export function storeContract(makeStore: MakeStore): void {
   describe('booking of space', () => bookingContract(makeStore));
   describe('heartbeats', () => heartbeatContract(makeStore));
   describe('lists', () => listContract(makeStore));
+  describe('orphans', () => orphanContract(makeStore));
 }

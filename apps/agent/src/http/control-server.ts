@@ -8,6 +8,7 @@ import {
   fillVolumeSchema,
   layerCommandSchema,
   openReplicaSchema,
+  removeOrphanSchema,
   startEngineSchema,
   startRebuildSchema,
   tuneRebuildSchema,
@@ -73,6 +74,10 @@ function replicaRoutes(scope: FastifyInstance, { replicas }: ControlServerOption
   });
   scope.delete('/v1/replicas/:replicaId', async ({ params }) => {
     await replicas.remove(check(replicaParams, params).replicaId);
+    return {};
+  });
+  scope.post('/v1/replicas/:replicaId/remove-orphan', async ({ params, body }) => {
+    await replicas.removeOrphan(check(replicaParams, params).replicaId, check(removeOrphanSchema, body));
     return {};
   });
   scope.post('/v1/replicas/:replicaId/open', ({ params, body }) =>

@@ -10,6 +10,7 @@ import { clusterNotFound, requireCluster } from '../clusters/require-cluster.js'
 import { eventSchema, eventView } from '../events/event.schemas.js';
 import { DiskPath, diskSchema, NodePath, nodeSchema } from '../nodes/node.schemas.js';
 import { diskView, nodeView } from '../nodes/node.view.js';
+import type { OrphansService } from '../orphans/orphans.service.js';
 import type { PlacementsService } from '../placements/placements.service.js';
 import { SimulateBody, simulationSchema } from '../placements/simulation.schemas.js';
 import type { RebuildsService } from '../rebuilds/rebuilds.service.js';
@@ -28,6 +29,7 @@ import {
   tenantListField,
   withInput,
 } from './fields.js';
+import { orphanMutations, orphanQueries } from './orphan-fields.js';
 import { rebuildMutations, rebuildQueries } from './rebuild-fields.js';
 import {
   recurringSnapshotMutations,
@@ -45,10 +47,11 @@ export type GraphqlServices = {
   placements: PlacementsService;
   snapshots: SnapshotsService;
   recurring: RecurringSnapshotsService;
+  orphans: OrphansService;
 };
 
 export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
-  const { volumes, rebuilds, placements, snapshots, recurring } = services;
+  const { volumes, rebuilds, placements, snapshots, recurring, orphans } = services;
   const types = new GraphqlTypes();
   return new GraphQLSchema({
     query: new GraphQLObjectType<unknown, GraphqlContext>({
@@ -63,6 +66,7 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
         ...placementQueries(types, placements),
         ...snapshotQueries(types, snapshots),
         ...recurringSnapshotQueries(types, recurring),
+        ...orphanQueries(types, orphans),
       },
     }),
     mutation: new GraphQLObjectType<unknown, GraphqlContext>({
@@ -72,6 +76,7 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
         ...rebuildMutations(types, rebuilds),
         ...snapshotMutations(types, snapshots, volumes),
         ...recurringSnapshotMutations(types, recurring),
+        ...orphanMutations(types, orphans),
       },
     }),
   });

@@ -12,7 +12,7 @@ export const settingSchema = z
     default: value,
     isDefault: z.boolean(),
     definition: z.object({
-      type: z.enum(['boolean', 'integer', 'number', 'enum', 'cron']),
+      type: z.enum(['boolean', 'integer', 'number', 'enum', 'cron', 'list']),
       category: z.string(),
       description: z.string(),
       min: z.number().optional(),

@@ -61,6 +61,10 @@ export const api = {
     askAll((query) => client.GET(`${CLUSTER}/nodes`, { params: { path: { clusterId }, query } })),
   disks: (clusterId: string) =>
     askAll((query) => client.GET(`${CLUSTER}/disks`, { params: { path: { clusterId }, query } })),
+  orphans: (clusterId: string) =>
+    askAll((query) => client.GET(`${CLUSTER}/orphans`, { params: { path: { clusterId }, query } })),
+  deleteOrphan: (clusterId: string, orphanId: string) =>
+    ask(client.DELETE(`${CLUSTER}/orphans/{orphanId}`, { params: { path: { clusterId, orphanId } } })),
   updateNode: (clusterId: string, nodeId: string, body: NodeChange) =>
     ask(client.PATCH(`${CLUSTER}/nodes/{nodeId}`, { params: { path: { clusterId, nodeId } }, body })),
   volumes: (clusterId: string) =>

@@ -14,6 +14,7 @@ export const keys = {
   volume: (clusterId: string, id: string) => ['volumes', clusterId, id] as const,
   nodes: (clusterId: string) => ['nodes', clusterId] as const,
   disks: (clusterId: string) => ['disks', clusterId] as const,
+  orphans: (clusterId: string) => ['orphans', clusterId] as const,
   rebuilds: (clusterId: string) => ['rebuilds', clusterId] as const,
   setting: (clusterId: string, name: string) => ['settings', clusterId, name] as const,
   events: (clusterId: string) => ['events', clusterId] as const,
@@ -70,6 +71,15 @@ export function useDisks() {
   return useQuery({
     queryKey: keys.disks(id),
     queryFn: () => api.disks(id),
+    refetchInterval: CAPACITY_POLL_MS,
+  });
+}
+
+export function useOrphans() {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: keys.orphans(id),
+    queryFn: () => api.orphans(id),
     refetchInterval: CAPACITY_POLL_MS,
   });
 }

@@ -4,6 +4,7 @@ import type { Schema } from '@holdfast/api-client/client.js';
 export type Cluster = Schema<'Cluster'>;
 export type StorageNode = Schema<'Node'>;
 export type Disk = Schema<'Disk'>;
+export type Orphan = Schema<'Orphan'>;
 export type Replica = Schema<'Replica'>;
 export type ReplicaState = Replica['state'];
 export type Volume = Schema<'Volume'>;

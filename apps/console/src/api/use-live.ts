@@ -9,7 +9,7 @@ const REFRESH_PAUSE_MS = 250;
 /** The browser gives a stream up for good when it is refused, as while the API is being started again. */
 const REOPEN_PAUSE_MS = 1_500;
 
-const EVERYTHING = ['volumes', 'nodes', 'disks', 'rebuilds', 'events'] as const;
+const EVERYTHING = ['volumes', 'nodes', 'disks', 'rebuilds', 'orphans', 'events'] as const;
 
 /** Which lists a subject shows up in. */
 const TOUCHES: Record<string, readonly string[]> = {
@@ -20,6 +20,7 @@ const TOUCHES: Record<string, readonly string[]> = {
   replica: ['volumes', 'disks'],
   rebuild: ['rebuilds', 'volumes'],
   snapshot: ['volumes'],
+  orphan: ['orphans', 'disks'],
 };
 
 /**

@@ -9,6 +9,7 @@ import {
   type LayerCommand,
   type OpenReplicaReply,
   openReplicaReplySchema,
+  type RemoveOrphan,
   type StartEngine,
   type StartEngineReply,
   type StartRebuild,
@@ -63,6 +64,12 @@ export class HttpAgentClient implements AgentClient {
   async deleteReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<void> {
     const { callMs: timeoutMs } = this.timeouts;
     await this.#send(agent, { method: 'DELETE', path: `/v1/replicas/${replicaId}`, timeoutMs });
+  }
+
+  async removeOrphan(agent: AgentTarget, replicaId: ReplicaId, orphan: RemoveOrphan): Promise<void> {
+    const { callMs: timeoutMs } = this.timeouts;
+    const path = `/v1/replicas/${replicaId}/remove-orphan`;
+    await this.#send(agent, { method: 'POST', path, body: orphan, timeoutMs });
   }
 
   openReplica(agent: AgentTarget, replicaId: ReplicaId, epoch: number): Promise<OpenReplicaReply> {

@@ -5,6 +5,7 @@ import type {
   FillVolume,
   LayerCommand,
   OpenReplicaReply,
+  RemoveOrphan,
   StartEngine,
   StartEngineReply,
   StartRebuild,
@@ -26,6 +27,8 @@ export type AgentTarget = Pick<StorageNode, 'id' | 'name' | 'controlUrl'> & { co
 export interface AgentClient {
   createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void>;
   deleteReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<void>;
+  /** Removes a copy that nobody knows. @throws StorageFault `agent.refused` when it is another one than was reported */
+  removeOrphan(agent: AgentTarget, replicaId: ReplicaId, orphan: RemoveOrphan): Promise<void>;
   /** Fences the copy at the epoch and says what it holds. */
   openReplica(agent: AgentTarget, replicaId: ReplicaId, epoch: number): Promise<OpenReplicaReply>;
   checksumReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ChecksumReply>;

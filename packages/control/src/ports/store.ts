@@ -1,4 +1,5 @@
 import type { Change } from '@holdfast/core/lifecycle/changes.js';
+import type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
 import type {
   FleetView,
   HashingQueueView,
@@ -7,7 +8,7 @@ import type {
 } from '@holdfast/core/lifecycle/views.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
-import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { AgentTarget } from './agent-client.js';
 
 // The decisions in core are functions of these, so core declares them; here is where the rest of the house finds them.
@@ -15,12 +16,14 @@ export type {
   Change,
   DiskPatch,
   NodePatch,
+  OrphanPatch,
   RebuildPatch,
   ReplicaPatch,
   SnapshotPatch,
   SpaceBooking,
   VolumePatch,
 } from '@holdfast/core/lifecycle/changes.js';
+export type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
 export type {
   EngineObservation,
   FleetView,
@@ -35,7 +38,11 @@ export type CommitGuard =
   | { kind: 'node'; nodeId: NodeId; ifVersion: number }
   /** Admission: one at a time per cluster, so that limits are strict. `ifToken` comes from `loadRebuildQueue`. */
   | { kind: 'rebuild-queue'; clusterId: ClusterId; ifVersion: number }
+  | { kind: 'orphan'; orphanId: OrphanId; ifVersion: number }
   | { kind: 'new' };
+
+/** A node reports up to 10,000 copies; nobody reads a longer list of strays, and the rest follows as these go. */
+export const ORPHANS_OF_NODE_MAX = 1_000;
 
 /**
  * The truth about what is wanted and known. In production Postgres; in tests and the simulator, memory with the same
@@ -71,6 +78,12 @@ export interface Store {
     options: { now: Date; limit: number },
   ): Promise<HashingQueueView & { readonly version: number }>;
   /**
+   * Orphans on Ready disks of Ready nodes, at most `limit`: first those that a person wants removed, then those that are
+   * not announced, then the oldest.
+   */
+  loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView>;
+  loadOrphan(orphanId: OrphanId): Promise<OrphanInContext | undefined>;
+  /**
    * Ids of volumes that may need work, in id order, at most `limit` after `afterId`: every volume whose state is not
    * `attached` or `detached`, whose robustness is not `healthy`, whose Scheduled condition is not True, whose newest
    * generation has not been observed, that is to be deleted, verified or filled, has a turn to hash or is attached only to be rebuilt, has an active rebuild or a replica whose
@@ -91,6 +104,9 @@ export interface Store {
    *
    * A new boot says that the node's engines are gone: what it served is `attaching` again and has no address until a
    * reconciler has granted it anew, so that nobody is given an address where nothing answers.
+   *
+   * A copy on a ready disk of this node that no replica row stands for is an orphan from then on, and is none any more
+   * when that disk is ready and the copy not reported. At most `ORPHANS_OF_NODE_MAX` of a node are kept.
    */
   recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now: Date): Promise<{ nodeId: NodeId }>;
   /**

@@ -1,6 +1,6 @@
 /**
- * Looks after what concerns a whole cluster: which nodes are alive, and which waiting rebuilds may run, and which volumes may
- * hash their snapshots by themselves.
+ * Looks after what concerns a whole cluster: which nodes are alive, which waiting rebuilds may run, which volumes may
+ * hash their snapshots by themselves, and which copies belong to nobody.
  *
  * Keeps nothing between runs. A crash between a node's change and the wake-ups that follow it is repaired by the sweep,
  * which wakes the volumes of nodes that changed lately.
@@ -19,6 +19,7 @@ import { isAgentAlive } from '@holdfast/core/policy/node-liveness.js';
 import { planAdmissions } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { Change, FleetView } from '../ports/store.js';
 import { grantHashingTurns } from './grant-hashing-turns.js';
+import { reconcileOrphans } from './reconcile-orphans.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
 import { wakeVolumesOfNode } from './wake-volumes.js';
 
@@ -34,6 +35,7 @@ export async function reconcileCluster(ports: ReconcilerPorts, clusterId: Cluste
   for (const node of current.nodes) await reconcileDisks(ports, current, node);
   await admitRebuilds(ports, clusterId);
   await grantHashingTurns(ports, clusterId);
+  await reconcileOrphans(ports, clusterId);
 }
 
 async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode): Promise<void> {

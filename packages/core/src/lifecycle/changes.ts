@@ -1,6 +1,7 @@
 import type { ClusterEvent } from '../model/event.js';
-import type { DiskId, NodeId, RebuildId, ReplicaId, SnapshotId, VolumeId } from '../model/ids.js';
+import type { DiskId, NodeId, OrphanId, RebuildId, ReplicaId, SnapshotId, VolumeId } from '../model/ids.js';
 import type { StorageDisk, StorageNode } from '../model/node.js';
+import type { Orphan } from '../model/orphan.js';
 import type { Rebuild } from '../model/rebuild.js';
 import type { Replica } from '../model/replica.js';
 import type { Snapshot } from '../model/snapshot.js';
@@ -28,6 +29,8 @@ export type SnapshotPatch = Partial<Omit<Snapshot, 'id' | 'volumeId'>>;
 export type NodePatch = Patch<StorageNode, 'clusterId'>;
 export type DiskPatch = Patch<StorageDisk, 'nodeId' | 'storageScheduledBytes' | 'writtenBytes'>;
 
+export type OrphanPatch = Partial<Pick<Orphan, 'announcedAt' | 'removal'>>;
+
 /** One change of the database. A commit applies several in one transaction, or none. */
 export type Change =
   | { kind: 'volume.create'; volume: Volume }
@@ -52,4 +55,7 @@ export type Change =
   | { kind: 'snapshot.delete'; snapshotId: SnapshotId }
   | { kind: 'node.patch'; nodeId: NodeId; patch: NodePatch }
   | { kind: 'disk.patch'; diskId: DiskId; patch: DiskPatch }
+  /** One whose `removal` is claimed is a conflict while a replica has its id; from then on no replica can get it. */
+  | { kind: 'orphan.patch'; orphanId: OrphanId; patch: OrphanPatch }
+  | { kind: 'orphan.delete'; orphanId: OrphanId }
   | { kind: 'event'; event: ClusterEvent };

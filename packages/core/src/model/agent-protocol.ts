@@ -288,6 +288,16 @@ export const volumeLayersSchema = z.object({
 /** POST /v1/engines/{volumeId}/drop: drops one replica to ERR (its node drains, or the copy is to be removed). */
 export const dropReplicaSchema = z.object({ epoch: counter, replicaId: uuid, reason: z.string() });
 
+/**
+ * POST /v1/replicas/{id}/remove-orphan: removes a copy that the control plane does not know, if it is still the one that
+ * was reported: on that disk, of that volume, with that record. 200 also when there is none.
+ */
+export const removeOrphanSchema = z.object({
+  volumeId: uuid,
+  diskId: uuid,
+  record: copyRecordSchema.nullable(),
+});
+
 /** POST /v1/replicas/{id}/checksum: reads the whole copy as a client would see it. Refused while it is attached. */
 export const checksumReplySchema = z.object({
   /** Equal for equal bytes: BLAKE3 over the BLAKE3 hashes of the device's pieces of 4 MiB, hex (docs/adr/0020). */
@@ -318,4 +328,5 @@ export type TuneRebuild = z.infer<typeof tuneRebuildSchema>;
 export type LayerCommand = z.infer<typeof layerCommandSchema>;
 export type VolumeLayers = z.infer<typeof volumeLayersSchema>;
 export type DropReplica = z.infer<typeof dropReplicaSchema>;
+export type RemoveOrphan = z.infer<typeof removeOrphanSchema>;
 export type ChecksumReply = z.infer<typeof checksumReplySchema>;

@@ -2,7 +2,7 @@ import type { ClusterId } from './ids.js';
 
 /** Kinds of things that events are about. */
 export type EventSubject = {
-  kind: 'cluster' | 'node' | 'disk' | 'volume' | 'replica' | 'rebuild' | 'snapshot' | 'setting';
+  kind: 'cluster' | 'node' | 'disk' | 'volume' | 'replica' | 'rebuild' | 'snapshot' | 'setting' | 'orphan';
   id: string;
 };
 

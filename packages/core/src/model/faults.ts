@@ -50,6 +50,7 @@ export const FAULTS = {
   'volume.copies_missing': { kind: 'conflict', retry: 'backoff' },
   'replica.not_found': { kind: 'not-found', retry: 'never' },
   'replica.last_healthy_copy': { kind: 'conflict', retry: 'never' },
+  'orphan.not_found': { kind: 'not-found', retry: 'never' },
   'rebuild.not_found': { kind: 'not-found', retry: 'never' },
   'rebuild.finished': { kind: 'conflict', retry: 'never' },
   'snapshot.not_found': { kind: 'not-found', retry: 'never' },

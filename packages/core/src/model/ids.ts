@@ -16,6 +16,7 @@ export type VolumeId = Id<'volume'>;
 export type ReplicaId = Id<'replica'>;
 export type SnapshotId = Id<'snapshot'>;
 export type RebuildId = Id<'rebuild'>;
+export type OrphanId = Id<'orphan'>;
 
 export type AnyId =
   | OrganizationId
@@ -28,7 +29,8 @@ export type AnyId =
   | VolumeId
   | ReplicaId
   | SnapshotId
-  | RebuildId;
+  | RebuildId
+  | OrphanId;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -2,14 +2,25 @@
  * Every cluster setting: its type, default, bounds and meaning. Names, defaults and bounds of those that Longhorn has
  * too are Longhorn's (reference: behaviour notes section 3); the others say so.
  */
-type Common = { description: string; category: 'scheduling' | 'rebuild' | 'snapshot' | 'engine' | 'node' };
+type Common = {
+  description: string;
+  category: 'scheduling' | 'rebuild' | 'snapshot' | 'engine' | 'node' | 'orphan';
+};
 type BooleanSetting = Common & { type: 'boolean'; default: boolean };
 type IntegerSetting = Common & { type: 'integer'; default: number; min: number; max: number; unit?: string };
 type NumberSetting = Common & { type: 'number'; default: number; min: number; max: number };
 type EnumSetting = Common & { type: 'enum'; default: string; options: readonly string[] };
 /** A schedule, see `model/cron.ts`. */
 type CronSetting = Common & { type: 'cron'; default: string };
-export type SettingDefinition = BooleanSetting | IntegerSetting | NumberSetting | EnumSetting | CronSetting;
+/** Some of the options, in any order, with semicolons between them; empty for none. */
+type ListSetting = Common & { type: 'list'; default: string; options: readonly string[] };
+export type SettingDefinition =
+  | BooleanSetting
+  | IntegerSetting
+  | NumberSetting
+  | EnumSetting
+  | CronSetting
+  | ListSetting;
 
 /** A year: longer waits are a typing error. */
 const SECONDS_MAX = 365 * 24 * 3600;
@@ -288,6 +299,23 @@ export const SETTINGS = {
     category: 'rebuild',
     description: 'Age at which a failed replica is removed once the volume has its full count. 0 keeps it.',
   },
+  'orphan-resource-auto-deletion': {
+    type: 'list',
+    default: '',
+    options: ['replica-data', 'instance'],
+    category: 'orphan',
+    description:
+      'Which orphans are removed by themselves, with semicolons between: replica-data, copies on a disk that no volume knows. instance is accepted and does nothing here.',
+  },
+  'orphan-resource-auto-deletion-grace-period': {
+    type: 'integer',
+    default: 300,
+    min: 0,
+    max: SECONDS_MAX,
+    unit: 's',
+    category: 'orphan',
+    description: 'How long an orphan must have been seen before it is removed by itself.',
+  },
 } as const satisfies Record<string, SettingDefinition>;
 
 export type SettingName = keyof typeof SETTINGS;
@@ -296,7 +324,7 @@ type ValueOf<D extends SettingDefinition> = D extends { type: 'boolean' }
   ? boolean
   : D extends { type: 'enum'; options: readonly (infer Option)[] }
     ? Option
-    : D extends { type: 'cron' }
+    : D extends { type: 'cron' | 'list' }
       ? string
       : number;
 

@@ -46,7 +46,7 @@ export function effectiveSettings(overrides: Readonly<Record<string, unknown>>):
 
 function fromText(definition: SettingDefinition, text: string): unknown {
   if (definition.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
-  if (definition.type === 'enum' || definition.type === 'cron') return text;
+  if (definition.type === 'enum' || definition.type === 'cron' || definition.type === 'list') return text;
   return /^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text;
 }
 
@@ -58,6 +58,10 @@ function problemWith(definition: SettingDefinition, value: unknown): string | un
       return definition.options.some((option) => option === value)
         ? undefined
         : `must be one of ${definition.options.join(', ')}`;
+    case 'list':
+      return typeof value === 'string' && listItems(value).every((item) => definition.options.includes(item))
+        ? undefined
+        : `must be some of ${definition.options.join(', ')}, with semicolons between them`;
     case 'cron':
       return typeof value === 'string' ? cronProblem(value) : 'must be a schedule';
     case 'integer':
@@ -69,6 +73,14 @@ function problemWith(definition: SettingDefinition, value: unknown): string | un
         ? undefined
         : `must be a number from ${definition.min} to ${definition.max}`;
   }
+}
+
+/** The parts of a `list` setting. */
+export function listItems(value: string): string[] {
+  return value
+    .split(';')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 }
 
 function inBounds(definition: { min: number; max: number }, value: number): boolean {

@@ -2,12 +2,14 @@ import type { Change, CommitGuard } from '@holdfast/control/ports/store.js';
 import { assertNever } from '@holdfast/core/model/faults.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
+import type { Orphan } from '@holdfast/core/model/orphan.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { DISKS } from '../rows/disk-row.js';
 import { NODES } from '../rows/node-row.js';
+import { ORPHANS } from '../rows/orphan-row.js';
 import { REBUILDS } from '../rows/rebuild-row.js';
 import { REPLICAS, type ReplicaRow } from '../rows/replica-row.js';
 import { SNAPSHOTS } from '../rows/snapshot-row.js';
@@ -62,6 +64,10 @@ export async function applyChange(commit: Commit, change: Change): Promise<void>
       return patchNode(commit, change);
     case 'disk.patch':
       return patchDisk(commit, change);
+    case 'orphan.patch':
+      return patchOrphan(commit, change);
+    case 'orphan.delete':
+      return deleteOrphan(commit, change);
     case 'event':
       return insertEvent(sql, change.event);
     default:
@@ -218,6 +224,37 @@ async function patchDisk({ sql, touched }: Commit, change: ChangeOf<'disk.patch'
     },
   );
   touched.cluster(required(row, `disk ${change.diskId}`).cluster_id);
+}
+
+/**
+ * The guard has locked the row, and a replica that is being made under this id waits for it or was committed before: so
+ * what is asked here holds until the commit.
+ */
+async function patchOrphan(
+  { guard, sql, touched }: Commit,
+  { orphanId, patch }: ChangeOf<'orphan.patch'>,
+): Promise<void> {
+  const guarded = guard.kind === 'orphan' && guard.orphanId === orphanId;
+  const row = await patchRow<Orphan, { cluster_id: ClusterId; replica_id: string }>(
+    sql,
+    ORPHANS,
+    orphanId,
+    patch,
+    { bumpVersion: !guarded, returning: 'cluster_id, replica_id' },
+  );
+  const { cluster_id, replica_id } = required(row, `orphan ${orphanId}`);
+  touched.cluster(cluster_id);
+  if (patch.removal?.claimedAt === undefined) return;
+  const { rowCount } = await sql.query('SELECT FROM replica WHERE id = $1', [replica_id]);
+  if (rowCount > 0) throw conflict(`a replica has the id of orphan ${orphanId}`);
+}
+
+async function deleteOrphan({ sql, touched }: Commit, change: ChangeOf<'orphan.delete'>): Promise<void> {
+  const { rows } = await sql.query<{ cluster_id: ClusterId }>(
+    'DELETE FROM orphan WHERE id = $1 RETURNING cluster_id',
+    [change.orphanId],
+  );
+  touched.cluster(required(rows[0], `orphan ${change.orphanId}`).cluster_id);
 }
 
 function requireMade(made: boolean, parent: string): void {

@@ -20,6 +20,8 @@ export async function takeGuard(sql: Sql, guard: CommitGuard): Promise<void> {
         id: guard.clusterId,
         from: guard.ifVersion,
       });
+    case 'orphan':
+      return countUp(sql, { table: 'orphan', column: 'version', id: guard.orphanId, from: guard.ifVersion });
     case 'new':
       return;
     default:

@@ -15,6 +15,7 @@ import type { HeartbeatContext } from './heartbeat-context.js';
 import { storeDisks, storeReplicaUsage } from './heartbeat-disks.js';
 import { storeEngines } from './heartbeat-engines.js';
 import { storeNode } from './heartbeat-node.js';
+import { storeOrphans } from './heartbeat-orphans.js';
 import { storeRebuildProgress } from './heartbeat-rebuilds.js';
 import { announceProgress, Touched, writeOutbox } from './touched.js';
 
@@ -30,6 +31,7 @@ export async function recordHeartbeat(
   await storeEngines(context, rebooted);
   await storeDisks(context);
   await storeReplicaUsage(context);
+  await storeOrphans(context);
   const progressed = await storeRebuildProgress(context);
   await writeOutbox(sql, touched);
   await announceProgress(

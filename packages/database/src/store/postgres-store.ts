@@ -4,6 +4,8 @@ import type {
   CommitGuard,
   FleetView,
   HashingQueueView,
+  OrphanInContext,
+  OrphansView,
   RebuildQueueView,
   Store,
   VolumeView,
@@ -11,7 +13,7 @@ import type {
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault } from '@holdfast/core/model/faults.js';
-import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
 import { type Scope, type Sql, snapshot, transaction } from '../sql/scope.js';
 import { applyChange } from './apply-change.js';
 import { lockDisks } from './booking.js';
@@ -21,7 +23,8 @@ import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
 import { listUnsettledVolumes, listVolumesOfNode } from './list-volumes.js';
 import { loadHashingQueueView } from './load-hashing-queue.js';
-import { loadFleetView, loadRebuildQueueView, loadVolumeView } from './load-views.js';
+import { loadOrphan, loadOrphans } from './load-orphans.js';
+import { loadFleetView, loadRebuildQueueView, loadSettings, loadVolumeView } from './load-views.js';
 import { Touched, writeOutbox } from './touched.js';
 
 /** A heartbeat has no guard, so it can simply be applied again; more often than this something is wrong. */
@@ -56,6 +59,17 @@ export class PostgresStore implements Store {
     options: { now: Date; limit: number },
   ): Promise<HashingQueueView & { readonly version: number }> {
     return snapshot(this.scope, (sql) => loadHashingQueueView(sql, clusterId, options));
+  }
+
+  loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView> {
+    return snapshot(this.scope, async (sql) => {
+      const { settings } = await loadSettings(sql, clusterId);
+      return { settings, orphans: await loadOrphans(sql, clusterId, limit) };
+    });
+  }
+
+  loadOrphan(orphanId: OrphanId): Promise<OrphanInContext | undefined> {
+    return snapshot(this.scope, (sql) => loadOrphan(sql, orphanId));
   }
 
   listUnsettledVolumes(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {

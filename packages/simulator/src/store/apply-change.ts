@@ -4,6 +4,7 @@ import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import { isLiveSnapshot } from '@holdfast/core/model/snapshot.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
+import { deleteOrphan, patchOrphan, takeOverOrphan } from './orphans.js';
 import { conflict, type Transaction } from './tables.js';
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
@@ -29,6 +30,12 @@ export function takeGuard(transaction: Transaction, guard: CommitGuard): void {
       if (row.rebuildQueueVersion !== guard.ifVersion) throw conflict('the queue has changed');
       const rebuildQueueVersion = row.rebuildQueueVersion + 1;
       transaction.put(tables.clusters, row.id, { ...row, rebuildQueueVersion });
+      return;
+    }
+    case 'orphan': {
+      const row = required(tables.orphans.get(guard.orphanId), guard.orphanId);
+      if (row.version !== guard.ifVersion) throw conflict('the orphan has changed');
+      transaction.put(tables.orphans, row.id, { ...row, version: row.version + 1 });
       return;
     }
     case 'new':
@@ -85,6 +92,12 @@ export function applyChange(transaction: Transaction, change: Change, guard: Com
       return;
     case 'disk.patch':
       patchDisk(transaction, change);
+      return;
+    case 'orphan.patch':
+      patchOrphan(transaction, change, guard);
+      return;
+    case 'orphan.delete':
+      deleteOrphan(transaction, change);
       return;
     case 'event':
       transaction.event(change.event);
@@ -148,6 +161,7 @@ function createReplica(transaction: Transaction, { replica, booking }: ChangeOf<
   const { tables } = transaction;
   required(tables.volumes.get(replica.volumeId), replica.volumeId);
   if (booking !== undefined) book(transaction, booking);
+  takeOverOrphan(transaction, replica.id);
   transaction.put(tables.replicas, replica.id, replica);
   transaction.touchVolume(replica.volumeId);
 }

@@ -13,6 +13,7 @@ import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { rebuildPercent } from '@holdfast/core/model/rebuild.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { writtenOn } from './apply-change.js';
+import { storeOrphans } from './orphans.js';
 import type { NodeRow, Transaction } from './tables.js';
 
 type Report = { clusterId: ClusterId; nodeId: NodeId; heartbeat: Heartbeat; now: Date };
@@ -20,16 +21,16 @@ type Report = { clusterId: ClusterId; nodeId: NodeId; heartbeat: Heartbeat; now:
 /** Stores what an agent reports. Facts only: what follows from them is the reconcilers' to decide. */
 export function storeHeartbeat(
   transaction: Transaction,
-  report: Omit<Report, 'nodeId'> & { newNodeId: () => NodeId },
+  report: Omit<Report, 'nodeId'> & { newId: () => string },
 ): NodeId {
-  const { clusterId, heartbeat, now, newNodeId } = report;
+  const { clusterId, heartbeat, now, newId } = report;
   if (!transaction.tables.clusters.has(clusterId)) {
     throw new StorageFault('cluster.not_found', { publicMessage: `there is no cluster ${clusterId}` });
   }
   const known = [...transaction.tables.nodes.values()].find(
     (node) => node.clusterId === clusterId && node.name === heartbeat.node.name,
   );
-  const nodeId = known?.id ?? newNodeId();
+  const nodeId = known?.id ?? asId<NodeId>(newId());
   const rebooted = storeNode(transaction, { clusterId, nodeId, heartbeat, now }, known);
   const stored = { clusterId, nodeId, heartbeat, now };
   if (rebooted) {
@@ -39,6 +40,7 @@ export function storeHeartbeat(
   storeEngines(transaction, stored);
   for (const disk of heartbeat.disks) storeDisk(transaction, stored, disk);
   storeUsage(transaction, stored);
+  storeOrphans(transaction, stored, newId);
   storeProgress(transaction, stored);
   return nodeId;
 }

@@ -10,6 +10,8 @@ import type {
   CommitGuard,
   FleetView,
   HashingQueueView,
+  OrphanInContext,
+  OrphansView,
   RebuildQueueView,
   Store,
   VolumeView,
@@ -20,7 +22,13 @@ import { conditionOf } from '@holdfast/core/model/condition.js';
 import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type ClusterId, compareIds, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
+import {
+  type ClusterId,
+  compareIds,
+  type NodeId,
+  type OrphanId,
+  type VolumeId,
+} from '@holdfast/core/model/ids.js';
 import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import { isRepairing, type Volume } from '@holdfast/core/model/volume.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
@@ -34,6 +42,7 @@ import { applyChange, takeGuard } from './apply-change.js';
 import { hashingQueue } from './hashing-queue.js';
 import { storeHeartbeat } from './heartbeat.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
+import { inContext, orphansOf } from './orphans.js';
 import { type ClusterRow, Tables, Transaction } from './tables.js';
 
 /** Ended rebuilds in a volume's view: enough to count failures in a row. */
@@ -154,6 +163,16 @@ export class MemoryStore implements Store {
     return { clusterId, settings, ...hashingQueue(this.tables, clusterId, settings, options), version };
   }
 
+  async loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView> {
+    const { settings } = this.clusterRow(clusterId);
+    return { settings, orphans: orphansOf(this.tables, clusterId, limit) };
+  }
+
+  async loadOrphan(orphanId: OrphanId): Promise<OrphanInContext | undefined> {
+    const orphan = this.tables.orphans.get(orphanId);
+    return orphan === undefined ? undefined : inContext(this.tables, orphan);
+  }
+
   /** See `Store.loadRebuildQueue`. */
   private mayStillRun({ id, volumeId, state, epoch, finishedAt }: Rebuild): boolean {
     const volume = this.tables.volumes.get(volumeId);
@@ -269,9 +288,9 @@ export class MemoryStore implements Store {
   }
 
   async recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now: Date): Promise<{ nodeId: NodeId }> {
-    const newNodeId = () => asId<NodeId>(this.random.id());
+    const newId = () => this.random.id();
     return this.transact((transaction) => ({
-      nodeId: storeHeartbeat(transaction, { clusterId, heartbeat, now, newNodeId }),
+      nodeId: storeHeartbeat(transaction, { clusterId, heartbeat, now, newId }),
     }));
   }
 

@@ -6,12 +6,14 @@ import type {
   ClusterId,
   DiskId,
   NodeId,
+  OrphanId,
   RebuildId,
   ReplicaId,
   SnapshotId,
   VolumeId,
 } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
+import type { Orphan } from '@holdfast/core/model/orphan.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
@@ -54,6 +56,7 @@ export class Tables {
   readonly replicas = new Map<ReplicaId, Replica>();
   readonly rebuilds = new Map<RebuildId, Rebuild>();
   readonly snapshots = new Map<SnapshotId, Snapshot>();
+  readonly orphans = new Map<OrphanId, Orphan>();
   /** By volume and node: an engine of an older epoch may still report from another node. */
   readonly observations = new Map<string, ObservationRow>();
   readonly events: ClusterEvent[] = [];

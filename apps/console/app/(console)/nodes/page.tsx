@@ -15,6 +15,7 @@ import type { Disk, StorageNode } from '../../../src/api/types';
 import { useCluster } from '../../../src/api/use-cluster';
 import { CapacityBar, usageOf } from '../../../src/parts/capacity-panel';
 import { Loaded } from '../../../src/parts/loaded';
+import { OrphansPanel } from '../../../src/parts/orphans-panel';
 import { PageHeader } from '../../../src/parts/page-header';
 import { zonesOf } from '../../../src/parts/zone-grid';
 import { nodeLook } from '../../../src/states';
@@ -84,6 +85,7 @@ export default function NodesPage() {
               {zonesOf(data).flatMap(([, members]) =>
                 members.map((node) => <NodePanel key={node.id} node={node} />),
               )}
+              <OrphansPanel />
             </div>
           )
         }

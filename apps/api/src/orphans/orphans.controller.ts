@@ -1,0 +1,44 @@
+import { Controller, Delete, Get, Param, Query } from '@nestjs/common';
+import { ClusterPath } from '../clusters/cluster.schemas.js';
+import { CurrentTenant } from '../platform/request.js';
+import { Route } from '../platform/route.decorator.js';
+import { ListQuery, pageView } from '../platform/schemas.js';
+import type { Tenant } from '../platform/tenant.js';
+import { OrphanDto, OrphanPage, OrphanPath } from './orphan.schemas.js';
+import { OrphansService } from './orphans.service.js';
+
+@Controller('api/v1/clusters/:clusterId/orphans')
+export class OrphansController {
+  constructor(private readonly orphans: OrphansService) {}
+
+  @Get()
+  @Route({
+    access: 'node:read',
+    summary: 'List copies on disks that belong to no replica',
+    answer: OrphanPage,
+  })
+  async list(
+    @CurrentTenant() tenant: Tenant,
+    @Param() { clusterId }: ClusterPath,
+    @Query() query: ListQuery,
+  ) {
+    return pageView(await this.orphans.list(tenant, clusterId, query), (view) => view);
+  }
+
+  @Get(':orphanId')
+  @Route({ access: 'node:read', summary: 'Read an orphan', answer: OrphanDto })
+  get(@CurrentTenant() tenant: Tenant, @Param() path: OrphanPath) {
+    return this.orphans.get(tenant, path);
+  }
+
+  @Delete(':orphanId')
+  @Route({
+    access: 'node:write',
+    summary: 'Remove an orphan and its data from its disk',
+    answer: OrphanDto,
+    status: 202,
+  })
+  delete(@CurrentTenant() tenant: Tenant, @Param() path: OrphanPath) {
+    return this.orphans.delete(tenant, path);
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Tells people of orphans, and removes those that may go.
+ *
+ * A removal is claimed in the database first, under the orphan's version: the commit fails when a replica has its id by
+ * then, and from then on no replica can get it. The agent removes only what is still the copy that was reported. A crash
+ * after the claim leaves it for the next pass; one after the removal leaves a row that the next report takes away.
+ */
+import { type OrphanInContext, type OrphanStep, planOrphans } from '@holdfast/core/lifecycle/plan-orphans.js';
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import type { ClusterEvent } from '@holdfast/core/model/event.js';
+import { isFault } from '@holdfast/core/model/faults.js';
+import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
+import type { Change, CommitGuard } from '../ports/store.js';
+import { agentOf, type ReconcilerPorts } from './reconciler-ports.js';
+
+/** Looked at in one pass. What a pass does not see, the next one does: announced and removed ones make room. */
+const LOADED_MAX = 1_000;
+/** A commit each; more would hold up the rest of the cluster's work. */
+const ANNOUNCED_MAX = 50;
+
+export async function reconcileOrphans(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
+  const view = await ports.store.loadOrphans(clusterId, LOADED_MAX);
+  const steps = planOrphans(view, ports.clock.now());
+  for (const step of steps.filter(({ kind }) => kind === 'announce').slice(0, ANNOUNCED_MAX)) {
+    await ignoreConflict(() => announce(ports, step.item));
+  }
+  // One that does not answer costs a timeout, and the rest of the cluster waits for this pass.
+  const silent = new Set<NodeId>();
+  for (const step of steps) {
+    const { nodeId } = step.item.orphan;
+    if (step.kind !== 'remove' || silent.has(nodeId)) continue;
+    await ignoreConflict(async () => {
+      if ((await remove(ports, step)) === 'no-answer') silent.add(nodeId);
+    });
+  }
+}
+
+/** Somebody else did it, or it is no orphan any more: the next pass judges it anew. */
+async function ignoreConflict(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isFault(error, 'store.conflict')) throw error;
+  }
+}
+
+async function announce({ store, clock }: ReconcilerPorts, item: OrphanInContext): Promise<void> {
+  const now = clock.now();
+  const { orphan, nodeName, diskName, volume } = item;
+  const whose = volume === undefined ? 'a volume that does not exist' : `volume ${volume.name}`;
+  const message = `a copy of ${formatBytes(orphan.writtenBytes)} on ${nodeName}, disk ${diskName}, belongs to no replica: it is of ${whose}`;
+  await store.commit(guardOf(item), [
+    { kind: 'orphan.patch', orphanId: orphan.id, patch: { announcedAt: now } },
+    { kind: 'event', event: eventOf(item, { type: 'OrphanFound', severity: 'warning', message }, now) },
+  ]);
+}
+
+async function remove(
+  ports: ReconcilerPorts,
+  { item, removal }: Extract<OrphanStep, { kind: 'remove' }>,
+): Promise<'removed' | 'refused' | 'no-answer'> {
+  const { orphan, nodeName, diskName } = item;
+  const { store, agents, clock } = ports;
+  const claimed = { ...removal, claimedAt: removal.claimedAt ?? clock.now() };
+  await store.commit(guardOf(item), [patched(item, claimed)]);
+  const next: CommitGuard = { kind: 'orphan', orphanId: orphan.id, ifVersion: orphan.version + 1 };
+  try {
+    const record =
+      orphan.record === undefined ? null : { ...orphan.record, members: [...orphan.record.members] };
+    await agents.removeOrphan(await agentOf(ports, orphan.nodeId), orphan.replicaId, {
+      volumeId: orphan.volumeId,
+      diskId: orphan.diskId,
+      record,
+    });
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    const trouble = { message: error.message, at: clock.now() };
+    await store.commit(next, [patched(item, { ...claimed, trouble })]);
+    return error.code === 'agent.unreachable' ? 'no-answer' : 'refused';
+  }
+  const why = removal.by === 'person' ? 'as was asked for' : 'by orphan-resource-auto-deletion';
+  const message = `the orphaned copy of ${formatBytes(orphan.writtenBytes)} on ${nodeName}, disk ${diskName}, was removed ${why}`;
+  await store.commit(next, [
+    { kind: 'orphan.delete', orphanId: orphan.id },
+    {
+      kind: 'event',
+      event: eventOf(item, { type: 'OrphanRemoved', severity: 'info', message }, clock.now()),
+    },
+  ]);
+  return 'removed';
+}
+
+function guardOf({ orphan }: OrphanInContext): CommitGuard {
+  return { kind: 'orphan', orphanId: orphan.id, ifVersion: orphan.version };
+}
+
+function patched({ orphan }: OrphanInContext, removal: OrphanInContext['orphan']['removal']): Change {
+  return { kind: 'orphan.patch', orphanId: orphan.id, patch: { removal } };
+}
+
+function eventOf(
+  { orphan }: OrphanInContext,
+  event: Pick<ClusterEvent, 'type' | 'severity' | 'message'>,
+  at: Date,
+): ClusterEvent {
+  const { clusterId, id, volumeId } = orphan;
+  return { ...event, clusterId, subject: { kind: 'orphan', id }, volumeId, at };
+}

@@ -1,0 +1,40 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { OrphanId } from '@holdfast/core/model/ids.js';
+import { retryConflicts, type UseCasePorts } from './use-case.js';
+
+/**
+ * Asks for a copy that no replica stands for to be removed from its disk. Asking again changes nothing.
+ *
+ * @throws StorageFault `orphan.not_found`, `disk.not_ready` while its node or its disk does not answer
+ */
+export function requestOrphanRemoval(
+  ports: UseCasePorts,
+  { orphanId }: { orphanId: OrphanId },
+): Promise<void> {
+  return retryConflicts(async () => {
+    const found = await ports.store.loadOrphan(orphanId);
+    if (found?.orphan.announcedAt === undefined) throw orphanNotFound(orphanId);
+    const { orphan, isReachable, nodeName, diskName } = found;
+    if (orphan.removal?.by === 'person') return;
+    if (!isReachable) {
+      throw new StorageFault('disk.not_ready', {
+        publicMessage: `disk ${diskName} on node ${nodeName} is not ready`,
+        cures: [`start the agent on ${nodeName}`, 'put the disk back'],
+      });
+    }
+    // What the setting has claimed stays claimed: its agent may be at work on it.
+    const removal = {
+      by: 'person' as const,
+      requestedAt: ports.clock.now(),
+      claimedAt: orphan.removal?.claimedAt,
+      trouble: undefined,
+    };
+    await ports.store.commit({ kind: 'orphan', orphanId, ifVersion: orphan.version }, [
+      { kind: 'orphan.patch', orphanId, patch: { removal } },
+    ]);
+  });
+}
+
+export function orphanNotFound(orphanId: OrphanId): StorageFault {
+  return new StorageFault('orphan.not_found', { publicMessage: `there is no orphan ${orphanId}` });
+}

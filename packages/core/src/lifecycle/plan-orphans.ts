@@ -1,0 +1,88 @@
+/**
+ * Decides which orphans people are told of, and which are removed now.
+ *
+ * Pure. An orphan is removed because a person said so, or by the setting after its grace time. Both only while its node
+ * and its disk are well, and both are fenced where they are recorded: `Store.commit` refuses to claim a copy that a
+ * replica row stands for, and a replica that would take the id of a claimed one.
+ */
+import { compareIds } from '../model/ids.js';
+import type { Orphan, OrphanRemoval } from '../model/orphan.js';
+import type { Robustness } from '../model/volume.js';
+import type { ClusterSettings } from '../settings/definitions.js';
+import { listItems } from '../settings/effective.js';
+
+/** Five heartbeats: one of them that was under way while the copy was removed makes no orphan. */
+export const ORPHAN_CONFIRMED_MS = 10_000;
+/** Removing a large copy keeps a disk busy. The next pass, at most a sweep later, takes the next ones. */
+export const ORPHAN_REMOVALS_MAX = 20;
+/** After a refusal: what is in the way seldom passes within one sweep. */
+const RETRY_MS = 30_000;
+
+export type OrphanInContext = {
+  readonly orphan: Orphan;
+  readonly nodeName: string;
+  readonly diskName: string;
+  /** Its node and its disk are both Ready: the disk that it was seen on is in its place. */
+  readonly isReachable: boolean;
+  /** The volume it says that it is of, where that still exists. */
+  readonly volume: { readonly name: string; readonly robustness: Robustness } | undefined;
+};
+
+export type OrphansView = {
+  readonly settings: ClusterSettings;
+  readonly orphans: readonly OrphanInContext[];
+};
+
+export type OrphanStep =
+  | { kind: 'announce'; item: OrphanInContext }
+  | { kind: 'remove'; item: OrphanInContext; removal: OrphanRemoval };
+
+export function planOrphans({ settings, orphans }: OrphansView, now: Date): OrphanStep[] {
+  const ordered = [...orphans].sort(byAge);
+  const announced = ordered.filter((item) => isToAnnounce(item, now));
+  const removals = ordered.flatMap((item): Extract<OrphanStep, { kind: 'remove' }>[] => {
+    const removal = removalOf(item, settings, now);
+    return removal === undefined ? [] : [{ kind: 'remove', item, removal }];
+  });
+  return [
+    ...announced.map((item): OrphanStep => ({ kind: 'announce', item })),
+    ...removals.slice(0, ORPHAN_REMOVALS_MAX),
+  ];
+}
+
+function isToAnnounce({ orphan }: OrphanInContext, now: Date): boolean {
+  return orphan.announcedAt === undefined && ageMs(orphan, now) >= ORPHAN_CONFIRMED_MS;
+}
+
+/** Why it may be removed now; `undefined` when it may not. */
+function removalOf(item: OrphanInContext, settings: ClusterSettings, now: Date): OrphanRemoval | undefined {
+  const { orphan, isReachable } = item;
+  if (!isReachable || orphan.announcedAt === undefined) return undefined;
+  const { removal } = orphan;
+  if (removal === undefined) {
+    return isDue(item, settings, now)
+      ? { by: 'setting', requestedAt: now, claimedAt: undefined, trouble: undefined }
+      : undefined;
+  }
+  const { by, trouble } = removal;
+  if (trouble !== undefined && now.getTime() - trouble.at.getTime() < RETRY_MS) return undefined;
+  // What the setting began and could not end is judged again: the setting, or its volume, may be another by now.
+  return by === 'person' || isDue(item, settings, now) ? removal : undefined;
+}
+
+function isDue({ orphan, volume }: OrphanInContext, settings: ClusterSettings, now: Date): boolean {
+  if (!listItems(settings['orphan-resource-auto-deletion']).includes('replica-data')) return false;
+  // While the volume misses copies, this one may hold what no other does. A person may still remove it.
+  if (volume !== undefined && volume.robustness !== 'healthy') return false;
+  return ageMs(orphan, now) >= settings['orphan-resource-auto-deletion-grace-period'] * 1000;
+}
+
+function ageMs({ firstSeenAt }: Orphan, now: Date): number {
+  return now.getTime() - firstSeenAt.getTime();
+}
+
+/** What people ask for before what the setting does, then the oldest. */
+function byAge({ orphan: a }: OrphanInContext, { orphan: b }: OrphanInContext): number {
+  const rank = ({ removal }: Orphan) => (removal?.by === 'person' ? 0 : 1);
+  return rank(a) - rank(b) || a.firstSeenAt.getTime() - b.firstSeenAt.getTime() || compareIds(a.id, b.id);
+}

@@ -1,0 +1,52 @@
+import type { OrphanInContext } from '@holdfast/control/ports/store.js';
+import type { ClusterId, OrphanId } from '@holdfast/core/model/ids.js';
+import type { Robustness } from '@holdfast/core/model/volume.js';
+import { type OrphanRow, readOrphan } from '../rows/orphan-row.js';
+import type { Sql } from '../sql/scope.js';
+
+const READY = `'[{"type": "Ready", "status": "True"}]'`;
+const IS_REACHABLE = `(n.conditions @> ${READY} AND d.conditions @> ${READY})`;
+
+export const ORPHAN_COLUMNS = `o.*, n.name AS node_name, d.name AS disk_name, ${IS_REACHABLE} AS is_reachable,
+  v.name AS volume_name, v.robustness AS volume_robustness`;
+export const ORPHAN_FROM = `orphan o JOIN node n ON n.id = o.node_id JOIN disk d ON d.id = o.disk_id
+  LEFT JOIN volume v ON v.id = o.volume_id AND v.cluster_id = o.cluster_id`;
+
+export type OrphanInContextRow = OrphanRow & {
+  node_name: string;
+  disk_name: string;
+  is_reachable: boolean;
+  volume_name: string | null;
+  volume_robustness: Robustness | null;
+};
+
+/** See `Store.loadOrphans`. */
+export async function loadOrphans(sql: Sql, clusterId: ClusterId, limit: number): Promise<OrphanInContext[]> {
+  const { rows } = await sql.query<OrphanInContextRow>(
+    `SELECT ${ORPHAN_COLUMNS} FROM ${ORPHAN_FROM}
+     WHERE o.cluster_id = $1 AND ${IS_REACHABLE}
+     ORDER BY coalesce(o.removal->>'by', '') <> 'person', o.announced_at IS NOT NULL, o.first_seen_at, o.id
+     LIMIT $2`,
+    [clusterId, limit],
+  );
+  return rows.map(readOrphanInContext);
+}
+
+export async function loadOrphan(sql: Sql, orphanId: OrphanId): Promise<OrphanInContext | undefined> {
+  const { rows } = await sql.query<OrphanInContextRow>(
+    `SELECT ${ORPHAN_COLUMNS} FROM ${ORPHAN_FROM} WHERE o.id = $1`,
+    [orphanId],
+  );
+  return rows.map(readOrphanInContext)[0];
+}
+
+export function readOrphanInContext(row: OrphanInContextRow): OrphanInContext {
+  const { volume_name: name, volume_robustness: robustness } = row;
+  return {
+    orphan: readOrphan(row),
+    nodeName: row.node_name,
+    diskName: row.disk_name,
+    isReachable: row.is_reachable,
+    volume: name === null || robustness === null ? undefined : { name, robustness },
+  };
+}

@@ -1,0 +1,100 @@
+/** A removal and a replica that would get the orphan's id, at once on a real Postgres: one of them is refused. */
+import { asId, type DiskId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import type { Orphan } from '@holdfast/core/model/orphan.js';
+import { aDiskReport, aHeartbeat, aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { outcome } from '@holdfast/testkit/store-fixture.js';
+import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { createPool, type Pool } from '../sql/pool.js';
+import { systemScope } from '../sql/scope.js';
+import { PostgresStore } from './postgres-store.js';
+
+const DISK = asId<DiskId>(testId(501));
+const COPY = asId<ReplicaId>(testId(101));
+const SPARE = asId<ReplicaId>(testId(102));
+
+let database: TestDatabase;
+let rival: pg.Client;
+let pool: Pool;
+let store: PostgresStore;
+let orphan: Orphan;
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+  pool = createPool(database.systemUrl, { connectionsMax: 5, applicationName: 'orphan-race' });
+  store = new PostgresStore(systemScope(pool));
+  rival = new pg.Client({ connectionString: database.ownerUrl });
+  await rival.connect();
+});
+
+afterAll(async () => {
+  await rival?.end();
+  await pool?.end();
+  await database?.stop();
+});
+
+/** A volume with a replica `SPARE`, which is renamed when a row of another id is wanted, and the orphan `COPY`. */
+beforeEach(async () => {
+  await rival.query('TRUNCATE organization, app_user, outbox CASCADE');
+  const { organizationId, projectId, clusterId } = await seedTestDatabase(database);
+  const copy = { replicaId: COPY, volumeId: testId(9), diskId: DISK, writtenBytes: 1, record: null };
+  const heartbeat = aHeartbeat('node-1', { disks: [aDiskReport(DISK)], replicas: [copy] });
+  await store.recordHeartbeat(clusterId, heartbeat, NOON);
+  const ready = JSON.stringify([
+    { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: NOON },
+  ]);
+  await rival.query('UPDATE node SET conditions = $1', [ready]);
+  const volume = aVolume({ organizationId, projectId, clusterId });
+  await store.commit({ kind: 'new' }, [
+    { kind: 'volume.create', volume },
+    { kind: 'replica.create', replica: aReplica({ id: SPARE, volumeId: volume.id }), booking: undefined },
+  ]);
+  const found = (await store.loadOrphans(clusterId, 1)).orphans[0];
+  if (found === undefined) throw new Error('there is no orphan');
+  orphan = found.orphan;
+});
+
+function claim(): Promise<string> {
+  const removal = { by: 'person' as const, requestedAt: NOON, claimedAt: NOON, trouble: undefined };
+  return outcome(
+    store.commit({ kind: 'orphan', orphanId: orphan.id, ifVersion: orphan.version }, [
+      { kind: 'orphan.patch', orphanId: orphan.id, patch: { removal } },
+    ]),
+  );
+}
+
+const insertReplica = () =>
+  rival.query(
+    `INSERT INTO replica (id, organization_id, volume_id, size_bytes, intent, secret, created_at)
+     SELECT $1, organization_id, volume_id, size_bytes, intent, secret, created_at FROM replica WHERE id = $2`,
+    [COPY, SPARE],
+  );
+
+/** True while some statement of the store waits for the rival's transaction. */
+async function isWaiting(): Promise<boolean> {
+  const { rows } = await rival.query(
+    `SELECT FROM pg_stat_activity WHERE application_name = 'orphan-race' AND wait_event_type = 'Lock'`,
+  );
+  return rows.length > 0;
+}
+
+test('a claim waits for a replica that is being made under the same id, and is refused when that is there', async () => {
+  await rival.query('BEGIN');
+  await insertReplica();
+  const claimed = claim();
+  while (!(await isWaiting())) await new Promise((resolve) => setImmediate(resolve));
+  await rival.query('COMMIT');
+  expect(await claimed).toBe('store.conflict');
+  expect(await store.loadOrphan(orphan.id)).toBeUndefined();
+});
+
+test('when that is given up the claim goes through, and from then on no replica gets the id', async () => {
+  await rival.query('BEGIN');
+  await insertReplica();
+  const claimed = claim();
+  while (!(await isWaiting())) await new Promise((resolve) => setImmediate(resolve));
+  await rival.query('ROLLBACK');
+  expect(await claimed).toBe('done');
+  await expect(insertReplica()).rejects.toMatchObject({ code: '40001' });
+});
