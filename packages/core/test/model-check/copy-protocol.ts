@@ -12,7 +12,21 @@ import {
   decideCurrentCopies,
   mayShrinkAlone,
 } from '../../src/model/copy-record.js';
-import type { ReplicaId } from '../../src/model/ids.js';
+import { faults } from './protocol-faults.js';
+import {
+  type Act,
+  at,
+  type Bounds,
+  disconnect,
+  type Engine,
+  end,
+  idOf,
+  indexOf,
+  names,
+  newEngine,
+  type State,
+  step,
+} from './protocol-state.js';
 import type { Model, Step } from './search.js';
 
 export const RULES = [
@@ -35,61 +49,6 @@ export const RULES = [
   'users learn of an engine once Postgres has recorded its members',
 ] as const;
 export type Rule = (typeof RULES)[number];
-
-type Copy = {
-  isUp: boolean;
-  /** Of the last engine that opened it. */
-  epoch: number;
-  record: CopyRecord | null;
-  /** What it reads as, and what of that a crash of its process leaves at least. */
-  value: number;
-  flushed: number;
-  isMarked: boolean;
-  /** The epoch since which its process has held it with nothing missing; 0 where something may be missing. */
-  heldSince: number;
-};
-
-type Engine = {
-  epoch: number;
-  phase: 'opening' | 'first record' | 'unannounced' | 'running';
-  /** Copies it can talk to. */
-  connected: number[];
-  found: [copy: number, record: CopyRecord | null, isKept: boolean, isMarked: boolean][];
-  readable: number[];
-  /** Gets writes, is not read from: being rebuilt. */
-  target: number | null;
-  /** The target has all that the others have. */
-  isCopied: boolean;
-  isPromoting: boolean;
-  durable: CopyRecord;
-  attempted: CopyRecord[];
-  generation: number;
-  storing: { record: CopyRecord; has: number[] } | null;
-  write: { value: number; has: number[] } | null;
-  flush: { value: number; has: number[] } | null;
-  /** Reads come from this one, until all are equal. */
-  source: number | null;
-  /** Its copies have what was acknowledged before it began, so that a flush of them covers that too. */
-  hasOlder: boolean;
-};
-
-export type State = {
-  copies: Copy[];
-  engines: Engine[];
-  postgres: { epoch: number; known: CopyRecord };
-  /** The epoch that each write was sent at, by its number. */
-  writers: number[];
-  acknowledged: number;
-  flushed: number;
-  faults: number;
-  problem: string | null;
-};
-
-export type Bounds = { copies: number; epochs: number; writes: number; faults: number };
-
-const names = ['a', 'b', 'c'];
-const idOf = (copy: number): ReplicaId => names[copy] as ReplicaId;
-const indexOf = (id: string): number => names.indexOf(id);
 
 export function copyProtocol(bounds: Bounds, without?: Rule): Model<State> {
   return new Protocol(bounds, without);
@@ -148,7 +107,7 @@ class Protocol implements Model<State> {
   }
 
   *next(state: State): Iterable<Step<State>> {
-    yield* this.faults(state);
+    yield* faults(state, this.bounds.faults);
     if (state.postgres.epoch < this.bounds.epochs && state.engines.length < 2) {
       yield step(state, 'Postgres grants an attachment', (s) => {
         s.postgres.epoch += 1;
@@ -161,43 +120,6 @@ class Protocol implements Model<State> {
         step(state, label(text), (s) => change(s, at(s.engines, index)));
       if (engine.phase === 'opening') yield* this.opening(state, engine, act);
       else yield* this.serving(state, engine, act);
-    }
-  }
-
-  // Failures
-
-  private *faults(state: State): Iterable<Step<State>> {
-    for (const [copy, { isUp, value, flushed }] of state.copies.entries()) {
-      const name = names[copy];
-      if (!isUp) {
-        yield step(state, `copy ${name} returns`, (s) => {
-          at(s.copies, copy).isUp = true;
-        });
-        continue;
-      }
-      if (state.faults === this.bounds.faults) continue;
-      for (const left of new Set([value, flushed])) {
-        yield step(state, `the process of copy ${name} dies, leaving ${left}`, (s) => {
-          const lost = at(s.copies, copy);
-          lost.value = left;
-          lost.flushed = left;
-          lost.heldSince = 0;
-          disconnect(s, copy);
-          s.faults += 1;
-        });
-      }
-      yield step(state, `copy ${name} is cut off`, (s) => {
-        at(s.copies, copy).isUp = false;
-        disconnect(s, copy);
-        s.faults += 1;
-      });
-    }
-    if (state.faults === this.bounds.faults) return;
-    for (const [index, { epoch }] of state.engines.entries()) {
-      yield step(state, `engine ${epoch} dies`, (s) => {
-        s.engines.splice(index, 1);
-        s.faults += 1;
-      });
     }
   }
 
@@ -546,58 +468,4 @@ class Protocol implements Model<State> {
     const misses = this.readers(successor).some((copy) => at(state.copies, copy).value < value);
     if (misses) state.problem = `engine ${engine.epoch} is believed beside a newer one`;
   }
-}
-
-type Act = (text: string, change: (state: State, engine: Engine) => void) => Step<State>;
-
-function newEngine(epoch: number, known: CopyRecord): Engine {
-  return {
-    epoch,
-    phase: 'opening',
-    connected: [],
-    found: [],
-    readable: [],
-    target: null,
-    isCopied: false,
-    isPromoting: false,
-    durable: known,
-    attempted: [],
-    generation: 0,
-    storing: null,
-    write: null,
-    flush: null,
-    source: null,
-    hasOlder: true,
-  };
-}
-
-/** The state is made when it is asked for: most steps of a walk are not taken. */
-function step(state: State, label: string, change: (next: State) => void): Step<State> {
-  return {
-    label,
-    get state() {
-      // The cast: a state is plain JSON. Several times faster than structuredClone.
-      const next = JSON.parse(JSON.stringify(state)) as State;
-      change(next);
-      return next;
-    },
-  };
-}
-
-function end(state: State, engine: Engine): void {
-  state.engines = state.engines.filter((other) => other !== engine);
-}
-
-function disconnect(state: State, copy: number): void {
-  for (const engine of state.engines) {
-    engine.connected = engine.connected.filter((other) => other !== copy);
-    // A copy that an opening engine has lost is not one that it has found.
-    engine.found = engine.found.filter(([other]) => other !== copy);
-  }
-}
-
-function at<T>(list: readonly T[], index: number): T {
-  const found = list[index];
-  if (found === undefined) throw new Error(`nothing at ${index}`);
-  return found;
 }
