@@ -101,6 +101,13 @@ export class CrashHistory {
     await this.replica.write(this.spent, [Buffer.alloc(SPENT_BYTES, 0xee)], SPENT_BYTES, options);
   }
 
+  /** Gives back what was spent last: that space then holds something else than zeros. */
+  async giveBack(): Promise<void> {
+    const options = { fua: false, mayPunch: true, epoch: this.state.epoch };
+    await this.replica.writeZeroes(this.spent, SPENT_BYTES, options);
+    await this.replica.flush();
+  }
+
   async zero(block: number, count: number): Promise<void> {
     const offset = block * BLOCK_BYTES;
     const zeros = Buffer.alloc(count * BLOCK_BYTES);

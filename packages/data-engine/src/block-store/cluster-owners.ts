@@ -29,9 +29,10 @@ export class ClusterOwners {
   take(place: number, least: number, most: number, use: 'data' | 'description'): Promise<number[]> {
     return this.disk.alone(async () => {
       const { clusterCount, reserve } = this.disk.layout;
-      const found = await this.findFree(this.cursor, clusterCount, most);
+      const from = this.cursor;
+      const found = await this.findFree(from, clusterCount, most);
       if (found.length < most) {
-        const again = await this.findFree(reserve, this.cursor, most - found.length);
+        const again = await this.findFree(reserve, from, most - found.length);
         found.push(...again);
       }
       if (found.length < least && use === 'description') {
@@ -39,7 +40,8 @@ export class ClusterOwners {
       }
       if (found.length < least) throw noSpace();
       const last = found.at(-1) ?? reserve;
-      this.cursor = last + 1 >= clusterCount || last < reserve ? reserve : last + 1;
+      // Unless something before it was given back meanwhile.
+      if (this.cursor === from) this.cursor = last + 1 >= clusterCount || last < reserve ? reserve : last + 1;
       await this.set(found, place + 1);
       return found;
     });

@@ -67,6 +67,16 @@ const HISTORIES: Record<string, History> = {
     await copy.write(0, bytes(2), true);
     await copy.write(17, bytes(2), true);
   },
+  'zeros over a snapshot, and a write among them': async (copy) => {
+    await copy.write(0, bytes(2));
+    await copy.spend();
+    await copy.giveBack();
+    await copy.snapshot('11111111-1111-4111-8111-111111111111');
+    await copy.zero(0, 16);
+    await copy.flush();
+    await copy.spend();
+    await copy.write(3, bytes(1), true);
+  },
   'a revert': async (copy) => {
     const id = '11111111-1111-4111-8111-111111111111';
     await copy.write(0, bytes(4));
