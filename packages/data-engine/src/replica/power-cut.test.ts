@@ -185,11 +185,16 @@ jest.setTimeout(180_000);
 
 describe('a power cut at any moment leaves a copy with all that it has acknowledged', () => {
   const cases = Object.keys(DISKS).flatMap((kind) => Object.keys(HISTORIES).map((name) => ({ kind, name })));
-  test.each(cases)('$name, on a $kind', async ({ kind, name }) => {
-    const { states, violations } = await cutEverywhere(kind as DiskKind, HISTORIES[name] as History);
-    expect([...violations]).toEqual([]);
-    expect(states).toBeGreaterThan(150);
-  });
+  test.each(cases)(
+    '$name, on a $kind',
+    async ({ kind, name }) => {
+      const { states, violations } = await cutEverywhere(kind as DiskKind, HISTORIES[name] as History);
+      expect([...violations]).toEqual([]);
+      expect(states).toBeGreaterThan(150);
+      // Some make a thousand folders of several MiB, on machines that do other things too.
+    },
+    180_000,
+  );
 });
 
 /** A program that forgets one kind of sync. */
