@@ -205,6 +205,29 @@ describe('a file on a block disk', () => {
     expect(await freed(store, before)).toBe(6 * MIB);
   });
 
+  test('keeps space that was given up until that is durable', async () => {
+    const store = await open();
+    const { data } = await makeCopy(store);
+    await data.write([random.bytes(MIB)], 0);
+    await data.syncData();
+    const before = await store.freeBytes();
+    // The cast: a disk that is as slow as this test wants.
+    const { disk: slow } = store as unknown as { disk: BlockDisk };
+    const sync = slow.sync.bind(slow);
+    let goOn = () => undefined as unknown;
+    const stuck = new Promise((resolve) => {
+      goOn = () => resolve(undefined);
+    });
+    slow.sync = () => stuck.then(sync);
+    await data.zero(0, MIB, true);
+    const syncing = data.syncData();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await store.freeBytes()).toBe(before);
+    goOn();
+    await syncing;
+    expect(await freed(store, before)).toBe(MIB);
+  });
+
   test('keeps space that was given up until nobody reads it any more', async () => {
     const store = await open();
     const { data } = await makeCopy(store);
