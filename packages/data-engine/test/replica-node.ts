@@ -9,8 +9,9 @@ import { abandonShared } from '../src/block-store/shared-disks.js';
 import { NbdServer } from '../src/nbd/server.js';
 import type { ConnectControl } from '../src/replica/commands.js';
 import { parseExportName } from '../src/replica/export-names.js';
-import { Replica, type ReplicaSpec } from '../src/replica/replica.js';
+import { Replica } from '../src/replica/replica.js';
 import { ReplicaService } from '../src/replica/replica-service.js';
+import type { ReplicaSpec } from '../src/replica/replica-state.js';
 import { FileTap } from './file-tap.js';
 
 const SECRET = 'a-secret-of-sixteen';

@@ -38,10 +38,10 @@ export class LayerHashing {
     const before = await layer.changeTime();
     const stored = this.replica.metadata.layers.find(({ id }) => id === layerId)?.checksum;
     const isValid = stored?.changeTime === before;
-    const isComplete = isValid && (await this.replica.hasRangeSums(layerId));
+    const isComplete = isValid && (await this.replica.ranges.areComplete(layerId));
     if (isComplete && !force) return done(stored.value, false);
 
-    const sums = this.replica.newRangeSums(layer.sizeBytes);
+    const sums = this.replica.ranges.start(layer.sizeBytes);
     const value = await layerChecksum(layer, sums);
     if ((await layer.changeTime()) !== before) {
       await this.replica.noteChecksum(layerId, undefined);

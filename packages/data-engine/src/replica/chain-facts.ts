@@ -26,7 +26,7 @@ async function layerFacts(replica: Replica, metadata: LayerMetadata): Promise<La
     ...frozenPart(metadata),
     heldBytes: heldBytes(replica, metadata.id),
     checksum: isValid ? checksum.value : null,
-    ranges: replica.diskKind === 'block' && isValid && (await replica.hasRangeSums(metadata.id)),
+    ranges: replica.diskKind === 'block' && isValid && (await replica.ranges.areComplete(metadata.id)),
   };
 }
 

@@ -86,7 +86,7 @@ export const COMMANDS: Commands = {
   hashes: async ({ replica, trails }, { layerId, firstWindow, endWindow }) => {
     const layer = requireLayer(replica, layerId);
     if (firstWindow === 0) {
-      trails.set(layerId, await HashTrail.begin(layer, replica.newRangeSums(layer.sizeBytes)));
+      trails.set(layerId, await HashTrail.begin(layer, replica.ranges.start(layer.sizeBytes)));
     }
     const trail = trails.get(layerId);
     const answer = await windowHashes(layer, firstWindow, endWindow, trail?.sums);
@@ -97,7 +97,7 @@ export const COMMANDS: Commands = {
   'block-hashes': async ({ replica }, { layerId, blockHash, firstWindow, endWindow }) =>
     blockHashes(requireLayer(replica, layerId), blockHash, firstWindow, endWindow),
   'range-sums': async ({ replica }, { layerId, first, count }) => ({
-    sums: (await replica.rangeSums(layerId, first, count))?.toString('base64') ?? null,
+    sums: (await replica.ranges.read(layerId, first, count))?.toString('base64') ?? null,
   }),
   'hash-layer': async (served, { layerId, force }) => {
     requireLayer(served.replica, layerId);

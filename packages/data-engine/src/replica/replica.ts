@@ -2,101 +2,65 @@
  * One copy of one volume, on one disk.
  *
  * After a crash it opens with everything that a FLUSH or FUA had acknowledged, or refuses with `replica.corrupt`.
- * Each change of the copy's files is one atomic replacement of its metadata: files that the metadata does not name are
- * leftovers and are removed at the next open.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { compareRecords } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { RangeSums } from '../integrity/range-sums.js';
+import type { RangeSums } from '../integrity/range-sums.js';
 import type { Extent, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
 import type { Chain } from './chain.js';
 import type { LayerChecksum, SnapshotAsk } from './commands.js';
-import type { CopyFiles, DiskStore } from './disk-store.js';
-import { INTENT_FILE, IntentMap, type RegionRun } from './intent-map.js';
-import { Layer, layerFiles, sumsFile } from './layer.js';
-import { LayerStore } from './layer-store.js';
+import type { DiskStore } from './disk-store.js';
+import type { IntentMap, RegionRun } from './intent-map.js';
+import type { Layer } from './layer.js';
+import { LayerRanges } from './layer-ranges.js';
 import {
   type Adoption,
-  chainUpTo,
-  newHead,
   withAdopted,
   withoutFreeze,
   withRemoved,
   withRevert,
   withSnapshot,
 } from './layer-tree.js';
-import { loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
-import { openDiskStore } from './open-disk-store.js';
+import type { ReplicaMetadata } from './metadata.js';
 import { purgeStep } from './purge-layer.js';
 import { snapshotInUse, staleEpoch, unaligned } from './replica-faults.js';
+import { type ReplicaSpec, ReplicaState } from './replica-state.js';
 import { SharedFlush } from './shared-flush.js';
-import { loadRangeSums, storeRangeSums } from './stored-range-sums.js';
 import { WriteGate } from './write-gate.js';
-
-export type ReplicaSpec = Pick<
-  ReplicaMetadata,
-  'replicaId' | 'volumeId' | 'diskId' | 'sizeBytes' | 'secret' | 'record'
->;
 
 /** Every change names the epoch of the connection it came on, and the lease, where it came on one. */
 export type ChangeOptions = WriteOptions & { epoch: number; lease?: number };
 
 export class Replica {
+  readonly ranges: LayerRanges;
+  private readonly intent: IntentMap;
   private readonly gate = new WriteGate();
-  private readonly flushes = new SharedFlush(() => this.store.chain.head.flush());
+  private readonly flushes = new SharedFlush(() => this.state.chain.head.flush());
   /** Set when the disk failed a flush: nobody knows what it holds then, so nothing is served any more. */
   private failure: Error | undefined;
-  private saving: Promise<void> = Promise.resolve();
-  private summing: Promise<unknown> = Promise.resolve();
   /** Grows when an engine begins anew with this copy: what came on an earlier connection counts no more. */
   private currentLease = 0;
   /** The epoch since which this very process has held the copy with nothing missing of what was acknowledged. */
   private heldSinceEpoch: number | undefined;
 
-  private constructor(
-    private readonly disk: DiskStore,
-    private readonly files: CopyFiles,
-    private meta: ReplicaMetadata,
-    private readonly store: LayerStore,
-    private readonly intent: IntentMap,
-  ) {}
+  private constructor(private readonly state: ReplicaState) {
+    this.intent = state.intent;
+    this.ranges = new LayerRanges(state);
+  }
 
   /** Makes a new one; one that exists already is left as it is. */
-  static async create(diskPath: string, spec: ReplicaSpec): Promise<void> {
-    const head = newHead(null, spec.sizeBytes);
-    const disk = await openDiskStore(diskPath);
-    try {
-      await disk.create(spec.replicaId, async (files) => {
-        const layer = await Layer.create(files, head.file, spec.sizeBytes);
-        await layer.close();
-        const intent = await IntentMap.create(files, spec.sizeBytes);
-        await intent.close();
-        await saveMetadata(files, { ...spec, epoch: 0, rebuildId: null, layers: [head] });
-      });
-    } finally {
-      await disk.close();
-    }
+  static create(diskPath: string, spec: ReplicaSpec): Promise<void> {
+    return ReplicaState.create(diskPath, spec);
   }
 
   static async open(diskPath: string, replicaId: string): Promise<Replica> {
-    const opened: { close(): Promise<void> }[] = [];
-    const take = <T extends { close(): Promise<void> }>(one: T): T => {
-      opened.unshift(one);
-      return one;
-    };
-    try {
-      const disk = take(await openDiskStore(diskPath));
-      const files = take(await disk.open(replicaId));
-      const meta = await loadMetadata(files);
-      await files.keepOnly(filesOf(meta));
-      const intent = take(await IntentMap.open(files, meta.sizeBytes));
-      return new Replica(disk, files, meta, await LayerStore.open(files, meta.layers), intent);
-    } catch (error) {
-      for (const one of opened) await one.close();
-      throw error;
-    }
+    return new Replica(await ReplicaState.open(diskPath, replicaId));
+  }
+
+  private get meta(): ReplicaMetadata {
+    return this.state.meta;
   }
 
   get metadata(): ReplicaMetadata {
@@ -108,7 +72,7 @@ export class Replica {
   }
 
   get diskKind(): DiskStore['kind'] {
-    return this.disk.kind;
+    return this.state.diskKind;
   }
 
   /** False when regions may differ from the other copies. */
@@ -127,11 +91,11 @@ export class Replica {
 
   /** Data in layers that overlap is counted twice, so the sum is capped: it is for accounting of space. */
   get writtenBytes(): number {
-    return Math.min(this.meta.sizeBytes, this.store.chain.heldBytes);
+    return Math.min(this.meta.sizeBytes, this.state.chain.heldBytes);
   }
 
   get device(): Chain {
-    return this.store.chain;
+    return this.state.chain;
   }
 
   intentRegions(): RegionRun[] {
@@ -139,42 +103,41 @@ export class Replica {
   }
 
   layer(layerId: string): Layer | undefined {
-    const found = this.meta.layers.find(({ id }) => id === layerId);
-    return found && this.store.layerIn(found.file);
+    return this.state.layer(layerId);
   }
 
   /** The device as it read when the layer was frozen. */
   chainUpTo(layerId: string): Chain {
-    return this.store.chainOf(chainUpTo(this.meta.layers, layerId));
+    return this.state.chainUpTo(layerId);
   }
 
   async read(offset: number, lengthBytes: number): Promise<Payload> {
     this.requireUsable();
-    return this.store.chain.read(offset, lengthBytes);
+    return this.state.chain.read(offset, lengthBytes);
   }
 
   /** What is in memory of it, at once; `undefined` when that is not all. */
   readNow(offset: number, lengthBytes: number): Payload | undefined {
     this.requireUsable();
-    return this.store.chain.readNow(offset, lengthBytes);
+    return this.state.chain.readNow(offset, lengthBytes);
   }
 
   write(offset: number, payload: Payload, lengthBytes: number, options: ChangeOptions): Promise<void> {
     return this.change(offset, lengthBytes, options, () =>
-      this.store.chain.head.write(payload, offset, lengthBytes),
+      this.state.chain.head.write(payload, offset, lengthBytes),
     );
   }
 
   writeZeroes(offset: number, lengthBytes: number, options: ChangeOptions & ZeroOptions): Promise<void> {
     return this.change(offset, lengthBytes, options, () => {
       // Over older layers zeros are data: the head has to hold them, or the older data would show through.
-      const held = this.store.chain.layers.length > 1 || !options.mayPunch;
-      return this.store.chain.head.zero(offset, lengthBytes, options.mayPunch, held);
+      const held = this.state.chain.layers.length > 1 || !options.mayPunch;
+      return this.state.chain.head.zero(offset, lengthBytes, options.mayPunch, held);
     });
   }
 
   extents(offset: number, lengthBytes: number, extentsMax: number): Extent[] {
-    return this.store.chain.extents(offset, lengthBytes, extentsMax);
+    return this.state.chain.extents(offset, lengthBytes, extentsMax);
   }
 
   async flush(): Promise<void> {
@@ -190,7 +153,7 @@ export class Replica {
   /** Refuses everything below this epoch from now on, durably. Writes of the old epoch have ended when it returns. */
   async fence(epoch: number): Promise<void> {
     if (epoch < this.meta.epoch) throw staleEpoch(epoch, this.meta.epoch);
-    if (epoch > this.meta.epoch) await this.gate.alone(() => this.save({ epoch }));
+    if (epoch > this.meta.epoch) await this.gate.alone(() => this.state.save({ epoch }));
     // One that is marked may lack what another process of it had and no flush had covered.
     if (this.isClean) this.heldSinceEpoch ??= epoch;
   }
@@ -215,7 +178,7 @@ export class Replica {
     if (stored !== null && compareRecords(record, stored) < 0) throw staleEpoch(record.epoch, stored.epoch);
     // The end of a rebuild: it has all that the others have.
     if (this.meta.rebuildId !== null) this.heldSinceEpoch ??= record.epoch;
-    await this.save({ record, rebuildId: null });
+    await this.state.save({ record, rebuildId: null });
   }
 
   /**
@@ -227,15 +190,15 @@ export class Replica {
     await this.gate.alone(async () => {
       await this.flush();
       await this.intent.grow(sizeBytes);
-      await this.reshape({ layers: withSnapshot(this.meta.layers, layer, sizeBytes), sizeBytes });
+      await this.state.reshape({ layers: withSnapshot(this.meta.layers, layer, sizeBytes), sizeBytes });
     });
   }
 
   /** Takes back a snapshot since which nothing was written here: not all copies have taken it. */
   async unfreeze(layerId: string): Promise<void> {
     await this.gate.alone(async () => {
-      if (this.store.chain.head.map.heldBlocks > 0) throw snapshotInUse();
-      await this.reshape({ layers: withoutFreeze(this.meta.layers, layerId) });
+      if (this.state.chain.head.map.heldBlocks > 0) throw snapshotInUse();
+      await this.state.reshape({ layers: withoutFreeze(this.meta.layers, layerId) });
     });
   }
 
@@ -249,13 +212,13 @@ export class Replica {
     await this.gate.alone(async () => {
       if (this.meta.layers.at(-1)?.id === headId) return;
       await this.intent.mark(0, this.meta.sizeBytes);
-      await this.reshape({ layers: withRevert(this.meta.layers, layerId, headId) });
+      await this.state.reshape({ layers: withRevert(this.meta.layers, layerId, headId) });
     });
   }
 
   async markRemoved(layerId: string): Promise<void> {
     if (!this.meta.layers.some(({ id }) => id === layerId)) return;
-    await this.gate.alone(() => this.save({ layers: withRemoved(this.meta.layers, layerId) }));
+    await this.gate.alone(() => this.state.save({ layers: withRemoved(this.meta.layers, layerId) }));
   }
 
   /**
@@ -275,7 +238,7 @@ export class Replica {
       await this.flush();
       await this.intent.grow(sizeBytes);
       const layers = withAdopted(this.meta.layers, adopted, headParentId, sizeBytes);
-      await this.reshape({ layers, sizeBytes, rebuildId, record: null });
+      await this.state.reshape({ layers, sizeBytes, rebuildId, record: null });
     });
   }
 
@@ -284,12 +247,12 @@ export class Replica {
    * to do for it now.
    */
   async purge(layerId: string, firstWindow: number): Promise<number | null> {
-    const step = await purgeStep(this.meta.layers, layerId, firstWindow, (file) => this.store.require(file));
+    const step = await purgeStep(this.meta.layers, layerId, firstWindow, (file) => this.state.layerIn(file));
     if (step.kind === 'more') return step.next;
     if (step.kind === 'nothing') return null;
     await this.gate.alone(async () => {
       // Computed from the tree as it is now: layers may have been added above meanwhile.
-      await this.reshape({ layers: step.apply(this.meta.layers) });
+      await this.state.reshape({ layers: step.apply(this.meta.layers) });
     });
     return null;
   }
@@ -300,35 +263,12 @@ export class Replica {
     checksum: LayerChecksum | undefined,
     sums?: RangeSums | undefined,
   ): Promise<void> {
-    const file = this.meta.layers.find(({ id }) => id === layerId)?.file;
-    if (file !== undefined && checksum !== undefined && sums !== undefined) {
-      await this.oneAtATime(() => storeRangeSums(this.files, sumsFile(file), checksum, sums));
-    }
+    if (checksum !== undefined && sums !== undefined) await this.ranges.store(layerId, checksum, sums);
     await this.gate.alone(() =>
-      this.save({
+      this.state.save({
         layers: this.meta.layers.map((layer) => (layer.id === layerId ? { ...layer, checksum } : layer)),
       }),
     );
-  }
-
-  /** For whoever hashes a layer: on a disk where the ranges of layers have checksums of their own. */
-  newRangeSums(sizeBytes: number): RangeSums | undefined {
-    return this.diskKind === 'block' ? new RangeSums(sizeBytes) : undefined;
-  }
-
-  /** True when nothing is missing that hashing the layer would bring. */
-  async hasRangeSums(layerId: string): Promise<boolean> {
-    return this.diskKind === 'filesystem' || (await this.rangeSums(layerId, 0, 1)) !== undefined;
-  }
-
-  /** Checksums of some ranges of a frozen layer; `undefined` when there are none for its files as they are. */
-  async rangeSums(layerId: string, first: number, count: number): Promise<Buffer | undefined> {
-    const metadata = this.meta.layers.find(({ id }) => id === layerId);
-    const layer = metadata && this.store.layerIn(metadata.file);
-    if (metadata?.checksum === undefined || layer === undefined) return undefined;
-    const { file, checksum } = metadata;
-    if ((await layer.changeTime()) !== checksum.changeTime) return undefined;
-    return this.oneAtATime(() => loadRangeSums(this.files, sumsFile(file), checksum, first, count));
   }
 
   /** The engine knows that all copies are equal and flushed: nothing has to be compared after a crash. */
@@ -345,9 +285,7 @@ export class Replica {
     await this.gate.alone(async () => {
       if (this.failure === undefined) await this.flush();
       this.failure ??= new Error('the copy is closed');
-      await Promise.all([this.intent.close(), this.store.close()]);
-      await this.files.close();
-      await this.disk.close();
+      await this.state.close();
     });
   }
 
@@ -374,12 +312,6 @@ export class Replica {
     if (fua) await this.flush();
   }
 
-  /** Makes the files be what the layers say. Nothing may be written meanwhile. */
-  private async reshape(change: Pick<ReplicaMetadata, 'layers'> & Partial<ReplicaMetadata>): Promise<void> {
-    await this.store.change(change.layers, () => this.save(change));
-    await this.files.keepOnly(filesOf(this.meta));
-  }
-
   private requireUsable(): void {
     if (this.failure === undefined) return;
     throw new StorageFault('replica.corrupt', {
@@ -387,27 +319,4 @@ export class Replica {
       cause: this.failure,
     });
   }
-
-  /** A file of checksums is opened by one at a time. */
-  private oneAtATime<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.summing.then(work, work);
-    this.summing = mine.catch(() => undefined);
-    return mine;
-  }
-
-  /** One at a time, each on top of the one before: two at once could undo each other's change. */
-  private save(change: Partial<ReplicaMetadata>): Promise<void> {
-    const saved = this.saving.then(async () => {
-      const next = { ...this.meta, ...change };
-      await saveMetadata(this.files, next);
-      this.meta = next;
-    });
-    this.saving = saved.catch(() => undefined);
-    return saved;
-  }
-}
-
-/** All files that the metadata knows of: others are leftovers. */
-function filesOf({ layers }: ReplicaMetadata): ReadonlySet<string> {
-  return new Set([INTENT_FILE, ...layers.flatMap(({ file }) => layerFiles(file))]);
 }

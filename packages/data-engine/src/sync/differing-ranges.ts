@@ -24,7 +24,7 @@ export async function differingRanges(
   for (let first = 0; first < total; first += RANGES_PER_ANSWER) {
     requireGoingOn();
     const count = Math.min(RANGES_PER_ANSWER, total - first);
-    const own = await target.rangeSums(plan.id, first, count);
+    const own = await target.ranges.read(plan.id, first, count);
     const { sums } = await control.command('range-sums', { epoch, layerId: plan.id, first, count });
     const theirs = sums === null ? undefined : Buffer.from(sums, 'base64');
     if (own === undefined || theirs?.length !== own.length) return null;

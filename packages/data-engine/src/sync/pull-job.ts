@@ -162,7 +162,7 @@ export class PullJob {
   private async verify(context: PullContext, pull: LayerPull): Promise<void> {
     const { plan } = pull;
     if (plan.method === 'full') {
-      pull.sums = this.target.newRangeSums(pull.layer.sizeBytes);
+      pull.sums = this.target.ranges.start(pull.layer.sizeBytes);
       await context.sources.withLayer(plan.id, (lanes) => verifySent(context, pull, lanes));
       await this.noteChecksum(pull);
       return;

@@ -1,0 +1,127 @@
+/**
+ * What a copy has on its disk: its metadata, the files of its layers, and its write-intent map.
+ *
+ * Each change of the files is one atomic replacement of the metadata: files that it does not name are leftovers, and
+ * are removed at the next open.
+ */
+import type { Chain } from './chain.js';
+import type { CopyFiles, DiskStore } from './disk-store.js';
+import { INTENT_FILE, IntentMap } from './intent-map.js';
+import { Layer, layerFiles } from './layer.js';
+import { LayerStore } from './layer-store.js';
+import { chainUpTo, type LayerMetadata, newHead } from './layer-tree.js';
+import { loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
+import { openDiskStore } from './open-disk-store.js';
+
+export type ReplicaSpec = Pick<
+  ReplicaMetadata,
+  'replicaId' | 'volumeId' | 'diskId' | 'sizeBytes' | 'secret' | 'record'
+>;
+
+export class ReplicaState {
+  private saving: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly disk: DiskStore,
+    readonly files: CopyFiles,
+    private current: ReplicaMetadata,
+    private readonly store: LayerStore,
+    readonly intent: IntentMap,
+  ) {}
+
+  /** Makes a new one; one that exists already is left as it is. */
+  static async create(diskPath: string, spec: ReplicaSpec): Promise<void> {
+    const head = newHead(null, spec.sizeBytes);
+    const disk = await openDiskStore(diskPath);
+    try {
+      await disk.create(spec.replicaId, async (files) => {
+        const layer = await Layer.create(files, head.file, spec.sizeBytes);
+        await layer.close();
+        const intent = await IntentMap.create(files, spec.sizeBytes);
+        await intent.close();
+        await saveMetadata(files, { ...spec, epoch: 0, rebuildId: null, layers: [head] });
+      });
+    } finally {
+      await disk.close();
+    }
+  }
+
+  static async open(diskPath: string, replicaId: string): Promise<ReplicaState> {
+    const opened: { close(): Promise<void> }[] = [];
+    const take = <T extends { close(): Promise<void> }>(one: T): T => {
+      opened.unshift(one);
+      return one;
+    };
+    try {
+      const disk = take(await openDiskStore(diskPath));
+      const files = take(await disk.open(replicaId));
+      const meta = await loadMetadata(files);
+      await files.keepOnly(filesOf(meta));
+      const intent = take(await IntentMap.open(files, meta.sizeBytes));
+      return new ReplicaState(disk, files, meta, await LayerStore.open(files, meta.layers), intent);
+    } catch (error) {
+      for (const one of opened) await one.close();
+      throw error;
+    }
+  }
+
+  get meta(): ReplicaMetadata {
+    return this.current;
+  }
+
+  get diskKind(): DiskStore['kind'] {
+    return this.disk.kind;
+  }
+
+  /** From the root to the head: what the device is read from. */
+  get chain(): Chain {
+    return this.store.chain;
+  }
+
+  layerMetadata(layerId: string): LayerMetadata | undefined {
+    return this.meta.layers.find(({ id }) => id === layerId);
+  }
+
+  layer(layerId: string): Layer | undefined {
+    const found = this.layerMetadata(layerId);
+    return found && this.store.layerIn(found.file);
+  }
+
+  /** The layer that a file is of; it has to be there. */
+  layerIn(file: string): Layer {
+    return this.store.require(file);
+  }
+
+  /** The device as it read when the layer was frozen. */
+  chainUpTo(layerId: string): Chain {
+    return this.store.chainOf(chainUpTo(this.meta.layers, layerId));
+  }
+
+  /** One at a time, each on top of the one before: two at once could undo each other's change. */
+  save(change: Partial<ReplicaMetadata>): Promise<void> {
+    const saved = this.saving.then(async () => {
+      const next = { ...this.current, ...change };
+      await saveMetadata(this.files, next);
+      this.current = next;
+    });
+    this.saving = saved.catch(() => undefined);
+    return saved;
+  }
+
+  /** Makes the files be what the layers say. Nothing may be written meanwhile. */
+  async reshape(change: Pick<ReplicaMetadata, 'layers'> & Partial<ReplicaMetadata>): Promise<void> {
+    await this.store.change(change.layers, () => this.save(change));
+    await this.files.keepOnly(filesOf(this.meta));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.intent.close(), this.store.close()]);
+    await this.files.close();
+    await this.disk.close();
+  }
+}
+
+/** All files that the metadata knows of: others are leftovers. */
+function filesOf({ layers }: ReplicaMetadata): ReadonlySet<string> {
+  return new Set([INTENT_FILE, ...layers.flatMap(({ file }) => layerFiles(file))]);
+}
