@@ -18,5 +18,6 @@ export type Orphan = Schema<'Orphan'>;
 export type Rebuild = Schema<'Rebuild'>;
 export type Snapshot = Schema<'Snapshot'>;
 export type RecurringSnapshot = Schema<'RecurringSnapshot'>;
+export type SalvageAdvice = Schema<'SalvageAdvice'>;
 export type Setting = Schema<'Setting'>;
 export type ClusterEvent = Schema<'Event'>;

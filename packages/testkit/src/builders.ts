@@ -64,6 +64,8 @@ export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume 
     recurringSnapshots: [],
     integrityCheckedAt: undefined,
     hashing: undefined,
+    survey: undefined,
+    salvage: undefined,
     deletionRequestedAt: undefined,
     createdAt: NOON,
     version: 1,

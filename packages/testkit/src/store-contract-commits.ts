@@ -72,6 +72,13 @@ export function commitContract(makeStore: MakeStore): void {
         trouble: { message: 'no copy', at: NOON },
         requestedAt: NOON,
       },
+      survey: {
+        takenAt: NOON,
+        copies: [
+          { replicaId: REPLICA, record: copyRecord(6, 1, [REPLICA]), isClean: false, writtenBytes: 4096 },
+        ],
+      },
+      salvage: { replicaIds: [REPLICA], requestedAt: NOON },
       layerTask: {
         kind: 'expand',
         sizeBytes: 2 * GIB,

@@ -16,6 +16,7 @@ import { SimulateBody, simulationSchema } from '../placements/simulation.schemas
 import type { RebuildsService } from '../rebuilds/rebuilds.service.js';
 import type { RecurringSnapshotsService } from '../snapshots/recurring-snapshots.service.js';
 import type { SnapshotsService } from '../snapshots/snapshots.service.js';
+import { salvageAdviceSchema } from '../volumes/salvage.schemas.js';
 import { explanationSchema, VolumePath, volumeSchema } from '../volumes/volume.schemas.js';
 import { volumeView } from '../volumes/volume.view.js';
 import type { VolumesService } from '../volumes/volumes.service.js';
@@ -170,6 +171,12 @@ function volumeQueries(types: GraphqlTypes, volumes: VolumesService): Fields {
       args: ids('clusterId', 'volumeId'),
       schema: VolumePath.schema,
       resolve: async (tenant, path) => volumeView(await volumes.get(tenant, path), tenant.actor.role),
+    }),
+    salvageAdvice: field(types.object(salvageAdviceSchema), {
+      access: 'volume:read',
+      args: ids('clusterId', 'volumeId'),
+      schema: VolumePath.schema,
+      resolve: (tenant, path) => volumes.adviseSalvage(tenant, path),
     }),
     explainVolume: field(types.object(explanationSchema), {
       access: 'volume:read',

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { RevertBody } from '../snapshots/snapshot.schemas.js';
+import { SalvageBody } from '../volumes/salvage.schemas.js';
 import {
   AttachBody,
   CloneBody,
@@ -68,6 +69,9 @@ function volumeChanges(types: GraphqlTypes, volume: GraphQLObjectType, volumes: 
     ),
     revertVolume: change(types, volume, 'RevertVolumeInput', RevertBody, (tenant, key, { snapshotId }) =>
       volumes.revert(tenant, key, snapshotId),
+    ),
+    salvageVolume: change(types, volume, 'SalvageVolumeInput', SalvageBody, (tenant, key, { replicaIds }) =>
+      volumes.salvage(tenant, key, replicaIds, undefined),
     ),
     cloneVolume: change(types, volume, 'CloneVolumeInput', CloneBody, (tenant, key, input) =>
       volumes.clone(tenant, key, input),

@@ -7,6 +7,7 @@ import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { RevertBody } from '../snapshots/snapshot.schemas.js';
+import { SalvageAdviceDto, SalvageBody } from './salvage.schemas.js';
 import {
   AttachBody,
   CloneBody,
@@ -163,6 +164,32 @@ export class VolumesController {
     const created = await this.volumes.clone(tenant, path, body);
     void reply.header('location', `/api/v1/clusters/${path.clusterId}/volumes/${created.volume.id}`);
     return tagged(reply, volumeView(created, tenant.actor.role));
+  }
+
+  @Get(':volumeId/salvage')
+  @Route({
+    access: 'volume:read',
+    summary: 'With which copies could it go on when too few of them answer?',
+    answer: SalvageAdviceDto,
+  })
+  adviseSalvage(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath) {
+    return this.volumes.adviseSalvage(tenant, path);
+  }
+
+  @Post(':volumeId/salvage')
+  @Route({
+    access: 'volume:write',
+    summary: 'Go on with some copies although too few answer; what only the others hold is lost',
+    answer: VolumeDto,
+    status: 202,
+  })
+  async salvage(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: VolumePath,
+    @Body() { replicaIds }: SalvageBody,
+    @IfMatch() ifVersion: number | undefined,
+  ) {
+    return volumeView(await this.volumes.salvage(tenant, path, replicaIds, ifVersion), tenant.actor.role);
   }
 
   @Post(':volumeId/verify')

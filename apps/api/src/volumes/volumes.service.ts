@@ -6,6 +6,7 @@ import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
+import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
 import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
 import { requestRevert } from '@holdfast/control/use-cases/snapshots.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -15,6 +16,7 @@ import {
   compareIds,
   type NodeId,
   type ProjectId,
+  type ReplicaId,
   type SnapshotId,
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
@@ -30,6 +32,7 @@ import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
 import type { Tenant } from '../platform/tenant.js';
 import { explainVolume } from './explain-volume.js';
+import { type SalvageAdviceView, salvageAdviceView } from './salvage.schemas.js';
 import type { CloneBody, CreateVolumeBody, PatchVolumeBody } from './volume.schemas.js';
 
 /** How long `verify` keeps its caller waiting; larger volumes are asked about again. */
@@ -130,6 +133,25 @@ export class VolumesService {
   async revert(tenant: Tenant, key: VolumeKey, snapshotId: SnapshotId) {
     await this.get(tenant, key);
     await requestRevert(tenant.ports, { volumeId: key.volumeId, snapshotId });
+    return this.get(tenant, key);
+  }
+
+  /** With which copies it could go on when too few of them answer, and what that would lose. */
+  async adviseSalvage(tenant: Tenant, key: VolumeKey): Promise<SalvageAdviceView> {
+    await this.get(tenant, key);
+    const view = await tenant.ports.store.loadVolume(key.volumeId);
+    if (view === undefined) throw volumeNotFound(key.volumeId);
+    return salvageAdviceView(view);
+  }
+
+  async salvage(
+    tenant: Tenant,
+    key: VolumeKey,
+    replicaIds: readonly ReplicaId[] | undefined,
+    ifVersion: number | undefined,
+  ) {
+    await this.get(tenant, key);
+    await requestSalvage(tenant.ports, { volumeId: key.volumeId, replicaIds: replicaIds ?? [], ifVersion });
     return this.get(tenant, key);
   }
 

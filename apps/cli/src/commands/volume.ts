@@ -9,6 +9,7 @@ import type { Column } from '../output/table.js';
 import type { Node, Verification, Volume, VolumeExplanation } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
+import { addSalvage } from './volume-salvage.js';
 import { addSet } from './volume-set.js';
 import { addClone, addExpand, addRevert } from './volume-task.js';
 import { describeVerification, describeVolume, unplacedLines } from './volume-text.js';
@@ -56,6 +57,7 @@ export function volumeCommand(): Command {
   addExpand(volume);
   addRevert(volume);
   addClone(volume);
+  addSalvage(volume);
   addDelete(volume);
   return volume;
 }

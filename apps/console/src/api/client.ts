@@ -86,6 +86,12 @@ export const api = {
     ),
   detach: (clusterId: string, volumeId: string, force: boolean) =>
     ask(client.POST(`${VOLUME}/detach`, { params: { path: { clusterId, volumeId } }, body: { force } })),
+  salvageAdvice: (clusterId: string, volumeId: string) =>
+    ask(client.GET(`${VOLUME}/salvage`, { params: { path: { clusterId, volumeId } } })),
+  salvage: (clusterId: string, volumeId: string, replicaIds: string[]) =>
+    ask(
+      client.POST(`${VOLUME}/salvage`, { params: { path: { clusterId, volumeId } }, body: { replicaIds } }),
+    ),
   verify: (clusterId: string, volumeId: string) =>
     ask(client.POST(`${VOLUME}/verify`, { params: { path: { clusterId, volumeId } }, body: {} })),
   snapshots: (clusterId: string, volumeId: string) =>

@@ -44,6 +44,15 @@ export function useExplanation(volumeId: string) {
   });
 }
 
+/** Under the volume's own key, as above. */
+export function useSalvageAdvice(volumeId: string) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.volume(id, volumeId), 'salvage'],
+    queryFn: () => api.salvageAdvice(id, volumeId),
+  });
+}
+
 /** Under the volume's own key: an event of the volume asks for them again. */
 export function useSnapshots(volumeId: string) {
   const { id } = useCluster();

@@ -12,6 +12,7 @@ export type VolumeState = Volume['state'];
 export type Robustness = Volume['robustness'];
 export type Snapshot = Schema<'Snapshot'>;
 export type RecurringSnapshot = Schema<'RecurringSnapshot'>;
+export type SalvageAdvice = Schema<'SalvageAdvice'>;
 export type Setting = Schema<'Setting'>;
 export type Rebuild = Schema<'Rebuild'>;
 export type RebuildState = Rebuild['state'];

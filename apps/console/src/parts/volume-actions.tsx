@@ -1,4 +1,5 @@
 'use client';
+import { COPIES_MISSING } from '@holdfast/core/policy/decide-salvage.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
@@ -15,12 +16,13 @@ import { paths } from '../paths';
 import { isNodeReady } from '../states';
 import { AttachDialog } from './attach-dialog';
 import { ExpandDialog } from './expand-dialog';
+import { SalvageDialog } from './salvage-dialog';
 
 /** What can be done with a volume. What can't be done now stays visible and says why. */
 export function VolumeActions({ volume }: { volume: Volume }) {
   const cluster = useCluster();
   const queryClient = useQueryClient();
-  const [dialog, setDialog] = useState<'attach' | 'delete' | 'expand' | 'force'>();
+  const [dialog, setDialog] = useState<'attach' | 'delete' | 'expand' | 'force' | 'salvage'>();
   const nodes = useNodes();
   const holder = nodes.data?.find((node) => node.id === volume.attachedNodeId);
   const holderDead = holder !== undefined && !isNodeReady(holder);
@@ -57,6 +59,9 @@ export function VolumeActions({ volume }: { volume: Volume }) {
       <Button disabledReason={expandBlock(volume)} onClick={() => setDialog('expand')}>
         Grow
       </Button>
+      {volume.attention?.code === COPIES_MISSING && (
+        <Button onClick={() => setDialog('salvage')}>Salvage</Button>
+      )}
       <Button variant="danger" disabledReason={deleteBlock(volume)} onClick={() => setDialog('delete')}>
         Delete
       </Button>
@@ -81,6 +86,14 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         busy={act.isPending}
         onForce={() => act.mutate(() => api.detach(cluster.id, volume.id, true))}
       />
+      {dialog === 'salvage' && (
+        <SalvageDialog
+          onClose={close}
+          volume={volume}
+          busy={act.isPending}
+          onSalvage={(replicaIds) => act.mutate(() => api.salvage(cluster.id, volume.id, replicaIds))}
+        />
+      )}
       <DeleteDialog open={dialog === 'delete'} onOpenChange={close} volume={volume} />
     </>
   );

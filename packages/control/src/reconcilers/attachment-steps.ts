@@ -6,8 +6,9 @@
  * All of it may be repeated at the same epoch; a start that is cut off is repeated by the next run or undone by a stop.
  */
 
-import { decideStart } from '@holdfast/core/lifecycle/decide-start.js';
+import { decideStart, isFaulted } from '@holdfast/core/lifecycle/decide-start.js';
 import { rebuildFailed } from '@holdfast/core/lifecycle/plan-observation.js';
+import { robustnessEvents } from '@holdfast/core/lifecycle/plan-status.js';
 import type { Step } from '@holdfast/core/lifecycle/step.js';
 import {
   activeRebuild,
@@ -21,9 +22,12 @@ import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js
 import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
-import type { Volume } from '@holdfast/core/model/volume.js';
+import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
+import type { Attention, Volume } from '@holdfast/core/model/volume.js';
+import { COPIES_MISSING } from '@holdfast/core/policy/decide-salvage.js';
 import type { Change, ReplicaPatch, VolumePatch, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
+import { salvage } from './salvage-step.js';
 import { addressOf, nodeOf, replicaOf } from './step-lookup.js';
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
@@ -43,6 +47,7 @@ export async function grantAttachment(
     endpoint: undefined,
     detachForced: false,
     attention: undefined,
+    survey: undefined,
   };
   const event = volumeEvent(view, ports.clock.now(), {
     type: 'VolumeAttaching',
@@ -91,12 +96,10 @@ async function startOnCurrentCopies(
   { nodeId }: StepOf<'start-engine'>,
 ): Promise<StepOutcome> {
   const { volume, fleet } = view;
-  const found = await openCopies(ports, view);
+  const copies = await openCopies(ports, view);
+  const found = recordsOf(copies);
   const decision = decideStart(view, found, ports.clock.now());
-  if (decision.kind === 'wait') {
-    await recordAttention(ports, view, { attention: decision.attention });
-    return 'pause';
-  }
+  if (decision.kind === 'wait') return waitForCopies(ports, view, { copies, attention: decision.attention });
   const reply = await ports.agents.startEngine(await agentOf(ports, nodeId), volume.id, {
     volumeName: volume.name,
     epoch: volume.epoch,
@@ -112,6 +115,9 @@ async function startOnCurrentCopies(
     endpoint: reply.endpoint,
     record: recordOf(reply.report),
     attention: undefined,
+    survey: undefined,
+    // What was asked for while copies were missing: they are not any more.
+    salvage: undefined,
   };
   const event = volumeEvent(view, now, {
     type: 'VolumeAttached',
@@ -128,23 +134,41 @@ async function startOnCurrentCopies(
 
 /**
  * Fences every copy that can be reached, also failed ones: none may take a write of an older engine any more. Answers
- * with the records of those that have one.
+ * with what those said of themselves.
  *
  * @throws StorageFault `engine.stale_epoch` when a copy knows a newer attachment than the view
  */
-async function openCopies(ports: ReconcilerPorts, view: VolumeView): Promise<Map<ReplicaId, CopyRecord>> {
+async function openCopies(ports: ReconcilerPorts, view: VolumeView): Promise<SurveyedCopy[]> {
   const reachable = view.replicas.filter(
     (replica) => replica.provisioned && isOnReadyNode(replica, view.fleet),
   );
   const replies = await Promise.all(reachable.map((replica) => openCopy(ports, view, replica)));
-  const found = new Map<ReplicaId, CopyRecord>();
-  for (const [index, replica] of reachable.entries()) {
-    const record = replies[index]?.record;
-    if (record === undefined || record === null) continue;
-    const members = record.members.map((id) => asId<ReplicaId>(id));
-    found.set(replica.id, copyRecord(record.epoch, record.dataGeneration, members));
-  }
-  return found;
+  return reachable.flatMap(({ id: replicaId }, index): SurveyedCopy[] => {
+    const reply = replies[index];
+    if (reply === undefined) return [];
+    const { record, clean: isClean, writtenBytes } = reply;
+    return [{ replicaId, record: record === null ? undefined : storedRecord(record), isClean, writtenBytes }];
+  });
+}
+
+function storedRecord({
+  epoch,
+  dataGeneration,
+  members,
+}: NonNullable<OpenReplicaReply['record']>): CopyRecord {
+  return copyRecord(
+    epoch,
+    dataGeneration,
+    members.map((id) => asId<ReplicaId>(id)),
+  );
+}
+
+function recordsOf(copies: readonly SurveyedCopy[]): Map<ReplicaId, CopyRecord> {
+  return new Map(
+    copies.flatMap(({ replicaId, record }): [ReplicaId, CopyRecord][] =>
+      record === undefined ? [] : [[replicaId, record]],
+    ),
+  );
 }
 
 async function openCopy(
@@ -161,13 +185,58 @@ async function openCopy(
   }
 }
 
-async function recordAttention(ports: ReconcilerPorts, view: VolumeView, patch: VolumePatch): Promise<void> {
+/**
+ * Shows why it waits, and with what a person could go on. What they have asked for is done when it still holds for the
+ * copies as they are now.
+ */
+async function waitForCopies(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { copies, attention }: { copies: readonly SurveyedCopy[]; attention: Attention },
+): Promise<StepOutcome> {
+  const now = ports.clock.now();
+  const survey = attention.code === COPIES_MISSING ? { takenAt: now, copies } : undefined;
+  if (view.volume.salvage !== undefined && survey !== undefined) {
+    return salvage(ports, view, { ...view.volume, attention, survey });
+  }
+  const robustness = isFaulted(attention, now) ? ('faulted' as const) : view.volume.robustness;
+  await recordAttention(
+    ports,
+    view,
+    { attention, survey, robustness },
+    robustnessEvents(view, robustness, now),
+  );
+  return 'pause';
+}
+
+async function recordAttention(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  patch: VolumePatch,
+  events: readonly Change[] = [],
+): Promise<void> {
   const { volume } = view;
   const isKnown =
     volume.attention?.code === patch.attention?.code &&
-    volume.attention?.message === patch.attention?.message;
+    volume.attention?.message === patch.attention?.message &&
+    sameCopies(volume.survey?.copies, patch.survey?.copies) &&
+    volume.robustness === (patch.robustness ?? volume.robustness);
   if (isKnown) return;
-  await commitVolume(ports, view, [{ kind: 'volume.patch', volumeId: volume.id, patch }]);
+  await commitVolume(ports, view, [{ kind: 'volume.patch', volumeId: volume.id, patch }, ...events]);
+}
+
+/** When they were asked does not count: they are asked every few seconds. */
+function sameCopies(a: readonly SurveyedCopy[] | undefined, b: readonly SurveyedCopy[] | undefined): boolean {
+  return textOf(a) === textOf(b);
+}
+
+function textOf(copies: readonly SurveyedCopy[] | undefined): string {
+  return (copies ?? [])
+    .map(({ replicaId, record, isClean, writtenBytes }) => {
+      const known = record === undefined ? '-' : `${record.epoch}.${record.dataGeneration} ${record.members}`;
+      return `${replicaId} ${known} ${isClean} ${writtenBytes}`;
+    })
+    .join('\n');
 }
 
 /** Copies the engine started on are current whatever was thought of them; full copies it left out are not. */
@@ -227,6 +296,8 @@ export async function stopEngine(
     engineBootId: undefined,
     detachForced: false,
     attention: undefined,
+    survey: undefined,
+    salvage: undefined,
   };
   const event = volumeEvent(view, now, {
     type: 'VolumeDetached',

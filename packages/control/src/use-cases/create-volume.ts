@@ -136,6 +136,8 @@ function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now
     recurringSnapshots: [],
     integrityCheckedAt: undefined,
     hashing: undefined,
+    survey: undefined,
+    salvage: undefined,
     deletionRequestedAt: undefined,
     createdAt: now,
     version: 1,

@@ -11,6 +11,7 @@ import { conditionOf } from '../model/condition.js';
 import { type CopyRecord, decideCurrentCopies } from '../model/copy-record.js';
 import type { ReplicaId } from '../model/ids.js';
 import type { Attention } from '../model/volume.js';
+import { COPIES_MISSING } from '../policy/decide-salvage.js';
 import { isNodeReady } from '../policy/node-conditions.js';
 import type { VolumeView } from './views.js';
 import { nodeById, nodeName } from './volume-facts.js';
@@ -47,6 +48,11 @@ export function decideStart(
   return { kind: 'go', record: decision.record, current: decision.current };
 }
 
+/** Have too few copies answered for longer than a start waits? Then the volume is faulted; while a cluster starts it is not yet. */
+export function isFaulted({ code, since }: Attention, now: Date): boolean {
+  return code === COPIES_MISSING && now.getTime() - since.getTime() >= PATIENCE_MS;
+}
+
 /** A ready node that did not answer has either just died or is about to answer; a starting cluster has all coming. */
 function isComing({ volume, replicas, fleet }: VolumeView, replicaId: ReplicaId, now: Date): boolean {
   const replica = replicas.find(({ id }) => id === replicaId);
@@ -66,11 +72,14 @@ function tooFew(
 ): Omit<Attention, 'since'> {
   const where = namesOf(view, missing);
   return {
-    code: 'CopiesMissing',
+    code: COPIES_MISSING,
     message:
       `too few current copies answer to be sure that no acknowledged write is lost: ` +
       `${foundCount} found, missing ${where}`,
-    cures: [`start the agents of the missing copies (${where})`],
+    cures: [
+      `start the agents of the missing copies (${where})`,
+      'salvage it with the copies that answer, when the missing ones are gone for good: what only they hold is lost',
+    ],
   };
 }
 

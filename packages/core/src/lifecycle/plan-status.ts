@@ -121,7 +121,7 @@ const ROBUSTNESS_EVENTS = {
   unknown: { type: 'VolumeUnknown', severity: 'warning' },
 } as const satisfies Record<Robustness, { type: string; severity: 'info' | 'warning' | 'error' }>;
 
-function robustnessEvents(view: VolumeView, robustness: Robustness, now: Date): Change[] {
+export function robustnessEvents(view: VolumeView, robustness: Robustness, now: Date): Change[] {
   const { volume } = view;
   if (robustness === volume.robustness) return [];
   const { type, severity } = ROBUSTNESS_EVENTS[robustness];

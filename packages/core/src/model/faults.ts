@@ -46,6 +46,8 @@ export const FAULTS = {
   'volume.expansion_impossible': { kind: 'conflict', retry: 'never' },
   'volume.deleting': { kind: 'conflict', retry: 'never' },
   'volume.faulted': { kind: 'conflict', retry: 'never' },
+  'volume.not_faulted': { kind: 'conflict', retry: 'never' },
+  'volume.record_higher': { kind: 'conflict', retry: 'never' },
   'volume.holder_unreachable': { kind: 'conflict', retry: 'backoff' },
   'volume.copies_missing': { kind: 'conflict', retry: 'backoff' },
   'replica.not_found': { kind: 'not-found', retry: 'never' },

@@ -4,6 +4,7 @@ import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from './i
 import type { LayerTask, VolumeChain } from './layer-task.js';
 import type { DataEngine } from './node.js';
 import type { RecurringSnapshot } from './recurring-snapshot.js';
+import type { CopiesSurvey, SalvageRequest } from './salvage.js';
 import type { StoredExplanation } from './stored-explanation.js';
 import type { VolumeFill } from './volume-fill.js';
 
@@ -136,6 +137,10 @@ export type Volume = {
   integrityCheckedAt: Date | undefined;
   /** It may hash snapshots by itself now. */
   hashing: HashingTurn | undefined;
+  /** Set while too few current copies answer for an attach to go on. */
+  survey: CopiesSurvey | undefined;
+  /** Asked for, and neither done nor refused yet. */
+  salvage: SalvageRequest | undefined;
   deletionRequestedAt: Date | undefined;
   createdAt: Date;
   /** For optimistic concurrency: every change of the row bumps it. */

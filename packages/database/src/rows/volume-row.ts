@@ -2,6 +2,7 @@ import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { LayerTask, VolumeChain } from '@holdfast/core/model/layer-task.js';
 import type { RecurringSnapshot } from '@holdfast/core/model/recurring-snapshot.js';
+import type { CopiesSurvey, SalvageRequest } from '@holdfast/core/model/salvage.js';
 import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type {
   AttachmentRequest,
@@ -71,6 +72,8 @@ export const VOLUMES: Table<Volume> = {
     column('recurringSnapshots', 'recurring_due_at', earliestDue),
     column('integrityCheckedAt', 'integrity_checked_at'),
     column('hashing', 'hashing', asJson),
+    column('survey', 'survey', asJson),
+    column('salvage', 'salvage', asJson),
     column('deletionRequestedAt', 'deletion_requested_at'),
     column('createdAt', 'created_at'),
   ],
@@ -121,6 +124,8 @@ export type VolumeRow = {
   recurring_snapshots: readonly Stored<RecurringSnapshot>[];
   integrity_checked_at: Date | null;
   hashing: Stored<HashingTurn> | null;
+  survey: Stored<CopiesSurvey> | null;
+  salvage: Stored<SalvageRequest> | null;
   deletion_requested_at: Date | null;
   created_at: Date;
   version: number;
@@ -158,6 +163,8 @@ export function readVolume(row: VolumeRow): Volume {
     recurringSnapshots: row.recurring_snapshots.map(readRecurring),
     integrityCheckedAt: orUndefined(row.integrity_checked_at),
     hashing: row.hashing === null ? undefined : readTurn(row.hashing),
+    survey: row.survey === null ? undefined : readSurvey(row.survey),
+    salvage: row.salvage === null ? undefined : readSalvage(row.salvage),
     deletionRequestedAt: orUndefined(row.deletion_requested_at),
     createdAt: row.created_at,
     version: row.version,
@@ -217,6 +224,16 @@ function readTask(stored: Stored<LayerTask>): LayerTask {
 
 function readTurn({ admittedAt, isPass }: Stored<HashingTurn>): HashingTurn {
   return { admittedAt: new Date(admittedAt), isPass };
+}
+
+function readSurvey({ takenAt, copies }: Stored<CopiesSurvey>): CopiesSurvey {
+  // As above: the brands of the ids. JSON leaves out a record that is undefined.
+  const read = copies as unknown as CopiesSurvey['copies'];
+  return { takenAt: new Date(takenAt), copies: read.map((copy) => ({ ...copy, record: copy.record })) };
+}
+
+function readSalvage({ replicaIds, requestedAt }: Stored<SalvageRequest>): SalvageRequest {
+  return { replicaIds: replicaIds as SalvageRequest['replicaIds'], requestedAt: new Date(requestedAt) };
 }
 
 function readFill({ requestedAt, startedEpoch, trouble, ...ids }: Stored<VolumeFill>): VolumeFill {

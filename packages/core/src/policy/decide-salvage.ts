@@ -1,0 +1,158 @@
+/**
+ * May a volume go on with copies that a person names, although fewer than half of the last members answer?
+ *
+ * Only with copies that the highest known record names: the others are known to be behind. What such a salvage may lose is
+ * what copies that do not answer acknowledged without the named ones: they were more than half, so they could go on by
+ * themselves, and only they would know. The API asks with the last survey, the worker again with a fresh one.
+ */
+import { type CopyRecord, compareRecords, highestRecord } from '../model/copy-record.js';
+import { compareIds, type ReplicaId } from '../model/ids.js';
+import type { CopiesSurvey, SurveyedCopy } from '../model/salvage.js';
+import type { Volume } from '../model/volume.js';
+
+/** An attach found fewer than half of the last members (`decide-start.ts`). */
+export const COPIES_MISSING = 'CopiesMissing';
+
+type SalvageVolume = Pick<Volume, 'name' | 'record' | 'survey' | 'attention'>;
+
+export type CopyAdvice = {
+  readonly replicaId: ReplicaId;
+  /**
+   * `usable`: it may be named. `stale`: the highest record leaves it out. `unfilled`: it was never a full copy. `missing`:
+   * it does not answer.
+   */
+  readonly verdict: 'usable' | 'stale' | 'unfilled' | 'missing';
+  readonly copy: SurveyedCopy | undefined;
+};
+
+export type SalvageAdvice = {
+  /** The highest record that anybody who answers knows; `undefined` when none is known at all. */
+  readonly highest: CopyRecord | undefined;
+  /** The best first: usable ones by record, equal before unequal, then the fullest. */
+  readonly ranking: readonly CopyAdvice[];
+  readonly best: readonly ReplicaId[];
+};
+
+export function adviseSalvage(
+  { record, survey }: Pick<Volume, 'record' | 'survey'>,
+  replicaIds: readonly ReplicaId[],
+): SalvageAdvice {
+  const copies = new Map((survey?.copies ?? []).map((copy) => [copy.replicaId, copy]));
+  const records = [...copies.values()].flatMap((copy) => (copy.record === undefined ? [] : [copy.record]));
+  const highest = highestRecord(record === undefined ? records : [record, ...records]);
+  const ranking = replicaIds
+    .map((replicaId): CopyAdvice => {
+      const copy = copies.get(replicaId);
+      return { replicaId, copy, verdict: verdictOn(replicaId, copy, highest) };
+    })
+    .sort(compareAdvice);
+  const best = ranking.filter(({ verdict }) => verdict === 'usable').map(({ replicaId }) => replicaId);
+  return { highest, ranking, best };
+}
+
+function verdictOn(
+  replicaId: ReplicaId,
+  copy: SurveyedCopy | undefined,
+  highest: CopyRecord | undefined,
+): CopyAdvice['verdict'] {
+  if (copy === undefined) return 'missing';
+  if (copy.record === undefined) return 'unfilled';
+  return highest?.members.includes(replicaId) === true ? 'usable' : 'stale';
+}
+
+const VERDICTS: readonly CopyAdvice['verdict'][] = ['usable', 'stale', 'unfilled', 'missing'];
+
+function compareAdvice(a: CopyAdvice, b: CopyAdvice): number {
+  const byVerdict = VERDICTS.indexOf(a.verdict) - VERDICTS.indexOf(b.verdict);
+  if (byVerdict !== 0) return byVerdict;
+  const [x, y] = [a.copy, b.copy];
+  const byRecord =
+    x?.record !== undefined && y?.record !== undefined ? compareRecords(y.record, x.record) : 0;
+  return (
+    byRecord ||
+    Number(y?.isClean ?? false) - Number(x?.isClean ?? false) ||
+    (y?.writtenBytes ?? 0) - (x?.writtenBytes ?? 0) ||
+    compareIds(a.replicaId, b.replicaId)
+  );
+}
+
+export type SalvageDecision =
+  | { kind: 'allow'; replicaIds: readonly ReplicaId[] }
+  | {
+      kind: 'refuse';
+      code: 'volume.not_faulted' | 'volume.record_higher' | 'volume.copies_missing' | 'replica.not_found';
+      why: string;
+      cures: readonly string[];
+    };
+
+/** @param named the copies to go on with; empty: all that may be named */
+export function decideSalvage(
+  volume: SalvageVolume,
+  replicaIds: readonly ReplicaId[],
+  named: readonly ReplicaId[],
+): SalvageDecision {
+  if (volume.attention?.code !== COPIES_MISSING || volume.survey === undefined) {
+    const why = `volume ${volume.name} does not wait for missing copies`;
+    const cures = ['attach it: where too few copies answer it says so'];
+    return { kind: 'refuse', code: 'volume.not_faulted', why, cures };
+  }
+  const stranger = named.find((id) => !replicaIds.includes(id));
+  if (stranger !== undefined) {
+    const why = `volume ${volume.name} has no replica ${stranger}`;
+    return { kind: 'refuse', code: 'replica.not_found', why, cures: ['choose some of its replicas'] };
+  }
+  const advice = adviseSalvage(volume, replicaIds);
+  const chosen = named.length === 0 ? advice.best : named;
+  if (chosen.length === 0) return nothingUsable(advice);
+  for (const { replicaId, verdict } of advice.ranking) {
+    if (!chosen.includes(replicaId) || verdict === 'usable') continue;
+    return verdict === 'missing' ? noAnswer(replicaId) : behind(replicaId, advice.highest);
+  }
+  return { kind: 'allow', replicaIds: [...new Set(chosen)].sort(compareIds) };
+}
+
+function nothingUsable({ highest }: SalvageAdvice): SalvageDecision {
+  return {
+    kind: 'refuse',
+    code: 'volume.record_higher',
+    why: `no copy that answers is one of the last members (${textOf(highest)})`,
+    cures: ['start the agents of the missing copies'],
+  };
+}
+
+function noAnswer(replicaId: ReplicaId): SalvageDecision {
+  return {
+    kind: 'refuse',
+    code: 'volume.copies_missing',
+    why: `replica ${replicaId} does not answer`,
+    cures: ['start its agent', 'name copies that answer'],
+  };
+}
+
+function behind(replicaId: ReplicaId, highest: CopyRecord | undefined): SalvageDecision {
+  return {
+    kind: 'refuse',
+    code: 'volume.record_higher',
+    why: `a record is known that leaves replica ${replicaId} out (${textOf(highest)}): it misses writes`,
+    cures: ['name copies that are in that record', 'start the agents of the missing copies'],
+  };
+}
+
+function textOf(record: CopyRecord | undefined): string {
+  return record === undefined
+    ? 'no record is known'
+    : `epoch ${record.epoch}, generation ${record.dataGeneration}`;
+}
+
+/** In words for the event and for whoever is to decide. */
+export function salvageRisk(
+  advice: SalvageAdvice,
+  chosen: readonly ReplicaId[],
+  survey: CopiesSurvey,
+): string {
+  const absent = (advice.highest?.members ?? []).filter((id) => !chosen.includes(id));
+  const isUnequal = survey.copies.some(({ replicaId, isClean }) => chosen.includes(replicaId) && !isClean);
+  const lost = `writes that ${absent.length} other ${absent.length === 1 ? 'member' : 'members'} acknowledged without ${chosen.length === 1 ? 'this copy' : 'these copies'} are lost`;
+  const inFlight = isUnequal ? '; writes in flight when it stopped may be there in part' : '';
+  return `${lost}${inFlight}`;
+}
