@@ -167,9 +167,7 @@ class DropModel implements Model<DropState> {
       }
       return;
     }
-    for (const copy of readable.filter(
-      (index) => !write.has.includes(index) && at(state.copies, index).isUp,
-    )) {
+    for (const copy of readable.filter((index) => !write.has.includes(index) && !lost.includes(index))) {
       yield step(state, `write ${write.value} arrives at copy ${nameOf(copy)}`, (s) => {
         const written = at(s.copies, copy);
         if (this.holds('regions are marked before they are written')) {

@@ -3,7 +3,7 @@ import type { CopyRecord } from '../../src/model/copy-record.js';
 import type { ReplicaId } from '../../src/model/ids.js';
 import type { Step } from './search.js';
 
-export type Copy = {
+type Copy = {
   isUp: boolean;
   /** Of the last engine that opened it. */
   epoch: number;
