@@ -72,6 +72,7 @@ export function commitContract(makeStore: MakeStore): void {
         trouble: { message: 'no copy', at: NOON },
         requestedAt: NOON,
       },
+      rebuildHold: 'standby',
       survey: {
         takenAt: NOON,
         copies: [

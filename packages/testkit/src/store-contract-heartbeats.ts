@@ -65,6 +65,20 @@ export function heartbeatContract(makeStore: MakeStore): void {
     ]);
   });
 
+  test('a disk that takes no direct I/O has a condition that says so; one that does not say keeps what is known', async () => {
+    await fixture.node();
+    const directIo = async () =>
+      (await fixture.disk()).conditions.filter(({ type }) => type === 'DirectIo').map(({ status }) => status);
+    expect(await directIo()).toEqual([]);
+    await beat({ disks: [aDiskReport(DISK, { directIo: false })] });
+    expect(await directIo()).toEqual(['False']);
+    await beat({ disks: [aDiskReport(DISK)] });
+    expect(await directIo()).toEqual(['False']);
+    await beat({ disks: [aDiskReport(DISK, { directIo: true })] });
+    expect(await directIo()).toEqual(['True']);
+    expect((await fixture.disk()).conditions.map(({ type }) => type)).toEqual(['DirectIo', 'Ready']);
+  });
+
   test('it is the same node the next time, and free space is a fact that counts no version up', async () => {
     const nodeId = await fixture.node();
     const before = await fixture.disk();

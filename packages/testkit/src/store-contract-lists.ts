@@ -261,6 +261,17 @@ export function listContract(makeStore: MakeStore): void {
     expect(blocked).toEqual([{ volumeId: VOLUME, reason: 'purge' }]);
   });
 
+  test('a volume with a hold blocks its rebuilds, and the hold is told before a task', async () => {
+    await settled({ rebuildHold: 'migrating' });
+    const blocked = async () => (await fixture.store.loadRebuildQueue(fixture.tenant.clusterId)).blocked;
+    expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'migrating' }]);
+    const { volume } = await fixture.load(VOLUME);
+    await fixture.patch(VOLUME, volume.version, { layerTask: A_TASK });
+    expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'migrating' }]);
+    await fixture.patch(VOLUME, volume.version + 1, { rebuildHold: undefined });
+    expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'purge' }]);
+  });
+
   test.each<{
     name: string;
     part?: Partial<Rebuild>;

@@ -7,7 +7,7 @@ import type {
   SnapshotId,
   VolumeId,
 } from '@holdfast/core/model/ids.js';
-import { REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/core/model/volume.js';
+import { REBUILD_HOLDS, REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/core/model/volume.js';
 import { SNAPSHOT_COUNT_MAX, SNAPSHOT_COUNT_MIN } from '@holdfast/core/policy/volume-spec.js';
 import { z } from 'zod';
 import { placementExplanationSchema } from '../placements/explanation.schemas.js';
@@ -164,6 +164,10 @@ export const volumeSchema = z
       .object({ code: z.string(), message: z.string(), cures: z.array(z.string()), since: time })
       .nullable()
       .describe('What a person has to decide, when the volume can not go on by itself.'),
+    rebuildHold: z
+      .enum(REBUILD_HOLDS)
+      .nullable()
+      .describe('A state of the volume during which no copy of it is rebuilt.'),
     conditions: z.array(conditionSchema),
     replicas: z.array(replicaSchema),
     verification: verificationSchema.nullable(),

@@ -1,6 +1,7 @@
 import type { Condition } from '@holdfast/core/model/condition.js';
 import { replicaState } from '@holdfast/core/model/replica.js';
 import { isRepairing, type Volume, type VolumeVerification } from '@holdfast/core/model/volume.js';
+import { holdText } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
 import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import type { z } from 'zod';
@@ -42,7 +43,10 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     attachedNodeId: isWorkersOwn(volume) ? null : (volume.attachedNodeId ?? null),
     endpoint: endpointView(volume, role),
     attention: attentionView(volume),
-    conditions: [...volume.conditions, ...filledCondition(volume)].map(conditionView),
+    rebuildHold: volume.rebuildHold ?? null,
+    conditions: [...volume.conditions, ...filledCondition(volume), ...heldCondition(volume)].map(
+      conditionView,
+    ),
     replicas: replicas.map(replicaView),
     verification: volume.verification === undefined ? null : verificationView(volume.verification),
     chain: chainView(volume),
@@ -101,6 +105,14 @@ function filledCondition({ fill }: Volume): Condition[] {
   const reason = trouble === undefined ? 'Filling' : 'FillFailed';
   const message = trouble?.message ?? 'it is being filled from the snapshot it was cloned from';
   return [{ type: 'Filled', status: 'False', reason, message, lastTransitionAt: requestedAt }];
+}
+
+/** Since when is not kept: whoever sets the hold knows it. */
+function heldCondition({ rebuildHold, createdAt }: Volume): Condition[] {
+  if (rebuildHold === undefined) return [];
+  const { reason, waitingFor } = holdText(rebuildHold);
+  const message = `missing copies are not rebuilt: ${waitingFor}`;
+  return [{ type: 'RebuildsHeld', status: 'True', reason, message, lastTransitionAt: createdAt }];
 }
 
 function taskView({ layerTask: task, epoch }: Volume): VolumeView['task'] {

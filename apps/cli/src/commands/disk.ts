@@ -22,12 +22,21 @@ const COLUMNS: Column<Row>[] = [
   { header: 'tags', cell: (disk) => disk.tags.join(',') || '-' },
   { header: 'id', cell: (disk) => disk.id, wide: true },
   { header: 'folder', cell: (disk) => disk.path, wide: true },
+  { header: 'note', cell: (disk) => refusal(disk) ?? '', wide: true },
 ];
 
+/** It works without, at a cost: no reason to call the disk bad. */
+const DIRECT_IO = 'DirectIo';
+
+function refusal({ conditions }: Disk): string | undefined {
+  return conditions.find(({ status, type }) => status === 'False' && type === DIRECT_IO)?.message;
+}
+
 function status(disk: Disk): string {
-  const wrong = disk.conditions.find((condition) => condition.status === 'False');
+  const wrong = disk.conditions.find(({ status, type }) => status === 'False' && type !== DIRECT_IO);
   if (wrong !== undefined) return `✕ ${wrong.reason}`;
-  return disk.allowScheduling ? '✓ ready' : '○ scheduling off';
+  if (!disk.allowScheduling) return '○ scheduling off';
+  return refusal(disk) === undefined ? '✓ ready' : '▲ ready, no direct I/O';
 }
 
 export function diskCommand(): Command {

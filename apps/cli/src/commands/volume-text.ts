@@ -73,7 +73,7 @@ function troubles(volume: Volume): string[] {
 }
 
 /** Nothing is broken, but people want to know. */
-const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding']);
+const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld']);
 
 export function notedLines({ conditions }: Pick<Volume, 'conditions'>): string[] {
   return conditions

@@ -4,7 +4,7 @@ import { OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { Volume } from '../api/types';
 
 /** Nothing is broken, but people want to know. */
-const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding']);
+const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld']);
 
 /** What keeps the volume from going on by itself, and what a person may do about it. */
 export function AttentionBox({ volume }: { volume: Volume }) {

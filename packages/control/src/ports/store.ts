@@ -64,7 +64,7 @@ export interface Store {
    * `ending` are the cancelled and failed rebuilds that were started under the epoch at which their volume is still
    * attached, in the same life of its agent, and that the engine may still run: its last report lists them as running,
    * or does not list them and is missing or no later than `START_CALL_MS_MAX` after their end. `blocked` are the volumes
-   * with a layer task.
+   * with a hold (which is told first) or a layer task.
    */
   loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { readonly version: number }>;
   /**

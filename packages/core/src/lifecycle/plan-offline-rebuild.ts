@@ -10,6 +10,7 @@ import { conditionOf, withCondition } from '../model/condition.js';
 import { isHealthy } from '../model/replica.js';
 import { isRepairing, type Volume } from '../model/volume.js';
 import { isNodeReady } from '../policy/node-conditions.js';
+import { holdText } from '../rebuild/plan-admissions.js';
 import type { Change, VolumePatch } from './changes.js';
 import { canReplenish } from './plan-replenishment.js';
 import { robustnessOf } from './plan-status.js';
@@ -38,6 +39,7 @@ function planBeginning(view: VolumeView, now: Date): Step | undefined {
   const isIdle = volume.state === 'detached' && volume.attachment === undefined && volume.fill === undefined;
   if (!isIdle || volume.verification?.state === 'running' || !isEnabled(view)) return undefined;
   if (robustnessOf(view) !== 'degraded' || isResting(volume, now)) return undefined;
+  if (volume.rebuildHold !== undefined) return undefined;
   // A copy whose node is away for a moment is not lost: it would be given up by an attach that nobody needs.
   const hopeful = view.replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep').length;
   if (hopeful >= volume.spec.numberOfReplicas) return undefined;
@@ -72,6 +74,8 @@ function endReason(view: VolumeView, now: Date): { reason: string; message: stri
   const { volume, rebuilds } = view;
   if (!isEnabled(view)) return { reason: 'NotWanted', message: 'it is not wanted any more' };
   if (isHolderLost(view)) return { reason: STALLED, message: 'the node that it ran on does not answer' };
+  if (volume.rebuildHold !== undefined)
+    return { reason: 'Held', message: holdText(volume.rebuildHold).waitingFor };
   if (activeRebuild(view) !== undefined) return undefined;
   if (volume.state === 'attached' && robustnessOf(view) === 'healthy')
     return { reason: 'Healthy', message: 'all copies are full' };

@@ -5,7 +5,7 @@ import type { StorageDisk, StorageNode } from '../model/node.js';
 import type { Rebuild } from '../model/rebuild.js';
 import type { Replica } from '../model/replica.js';
 import type { Snapshot } from '../model/snapshot.js';
-import type { Volume } from '../model/volume.js';
+import type { RebuildHold, Volume } from '../model/volume.js';
 import type { ClusterSettings } from '../settings/definitions.js';
 
 /** Everything placement decisions read: one consistent snapshot of a cluster's nodes, disks and settings. */
@@ -69,6 +69,9 @@ export type RebuildQueueView = {
    * that it does not. `Store.loadRebuildQueue` says which these are.
    */
   readonly ending: readonly Rebuild[];
-  /** Volumes whose layers are being changed, or wait to be: no rebuild of them may start meanwhile. */
-  readonly blocked: readonly { readonly volumeId: VolumeId; readonly reason: LayerTask['kind'] }[];
+  /** Volumes with a hold, or whose layers are being changed or wait to be: no rebuild of them may start meanwhile. */
+  readonly blocked: readonly {
+    readonly volumeId: VolumeId;
+    readonly reason: LayerTask['kind'] | RebuildHold;
+  }[];
 };

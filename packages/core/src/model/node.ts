@@ -34,6 +34,8 @@ export type StorageNode = {
   version: number;
 };
 
+export type DiskConditionType = 'Ready' | 'Schedulable' | 'DirectIo';
+
 /** One folder (or device) of a node that holds replicas. */
 export type StorageDisk = {
   id: DiskId;
@@ -53,6 +55,7 @@ export type StorageDisk = {
   storageScheduledBytes: number;
   /** Of those replicas, what is really written, so that written data counts once (DESIGN section 4). */
   writtenBytes: number;
-  conditions: readonly Condition<'Ready' | 'Schedulable'>[];
+  /** DirectIo is absent until an agent has said whether the file system takes it. */
+  conditions: readonly Condition<DiskConditionType>[];
   version: number;
 };

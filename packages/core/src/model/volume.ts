@@ -51,6 +51,13 @@ export type VolumeSpec = {
   offlineRebuilding: Override;
 };
 
+/**
+ * States of a volume during which none of its copies may be rebuilt: it moves to another engine, is filled from a backup by
+ * an engine that can't rebuild meanwhile, or follows a backup of another cluster.
+ */
+export const REBUILD_HOLDS = ['migrating', 'restoring', 'standby'] as const;
+export type RebuildHold = (typeof REBUILD_HOLDS)[number];
+
 /** Who wants the volume attached. `nodeId` undefined: on any node that holds a copy. */
 export type AttachmentRequest = {
   nodeId: NodeId | undefined;
@@ -137,6 +144,8 @@ export type Volume = {
   integrityCheckedAt: Date | undefined;
   /** It may hash snapshots by itself now. */
   hashing: HashingTurn | undefined;
+  /** Set by what brings the volume into such a state, never by its users (docs/adr/0113). */
+  rebuildHold: RebuildHold | undefined;
   /** Set while too few current copies answer for an attach to go on. */
   survey: CopiesSurvey | undefined;
   /** Asked for, and neither done nor refused yet. */

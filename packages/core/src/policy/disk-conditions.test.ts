@@ -1,7 +1,7 @@
 import { aDisk, type DiskPart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { effectiveSettings } from '../settings/effective.js';
-import { diskSchedulableCondition } from './disk-conditions.js';
+import { conditionsAfter, diskSchedulableCondition } from './disk-conditions.js';
 
 describe('diskSchedulableCondition', () => {
   const settings = effectiveSettings({});
@@ -16,5 +16,35 @@ describe('diskSchedulableCondition', () => {
   ])('$name → $want', ({ disk, nodeReady = true, want }) => {
     const { status, reason } = diskSchedulableCondition(aDisk('n', 'd', disk), nodeReady, settings);
     expect(status === 'True' ? status : reason).toBe(want);
+  });
+});
+
+describe('conditionsAfter', () => {
+  const NOON = new Date('2026-01-01T12:00:00Z');
+  const LATER = new Date('2026-01-01T13:00:00Z');
+  const well = { ready: true, reason: '', message: '' };
+  const shown = (conditions: ReturnType<typeof conditionsAfter>) =>
+    conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`.trim());
+
+  test.each([
+    { directIo: true, want: ['DirectIo True', 'Ready True'] },
+    { directIo: false, want: ['DirectIo False DirectIoRefused', 'Ready True'] },
+    { directIo: undefined, want: ['Ready True'] },
+  ])('direct I/O $directIo', ({ directIo, want }) => {
+    expect(shown(conditionsAfter({ ...well, directIo }, [], NOON))).toEqual(want);
+  });
+
+  test('a disk that can not be asked keeps what is known of it', () => {
+    const before = conditionsAfter({ ...well, directIo: false }, [], NOON);
+    const missing = { ready: false, reason: 'DiskMissing', message: 'it is not mounted' };
+    expect(shown(conditionsAfter(missing, before, LATER))).toEqual([
+      'DirectIo False DirectIoRefused',
+      'Ready False DiskMissing',
+    ]);
+  });
+
+  test('the same report changes nothing', () => {
+    const before = conditionsAfter({ ...well, directIo: false }, [], NOON);
+    expect(conditionsAfter({ ...well, directIo: false }, before, LATER)).toBe(before);
   });
 });

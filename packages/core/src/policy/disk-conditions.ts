@@ -1,10 +1,11 @@
+import type { DiskReport } from '../model/agent-protocol.js';
 import { formatBytes } from '../model/bytes.js';
-import { type Condition, conditionOf } from '../model/condition.js';
-import type { StorageDisk } from '../model/node.js';
+import { type Condition, conditionOf, withCondition } from '../model/condition.js';
+import type { DiskConditionType, StorageDisk } from '../model/node.js';
 import { minimalAvailableBytes, provisionableBytes } from '../scheduling/space.js';
 import type { ClusterSettings } from '../settings/definitions.js';
 
-type DiskCondition = Omit<Condition<'Ready' | 'Schedulable'>, 'lastTransitionAt'>;
+type DiskCondition = Omit<Condition<DiskConditionType>, 'lastTransitionAt'>;
 
 /**
  * Would the disk take a replica of no size? The space formulas with nothing asked of them; Longhorn's reasons, so that
@@ -33,4 +34,39 @@ export function diskSchedulableCondition(
 
 function unschedulable(reason: string, message: string): DiskCondition {
   return { type: 'Schedulable', status: 'False', reason, message };
+}
+
+/**
+ * Does data go past the page cache? `undefined` of an agent that does not say, or of a disk that could not be asked: what
+ * was known of it stays.
+ */
+function directIoCondition(directIo: boolean | undefined): DiskCondition | undefined {
+  if (directIo === undefined) return undefined;
+  if (directIo) return { type: 'DirectIo', status: 'True', reason: '', message: '' };
+  return {
+    type: 'DirectIo',
+    status: 'False',
+    reason: 'DirectIoRefused',
+    message:
+      'the file system refuses direct I/O: data goes through the page cache, which costs memory and one more copy of ' +
+      'every write; what was flushed is as safe as with it',
+  };
+}
+
+/** A disk's conditions after a report; the same array when it says nothing new. */
+export function conditionsAfter(
+  report: Pick<DiskReport, 'ready' | 'reason' | 'message' | 'directIo'>,
+  before: StorageDisk['conditions'],
+  now: Date,
+): StorageDisk['conditions'] {
+  const { ready, reason, message } = report;
+  const reported: DiskCondition[] = [{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }];
+  const directIo = directIoCondition(report.directIo);
+  if (directIo !== undefined) reported.push(directIo);
+  return reported.reduce((conditions, next) => {
+    const known = conditionOf(conditions, next.type);
+    const isKnown =
+      known?.status === next.status && known.reason === next.reason && known.message === next.message;
+    return isKnown ? conditions : withCondition(conditions, next, now);
+  }, before);
 }

@@ -151,4 +151,31 @@ describe('planAdmissions', () => {
       }),
     );
   });
+
+  test.each([
+    ['purge', 'VolumePurging'],
+    ['revert', 'VolumeReverting'],
+    ['expand', 'VolumeExpanding'],
+    ['migrating', 'VolumeMigrating'],
+    ['restoring', 'VolumeRestoring'],
+    ['standby', 'VolumeStandby'],
+  ] as const)('a volume that is blocked by %s waits, and says so; others go on', (reason, code) => {
+    const queued = [rebuild('held', 'n1', 'n2'), rebuild('free', 'n1', 'n2')];
+    const blocked = [{ volumeId: asId<VolumeId>('volume-of-held'), reason }];
+    const { admit, waiting } = planAdmissions({ ...view(queued, [], {}), blocked });
+    expect(admit).toEqual(['free']);
+    expect(waiting).toEqual([
+      { rebuildId: 'held', reason: code, waitingFor: expect.stringMatching(/volume|snapshots/) },
+    ]);
+  });
+
+  test.each<[string, Partial<Rebuild>, Limits]>([
+    ['Paused', { paused: true }, {}],
+    ['TargetNodeLimit', {}, { [TARGET]: 0 }],
+    ['SourceNodeLimit', {}, { [SOURCE]: 0 }],
+    ['ClusterLimit', {}, { [CLUSTER]: 0 }],
+  ])('one that waits says why by the code %s', (code, part, limits) => {
+    const { waiting } = planAdmissions(view([rebuild('r', 'n1', 'n2', part)], [], limits));
+    expect(waiting).toMatchObject([{ reason: code }]);
+  });
 });

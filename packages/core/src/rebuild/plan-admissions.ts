@@ -10,6 +10,7 @@ import type { RebuildQueueView } from '../lifecycle/views.js';
 import { compareIds, type NodeId, type RebuildId } from '../model/ids.js';
 import type { LayerTask } from '../model/layer-task.js';
 import type { Rebuild } from '../model/rebuild.js';
+import type { RebuildHold } from '../model/volume.js';
 import { shareBandwidth } from './share-bandwidth.js';
 
 export type Admissions = {
@@ -17,7 +18,7 @@ export type Admissions = {
   /** What rebuilds may copy from now on, where it is something else than before. */
   readonly grants: readonly { readonly rebuildId: RebuildId; readonly bytesPerSecond: number | undefined }[];
   /** In the order of the queue. */
-  readonly waiting: readonly { readonly rebuildId: RebuildId; readonly waitingFor: string }[];
+  readonly waiting: readonly (Waiting & { readonly rebuildId: RebuildId })[];
 };
 
 const TARGET_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
@@ -30,23 +31,55 @@ const CLUSTER_LIMIT = 'concurrent-rebuild-per-cluster-limit';
  */
 export const START_CALL_MS_MAX = 20_000;
 
-const WAITING_FOR_TASK = {
-  purge: 'its snapshots are being purged',
-  revert: 'the volume is being reverted to a snapshot',
-  expand: 'the volume is being expanded',
-} as const satisfies Record<LayerTask['kind'], string>;
+/** Why a rebuild waits. Codes are API: add freely, never rename or reuse one. */
+export const WAITING_REASONS = [
+  'Paused',
+  'VolumePurging',
+  'VolumeReverting',
+  'VolumeExpanding',
+  'VolumeMigrating',
+  'VolumeRestoring',
+  'VolumeStandby',
+  'ClusterLimit',
+  'TargetNodeLimit',
+  'SourceNodeLimit',
+] as const;
+export type WaitingReason = (typeof WAITING_REASONS)[number];
+
+/** What a rebuild waits for: in a code, and in words. */
+export type Waiting = { readonly reason: WaitingReason; readonly waitingFor: string };
+
+const BLOCKED = {
+  purge: { reason: 'VolumePurging', waitingFor: 'its snapshots are being purged' },
+  revert: { reason: 'VolumeReverting', waitingFor: 'the volume is being reverted to a snapshot' },
+  expand: { reason: 'VolumeExpanding', waitingFor: 'the volume is being expanded' },
+  migrating: { reason: 'VolumeMigrating', waitingFor: 'the volume is being migrated to another engine' },
+  restoring: {
+    reason: 'VolumeRestoring',
+    waitingFor: 'the volume is being restored by an engine that can not rebuild meanwhile',
+  },
+  standby: {
+    reason: 'VolumeStandby',
+    waitingFor: 'the volume follows a backup for disaster recovery: it has to be activated first',
+  },
+} as const satisfies Record<LayerTask['kind'] | RebuildHold, Waiting>;
+
+/** Why no rebuild of a volume with this hold starts. */
+export function holdText(hold: RebuildHold): Waiting {
+  return BLOCKED[hold];
+}
 
 export function planAdmissions(view: RebuildQueueView): Admissions {
   const load = new RunningLoad(view);
   const admit: RebuildId[] = [];
-  const waiting: { rebuildId: RebuildId; waitingFor: string }[] = [];
+  const waiting: (Waiting & { rebuildId: RebuildId })[] = [];
   for (const rebuild of [...view.queued].sort(compareQueued)) {
-    const waitingFor = load.obstacleFor(rebuild);
-    if (waitingFor === undefined) {
+    const obstacle = load.obstacleFor(rebuild);
+    if (obstacle === undefined) {
       load.add(rebuild);
       admit.push(rebuild.id);
     } else {
-      waiting.push({ rebuildId: rebuild.id, waitingFor });
+      waiting.push({ rebuildId: rebuild.id, ...obstacle });
     }
   }
   const running = [...view.running, ...view.queued.filter(({ id }) => admit.includes(id))];
@@ -83,25 +116,29 @@ class RunningLoad {
     for (const nodeId of rebuild.sourceNodeIds) increment(this.bySource, nodeId);
   }
 
-  obstacleFor(rebuild: Rebuild): string | undefined {
+  obstacleFor(rebuild: Rebuild): Waiting | undefined {
     const { settings, blocked } = this.view;
-    if (rebuild.paused) return 'it is paused';
+    if (rebuild.paused) return { reason: 'Paused', waitingFor: 'it is paused' };
     const task = blocked.find(({ volumeId }) => volumeId === rebuild.volumeId);
-    if (task !== undefined) return WAITING_FOR_TASK[task.reason];
+    if (task !== undefined) return BLOCKED[task.reason];
     const clusterLimit = settings[CLUSTER_LIMIT];
     if (this.total >= clusterLimit) {
-      return `the cluster runs ${this.total} rebuilds (${CLUSTER_LIMIT} is ${clusterLimit})`;
+      const waitingFor = `the cluster runs ${this.total} rebuilds (${CLUSTER_LIMIT} is ${clusterLimit})`;
+      return { reason: 'ClusterLimit', waitingFor };
     }
     const targetLimit = settings[TARGET_LIMIT];
     const received = this.byTarget.get(rebuild.targetNodeId) ?? 0;
     if (received >= targetLimit) {
-      return `${this.nameOf(rebuild.targetNodeId)} receives ${received} rebuilds (${TARGET_LIMIT} is ${targetLimit})`;
+      const target = this.nameOf(rebuild.targetNodeId);
+      const waitingFor = `${target} receives ${received} rebuilds (${TARGET_LIMIT} is ${targetLimit})`;
+      return { reason: 'TargetNodeLimit', waitingFor };
     }
     const sourceLimit = settings[SOURCE_LIMIT];
     const busy = rebuild.sourceNodeIds.find((nodeId) => (this.bySource.get(nodeId) ?? 0) >= sourceLimit);
     if (busy === undefined) return undefined;
     const sent = this.bySource.get(busy) ?? 0;
-    return `${this.nameOf(busy)} sends ${sent} rebuilds (${SOURCE_LIMIT} is ${sourceLimit})`;
+    const waitingFor = `${this.nameOf(busy)} sends ${sent} rebuilds (${SOURCE_LIMIT} is ${sourceLimit})`;
+    return { reason: 'SourceNodeLimit', waitingFor };
   }
 
   private nameOf(nodeId: NodeId): string {

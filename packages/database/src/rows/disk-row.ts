@@ -1,5 +1,5 @@
 import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
-import type { StorageDisk } from '@holdfast/core/model/node.js';
+import type { DiskConditionType, StorageDisk } from '@holdfast/core/model/node.js';
 import { asJson, columnsOf, type Table } from '../sql/table.js';
 import { readConditions, type StoredCondition } from './json.js';
 
@@ -41,7 +41,7 @@ export type DiskRow = {
   storage_available_bytes: number;
   storage_scheduled_bytes: number;
   written_bytes: number;
-  conditions: StoredCondition<'Ready' | 'Schedulable'>[];
+  conditions: StoredCondition<DiskConditionType>[];
   version: number;
 };
 

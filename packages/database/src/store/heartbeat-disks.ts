@@ -1,6 +1,8 @@
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
-import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
+import { conditionOf } from '@holdfast/core/model/condition.js';
 import { compareIds, type DiskId } from '@holdfast/core/model/ids.js';
+import type { StorageDisk } from '@holdfast/core/model/node.js';
+import { conditionsAfter } from '@holdfast/core/policy/disk-conditions.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { asJson } from '../sql/table.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
@@ -48,11 +50,7 @@ function toUpdate(report: DiskReport, row: DiskRow | undefined, { now, nodeId }:
   const known = row === undefined ? undefined : readDisk(row);
   if (known !== undefined && known.nodeId !== nodeId) return undefined;
   const before = known?.conditions ?? [];
-  const status = report.ready ? 'True' : 'False';
-  const ready = { type: 'Ready' as const, status, reason: report.reason, message: report.message } as const;
-  const previous = conditionOf(before, 'Ready');
-  const sameCondition =
-    previous?.status === status && previous.reason === report.reason && previous.message === report.message;
+  const conditions = conditionsAfter(report, before, now);
   const sameFacts =
     known !== undefined &&
     known.name === report.name &&
@@ -60,9 +58,10 @@ function toUpdate(report: DiskReport, row: DiskRow | undefined, { now, nodeId }:
     known.type === report.type &&
     known.fileSystem === report.fileSystem &&
     known.storageMaximumBytes === report.maximumBytes;
-  if (sameFacts && sameCondition && known.storageAvailableBytes === report.availableBytes) return undefined;
+  if (sameFacts && conditions === before && known.storageAvailableBytes === report.availableBytes)
+    return undefined;
   return {
-    wakes: !sameFacts || previous?.status !== status,
+    wakes: !sameFacts || readiness(before) !== readiness(conditions),
     row: {
       id: report.diskId,
       name: report.name,
@@ -71,9 +70,13 @@ function toUpdate(report: DiskReport, row: DiskRow | undefined, { now, nodeId }:
       file_system: report.fileSystem,
       maximum: report.maximumBytes,
       available: report.availableBytes,
-      conditions: sameCondition ? before : withCondition(before, ready, now),
+      conditions,
     },
   };
+}
+
+function readiness(conditions: StorageDisk['conditions']): string | undefined {
+  return conditionOf(conditions, 'Ready')?.status;
 }
 
 /** Stores what each copy has written, and the sums per disk that the placement reads. */

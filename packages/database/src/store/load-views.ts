@@ -155,7 +155,8 @@ export async function loadRebuildQueueView(
 async function loadBlockedVolumes(sql: Sql, clusterId: ClusterId): Promise<RebuildQueueView['blocked']> {
   type Row = { id: VolumeId; kind: RebuildQueueView['blocked'][number]['reason'] };
   const { rows } = await sql.query<Row>(
-    `SELECT id, layer_task->>'kind' AS kind FROM volume WHERE cluster_id = $1 AND layer_task IS NOT NULL ORDER BY id`,
+    `SELECT id, coalesce(rebuild_hold, layer_task->>'kind') AS kind FROM volume
+     WHERE cluster_id = $1 AND (layer_task IS NOT NULL OR rebuild_hold IS NOT NULL) ORDER BY id`,
     [clusterId],
   );
   return rows.map(({ id, kind }) => ({ volumeId: id, reason: kind }));

@@ -1,5 +1,5 @@
 import type { DiskReport, EngineReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
-import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
+import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import {
   asId,
@@ -12,6 +12,7 @@ import {
 import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { rebuildPercent } from '@holdfast/core/model/rebuild.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { conditionsAfter } from '@holdfast/core/policy/disk-conditions.js';
 import { writtenOn } from './apply-change.js';
 import { storeOrphans } from './orphans.js';
 import type { NodeRow, Transaction } from './tables.js';
@@ -168,10 +169,9 @@ function storeDisk(transaction: Transaction, { clusterId, nodeId, now }: Report,
   const { disks } = transaction.tables;
   const id = asId<DiskId>(report.diskId);
   const known = disks.get(id);
-  if (known !== undefined && (known.nodeId !== nodeId || saysTheSame(known, report))) return;
+  if (known !== undefined && (known.nodeId !== nodeId || saysTheSame(known, report, now))) return;
   const status = report.ready ? 'True' : 'False';
-  const ready = { type: 'Ready' as const, status, reason: report.reason, message: report.message } as const;
-  const conditions = withCondition(known?.conditions ?? [], ready, now);
+  const conditions = conditionsAfter(report, known?.conditions ?? [], now);
   const facts = {
     name: report.name,
     path: report.path,
@@ -203,8 +203,7 @@ function storeDisk(transaction: Transaction, { clusterId, nodeId, now }: Report,
   if (isCounted) transaction.touchCluster(clusterId);
 }
 
-function saysTheSame(known: StorageDisk, report: DiskReport): boolean {
-  const ready = conditionOf(known.conditions, 'Ready');
+function saysTheSame(known: StorageDisk, report: DiskReport, now: Date): boolean {
   return (
     known.name === report.name &&
     known.path === report.path &&
@@ -212,9 +211,7 @@ function saysTheSame(known: StorageDisk, report: DiskReport): boolean {
     known.fileSystem === report.fileSystem &&
     known.storageMaximumBytes === report.maximumBytes &&
     known.storageAvailableBytes === report.availableBytes &&
-    ready?.status === (report.ready ? 'True' : 'False') &&
-    ready.reason === report.reason &&
-    ready.message === report.message
+    conditionsAfter(report, known.conditions, now) === known.conditions
   );
 }
 

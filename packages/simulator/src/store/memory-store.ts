@@ -148,9 +148,12 @@ export class MemoryStore implements Store {
       queued: rebuilds.filter(({ state }) => state === 'queued'),
       running: rebuilds.filter(({ state }) => state === 'running'),
       ending: rebuilds.filter((rebuild) => this.mayStillRun(rebuild)),
-      blocked: [...this.tables.volumes.values()].flatMap(({ id, clusterId: owner, layerTask }) =>
-        layerTask === undefined || owner !== clusterId ? [] : [{ volumeId: id, reason: layerTask.kind }],
-      ),
+      blocked: [...this.tables.volumes.values()].flatMap((volume) => {
+        const reason = volume.rebuildHold ?? volume.layerTask?.kind;
+        return reason === undefined || volume.clusterId !== clusterId
+          ? []
+          : [{ volumeId: volume.id, reason }];
+      }),
       version: this.clusterRow(clusterId).rebuildQueueVersion,
     };
   }

@@ -46,13 +46,20 @@ const DISK_COLUMNS: Column<Disk>[] = [
   },
 ];
 
+function wordOf({ type, reason }: Disk['conditions'][number]): string {
+  if (type === 'DirectIo') return 'No direct I/O';
+  return reason === '' ? `Not ${type.toLowerCase()}` : reason;
+}
+
 function DiskBadge({ disk }: { disk: Disk }) {
-  const wrong = disk.conditions.find((condition) => condition.status === 'False');
+  const refused = disk.conditions.filter(({ status }) => status === 'False');
+  // It works without direct I/O, at a cost: shown only when nothing worse is.
+  const wrong = refused.find(({ type }) => type !== 'DirectIo') ?? refused[0];
   if (wrong !== undefined) {
     return (
       <span title={wrong.message}>
         <Badge tone={wrong.type === 'Ready' ? 'bad' : 'warn'} quiet>
-          {wrong.reason === '' ? `Not ${wrong.type.toLowerCase()}` : wrong.reason}
+          {wordOf(wrong)}
         </Badge>
       </span>
     );
