@@ -24,8 +24,9 @@ export async function storeOrphans(context: HeartbeatContext): Promise<void> {
   if (reports.length === 0 && known.length === 0) return;
 
   const strays = await straysAmong(context, reports);
-  const isReported = new Set(reports.map(({ replicaId, diskId }) => `${diskId} ${replicaId}`));
-  const gone = known.filter((row) => readyDisks.has(row.disk_id) && !isReported.has(keyOf(row)));
+  // Gone from the disk; or a replica of its id was made while it was being stored here.
+  const isStray = new Set(strays.map(({ replicaId, diskId }) => `${diskId} ${replicaId}`));
+  const gone = known.filter((row) => readyDisks.has(row.disk_id) && !isStray.has(keyOf(row)));
   if (gone.length > 0) await sql.query('DELETE FROM orphan WHERE id = ANY($1)', [gone.map(({ id }) => id)]);
 
   const before = new Map(known.map((row) => [keyOf(row), row]));

@@ -1,5 +1,5 @@
 /** A removal and a replica that would get the orphan's id, at once on a real Postgres: one of them is refused. */
-import { asId, type DiskId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import { asId, type ClusterId, type DiskId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Orphan } from '@holdfast/core/model/orphan.js';
 import { aDiskReport, aHeartbeat, aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { outcome } from '@holdfast/testkit/store-fixture.js';
@@ -18,6 +18,7 @@ let database: TestDatabase;
 let rival: pg.Client;
 let pool: Pool;
 let store: PostgresStore;
+let cluster: ClusterId;
 let orphan: Orphan;
 
 beforeAll(async () => {
@@ -38,9 +39,8 @@ afterAll(async () => {
 beforeEach(async () => {
   await rival.query('TRUNCATE organization, app_user, outbox CASCADE');
   const { organizationId, projectId, clusterId } = await seedTestDatabase(database);
-  const copy = { replicaId: COPY, volumeId: testId(9), diskId: DISK, writtenBytes: 1, record: null };
-  const heartbeat = aHeartbeat('node-1', { disks: [aDiskReport(DISK)], replicas: [copy] });
-  await store.recordHeartbeat(clusterId, heartbeat, NOON);
+  cluster = clusterId;
+  await beat();
   const ready = JSON.stringify([
     { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: NOON },
   ]);
@@ -50,10 +50,20 @@ beforeEach(async () => {
     { kind: 'volume.create', volume },
     { kind: 'replica.create', replica: aReplica({ id: SPARE, volumeId: volume.id }), booking: undefined },
   ]);
-  const found = (await store.loadOrphans(clusterId, 1)).orphans[0];
-  if (found === undefined) throw new Error('there is no orphan');
-  orphan = found.orphan;
+  orphan = await onlyOrphan();
 });
+
+function beat() {
+  const copy = { replicaId: COPY, volumeId: testId(9), diskId: DISK, writtenBytes: 1, record: null };
+  const heartbeat = aHeartbeat('node-1', { disks: [aDiskReport(DISK)], replicas: [copy] });
+  return store.recordHeartbeat(cluster, heartbeat, NOON);
+}
+
+async function onlyOrphan(): Promise<Orphan> {
+  const [found] = (await store.loadOrphans(cluster, 1)).orphans;
+  if (found === undefined) throw new Error('there is no orphan');
+  return found.orphan;
+}
 
 function claim(): Promise<string> {
   const removal = { by: 'person' as const, requestedAt: NOON, claimedAt: NOON, trouble: undefined };
@@ -97,4 +107,16 @@ test('when that is given up the claim goes through, and from then on no replica 
   await rival.query('ROLLBACK');
   expect(await claimed).toBe('done');
   await expect(insertReplica()).rejects.toMatchObject({ code: '40001' });
+});
+
+test('a replica that is being made while a report of its copy is stored: it can not be claimed, and is listed no more', async () => {
+  await rival.query('DELETE FROM orphan');
+  await rival.query('BEGIN');
+  await insertReplica();
+  await beat();
+  await rival.query('COMMIT');
+  orphan = await onlyOrphan();
+  expect(await claim()).toBe('store.conflict');
+  await beat();
+  expect(await store.loadOrphan(orphan.id)).toBeUndefined();
 });

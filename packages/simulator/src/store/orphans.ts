@@ -36,7 +36,8 @@ export function storeOrphans(
   const known = [...tables.orphans.values()].filter((orphan) => orphan.nodeId === nodeId);
   for (const orphan of known) {
     const isReported = reports.some((report) => isThatOf(orphan, report));
-    if (isUsable(orphan.diskId) && !isReported) transaction.remove(tables.orphans, orphan.id);
+    if (isUsable(orphan.diskId) && (!isReported || tables.replicas.has(orphan.replicaId)))
+      transaction.remove(tables.orphans, orphan.id);
   }
   let room = ORPHANS_OF_NODE_MAX - known.length;
   for (const report of reports) {
