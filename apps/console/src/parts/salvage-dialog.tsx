@@ -27,7 +27,7 @@ const VERDICT = {
 } satisfies Record<Copy['verdict'], { tone: Tone; word: string }>;
 
 const COLUMNS: Column<Copy>[] = [
-  { header: 'Node', cell: ({ nodeName }) => nodeName },
+  { header: 'Node', className: 'whitespace-nowrap', cell: ({ nodeName }) => nodeName },
   {
     header: 'Copy',
     cell: ({ verdict, isUnequal }) => (
@@ -42,7 +42,8 @@ const COLUMNS: Column<Copy>[] = [
   },
   { header: 'Written', align: 'right', cell: ({ writtenBytes }) => formatBytes(writtenBytes) },
   {
-    header: 'Node heard',
+    header: 'Heard',
+    className: 'whitespace-nowrap',
     cell: ({ lastHeardAt }) => (lastHeardAt === null ? '–' : <Moment at={lastHeardAt} />),
   },
 ];

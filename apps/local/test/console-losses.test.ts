@@ -1,0 +1,119 @@
+/** What the console shows and asks when copies are gone, and when one is left over: in a real browser on a real stack. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { accessibilityProblems, findBrowser, openBrowser } from '@holdfast/testkit/browser.js';
+import { LocalStack } from '@holdfast/testkit/local-stack.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 240_000;
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+/** Where to leave pictures for a person; none are taken when it is not set. */
+const pictures = process.env.HOLDFAST_SCREENSHOTS;
+
+type Browser = Awaited<ReturnType<typeof openBrowser>>;
+type Page = Awaited<ReturnType<Browser['newPage']>>;
+
+let stack: LocalStack;
+let browser: Browser;
+let page: Page;
+const wrong: string[] = [];
+
+async function expectAccessible(name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.locator(`html[data-theme="${colorScheme}"]`).waitFor();
+    const problems = await accessibilityProblems(page);
+    expect({ page: `${name}, ${colorScheme}`, problems }).toEqual({
+      page: `${name}, ${colorScheme}`,
+      problems: [],
+    });
+    if (pictures === undefined) continue;
+    fs.mkdirSync(pictures, { recursive: true });
+    await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}.png`), fullPage: true });
+  }
+}
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  stack = await LocalStack.start({ console: true });
+  await stack.cliJson('volume', 'create', 'web-data', '--size', '64Mi', '--replicas', '3');
+  await stack.cliJson('volume', 'attach', 'web-data', '--node', 'node-1');
+  browser = await openBrowser(executable);
+  const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
+  page = await context.newPage();
+  page.on('pageerror', (error) => wrong.push(error.message));
+  await page.goto(stack.local.consoleUrl);
+  await page.getByLabel('Email').fill(stack.local.email);
+  await page.getByLabel('Password').fill(stack.local.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+}, STORY_TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await stack?.destroy();
+}, STORY_TIMEOUT_MS);
+
+inBrowser('the console', () => {
+  test(
+    'shows with which copies a volume can go on when the others are gone, and goes on with them',
+    async () => {
+      stack.killAgent('node-1');
+      stack.killAgent('node-2');
+      await page.getByRole('link', { name: 'Volumes' }).first().click();
+      await page.getByRole('link', { name: 'web-data' }).click();
+      await page.getByRole('button', { name: 'Force detach' }).click({ timeout: 30_000 });
+      await page.getByRole('dialog').getByRole('button', { name: 'Force detach' }).click();
+      await page.getByText('Detached', { exact: true }).first().waitFor({ timeout: 30_000 });
+      await stack.cli('volume', 'attach', 'web-data', '--node', 'node-3');
+      await page.getByText('Faulted', { exact: true }).first().waitFor({ timeout: 60_000 });
+      await page.getByRole('button', { name: 'Salvage' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('row', { name: /node-3 Usable/ }).waitFor();
+      expect(await dialog.getByRole('row', { name: /No answer/ }).count()).toBe(2);
+      await dialog.getByText(/^What is at stake: writes that 2 other members acknowledged/).waitFor();
+      await expectAccessible('salvage-dialog');
+      await dialog.getByLabel('Use the copy on node-3').uncheck();
+      await dialog.getByText('Choose a copy').waitFor({ state: 'attached' });
+      await dialog.getByLabel('Use the copy on node-3').check();
+      await dialog.getByRole('button', { name: 'Go on with this copy' }).click();
+      await page
+        .getByText(/^nbd:\/\/127\.0\.0\.1/)
+        .first()
+        .waitFor({ timeout: 30_000 });
+      await page
+        .getByText(/goes on with 1 copy of 3, as was asked for/)
+        .first()
+        .waitFor();
+      await expectAccessible('volume-salvaged');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'shows a copy that was left over, and removes it when asked twice',
+    async () => {
+      await stack.cliJson('volume', 'detach', 'web-data');
+      await page.getByRole('link', { name: 'Nodes and disks' }).first().click();
+      const panel = page.getByRole('region', { name: 'Orphans', exact: true });
+      await panel.getByText('No orphans').waitFor();
+      await stack.cliJson('volume', 'delete', 'web-data').catch(() => undefined);
+      await stack.cli('local', 'start-agent', 'node-2');
+      await panel.getByRole('row', { name: /node-2 .* One that is gone/ }).waitFor({ timeout: 60_000 });
+      await expectAccessible('orphans');
+      await panel.getByRole('button', { name: 'Remove' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText(/are removed for good\. Its volume is gone\./).waitFor();
+      await expectAccessible('orphan-dialog');
+      await dialog.getByRole('button', { name: 'Remove copy' }).click();
+      await panel.getByText('No orphans').waitFor({ timeout: 30_000 });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test('no page threw an error in all this', () => {
+    expect(wrong).toEqual([]);
+  });
+});
