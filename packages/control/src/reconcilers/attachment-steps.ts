@@ -17,7 +17,7 @@ import {
   nodeName,
   volumeEvent,
 } from '@holdfast/core/lifecycle/volume-facts.js';
-import type { EngineReport, OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
+import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
@@ -28,7 +28,8 @@ import { COPIES_MISSING } from '@holdfast/core/policy/decide-salvage.js';
 import type { Change, ReplicaPatch, VolumePatch, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { salvage } from './salvage-step.js';
-import { addressOf, nodeOf, replicaOf } from './step-lookup.js';
+import { addressOf, replicaOf } from './step-lookup.js';
+import { openCopies, recordsOf, sameCopies } from './survey-copies.js';
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 
@@ -133,59 +134,6 @@ async function startOnCurrentCopies(
 }
 
 /**
- * Fences every copy that can be reached, also failed ones: none may take a write of an older engine any more. Answers
- * with what those said of themselves.
- *
- * @throws StorageFault `engine.stale_epoch` when a copy knows a newer attachment than the view
- */
-async function openCopies(ports: ReconcilerPorts, view: VolumeView): Promise<SurveyedCopy[]> {
-  const reachable = view.replicas.filter(
-    (replica) => replica.provisioned && isOnReadyNode(replica, view.fleet),
-  );
-  const replies = await Promise.all(reachable.map((replica) => openCopy(ports, view, replica)));
-  return reachable.flatMap(({ id: replicaId }, index): SurveyedCopy[] => {
-    const reply = replies[index];
-    if (reply === undefined) return [];
-    const { record, clean: isClean, writtenBytes } = reply;
-    return [{ replicaId, record: record === null ? undefined : storedRecord(record), isClean, writtenBytes }];
-  });
-}
-
-function storedRecord({
-  epoch,
-  dataGeneration,
-  members,
-}: NonNullable<OpenReplicaReply['record']>): CopyRecord {
-  return copyRecord(
-    epoch,
-    dataGeneration,
-    members.map((id) => asId<ReplicaId>(id)),
-  );
-}
-
-function recordsOf(copies: readonly SurveyedCopy[]): Map<ReplicaId, CopyRecord> {
-  return new Map(
-    copies.flatMap(({ replicaId, record }): [ReplicaId, CopyRecord][] =>
-      record === undefined ? [] : [[replicaId, record]],
-    ),
-  );
-}
-
-async function openCopy(
-  ports: ReconcilerPorts,
-  view: VolumeView,
-  replica: Replica,
-): Promise<OpenReplicaReply | undefined> {
-  try {
-    const agent = await agentOf(ports, nodeOf(view, replica).id);
-    return await ports.agents.openReplica(agent, replica.id, view.volume.epoch);
-  } catch (error) {
-    if (!isFault(error) || error.code === 'engine.stale_epoch') throw error;
-    return undefined;
-  }
-}
-
-/**
  * Shows why it waits, and with what a person could go on. What they have asked for is done when it still holds for the
  * copies as they are now.
  */
@@ -223,20 +171,6 @@ async function recordAttention(
     volume.robustness === (patch.robustness ?? volume.robustness);
   if (isKnown) return;
   await commitVolume(ports, view, [{ kind: 'volume.patch', volumeId: volume.id, patch }, ...events]);
-}
-
-/** When they were asked does not count: they are asked every few seconds. */
-function sameCopies(a: readonly SurveyedCopy[] | undefined, b: readonly SurveyedCopy[] | undefined): boolean {
-  return textOf(a) === textOf(b);
-}
-
-function textOf(copies: readonly SurveyedCopy[] | undefined): string {
-  return (copies ?? [])
-    .map(({ replicaId, record, isClean, writtenBytes }) => {
-      const known = record === undefined ? '-' : `${record.epoch}.${record.dataGeneration} ${record.members}`;
-      return `${replicaId} ${known} ${isClean} ${writtenBytes}`;
-    })
-    .join('\n');
 }
 
 /** Copies the engine started on are current whatever was thought of them; full copies it left out are not. */
