@@ -63,7 +63,8 @@ inBrowser('the console', () => {
       stack.killAgent('node-1');
       stack.killAgent('node-2');
       await page.getByRole('link', { name: 'Volumes' }).first().click();
-      await page.getByRole('link', { name: 'web-data' }).click();
+      await page.getByRole('heading', { name: 'Volumes', exact: true }).waitFor();
+      await page.getByRole('link', { name: 'web-data', exact: true }).click();
       await page.getByRole('button', { name: 'Force detach' }).click({ timeout: 30_000 });
       await page.getByRole('dialog').getByRole('button', { name: 'Force detach' }).click();
       await page.getByText('Detached', { exact: true }).first().waitFor({ timeout: 30_000 });

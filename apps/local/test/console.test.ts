@@ -81,6 +81,7 @@ inBrowser('the console', () => {
     'creates a volume, refusing what is wrong beside the field',
     async () => {
       await page.getByRole('link', { name: 'Volumes' }).first().click();
+      await page.getByRole('heading', { name: 'Volumes', exact: true }).waitFor();
       await page.getByRole('button', { name: 'Create volume' }).first().click();
       await page.getByLabel('Name').fill('Bad Name!');
       await page.getByRole('dialog').getByRole('button', { name: 'Create volume' }).click();
@@ -204,7 +205,8 @@ inBrowser('the console', () => {
     'takes snapshots, goes back to one, deletes one and grows, and draws what stands on what',
     async () => {
       await page.getByRole('link', { name: 'Volumes' }).first().click();
-      await page.getByRole('link', { name: 'web-data' }).click();
+      await page.getByRole('heading', { name: 'Volumes', exact: true }).waitFor();
+      await page.getByRole('link', { name: 'web-data', exact: true }).click();
       const panel = page.getByRole('region', { name: 'Snapshots', exact: true });
       for (const name of ['monday', 'tuesday']) {
         await panel.getByRole('button', { name: 'Take snapshot' }).click();
@@ -279,7 +281,7 @@ inBrowser('the console', () => {
       await page.getByLabel('Type web-copy to confirm').fill('web-copy');
       await page.getByRole('button', { name: 'Delete volume' }).click();
       await page.getByRole('link', { name: 'web-copy' }).waitFor({ state: 'detached', timeout: 30_000 });
-      await page.getByRole('link', { name: 'web-data' }).click();
+      await page.getByRole('link', { name: 'web-data', exact: true }).click();
       await page.getByRole('heading', { name: 'web-data' }).waitFor();
     },
     STORY_TIMEOUT_MS,
@@ -299,7 +301,8 @@ inBrowser('the console', () => {
       await panel.getByRole('button', { name: 'Set limit' }).click();
       await panel.getByText('No limit is set.').waitFor();
       await page.getByRole('link', { name: 'Volumes' }).first().click();
-      await page.getByRole('link', { name: 'web-data' }).click();
+      await page.getByRole('heading', { name: 'Volumes', exact: true }).waitFor();
+      await page.getByRole('link', { name: 'web-data', exact: true }).click();
       await page.getByRole('heading', { name: 'web-data' }).waitFor();
     },
     STORY_TIMEOUT_MS,
@@ -319,7 +322,8 @@ inBrowser('the console', () => {
     'detaches, verifies and deletes, asking for the name',
     async () => {
       await page.getByRole('link', { name: 'Volumes' }).first().click();
-      await page.getByRole('link', { name: 'web-data' }).click();
+      await page.getByRole('heading', { name: 'Volumes', exact: true }).waitFor();
+      await page.getByRole('link', { name: 'web-data', exact: true }).click();
       await page.getByRole('button', { name: 'Detach' }).click();
       await page.getByText('Detached').first().waitFor({ timeout: 30_000 });
       await page.getByRole('button', { name: 'Verify' }).click();
