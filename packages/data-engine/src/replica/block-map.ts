@@ -86,9 +86,14 @@ export class BlockMap {
     }
   }
 
-  /** Copies of the pages changed since the last call. */
+  /** Copies of the pages changed since the last call, in one piece of memory that goes back to the system as one. */
   takeDirty(): { index: number; bytes: Uint8Array }[] {
-    const taken = [...this.dirty].map((index) => ({ index, bytes: Uint8Array.from(this.page(index)) }));
+    const copies = new Uint8Array(this.dirty.size * PAGE_BYTES);
+    const taken = [...this.dirty].map((index, place) => {
+      const bytes = copies.subarray(place * PAGE_BYTES, (place + 1) * PAGE_BYTES);
+      bytes.set(this.page(index));
+      return { index, bytes };
+    });
     this.dirty.clear();
     return taken;
   }
