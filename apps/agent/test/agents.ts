@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
-import net, { type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import type { Heartbeat, ReplicaAddress, StartEngineReply } from '@holdfast/core/model/agent-protocol.js';
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
+import { freePort } from '@holdfast/testkit/free-port.js';
 import { FakeApi } from './fake-api.js';
 
 export const AGENT_MAIN = path.resolve(import.meta.dirname, '../dist/main.js');
@@ -123,7 +123,7 @@ export class AgentCluster {
 
   async add(name: string): Promise<AgentProcess> {
     const home = path.join(this.folder, name);
-    const [controlPort, nbdPort] = await freePorts();
+    const [controlPort, nbdPort] = [await freePort(), await freePort()];
     const agent = new AgentProcess(
       name,
       {
@@ -223,16 +223,4 @@ export async function attach(
 export async function connectTo({ endpoint }: StartEngineReply): Promise<NbdClient> {
   const { host, port, exportName } = endpoint;
   return NbdClient.connect({ host, port, exportName }, 5000);
-}
-
-async function freePorts(): Promise<[number, number]> {
-  const servers = [net.createServer(), net.createServer()];
-  const ports: number[] = [];
-  for (const server of servers) {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    // The cast: a TCP server that listens has such an address.
-    ports.push((server.address() as AddressInfo).port);
-  }
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return [ports[0] ?? 0, ports[1] ?? 0];
 }

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
+import { freePort } from '@holdfast/testkit/free-port.js';
 import {
   seedTestDatabase,
   startTestDatabase,
@@ -45,14 +45,6 @@ afterAll(async () => {
   }
   await database?.stop();
 });
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 /** Asks until the process answers at all, then returns the status. */
 async function status(route: string): Promise<number> {

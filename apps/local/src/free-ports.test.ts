@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { freePort } from '@holdfast/testkit/redis-server.js';
+import { freePort } from '@holdfast/testkit/free-port.js';
 import { afterEach, expect, test } from '@jest/globals';
 import { requireFreePorts } from './free-ports.js';
 

@@ -8,6 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
+import { freePort } from '@holdfast/testkit/free-port.js';
 import { hasPrograms, outputOf, runTool } from '@holdfast/testkit/nbd-tools.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Engine } from '../src/engine/engine.js';
@@ -52,15 +53,6 @@ async function nbdkit(target: readonly string[], filters: readonly string[]): Pr
     (listens) => listens,
   );
   return port;
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 function reaches(port: number): Promise<boolean> {

@@ -4,6 +4,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './free-port.js';
 
 export type RedisServer = { url: string; stop(): Promise<void> };
 
@@ -44,20 +45,6 @@ export async function startRedis(): Promise<RedisServer> {
       fs.rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => {
-        if (address !== null && typeof address === 'object') resolve(address.port);
-        else reject(new Error('the port has no number'));
-      });
-    });
-  });
 }
 
 function accepts(port: number): Promise<boolean> {

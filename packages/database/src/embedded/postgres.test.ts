@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { freePort } from '@holdfast/testkit/free-port.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { type EmbeddedPostgres, removeEmbeddedPostgres, startEmbeddedPostgres } from './postgres.js';
@@ -62,7 +63,7 @@ describe('startEmbeddedPostgres', () => {
     expect(adopted.pid).toBe(first.pid);
     expect(adopted.url).toBe(first.url);
 
-    const moved = await start(directory, first.port + 1);
+    const moved = await start(directory, await freePort());
     expect(moved.pid).not.toBe(first.pid);
     expect(await query(moved.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
