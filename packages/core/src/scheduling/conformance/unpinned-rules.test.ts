@@ -223,6 +223,10 @@ describe('nodes (section 3)', () => {
   test('a time that can not be read matters once there are nodes to choose from, and not before', () => {
     const volume = { robustness: 'degraded', lastDegradedAt: 'yesterday' };
     expect(placed({ nodes: [aNode('a')], volume })).toBe('unschedulable (longhorn client operation failed)');
+    const dayAlone = { ...volume, lastDegradedAt: '2015-01-01' };
+    expect(placed({ nodes: [aNode('a')], volume: dayAlone })).toBe(
+      'unschedulable (longhorn client operation failed)',
+    );
     expect(placed({ nodes: [aNode('a', { ready: false })], volume })).toBe(
       'unschedulable (nodes are unavailable)',
     );
@@ -542,7 +546,9 @@ describe('reuse of a failed replica (section 8)', () => {
     expect(wait({ lastDegradedAt: '2015-01-01T23:50:01Z' })).toBe('reuse on-a, wait 2 s');
     expect(wait({ lastDegradedAt: '2015-01-01T23:50:00Z' })).toBe('reuse on-a, wait 0 s');
     expect(wait({ robustness: 'healthy' })).toBe('reuse on-a, wait 0 s');
-    expect(wait({ lastDegradedAt: 'yesterday' })).toBe('reuse on-a, wait 0 s');
+    // Anti-affinity can't be asked without the time, so nothing is reused either.
+    expect(wait({ lastDegradedAt: 'yesterday' })).toBe('reuse none, wait 0 s');
+    expect(wait({ lastDegradedAt: '2015-01-01T23:50:00.500Z' })).toBe('reuse on-a, wait 1 s');
     expect(wait({}, { affinity: 'a' })).toBe('reuse on-a, wait 0 s');
     expect(wait({}, { affinity: 'b' })).toBe('reuse none, wait 0 s');
   });
