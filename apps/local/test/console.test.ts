@@ -264,6 +264,35 @@ inBrowser('the console', () => {
   );
 
   test(
+    'shows which settings are in effect, changes one for the volume, and has it follow the cluster again',
+    async () => {
+      const panel = page.getByRole('region', { name: 'Settings of this volume' });
+      const row = panel.getByRole('listitem').filter({ hasText: 'Snapshots at most' });
+      await row.getByText("The cluster's default").waitFor();
+      await row.getByRole('button', { name: 'Change: Snapshots at most' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('From 2 to 250. The cluster says 239.').waitFor();
+      await dialog.getByLabel('Value').fill('20');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await row.getByText('the cluster says 239').waitFor();
+      await panel.getByRole('button', { name: 'Change: Rebuild when not in use' }).click();
+      await dialog.getByLabel('Value').selectOption({ label: 'Yes' });
+      await expectAccessible('volume-setting-dialog');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await panel
+        .getByRole('listitem')
+        .filter({ hasText: 'Rebuild when not in use' })
+        .getByText('Set here')
+        .waitFor();
+      await expectAccessible('volume-settings');
+      await row.getByRole('button', { name: 'Change: Snapshots at most' }).click();
+      await dialog.getByRole('button', { name: 'Follow the cluster' }).click();
+      await row.getByText("The cluster's default").waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'clones a snapshot into a volume that is filled, and refuses a name that is taken',
     async () => {
       const panel = page.getByRole('region', { name: 'Snapshots', exact: true });

@@ -10,6 +10,7 @@ import { conditionOf, withCondition } from '../model/condition.js';
 import { isHealthy } from '../model/replica.js';
 import { isRepairing, type Volume } from '../model/volume.js';
 import { isNodeReady } from '../policy/node-conditions.js';
+import { effectiveValue } from '../policy/volume-settings.js';
 import { holdText } from '../rebuild/plan-admissions.js';
 import type { Change, VolumePatch } from './changes.js';
 import { canReplenish } from './plan-replenishment.js';
@@ -103,8 +104,7 @@ function isHolderLost({ volume, fleet }: VolumeView): boolean {
 }
 
 function isEnabled({ volume, fleet }: VolumeView): boolean {
-  const { offlineRebuilding: own } = volume.spec;
-  return own === 'ignored' ? fleet.settings['offline-replica-rebuilding'] : own === 'enabled';
+  return effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
 }
 
 function isResting({ conditions }: Volume, now: Date): boolean {

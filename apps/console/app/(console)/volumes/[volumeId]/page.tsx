@@ -19,6 +19,7 @@ import { useNames } from '../../../../src/parts/use-names';
 import { VerificationPanel } from '../../../../src/parts/verification-panel';
 import { VolumeActions } from '../../../../src/parts/volume-actions';
 import { RobustnessBadge, StateBadge } from '../../../../src/parts/volume-badges';
+import { VolumeSettingsPanel } from '../../../../src/parts/volume-settings-panel';
 import { paths } from '../../../../src/paths';
 
 const REBUILDS_SHOWN = 5;
@@ -76,6 +77,7 @@ function VolumeDetail({ volume }: { volume: Volume }) {
           <RecurringPanel volume={volume} />
           <VolumeRebuilds volume={volume} />
           <VerificationPanel volume={volume} />
+          <VolumeSettingsPanel volume={volume} />
         </div>
       </div>
     </>
