@@ -7,6 +7,7 @@
  */
 import { shareOf } from './balance-score.js';
 import { ExactSum } from './exact-sum.js';
+import { ReusedObjects } from './reused-objects.js';
 
 /** Options of one capacity, known only by their number, their sum and their extremes. */
 export type CapacityGroup = {
@@ -17,7 +18,7 @@ export type CapacityGroup = {
   readonly smallestBytes: number;
 };
 
-type CapacityPart = { readonly totalBytes: number; readonly sum: ExactSum };
+type CapacityPart = { totalBytes: number; readonly sum: ExactSum };
 
 export class CapacitySummary {
   private count = 0;
@@ -25,9 +26,22 @@ export class CapacitySummary {
   private readonly shares = new Extremes();
   /** Made when a capacity comes out of order. */
   private byTotal: Map<number, CapacityPart> | undefined;
-  private readonly parts: CapacityPart[] = [];
+  private readonly parts = new ReusedObjects<CapacityPart>(() => ({ totalBytes: 0, sum: new ExactSum() }));
   private last: CapacityPart | undefined;
-  private sums: { usable: number; shares: number } | undefined;
+  private usableSum = 0;
+  private shareSum = 0;
+  private isAddedUp = false;
+
+  /** Forgets the options and keeps the memory: the index asks anew for every decision. */
+  clear(): void {
+    this.count = 0;
+    this.parts.clear();
+    this.byTotal = undefined;
+    this.last = undefined;
+    this.isAddedUp = false;
+    this.usable.clear();
+    this.shares.clear();
+  }
 
   add(usableBytes: number, totalBytes: number): void {
     this.count += 1;
@@ -65,13 +79,12 @@ export class CapacitySummary {
 
   /** The hybrid score of all options once `sizeBytes` has been placed on the one with these figures. */
   scoreAfterPlacing(usableBytes: number, totalBytes: number, sizeBytes: number, alpha: number): number {
-    this.sums ??= this.addUp();
-    const { usable, shares } = this.sums;
+    if (!this.isAddedUp) this.addUp();
     const leftBytes = usableBytes - sizeBytes;
     const share = shareOf(usableBytes, totalBytes);
     const leftShare = shareOf(leftBytes, totalBytes);
-    const absolute = this.usable.rangeAfter(usableBytes, leftBytes) / this.mean(usable - sizeBytes);
-    const ratio = this.shares.rangeAfter(share, leftShare) / this.mean(shares - share + leftShare);
+    const absolute = this.usable.rangeAfter(usableBytes, leftBytes) / this.mean(this.usableSum - sizeBytes);
+    const ratio = this.shares.rangeAfter(share, leftShare) / this.mean(this.shareSum - share + leftShare);
     return alpha * absolute + (1 - alpha) * ratio;
   }
 
@@ -85,26 +98,32 @@ export class CapacitySummary {
     const { last } = this;
     if (last?.totalBytes === totalBytes) return last.sum;
     const isNext = this.byTotal === undefined && (last === undefined || totalBytes > last.totalBytes);
-    if (!isNext) this.byTotal ??= new Map(this.parts.map((part) => [part.totalBytes, part]));
-    let part = this.byTotal?.get(totalBytes);
-    if (part === undefined) {
-      part = { totalBytes, sum: new ExactSum() };
-      this.byTotal?.set(totalBytes, part);
-      this.parts.push(part);
-    }
+    if (!isNext) this.byTotal ??= new Map(this.parts.toArray().map((part) => [part.totalBytes, part]));
+    const part = this.byTotal?.get(totalBytes) ?? this.nextPart(totalBytes);
+    this.byTotal?.set(totalBytes, part);
     this.last = part;
     return part.sum;
   }
 
-  private addUp(): { usable: number; shares: number } {
+  private nextPart(totalBytes: number): CapacityPart {
+    const part = this.parts.take();
+    part.totalBytes = totalBytes;
+    part.sum.clear();
+    return part;
+  }
+
+  private addUp(): void {
     const usable = new ExactSum();
     let shares = 0;
-    if (this.byTotal !== undefined) this.parts.sort((a, b) => a.totalBytes - b.totalBytes);
-    for (const { totalBytes, sum } of this.parts) {
+    const parts = this.parts.toArray();
+    if (this.byTotal !== undefined) parts.sort((a, b) => a.totalBytes - b.totalBytes);
+    for (const { totalBytes, sum } of parts) {
       usable.addSum(sum);
       shares += shareOf(sum.toNumber(), totalBytes);
     }
-    return { usable: usable.toNumber(), shares };
+    this.usableSum = usable.toNumber();
+    this.shareSum = shares;
+    this.isAddedUp = true;
   }
 }
 
@@ -113,6 +132,13 @@ class Extremes {
   private nextLargest = Number.NEGATIVE_INFINITY;
   private smallest = Number.POSITIVE_INFINITY;
   private nextSmallest = Number.POSITIVE_INFINITY;
+
+  clear(): void {
+    this.largest = Number.NEGATIVE_INFINITY;
+    this.nextLargest = Number.NEGATIVE_INFINITY;
+    this.smallest = Number.POSITIVE_INFINITY;
+    this.nextSmallest = Number.POSITIVE_INFINITY;
+  }
 
   addLarge(value: number): void {
     if (value > this.largest) {
