@@ -1,6 +1,7 @@
 /**
  * What the score of every option needs to know about all options together: how many, their sums, and the two largest
- * and two smallest values, so that any one value can be left out. With it one option is scored in constant time.
+ * values and the smallest, so that any one can be exchanged for a smaller one. With it one option is scored in constant
+ * time.
  *
  * Sums are of whole bytes, shares are summed per capacity and in the order of the capacities: the same options give
  * the same score, bit by bit, in whatever order they come and whether one by one or a group at a time.
@@ -50,7 +51,7 @@ export class CapacitySummary {
     this.addSmall(usableBytes, totalBytes);
   }
 
-  /** The group's second largest and smallest are added one by one, where they can matter. */
+  /** The group's second largest is added by itself, where it can matter. */
   addGroup({ count, usableSum, totalBytes, largestBytes, smallestBytes }: CapacityGroup): void {
     this.count += count;
     this.sumOf(totalBytes).addSum(usableSum);
@@ -63,18 +64,9 @@ export class CapacitySummary {
     this.shares.addLarge(shareOf(usableBytes, totalBytes));
   }
 
-  addSmall(usableBytes: number, totalBytes: number): void {
-    this.usable.addSmall(usableBytes);
-    this.shares.addSmall(shareOf(usableBytes, totalBytes));
-  }
-
   /** By bytes or by share: the next largest of all may stand beside it in its group. */
   isLargest(usableBytes: number, totalBytes: number): boolean {
     return this.usable.isLargest(usableBytes) || this.shares.isLargest(shareOf(usableBytes, totalBytes));
-  }
-
-  isSmallest(usableBytes: number, totalBytes: number): boolean {
-    return this.usable.isSmallest(usableBytes) || this.shares.isSmallest(shareOf(usableBytes, totalBytes));
   }
 
   /** The hybrid score of all options once `sizeBytes` has been placed on the one with these figures. */
@@ -86,6 +78,11 @@ export class CapacitySummary {
     const absolute = this.usable.rangeAfter(usableBytes, leftBytes) / this.mean(this.usableSum - sizeBytes);
     const ratio = this.shares.rangeAfter(share, leftShare) / this.mean(this.shareSum - share + leftShare);
     return alpha * absolute + (1 - alpha) * ratio;
+  }
+
+  private addSmall(usableBytes: number, totalBytes: number): void {
+    this.usable.addSmall(usableBytes);
+    this.shares.addSmall(shareOf(usableBytes, totalBytes));
   }
 
   /** Without a positive mean nothing is left to balance: every option is as good as any other. */
@@ -131,13 +128,11 @@ class Extremes {
   private largest = Number.NEGATIVE_INFINITY;
   private nextLargest = Number.NEGATIVE_INFINITY;
   private smallest = Number.POSITIVE_INFINITY;
-  private nextSmallest = Number.POSITIVE_INFINITY;
 
   clear(): void {
     this.largest = Number.NEGATIVE_INFINITY;
     this.nextLargest = Number.NEGATIVE_INFINITY;
     this.smallest = Number.POSITIVE_INFINITY;
-    this.nextSmallest = Number.POSITIVE_INFINITY;
   }
 
   addLarge(value: number): void {
@@ -148,24 +143,19 @@ class Extremes {
   }
 
   addSmall(value: number): void {
-    if (value < this.smallest) {
-      this.nextSmallest = this.smallest;
-      this.smallest = value;
-    } else if (value < this.nextSmallest) this.nextSmallest = value;
+    if (value < this.smallest) this.smallest = value;
   }
 
   isLargest(value: number): boolean {
     return value === this.largest;
   }
 
-  isSmallest(value: number): boolean {
-    return value === this.smallest;
-  }
-
-  /** Largest minus smallest once one of the values has changed. */
+  /**
+   * Largest minus smallest once one of the values has become smaller. The smallest of all then only gets smaller itself,
+   * so the next one never matters.
+   */
   rangeAfter(before: number, after: number): number {
     const most = Math.max(after, before === this.largest ? this.nextLargest : this.largest);
-    const least = Math.min(after, before === this.smallest ? this.nextSmallest : this.smallest);
-    return most - least;
+    return most - Math.min(after, this.smallest);
   }
 }

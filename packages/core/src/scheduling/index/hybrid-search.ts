@@ -61,7 +61,7 @@ export class HybridSearch {
     this.contenders.clear();
     for (const member of groups) this.addGroup(member);
     for (const node of nodes) this.addNode(node);
-    for (const member of groups) this.addSecondExtremes(member);
+    for (const member of groups) this.addSecondLargest(member);
     return this.decide();
   }
 
@@ -85,14 +85,11 @@ export class HybridSearch {
   }
 
   /** The second largest of all is in the group of the largest, or it is the largest of another: so for shares. */
-  private addSecondExtremes({ view: { tree, totals } }: PlanMember): void {
+  private addSecondLargest({ view: { tree, totals } }: PlanMember): void {
     if (totals === undefined || totals.count < 2) return;
-    const { summary } = this;
     const { totalBytes } = totals;
-    if (summary.isLargest(tree.key(1, SUM), totalBytes))
-      summary.addLarge(tree.secondLargest(SUM), totalBytes);
-    if (summary.isSmallest(-tree.key(1, LEAST_SUM), totalBytes))
-      summary.addSmall(-tree.secondLargest(LEAST_SUM), totalBytes);
+    if (!this.summary.isLargest(tree.key(1, SUM), totalBytes)) return;
+    this.summary.addLarge(tree.secondLargest(SUM), totalBytes);
   }
 
   private enter(
