@@ -111,8 +111,11 @@ export class AgentCluster {
   private folder = '';
   private apiUrl = '';
 
-  /** `environment` adds to what every agent is started with. */
-  constructor(private readonly environment: NodeJS.ProcessEnv = {}) {}
+  /** `environment` adds to what every agent is started with, and `hasBlockDisk` a small block disk. */
+  constructor(
+    private readonly environment: NodeJS.ProcessEnv = {},
+    private readonly hasBlockDisk = false,
+  ) {}
 
   async start(count: number): Promise<void> {
     this.folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-agents-'));
@@ -136,6 +139,9 @@ export class AgentCluster {
         HOLDFAST_CONTROL_PORT: String(controlPort),
         HOLDFAST_NBD_PORT: String(nbdPort),
         HOLDFAST_STATE_DIR: `${home}/state`,
+        ...(this.hasBlockDisk
+          ? { HOLDFAST_BLOCK_DISKS: `${home}/block`, HOLDFAST_BLOCK_DISK_SIZE: '128Mi' }
+          : {}),
         ...this.environment,
       },
       this.api,
@@ -154,20 +160,29 @@ export class AgentCluster {
   }
 }
 
+/** What the copies of a volume are kept on. */
+export type DiskType = 'filesystem' | 'block';
+
 export type TestVolume = {
   volumeId: string;
   sizeBytes: number;
+  diskType: DiskType;
   replicas: { agent: AgentProcess; address: ReplicaAddress }[];
   record: { epoch: number; dataGeneration: number; members: string[] };
 };
 
 /** A volume with one copy on each of the agents. */
-export async function createVolume(agents: readonly AgentProcess[], sizeBytes: number): Promise<TestVolume> {
+export async function createVolume(
+  agents: readonly AgentProcess[],
+  sizeBytes: number,
+  diskType: DiskType = 'filesystem',
+): Promise<TestVolume> {
   const volumeId = crypto.randomUUID();
   const members = agents.map(() => crypto.randomUUID()).sort();
   const volume: TestVolume = {
     volumeId,
     sizeBytes,
+    diskType,
     replicas: [],
     record: { epoch: 0, dataGeneration: 0, members },
   };
@@ -183,7 +198,7 @@ export async function addReplica(
   record: TestVolume['record'] | null,
 ): Promise<ReplicaAddress> {
   const { volumeId, sizeBytes } = volume;
-  const diskId = agent.beat.disks[0]?.diskId;
+  const diskId = agent.beat.disks.find(({ type }) => type === volume.diskType)?.diskId;
   const created = { replicaId, volumeId, diskId, sizeBytes, secret: REPLICA_SECRET, record };
   const { status, body } = await agent.call('POST', '/v1/replicas', created);
   if (status !== 200) throw new Error(JSON.stringify(body));

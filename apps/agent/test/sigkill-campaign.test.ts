@@ -1,24 +1,35 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { AgentCluster } from './agents.js';
+import { afterEach, expect, test } from '@jest/globals';
+import { AgentCluster, type DiskType } from './agents.js';
 import { SigkillCampaign } from './sigkill-campaign.js';
 
-/** `node tools/sigkill-campaign.mjs --kills 10000 --seed 7` sets these. */
+/** `node tools/sigkill-campaign.mjs --kills 10000 --disks block --seed 7` sets these. */
 const KILLS = Number(process.env.HOLDFAST_KILLS ?? 200);
 const SEED = Number(process.env.HOLDFAST_SEED ?? 1);
+const DISKS = process.env.HOLDFAST_DISKS ?? 'both';
 /** Far above the about one second that a kill with its proof takes. */
 const KILL_MAX_MS = 20_000;
 
-const cluster = new AgentCluster();
-beforeAll(() => cluster.start(3), 60_000);
-afterAll(() => cluster.stop(), 60_000);
+let cluster: AgentCluster;
+afterEach(() => cluster.stop(), 60_000);
 
-test(
-  `${KILLS} SIGKILLs of hosts and agents under load lose nothing that was flushed (seed ${SEED})`,
-  async () => {
-    const campaign = await SigkillCampaign.create(SEED, cluster);
-    await campaign.run(KILLS);
-    console.log(`kills: ${JSON.stringify(Object.fromEntries(campaign.killsByTarget))}`);
-    expect(campaign.kills).toBeGreaterThanOrEqual(KILLS);
+test.each(killsByDisks())(
+  '$kills SIGKILLs of hosts and agents with copies on $disks disks lose nothing that was flushed',
+  async ({ disks, kills }) => {
+    cluster = new AgentCluster({}, disks === 'block');
+    await cluster.start(3);
+    const campaign = await SigkillCampaign.create(SEED, cluster, disks);
+    await campaign.run(kills);
+    console.log(
+      `${disks} disks, seed ${SEED}: ${JSON.stringify(Object.fromEntries(campaign.killsByTarget))}`,
+    );
+    expect(campaign.kills).toBeGreaterThanOrEqual(kills);
   },
   60_000 + KILLS * KILL_MAX_MS,
 );
+
+/** All of them on one kind of disk, or half on each. */
+function killsByDisks(): { disks: DiskType; kills: number }[] {
+  const kinds: readonly DiskType[] = ['filesystem', 'block'];
+  const chosen = kinds.filter((kind) => DISKS === 'both' || DISKS === kind);
+  return chosen.map((disks) => ({ disks, kills: Math.ceil(KILLS / chosen.length) }));
+}

@@ -18,6 +18,7 @@ import {
   attach,
   connectTo,
   createVolume,
+  type DiskType,
   type TestVolume,
 } from './agents.js';
 
@@ -58,8 +59,8 @@ export class SigkillCampaign {
     this.random = new SeededRandom(seed);
   }
 
-  static async create(seed: number, cluster: AgentCluster): Promise<SigkillCampaign> {
-    return new SigkillCampaign(seed, cluster, await createVolume(cluster.agents, SIZE_BYTES));
+  static async create(seed: number, cluster: AgentCluster, disks: DiskType): Promise<SigkillCampaign> {
+    return new SigkillCampaign(seed, cluster, await createVolume(cluster.agents, SIZE_BYTES, disks));
   }
 
   async run(kills: number): Promise<void> {

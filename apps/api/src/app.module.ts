@@ -33,6 +33,7 @@ import { SnapshotsController } from './snapshots/snapshots.controller.js';
 import { SnapshotsService } from './snapshots/snapshots.service.js';
 import { TenancyController } from './tenancy/tenancy.controller.js';
 import { ReplicasController } from './volumes/replicas.controller.js';
+import { VolumeSettingsController } from './volumes/volume-settings.controller.js';
 import { VolumesController } from './volumes/volumes.controller.js';
 import { VolumesService } from './volumes/volumes.service.js';
 
@@ -47,6 +48,7 @@ export const CONTROLLERS: readonly Type[] = [
   DisksController,
   OrphansController,
   VolumesController,
+  VolumeSettingsController,
   ReplicasController,
   SnapshotsController,
   RecurringSnapshotsController,

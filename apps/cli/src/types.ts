@@ -11,6 +11,7 @@ export type Disk = Schema<'Disk'>;
 export type Replica = Schema<'Replica'>;
 export type Verification = Schema<'Verification'>;
 export type Volume = Schema<'Volume'>;
+export type VolumeSetting = Schema<'VolumeSetting'>;
 export type VolumeExplanation = Schema<'Explanation'>;
 export type PlacementExplanation = Schema<'PlacementExplanation'>;
 export type Simulation = Schema<'Simulation'>;

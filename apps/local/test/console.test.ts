@@ -7,6 +7,7 @@ import { LocalStack } from '@holdfast/testkit/local-stack.js';
 import { connectNbd, pattern } from '@holdfast/testkit/nbd-workload.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
+const CLUSTER_LIMIT = 'concurrent-rebuild-per-cluster-limit';
 const BANDWIDTH_SETTING = 'replica-rebuilding-bandwidth-limit';
 const STORY_TIMEOUT_MS = 240_000;
 const executable = findBrowser();
@@ -135,9 +136,14 @@ inBrowser('the console', () => {
       stack.killAgent('node-2');
       await page.getByText('Degraded').first().waitFor({ timeout: 15_000 });
       await page.getByText('Failed').first().waitFor({ timeout: 15_000 });
+      const rebuilds = page.getByRole('region', { name: 'Rebuilds', exact: true });
+      await rebuilds
+        .getByText(/^The copy on node-2 may come back: a new one is built elsewhere at /)
+        .waitFor();
       await expectAccessible('volume-degraded');
       await page.getByRole('link', { name: 'Overview' }).first().click();
       await page.getByText('1 of 1 volume').waitFor();
+      await page.getByRole('list', { name: 'Not in the queue yet' }).getByText('web-data').waitFor();
       await expectAccessible('overview-degraded');
 
       // What it misses while it is away has to be sent; slowly, so that there is something to hold up.
@@ -145,7 +151,11 @@ inBrowser('the console', () => {
         await client.write(offset, [pattern(offset + 1, MIB)], MIB, { fua: false });
       }
       await stack.cli('setting', 'set', BANDWIDTH_SETTING, '4');
+      await stack.cli('setting', 'set', CLUSTER_LIMIT, '0');
       const started = stack.cli('local', 'start-agent', 'node-2');
+      await page.getByText(`No rebuild may start: ${CLUSTER_LIMIT} is 0.`).waitFor({ timeout: 60_000 });
+      await picture('overview-waiting');
+      await stack.cli('setting', 'reset', CLUSTER_LIMIT);
       await page.getByRole('progressbar').first().waitFor({ timeout: 60_000 });
       await picture('overview-rebuilding');
       expect((await started).exitCode).toBe(0);
@@ -259,6 +269,35 @@ inBrowser('the console', () => {
       await expectAccessible('volume-schedule');
       await panel.getByRole('button', { name: 'End nightly; its snapshots stay' }).click();
       await panel.getByText('No schedule yet').waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'shows which settings are in effect, changes one for the volume, and has it follow the cluster again',
+    async () => {
+      const panel = page.getByRole('region', { name: 'Settings of this volume' });
+      const row = panel.getByRole('listitem').filter({ hasText: 'Snapshots at most' });
+      await row.getByText("The cluster's default").waitFor();
+      await row.getByRole('button', { name: 'Change: Snapshots at most' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('From 2 to 250. The cluster says 239.').waitFor();
+      await dialog.getByLabel('Value').fill('20');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await row.getByText('the cluster says 239').waitFor();
+      await panel.getByRole('button', { name: 'Change: Rebuild when not in use' }).click();
+      await dialog.getByLabel('Value').selectOption({ label: 'Yes' });
+      await expectAccessible('volume-setting-dialog');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await panel
+        .getByRole('listitem')
+        .filter({ hasText: 'Rebuild when not in use' })
+        .getByText('Set here')
+        .waitFor();
+      await expectAccessible('volume-settings');
+      await row.getByRole('button', { name: 'Change: Snapshots at most' }).click();
+      await dialog.getByRole('button', { name: 'Follow the cluster' }).click();
+      await row.getByText("The cluster's default").waitFor();
     },
     STORY_TIMEOUT_MS,
   );

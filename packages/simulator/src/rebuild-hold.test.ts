@@ -1,4 +1,4 @@
-/** A volume in a state during which its copies are not rebuilt: rebuilds wait and say why, and go on afterwards. */
+/** A detached volume in a state during which its copies are not rebuilt; `rebuild-waiting.test.ts` has the attached ones. */
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import type { RebuildHold } from '@holdfast/core/model/volume.js';
 import { expect, test } from '@jest/globals';
@@ -29,21 +29,6 @@ async function aDegradedVolume(rebuildHold: RebuildHold): Promise<{ world: World
   await world.run(60);
   return { world, client };
 }
-
-test.each<[RebuildHold, string]>([
-  ['migrating', 'migrated'],
-  ['restoring', 'restored'],
-  ['standby', 'disaster recovery'],
-])('while it is %s a rebuild waits in the queue; then it runs', async (rebuildHold, words) => {
-  const { world, client } = await aDegradedVolume(rebuildHold);
-  expect((await client.view()).rebuilds).toMatchObject([
-    { state: 'queued', waitingFor: expect.stringContaining(words) },
-  ]);
-  await hold(world, client, undefined);
-  await world.run(60);
-  expect((await client.view()).rebuilds).toMatchObject([{ state: 'succeeded' }]);
-  expect((await client.view()).volume.robustness).toBe('healthy');
-});
 
 test('detached it is not attached for a rebuild that could not run', async () => {
   const { world, client } = await aDegradedVolume('standby');

@@ -109,7 +109,7 @@ describe('limits', () => {
       const { queued, running } = await world.store.loadRebuildQueue(world.clusterId);
       return running.length === 1 && queued.length === 1 ? (queued[0]?.waitingFor ?? '') : '';
     };
-    expect(await world.runUntil(async () => (await waitsFor()).includes('n1 receives 1 rebuilds'), 20)).toBe(
+    expect(await world.runUntil(async () => (await waitsFor()).includes('n1 receives 1 rebuild '), 20)).toBe(
       true,
     );
     expect(await healthyWithin(a, 60)).toBe(true);

@@ -138,6 +138,7 @@ export function aRebuild(part: Partial<Rebuild> & Pick<Rebuild, 'clusterId' | 'v
     healthyCopies: 2,
     sizeBytes: GIB,
     waitingFor: '',
+    waitingReason: undefined,
     paused: false,
     bandwidthBytesPerSecond: undefined,
     grantedBytesPerSecond: undefined,

@@ -2,7 +2,7 @@
 import { findCluster, listClusters } from '@holdfast/database/queries/clusters.js';
 import { listEvents } from '@holdfast/database/queries/events.js';
 import { findDisk, findNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
-import { GraphQLObjectType, GraphQLSchema } from 'graphql';
+import { GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { z } from 'zod';
 import { ClusterPath, clusterSchema } from '../clusters/cluster.schemas.js';
 import { clusterView } from '../clusters/cluster.view.js';
@@ -19,6 +19,7 @@ import type { SnapshotsService } from '../snapshots/snapshots.service.js';
 import { salvageAdviceSchema } from '../volumes/salvage.schemas.js';
 import { explanationSchema, VolumePath, volumeSchema } from '../volumes/volume.schemas.js';
 import { volumeView } from '../volumes/volume.view.js';
+import { volumeSettingSchema } from '../volumes/volume-setting.schemas.js';
 import type { VolumesService } from '../volumes/volumes.service.js';
 import {
   type Fields,
@@ -171,6 +172,12 @@ function volumeQueries(types: GraphqlTypes, volumes: VolumesService): Fields {
       args: ids('clusterId', 'volumeId'),
       schema: VolumePath.schema,
       resolve: async (tenant, path) => volumeView(await volumes.get(tenant, path), tenant.actor.role),
+    }),
+    volumeSettings: field(new GraphQLList(new GraphQLNonNull(types.object(volumeSettingSchema))), {
+      access: 'volume:read',
+      args: ids('clusterId', 'volumeId'),
+      schema: VolumePath.schema,
+      resolve: (tenant, path) => volumes.settings(tenant, path),
     }),
     salvageAdvice: field(types.object(salvageAdviceSchema), {
       access: 'volume:read',

@@ -1,5 +1,6 @@
 import { VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
 import {
+  ADDED_DISKS_MAX,
   ADDED_DISKS_PER_NODE_MAX,
   ADDED_NODES_MAX,
   LOSSES_MAX,
@@ -44,6 +45,18 @@ const addedNode = z.strictObject({
   count: z.int().min(1).max(ADDED_NODES_MAX).optional(),
 });
 
+const disksForNode = addedDisk.extend({
+  node: name.describe('By name or id.'),
+  count: z.int().min(1).max(ADDED_DISKS_MAX).optional(),
+});
+
+const add = z
+  .strictObject({
+    nodes: z.array(addedNode).max(ADDED_NODES_MAX).optional(),
+    disks: z.array(disksForNode).max(ADDED_DISKS_MAX).optional(),
+  })
+  .describe('New nodes with their disks, and new disks for nodes that are there.');
+
 const lose = z
   .strictObject({ nodes: names.optional(), zones: names.optional(), disks: names.optional() })
   .describe('Nodes by name or id, disks by id or as node/disk.');
@@ -56,7 +69,7 @@ export class SimulateBody extends dto(
       .optional()
       .describe('Kinds of new volumes, and how many of each.'),
     lose: lose.optional(),
-    add: z.strictObject({ nodes: z.array(addedNode).max(ADDED_NODES_MAX).optional() }).optional(),
+    add: add.optional(),
     settings: z
       .record(
         z.string().max(NAME_LENGTH_MAX),
@@ -70,21 +83,19 @@ export class SimulateBody extends dto(
 ) {}
 
 /** Sizes have REST's names outside and core's inside. */
-export function simulationRequest({ volumes, add, ...rest }: SimulateBody): SimulationRequest {
+export function simulationRequest({ volumes, add: added, ...rest }: SimulateBody): SimulationRequest {
   return {
     ...rest,
     volumes: volumes?.map(({ size, ...spec }) => ({ ...spec, sizeBytes: size })),
     add: {
-      nodes: add?.nodes?.map(({ disks, ...node }) => ({
-        ...node,
-        disks: disks.map(({ size, reserved, ...disk }) => ({
-          ...disk,
-          sizeBytes: size,
-          reservedBytes: reserved,
-        })),
-      })),
+      nodes: added?.nodes?.map(({ disks, ...node }) => ({ ...node, disks: disks.map(withSizeBytes) })),
+      disks: added?.disks?.map(withSizeBytes),
     },
   };
+}
+
+function withSizeBytes<Disk extends z.infer<typeof addedDisk>>({ size, reserved, ...disk }: Disk) {
+  return { ...disk, sizeBytes: size, reservedBytes: reserved };
 }
 
 const count = z.int().min(0);

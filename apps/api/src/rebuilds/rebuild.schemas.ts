@@ -1,5 +1,10 @@
 import type { ClusterId, RebuildId } from '@holdfast/core/model/ids.js';
-import { REBUILD_BANDWIDTH_MIN, REBUILD_METHODS, REBUILD_PHASES } from '@holdfast/core/model/rebuild.js';
+import {
+  REBUILD_BANDWIDTH_MIN,
+  REBUILD_METHODS,
+  REBUILD_PHASES,
+  WAITING_REASONS,
+} from '@holdfast/core/model/rebuild.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
 import { bytes, id, pageOf, time, uuid } from '../platform/schemas.js';
@@ -20,7 +25,11 @@ export const rebuildSchema = z
       .nullable()
       .describe('1 for the next one to be admitted; null when it does not wait.'),
     priority: z.int().describe('Full copies the volume has: fewest first.'),
-    waitingFor: z.string(),
+    waitingFor: z.string().describe('Why it does not run, in a sentence; empty when it does.'),
+    waitingReason: z
+      .enum(WAITING_REASONS)
+      .nullable()
+      .describe('The same in a code; null when it runs, and until it was looked at.'),
     paused: z.boolean(),
     bandwidthBytesPerSecond: bytes.nullable().describe('Its own limit; null for none.'),
     grantedBytesPerSecond: bytes

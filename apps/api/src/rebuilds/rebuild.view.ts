@@ -31,7 +31,7 @@ export function rebuildView(
     phase: rebuild.phase,
     queuePosition: positions.get(rebuild.id) ?? null,
     priority: rebuild.healthyCopies,
-    waitingFor: rebuild.waitingFor,
+    ...waitingOf(rebuild),
     paused: rebuild.paused,
     bandwidthBytesPerSecond: rebuild.bandwidthBytesPerSecond ?? null,
     grantedBytesPerSecond: rebuild.grantedBytesPerSecond ?? null,
@@ -48,6 +48,13 @@ export function rebuildView(
     finishedAt: isoOrNull(rebuild.finishedAt),
     version: rebuild.version,
   };
+}
+
+/** One that stands still while it runs waits too: for the person who paused it. */
+function waitingOf(rebuild: Rebuild): Pick<RebuildView, 'waitingFor' | 'waitingReason'> {
+  const { state, paused, waitingFor, waitingReason } = rebuild;
+  if (state === 'running' && paused) return { waitingReason: 'Paused', waitingFor: 'it is paused' };
+  return { waitingReason: waitingReason ?? null, waitingFor };
 }
 
 /** From the share done and the time it took so far: copying and verifying both count in the percentage. */

@@ -11,16 +11,17 @@ export type SettingView = z.infer<typeof settingSchema>;
 
 /** Every setting of a cluster, with its definition, the value in effect and the default. */
 export async function readSettings(tenant: Tenant, clusterId: ClusterId): Promise<SettingView[]> {
-  const overrides = await overridesOf(tenant, clusterId);
+  const overrides = await readOverrides(tenant, clusterId);
   return Object.keys(SETTINGS).map((name) => settingView(name, overrides));
 }
 
 /** @throws StorageFault `setting.not_found`, `cluster.not_found` */
 export async function readSetting(tenant: Tenant, clusterId: ClusterId, name: string): Promise<SettingView> {
-  return settingView(name, await overridesOf(tenant, clusterId));
+  return settingView(name, await readOverrides(tenant, clusterId));
 }
 
-async function overridesOf(tenant: Tenant, clusterId: ClusterId): Promise<Record<string, unknown>> {
+/** What was set in the cluster. @throws StorageFault `cluster.not_found` */
+export async function readOverrides(tenant: Tenant, clusterId: ClusterId): Promise<Record<string, unknown>> {
   const overrides = await tenant.read((sql) => findSettingOverrides(sql, clusterId));
   if (overrides === undefined) throw clusterNotFound(clusterId);
   return overrides;

@@ -1,7 +1,7 @@
 import type { Condition } from '@holdfast/core/model/condition.js';
 import { replicaState } from '@holdfast/core/model/replica.js';
 import { isRepairing, type Volume, type VolumeVerification } from '@holdfast/core/model/volume.js';
-import { holdText } from '@holdfast/core/rebuild/plan-admissions.js';
+import { blockText } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
 import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import type { z } from 'zod';
@@ -110,7 +110,7 @@ function filledCondition({ fill }: Volume): Condition[] {
 /** Since when is not kept: whoever sets the hold knows it. */
 function heldCondition({ rebuildHold, createdAt }: Volume): Condition[] {
   if (rebuildHold === undefined) return [];
-  const { reason, waitingFor } = holdText(rebuildHold);
+  const { reason, waitingFor } = blockText(rebuildHold);
   const message = `missing copies are not rebuilt: ${waitingFor}`;
   return [{ type: 'RebuildsHeld', status: 'True', reason, message, lastTransitionAt: createdAt }];
 }

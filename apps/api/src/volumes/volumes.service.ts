@@ -31,9 +31,11 @@ import { requireCluster } from '../clusters/require-cluster.js';
 import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
 import type { Tenant } from '../platform/tenant.js';
+import { readOverrides } from '../settings/read-settings.js';
 import { explainVolume } from './explain-volume.js';
 import { type SalvageAdviceView, salvageAdviceView } from './salvage.schemas.js';
 import type { CloneBody, CreateVolumeBody, PatchVolumeBody } from './volume.schemas.js';
+import { type VolumeSettingView, volumeSettingViews } from './volume-setting.schemas.js';
 
 /** How long `verify` keeps its caller waiting; larger volumes are asked about again. */
 const VERIFY_WAIT_MS = 60_000;
@@ -103,6 +105,12 @@ export class VolumesService {
     await this.get(tenant, key);
     await patchVolume(tenant.ports, { volumeId: key.volumeId, patch, ifVersion });
     return this.get(tenant, key);
+  }
+
+  /** Those that a volume may answer for itself. */
+  async settings(tenant: Tenant, key: VolumeKey): Promise<VolumeSettingView[]> {
+    const { volume } = await this.get(tenant, key);
+    return volumeSettingViews(volume.spec, await readOverrides(tenant, key.clusterId));
   }
 
   async delete(tenant: Tenant, key: VolumeKey, ifVersion: number | undefined): Promise<VolumeWithReplicas> {

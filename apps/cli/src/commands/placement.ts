@@ -14,6 +14,7 @@ Examples
   holdfast placement simulate --count 20 --size 100Gi --replicas 3
   holdfast placement simulate --lose-zone zone-a
   holdfast placement simulate --count 5 --size 1Ti --add-node big,zone=zone-d,disks=4x2Ti --how-many-more
+  holdfast placement simulate --count 5 --size 1Ti --add-disk node-1,size=2Ti,count=2
   holdfast placement simulate --size 10Gi --set storage-over-provisioning-percentage=200
   holdfast placement simulate -f what-if.yaml
 
@@ -36,6 +37,7 @@ export function placementCommand(): Command {
     .option('--lose-zone <zones...>', 'as if all nodes of these zones were gone')
     .option('--lose-disk <disks...>', 'as if these disks were gone: id, or node/disk')
     .option('--add-node <nodes...>', 'as if there were more: name,zone=z,disks=2x1Ti,count=3,tags=a+b')
+    .option('--add-disk <disks...>', 'as if nodes had more disks: node,size=1Ti,count=2,type=block,tags=a+b')
     .option('--set <settings...>', 'as if settings had other values: name=value')
     .option('--how-many-more', 'also count how many more would fit')
     .option('-f, --file <file>', 'the whole question from a file, instead of the options above')

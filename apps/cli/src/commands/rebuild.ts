@@ -7,12 +7,17 @@ import { age, parseSize } from '../output/quantities.js';
 import { rebuildLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
 import type { Rebuild, Volume } from '../types.js';
+import { waitingLines } from './volume-text.js';
 
 const WATCH_POLL_MS = 500;
 /** A node that has just come back needs a moment until its rebuild is queued. */
 const FIRST_REBUILD_WAIT_MS = 10_000;
 
-type Names = { volume: (id: string) => string; node: (id: string) => string };
+type Names = {
+  volume: (id: string) => string;
+  node: (id: string) => string;
+  volumes: readonly Volume[];
+};
 
 async function lookup(context: Context): Promise<Names> {
   const cluster = await context.clusterPath();
@@ -22,7 +27,7 @@ async function lookup(context: Context): Promise<Names> {
   ]);
   const nodeNames = new Map(nodes.map(({ id, name }) => [id, name]));
   const volumeNames = new Map(volumes.map(({ id, name }) => [id, name]));
-  return { volume: (id) => volumeNames.get(id) ?? id, node: (id) => nodeNames.get(id) ?? id };
+  return { volume: (id) => volumeNames.get(id) ?? id, node: (id) => nodeNames.get(id) ?? id, volumes };
 }
 
 function columns(names: Names, now: Date): Column<Rebuild>[] {
@@ -64,7 +69,10 @@ export function rebuildCommand(): Command {
       const context = new Context(command);
       const all = await context.rebuilds();
       const shown = options.active === true ? all.filter(isActive) : all;
-      print(formatList(shown, columns(await lookup(context), context.now), context.output));
+      const names = await lookup(context);
+      print(formatList(shown, columns(names, context.now), context.output));
+      // Programs get the list on stdout; the volumes' conditions say the same to them.
+      for (const line of waitingLines(names.volumes)) remark(line);
     });
   rebuild
     .command('watch')
@@ -115,9 +123,10 @@ function addAction(rebuild: Command, action: 'pause' | 'resume' | 'cancel', desc
     });
 }
 
-function noteOf({ error, paused, state, waitingFor }: Rebuild): string {
+/** The API says of one that stands still while it runs that it waits for the person who paused it. */
+function noteOf({ error, waitingFor, queuePosition }: Rebuild): string {
   if (error !== null) return error.message;
-  return paused && state === 'running' ? 'paused' : waitingFor;
+  return queuePosition === null ? waitingFor : `place ${queuePosition}: ${waitingFor}`;
 }
 
 const SNAPSHOTS: Column<Rebuild['snapshots'][number]>[] = [
@@ -129,7 +138,9 @@ const SNAPSHOTS: Column<Rebuild['snapshots'][number]>[] = [
 
 function describeRebuild(rebuild: Rebuild, names: Names, context: Context): string {
   const list = formatList([rebuild], columns(names, context.now), context.output);
-  return [list, ...snapshotLines(rebuild, context)].join('\n');
+  const waits =
+    rebuild.waitingReason === null ? [] : ['', `waits: ${rebuild.waitingFor} (${rebuild.waitingReason})`];
+  return [list, ...waits, ...snapshotLines(rebuild, context)].join('\n');
 }
 
 function snapshotLines({ snapshots }: Rebuild, context: Context): string[] {
@@ -160,6 +171,7 @@ async function nothingToCome(context: Context, startedAt: number): Promise<boole
   const degraded = volumes.some((volume) => volume.robustness === 'degraded');
   if (degraded && Date.now() - startedAt < FIRST_REBUILD_WAIT_MS) return false;
   remark('nothing is being rebuilt');
+  for (const line of waitingLines(volumes)) remark(line);
   return true;
 }
 
@@ -175,7 +187,7 @@ function report(context: Context, rebuild: Rebuild, names: Names, shown: Map<str
 function progressLine(rebuild: Rebuild, names: Names): string {
   const head = `${names.volume(rebuild.volumeId)} → ${names.node(rebuild.targetNodeId)}`;
   const state = rebuildLook(rebuild.state).text;
-  if (rebuild.state === 'queued') return `${head}  ${state}  ${rebuild.waitingFor}`.trimEnd();
+  if (rebuild.state === 'queued') return `${head}  ${state}  ${noteOf(rebuild)}`.trimEnd();
   const percent = `${rebuild.percent.toFixed(1)}%`.padStart(6);
   const bytes = `${formatBytes(rebuild.bytes.sent)} of ${formatBytes(rebuild.bytes.total)} sent`;
   if (rebuild.paused && rebuild.state === 'running') return `${head}  ${state}  ${percent}  paused`;

@@ -4,7 +4,7 @@ import { simulateBody } from './simulation-request.js';
 
 const NOTHING = {
   lose: { nodes: [], zones: [], disks: [] },
-  add: { nodes: [] },
+  add: { nodes: [], disks: [] },
   settings: {},
   howManyMore: false,
 };
@@ -42,7 +42,17 @@ describe('the flags of a simulation', () => {
       { name: 'big', zone: 'zone-d', count: 3, tags: ['ssd', 'fast'], disks: [{ size: TIB }, { size: TIB }] },
     ],
   ])('a node to add: %s', (text, node) => {
-    expect(simulateBody({ addNode: [text] })).toEqual({ ...NOTHING, add: { nodes: [node] } });
+    expect(simulateBody({ addNode: [text] })).toEqual({ ...NOTHING, add: { nodes: [node], disks: [] } });
+  });
+
+  test.each([
+    ['n1,size=1Ti', { node: 'n1', size: TIB }],
+    [
+      'n1,size=1Ti,count=2,type=block,tags=ssd+fast',
+      { node: 'n1', size: TIB, count: 2, type: 'block', tags: ['ssd', 'fast'] },
+    ],
+  ])('a disk to add: %s', (text, disk) => {
+    expect(simulateBody({ addDisk: [text] })).toEqual({ ...NOTHING, add: { nodes: [], disks: [disk] } });
   });
 
   test.each([
@@ -53,6 +63,8 @@ describe('the flags of a simulation', () => {
     ['a node without disks', { addNode: ['big'] }, /needs disks/],
     ['a node with what nobody knows', { addNode: ['big,disks=1Ti,colour=red'] }, /colour is not known/],
     ['a node with half a field', { addNode: ['big,zone'] }, /zone has no value/],
+    ['a disk without a size', { addDisk: ['n1'] }, /needs a size/],
+    ['a disk with what nobody knows', { addDisk: ['n1,size=1Ti,zone=a'] }, /zone is not known/],
     ['a setting without a value', { set: ['balance-alpha'] }, /sets nothing/],
   ])('%s is refused', (_name, options, message) => {
     expect(() => simulateBody(options)).toThrow(message);

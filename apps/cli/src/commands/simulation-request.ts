@@ -12,17 +12,19 @@ export type SimulateOptions = {
   loseZone?: string[];
   loseDisk?: string[];
   addNode?: string[];
+  addDisk?: string[];
   set?: string[];
   howManyMore?: boolean;
 };
 
 type AddedNode = { name: string; zone?: string; tags?: string[]; count?: number; disks: { size: number }[] };
+type AddedDisk = { node: string; size: number; count?: number; type?: string; tags?: string[] };
 
 /** What the flags can say of the body that the API takes. */
 type SimulateBody = {
   volumes?: object[];
   lose: { nodes: string[]; zones: string[]; disks: string[] };
-  add: { nodes: AddedNode[] };
+  add: { nodes: AddedNode[]; disks: AddedDisk[] };
   settings: Record<string, string | number | boolean>;
   howManyMore: boolean;
 };
@@ -36,7 +38,10 @@ export function simulateBody(options: SimulateOptions): SimulateBody {
       zones: options.loseZone ?? [],
       disks: options.loseDisk ?? [],
     },
-    add: { nodes: (options.addNode ?? []).map(parseAddedNode) },
+    add: {
+      nodes: (options.addNode ?? []).map(parseAddedNode),
+      disks: (options.addDisk ?? []).map(parseAddedDisk),
+    },
     settings: Object.fromEntries((options.set ?? []).map(parseSetting)),
     howManyMore: options.howManyMore === true,
   };
@@ -62,26 +67,60 @@ function volumesOf(options: SimulateOptions): Pick<SimulateBody, 'volumes'> {
 
 /** `name,zone=z,disks=2x1Ti,count=3,tags=a+b`: a node, and `count` alike. */
 function parseAddedNode(text: string): AddedNode {
-  const [name = '', ...parts] = text.split(',');
-  const fields = new Map(parts.map((part) => splitOnce(part, text)));
-  const known = new Set(['zone', 'disks', 'count', 'tags']);
-  const unknown = [...fields.keys()].find((field) => !known.has(field));
-  if (unknown !== undefined) throw wrongNode(text, `${unknown} is not known`);
-  const zone = fields.get('zone');
-  const count = fields.get('count');
-  const tags = fields.get('tags');
+  const wrong = (problem: string) => wrongFlag('--add-node', text, problem, NODE_FORM);
+  const { name, fields } = parseFields(text, ['zone', 'disks', 'count', 'tags'], wrong);
+  const { zone, count, tags } = fields;
   return {
     name,
-    disks: parseDisks(fields.get('disks') ?? '', text),
+    disks: parseDisks(fields.disks ?? '', wrong),
     ...(zone === undefined ? {} : { zone }),
     ...(count === undefined ? {} : { count: parseCount(count) }),
     ...(tags === undefined ? {} : { tags: tags.split('+') }),
   };
 }
 
-function parseDisks(text: string, node: string): { size: number }[] {
+/** `node,size=1Ti,count=2,type=block,tags=a+b`: a disk for a node that is there, and `count` alike. */
+function parseAddedDisk(text: string): AddedDisk {
+  const wrong = (problem: string) => wrongFlag('--add-disk', text, problem, DISK_FORM);
+  const { name: node, fields } = parseFields(text, ['size', 'count', 'type', 'tags'], wrong);
+  const { size, count, type, tags } = fields;
+  if (size === undefined) throw wrong('it needs a size');
+  return {
+    node,
+    size: parseSize(size),
+    ...(count === undefined ? {} : { count: parseCount(count) }),
+    ...(type === undefined ? {} : { type }),
+    ...(tags === undefined ? {} : { tags: tags.split('+') }),
+  };
+}
+
+const NODE_FORM = 'write name,zone=zone-d,disks=2x1Ti with count=3 and tags=ssd+fast where they are wanted';
+const DISK_FORM = 'write node,size=1Ti with count=2, type=block and tags=ssd+fast where they are wanted';
+
+type WrongFlag = (problem: string) => CliError;
+
+function wrongFlag(flag: string, text: string, problem: string, form: string): CliError {
+  return new CliError(EXIT.usage, `${flag} ${text}: ${problem}`, [form]);
+}
+
+/** `name,field=value,…`: a name, then fields of which each may be left out. */
+function parseFields<Field extends string>(text: string, known: readonly Field[], wrong: WrongFlag) {
+  const [name = '', ...parts] = text.split(',');
+  const fields: Partial<Record<Field, string>> = {};
+  for (const part of parts) {
+    const at = part.indexOf('=');
+    if (at < 1) throw wrong(`${part} has no value`);
+    const given = part.slice(0, at);
+    const field = known.find((one) => one === given);
+    if (field === undefined) throw wrong(`${given} is not known`);
+    fields[field] = part.slice(at + 1);
+  }
+  return { name, fields };
+}
+
+function parseDisks(text: string, wrong: WrongFlag): { size: number }[] {
   const match = /^(?:(\d{1,3})x)?(.+)$/.exec(text);
-  if (match?.[2] === undefined) throw wrongNode(node, 'it needs disks');
+  if (match?.[2] === undefined) throw wrong('it needs disks');
   const size = parseSize(match[2]);
   return Array.from({ length: parseCount(match[1] ?? '1') }, () => ({ size }));
 }
@@ -90,16 +129,4 @@ function parseSetting(text: string): [string, string | number | boolean] {
   const at = text.indexOf('=');
   if (at < 1) throw new CliError(EXIT.usage, `${text} sets nothing`, ['write --set name=value']);
   return [text.slice(0, at), literal(text.slice(at + 1))];
-}
-
-function splitOnce(part: string, node: string): [string, string] {
-  const at = part.indexOf('=');
-  if (at < 1) throw wrongNode(node, `${part} has no value`);
-  return [part.slice(0, at), part.slice(at + 1)];
-}
-
-function wrongNode(text: string, problem: string): CliError {
-  return new CliError(EXIT.usage, `--add-node ${text}: ${problem}`, [
-    'write name,zone=zone-d,disks=2x1Ti with count=3 and tags=ssd+fast where they are wanted',
-  ]);
 }

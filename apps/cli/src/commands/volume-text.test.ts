@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Volume } from '../types.js';
-import { notedLines, unplacedLines } from './volume-text.js';
+import { notedLines, unplacedLines, waitingLines } from './volume-text.js';
 
 function aVolume(status: 'True' | 'False', message: string, type = 'Scheduled'): Volume {
   const condition = {
@@ -38,8 +38,19 @@ describe('what people want to know though nothing is broken', () => {
     { type: 'TooManySnapshots', status: 'True', want: ['note'] },
     { type: 'OfflineRebuilding', status: 'True', want: ['note'] },
     { type: 'OfflineRebuilding', status: 'False', want: [] },
+    { type: 'RebuildWaiting', status: 'True', want: ['note'] },
     { type: 'Scheduled', status: 'True', want: [] },
   ] as const)('$type, $status', ({ type, status, want }) => {
     expect(notedLines(aVolume(status, 'note', type))).toEqual(want);
   });
+});
+
+test('a hold is a reason of two conditions, and said once', () => {
+  const held = [aVolume('True', 'held', 'RebuildsHeld'), aVolume('True', 'held', 'RebuildWaiting')];
+  expect(notedLines({ conditions: held.flatMap(({ conditions }) => conditions) })).toEqual(['held']);
+});
+
+test('missing copies that are not in the queue are listed with their volume and the reason', () => {
+  const seen = [aVolume('True', 'it waits', 'RebuildWaiting'), aVolume('False', '', 'RebuildWaiting')];
+  expect(waitingLines(seen)).toEqual(['big: it waits']);
 });

@@ -73,12 +73,23 @@ function troubles(volume: Volume): string[] {
 }
 
 /** Nothing is broken, but people want to know. */
-const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld']);
+const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld', 'RebuildWaiting']);
 
 export function notedLines({ conditions }: Pick<Volume, 'conditions'>): string[] {
-  return conditions
+  const messages = conditions
     .filter(({ type, status }) => NOTED.has(type) && status === 'True')
     .map(({ message }) => message);
+  // A hold is a reason of two conditions, in the same words.
+  return [...new Set(messages)];
+}
+
+/** Which missing copies are not even in the queue, and why. */
+export function waitingLines(volumes: readonly Pick<Volume, 'name' | 'conditions'>[]): string[] {
+  return volumes.flatMap(({ name, conditions }) =>
+    conditions
+      .filter(({ type, status }) => type === 'RebuildWaiting' && status === 'True')
+      .map(({ message }) => `${name}: ${message}`),
+  );
 }
 
 /** Why a copy has no place: what was found, in a sentence, and where the rest can be read. Empty when all have one. */

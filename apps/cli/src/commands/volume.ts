@@ -10,7 +10,7 @@ import type { Node, Verification, Volume, VolumeExplanation } from '../types.js'
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
 import { addSalvage } from './volume-salvage.js';
-import { addSet } from './volume-set.js';
+import { addSet, addSettings } from './volume-set.js';
 import { addClone, addExpand, addRevert } from './volume-task.js';
 import { describeVerification, describeVolume, unplacedLines } from './volume-text.js';
 
@@ -53,6 +53,7 @@ export function volumeCommand(): Command {
   addDetach(volume);
   addVerify(volume);
   addExplain(volume);
+  addSettings(volume);
   addSet(volume);
   addExpand(volume);
   addRevert(volume);

@@ -1,4 +1,4 @@
-import { createClient } from '@holdfast/api-client/client.js';
+import { createClient, type Schema } from '@holdfast/api-client/client.js';
 import { toProblem } from './problem';
 
 /** The largest page the API gives; longer lists are asked for page by page, up to a bound. */
@@ -50,6 +50,7 @@ export type WhatIf = {
   howManyMore: boolean;
 };
 export type Schedule = { cron: string; retain: number };
+export type VolumeChange = Partial<Pick<Schema<'Volume'>, Schema<'VolumeSetting'>['name']>>;
 export type NodeChange = { cordoned?: boolean; allowScheduling?: boolean };
 
 export const api = {
@@ -75,6 +76,10 @@ export const api = {
     ask(client.GET(`${VOLUME}/explain`, { params: { path: { clusterId, volumeId } } })),
   createVolume: (clusterId: string, body: NewVolume) =>
     ask(client.POST(`${CLUSTER}/volumes`, { params: { path: { clusterId } }, body })),
+  patchVolume: (clusterId: string, volumeId: string, body: VolumeChange) =>
+    ask(client.PATCH(VOLUME, { params: { path: { clusterId, volumeId } }, body })),
+  volumeSettings: async (clusterId: string, volumeId: string) =>
+    (await ask(client.GET(`${VOLUME}/settings`, { params: { path: { clusterId, volumeId } } }))).items,
   deleteVolume: (clusterId: string, volumeId: string) =>
     ask(client.DELETE(VOLUME, { params: { path: { clusterId, volumeId } } })),
   attach: (clusterId: string, volumeId: string, nodeId: string | undefined) =>

@@ -35,6 +35,15 @@ export function useVolume(volumeId: string) {
   });
 }
 
+/** Under the volume's own key; what the cluster says is asked for again when the volume is. */
+export function useVolumeSettings(volumeId: string) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.volume(id, volumeId), 'settings'],
+    queryFn: () => api.volumeSettings(id, volumeId),
+  });
+}
+
 /** Under the volume's own key: what changes the volume changes its explanation. */
 export function useExplanation(volumeId: string) {
   const { id } = useCluster();

@@ -8,6 +8,7 @@ export type Orphan = Schema<'Orphan'>;
 export type Replica = Schema<'Replica'>;
 export type ReplicaState = Replica['state'];
 export type Volume = Schema<'Volume'>;
+export type VolumeSetting = Schema<'VolumeSetting'>;
 export type VolumeState = Volume['state'];
 export type Robustness = Volume['robustness'];
 export type Snapshot = Schema<'Snapshot'>;

@@ -2,8 +2,9 @@
 import { Moment } from '@holdfast/ui/moment.js';
 import { OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { Volume } from '../api/types';
+import { sentence } from './waiting-copies';
 
-/** Nothing is broken, but people want to know. */
+/** Nothing is broken, but people want to know. Why a rebuild waits stands with the rebuilds. */
 const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld']);
 
 /** What keeps the volume from going on by itself, and what a person may do about it. */
@@ -53,8 +54,4 @@ export function AttentionBox({ volume }: { volume: Volume }) {
       ))}
     </div>
   );
-}
-
-function sentence(message: string): string {
-  return message.charAt(0).toUpperCase() + message.slice(1);
 }

@@ -8,6 +8,7 @@ import { paths } from '../paths';
 import { REBUILD_STATE } from '../states';
 import { RebuildControls } from './rebuild-controls';
 import { RebuildSnapshots } from './rebuild-snapshots';
+import { sentence } from './waiting-copies';
 
 type Props = {
   rebuild: Rebuild;
@@ -29,11 +30,14 @@ export function RebuildProgress({ rebuild, names, withControls = false }: Props)
           <span className="text-muted"> → {names.node}</span>
         </p>
         <Badge tone={tone} quiet>
-          {rebuild.state === 'running' ? runningWord(rebuild) : word}
+          {wordOf(rebuild) ?? word}
         </Badge>
       </div>
       {rebuild.state === 'queued' ? (
-        <p className="text-xs text-muted">{queueText(rebuild)}</p>
+        <p className="text-xs text-muted">
+          {placeText(rebuild)}
+          {rebuild.waitingFor !== '' && <span className="block">{sentence(rebuild.waitingFor)}</span>}
+        </p>
       ) : (
         <>
           <Meter label={`Rebuild of ${names.volume}`} percent={rebuild.percent} tone={tone} />
@@ -46,14 +50,16 @@ export function RebuildProgress({ rebuild, names, withControls = false }: Props)
   );
 }
 
-function runningWord({ paused, phase }: Rebuild): string {
+/** What is more telling than the state: how far it is, or that it stands still for a person or for its volume. */
+function wordOf({ state, paused, phase, waitingReason }: Rebuild): string | undefined {
+  if (state !== 'running' && state !== 'queued') return undefined;
   if (paused) return 'Paused';
-  return phase.charAt(0).toUpperCase() + phase.slice(1);
+  if (state === 'running') return phase.charAt(0).toUpperCase() + phase.slice(1);
+  return waitingReason?.startsWith('Volume') === true ? 'Blocked' : undefined;
 }
 
-function queueText(rebuild: Rebuild): string {
-  const place = rebuild.queuePosition === null ? 'Waiting' : `Place ${rebuild.queuePosition} in the queue`;
-  return rebuild.waitingFor === '' ? place : `${place}: ${rebuild.waitingFor}`;
+function placeText({ queuePosition }: Rebuild): string {
+  return queuePosition === null ? 'Waiting' : `Place ${queuePosition} in the queue`;
 }
 
 function workText(rebuild: Rebuild): string {

@@ -8,6 +8,7 @@ import { paths } from '../paths';
 import { Loaded } from './loaded';
 import { RebuildProgress } from './rebuild-progress';
 import { useNames } from './use-names';
+import { WaitingCopies } from './waiting-copies';
 
 const SHOWN_MAX = 5;
 
@@ -26,7 +27,12 @@ export function RebuildsPanel() {
       }
     >
       <Loaded query={rebuilds} what="the rebuilds">
-        {(data) => <Active rebuilds={data.filter(isActive)} volumes={volumes.data ?? []} />}
+        {(data) => (
+          <>
+            <Active rebuilds={data.filter(isActive)} volumes={volumes.data ?? []} />
+            <WaitingCopies volumes={volumes.data ?? []} />
+          </>
+        )}
       </Loaded>
     </Panel>
   );
@@ -66,7 +72,7 @@ function Idle({ volumes }: { volumes: readonly Volume[] }) {
         <p className="text-base font-semibold">{waiting > 0 ? 'Not known yet' : 'Now'}</p>
         <p className="text-sm text-muted">
           {waiting > 0
-            ? 'A copy is missing and nothing rebuilds it yet. Its volume says what it waits for.'
+            ? 'A copy is missing and nothing rebuilds it yet.'
             : 'Nothing is being rebuilt, nothing waits.'}
         </p>
       </div>

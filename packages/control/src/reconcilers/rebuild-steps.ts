@@ -53,6 +53,7 @@ function newRebuild(ports: ReconcilerPorts, view: VolumeView, target: Replica, s
     healthyCopies: replicas.filter(isHealthy).length,
     sizeBytes: volume.spec.sizeBytes,
     waitingFor: 'admission',
+    waitingReason: undefined,
     paused: false,
     bandwidthBytesPerSecond: undefined,
     grantedBytesPerSecond: undefined,

@@ -9,6 +9,7 @@ import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
+import { NOT_WAITING } from '@holdfast/core/model/rebuild.js';
 import { diskSchedulableCondition } from '@holdfast/core/policy/disk-conditions.js';
 import {
   isNodeReady,
@@ -103,22 +104,26 @@ function nodeEvent(clusterId: ClusterId, node: StorageNode, isAlive: boolean, no
  * Starts the rebuilds that the limits allow, and tells the others what they wait for. The queue's version guards the
  * commit: of two that admit at once, one loses and counts again.
  */
-export async function admitRebuilds(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
+export async function admitRebuilds(
+  ports: Pick<ReconcilerPorts, 'store' | 'queue' | 'clock'>,
+  clusterId: ClusterId,
+): Promise<void> {
   for (let attempt = 1; attempt <= ADMISSION_ATTEMPTS_MAX; attempt += 1) {
     const view = await ports.store.loadRebuildQueue(clusterId);
     const { admit, grants, waiting } = planAdmissions(view);
     const startedAt = ports.clock.now();
     const started = admit.map((rebuildId): Change => {
-      const patch = { state: 'running' as const, phase: 'preparing' as const, startedAt, waitingFor: '' };
+      const patch = { ...NOT_WAITING, state: 'running' as const, phase: 'preparing' as const, startedAt };
       return { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch };
     });
     const informed = waiting
-      .filter(
-        ({ rebuildId, waitingFor }) =>
-          waitingFor !== view.queued.find(({ id }) => id === rebuildId)?.waitingFor,
-      )
-      .map(({ rebuildId, waitingFor }): Change => {
-        return { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch: { waitingFor } };
+      .filter(({ rebuildId, reason, waitingFor }) => {
+        const known = view.queued.find(({ id }) => id === rebuildId);
+        return waitingFor !== known?.waitingFor || reason !== known.waitingReason;
+      })
+      .map(({ rebuildId, reason, waitingFor }): Change => {
+        const patch = { waitingFor, waitingReason: reason };
+        return { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch };
       });
     const granted = grants.map(({ rebuildId, bytesPerSecond }): Change => {
       return { kind: 'rebuild.patch', rebuildId, patch: { grantedBytesPerSecond: bytesPerSecond } };

@@ -1,6 +1,6 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { RebuildId, VolumeId } from '@holdfast/core/model/ids.js';
-import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
+import { isActiveRebuild, NOT_WAITING } from '@holdfast/core/model/rebuild.js';
 import { loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
@@ -32,7 +32,7 @@ export function cancelRebuild(
         rebuildId: rebuild.id,
         // It may finish or be admitted in between: then the commit loses and the next attempt sees that.
         ifState: rebuild.state,
-        patch: { state: 'cancelled', finishedAt: ports.clock.now(), waitingFor: '', rateBytesPerSecond: 0 },
+        patch: { ...NOT_WAITING, state: 'cancelled', finishedAt: ports.clock.now(), rateBytesPerSecond: 0 },
       },
     ]);
   });

@@ -7,6 +7,7 @@
  */
 import type { HashRequest, Snapshot } from '../model/snapshot.js';
 import type { SnapshotDataIntegrity } from '../model/volume.js';
+import { effectiveValue } from '../policy/volume-settings.js';
 import type { Change, VolumePatch } from './changes.js';
 import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
@@ -17,8 +18,7 @@ const TURN_MS_MAX = 24 * 3600 * 1000;
 
 /** The volume's own answer, or else its cluster's. */
 export function integrityOf({ volume, fleet }: Pick<VolumeView, 'volume' | 'fleet'>): SnapshotDataIntegrity {
-  const { snapshotDataIntegrity: own } = volume.spec;
-  return own === 'ignored' ? fleet.settings['snapshot-data-integrity'] : own;
+  return effectiveValue(volume.spec, fleet.settings, 'snapshotDataIntegrity');
 }
 
 export function automaticHash(view: Pick<VolumeView, 'volume' | 'fleet'>, now: Date): HashRequest {

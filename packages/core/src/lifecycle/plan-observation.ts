@@ -8,7 +8,7 @@
 import type { EngineReport, RebuildReport } from '../model/agent-protocol.js';
 import { compareRecords, copyRecord } from '../model/copy-record.js';
 import { asId, type ReplicaId } from '../model/ids.js';
-import type { Rebuild } from '../model/rebuild.js';
+import { NOT_WAITING, type Rebuild } from '../model/rebuild.js';
 import { REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
 import type { Change, RebuildPatch, ReplicaPatch } from './changes.js';
 import type { Step } from './step.js';
@@ -126,7 +126,7 @@ function rebuildSucceeded(
     percent: 100,
     rateBytesPerSecond: 0,
     finishedAt: now,
-    waitingFor: '',
+    ...NOT_WAITING,
   };
   const message = `the replica on ${nodeName(view.fleet, rebuild.targetNodeId)} was rebuilt`;
   return [
@@ -154,7 +154,7 @@ export function rebuildFailed(
     error,
     finishedAt: now,
     rateBytesPerSecond: 0,
-    waitingFor: '',
+    ...NOT_WAITING,
   };
   const message = `the rebuild on ${nodeName(view.fleet, rebuild.targetNodeId)} failed: ${error.message}`;
   const ended: Change[] = [

@@ -10,7 +10,8 @@ import { conditionOf, withCondition } from '../model/condition.js';
 import { isHealthy } from '../model/replica.js';
 import { isRepairing, type Volume } from '../model/volume.js';
 import { isNodeReady } from '../policy/node-conditions.js';
-import { holdText } from '../rebuild/plan-admissions.js';
+import { effectiveValue } from '../policy/volume-settings.js';
+import { blockText } from '../rebuild/plan-admissions.js';
 import type { Change, VolumePatch } from './changes.js';
 import { canReplenish } from './plan-replenishment.js';
 import { robustnessOf } from './plan-status.js';
@@ -75,7 +76,7 @@ function endReason(view: VolumeView, now: Date): { reason: string; message: stri
   if (!isEnabled(view)) return { reason: 'NotWanted', message: 'it is not wanted any more' };
   if (isHolderLost(view)) return { reason: STALLED, message: 'the node that it ran on does not answer' };
   if (volume.rebuildHold !== undefined)
-    return { reason: 'Held', message: holdText(volume.rebuildHold).waitingFor };
+    return { reason: 'Held', message: blockText(volume.rebuildHold).waitingFor };
   if (activeRebuild(view) !== undefined) return undefined;
   if (volume.state === 'attached' && robustnessOf(view) === 'healthy')
     return { reason: 'Healthy', message: 'all copies are full' };
@@ -103,8 +104,7 @@ function isHolderLost({ volume, fleet }: VolumeView): boolean {
 }
 
 function isEnabled({ volume, fleet }: VolumeView): boolean {
-  const { offlineRebuilding: own } = volume.spec;
-  return own === 'ignored' ? fleet.settings['offline-replica-rebuilding'] : own === 'enabled';
+  return effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
 }
 
 function isResting({ conditions }: Volume, now: Date): boolean {

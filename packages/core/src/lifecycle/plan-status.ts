@@ -9,6 +9,7 @@ import { isNodeReady } from '../policy/node-conditions.js';
 import type { Change, VolumePatch } from './changes.js';
 import { attachObstacle, missingEngine } from './plan-attachment.js';
 import { planPlacementStatus } from './plan-placement-status.js';
+import { waitingConditions } from './plan-rebuild-waiting.js';
 import { countedConditions } from './plan-snapshot-count.js';
 import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
@@ -32,6 +33,8 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
   Object.assign(patch, placement.patch);
   const counted = countedConditions(view, patch.conditions ?? volume.conditions, now);
   if (counted !== undefined) patch.conditions = counted.conditions;
+  const waiting = waitingConditions(view, patch.conditions ?? volume.conditions, now);
+  if (waiting !== undefined) patch.conditions = waiting;
   if (Object.keys(patch).length === 0 && placement.changes.length === 0) return undefined;
 
   const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch }, ...placement.changes];

@@ -7,25 +7,34 @@ const FAILED_PAUSE_MAX_MS = 3 * 60_000;
 /** After a cancel: a person wanted it stopped, so it must not start again under their hands. */
 const CANCELLED_PAUSE_MS = 5 * 60_000;
 
+export type RebuildPause = { readonly until: Date; readonly after: 'cancelled' | 'failed' };
+
 /**
- * Must a volume wait before its next rebuild? Rebuilds that ended because their engine or node went away do not count:
- * nothing suggests that the next one would fail too.
+ * Must a volume wait before its next rebuild, and for how long? Rebuilds that ended because their engine or node went
+ * away do not count: nothing suggests that the next one would fail too.
  *
  * @param rebuilds the volume's last rebuilds, in any order
  */
-export function isPausingRebuilds(rebuilds: readonly Rebuild[], now: Date): boolean {
+export function rebuildPause(rebuilds: readonly Rebuild[], now: Date): RebuildPause | undefined {
   const ended = rebuilds
     .filter(({ finishedAt }) => finishedAt !== undefined)
     .sort((a, b) => endedAtMs(b) - endedAtMs(a));
   const last = ended[0];
-  if (last === undefined) return false;
-  const sinceMs = now.getTime() - endedAtMs(last);
-  if (last.state === 'cancelled') return sinceMs < CANCELLED_PAUSE_MS;
-  if (!isBlameable(last)) return false;
+  if (last === undefined) return undefined;
+  const pause = (ms: number, after: RebuildPause['after']) => {
+    const until = new Date(endedAtMs(last) + ms);
+    return until.getTime() > now.getTime() ? { until, after } : undefined;
+  };
+  if (last.state === 'cancelled') return pause(CANCELLED_PAUSE_MS, 'cancelled');
+  if (!isBlameable(last)) return undefined;
 
   const firstOther = ended.findIndex((rebuild) => !isBlameable(rebuild));
   const failuresInRow = firstOther === -1 ? ended.length : firstOther;
-  return sinceMs < Math.min(FAILED_PAUSE_MAX_MS, FAILED_PAUSE_MS * 2 ** (failuresInRow - 1));
+  return pause(Math.min(FAILED_PAUSE_MAX_MS, FAILED_PAUSE_MS * 2 ** (failuresInRow - 1)), 'failed');
+}
+
+export function isPausingRebuilds(rebuilds: readonly Rebuild[], now: Date): boolean {
+  return rebuildPause(rebuilds, now) !== undefined;
 }
 
 const NOBODYS_FAULT = new Set(['engine.not_found', 'node.not_ready', 'replica.not_found']);

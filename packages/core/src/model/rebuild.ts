@@ -10,6 +10,21 @@ export type RebuildPhase = (typeof REBUILD_PHASES)[number];
 export const REBUILD_METHODS = ['full', 'delta', 'fast', 'ranges'] as const;
 export type RebuildMethod = (typeof REBUILD_METHODS)[number];
 
+/** Why a rebuild waits. Codes are API: add freely, never rename or reuse one. */
+export const WAITING_REASONS = [
+  'Paused',
+  'VolumePurging',
+  'VolumeReverting',
+  'VolumeExpanding',
+  'VolumeMigrating',
+  'VolumeRestoring',
+  'VolumeStandby',
+  'ClusterLimit',
+  'TargetNodeLimit',
+  'SourceNodeLimit',
+] as const;
+export type WaitingReason = (typeof WAITING_REASONS)[number];
+
 export type RebuildBytes = {
   /** Bytes that the target has to hold in the end. */
   total: number;
@@ -51,6 +66,8 @@ export type Rebuild = {
   sizeBytes: number;
   /** Why it does not run yet; empty when it does. */
   waitingFor: string;
+  /** The same in a code; `undefined` when it runs, has ended, or nobody has looked at it yet. */
+  waitingReason: WaitingReason | undefined;
   /** Held up by a person: it does not start, or stands still while the target gets user writes. */
   paused: boolean;
   /** The most a person lets it copy; `undefined` for no limit of its own. */
@@ -72,6 +89,9 @@ export type Rebuild = {
   finishedAt: Date | undefined;
   version: number;
 };
+
+/** Of a rebuild that runs or has ended. */
+export const NOT_WAITING = { waitingFor: '', waitingReason: undefined } as const;
 
 export type RebuildTuning = { paused: boolean; bandwidthBytesPerSecond: number | undefined };
 

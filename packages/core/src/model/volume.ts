@@ -17,7 +17,7 @@ export type Override = 'ignored' | 'enabled' | 'disabled';
 export type DiskChoice = 'spread' | 'pack';
 /** Which snapshots are hashed by themselves: none; all of them in full; those that changed since they were last hashed. */
 export type SnapshotDataIntegrity = 'disabled' | 'enabled' | 'fast-check';
-export type VolumeConditionType = 'Scheduled' | 'TooManySnapshots' | 'OfflineRebuilding';
+export type VolumeConditionType = 'Scheduled' | 'TooManySnapshots' | 'OfflineRebuilding' | 'RebuildWaiting';
 export type AutoBalance = 'ignored' | 'disabled' | 'least-effort' | 'best-effort';
 
 export const REPLICA_COUNT_MIN = 1;

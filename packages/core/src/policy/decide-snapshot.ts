@@ -3,7 +3,8 @@ import type { Change } from '../lifecycle/changes.js';
 import type { VolumeView } from '../lifecycle/views.js';
 import type { FaultCode } from '../model/faults.js';
 import type { VolumeId } from '../model/ids.js';
-import { isLiveSnapshot, type Snapshot, USER_SNAPSHOTS_MAX } from '../model/snapshot.js';
+import { isLiveSnapshot, type Snapshot } from '../model/snapshot.js';
+import { effectiveValue } from './volume-settings.js';
 
 export type SnapshotDecision =
   | { readonly kind: 'allow' }
@@ -18,8 +19,7 @@ const ALLOWED: SnapshotDecision = { kind: 'allow' };
 
 /** User snapshots that a volume may have, deleted ones counted until they are purged. */
 export function snapshotsMax({ volume, fleet }: Pick<VolumeView, 'volume' | 'fleet'>): number {
-  const { snapshotMaxCount: own } = volume.spec;
-  return Math.min(USER_SNAPSHOTS_MAX, own === 0 ? fleet.settings['snapshot-max-count'] : own);
+  return effectiveValue(volume.spec, fleet.settings, 'snapshotMaxCount');
 }
 
 export function decideSnapshot(view: VolumeView, name: string): SnapshotDecision {

@@ -61,7 +61,7 @@ describe('planAdmissions', () => {
       running: [rebuild('a', 'n2', 'n3')],
       limits: { [TARGET]: 1 },
       admit: [],
-      waits: `n3 receives 1 rebuilds (${TARGET} is 1)`,
+      waits: `n3 receives 1 rebuild (${TARGET} is 1)`,
     },
     {
       name: 'the source node is full',
@@ -69,7 +69,7 @@ describe('planAdmissions', () => {
       running: [rebuild('a', 'n1', 'n2')],
       limits: { [SOURCE]: 1 },
       admit: [],
-      waits: `n1 sends 1 rebuilds (${SOURCE} is 1)`,
+      waits: `n1 sends 1 rebuild (${SOURCE} is 1)`,
     },
     {
       name: 'the cluster is full',
@@ -77,7 +77,7 @@ describe('planAdmissions', () => {
       running: [rebuild('a', 'n1', 'n2')],
       limits: { [CLUSTER]: 1 },
       admit: [],
-      waits: `the cluster runs 1 rebuilds (${CLUSTER} is 1)`,
+      waits: `the cluster runs 1 rebuild (${CLUSTER} is 1)`,
     },
     {
       name: 'one that the engine has not stopped yet holds its place',
@@ -85,21 +85,21 @@ describe('planAdmissions', () => {
       ending: [rebuild('a', 'n2', 'n3', { state: 'cancelled' })],
       limits: { [TARGET]: 1 },
       admit: [],
-      waits: `n3 receives 1 rebuilds (${TARGET} is 1)`,
+      waits: `n3 receives 1 rebuild (${TARGET} is 1)`,
     },
     {
       name: '0 stops what is new',
       queued: [rebuild('a', 'n1', 'n2')],
       limits: { [TARGET]: 0 },
       admit: [],
-      waits: `n2 receives 0 rebuilds (${TARGET} is 0)`,
+      waits: `no rebuild may start: ${TARGET} is 0`,
     },
     {
       name: 'what was admitted just now counts too',
       queued: [rebuild('a', 'n1', 'n3'), rebuild('b', 'n2', 'n3')],
       limits: { [TARGET]: 1 },
       admit: ['a'],
-      waits: `n3 receives 1 rebuilds (${TARGET} is 1)`,
+      waits: `n3 receives 1 rebuild (${TARGET} is 1)`,
     },
     {
       name: 'one that waits does not hold up one behind it',
@@ -107,7 +107,7 @@ describe('planAdmissions', () => {
       running: [rebuild('a', 'n1', 'n3')],
       limits: { [TARGET]: 1 },
       admit: ['c'],
-      waits: `n3 receives 1 rebuilds (${TARGET} is 1)`,
+      waits: `n3 receives 1 rebuild (${TARGET} is 1)`,
     },
   ])('$name', ({ queued, running = [], ending = [], limits, admit, waits }) => {
     const plan = planAdmissions({ ...view(queued, running, limits), ending });

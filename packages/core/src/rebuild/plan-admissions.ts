@@ -9,7 +9,7 @@
 import type { RebuildQueueView } from '../lifecycle/views.js';
 import { compareIds, type NodeId, type RebuildId } from '../model/ids.js';
 import type { LayerTask } from '../model/layer-task.js';
-import type { Rebuild } from '../model/rebuild.js';
+import type { Rebuild, WaitingReason } from '../model/rebuild.js';
 import type { RebuildHold } from '../model/volume.js';
 import { shareBandwidth } from './share-bandwidth.js';
 
@@ -31,21 +31,6 @@ const CLUSTER_LIMIT = 'concurrent-rebuild-per-cluster-limit';
  */
 export const START_CALL_MS_MAX = 20_000;
 
-/** Why a rebuild waits. Codes are API: add freely, never rename or reuse one. */
-export const WAITING_REASONS = [
-  'Paused',
-  'VolumePurging',
-  'VolumeReverting',
-  'VolumeExpanding',
-  'VolumeMigrating',
-  'VolumeRestoring',
-  'VolumeStandby',
-  'ClusterLimit',
-  'TargetNodeLimit',
-  'SourceNodeLimit',
-] as const;
-export type WaitingReason = (typeof WAITING_REASONS)[number];
-
 /** What a rebuild waits for: in a code, and in words. */
 export type Waiting = { readonly reason: WaitingReason; readonly waitingFor: string };
 
@@ -64,9 +49,9 @@ const BLOCKED = {
   },
 } as const satisfies Record<LayerTask['kind'] | RebuildHold, Waiting>;
 
-/** Why no rebuild of a volume with this hold starts. */
-export function holdText(hold: RebuildHold): Waiting {
-  return BLOCKED[hold];
+/** Why no rebuild of a volume starts that has this hold, or whose layers are changed so. */
+export function blockText(by: LayerTask['kind'] | RebuildHold): Waiting {
+  return BLOCKED[by];
 }
 
 export function planAdmissions(view: RebuildQueueView): Admissions {
@@ -120,30 +105,40 @@ class RunningLoad {
     const { settings, blocked } = this.view;
     if (rebuild.paused) return { reason: 'Paused', waitingFor: 'it is paused' };
     const task = blocked.find(({ volumeId }) => volumeId === rebuild.volumeId);
-    if (task !== undefined) return BLOCKED[task.reason];
+    if (task !== undefined) return blockText(task.reason);
     const clusterLimit = settings[CLUSTER_LIMIT];
     if (this.total >= clusterLimit) {
-      const waitingFor = `the cluster runs ${this.total} rebuilds (${CLUSTER_LIMIT} is ${clusterLimit})`;
-      return { reason: 'ClusterLimit', waitingFor };
+      return limited('ClusterLimit', 'the cluster runs', this.total, CLUSTER_LIMIT, clusterLimit);
     }
     const targetLimit = settings[TARGET_LIMIT];
     const received = this.byTarget.get(rebuild.targetNodeId) ?? 0;
     if (received >= targetLimit) {
       const target = this.nameOf(rebuild.targetNodeId);
-      const waitingFor = `${target} receives ${received} rebuilds (${TARGET_LIMIT} is ${targetLimit})`;
-      return { reason: 'TargetNodeLimit', waitingFor };
+      return limited('TargetNodeLimit', `${target} receives`, received, TARGET_LIMIT, targetLimit);
     }
     const sourceLimit = settings[SOURCE_LIMIT];
     const busy = rebuild.sourceNodeIds.find((nodeId) => (this.bySource.get(nodeId) ?? 0) >= sourceLimit);
     if (busy === undefined) return undefined;
     const sent = this.bySource.get(busy) ?? 0;
-    const waitingFor = `${this.nameOf(busy)} sends ${sent} rebuilds (${SOURCE_LIMIT} is ${sourceLimit})`;
-    return { reason: 'SourceNodeLimit', waitingFor };
+    return limited('SourceNodeLimit', `${this.nameOf(busy)} sends`, sent, SOURCE_LIMIT, sourceLimit);
   }
 
   private nameOf(nodeId: NodeId): string {
     return this.view.nodes.find(({ id }) => id === nodeId)?.name ?? nodeId;
   }
+}
+
+/** @param does who takes part, and how: `node-2 receives` */
+function limited(
+  reason: WaitingReason,
+  does: string,
+  count: number,
+  setting: string,
+  limit: number,
+): Waiting {
+  if (limit === 0) return { reason, waitingFor: `no rebuild may start: ${setting} is 0` };
+  const rebuilds = count === 1 ? '1 rebuild' : `${count} rebuilds`;
+  return { reason, waitingFor: `${does} ${rebuilds} (${setting} is ${limit})` };
 }
 
 function increment(counts: Map<NodeId, number>, nodeId: NodeId): void {

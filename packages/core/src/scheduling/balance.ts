@@ -4,8 +4,8 @@
  *
  * With α = 1 the mean is the same for every option and taking from the fullest never widens the range, so the node
  * with the most usable space and then its disk with the most is always optimal: a plain maximum, in whole bytes. For
- * other α each option's score needs only the two largest and two smallest values of the others, so the whole choice is
- * linear. `balance-score.ts` holds the definition that tests compare with; `index/` finds the same answer faster.
+ * other α each option's score needs only the two largest values and the smallest, so the whole choice is linear.
+ * `balance-score.ts` holds the definition that tests compare with; `index/` finds the same answer faster.
  */
 import { compareIds, type DiskId, type NodeId } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';

@@ -1,12 +1,14 @@
 /**
  * What the score of every option needs to know about all options together: how many, their sums, and the two largest
- * and two smallest values, so that any one value can be left out. With it one option is scored in constant time.
+ * values and the smallest, so that any one can be exchanged for a smaller one. With it one option is scored in constant
+ * time.
  *
  * Sums are of whole bytes, shares are summed per capacity and in the order of the capacities: the same options give
  * the same score, bit by bit, in whatever order they come and whether one by one or a group at a time.
  */
 import { shareOf } from './balance-score.js';
 import { ExactSum } from './exact-sum.js';
+import { ReusedObjects } from './reused-objects.js';
 
 /** Options of one capacity, known only by their number, their sum and their extremes. */
 export type CapacityGroup = {
@@ -17,7 +19,7 @@ export type CapacityGroup = {
   readonly smallestBytes: number;
 };
 
-type CapacityPart = { readonly totalBytes: number; readonly sum: ExactSum };
+type CapacityPart = { totalBytes: number; readonly sum: ExactSum };
 
 export class CapacitySummary {
   private count = 0;
@@ -25,9 +27,22 @@ export class CapacitySummary {
   private readonly shares = new Extremes();
   /** Made when a capacity comes out of order. */
   private byTotal: Map<number, CapacityPart> | undefined;
-  private readonly parts: CapacityPart[] = [];
+  private readonly parts = new ReusedObjects<CapacityPart>(() => ({ totalBytes: 0, sum: new ExactSum() }));
   private last: CapacityPart | undefined;
-  private sums: { usable: number; shares: number } | undefined;
+  private usableSum = 0;
+  private shareSum = 0;
+  private isAddedUp = false;
+
+  /** Forgets the options and keeps the memory: the index asks anew for every decision. */
+  clear(): void {
+    this.count = 0;
+    this.parts.clear();
+    this.byTotal = undefined;
+    this.last = undefined;
+    this.isAddedUp = false;
+    this.usable.clear();
+    this.shares.clear();
+  }
 
   add(usableBytes: number, totalBytes: number): void {
     this.count += 1;
@@ -36,7 +51,7 @@ export class CapacitySummary {
     this.addSmall(usableBytes, totalBytes);
   }
 
-  /** The group's second largest and smallest are added one by one, where they can matter. */
+  /** The group's second largest is added by itself, where it can matter. */
   addGroup({ count, usableSum, totalBytes, largestBytes, smallestBytes }: CapacityGroup): void {
     this.count += count;
     this.sumOf(totalBytes).addSum(usableSum);
@@ -49,30 +64,25 @@ export class CapacitySummary {
     this.shares.addLarge(shareOf(usableBytes, totalBytes));
   }
 
-  addSmall(usableBytes: number, totalBytes: number): void {
-    this.usable.addSmall(usableBytes);
-    this.shares.addSmall(shareOf(usableBytes, totalBytes));
-  }
-
   /** By bytes or by share: the next largest of all may stand beside it in its group. */
   isLargest(usableBytes: number, totalBytes: number): boolean {
     return this.usable.isLargest(usableBytes) || this.shares.isLargest(shareOf(usableBytes, totalBytes));
   }
 
-  isSmallest(usableBytes: number, totalBytes: number): boolean {
-    return this.usable.isSmallest(usableBytes) || this.shares.isSmallest(shareOf(usableBytes, totalBytes));
-  }
-
   /** The hybrid score of all options once `sizeBytes` has been placed on the one with these figures. */
   scoreAfterPlacing(usableBytes: number, totalBytes: number, sizeBytes: number, alpha: number): number {
-    this.sums ??= this.addUp();
-    const { usable, shares } = this.sums;
+    if (!this.isAddedUp) this.addUp();
     const leftBytes = usableBytes - sizeBytes;
     const share = shareOf(usableBytes, totalBytes);
     const leftShare = shareOf(leftBytes, totalBytes);
-    const absolute = this.usable.rangeAfter(usableBytes, leftBytes) / this.mean(usable - sizeBytes);
-    const ratio = this.shares.rangeAfter(share, leftShare) / this.mean(shares - share + leftShare);
+    const absolute = this.usable.rangeAfter(usableBytes, leftBytes) / this.mean(this.usableSum - sizeBytes);
+    const ratio = this.shares.rangeAfter(share, leftShare) / this.mean(this.shareSum - share + leftShare);
     return alpha * absolute + (1 - alpha) * ratio;
+  }
+
+  private addSmall(usableBytes: number, totalBytes: number): void {
+    this.usable.addSmall(usableBytes);
+    this.shares.addSmall(shareOf(usableBytes, totalBytes));
   }
 
   /** Without a positive mean nothing is left to balance: every option is as good as any other. */
@@ -85,26 +95,32 @@ export class CapacitySummary {
     const { last } = this;
     if (last?.totalBytes === totalBytes) return last.sum;
     const isNext = this.byTotal === undefined && (last === undefined || totalBytes > last.totalBytes);
-    if (!isNext) this.byTotal ??= new Map(this.parts.map((part) => [part.totalBytes, part]));
-    let part = this.byTotal?.get(totalBytes);
-    if (part === undefined) {
-      part = { totalBytes, sum: new ExactSum() };
-      this.byTotal?.set(totalBytes, part);
-      this.parts.push(part);
-    }
+    if (!isNext) this.byTotal ??= new Map(this.parts.toArray().map((part) => [part.totalBytes, part]));
+    const part = this.byTotal?.get(totalBytes) ?? this.nextPart(totalBytes);
+    this.byTotal?.set(totalBytes, part);
     this.last = part;
     return part.sum;
   }
 
-  private addUp(): { usable: number; shares: number } {
+  private nextPart(totalBytes: number): CapacityPart {
+    const part = this.parts.take();
+    part.totalBytes = totalBytes;
+    part.sum.clear();
+    return part;
+  }
+
+  private addUp(): void {
     const usable = new ExactSum();
     let shares = 0;
-    if (this.byTotal !== undefined) this.parts.sort((a, b) => a.totalBytes - b.totalBytes);
-    for (const { totalBytes, sum } of this.parts) {
+    const parts = this.parts.toArray();
+    if (this.byTotal !== undefined) parts.sort((a, b) => a.totalBytes - b.totalBytes);
+    for (const { totalBytes, sum } of parts) {
       usable.addSum(sum);
       shares += shareOf(sum.toNumber(), totalBytes);
     }
-    return { usable: usable.toNumber(), shares };
+    this.usableSum = usable.toNumber();
+    this.shareSum = shares;
+    this.isAddedUp = true;
   }
 }
 
@@ -112,7 +128,12 @@ class Extremes {
   private largest = Number.NEGATIVE_INFINITY;
   private nextLargest = Number.NEGATIVE_INFINITY;
   private smallest = Number.POSITIVE_INFINITY;
-  private nextSmallest = Number.POSITIVE_INFINITY;
+
+  clear(): void {
+    this.largest = Number.NEGATIVE_INFINITY;
+    this.nextLargest = Number.NEGATIVE_INFINITY;
+    this.smallest = Number.POSITIVE_INFINITY;
+  }
 
   addLarge(value: number): void {
     if (value > this.largest) {
@@ -122,24 +143,19 @@ class Extremes {
   }
 
   addSmall(value: number): void {
-    if (value < this.smallest) {
-      this.nextSmallest = this.smallest;
-      this.smallest = value;
-    } else if (value < this.nextSmallest) this.nextSmallest = value;
+    if (value < this.smallest) this.smallest = value;
   }
 
   isLargest(value: number): boolean {
     return value === this.largest;
   }
 
-  isSmallest(value: number): boolean {
-    return value === this.smallest;
-  }
-
-  /** Largest minus smallest once one of the values has changed. */
+  /**
+   * Largest minus smallest once one of the values has become smaller. The smallest of all then only gets smaller itself,
+   * so the next one never matters.
+   */
   rangeAfter(before: number, after: number): number {
     const most = Math.max(after, before === this.largest ? this.nextLargest : this.largest);
-    const least = Math.min(after, before === this.smallest ? this.nextSmallest : this.smallest);
-    return most - least;
+    return most - Math.min(after, this.smallest);
   }
 }

@@ -10,6 +10,11 @@ export class ExactSum {
   private high = 0;
   private low = 0;
 
+  clear(): void {
+    this.high = 0;
+    this.low = 0;
+  }
+
   /** @param bytes a whole number of at most 2^53 either way; at most 2^40 of them may be added */
   add(bytes: number): void {
     const high = Math.floor(bytes / LIMB);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fitsExpansion } from './expansion.js';
+import { fitsExpansion, survivesGrowth } from './expansion.js';
 
 const DISK = {
   storageMaximumBytes: 100,
@@ -42,5 +42,36 @@ describe('growing on a disk of 100 with 60 free and 50 booked', () => {
   ])('$name → $want', ({ disk, growth, want }) => {
     const limits = { overProvisioningPercentage: 100, minimalAvailablePercentage: 25 };
     expect(fitsExpansion({ ...DISK, ...disk }, growth, limits)).toBe(want);
+  });
+});
+
+describe('all that grows written at once, apart from what is booked', () => {
+  const limits = { overProvisioningPercentage: 100, minimalAvailablePercentage: 0 };
+  const full = { ...DISK, storageScheduledBytes: 1000, storageReservedBytes: 40 };
+  test.each([
+    { name: 'nothing, on a disk of no size', disk: { storageMaximumBytes: 0 }, growth: 0, want: true },
+    { name: 'less than nothing, on a full disk', disk: { storageAvailableBytes: 0 }, growth: -1, want: true },
+    { name: 'one byte, on a disk of no size', disk: { storageMaximumBytes: 0 }, growth: 1, want: false },
+    { name: 'one byte, on a full disk', disk: { storageAvailableBytes: 0 }, growth: 1, want: false },
+    { name: 'one byte, onto the last free one', disk: { storageAvailableBytes: 1 }, growth: 1, want: true },
+    {
+      name: 'one byte, on a disk of one',
+      disk: { storageMaximumBytes: 1, storageAvailableBytes: 1, storageReservedBytes: 0 },
+      growth: 1,
+      want: true,
+    },
+    // The reserve is not counted as used, and no part of the limit.
+    { name: 'exactly the limit', disk: {}, growth: 60, want: true },
+    { name: 'one past it', disk: {}, growth: 61, want: false },
+  ])('$name → $want', ({ disk, growth, want }) => {
+    expect(survivesGrowth({ ...full, ...disk }, growth, limits)).toBe(want);
+  });
+
+  test('a new replica of the size has to fit as well, which holds nothing yet', () => {
+    const booked = { ...DISK, storageScheduledBytes: 90 };
+    expect(survivesGrowth(booked, 20, limits)).toBe(true);
+    expect(fitsExpansion(booked, 20, limits)).toBe(false);
+    const nearlyFull = { ...DISK, storageAvailableBytes: 26, storageScheduledBytes: 0 };
+    expect(fitsExpansion(nearlyFull, 1, { ...limits, minimalAvailablePercentage: 25 })).toBe(true);
   });
 });

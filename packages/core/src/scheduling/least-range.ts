@@ -49,21 +49,19 @@ function leastRange<T extends Option>(options: readonly T[], all: readonly Optio
   return eligible.filter((option) => rangeAfter(option) === least);
 }
 
-/** The two largest and two smallest values tell the range without any one option, so each costs constant time. */
+/** The two largest values and the smallest tell the range without any one option, so each costs constant time. */
 function rangeAfterPlacing(all: readonly Option[], sizeBytes: number): (option: Option) => number {
   let [max, nextMax] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  let [min, nextMin] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let min = Number.POSITIVE_INFINITY;
   for (const { usableBytes } of all) {
     if (usableBytes > max) [max, nextMax] = [usableBytes, max];
     else if (usableBytes > nextMax) nextMax = usableBytes;
-    if (usableBytes < min) [min, nextMin] = [usableBytes, min];
-    else if (usableBytes < nextMin) nextMin = usableBytes;
+    min = Math.min(min, usableBytes);
   }
   return ({ usableBytes }) => {
+    // The smallest itself only gets smaller, so the next one never matters.
     const after = usableBytes - sizeBytes;
-    const most = Math.max(after, usableBytes === max ? nextMax : max);
-    const least = Math.min(after, usableBytes === min ? nextMin : min);
-    return most - least;
+    return Math.max(after, usableBytes === max ? nextMax : max) - Math.min(after, min);
   };
 }
 

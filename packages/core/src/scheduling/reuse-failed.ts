@@ -117,7 +117,7 @@ export function newReplicaWaitSeconds(request: PlacementRequest, fleet: FleetVie
   if (!request.replicas.some((replica) => mayReturn(replica, LONGHORN_PROFILE))) return 0;
 
   const waitSeconds = fleet.settings['replica-replenishment-wait-interval'];
-  const remainingSeconds = Math.trunc((degradedAt.getTime() - now.getTime()) / 1000 + waitSeconds);
+  const remainingSeconds = (degradedAt.getTime() - now.getTime()) / 1000 + waitSeconds;
   // The second on top makes sure that the wait is over when the volume is looked at again.
-  return remainingSeconds <= 0 ? 0 : remainingSeconds + 1;
+  return remainingSeconds <= 0 ? 0 : Math.trunc(remainingSeconds + 1);
 }

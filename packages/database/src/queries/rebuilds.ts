@@ -10,6 +10,7 @@ const FIELDS = {
   targetReplicaId: { sql: 'b.target_replica_id', type: 'id' },
   targetNodeId: { sql: 'b.target_node_id', type: 'id' },
   state: { sql: 'b.state', type: 'text' },
+  waitingReason: { sql: 'b.waiting_reason', type: 'text' },
   phase: { sql: 'b.phase', type: 'text' },
   percent: { sql: 'b.percent', type: 'number' },
   queuedAt: { sql: 'b.queued_at', type: 'time' },

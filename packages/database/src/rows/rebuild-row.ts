@@ -20,6 +20,7 @@ export const REBUILDS: Table<Rebuild> = {
     column('healthyCopies', 'healthy_copies'),
     column('sizeBytes', 'size_bytes'),
     column('waitingFor', 'waiting_for'),
+    column('waitingReason', 'waiting_reason'),
     column('paused', 'paused'),
     column('bandwidthBytesPerSecond', 'bandwidth_bytes_per_second'),
     column('grantedBytesPerSecond', 'granted_bytes_per_second'),
@@ -50,6 +51,7 @@ export type RebuildRow = {
   healthy_copies: number;
   size_bytes: number;
   waiting_for: string;
+  waiting_reason: Rebuild['waitingReason'] | null;
   paused: boolean;
   bandwidth_bytes_per_second: number | null;
   granted_bytes_per_second: number | null;
@@ -81,6 +83,7 @@ export function readRebuild(row: RebuildRow): Rebuild {
     healthyCopies: row.healthy_copies,
     sizeBytes: row.size_bytes,
     waitingFor: row.waiting_for,
+    waitingReason: orUndefined(row.waiting_reason),
     paused: row.paused,
     bandwidthBytesPerSecond: orUndefined(row.bandwidth_bytes_per_second),
     grantedBytesPerSecond: orUndefined(row.granted_bytes_per_second),

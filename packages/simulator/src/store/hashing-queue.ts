@@ -2,6 +2,7 @@ import type { HashingQueueView } from '@holdfast/control/ports/store.js';
 import { lastCronTime } from '@holdfast/core/model/cron.js';
 import { type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { effectiveValue } from '@holdfast/core/policy/volume-settings.js';
 import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
 import type { Tables } from './tables.js';
 
@@ -39,8 +40,7 @@ function isCheckedBefore(checkedAt: Date | undefined, dueAt: Date | undefined): 
 
 function candidateOf(tables: Tables, volume: Volume, settings: ClusterSettings): Candidate[] {
   const { id, state, robustness, hashing, fill, deletionRequestedAt, spec, integrityCheckedAt } = volume;
-  const own = spec.snapshotDataIntegrity;
-  const integrity = own === 'ignored' ? settings['snapshot-data-integrity'] : own;
+  const integrity = effectiveValue(spec, settings, 'snapshotDataIntegrity');
   const isServed = state === 'attached' && robustness === 'healthy' && deletionRequestedAt === undefined;
   const snapshots = [...tables.snapshots.values()].filter(
     (row) => row.volumeId === id && row.origin === 'user' && row.state === 'ready',

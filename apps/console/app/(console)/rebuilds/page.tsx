@@ -6,7 +6,7 @@ import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import Link from 'next/link';
-import { useRebuilds } from '../../../src/api/queries';
+import { useRebuilds, useVolumes } from '../../../src/api/queries';
 import type { Rebuild } from '../../../src/api/types';
 import { Loaded } from '../../../src/parts/loaded';
 import { PageHeader } from '../../../src/parts/page-header';
@@ -14,6 +14,7 @@ import { RebuildLimitPanel } from '../../../src/parts/rebuild-limit-panel';
 import { RebuildProgress } from '../../../src/parts/rebuild-progress';
 import { isActive } from '../../../src/parts/rebuilds-panel';
 import { useNames } from '../../../src/parts/use-names';
+import { WaitingCopies } from '../../../src/parts/waiting-copies';
 import { paths } from '../../../src/paths';
 import { REBUILD_STATE } from '../../../src/states';
 
@@ -71,6 +72,7 @@ function duration(rebuild: Rebuild): string {
 
 export default function RebuildsPage() {
   const rebuilds = useRebuilds();
+  const volumes = useVolumes();
   const names = useNames();
   return (
     <>
@@ -79,7 +81,12 @@ export default function RebuildsPage() {
       <div className="flex flex-col gap-4">
         <Panel title="Running and waiting" flush>
           <Loaded query={rebuilds} what="the rebuilds">
-            {(data) => <ActiveList rebuilds={data.filter(isActive)} names={names} />}
+            {(data) => (
+              <>
+                <ActiveList rebuilds={data.filter(isActive)} names={names} />
+                <WaitingCopies volumes={volumes.data ?? []} />
+              </>
+            )}
           </Loaded>
         </Panel>
         <RebuildLimitPanel />
@@ -106,7 +113,7 @@ function ActiveList({ rebuilds, names }: { rebuilds: readonly Rebuild[]; names: 
     return (
       <Message
         title="Nothing is being rebuilt"
-        body="Every copy is where it should be, or nothing can be done yet."
+        body="A copy that is missing and not in the queue is listed here with the reason."
       />
     );
   return (

@@ -2,7 +2,7 @@
 import { newReplicaWaitSeconds, replicasToReuse } from '../reuse-failed.js';
 import type { Comparison } from './answer.js';
 import { toFleet } from './to-fleet.js';
-import { cloneSourcesFor, toRequest, type VectorPlacement } from './to-request.js';
+import { cloneSourcesFor, degradedSince, toRequest, type VectorPlacement } from './to-request.js';
 import type { VectorOf, VectorReplica } from './vector.js';
 
 type ReuseVector = VectorOf<'reuse-failed-replica'>;
@@ -25,6 +25,8 @@ export function runReuse(vector: ReuseVector): Comparison {
 
 function reusableNames(vector: ReuseVector): string[] {
   if (isFullRebuildOnly(vector)) return [];
+  // Anti-affinity asks for the time, and Longhorn gives up where it can't read it. The wait does not mind.
+  if (degradedSince(vector.volume) === 'unreadable') return [];
   const replicas = vector.existingReplicas
     .filter(({ active }) => active)
     .filter((replica) => mayReturnAsClone(replica, vector));

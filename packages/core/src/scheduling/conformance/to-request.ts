@@ -9,6 +9,9 @@ import type { VectorNode, VectorReplica, VectorSettings, VectorVolume } from './
 
 const NO_DATE = new Date(0);
 
+/** What Longhorn reads as a time. JavaScript's own parser takes much else, such as a day alone. */
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
+
 export type VectorPlacement = {
   readonly volume: VectorVolume;
   /** All replicas of the volume, the one to place too. */
@@ -152,7 +155,7 @@ function toMark(time: string): Date | undefined {
 
 function toDate(time: string): Date | undefined {
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? undefined : date;
+  return RFC_3339.test(time) && !Number.isNaN(date.getTime()) ? date : undefined;
 }
 
 function optional<T>(text: string, convert: (text: string) => T): T | undefined {

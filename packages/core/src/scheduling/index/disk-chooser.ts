@@ -17,7 +17,9 @@ export class DiskChooser {
   /** A disk of the node that balance has chosen; one of them holds the whole replica. */
   onNode(node: NodeEntry, request: PlacementRequest, alpha: number): number | undefined {
     const { sizeBytes, diskChoice = 'spread' } = request;
-    if (alpha === 1 || diskChoice === 'pack') return this.simplest(node, sizeBytes, diskChoice === 'pack');
+    // For any α the most usable is the best of disks of one capacity, as most nodes have.
+    if (alpha === 1 || diskChoice === 'pack' || this.hasOneCapacity(node))
+      return this.simplest(node, sizeBytes, diskChoice === 'pack');
     const slots = node.slots.filter((slot) => this.search.holds(slot));
     const options = slots.map((slot): Option<string> => {
       const usable = this.structure.columns.usable(slot);
@@ -25,6 +27,15 @@ export class DiskChooser {
     });
     const chosen = chooseDisk(options, { sizeBytes, alpha, diskChoice });
     return slots.find((slot) => this.structure.diskIds[slot] === chosen?.id);
+  }
+
+  private hasOneCapacity({ slots }: NodeEntry): boolean {
+    const { columns } = this.structure;
+    const [first] = slots;
+    if (first === undefined) return true;
+    const totalBytes = columns.total(first);
+    for (const slot of slots) if (columns.total(slot) !== totalBytes) return false;
+    return true;
   }
 
   /** The most or the least usable disk with room for all; slots stand by id, so the first of equals wins. */

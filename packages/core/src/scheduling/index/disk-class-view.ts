@@ -23,27 +23,29 @@ export const HEADROOM = 2;
 export const FREE = 3;
 const KEYS = 4;
 
-/** Keys of the tournament of least values, negated, so that the least is the largest. */
-export const LEAST_SUM = 0;
-export const LEAST_HEADROOM = 1;
-export const LEAST_FREE = 2;
-const LEAST_KEYS = 3;
+/** Further keys once least values are kept (`keepLeastValues`): negated, so that the least is the largest. */
+export const LEAST_SUM = 4;
+export const LEAST_HEADROOM = 5;
+export const LEAST_FREE = 6;
+const KEYS_WITH_LEAST = 7;
 
 const NONE = Number.NEGATIVE_INFINITY;
 
-/** What the scores for α < 1 need beside the maxima. Kept only once asked for: bookings are cheaper without. */
-type LeastValues = {
-  readonly tree: MaxTree;
-  readonly sum: ExactSum;
+/** What the scores for α < 1 need of all nodes together. */
+export type GroupTotals = {
+  /** Of usable bytes, node by node. */
+  readonly usableSum: ExactSum;
+  /** Nodes that have a disk to offer. */
   count: number;
   /** Of any one node, all its disks counted: for α < 1 groups are told apart by it. */
   readonly totalBytes: number;
 };
 
 export class DiskClassView {
-  readonly tree: MaxTree;
+  tree: MaxTree;
   private readonly isWanted: Uint8Array;
-  private least: LeastValues | undefined;
+  /** Made by `keepLeastValues`. */
+  totals: GroupTotals | undefined;
 
   constructor(
     readonly nodes: readonly NodeEntry[],
@@ -57,7 +59,7 @@ export class DiskClassView {
   }
 
   get bytes(): number {
-    return this.tree.keys.byteLength + (this.least?.tree.keys.byteLength ?? 0);
+    return this.tree.keys.byteLength;
   }
 
   /** Does anything here depend on disks of the class? */
@@ -68,37 +70,29 @@ export class DiskClassView {
   refresh(node: NodeEntry): void {
     this.measure(node);
     this.tree.rise(node.position);
-    this.least?.tree.rise(node.position);
   }
 
   refreshAll(): void {
     for (const node of this.nodes) this.measure(node);
     this.tree.riseAll();
-    this.least?.tree.riseAll();
   }
 
   /** As if the node were not there, until it is refreshed. */
   hide(node: NodeEntry): void {
-    const { tree, least } = this;
-    if (least !== undefined) this.drop(node.position, tree.key(tree.firstLeaf + node.position, SUM), least);
+    this.drop(node);
     this.tree.clear(node.position);
     this.tree.rise(node.position);
-    this.least?.tree.rise(node.position);
   }
 
-  leastValues(): LeastValues {
-    if (this.least === undefined) {
-      this.least = {
-        tree: new MaxTree(this.nodes.length, LEAST_KEYS),
-        sum: new ExactSum(),
-        count: 0,
-        totalBytes: this.capacityOf(this.nodes[0]),
-      };
-      // All leaves are taken as absent, so that measuring them counts each once.
-      this.tree.keys.fill(NONE);
+  /** From then on the tournament has the least values too, and there are totals: bookings are cheaper without. */
+  keepLeastValues(): GroupTotals {
+    if (this.totals === undefined) {
+      this.totals = { usableSum: new ExactSum(), count: 0, totalBytes: this.capacityOf(this.nodes[0]) };
+      // All leaves of the new one are absent, so that measuring them counts each once.
+      this.tree = new MaxTree(this.nodes.length, KEYS_WITH_LEAST);
       this.refreshAll();
     }
-    return this.least;
+    return this.totals;
   }
 
   private capacityOf(node: NodeEntry | undefined): number {
@@ -111,20 +105,19 @@ export class DiskClassView {
 
   /** Do two views of the same nodes and classes say the same? */
   agreesWith(other: DiskClassView): boolean {
-    if (!this.tree.equals(other.tree)) return false;
-    if (other.least === undefined) return true;
-    const least = this.leastValues();
-    const { tree, sum, count } = other.least;
-    return least.tree.equals(tree) && least.sum.equals(sum) && least.count === count;
+    const theirs = other.totals;
+    if (theirs === undefined) return this.tree.equals(other.tree);
+    const { usableSum, count } = this.keepLeastValues();
+    return this.tree.equals(other.tree) && usableSum.equals(theirs.usableSum) && count === theirs.count;
   }
 
   /** Runs for every booking, so it reads and writes the arrays themselves. */
   private measure(node: NodeEntry): void {
-    const { columns, tree, least } = this;
+    const { columns, tree } = this;
     const { rows } = columns;
     const { keys } = tree;
-    const leaf = (tree.firstLeaf + node.position) * KEYS;
-    if (least !== undefined) this.drop(node.position, at(keys, leaf + SUM), least);
+    const leaf = (tree.firstLeaf + node.position) * tree.width;
+    this.drop(node);
 
     let sum = NONE;
     let largest = NONE;
@@ -147,11 +140,15 @@ export class DiskClassView {
     keys[leaf + LARGEST] = largest;
     keys[leaf + HEADROOM] = headroom;
     keys[leaf + FREE] = free;
-    if (least !== undefined && sum !== NONE) this.measureLeast(node, sum, least);
+    if (this.totals !== undefined) this.measureLeast(node, sum, this.totals);
   }
 
-  private measureLeast(node: NodeEntry, sum: number, least: LeastValues): void {
-    const { columns } = this;
+  private measureLeast(node: NodeEntry, sum: number, totals: GroupTotals): void {
+    const { columns, tree } = this;
+    if (sum === NONE) {
+      for (const key of [LEAST_SUM, LEAST_HEADROOM, LEAST_FREE]) tree.setKey(node.position, key, NONE);
+      return;
+    }
     let [headroom, free] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     for (const slot of node.slots) {
       if (this.isWanted[columns.classOf(slot)] !== 1) continue;
@@ -160,17 +157,20 @@ export class DiskClassView {
       headroom = Math.min(headroom, isPossible ? columns.headroom(slot) : NONE);
       free = Math.min(free, isPossible ? columns.free(slot) : NONE);
     }
-    least.tree.setKey(node.position, LEAST_SUM, -sum);
-    least.tree.setKey(node.position, LEAST_HEADROOM, -headroom);
-    least.tree.setKey(node.position, LEAST_FREE, -free);
-    least.sum.add(sum);
-    least.count += 1;
+    tree.setKey(node.position, LEAST_SUM, -sum);
+    tree.setKey(node.position, LEAST_HEADROOM, -headroom);
+    tree.setKey(node.position, LEAST_FREE, -free);
+    totals.usableSum.add(sum);
+    totals.count += 1;
   }
 
-  private drop(position: number, sum: number, least: LeastValues): void {
+  /** Takes what the node was measured as out of the totals. */
+  private drop({ position }: NodeEntry): void {
+    const { totals, tree } = this;
+    if (totals === undefined) return;
+    const sum = tree.key(tree.firstLeaf + position, SUM);
     if (sum === NONE) return;
-    least.sum.add(-sum);
-    least.count -= 1;
-    least.tree.clear(position);
+    totals.usableSum.add(-sum);
+    totals.count -= 1;
   }
 }

@@ -9,6 +9,7 @@
 import { compareIds } from '../../model/ids.js';
 import { toleratedScore } from '../balance.js';
 import { CapacitySummary } from '../capacity-summary.js';
+import { ReusedObjects } from '../reused-objects.js';
 import { LARGEST, LEAST_SUM, SUM } from './disk-class-view.js';
 import type { NodeEntry } from './node-entry.js';
 import { outsidersOf } from './outsiders.js';
@@ -18,13 +19,21 @@ import type { SearchDemand, SpaceSearch } from './space-search.js';
 /** A node, or the best one of a group: until that is known, the group's largest sum bounds it. */
 type Contender = {
   node: NodeEntry | undefined;
-  readonly member: PlanMember | undefined;
+  member: PlanMember | undefined;
   usableBytes: number;
-  readonly totalBytes: number;
+  totalBytes: number;
   score: number;
 };
 
+function nobody(): Contender {
+  return { node: undefined, member: undefined, usableBytes: 0, totalBytes: 0, score: 0 };
+}
+
 export class HybridSearch {
+  private readonly summary = new CapacitySummary();
+  private readonly contenders = new ReusedObjects<Contender>(nobody);
+  private alpha = 0;
+
   constructor(
     private readonly search: SpaceSearch,
     private readonly demand: SearchDemand,
@@ -33,68 +42,110 @@ export class HybridSearch {
 
   /** @param members an element each for the groups that may be used */
   bestNode(members: readonly PlanMember[], alpha: number): NodeEntry | undefined {
+    this.alpha = alpha;
     const outsiders = outsidersOf(members, this.demand, this.nodeBySlot);
     // So many that each node may as well stand for itself: slower by far, and no less exact.
     if (outsiders === undefined)
       return this.lowest(
         [],
         members.flatMap(({ view }) => view.nodes),
-        alpha,
       );
     for (const { view, node } of outsiders.hidden) view.hide(node);
-    const best = this.lowest(outsiders.groups, outsiders.nodes, alpha);
+    const best = this.lowest(outsiders.groups, outsiders.nodes);
     for (const { view, node } of outsiders.hidden) view.refresh(node);
     return best;
   }
 
-  private lowest(
-    groups: readonly PlanMember[],
-    nodes: readonly NodeEntry[],
-    alpha: number,
-  ): NodeEntry | undefined {
-    const summary = new CapacitySummary();
-    const contenders: Contender[] = [];
-    for (const member of groups) addGroup(member, this.demand.sizeBytes, summary, contenders);
-    for (const node of nodes) this.addNode(node, summary, contenders);
-    addSecondExtremes(groups, summary);
-    return this.decide(contenders, summary, alpha);
+  private lowest(groups: readonly PlanMember[], nodes: readonly NodeEntry[]): NodeEntry | undefined {
+    this.summary.clear();
+    this.contenders.clear();
+    for (const member of groups) this.addGroup(member);
+    for (const node of nodes) this.addNode(node);
+    for (const member of groups) this.addSecondLargest(member);
+    return this.decide();
   }
 
-  private addNode(node: NodeEntry, summary: CapacitySummary, contenders: Contender[]): void {
+  private addGroup(member: PlanMember): void {
+    const { tree, totals } = member.view;
+    if (totals === undefined || totals.count === 0) return;
+    const { count, usableSum, totalBytes } = totals;
+    const largestBytes = tree.key(1, SUM);
+    const smallestBytes = -tree.key(1, LEAST_SUM);
+    this.summary.addGroup({ count, usableSum, totalBytes, largestBytes, smallestBytes });
+    if (tree.key(1, LARGEST) >= this.demand.sizeBytes)
+      this.enter(undefined, member, largestBytes, totalBytes);
+  }
+
+  private addNode(node: NodeEntry): void {
     if (this.demand.hiddenNodes.has(node) || !node.open) return;
     const { disks, sumBytes, totalBytes, eligible } = this.search.offerOf(node);
     if (disks === 0) return;
-    summary.add(sumBytes, totalBytes);
-    if (eligible) contenders.push({ node, member: undefined, usableBytes: sumBytes, totalBytes, score: 0 });
+    this.summary.add(sumBytes, totalBytes);
+    if (eligible) this.enter(node, undefined, sumBytes, totalBytes);
+  }
+
+  /** The second largest of all is in the group of the largest, or it is the largest of another: so for shares. */
+  private addSecondLargest({ view: { tree, totals } }: PlanMember): void {
+    if (totals === undefined || totals.count < 2) return;
+    const { totalBytes } = totals;
+    if (!this.summary.isLargest(tree.key(1, SUM), totalBytes)) return;
+    this.summary.addLarge(tree.secondLargest(SUM), totalBytes);
+  }
+
+  private enter(
+    node: NodeEntry | undefined,
+    member: PlanMember | undefined,
+    usableBytes: number,
+    totalBytes: number,
+  ): void {
+    const contender = this.contenders.take();
+    contender.node = node;
+    contender.member = member;
+    contender.usableBytes = usableBytes;
+    contender.totalBytes = totalBytes;
   }
 
   /** The lowest score wins; equal ones by the most usable space, then by id. */
-  private decide(contenders: readonly Contender[], summary: CapacitySummary, alpha: number) {
-    const rate = (contender: Contender) => {
-      const { usableBytes, totalBytes } = contender;
-      contender.score = summary.scoreAfterPlacing(usableBytes, totalBytes, this.demand.sizeBytes, alpha);
-    };
-    for (const contender of contenders) rate(contender);
+  private decide(): NodeEntry | undefined {
+    const { contenders } = this;
+    for (let at = 0; at < contenders.count; at += 1) this.rate(contenders.at(at));
 
-    let lowest = lowestOf(contenders);
+    let lowest = this.lowestContender();
     // Each turn finds a group's node or puts the group out of the contest, so there are at most as many as groups.
     while (lowest !== undefined && lowest.node === undefined && lowest.score < Number.POSITIVE_INFINITY) {
-      this.findNode(lowest, rate);
-      lowest = lowestOf(contenders);
+      this.findNode(lowest);
+      lowest = this.lowestContender();
     }
     if (lowest === undefined || lowest.score === Number.POSITIVE_INFINITY) return undefined;
 
     const limit = toleratedScore(lowest.score);
     let best = lowest;
-    for (const contender of contenders) {
-      if (contender.score <= limit && contender.node === undefined) this.findNode(contender, rate);
+    for (let at = 0; at < contenders.count; at += 1) {
+      const contender = contenders.at(at);
+      if (contender.score <= limit && contender.node === undefined) this.findNode(contender);
       if (contender.score <= limit && standsBefore(contender, best)) best = contender;
     }
     return best.node;
   }
 
+  private rate(contender: Contender): void {
+    const { usableBytes, totalBytes } = contender;
+    const { sizeBytes } = this.demand;
+    contender.score = this.summary.scoreAfterPlacing(usableBytes, totalBytes, sizeBytes, this.alpha);
+  }
+
+  private lowestContender(): Contender | undefined {
+    const { contenders } = this;
+    let lowest: Contender | undefined;
+    for (let at = 0; at < contenders.count; at += 1) {
+      const contender = contenders.at(at);
+      if (lowest === undefined || contender.score < lowest.score) lowest = contender;
+    }
+    return lowest;
+  }
+
   /** Turns the bound of a group into its best node; a group without any is out of the contest. */
-  private findNode(contender: Contender, rate: (contender: Contender) => void): void {
+  private findNode(contender: Contender): void {
     if (contender.member === undefined) return;
     contender.node = this.search.mostUsableNode([contender.member]);
     if (contender.node === undefined) {
@@ -102,50 +153,8 @@ export class HybridSearch {
       return;
     }
     contender.usableBytes = this.search.bestBytes;
-    rate(contender);
+    this.rate(contender);
   }
-}
-
-function addGroup(
-  member: PlanMember,
-  sizeBytes: number,
-  summary: CapacitySummary,
-  contenders: Contender[],
-): void {
-  const { view } = member;
-  const { tree, count, sum, totalBytes } = view.leastValues();
-  if (count === 0) return;
-  const largestBytes = view.tree.key(1, SUM);
-  summary.addGroup({
-    count,
-    usableSum: sum,
-    totalBytes,
-    largestBytes,
-    smallestBytes: -tree.key(1, LEAST_SUM),
-  });
-  if (view.tree.key(1, LARGEST) < sizeBytes) return;
-  contenders.push({ node: undefined, member, usableBytes: largestBytes, totalBytes, score: 0 });
-}
-
-/** The second largest of all is in the group of the largest, or it is the largest of another: so for shares. */
-function addSecondExtremes(groups: readonly PlanMember[], summary: CapacitySummary): void {
-  for (const { view } of groups) {
-    const { tree, count, totalBytes } = view.leastValues();
-    if (count < 2) continue;
-    if (summary.isLargest(view.tree.key(1, SUM), totalBytes)) {
-      summary.addLarge(view.tree.secondLargest(SUM), totalBytes);
-    }
-    if (summary.isSmallest(-tree.key(1, LEAST_SUM), totalBytes))
-      summary.addSmall(-tree.secondLargest(LEAST_SUM), totalBytes);
-  }
-}
-
-function lowestOf(contenders: readonly Contender[]): Contender | undefined {
-  let lowest: Contender | undefined;
-  for (const contender of contenders) {
-    if (lowest === undefined || contender.score < lowest.score) lowest = contender;
-  }
-  return lowest;
 }
 
 function standsBefore(a: Contender, b: Contender): boolean {

@@ -76,7 +76,7 @@ function collectUnfit(
 
 /** The keys are negated: the least headroom is at least the size when its negative is at most the negated size. */
 function allHold(view: DiskClassView, demand: SearchDemand, treeNode: number): boolean {
-  const { tree } = view.leastValues();
+  const { tree } = view;
   const own = treeNode * tree.width;
   return (
     at(tree.keys, own + LEAST_HEADROOM) <= -demand.sizeBytes &&

@@ -53,7 +53,12 @@ export function planRequest(
   }
   // Scores add up shares in the order of the capacities; members that come so save them the sorting.
   if (cycle.fleet.settings['balance-alpha'] !== 1) {
-    members.sort((a, b) => a.view.leastValues().totalBytes - b.view.leastValues().totalBytes);
+    for (const { view } of members) view.keepLeastValues();
+    members.sort((a, b) => capacityOf(a) - capacityOf(b));
   }
   return { members, groups: matching, isWanted };
+}
+
+function capacityOf({ view }: PlanMember): number {
+  return view.totals?.totalBytes ?? 0;
 }

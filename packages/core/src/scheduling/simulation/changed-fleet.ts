@@ -1,13 +1,13 @@
 /** The fleet as it would be: other settings, without what is lost, with what is added. */
 import type { FleetView } from '../../lifecycle/views.js';
 import { type FaultItem, isFault } from '../../model/faults.js';
-import { asId, type DiskId, type NodeId } from '../../model/ids.js';
-import type { StorageDisk, StorageNode } from '../../model/node.js';
+import type { DiskId, NodeId } from '../../model/ids.js';
+import type { StorageDisk } from '../../model/node.js';
 import type { ClusterSettings } from '../../settings/definitions.js';
 import { parseSettingValue, type SettingValue } from '../../settings/effective.js';
-import { emptyDisk, emptyNode } from '../explanation/new-hardware.js';
+import { addedDisks, addedNodes } from './added-hardware.js';
 import { invalid, rejectIfAny } from './check-request.js';
-import type { AddedNode, SimulationRequest } from './simulation.js';
+import type { SimulationRequest } from './simulation.js';
 
 export type LostPlaces = { readonly nodeIds: ReadonlySet<NodeId>; readonly diskIds: ReadonlySet<DiskId> };
 
@@ -55,7 +55,7 @@ function disksNamed(wanted: string, { nodes, disks }: FleetView): StorageDisk[] 
   return disks.filter((disk) => disk.nodeId === nodeId && disk.name === wanted.slice(slash + 1));
 }
 
-/** @throws StorageFault `request.invalid` for a setting that does not exist or a node that does */
+/** @throws StorageFault `request.invalid` for a setting or a node that does not exist, or a new node that does */
 export function changedFleet(
   request: SimulationRequest,
   fleet: FleetView,
@@ -63,13 +63,18 @@ export function changedFleet(
   now: Date,
 ): FleetView {
   const settings = changedSettings(request.settings ?? {}, fleet.settings);
-  const kept = fleet.nodes.filter(({ id }) => !lost.nodeIds.has(id));
-  const added = addedNodes(request.add?.nodes ?? [], fleet, now);
-  return {
+  const { nodes = [], disks = [] } = request.add ?? {};
+  const kept: FleetView = {
     ...fleet,
     settings,
-    nodes: [...kept, ...added.map(({ node }) => node)],
-    disks: [...fleet.disks.filter(({ id }) => !lost.diskIds.has(id)), ...added.flatMap(({ disks }) => disks)],
+    nodes: fleet.nodes.filter(({ id }) => !lost.nodeIds.has(id)),
+    disks: fleet.disks.filter(({ id }) => !lost.diskIds.has(id)),
+  };
+  const added = addedNodes(nodes, fleet, now);
+  return {
+    ...kept,
+    nodes: [...kept.nodes, ...added.map(({ node }) => node)],
+    disks: [...kept.disks, ...addedDisks(disks, kept, now), ...added.flatMap(({ disks: own }) => own)],
   };
 }
 
@@ -87,40 +92,4 @@ function changedSettings(
   });
   // Each value was parsed by its own definition, which is what the type says.
   return { ...settings, ...Object.fromEntries(values) } as ClusterSettings;
-}
-
-type Added = { readonly node: StorageNode; readonly disks: readonly StorageDisk[] };
-
-function addedNodes(wanted: readonly AddedNode[], fleet: FleetView, now: Date): Added[] {
-  const taken = new Set(fleet.nodes.flatMap(({ id, name }): string[] => [id, name]));
-  return wanted.flatMap((node, index) =>
-    Array.from({ length: node.count ?? 1 }, (_, number) => {
-      const name = number === 0 ? node.name : `${node.name}-${number + 1}`;
-      if (taken.has(name)) {
-        throw invalid([{ pointer: `/add/nodes/${index}/name`, detail: `is taken: ${name}` }]);
-      }
-      taken.add(name);
-      return addedNode(name, node, fleet, now);
-    }),
-  );
-}
-
-/** New things have their names for ids: real ids are UUIDs, so that the two can't meet. */
-function addedNode(name: string, { zone, tags = [], disks }: AddedNode, fleet: FleetView, now: Date): Added {
-  const nodeId = asId<NodeId>(name);
-  return {
-    node: emptyNode({ id: nodeId, clusterId: fleet.clusterId, name, zone, tags, now }),
-    disks: disks.map(({ sizeBytes, type = 'filesystem', tags: diskTags = [], reservedBytes = 0 }, index) =>
-      emptyDisk({
-        id: asId<DiskId>(`${name}/disk-${index + 1}`),
-        nodeId,
-        name: `disk-${index + 1}`,
-        type,
-        tags: diskTags,
-        bytes: sizeBytes,
-        reservedBytes,
-        now,
-      }),
-    ),
-  };
 }

@@ -5,8 +5,10 @@ import type { VolumeSpec } from '../../model/volume.js';
 import { resolveVolumeSpec } from '../../policy/volume-spec.js';
 import type { ClusterSettings } from '../../settings/definitions.js';
 import {
+  ADDED_DISKS_MAX,
   ADDED_DISKS_PER_NODE_MAX,
   ADDED_NODES_MAX,
+  type AddedDisk,
   type AddedNode,
   LOSSES_MAX,
   SHAPES_MAX,
@@ -16,7 +18,7 @@ import {
 
 /** @throws StorageFault `request.invalid` that lists everything that is wrong */
 export function assertBounds({ volumes = [], lose = {}, add = {} }: SimulationRequest): void {
-  const nodes = add.nodes ?? [];
+  const { nodes = [], disks = [] } = add;
   rejectIfAny([
     ...atMost('/volumes', volumes.length, SHAPES_MAX, 'shapes'),
     ...volumes.flatMap(({ count }, index) => wholeFrom1(`/volumes/${index}/count`, count, VOLUMES_MAX)),
@@ -26,6 +28,11 @@ export function assertBounds({ volumes = [], lose = {}, add = {} }: SimulationRe
     ),
     ...nodes.flatMap(addedNodeProblems),
     ...atMost('/add/nodes', sum(nodes.map(({ count = 1 }) => count)), ADDED_NODES_MAX, 'nodes in all'),
+    ...disks.flatMap((disk, index) => [
+      ...wholeFrom1(`/add/disks/${index}/count`, disk.count ?? 1, ADDED_DISKS_MAX),
+      ...addedDiskProblems(disk, `/add/disks/${index}`),
+    ]),
+    ...atMost('/add/disks', sum(disks.map(({ count = 1 }) => count)), ADDED_DISKS_MAX, 'disks in all'),
   ]);
 }
 
@@ -60,17 +67,18 @@ function addedNodeProblems({ name, disks, count = 1 }: AddedNode, index: number)
     ...(name === '' ? [{ pointer: `${at}/name`, detail: 'must not be empty' }] : []),
     ...wholeFrom1(`${at}/count`, count, ADDED_NODES_MAX),
     ...atMost(`${at}/disks`, disks.length, ADDED_DISKS_PER_NODE_MAX, 'disks'),
-    ...disks.flatMap(({ sizeBytes, reservedBytes = 0 }, disk) => [
-      ...wholeFrom1(`${at}/disks/${disk}/sizeBytes`, sizeBytes, VOLUME_BYTES_MAX),
-      ...(Number.isSafeInteger(reservedBytes) && reservedBytes >= 0 && reservedBytes <= sizeBytes
-        ? []
-        : [
-            {
-              pointer: `${at}/disks/${disk}/reservedBytes`,
-              detail: 'must be a whole number from 0 to the size',
-            },
-          ]),
-    ]),
+    ...disks.flatMap((disk, number) => addedDiskProblems(disk, `${at}/disks/${number}`)),
+  ];
+}
+
+function addedDiskProblems({ sizeBytes, reservedBytes = 0 }: AddedDisk, at: string): FaultItem[] {
+  const isReserveSound =
+    Number.isSafeInteger(reservedBytes) && reservedBytes >= 0 && reservedBytes <= sizeBytes;
+  return [
+    ...wholeFrom1(`${at}/sizeBytes`, sizeBytes, VOLUME_BYTES_MAX),
+    ...(isReserveSound
+      ? []
+      : [{ pointer: `${at}/reservedBytes`, detail: 'must be a whole number from 0 to the size' }]),
   ];
 }
 

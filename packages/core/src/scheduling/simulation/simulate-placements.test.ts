@@ -10,6 +10,7 @@ import { placeReplica } from '../place-replica.js';
 import { placementRequest, withBooking } from '../plan-placements.js';
 import { showingOnly, simulatePlacements } from './simulate-placements.js';
 import {
+  ADDED_DISKS_MAX,
   ADDED_NODES_MAX,
   EXISTING_VOLUMES_MAX,
   type ExistingVolume,
@@ -156,6 +157,40 @@ describe('changes of the fleet', () => {
       view(nodes),
     );
     expect(allowed.shapes[0]?.fit).toBe(1);
+  });
+
+  test('disks are added to nodes that are there, by name or id, beside those they have', () => {
+    const nodes = { a: { disks: { 'a-d': TEN } }, b: { disks: { 'b-d': TEN } } };
+    const volumes = [{ ...SHAPE, sizeBytes: 12 * GIB, count: 2, diskSelector: ['ssd'] }];
+    const disk = { sizeBytes: 20 * GIB, tags: ['ssd'], reservedBytes: 8 * GIB };
+    const add = {
+      disks: [
+        { node: 'a', ...disk, count: 2 },
+        { node: 'b', ...disk },
+        { node: 'b', ...disk },
+      ],
+    };
+    expect(simulate({ volumes }, view(nodes)).shapes[0]?.fit).toBe(0);
+    const grown = simulate({ volumes, add }, view(nodes));
+    expect(grown.allFit).toBe(true);
+    const places = grown.shapes[0]?.placed.flatMap((volume) =>
+      volume.places.map(({ nodeName, diskName }) => `${nodeName} ${diskName}`),
+    );
+    expect(places).toEqual(['a new-disk-1', 'b new-disk-1', 'a new-disk-2', 'b new-disk-2']);
+    expect(grown.zones.map(({ before, after }) => [before?.capacityBytes, after?.capacityBytes])).toEqual([
+      [20 * GIB, 68 * GIB],
+    ]);
+    // A block disk is of no use to a v1 volume.
+    const block = { disks: add.disks.map((one) => ({ ...one, type: 'block' as const })) };
+    expect(simulate({ volumes, add: block }, view(nodes)).shapes[0]?.fit).toBe(0);
+  });
+
+  test('a new disk has a name that the node does not use yet', () => {
+    const nodes = { a: { disks: { 'new-disk-1': TEN } } };
+    const volumes = [{ ...SHAPE, numberOfReplicas: 1, count: 1, diskSelector: ['ssd'] }];
+    const add = { disks: [{ node: 'a', sizeBytes: 10 * GIB, tags: ['ssd'] }] };
+    const [shape] = simulate({ volumes, add }, view(nodes)).shapes;
+    expect(shape?.placed[0]?.places[0]?.diskName).toBe('new-disk-2');
   });
 
   test('the view that is given is not touched', () => {
@@ -400,6 +435,41 @@ describe('bad input', () => {
         pointer: '/add/nodes/0/disks/0/reservedBytes',
         detail: 'must be a whole number from 0 to the size',
       },
+    },
+    {
+      name: 'a disk for a node that is not there',
+      request: { add: { disks: [{ node: 'z', sizeBytes: GIB }] } },
+      want: { pointer: '/add/disks/0/node', detail: 'names no node that is left: z' },
+    },
+    {
+      name: 'a disk for a node that is lost',
+      request: { lose: { zones: ['east'] }, add: { disks: [{ node: 'a', sizeBytes: GIB }] } },
+      want: { pointer: '/add/disks/0/node', detail: 'names no node that is left: a' },
+    },
+    {
+      name: 'no disk at all',
+      request: { add: { disks: [{ node: 'a', sizeBytes: GIB, count: 0 }] } },
+      want: { pointer: '/add/disks/0/count', detail: 'must be a whole number from 1 to 1000' },
+    },
+    {
+      name: 'a disk of negative size',
+      request: { add: { disks: [{ node: 'a', sizeBytes: -1 }] } },
+      want: {
+        pointer: '/add/disks/0/sizeBytes',
+        detail: expect.stringContaining('must be a whole number from 1'),
+      },
+    },
+    {
+      name: 'too many disks',
+      request: {
+        add: {
+          disks: [
+            { node: 'a', sizeBytes: GIB, count: ADDED_DISKS_MAX },
+            { node: 'b', sizeBytes: GIB },
+          ],
+        },
+      },
+      want: { pointer: '/add/disks', detail: `must be at most ${ADDED_DISKS_MAX} disks in all` },
     },
     {
       name: 'an unknown setting',

@@ -1,5 +1,5 @@
 /**
- * What would happen if: volumes of some shapes were created, nodes, zones or disks lost, nodes added, settings changed.
+ * What would happen if: volumes of some shapes were created, nodes, zones or disks lost or added, settings changed.
  * Plain data in and out; `simulatePlacements` answers with the rules that place replicas, on a copy of the fleet.
  *
  * The order is fixed: settings, losses and additions first, then the existing volumes get back what they lost, then the
@@ -26,6 +26,8 @@ export const EXISTING_VOLUMES_MAX = 10_000;
 export const ADDED_NODES_MAX = 1_000;
 /** Disks on one added node: more than any machine has. */
 export const ADDED_DISKS_PER_NODE_MAX = 100;
+/** Disks that may be added to nodes that are there, counted one by one: as many as nodes. */
+export const ADDED_DISKS_MAX = 1_000;
 /** Where counting on stops: "at least so many" is answer enough. */
 export const HOW_MANY_MORE_MAX = 10_000;
 /** Explanations that search for cures: each runs the scheduler up to CURES_TRIED_MAX times. The others go without. */
@@ -59,6 +61,14 @@ export type AddedNode = {
   readonly count?: number | undefined;
 };
 
+/** `count` disks alike, empty and ready, for a node that is there. They are called `new-disk-1`, `new-disk-2` … */
+export type DisksForNode = AddedDisk & {
+  /** By id or name. */
+  readonly node: string;
+  /** Default 1. */
+  readonly count?: number | undefined;
+};
+
 export type SimulationRequest = {
   readonly volumes?: readonly VolumeShape[] | undefined;
   /** Nodes and disks by id or name; a disk's name is `node/disk`, or `disk` alone where only one has it. */
@@ -69,7 +79,12 @@ export type SimulationRequest = {
         readonly disks?: readonly string[] | undefined;
       }
     | undefined;
-  readonly add?: { readonly nodes?: readonly AddedNode[] | undefined } | undefined;
+  readonly add?:
+    | {
+        readonly nodes?: readonly AddedNode[] | undefined;
+        readonly disks?: readonly DisksForNode[] | undefined;
+      }
+    | undefined;
   readonly settings?: Readonly<Record<string, SettingValue>> | undefined;
   /** Also count how many more of each shape would fit afterwards. */
   readonly howManyMore?: boolean | undefined;

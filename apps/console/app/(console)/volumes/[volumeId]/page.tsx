@@ -19,6 +19,8 @@ import { useNames } from '../../../../src/parts/use-names';
 import { VerificationPanel } from '../../../../src/parts/verification-panel';
 import { VolumeActions } from '../../../../src/parts/volume-actions';
 import { RobustnessBadge, StateBadge } from '../../../../src/parts/volume-badges';
+import { VolumeSettingsPanel } from '../../../../src/parts/volume-settings-panel';
+import { waitingText } from '../../../../src/parts/waiting-copies';
 import { paths } from '../../../../src/paths';
 
 const REBUILDS_SHOWN = 5;
@@ -76,6 +78,7 @@ function VolumeDetail({ volume }: { volume: Volume }) {
           <RecurringPanel volume={volume} />
           <VolumeRebuilds volume={volume} />
           <VerificationPanel volume={volume} />
+          <VolumeSettingsPanel volume={volume} />
         </div>
       </div>
     </>
@@ -90,10 +93,14 @@ function VolumeRebuilds({ volume }: { volume: Volume }) {
       <Loaded query={rebuilds} what="the rebuilds">
         {(data) => {
           const ours = data.filter((rebuild) => rebuild.volumeId === volume.id).slice(0, REBUILDS_SHOWN);
-          if (ours.length === 0)
+          const why = waitingText(volume);
+          if (ours.length === 0 && why === undefined)
             return <p className="p-4 text-sm text-muted">None of its copies ever had to be rebuilt.</p>;
           return (
             <ul>
+              {why !== undefined && (
+                <li className="border-b border-border px-4 py-3 text-sm last:border-0">{why}</li>
+              )}
               {ours.map((rebuild) => (
                 <li key={rebuild.id} className="border-b border-border px-4 py-3 last:border-0">
                   <RebuildProgress

@@ -1,0 +1,71 @@
+import type { VolumeSpec } from '@holdfast/core/model/volume.js';
+import {
+  clusterValue,
+  effectiveValue,
+  FOLLOWED_SETTINGS,
+  followingValue,
+  ownValue,
+  VOLUME_SETTING_NAMES,
+  type VolumeSettingName,
+} from '@holdfast/core/policy/volume-settings.js';
+import { SNAPSHOT_COUNT_MAX, SNAPSHOT_COUNT_MIN } from '@holdfast/core/policy/volume-spec.js';
+import { SETTINGS, type SettingDefinition } from '@holdfast/core/settings/definitions.js';
+import { effectiveSettings } from '@holdfast/core/settings/effective.js';
+import { z } from 'zod';
+import { dto } from '../platform/dto.js';
+import { pageOf } from '../platform/schemas.js';
+
+const value = z.union([z.string(), z.number()]);
+
+/** One of the settings that a volume may answer for itself. */
+export const volumeSettingSchema = z
+  .object({
+    name: z.enum(VOLUME_SETTING_NAMES).describe('The field of the volume that sets it.'),
+    value: value.describe('In effect.'),
+    own: value.nullable().describe("The volume's own answer; null where it follows its cluster."),
+    source: z.enum(['volume', 'cluster', 'default']).describe('Who says so.'),
+    follows: z.string().describe("The cluster's setting that it follows without an answer of its own."),
+    clusterValue: value.describe('What that setting says, in the words of a volume.'),
+    followWith: value.describe('What to set the field to, to follow the cluster again.'),
+    definition: z.object({
+      description: z.string(),
+      options: z.array(z.string()).optional(),
+      min: z.int().optional(),
+      max: z.int().optional(),
+    }),
+  })
+  .meta({ id: 'VolumeSetting' });
+
+export type VolumeSettingView = z.infer<typeof volumeSettingSchema>;
+
+export class VolumeSettingPage extends dto(pageOf(volumeSettingSchema, 'VolumeSettingList')) {}
+
+/** @param overrides what was set in the cluster; the rest has its default */
+export function volumeSettingViews(
+  spec: VolumeSpec,
+  overrides: Readonly<Record<string, unknown>>,
+): VolumeSettingView[] {
+  const settings = effectiveSettings(overrides);
+  return VOLUME_SETTING_NAMES.map((name) => {
+    const follows = FOLLOWED_SETTINGS[name];
+    const own = ownValue(spec, name) ?? null;
+    const bySetting = Object.hasOwn(overrides, follows) ? 'cluster' : 'default';
+    return {
+      name,
+      value: effectiveValue(spec, settings, name),
+      own,
+      source: own === null ? bySetting : 'volume',
+      follows,
+      clusterValue: clusterValue(settings, name),
+      followWith: followingValue(name),
+      definition: { description: SETTINGS[follows].description, ...choicesOf(name) },
+    };
+  });
+}
+
+function choicesOf(name: VolumeSettingName): Omit<VolumeSettingView['definition'], 'description'> {
+  const definition: SettingDefinition = SETTINGS[FOLLOWED_SETTINGS[name]];
+  if (definition.type === 'boolean') return { options: ['enabled', 'disabled'] };
+  if ('options' in definition) return { options: [...definition.options] };
+  return { min: SNAPSHOT_COUNT_MIN, max: SNAPSHOT_COUNT_MAX };
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ApiFixture, type Json } from './api-fixture.js';
+
+let api: ApiFixture;
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+});
+afterAll(() => api?.stop());
+
+const setting = (name: string, value: unknown) =>
+  api.call('PUT', `/clusters/${api.seed.clusterId}/settings/${name}`, { body: { value } });
+
+async function shown(volume: Json): Promise<Map<string, Json>> {
+  const { body } = await api.call('GET', `${api.volumes}/${volume.id}/settings`);
+  return new Map((body.items ?? []).map((item) => [String(item.name), item]));
+}
+
+test('a volume shows what is in effect and who says so, and follows its cluster again when told to', async () => {
+  const volume = await api.createVolume();
+  const path = `${api.volumes}/${volume.id}`;
+  expect((await shown(volume)).get('snapshotDataIntegrity')).toMatchObject({
+    value: 'fast-check',
+    own: null,
+    source: 'default',
+    follows: 'snapshot-data-integrity',
+    clusterValue: 'fast-check',
+    followWith: 'ignored',
+    definition: { options: ['disabled', 'enabled', 'fast-check'] },
+  });
+  await setting('offline-replica-rebuilding', true);
+  expect((await shown(volume)).get('offlineRebuilding')).toMatchObject({
+    value: 'enabled',
+    own: null,
+    source: 'cluster',
+    definition: { options: ['enabled', 'disabled'] },
+  });
+  await api.call('PATCH', path, { body: { offlineRebuilding: 'disabled', snapshotMaxCount: 7 } });
+  const own = await shown(volume);
+  expect(own.get('offlineRebuilding')).toMatchObject({
+    value: 'disabled',
+    own: 'disabled',
+    source: 'volume',
+    clusterValue: 'enabled',
+  });
+  expect(own.get('snapshotMaxCount')).toMatchObject({
+    value: 7,
+    own: 7,
+    followWith: 0,
+    definition: { min: 2, max: 250 },
+  });
+  for (const [name, { followWith }] of own) await api.call('PATCH', path, { body: { [name]: followWith } });
+  for (const item of (await shown(volume)).values())
+    expect(item).toMatchObject({ own: null, value: item.clusterValue });
+});
+
+test('every field that may follow the cluster is listed, and only those', async () => {
+  const volume = await api.createVolume();
+  const following = Object.entries(volume)
+    .filter(([name, value]) => value === 'ignored' || name === 'snapshotMaxCount')
+    .map(([name]) => name);
+  expect([...(await shown(volume)).keys()].sort()).toEqual(following.sort());
+});
+
+test('GraphQL shows the same', async () => {
+  const volume = await api.createVolume({ snapshotMaxCount: 5 });
+  const { body } = await api.graphql(
+    `query($clusterId: ID!, $volumeId: ID!) { volumeSettings(clusterId: $clusterId, volumeId: $volumeId)
+       { name value own source follows clusterValue followWith } }`,
+    { volumeId: volume.id },
+  );
+  const rest = [...(await shown(volume)).values()].map(({ definition: _, ...item }) => item);
+  expect(body.data.volumeSettings).toEqual(rest);
+});

@@ -1,0 +1,147 @@
+import { A_SPEC, aRebuild, aSettledVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { expect, test } from '@jest/globals';
+import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
+import type { Rebuild } from '../model/rebuild.js';
+import type { Replica } from '../model/replica.js';
+import type { Volume } from '../model/volume.js';
+import { rebuildWaits, waitingConditions } from './plan-rebuild-waiting.js';
+import type { VolumeView } from './views.js';
+
+const owner = {
+  organizationId: asId<OrganizationId>(testId(1)),
+  projectId: asId<ProjectId>(testId(2)),
+  clusterId: asId<ClusterId>(testId(3)),
+};
+const NODES = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c', ready: false } };
+const TARGET_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
+const copy = (node: string, part: Partial<Replica> = {}) =>
+  aReplicaOn(`${node}-disk`, { id: asId<ReplicaId>(node), mode: 'RW', ...part });
+const failed = (node: string, secondsAgo: number) => {
+  const failedAt = new Date(NOON.getTime() - secondsAgo * 1000);
+  return copy(node, { mode: 'ERR', failedAt, lastFailedAt: failedAt });
+};
+const ended = (state: 'cancelled' | 'failed', secondsAgo: number) =>
+  rebuild({ state, finishedAt: new Date(NOON.getTime() - secondsAgo * 1000) });
+const SCHEDULED = {
+  type: 'Scheduled',
+  status: 'False',
+  reason: '',
+  message: '',
+  lastTransitionAt: NOON,
+} as const;
+
+function rebuild(part: Partial<Rebuild>): Rebuild {
+  return aRebuild({ clusterId: owner.clusterId, volumeId: asId(testId(9)), ...part });
+}
+
+/** An attached volume of three copies, of which one failed a minute ago on a node that is away. */
+function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
+  return {
+    volume: aSettledVolume(owner, { state: 'attached', robustness: 'degraded', ...volume }),
+    replicas: [copy('n1'), copy('n2'), failed('n3', 60)],
+    snapshots: [],
+    clones: [],
+    rebuilds: [],
+    fleet: aFleet(NODES),
+    engine: undefined,
+    ...part,
+  };
+}
+const PURGE = {
+  kind: 'purge' as const,
+  requestedAt: NOON,
+  startedEpoch: undefined,
+  tries: 0,
+  trouble: undefined,
+};
+
+test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
+  { name: 'all are there', seen: view({ replicas: [copy('n1'), copy('n2')] }, spec(2)) },
+  { name: 'none is there', seen: view({ replicas: [failed('n1', 60)] }, spec(1)) },
+  { name: 'it is being made', seen: view({}, { state: 'creating' }) },
+  { name: 'the only one missing is in the queue', seen: view({ rebuilds: [rebuild({})] }) },
+  {
+    name: 'two are missing, one is being rebuilt',
+    seen: view({
+      replicas: [copy('n1')],
+      rebuilds: [rebuild({ state: 'running', targetNodeId: asId('n2') })],
+    }),
+    reason: 'OtherReplicaRebuilding',
+    says: '1 copy more to rebuild after the one on n2: a volume rebuilds one at a time',
+  },
+  {
+    name: 'a hold',
+    seen: view({}, { rebuildHold: 'standby' }),
+    reason: 'VolumeStandby',
+    says: 'disaster recovery',
+  },
+  {
+    name: 'a purge',
+    seen: view({}, { layerTask: PURGE }),
+    reason: 'VolumePurging',
+    says: 'are being purged',
+  },
+  {
+    name: 'nobody uses it',
+    seen: view({}, { state: 'detached' }),
+    reason: 'VolumeDetached',
+    says: 'while it is attached',
+  },
+  {
+    name: 'nobody uses it, and it is rebuilt then too',
+    seen: view({}, { state: 'detached', spec: { ...A_SPEC, offlineRebuilding: 'enabled' } }),
+    reason: 'CopyMayReturn',
+  },
+  {
+    name: 'no rebuild may start',
+    seen: view({ fleet: aFleet(NODES, { [TARGET_LIMIT]: 0 }) }),
+    reason: 'TargetNodeLimit',
+    says: `${TARGET_LIMIT} is 0`,
+  },
+  {
+    name: 'one was cancelled',
+    seen: view({ rebuilds: [ended('cancelled', 60)] }),
+    reason: 'RebuildCancelled',
+    says: 'the last rebuild was cancelled: the next one begins at 2026-01-01 12:04:00 UTC',
+  },
+  {
+    name: 'one failed',
+    seen: view({ rebuilds: [ended('failed', 2)] }),
+    reason: 'RebuildFailed',
+    says: '2026-01-01 12:00:03 UTC',
+  },
+  {
+    name: 'the copy may come back',
+    seen: view(),
+    reason: 'CopyMayReturn',
+    says: 'the copy on n3 may come back: a new one is built elsewhere at 2026-01-01 12:09:00 UTC',
+  },
+  { name: 'the wait is over', seen: view({ replicas: [copy('n1'), copy('n2'), failed('n3', 601)] }) },
+])('$name', ({ seen, reason, says = '' }) => {
+  const why = rebuildWaits(seen, [], NOON);
+  expect(why?.reason).toBe(reason);
+  expect(why?.message ?? '').toContain(says);
+});
+
+test('a copy without a place is told of by the Scheduled condition', () => {
+  expect(rebuildWaits(view(), [SCHEDULED], NOON)).toBeUndefined();
+  expect(rebuildWaits(view({}, { rebuildHold: 'standby' }), [SCHEDULED], NOON)?.reason).toBe('VolumeStandby');
+});
+
+test('the condition changes with the reason, ends with it, and is not there before', () => {
+  expect(waitingConditions(view({ rebuilds: [rebuild({})] }), [], NOON)).toBeUndefined();
+  const waiting = waitingConditions(view(), [], NOON) ?? [];
+  expect(waiting).toMatchObject([{ type: 'RebuildWaiting', status: 'True', reason: 'CopyMayReturn' }]);
+  expect(waitingConditions(view(), waiting, NOON)).toBeUndefined();
+  expect(waitingConditions(view({}, { rebuildHold: 'standby' }), waiting, NOON)).toMatchObject([
+    { status: 'True', reason: 'VolumeStandby' },
+  ]);
+  const over = waitingConditions(view({ rebuilds: [rebuild({})] }), waiting, NOON) ?? [];
+  expect(over).toMatchObject([{ status: 'False', reason: '' }]);
+  expect(waitingConditions(view({ rebuilds: [rebuild({})] }), over, NOON)).toBeUndefined();
+});
+
+function spec(numberOfReplicas: number): Partial<Volume> {
+  return { spec: { ...A_SPEC, numberOfReplicas } };
+}

@@ -1,0 +1,114 @@
+/**
+ * Says why nothing rebuilds a copy that is missing, as a condition of the volume. A rebuild that is in the queue says for
+ * itself what it waits for; a copy without a place is told of by the Scheduled condition.
+ *
+ * It only tells: the rules are those of replenishment, offline rebuilds and admission, asked in their order.
+ */
+import { conditionOf, withCondition } from '../model/condition.js';
+import { isPotentiallyReusable } from '../model/replica.js';
+import type { Volume } from '../model/volume.js';
+import { effectiveValue } from '../policy/volume-settings.js';
+import { blockText } from '../rebuild/plan-admissions.js';
+import { placeHeldUntil } from '../scheduling/occupancy.js';
+import { rebuildPause } from './rebuild-pause.js';
+import type { VolumeView } from './views.js';
+import { activeRebuild, isOnReadyNode, lastingCopies, nodeName } from './volume-facts.js';
+
+const TYPE = 'RebuildWaiting';
+const TARGET_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
+
+type Why = { readonly reason: string; readonly message: string };
+
+/** `undefined`: nothing new. */
+export function waitingConditions(
+  view: VolumeView,
+  conditions: Volume['conditions'],
+  now: Date,
+): Volume['conditions'] | undefined {
+  const why = rebuildWaits(view, conditions, now);
+  const known = conditionOf(conditions, TYPE);
+  if (why === undefined && known?.status !== 'True') return undefined;
+  if (known?.status === 'True' && known.reason === why?.reason && known.message === why.message)
+    return undefined;
+  const next = why === undefined ? ({ status: 'False', reason: '', message: '' } as const) : shown(why);
+  return withCondition(conditions, { type: TYPE, ...next }, now);
+}
+
+function shown(why: Why) {
+  return { status: 'True' as const, ...why };
+}
+
+/** `undefined`: no copy is missing, it is being rebuilt, or something else says why not. */
+export function rebuildWaits(view: VolumeView, conditions: Volume['conditions'], now: Date): Why | undefined {
+  const { volume, fleet } = view;
+  const { numberOfReplicas: wanted } = volume.spec;
+  const copies = lastingCopies(view).filter((replica) => isOnReadyNode(replica, fleet)).length;
+  const isSettled = volume.state === 'attached' || volume.state === 'detached';
+  if (copies >= wanted || copies === 0 || !isSettled || volume.fill !== undefined) return undefined;
+  const active = activeRebuild(view);
+  if (active !== undefined) {
+    const further = wanted - copies - 1;
+    if (further === 0) return undefined;
+    const target = nodeName(fleet, active.targetNodeId);
+    const message = `${copyCount(further)} more to rebuild after the one on ${target}: a volume rebuilds one at a time`;
+    return { reason: 'OtherReplicaRebuilding', message };
+  }
+  return (
+    blocked(volume) ??
+    unused(view) ??
+    stopped(view) ??
+    paused(view, now) ??
+    (conditionOf(conditions, 'Scheduled')?.status === 'False' ? undefined : awaited(view, now))
+  );
+}
+
+function blocked({ rebuildHold, layerTask }: Volume): Why | undefined {
+  const by = rebuildHold ?? layerTask?.kind;
+  if (by === undefined) return undefined;
+  const { reason, waitingFor } = blockText(by);
+  return { reason, message: `missing copies are not rebuilt: ${waitingFor}` };
+}
+
+function unused({ volume, fleet }: VolumeView): Why | undefined {
+  const isRebuiltOffline = effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
+  if (volume.state !== 'detached' || isRebuiltOffline) return undefined;
+  const message =
+    'missing copies are rebuilt while it is attached, or also now with offlineRebuilding enabled';
+  return { reason: 'VolumeDetached', message };
+}
+
+function stopped({ fleet }: VolumeView): Why | undefined {
+  if (fleet.settings[TARGET_LIMIT] > 0) return undefined;
+  return { reason: 'TargetNodeLimit', message: `no rebuild may start: ${TARGET_LIMIT} is 0` };
+}
+
+function paused({ rebuilds }: VolumeView, now: Date): Why | undefined {
+  const pause = rebuildPause(rebuilds, now);
+  if (pause === undefined) return undefined;
+  const happened = pause.after === 'cancelled' ? 'was cancelled' : 'failed';
+  const message = `the last rebuild ${happened}: the next one begins at ${clockText(pause.until)}`;
+  return { reason: pause.after === 'cancelled' ? 'RebuildCancelled' : 'RebuildFailed', message };
+}
+
+/** Copies on nodes that are away may come back, which is cheaper than new ones. */
+function awaited({ replicas, fleet }: VolumeView, now: Date): Why | undefined {
+  const waitSeconds = fleet.settings['replica-replenishment-wait-interval'];
+  const held = replicas
+    .filter(isPotentiallyReusable)
+    .map((replica) => ({ replica, until: placeHeldUntil(replica, waitSeconds) }))
+    .filter(({ until }) => until !== undefined && until.getTime() > now.getTime())
+    .sort((a, b) => (a.until?.getTime() ?? 0) - (b.until?.getTime() ?? 0))[0];
+  if (held?.until === undefined) return undefined;
+  const where = nodeName(fleet, held.replica.nodeId);
+  const message = `the copy on ${where} may come back: a new one is built elsewhere at ${clockText(held.until)}`;
+  return { reason: 'CopyMayReturn', message };
+}
+
+/** To the second; the date too, since waits may be set to days. */
+function clockText(at: Date): string {
+  return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+function copyCount(count: number): string {
+  return count === 1 ? '1 copy' : `${count} copies`;
+}

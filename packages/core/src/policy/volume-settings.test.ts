@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import type { VolumeSpec } from '../model/volume.js';
+import { effectiveSettings } from '../settings/effective.js';
+import {
+  clusterValue,
+  effectiveValue,
+  followingValue,
+  ownValue,
+  VOLUME_SETTING_NAMES,
+  type VolumeSettingName,
+} from './volume-settings.js';
+import { resolveVolumeSpec } from './volume-spec.js';
+
+const DEFAULTS = effectiveSettings({});
+/** Of a volume that was created with nothing but a size. */
+const FOLLOWING = resolveVolumeSpec('pg-data', { sizeBytes: 4096 }, DEFAULTS);
+
+describe('what is in effect for a volume', () => {
+  test.each<{
+    name: string;
+    of: VolumeSettingName;
+    own?: Partial<VolumeSpec>;
+    cluster?: Record<string, unknown>;
+    is: string | number;
+  }>([
+    { name: 'a default', of: 'snapshotDataIntegrity', is: 'fast-check' },
+    {
+      name: "its cluster's answer",
+      of: 'snapshotDataIntegrity',
+      cluster: { 'snapshot-data-integrity': 'enabled' },
+      is: 'enabled',
+    },
+    {
+      name: 'its own before that',
+      of: 'snapshotDataIntegrity',
+      own: { snapshotDataIntegrity: 'disabled' },
+      cluster: { 'snapshot-data-integrity': 'enabled' },
+      is: 'disabled',
+    },
+    { name: 'a switch that is off', of: 'offlineRebuilding', is: 'disabled' },
+    {
+      name: 'a switch that is on',
+      of: 'offlineRebuilding',
+      cluster: { 'offline-replica-rebuilding': true },
+      is: 'enabled',
+    },
+    { name: 'a switch of a kind of its own', of: 'replicaZoneSoftAntiAffinity', is: 'enabled' },
+    { name: 'a count', of: 'snapshotMaxCount', own: { snapshotMaxCount: 7 }, is: 7 },
+    { name: 'a count of the cluster', of: 'snapshotMaxCount', cluster: { 'snapshot-max-count': 9 }, is: 9 },
+    { name: 'no more snapshots than are ever taken', of: 'snapshotMaxCount', is: 239 },
+    { name: 'nor by its own answer', of: 'snapshotMaxCount', own: { snapshotMaxCount: 250 }, is: 239 },
+    { name: 'its disk choice', of: 'replicaDiskChoice', own: { replicaDiskChoice: 'pack' }, is: 'pack' },
+  ])('is $name', ({ of, own, cluster, is }) => {
+    expect(effectiveValue({ ...FOLLOWING, ...own }, effectiveSettings(cluster ?? {}), of)).toBe(is);
+  });
+
+  test('is what the cluster says as long as the volume says nothing, for each of them', () => {
+    for (const name of VOLUME_SETTING_NAMES) {
+      expect(ownValue(FOLLOWING, name)).toBeUndefined();
+      expect(effectiveValue(FOLLOWING, DEFAULTS, name)).toBe(clusterValue(DEFAULTS, name));
+      expect(ownValue({ ...FOLLOWING, [name]: followingValue(name) }, name)).toBeUndefined();
+    }
+  });
+
+  test('follows the cluster in a volume of an older version, which has no such field', () => {
+    const { replicaDiskChoice: _, ...older } = FOLLOWING;
+    expect(effectiveValue(older, DEFAULTS, 'replicaDiskChoice')).toBe('spread');
+  });
+});
