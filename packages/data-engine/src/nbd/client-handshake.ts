@@ -16,6 +16,7 @@ import {
 } from './constants.js';
 import { NbdError, ProtocolError } from './errors.js';
 import { clientFlags, GREETING_BYTES, readUint64 } from './handshake-frames.js';
+import { asConnection, type Connection } from './incoming.js';
 
 export type ServerTerms = {
   sizeBytes: number;
@@ -30,15 +31,17 @@ class ExactReader {
   private waiting:
     | { count: number; resolve: (bytes: Buffer) => void; reject: (error: Error) => void }
     | undefined;
-  private readonly onData = (chunk: Buffer) => {
-    this.queue.push(chunk);
-    this.serve();
-  };
   private readonly onClose = () =>
     this.waiting?.reject(new ProtocolError('the server closed the connection during the handshake'));
 
-  constructor(private readonly socket: Socket) {
-    socket.on('data', this.onData);
+  private readonly socket: Socket;
+
+  constructor({ socket, incoming }: Connection) {
+    this.socket = socket;
+    incoming.receive = (chunk) => {
+      this.queue.push(chunk);
+      this.serve();
+    };
     socket.on('close', this.onClose);
   }
 
@@ -53,7 +56,6 @@ class ExactReader {
   /** Ends reading; returns bytes that came after the handshake. */
   release(): Buffer {
     this.socket.pause();
-    this.socket.off('data', this.onData);
     this.socket.off('close', this.onClose);
     return this.queue.takeAll();
   }
@@ -70,21 +72,21 @@ export type OpenedExport = {
   terms: ServerTerms;
   /** Bytes that came after the handshake. */
   rest: Buffer;
-  /** What the connection goes on with: the socket itself, or the TLS around it. */
-  socket: Socket;
+  /** What goes on: the connection itself, or the TLS around it. It is paused. */
+  connection: Connection;
 };
 
 /** @throws ProtocolError, NbdError for a refused export, or what TLS found wrong */
 export async function clientHandshake(
-  socket: Socket,
+  connection: Connection,
   host: string,
   exportName: string,
 ): Promise<OpenedExport> {
-  const reader = new ExactReader(socket);
+  const reader = new ExactReader(connection);
   await readGreeting(reader);
-  socket.write(clientFlags(true));
-  if (!isTlsRequired()) return chooseExport(socket, reader, exportName);
-  const secure = await startTls(socket, reader, host);
+  connection.socket.write(clientFlags(true));
+  if (!isTlsRequired()) return chooseExport(connection, reader, exportName);
+  const secure = asConnection(await startTls(connection.socket, reader, host));
   return chooseExport(secure, new ExactReader(secure), exportName);
 }
 
@@ -110,7 +112,12 @@ async function startTls(socket: Socket, reader: ExactReader, host: string): Prom
   return securedByTls(socket, host);
 }
 
-async function chooseExport(socket: Socket, reader: ExactReader, exportName: string): Promise<OpenedExport> {
+async function chooseExport(
+  connection: Connection,
+  reader: ExactReader,
+  exportName: string,
+): Promise<OpenedExport> {
+  const { socket } = connection;
   socket.write(option(Option.StructuredReply, Buffer.alloc(0)));
   const structuredReplies = (await readReplies(reader, Option.StructuredReply)).error === undefined;
   const blockStatus = structuredReplies && (await selectAllocation(socket, reader, exportName));
@@ -126,7 +133,7 @@ async function chooseExport(socket: Socket, reader: ExactReader, exportName: str
     structuredReplies,
     blockStatus,
   };
-  return { terms, rest: reader.release(), socket };
+  return { terms, rest: reader.release(), connection };
 }
 
 async function selectAllocation(socket: Socket, reader: ExactReader, exportName: string): Promise<boolean> {

@@ -4,10 +4,11 @@
  * It sets no timeouts of its own. `silentSinceMs` lets the owner of many clients watch them all with one timer, and
  * `destroy` fails everything in flight.
  */
-import net from 'node:net';
+import net, { type Socket } from 'node:net';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { ByteQueue } from './byte-queue.js';
 import { clientHandshake, type ServerTerms } from './client-handshake.js';
+import { isTlsRequired } from './client-tls.js';
 import {
   Command,
   CommandFlag,
@@ -20,6 +21,7 @@ import { CorkedWriter } from './corked-writer.js';
 import { NbdError, ProtocolError } from './errors.js';
 import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from './export.js';
 import { writeUint64 } from './handshake-frames.js';
+import { asConnection, type Connection, connectTo } from './incoming.js';
 import { ReadAssembly } from './read-assembly.js';
 import { type Reply, ReplyReader } from './replies.js';
 
@@ -48,16 +50,25 @@ export class NbdClient implements NbdExport {
   private closedBy: Error | undefined;
   private lastProgressAtMs = performance.now();
 
+  private readonly socket: Socket;
+
   private constructor(
-    private readonly socket: net.Socket,
+    private readonly connection: Connection,
     readonly terms: ServerTerms,
   ) {
+    const { socket } = connection;
+    this.socket = socket;
     this.writer = new CorkedWriter(socket);
     this.replies = new ReplyReader(this.queue, (cookie) => this.pending.get(cookie)?.read?.lengthBytes ?? 0);
   }
 
   static async connect(address: NbdAddress, timeoutMs: number): Promise<NbdClient> {
-    const socket = net.connect({ host: address.host, port: address.port, noDelay: true });
+    const { host, port, exportName } = address;
+    // What is to be encrypted has to pass through a stream.
+    const connection = isTlsRequired()
+      ? asConnection(net.connect({ host, port, noDelay: true }))
+      : connectTo(host, port);
+    const { socket } = connection;
     let failure: Error | undefined;
     socket.on('error', (error) => {
       failure ??= error;
@@ -67,8 +78,8 @@ export class NbdClient implements NbdExport {
       timeoutMs,
     );
     try {
-      const opened = await clientHandshake(socket, address.host, address.exportName);
-      const client = new NbdClient(opened.socket, opened.terms);
+      const opened = await clientHandshake(connection, host, exportName);
+      const client = new NbdClient(opened.connection, opened.terms);
       client.start(opened.rest);
       return client;
     } catch (error) {
@@ -158,7 +169,7 @@ export class NbdClient implements NbdExport {
   }
 
   private start(rest: Buffer): void {
-    this.socket.on('data', (chunk: Buffer) => this.receive(chunk));
+    this.connection.incoming.receive = (chunk) => this.receive(chunk);
     this.socket.on('error', (error) => this.destroy(error));
     this.socket.on('close', () => this.fail(new Error('the server closed the connection')));
     if (rest.length > 0) this.receive(rest);
