@@ -4,7 +4,8 @@
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 
-export const PAGE_BYTES = 4096;
+/** What fits into a page of the file it is stored in (`map-file.ts`): the bits of 126 MiB. */
+export const PAGE_BYTES = 4032;
 export const BLOCKS_PER_PAGE = PAGE_BYTES * 8;
 
 /** Blocks `first` to `first + count - 1`, all held or all not. */
