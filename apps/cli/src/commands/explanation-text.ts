@@ -86,12 +86,13 @@ const FILTERS: Column<Filter>[] = [
   {
     header: 'such as',
     cell: ({ rejections: [first], applies }) =>
-      first === undefined ? (applies ? '' : 'not asked') : `${placeOf(first)}: ${first.message}`,
+      first === undefined ? (applies ? '' : 'not asked') : refusalInWords(first),
   },
 ];
 
-function placeOf({ nodeName, diskName }: Rejection): string {
-  return diskName === null ? nodeName : `${nodeName}/${diskName}`;
+/** Disks of several nodes may share a name, which is all that the message says. */
+function refusalInWords({ nodeName, diskName, message }: Rejection): string {
+  return diskName === null ? message : `${nodeName}: ${message}`;
 }
 
 const TIERS: Column<Tier>[] = [
