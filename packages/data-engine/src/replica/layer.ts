@@ -104,16 +104,19 @@ export class Layer {
   /**
    * Everything written before is durable when this returns: first the data, then the map.
    *
-   * The map's pages are copied before the data is synced. A bit that a later write sets meanwhile must not reach the
+   * The map's pages are taken before the data is synced. A bit that a later write sets meanwhile must not reach the
    * disk before its data: after a power cut it would show a hole where the older layer still has the block.
    */
   async flush(): Promise<void> {
     if (!this.dataDirty && !this.map.isDirty) return;
     this.dataDirty = false;
     const pages = this.map.takeDirty();
-    await this.data.syncData();
-    if (pages.length === 0) return;
-    await this.mapFile.store(pages);
+    try {
+      await this.data.syncData();
+      if (pages.length > 0) await this.mapFile.store(pages);
+    } finally {
+      this.map.giveBack(pages);
+    }
   }
 
   get sizeBytes(): number {

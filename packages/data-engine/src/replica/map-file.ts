@@ -8,7 +8,7 @@
  * waits for no sync.
  */
 import { MIB } from '@holdfast/core/model/bytes.js';
-import { type BlockMap, PAGE_BYTES } from './block-map.js';
+import { type BlockMap, type MapPage, PAGE_BYTES } from './block-map.js';
 import type { CopyFile, CopyFiles } from './disk-store.js';
 import { corrupt } from './replica-faults.js';
 import { contentOf, SECTOR_BYTES, SectorSeals } from './sealed-sectors.js';
@@ -19,9 +19,9 @@ const SECTORS = STORED_BYTES / SECTOR_BYTES;
 /** As many as a page has bits: those of 3.9 TiB of a layer. */
 const PAGES_PER_GROUP = PAGE_BYTES * 8;
 const SEQUENCE = 1;
+/** What is sealed at a time: 256 KiB, whatever the size of the map. */
+const RUN_MAX = 64;
 const NOTHING = Buffer.alloc(STORED_BYTES);
-
-export type MapPage = { index: number; bytes: Uint8Array };
 
 export class MapFile {
   private readonly seals: SectorSeals;
@@ -43,9 +43,9 @@ export class MapFile {
     return mapFile;
   }
 
-  /** The pages are durable when this returns. */
+  /** The pages, in order, are durable when this returns. */
   async store(pages: readonly MapPage[]): Promise<void> {
-    for (const { first, run } of this.runsOf(pages)) await this.file.write(run, first * STORED_BYTES);
+    for (const run of runsOf(pages)) await this.storeRun(run);
     await this.file.syncData();
     await this.mark(pages.map(({ index }) => index));
   }
@@ -128,18 +128,26 @@ export class MapFile {
     }
   }
 
-  /** Pages side by side, so that each run of them is one write. */
-  private runsOf(pages: readonly MapPage[]): { first: number; run: Buffer[] }[] {
-    const runs: { first: number; run: Buffer[] }[] = [];
-    for (const { index, bytes } of [...pages].sort((a, b) => a.index - b.index)) {
-      const place = placeOf(index);
-      const page = this.seals.seal(bytes, place * SECTORS, SEQUENCE);
-      const last = runs.at(-1);
-      if (last !== undefined && last.first + last.run.length === place) last.run.push(page);
-      else runs.push({ first: place, run: [page] });
-    }
-    return runs;
+  private async storeRun(run: readonly MapPage[]): Promise<void> {
+    const first = placeOf(run[0]?.index ?? 0);
+    const sealed = run.map(({ index, bytes }) => this.seals.seal(bytes, placeOf(index) * SECTORS, SEQUENCE));
+    await this.file.write(sealed, first * STORED_BYTES);
   }
+}
+
+/** Pages that are side by side in the file, so that each run of them is one write. */
+function* runsOf(pages: readonly MapPage[]): Generator<MapPage[]> {
+  let run: MapPage[] = [];
+  for (const page of pages) {
+    const last = run.at(-1);
+    const goesOn = last !== undefined && placeOf(last.index) + 1 === placeOf(page.index);
+    if (last !== undefined && (!goesOn || run.length === RUN_MAX)) {
+      yield run;
+      run = [];
+    }
+    run.push(page);
+  }
+  if (run.length > 0) yield run;
 }
 
 /** How long the file of a map with so many pages is. */
