@@ -117,17 +117,21 @@ export function RefusedTable({ filters }: { filters: Filters }) {
 
 /** Only the rules about space compare numbers. */
 const NUMBER_COLUMNS: Column<Rejection>[] = [
-  { header: 'Needs', align: 'right', cell: ({ numbers }) => bytesOrNothing(numbers?.requiredBytes) },
-  { header: 'Has', align: 'right', cell: ({ numbers }) => bytesOrNothing(numbers?.availableBytes) },
-  {
-    header: 'Threshold',
-    align: 'right',
-    cell: ({ numbers }) => bytesOrNothing(numbers?.thresholdBytes),
-  },
+  numberColumn('Needs', (numbers) => numbers.requiredBytes),
+  numberColumn('Has', (numbers) => numbers.availableBytes),
+  numberColumn('Threshold', (numbers) => numbers.thresholdBytes),
 ];
 
-function bytesOrNothing(bytes: number | undefined): string {
-  return bytes === undefined ? '' : formatBytes(bytes);
+function numberColumn(
+  header: string,
+  bytesOf: (numbers: NonNullable<Rejection['numbers']>) => number,
+): Column<Rejection> {
+  return {
+    header,
+    align: 'right',
+    className: 'whitespace-nowrap',
+    cell: ({ numbers }) => (numbers === null ? '' : formatBytes(bytesOf(numbers))),
+  };
 }
 
 export function TierTable({ tiers }: Pick<PlacementExplanation, 'tiers'>) {
