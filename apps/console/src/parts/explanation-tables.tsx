@@ -107,7 +107,7 @@ export function RefusedTable({ filters }: { filters: Filters }) {
             className: 'whitespace-nowrap',
             cell: ({ nodeName, diskName }) => [nodeName, diskName].filter(Boolean).join(', '),
           },
-          { header: 'Why', cell: ({ message }) => message },
+          { header: 'Why', className: 'py-1', cell: ({ message }) => message },
           ...(hasNumbers ? NUMBER_COLUMNS : []),
         ]}
       />
@@ -143,7 +143,7 @@ export function TierTable({ tiers }: Pick<PlacementExplanation, 'tiers'>) {
         rowKey={({ name }) => name}
         empty={null}
         columns={[
-          { header: 'Kind of place', cell: ({ description }) => description },
+          { header: 'Kind of place', className: 'py-1', cell: ({ description }) => description },
           { header: 'Nodes', align: 'right', cell: ({ nodes }) => nodes },
           { header: 'Disks that fit', align: 'right', cell: ({ candidates }) => candidates },
           {
