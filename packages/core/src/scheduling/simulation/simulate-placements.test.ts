@@ -1,6 +1,6 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { type FaultItem, isFault } from '@holdfast/core/model/faults.js';
-import { asId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { asId, type DiskId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
@@ -183,6 +183,46 @@ describe('changes of the fleet', () => {
     // A block disk is of no use to a v1 volume.
     const block = { disks: add.disks.map((one) => ({ ...one, type: 'block' as const })) };
     expect(simulate({ volumes, add: block }, view(nodes)).shapes[0]?.fit).toBe(0);
+  });
+
+  test('one of each is added unless a count says otherwise, and takes all of its size', () => {
+    const volumes = [{ sizeBytes: 10 * GIB, numberOfReplicas: 1, count: 9 }];
+    const fitWith = (add: SimulationRequest['add']) =>
+      simulate({ volumes, add }, view({ a: THREE.a })).shapes[0]?.fit;
+    expect(fitWith(undefined)).toBe(1);
+    expect(fitWith({ nodes: [{ name: 'n', disks: [{ sizeBytes: 10 * GIB }] }] })).toBe(2);
+    expect(fitWith({ disks: [{ node: 'a', sizeBytes: 10 * GIB }] })).toBe(2);
+    expect(fitWith({ disks: [{ node: 'a', sizeBytes: 10 * GIB, count: 3 }] })).toBe(4);
+  });
+
+  test('nodes and disks are known by name and by id', () => {
+    const given = view(THREE);
+    const nodes = given.fleet.nodes.map((node) => ({ ...node, id: asId<NodeId>(`id-of-${node.name}`) }));
+    const disks = given.fleet.disks.map((disk) => ({
+      ...disk,
+      id: asId<DiskId>(`id-of-${disk.name}`),
+      nodeId: asId<NodeId>(`id-of-${disk.nodeId}`),
+    }));
+    const named = { ...given, fleet: { ...given.fleet, nodes, disks } };
+    const lostBy = (lose: SimulationRequest['lose']) => simulate({ lose }, named).lost;
+    expect(lostBy({ nodes: ['a'] })).toEqual({ nodes: 1, disks: 1 });
+    expect(lostBy({ nodes: ['id-of-a', 'b'] })).toEqual({ nodes: 2, disks: 2 });
+    expect(lostBy({ disks: ['id-of-a-d', 'b-d', 'c/c-d'] })).toEqual({ nodes: 0, disks: 3 });
+    expect(faultOf(() => lostBy({ disks: ['/a-d'] }))).toEqual([
+      { pointer: '/lose/disks/0', detail: 'names no disk: /a-d' },
+    ]);
+    for (const node of ['a', 'id-of-a']) {
+      const add = { disks: [{ node, sizeBytes: GIB }] };
+      expect(simulate({ add }, named).zones.find(({ zone }) => zone === 'east')?.after?.capacityBytes).toBe(
+        11 * GIB,
+      );
+    }
+    for (const name of ['a', 'id-of-a']) {
+      const add = { nodes: [{ name, disks: [{ sizeBytes: GIB }] }] };
+      expect(faultOf(() => simulate({ add }, named))).toEqual([
+        { pointer: '/add/nodes/0/name', detail: `is taken: ${name}` },
+      ]);
+    }
   });
 
   test('a new disk has a name that the node does not use yet', () => {
@@ -385,6 +425,16 @@ describe('bad input', () => {
       name: 'too many losses',
       request: { lose: { zones: Array.from({ length: LOSSES_MAX + 1 }, () => 'east') } },
       want: { pointer: '/lose/zones', detail: `must be at most ${LOSSES_MAX} zones` },
+    },
+    {
+      name: 'too many nodes to lose',
+      request: { lose: { nodes: Array.from({ length: LOSSES_MAX + 1 }, () => 'a') } },
+      want: { pointer: '/lose/nodes', detail: `must be at most ${LOSSES_MAX} nodes` },
+    },
+    {
+      name: 'too many disks to lose',
+      request: { lose: { disks: Array.from({ length: LOSSES_MAX + 1 }, () => 'a-d') } },
+      want: { pointer: '/lose/disks', detail: `must be at most ${LOSSES_MAX} disks` },
     },
     {
       name: 'a name that is taken',
