@@ -56,7 +56,7 @@ describe('a replica without a place', () => {
     expect(condition?.message).toContain('insufficient storage');
     const { sentence = '' } = replicas[0]?.explanation ?? {};
     expect(sentence).toMatch(/^No disk can take/);
-    expect(condition?.message).toContain(`have a place: n${sentence.slice(1)}\ninsufficient`);
+    expect(condition?.message).toContain(`have a place: ${sentence}\ninsufficient`);
   });
 
   test('is explained once, until the answer changes', () => {

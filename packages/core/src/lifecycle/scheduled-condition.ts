@@ -55,7 +55,7 @@ type Unstamped = Omit<Condition<'Scheduled'>, 'lastTransitionAt'>;
 export function withSentence(condition: Unstamped, explanation: StoredExplanation | undefined): Unstamped {
   if (explanation === undefined) return condition;
   const [head, details] = partsOf(condition.message);
-  const sentence = decapitalized(explanation.sentence).slice(0, SENTENCE_LENGTH_MAX);
+  const sentence = explanation.sentence.slice(0, SENTENCE_LENGTH_MAX);
   return { ...condition, message: `${head}${sentence}\n${details}` };
 }
 
@@ -73,9 +73,4 @@ export function saysTheSame(
 function partsOf(message: string): [head: string, details: string] {
   const at = message.indexOf(COLON) + COLON.length;
   return [message.slice(0, at), message.slice(at)];
-}
-
-/** After a colon the sentence goes on. */
-function decapitalized(sentence: string): string {
-  return sentence.slice(0, 1).toLowerCase() + sentence.slice(1);
 }
