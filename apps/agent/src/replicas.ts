@@ -11,7 +11,7 @@ import type {
   ReplicaReport,
 } from '@holdfast/core/model/agent-protocol.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import type { ReplicaExportName } from '@holdfast/data-engine/replica/export-names.js';
@@ -39,6 +39,8 @@ type Known = {
 
 export class Replicas {
   private readonly known = new Map<string, Known>();
+  /** Copies that are on a disk and can't be read. */
+  private readonly unreadable = new Map<string, { disk: Disk; fault: StorageFault }>();
   private readonly scanned = new Set<Disk>();
   /** Copies that a host has open now. */
   private readonly open = new Map<string, ReplicaHost>();
@@ -52,17 +54,18 @@ export class Replicas {
   ) {}
 
   /**
-   * Finds what is on the disks, also on one that has been put back since. A copy that can't be read is left alone and not
-   * reported.
+   * Finds what is on the disks, also on one that has been put back since. A copy that can't be read is left alone, not
+   * reported, and says why to whoever asks for it.
    */
   async scan(): Promise<void> {
     for (const disk of this.disks) {
       if (this.scanned.has(disk) || (await disk.problem()) !== undefined) continue;
       this.scanned.add(disk);
       for (const replicaId of await disk.replicaIds()) {
-        await this.learn(disk, replicaId).catch((error: unknown) =>
-          this.log.error({ error, replicaId, disk: disk.path }, 'a copy on this disk is not readable'),
-        );
+        await this.learn(disk, replicaId).catch((error: unknown) => {
+          this.unreadable.set(replicaId, { disk, fault: asFault(error) });
+          this.log.error({ error, replicaId, disk: disk.path }, 'a copy on this disk is not readable');
+        });
       }
     }
   }
@@ -131,9 +134,10 @@ export class Replicas {
   }
 
   private async discard(replicaId: string): Promise<void> {
-    const known = this.known.get(replicaId);
+    const known = this.known.get(replicaId) ?? this.unreadable.get(replicaId);
     if (known === undefined) return;
     this.known.delete(replicaId);
+    this.unreadable.delete(replicaId);
     const host = this.open.get(replicaId);
     this.open.delete(replicaId);
     await host?.peer.call('close', { replicaId }).catch(() => undefined);
@@ -223,7 +227,10 @@ export class Replicas {
   async ensureOpen(replicaId: string): Promise<ReplicaHost> {
     const known = this.known.get(replicaId);
     if (known === undefined) {
-      throw new StorageFault('replica.not_found', { publicMessage: 'there is no such copy here' });
+      const unreadable = this.unreadable.get(replicaId)?.fault;
+      throw (
+        unreadable ?? new StorageFault('replica.not_found', { publicMessage: 'there is no such copy here' })
+      );
     }
     const there = this.open.get(replicaId);
     if (there !== undefined) return there;
@@ -249,6 +256,12 @@ export class Replicas {
       if (this.changing.get(replicaId) === mine) this.changing.delete(replicaId);
     }
   }
+}
+
+function asFault(error: unknown): StorageFault {
+  if (isFault(error)) return error;
+  const publicMessage = `the copy can't be read: ${error instanceof Error ? error.message : String(error)}`;
+  return new StorageFault('replica.corrupt', { publicMessage, cause: error });
 }
 
 /** A full disk, or a size that the file system can't hold, is something an operator can cure. */

@@ -5,13 +5,7 @@ import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { formatBlockDisk } from '@holdfast/data-engine/block-store/format-block-disk.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { pino } from 'pino';
-import type { Disk } from '../src/disks/disk.js';
-import { takeDisks } from '../src/disks/disks.js';
-import { KnownDisks } from '../src/disks/known-disks.js';
-import { HostPool } from '../src/hosts/host-pool.js';
-import type { NoMethods, ReplicaHostMethods } from '../src/hosts/host-protocol.js';
-import { Replicas } from '../src/replicas.js';
+import { copyFor, replicasOn, takeDisk } from './disk-setup.js';
 
 const SIZE_BYTES = 64 * MIB;
 
@@ -25,31 +19,7 @@ beforeEach(async () => {
 afterEach(() => fs.rm(home, { recursive: true, force: true }));
 
 /** As an agent takes the disk when it starts. */
-async function take(at = file): Promise<Disk> {
-  const known = await KnownDisks.load(path.join(home, 'state'));
-  const [disk] = await takeDisks([{ type: 'block', path: at, sizeBytes: SIZE_BYTES }], known);
-  if (disk === undefined) throw new Error('no disk was taken');
-  return disk;
-}
-
-const copy = (disk: Disk) => ({
-  replicaId: crypto.randomUUID(),
-  volumeId: crypto.randomUUID(),
-  diskId: disk.diskId,
-  sizeBytes: 2 ** 20,
-  secret: 'a-secret-of-sixteen',
-  record: null,
-});
-
-function replicasOn(disk: Disk): Replicas {
-  const pool = new HostPool<ReplicaHostMethods, NoMethods>({
-    entry: './replica-host.js',
-    residentsMax: 1,
-    prepare: () => undefined,
-    lost: () => undefined,
-  });
-  return new Replicas([disk], pool, pino({ level: 'silent' }));
-}
+const take = (at = file) => takeDisk(home, { type: 'block', path: at, sizeBytes: SIZE_BYTES });
 
 describe('a block disk', () => {
   test('is made where there is nothing, and is itself again after a restart', async () => {
@@ -114,7 +84,7 @@ describe('a block disk', () => {
       const before = isFile ? await fs.readFile(file) : undefined;
       for (const one of [disk, await take()]) {
         expect(await one.report(0)).toMatchObject({ diskId: disk.diskId, ready: false, reason });
-        await expect(replicasOn(one).create(copy(one))).rejects.toMatchObject({ code: 'disk.not_ready' });
+        await expect(replicasOn(one).create(copyFor(one))).rejects.toMatchObject({ code: 'disk.not_ready' });
       }
       if (before !== undefined) expect((await fs.readFile(file)).equals(before)).toBe(true);
     },
@@ -122,7 +92,7 @@ describe('a block disk', () => {
 
   test('that returns brings its copies back', async () => {
     const disk = await take();
-    const spec = copy(disk);
+    const spec = copyFor(disk);
     await replicasOn(disk).create(spec);
     await fs.rename(file, `${file}-away`);
     expect(await disk.report(0)).toMatchObject({ ready: false });
@@ -148,7 +118,7 @@ describe('a block disk', () => {
     const disk = await take();
     const replicas = replicasOn(disk);
     const before = await (await disk.store()).usedBytes();
-    const spec = copy(disk);
+    const spec = copyFor(disk);
     await replicas.create(spec);
     expect((await replicas.reports()).map(({ replicaId }) => replicaId)).toEqual([spec.replicaId]);
     await replicas.remove(spec.replicaId);

@@ -4,13 +4,9 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { pino } from 'pino';
-import type { Disk } from '../src/disks/disk.js';
 import { takeDisks } from '../src/disks/disks.js';
 import { KnownDisks } from '../src/disks/known-disks.js';
-import { HostPool } from '../src/hosts/host-pool.js';
-import type { NoMethods, ReplicaHostMethods } from '../src/hosts/host-protocol.js';
-import { Replicas } from '../src/replicas.js';
+import { copyFor, replicasOn, takeDisk } from './disk-setup.js';
 
 const GIB = 2 ** 30;
 
@@ -27,31 +23,7 @@ afterEach(async () => {
 });
 
 /** As an agent takes the folder when it starts. */
-async function take(): Promise<Disk> {
-  const known = await KnownDisks.load(path.join(home, 'state'));
-  const [disk] = await takeDisks([{ type: 'filesystem', path: folder, sizeBytes: GIB }], known);
-  if (disk === undefined) throw new Error('no disk was taken');
-  return disk;
-}
-
-const copy = (disk: Disk) => ({
-  replicaId: crypto.randomUUID(),
-  volumeId: crypto.randomUUID(),
-  diskId: disk.diskId,
-  sizeBytes: 2 ** 20,
-  secret: 'a-secret-of-sixteen',
-  record: null,
-});
-
-function replicasOn(disk: Disk): Replicas {
-  const pool = new HostPool<ReplicaHostMethods, NoMethods>({
-    entry: './replica-host.js',
-    residentsMax: 1,
-    prepare: () => undefined,
-    lost: () => undefined,
-  });
-  return new Replicas([disk], pool, pino({ level: 'silent' }));
-}
+const take = () => takeDisk(home, { type: 'filesystem', path: folder, sizeBytes: GIB });
 
 describe('a disk', () => {
   test('is itself again after a restart', async () => {
@@ -88,7 +60,7 @@ describe('a disk', () => {
       const restarted = reason === 'DiskMissing' ? [disk, await take()] : [disk];
       for (const one of restarted) {
         expect(await one.report(0)).toMatchObject({ diskId: disk.diskId, ready: false, reason });
-        await expect(replicasOn(one).create(copy(one))).rejects.toMatchObject({ code: 'disk.not_ready' });
+        await expect(replicasOn(one).create(copyFor(one))).rejects.toMatchObject({ code: 'disk.not_ready' });
       }
       const left = await fs.readdir(folder).catch(() => []);
       expect(left.filter((name) => name !== path.basename(identityFile()))).toEqual([]);
@@ -97,7 +69,7 @@ describe('a disk', () => {
 
   test('that returns brings its copies back', async () => {
     const disk = await take();
-    const spec = copy(disk);
+    const spec = copyFor(disk);
     await replicasOn(disk).create(spec);
     const elsewhere = `${folder}-away`;
     await fs.rename(folder, elsewhere);
@@ -133,7 +105,7 @@ describe('a file system', () => {
     const disk = await take();
     spawnSync('mount', ['-o', 'remount,ro', folder]);
     expect(await disk.report(0)).toMatchObject({ ready: false, reason: 'DiskReadOnly' });
-    await expect(replicasOn(disk).create(copy(disk))).rejects.toMatchObject({ code: 'disk.not_ready' });
+    await expect(replicasOn(disk).create(copyFor(disk))).rejects.toMatchObject({ code: 'disk.not_ready' });
   });
 
   onMount('that is full is reported, and stays in use', async () => {
@@ -151,7 +123,7 @@ function identityFile(): string {
 }
 
 describe('an orphan', () => {
-  const reported = async (replicas: Replicas) => {
+  const reported = async (replicas: ReturnType<typeof replicasOn>) => {
     const [report] = await replicas.reports();
     if (report === undefined) throw new Error('no copy was reported');
     const { replicaId, volumeId, diskId, record } = report;
@@ -161,7 +133,7 @@ describe('an orphan', () => {
   test('is removed as it was reported, and once more', async () => {
     const disk = await take();
     const replicas = replicasOn(disk);
-    await replicas.create(copy(disk));
+    await replicas.create(copyFor(disk));
     const { replicaId, ask } = await reported(replicas);
     await replicas.removeOrphan(replicaId, ask);
     expect(await replicas.reports()).toEqual([]);
@@ -176,7 +148,7 @@ describe('an orphan', () => {
   ])('that is by now one %s stays', async (_name, other) => {
     const disk = await take();
     const replicas = replicasOn(disk);
-    await replicas.create(copy(disk));
+    await replicas.create(copyFor(disk));
     const { replicaId, ask } = await reported(replicas);
     const removal = replicas.removeOrphan(replicaId, { ...ask, ...other });
     await expect(removal).rejects.toMatchObject({ code: 'agent.refused' });
@@ -186,7 +158,7 @@ describe('an orphan', () => {
   test('on a disk that is not in its place stays', async () => {
     const disk = await take();
     const replicas = replicasOn(disk);
-    await replicas.create(copy(disk));
+    await replicas.create(copyFor(disk));
     const { replicaId, ask } = await reported(replicas);
     await fs.rename(folder, `${folder}.away`);
     await expect(replicas.removeOrphan(replicaId, ask)).rejects.toMatchObject({ code: 'disk.not_ready' });

@@ -103,6 +103,17 @@ describe('simulating', () => {
     expect(await everyRow()).toEqual(before);
   });
 
+  test('adds disks to nodes that are there, of the size that is sent and less what is reserved', async () => {
+    const capacity = async (add?: Json) => {
+      const { body } = await api.call('POST', simulate, { body: add === undefined ? {} : { add } });
+      const [zone] = Object(body).zones;
+      return zone.after.capacityBytes;
+    };
+    const before = await capacity();
+    const disk = { node: 'node-a', size: 3 * GIB, reserved: GIB };
+    expect((await capacity({ disks: [disk, { ...disk, count: 2 }] })) - before).toBe(6 * GIB);
+  });
+
   test('asks for nothing and is answered', async () => {
     expect(await api.call('POST', simulate)).toMatchObject({
       status: 200,
@@ -127,6 +138,8 @@ describe('simulating', () => {
       { add: { nodes: [{ name: 'x', disks: [{ size: 0 }] }] } },
       '/add/nodes/0/disks/0/size',
     ],
+    ['a disk of less than nothing', { add: { disks: [{ node: 'node-a', size: -1 }] } }, '/add/disks/0/size'],
+    ['a disk for nobody', { add: { disks: [{ node: 'nobody', size: GIB }] } }, '/add/disks/0/node'],
     ['an unknown setting', { settings: { nonsense: 1 } }, '/settings/nonsense'],
     ['a wrong value', { settings: { 'balance-alpha': 7 } }, '/settings/balance-alpha'],
   ])('refuses %s and points at it', async (_name, body, pointer) => {

@@ -50,10 +50,10 @@ async function queued(): Promise<string> {
 
 const ofVolume = (change: string) =>
   api.owner.query(`UPDATE volume SET ${change} WHERE id = $1`, [volume.id]);
-const taskOf = (kind: string) =>
-  ofVolume(
-    `layer_task = '${JSON.stringify({ kind, requestedAt: new Date(), admittedAt: new Date(), tries: 0 })}'`,
-  );
+const taskOf = (kind: string) => {
+  const task = { kind, requestedAt: new Date(), tries: 0 };
+  return ofVolume(`turn_at = now(), layer_task = '${JSON.stringify(task)}'`);
+};
 const setting = (name: string, value: number) =>
   api.call('PUT', `/clusters/${api.seed.clusterId}/settings/${name}`, { body: { value } });
 
@@ -90,7 +90,7 @@ test.each(WAITING_REASONS)(
     );
     expect(body.data.rebuild).toEqual({ waitingReason: reason, waitingFor: shown.waitingFor });
 
-    await ofVolume('rebuild_hold = NULL, layer_task = NULL');
+    await ofVolume('rebuild_hold = NULL, layer_task = NULL, turn_at = NULL');
     await api.owner.query('DELETE FROM setting');
     await api.owner.query('UPDATE rebuild SET paused = false');
     await admit();

@@ -209,8 +209,12 @@ describe('changes of all layers', () => {
     const volume = await anAttachedVolume();
     for (let count = 0; count < 2; count += 1) {
       const asked = await post(`${pathOf(volume)}/snapshots/purge`);
-      expect(asked).toMatchObject({ status: 202, body: { task: { kind: 'purge' } } });
+      const waitingFor = expect.stringContaining('its turn');
+      expect(asked).toMatchObject({ status: 202, body: { task: { kind: 'purge', waitingFor } } });
     }
+    await api.owner.query('UPDATE volume SET turn_at = now() WHERE id = $1', [volume.id]);
+    const { body } = await api.call('GET', pathOf(volume));
+    expect(body.task).toMatchObject({ kind: 'purge', waitingFor: null });
   });
 });
 
@@ -244,8 +248,9 @@ describe('clones', () => {
     const shown = await api.call('GET', pathOf(made.body));
     expect(shown.body).toMatchObject({ state: 'creating', endpoint: null, attachedNodeId: null });
     expect(shown.body.conditions).toContainEqual(
-      expect.objectContaining({ type: 'Filled', status: 'False' }),
+      expect.objectContaining({ type: 'Filled', status: 'False', reason: 'WaitingForTurn' }),
     );
+    expect(shown.body.fill).toMatchObject({ waitingFor: expect.stringContaining('its turn') });
     for (const [action, body] of [
       ['attach', {}],
       ['detach', {}],

@@ -207,6 +207,13 @@ inBrowser('the console', () => {
       await page.getByLabel('GiB each').fill('1');
       await page.getByRole('button', { name: 'Try it' }).click();
       await page.getByText('All 2 new volumes fit.').waitFor();
+      const nodes = page.getByRole('group', { name: 'Add a disk to nodes' });
+      for (const name of ['node-1', 'node-2', 'node-3']) await nodes.getByLabel(name).check();
+      await page.getByLabel('GiB of each new disk').fill('2000');
+      await page.getByLabel('GiB each').fill('900');
+      await page.getByRole('button', { name: 'Try it' }).click();
+      await page.getByRole('listitem').filter({ hasText: 'node-1, new-disk-1' }).first().waitFor();
+      await page.getByText('All 2 new volumes fit.').waitFor();
     },
     STORY_TIMEOUT_MS,
   );

@@ -13,7 +13,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
 const TIB = 1024 * GIB;
-/** Of a block disk's page; the map of a layer's blocks has one for each 128 MiB. */
+/** Of a block disk's page; the map of a layer's blocks has one for each 126 MiB. */
 const PAGE_COVERS_BYTES = 63 * MIB;
 const EPOCH = { fua: false, epoch: 0 };
 

@@ -1,9 +1,10 @@
 /** Copies whose rows went while their nodes were away: found, told, and removed only when that is wanted. */
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
+import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestOrphanRemoval } from '@holdfast/control/use-cases/request-orphan-removal.js';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { SimClient } from './sim-client.js';
-import { aVolumeIn, aWorld } from './test-world.js';
+import { attach, aVolumeIn, aWorld } from './test-world.js';
 import type { World } from './world.js';
 
 let world: World;
@@ -103,4 +104,23 @@ test('deleting and making volumes makes no orphans, and wakes nobody for them', 
     await world.run(10);
   }
   expect(types()).toEqual([]);
+});
+
+test('an engine left on a node that was cut off writes nothing, and stays whatever the setting says', async () => {
+  world.store.setSetting(world.clusterId, 'orphan-resource-auto-deletion', 'instance');
+  world.store.setSetting(world.clusterId, 'orphan-resource-auto-deletion-grace-period', 0);
+  await attach(world, client, 'node-1');
+  const cutOff = world.node('node-1');
+  cutOff.isConnected = false;
+  await world.run(20);
+  await requestDetach(world.useCases, { volumeId: client.volumeId, force: true });
+  await world.run(5);
+  await attach(world, client, 'node-2');
+  cutOff.isConnected = true;
+  await world.run(60);
+  const left = cutOff.engines.get(client.volumeId);
+  expect(await left?.write(1)).toBe(false);
+  expect(left?.report().state).toBe('stopped');
+  expect((await client.view()).volume.attachedNodeId).toBe(world.nodeId('node-2'));
+  expect(await client.write()).toBe(true);
 });

@@ -64,6 +64,7 @@ export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume 
     recurringSnapshots: [],
     integrityCheckedAt: undefined,
     hashing: undefined,
+    turnAt: undefined,
     rebuildHold: undefined,
     survey: undefined,
     salvage: undefined,

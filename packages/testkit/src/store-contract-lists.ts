@@ -68,6 +68,7 @@ export function listContract(makeStore: MakeStore): void {
       },
     ],
     ['a turn to hash', { hashing: { admittedAt: NOON, isPass: true } }],
+    ['a turn to be purged or filled', { turnAt: NOON }],
     ['a wanted attachment', { attachment: { nodeId: undefined, requestedAt: NOON } }],
     [
       'an attachment nobody wants',
@@ -121,7 +122,7 @@ export function listContract(makeStore: MakeStore): void {
     await add('degraded', { robustness: 'degraded' }, {});
     await add('no-user-snapshot', {}, { origin: 'system' });
     await add('its-turn', { hashing: { admittedAt: NOON, isPass: false } }, {});
-    await add('purged', { layerTask: A_TASK }, { state: 'removed' });
+    await add('purged', { layerTask: A_TASK, turnAt: NOON }, { state: 'removed' });
     await add(
       'reverted',
       { layerTask: { ...A_TASK, kind: 'revert', snapshotId: asId(testId(9)) } },
@@ -129,7 +130,7 @@ export function listContract(makeStore: MakeStore): void {
         state: 'removed',
       },
     );
-    const load = (now: Date, limit = 10) => fixture.store.loadHashingQueue(clusterId, { now, limit });
+    const load = (now: Date, limit = 10) => fixture.store.loadTurnQueue(clusterId, { now, limit });
     // The cron's time is every midnight; the first is before all of this.
     await fixture.under.setSetting('snapshot-data-integrity-cronjob', '@daily');
     const tomorrow = new Date('2026-01-02T00:00:00.000Z');
@@ -147,14 +148,86 @@ export function listContract(makeStore: MakeStore): void {
       volumeId: testId(2),
       nodeIds: [nodeId],
       checkedAt: NOON,
-      isAsked: false,
+      askedAt: undefined,
     });
+    expect(view.candidates[0]?.askedAt).toEqual(NOON);
     expect(view.candidates[4]?.checkedAt).toEqual(new Date(later.getTime() + 1));
     expect(view.busy.map(({ volumeId }) => names[volumeId])).toEqual(['its-turn', 'purged']);
     expect((await load(tomorrow, 2)).candidates).toHaveLength(2);
     await fixture.under.setSetting('snapshot-data-integrity', 'disabled');
     const byOwn = await load(tomorrow);
     expect(byOwn.candidates.map(({ volumeId }) => names[volumeId])).toEqual(['asked']);
+  });
+
+  test('what waits to be purged or filled is listed: who waits longest, or failed longest ago, first', async () => {
+    const nodeId = await fixture.node();
+    const silentId = await fixture.node('node-2', asId(testId(502)));
+    const ready = { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: NOON } as const;
+    const { version } = (await fixture.store.loadFleet(fixture.tenant.clusterId)).nodes.find(
+      ({ id }) => id === nodeId,
+    ) ?? { version: 0 };
+    await fixture.store.commit({ kind: 'node', nodeId, ifVersion: version }, [
+      { kind: 'node.patch', nodeId, patch: { conditions: [ready] } },
+    ]);
+    const at = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
+    const purge = (seconds: number): LayerTask => ({ ...A_TASK, kind: 'purge', requestedAt: at(seconds) });
+    const source = asId<VolumeId>(testId(99));
+    const snapshot = aSnapshot({ id: asId(testId(98)), volumeId: source });
+    await settled({ id: source, name: 'source' }, [{ kind: 'snapshot.create', snapshot }]);
+    const fill = {
+      sourceVolumeId: source,
+      snapshotId: snapshot.id,
+      startedEpoch: undefined,
+      trouble: undefined,
+      requestedAt: at(2),
+    };
+    const names: Record<string, string> = {};
+    const add = async (
+      name: string,
+      part: Partial<Volume>,
+      further: (id: VolumeId) => Change[] = () => [],
+    ) => {
+      const number = Object.keys(names).length + 1;
+      const id = asId<VolumeId>(testId(number));
+      names[id] = name;
+      const replica = aReplica({ id: asId(testId(100 + number)), volumeId: id, nodeId, diskId: DISK });
+      const attached = { state: 'attached', attachedNodeId: nodeId } as const;
+      await settled({ id, name, ...attached, ...part }, [
+        { kind: 'replica.create', replica, booking: undefined },
+        ...further(id),
+      ]);
+    };
+    await add('later', { layerTask: purge(3) });
+    await add('first', { layerTask: purge(1) });
+    await add('fill', { fill });
+    await add('fill-that-failed', { fill: { ...fill, trouble: { message: '', at: at(9) } } });
+    await add('has-its-turn', { layerTask: purge(0), turnAt: NOON });
+    await add('reverted', {
+      layerTask: { ...A_TASK, kind: 'revert', snapshotId: asId(testId(9)) },
+    });
+    await add('detached', { layerTask: purge(0), state: 'detached', attachedNodeId: undefined });
+    await add('on-a-silent-node', { layerTask: purge(0), attachedNodeId: silentId });
+    await add('deleted', { layerTask: purge(0), deletionRequestedAt: NOON });
+    await add('rebuilt', { layerTask: purge(0) }, (volumeId) => [
+      {
+        kind: 'rebuild.create',
+        rebuild: aRebuild({ clusterId: fixture.tenant.clusterId, volumeId, state: 'running' }),
+      },
+    ]);
+    const load = (limit: number) =>
+      fixture.store.loadTurnQueue(fixture.tenant.clusterId, { now: NOON, limit });
+    const { waiting, busy } = await load(10);
+    expect(waiting.map(({ volumeId }) => names[volumeId])).toEqual([
+      'first',
+      'fill',
+      'later',
+      'fill-that-failed',
+    ]);
+    expect(waiting[0]).toEqual({ volumeId: testId(2), nodeIds: [nodeId], since: at(1) });
+    expect(busy.map(({ volumeId }) => names[volumeId])).toEqual(['has-its-turn']);
+    expect((await load(2)).waiting).toHaveLength(2);
+    const { blocked } = await fixture.store.loadRebuildQueue(fixture.tenant.clusterId);
+    expect(blocked.map(({ volumeId }) => names[volumeId])).toEqual(['has-its-turn', 'reverted']);
   });
 
   test('a volume is listed from the moment its recurring snapshot is due', async () => {
@@ -256,7 +329,7 @@ export function listContract(makeStore: MakeStore): void {
   });
 
   test('a volume with a layer task blocks its rebuilds', async () => {
-    await settled({ layerTask: A_TASK });
+    await settled({ layerTask: A_TASK, turnAt: NOON });
     const { blocked } = await fixture.store.loadRebuildQueue(fixture.tenant.clusterId);
     expect(blocked).toEqual([{ volumeId: VOLUME, reason: 'purge' }]);
   });
@@ -266,7 +339,7 @@ export function listContract(makeStore: MakeStore): void {
     const blocked = async () => (await fixture.store.loadRebuildQueue(fixture.tenant.clusterId)).blocked;
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'migrating' }]);
     const { volume } = await fixture.load(VOLUME);
-    await fixture.patch(VOLUME, volume.version, { layerTask: A_TASK });
+    await fixture.patch(VOLUME, volume.version, { layerTask: A_TASK, turnAt: NOON });
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'migrating' }]);
     await fixture.patch(VOLUME, volume.version + 1, { rebuildHold: undefined });
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'purge' }]);

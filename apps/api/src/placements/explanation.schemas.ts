@@ -73,6 +73,7 @@ const cureChange = z
     tags: selector.optional(),
     diskTags: selector.optional(),
     diskType: z.string().optional(),
+    fileSystem: z.string().nullish().describe('Null: any will do.'),
     selector: z.string().optional(),
     freeBytes: bytes.optional(),
     releaseBytes: bytes.optional(),

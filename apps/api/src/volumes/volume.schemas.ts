@@ -186,6 +186,7 @@ export const volumeSchema = z
         snapshotId: uuid.nullable().describe('Of a revert: to which snapshot.'),
         state: z.enum(['waiting', 'running']),
         error: z.string().nullable().describe('Why the last try failed.'),
+        waitingFor: z.string().nullable().describe('Why it has not begun yet.'),
         requestedAt: time,
       })
       .nullable()
@@ -196,6 +197,7 @@ export const volumeSchema = z
         snapshotId: uuid,
         bytes: bytes.describe('Written so far.'),
         error: z.string().nullable().describe('Why the last try failed; it is tried again.'),
+        waitingFor: z.string().nullable().describe('Why nothing is copied now.'),
       })
       .nullable()
       .describe('Of a clone that is still being filled, which is `creating` meanwhile.'),

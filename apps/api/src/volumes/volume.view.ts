@@ -1,3 +1,4 @@
+import { movesLayers } from '@holdfast/core/lifecycle/plan-layer-turn.js';
 import type { Condition } from '@holdfast/core/model/condition.js';
 import { replicaState } from '@holdfast/core/model/replica.js';
 import { isRepairing, type Volume, type VolumeVerification } from '@holdfast/core/model/volume.js';
@@ -12,6 +13,8 @@ import type { replicaSchema, verificationSchema, volumeSchema } from './volume.s
 
 export type VolumeView = z.infer<typeof volumeSchema>;
 export type ReplicaView = z.infer<typeof replicaSchema>;
+
+const HEAVY_TASK_LIMIT = 'snapshot-heavy-task-concurrent-limit';
 
 /** A volume as the API shows it to somebody with this role. */
 export function volumeView({ volume, replicas }: VolumeWithReplicas, role: MemberRole): VolumeView {
@@ -93,17 +96,30 @@ function chainView({ chain }: Volume): VolumeView['chain'] {
   return { headParentId: headParentId ?? null, headBytes, busy };
 }
 
-function fillView({ fill, writtenBytes }: Volume): VolumeView['fill'] {
+function fillView(volume: Volume): VolumeView['fill'] {
+  const { fill, writtenBytes } = volume;
   if (fill === undefined) return null;
   const { sourceVolumeId, snapshotId, trouble } = fill;
-  return { sourceVolumeId, snapshotId, bytes: writtenBytes, error: trouble?.message ?? null };
+  const error = trouble?.message ?? null;
+  return { sourceVolumeId, snapshotId, bytes: writtenBytes, error, waitingFor: waitsForTurn(volume) };
 }
 
-function filledCondition({ fill }: Volume): Condition[] {
+/** What a purge or a filling waits for that could begin otherwise; null when it waits for something else, or runs. */
+function waitsForTurn(volume: Volume): string | null {
+  const { state, turnAt, layerTask, fill, epoch } = volume;
+  const hasBegun = (fill ?? layerTask)?.startedEpoch === epoch;
+  if (state !== 'attached' || turnAt !== undefined || hasBegun || !movesLayers(volume)) return null;
+  return `its turn: ${HEAVY_TASK_LIMIT} says how many volumes of a node may be purged, filled or hashed at once`;
+}
+
+function filledCondition(volume: Volume): Condition[] {
+  const { fill } = volume;
   if (fill === undefined) return [];
   const { trouble, requestedAt } = fill;
-  const reason = trouble === undefined ? 'Filling' : 'FillFailed';
-  const message = trouble?.message ?? 'it is being filled from the snapshot it was cloned from';
+  const waitingFor = waitsForTurn(volume);
+  const reason = trouble !== undefined ? 'FillFailed' : waitingFor === null ? 'Filling' : 'WaitingForTurn';
+  const words = 'it is being filled from the snapshot it was cloned from';
+  const message = trouble?.message ?? (waitingFor === null ? words : `it waits for ${waitingFor}`);
   return [{ type: 'Filled', status: 'False', reason, message, lastTransitionAt: requestedAt }];
 }
 
@@ -115,7 +131,8 @@ function heldCondition({ rebuildHold, createdAt }: Volume): Condition[] {
   return [{ type: 'RebuildsHeld', status: 'True', reason, message, lastTransitionAt: createdAt }];
 }
 
-function taskView({ layerTask: task, epoch }: Volume): VolumeView['task'] {
+function taskView(volume: Volume): VolumeView['task'] {
+  const { layerTask: task, epoch } = volume;
   if (task === undefined) return null;
   return {
     kind: task.kind,
@@ -123,6 +140,7 @@ function taskView({ layerTask: task, epoch }: Volume): VolumeView['task'] {
     snapshotId: task.kind === 'revert' ? task.snapshotId : null,
     state: task.startedEpoch === epoch ? 'running' : 'waiting',
     error: task.trouble?.message ?? null,
+    waitingFor: waitsForTurn(volume),
     requestedAt: task.requestedAt.toISOString(),
   };
 }

@@ -4,6 +4,7 @@ import type { PlacementExplanation, VolumeExplanation } from '../types.js';
 
 type Replica = VolumeExplanation['replicas'][number];
 type Filter = PlacementExplanation['filters'][number];
+type Rejection = Filter['rejections'][number];
 type Tier = PlacementExplanation['tiers'][number];
 type Candidate = PlacementExplanation['scores'][number];
 
@@ -12,6 +13,13 @@ const TIER_TONES: Record<Tier['outcome'], Tone> = {
   'no-node': 'plain',
   'no-disk': 'warn',
   'not-needed': 'plain',
+};
+
+const TIER_WORDS: Record<Tier['outcome'], string> = {
+  won: 'taken',
+  'no-node': 'no such node',
+  'no-disk': 'no disk fits',
+  'not-needed': 'not needed',
 };
 
 /** A volume's explanation: first the sentence, then where each copy is, then how the next one would be placed. */
@@ -77,16 +85,26 @@ const FILTERS: Column<Filter>[] = [
   { header: 'refused', cell: ({ rejected }) => String(rejected), align: 'right' },
   {
     header: 'such as',
-    cell: ({ rejections, applies }) => rejections[0]?.message ?? (applies ? '' : 'not asked'),
+    cell: ({ rejections: [first], applies }) =>
+      first === undefined ? (applies ? '' : 'not asked') : refusalInWords(first),
   },
 ];
 
+/** Disks of several nodes may share a name, which is all that the message says. */
+function refusalInWords({ nodeName, diskName, message }: Rejection): string {
+  return diskName === null ? message : `${nodeName}: ${message}`;
+}
+
 const TIERS: Column<Tier>[] = [
-  { header: 'rung', cell: ({ name }) => name, tone: ({ outcome }) => TIER_TONES[outcome] },
+  { header: 'rung', cell: ({ description }) => description, tone: ({ outcome }) => TIER_TONES[outcome] },
   { header: 'nodes', cell: ({ nodes }) => String(nodes), align: 'right' },
   { header: 'disks that fit', cell: ({ candidates }) => String(candidates), align: 'right' },
-  { header: 'outcome', cell: ({ outcome }) => outcome, tone: ({ outcome }) => TIER_TONES[outcome] },
-  { header: 'what it asks for', cell: ({ description }) => description, wide: true },
+  {
+    header: 'outcome',
+    cell: ({ outcome }) => TIER_WORDS[outcome],
+    tone: ({ outcome }) => TIER_TONES[outcome],
+  },
+  { header: 'name', cell: ({ name }) => name, wide: true },
 ];
 
 const CANDIDATES: Column<Candidate>[] = [

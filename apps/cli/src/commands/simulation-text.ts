@@ -5,8 +5,12 @@ import type { Simulation } from '../types.js';
 import { describePlacement, plural } from './explanation-text.js';
 
 type Shape = Simulation['shapes'][number];
+type Place = Shape['placed'][number]['places'][number];
 type Zone = Simulation['zones'][number];
 type Fill = Zone['before'];
+
+/** Places listed unless all are asked for: enough to see the pattern. */
+const PLACES_SHOWN = 10;
 
 /** A what-if's answer: first the sentence, then what fits, what becomes of what is there, and how full it gets. */
 export function describeSimulation(simulation: Simulation, options: OutputOptions): string {
@@ -15,7 +19,8 @@ export function describeSimulation(simulation: Simulation, options: OutputOption
   return [
     sentence,
     ...titled('New volumes', shapes, SHAPES, options),
-    ...describeExisting(simulation),
+    ...describePlaces(shapes, options),
+    ...describeExisting(simulation, options),
     ...titled('How full the zones get', zones, ZONES, options),
     ...(options.output === 'wide'
       ? titled('How full the nodes get', simulation.nodes.shown, NODES, options)
@@ -25,15 +30,39 @@ export function describeSimulation(simulation: Simulation, options: OutputOption
   ].join('\n');
 }
 
-function describeExisting({ existing, lost }: Simulation): string[] {
+function describePlaces(shapes: readonly Shape[], options: OutputOptions): string[] {
+  const lines = shapes.flatMap(({ sizeBytes, placed }) =>
+    placed.map(
+      ({ number, places }) => `  ${formatBytes(sizeBytes)}, no. ${number}: ${places.map(placeOf).join(', ')}`,
+    ),
+  );
+  const inAll = shapes.reduce((sum, { fit }) => sum + fit, 0);
+  return lines.length === 0 ? [] : ['', 'Where they go:', ...firstOf(lines, inAll, options)];
+}
+
+function placeOf({ nodeName, diskName }: Place): string {
+  return `${nodeName}/${diskName}`;
+}
+
+/** @param inAll how many there are, be they listed or not */
+function firstOf(lines: readonly string[], inAll: number, { output }: OutputOptions): string[] {
+  const shown = output === 'wide' ? lines : lines.slice(0, PLACES_SHOWN);
+  const rest = inAll - shown.length;
+  return [...shown, ...(rest > 0 ? [`  … and ${rest} more`] : [])];
+}
+
+function describeExisting({ existing, lost }: Simulation, options: OutputOptions): string[] {
   if (lost.nodes + lost.disks === 0) return [];
-  const { volumesHit, replicasLost, replicasStranded, volumesLost, stranded, lostVolumes } = existing;
+  const { volumesHit, replicasLost, replicasStranded, volumesLost, replaced, stranded, lostVolumes } =
+    existing;
+  const rebuilt = replaced.shown.map(({ volumeName, place }) => `  → ${volumeName}: ${placeOf(place)}`);
   return [
     '',
     `Lost: ${plural(lost.nodes, 'node')} and ${plural(lost.disks, 'disk')}, with copies of ${plural(volumesHit, 'volume')}.`,
     `  Of ${plural(replicasLost, 'lost replica')} ${replicasLost - replicasStranded} would find another place, ${replicasStranded} none; without a full copy: ${plural(volumesLost, 'volume')}.`,
     ...lostVolumes.shown.map(({ volumeName }) => `  ✕ ${volumeName} loses every full copy`),
     ...stranded.shown.map(({ volumeName, why }) => `  ▲ ${volumeName}: ${why}`),
+    ...firstOf(rebuilt, replaced.total, options),
   ];
 }
 

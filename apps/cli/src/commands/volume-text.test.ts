@@ -18,7 +18,7 @@ describe('why a copy has no place', () => {
   test('is one sentence and where to read on, without the list of disks', () => {
     const volume = aVolume('False', '0 of 3 replicas have a place: no disk has room.\nnode-1/disk-1: full');
     expect(unplacedLines(volume)).toEqual([
-      "A copy can't be placed: 0 of 3 replicas have a place: no disk has room.",
+      '0 of 3 replicas have a place: no disk has room.',
       '  holdfast volume explain big says more',
     ]);
   });

@@ -98,7 +98,7 @@ export function unplacedLines({ name, conditions }: Volume): string[] {
   if (unscheduled === undefined) return [];
   // The first line is the sentence; the others go through the disks one by one.
   const [sentence = ''] = unscheduled.message.split('\n', 1);
-  return [`A copy can't be placed: ${shortened(sentence)}`, `  holdfast volume explain ${name} says more`];
+  return [shortened(sentence), `  holdfast volume explain ${name} says more`];
 }
 
 /** Until the worker has explained it there is no sentence, only the long list of disks. */

@@ -47,6 +47,7 @@ export type NewVolume = { name: string; size: number; numberOfReplicas: number }
 export type WhatIf = {
   volumes: { count: number; size: number; numberOfReplicas: number }[];
   lose: { zones: string[]; nodes: string[] };
+  add: { disks: { node: string; size: number }[] };
   howManyMore: boolean;
 };
 export type Schedule = { cron: string; retain: number };

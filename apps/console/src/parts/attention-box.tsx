@@ -43,7 +43,8 @@ export function AttentionBox({ volume }: { volume: Volume }) {
           <TriangleAlert aria-hidden size={20} className="mt-0.5 shrink-0 text-warn" />
           <div className="min-w-0 text-sm">
             <p className="font-semibold">A copy can't be placed</p>
-            <p className="mt-1 whitespace-pre-line">{unscheduled.message}</p>
+            <p className="mt-1">{firstLine(unscheduled.message)}</p>
+            <p className="mt-1 text-xs text-muted">Rule by rule, with the numbers: “Why there”, below.</p>
           </div>
         </section>
       )}
@@ -54,4 +55,10 @@ export function AttentionBox({ volume }: { volume: Volume }) {
       ))}
     </div>
   );
+}
+
+/** The sentence. What follows it goes through the disks one by one, which the explanation does in tables. */
+function firstLine(message: string): string {
+  const [line = ''] = message.split('\n', 1);
+  return line;
 }

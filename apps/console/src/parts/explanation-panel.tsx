@@ -49,20 +49,31 @@ function Explained({ data, isShort }: { data: VolumeExplanation; isShort: boolea
           <option value={NEXT}>Where one more copy would go</option>
         </SelectField>
       </div>
-      <One explanation={shown} isWanted={replica !== undefined || isShort} />
+      <One
+        explanation={shown}
+        isWanted={replica !== undefined || isShort}
+        isSaid={data.sentence.endsWith(shown.sentence)}
+      />
     </div>
   );
 }
 
-/** @param isWanted false: nobody asked for it, so that it is no warning when it fits nowhere */
-function One({ explanation, isWanted }: { explanation: PlacementExplanation; isWanted: boolean }) {
+type OneProps = {
+  explanation: PlacementExplanation;
+  /** False: nobody asked for it, so that it is no warning when it fits nowhere. */
+  isWanted: boolean;
+  /** Its sentence stands above already. */
+  isSaid: boolean;
+};
+
+function One({ explanation, isWanted, isSaid }: OneProps) {
   const isPlaced = explanation.outcome === 'placed';
   const tone = isPlaced ? 'good' : isWanted ? 'warn' : 'idle';
   return (
     <>
       <p className="flex flex-wrap items-center gap-2 px-4 text-sm">
         <Badge tone={tone}>{isPlaced ? 'Fits' : 'Fits nowhere'}</Badge>
-        <span>{explanation.sentence}</span>
+        {!isSaid && <span>{explanation.sentence}</span>}
       </p>
       {explanation.cures.length > 0 && <CureList cures={explanation.cures} search={explanation.cureSearch} />}
       <RuleTable filters={explanation.filters} />

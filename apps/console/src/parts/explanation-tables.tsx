@@ -107,7 +107,7 @@ export function RefusedTable({ filters }: { filters: Filters }) {
             className: 'whitespace-nowrap',
             cell: ({ nodeName, diskName }) => [nodeName, diskName].filter(Boolean).join(', '),
           },
-          { header: 'Why', cell: ({ message }) => message },
+          { header: 'Why', className: 'py-1', cell: ({ message }) => message },
           ...(hasNumbers ? NUMBER_COLUMNS : []),
         ]}
       />
@@ -117,17 +117,21 @@ export function RefusedTable({ filters }: { filters: Filters }) {
 
 /** Only the rules about space compare numbers. */
 const NUMBER_COLUMNS: Column<Rejection>[] = [
-  { header: 'Needs', align: 'right', cell: ({ numbers }) => bytesOrNothing(numbers?.requiredBytes) },
-  { header: 'Has', align: 'right', cell: ({ numbers }) => bytesOrNothing(numbers?.availableBytes) },
-  {
-    header: 'Threshold',
-    align: 'right',
-    cell: ({ numbers }) => bytesOrNothing(numbers?.thresholdBytes),
-  },
+  numberColumn('Needs', (numbers) => numbers.requiredBytes),
+  numberColumn('Has', (numbers) => numbers.availableBytes),
+  numberColumn('Threshold', (numbers) => numbers.thresholdBytes),
 ];
 
-function bytesOrNothing(bytes: number | undefined): string {
-  return bytes === undefined ? '' : formatBytes(bytes);
+function numberColumn(
+  header: string,
+  bytesOf: (numbers: NonNullable<Rejection['numbers']>) => number,
+): Column<Rejection> {
+  return {
+    header,
+    align: 'right',
+    className: 'whitespace-nowrap',
+    cell: ({ numbers }) => (numbers === null ? '' : formatBytes(bytesOf(numbers))),
+  };
 }
 
 export function TierTable({ tiers }: Pick<PlacementExplanation, 'tiers'>) {
@@ -139,7 +143,7 @@ export function TierTable({ tiers }: Pick<PlacementExplanation, 'tiers'>) {
         rowKey={({ name }) => name}
         empty={null}
         columns={[
-          { header: 'Kind of place', cell: ({ description }) => description },
+          { header: 'Kind of place', className: 'py-1', cell: ({ description }) => description },
           { header: 'Nodes', align: 'right', cell: ({ nodes }) => nodes },
           { header: 'Disks that fit', align: 'right', cell: ({ candidates }) => candidates },
           {

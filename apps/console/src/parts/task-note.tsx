@@ -15,6 +15,7 @@ export function TaskNote({ volume }: { volume: Volume }) {
       <LoaderCircle aria-hidden size={15} className="mt-0.5 text-busy motion-safe:animate-spin" />
       <div>
         <p>{task.state === 'running' ? `${words(task)} now` : `${words(task)} soon`}</p>
+        {task.waitingFor !== null && <p className="text-xs text-muted">It waits for {task.waitingFor}.</p>}
         {task.error !== null && <p className="text-xs text-bad">{task.error}</p>}
       </div>
     </div>

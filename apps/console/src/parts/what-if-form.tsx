@@ -61,6 +61,16 @@ export function WhatIfForm({ nodes, error, busy, onSubmit }: Props) {
       </div>
       <Choices legend="Lose zones" name="zone" values={zones} />
       <Choices legend="Lose nodes" name="node" values={names} />
+      <Choices legend="Add a disk to nodes" name="diskNode" values={names} />
+      <TextField
+        label="GiB of each new disk"
+        name="diskGib"
+        type="number"
+        min="0.001"
+        step="any"
+        defaultValue="100"
+        required
+      />
       <label className="flex min-h-6 items-center gap-2 text-sm">
         <input type="checkbox" name="howManyMore" defaultChecked />
         Count how many more would fit
@@ -98,12 +108,14 @@ function Choices({ legend, name, values }: { legend: string; name: string; value
 
 /** Sizes are given in GiB and rounded to whole MiB, which are always a multiple of the block size. */
 function readForm(form: FormData): WhatIf {
+  const bytesOf = (field: string) => Math.round(Number(form.get(field)) * 1024) * (GIB / 1024);
   const count = Number(form.get('count'));
-  const size = Math.round(Number(form.get('sizeGib')) * 1024) * (GIB / 1024);
-  const shape = { count, size, numberOfReplicas: Number(form.get('replicas')) };
+  const shape = { count, size: bytesOf('sizeGib'), numberOfReplicas: Number(form.get('replicas')) };
+  const diskBytes = bytesOf('diskGib');
   return {
     volumes: count === 0 ? [] : [shape],
     lose: { zones: form.getAll('zone').map(String), nodes: form.getAll('node').map(String) },
+    add: { disks: form.getAll('diskNode').map((node) => ({ node: String(node), size: diskBytes })) },
     howManyMore: form.get('howManyMore') !== null,
   };
 }

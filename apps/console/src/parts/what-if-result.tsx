@@ -7,6 +7,10 @@ import type { Simulation } from '../api/types';
 import { CureList } from './explanation-tables';
 
 type Fill = Simulation['zones'][number]['before'];
+type Placed = Simulation['shapes'][number]['placed'];
+
+/** Volumes of a kind whose places are listed: enough to see the pattern. */
+const PLACED_SHOWN_MAX = 10;
 
 /** First the sentence, then what fits, what does not and why, and how full it all gets. */
 export function WhatIfResult({ result }: { result: Simulation }) {
@@ -32,8 +36,8 @@ export function WhatIfResult({ result }: { result: Simulation }) {
           empty={<p className="p-4 text-sm text-muted">The cluster has no node.</p>}
           columns={[
             { header: 'Zone', cell: ({ zone }) => zone ?? 'No zone' },
-            { header: 'Now', align: 'right', cell: ({ before }) => fillInWords(before) },
-            { header: 'Then', align: 'right', cell: ({ after }) => fillInWords(after) },
+            { header: 'Now', align: 'right', cell: ({ before }) => fillInWords(before, 'not there') },
+            { header: 'Then', align: 'right', cell: ({ after }) => fillInWords(after, 'gone') },
           ]}
         />
       </Panel>
@@ -42,7 +46,7 @@ export function WhatIfResult({ result }: { result: Simulation }) {
 }
 
 function Shape({ shape }: { shape: Simulation['shapes'][number] }) {
-  const { asked, fit, sizeBytes, firstFailure, howManyMore } = shape;
+  const { asked, fit, sizeBytes, placed, firstFailure, howManyMore } = shape;
   return (
     <div className="mt-3 flex flex-col gap-1 text-sm">
       <p>
@@ -50,6 +54,7 @@ function Shape({ shape }: { shape: Simulation['shapes'][number] }) {
         {howManyMore !== null &&
           ` After them ${howManyMore.isAtLeast ? 'at least ' : ''}${howManyMore.count} more would.`}
       </p>
+      <Places placed={placed} fit={fit} />
       {howManyMore?.limitedBy != null && firstFailure === null && (
         <p className="text-muted">What stops the next: {howManyMore.limitedBy}</p>
       )}
@@ -67,6 +72,20 @@ function Shape({ shape }: { shape: Simulation['shapes'][number] }) {
         </>
       )}
     </div>
+  );
+}
+
+/** Where each volume's copies go. */
+function Places({ placed, fit }: { placed: Placed; fit: number }) {
+  if (placed.length === 0) return null;
+  const shown = placed.slice(0, PLACED_SHOWN_MAX);
+  return (
+    <ol aria-label="Where they go" className="list-decimal pl-6 text-muted tabular-nums">
+      {shown.map(({ number, places }) => (
+        <li key={number}>{places.map(({ nodeName, diskName }) => `${nodeName}, ${diskName}`).join(' · ')}</li>
+      ))}
+      {fit > shown.length && <li className="list-none">and {fit - shown.length} more</li>}
+    </ol>
   );
 }
 
@@ -121,8 +140,8 @@ function Existing({ existing }: Pick<Simulation, 'existing'>) {
   );
 }
 
-function fillInWords(fill: Fill): string {
-  if (fill === null) return 'gone';
+function fillInWords(fill: Fill, absent: string): string {
+  if (fill === null) return absent;
   const { scheduledBytes, capacityBytes } = fill;
   const share = capacityBytes > 0 ? ` (${Math.round((100 * scheduledBytes) / capacityBytes)} %)` : '';
   return `${formatBytes(scheduledBytes)} of ${formatBytes(capacityBytes)}${share}`;

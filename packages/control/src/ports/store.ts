@@ -2,8 +2,8 @@ import type { Change } from '@holdfast/core/lifecycle/changes.js';
 import type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
 import type {
   FleetView,
-  HashingQueueView,
   RebuildQueueView,
+  TurnQueueView,
   VolumeView,
 } from '@holdfast/core/lifecycle/views.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
@@ -27,8 +27,8 @@ export type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan
 export type {
   EngineObservation,
   FleetView,
-  HashingQueueView,
   RebuildQueueView,
+  TurnQueueView,
   VolumeView,
 } from '@holdfast/core/lifecycle/views.js';
 
@@ -64,19 +64,20 @@ export interface Store {
    * `ending` are the cancelled and failed rebuilds that were started under the epoch at which their volume is still
    * attached, in the same life of its agent, and that the engine may still run: its last report lists them as running,
    * or does not list them and is missing or no later than `START_CALL_MS_MAX` after their end. `blocked` are the volumes
-   * with a hold (which is told first) or a layer task.
+   * with a hold (which is told first) or a layer task; not one whose purge waits for its turn.
    */
   loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { readonly version: number }>;
   /**
-   * What hashing turns are decided from, under the same version as rebuilds. `candidates` are at most `limit` attached,
-   * healthy volumes without a turn, whose integrity is not disabled and that have a snapshot of a user: first those with an
-   * automatic hash that waits, then, of those that were not checked since the cron's last time, those whose check is the
-   * longest ago.
+   * What turns are decided from, under the same version as rebuilds. `busy` have one. `waiting` are attached on a Ready node
+   * and to be purged or filled, have no turn and no rebuild that runs: at most `limit`, who waits longest first. `candidates`
+   * are at most `limit` attached, healthy volumes without a turn to hash, whose integrity is not disabled and that have a
+   * snapshot of a user: first those with an automatic hash that waits, then, of those that were not checked since the
+   * cron's last time, those whose check is the longest ago.
    */
-  loadHashingQueue(
+  loadTurnQueue(
     clusterId: ClusterId,
     options: { now: Date; limit: number },
-  ): Promise<HashingQueueView & { readonly version: number }>;
+  ): Promise<TurnQueueView & { readonly version: number }>;
   /**
    * Orphans on Ready disks of Ready nodes, at most `limit`: first those that a person wants removed, then those that are
    * not announced, then the oldest.
@@ -86,7 +87,7 @@ export interface Store {
   /**
    * Ids of volumes that may need work, in id order, at most `limit` after `afterId`: every volume whose state is not
    * `attached` or `detached`, whose robustness is not `healthy`, whose Scheduled condition is not True, whose newest
-   * generation has not been observed, that is to be deleted, verified or filled, has a turn to hash or is attached only to be rebuilt, has an active rebuild or a replica whose
+   * generation has not been observed, that is to be deleted, verified or filled, has a turn or is attached only to be rebuilt, has an active rebuild or a replica whose
    * intent is not `keep`, whose wanted attachment is not its state, whose engine's node is not Ready or has another boot
    * than `engineBootId`, or that is attached while no report shows its engine, or while its layers
    * are to be changed, are busy or were read in another state of its engine, or that has a recurring snapshot due at `now`.

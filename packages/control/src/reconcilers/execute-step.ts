@@ -52,6 +52,9 @@ export async function executeStep(
       return removeSnapshot(ports, view, step);
     case 'hash-snapshot':
       return hashSnapshot(ports, view, step);
+    case 'ask-for-turn':
+      await ports.queue.wake({ kind: 'cluster', clusterId: view.volume.clusterId });
+      return 'pause';
     case 'change-layers':
       return changeLayers(ports, view);
     case 'read-layers':

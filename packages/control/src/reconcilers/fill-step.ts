@@ -1,3 +1,4 @@
+import type { VolumePatch } from '@holdfast/core/lifecycle/changes.js';
 import { isOnReadyNode } from '@holdfast/core/lifecycle/volume-facts.js';
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
@@ -9,7 +10,8 @@ import { addressOf } from './step-lookup.js';
 
 /**
  * Asks the engine of a new volume to copy what it was cloned from, and records which attachment was asked. The same
- * filling asked for twice is one. Why it can't be done is noted with the volume, and tried again after a pause.
+ * filling asked for twice is one. Why it can't be done is noted with the volume, and tried again after a pause, behind
+ * all who wait for their turn now.
  */
 export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Promise<StepOutcome> {
   const { volume } = view;
@@ -23,10 +25,12 @@ export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Prom
   } catch (error) {
     if (!isFault(error) || error.code.startsWith('store.')) throw error;
     const trouble = { message: error.message, at: ports.clock.now() };
-    await commitFill(ports, view, { ...fill, trouble });
+    // An agent that does not answer may have begun.
+    const isOver = error.code !== 'agent.unreachable';
+    await commitFill(ports, view, { fill: { ...fill, trouble }, ...(isOver ? { turnAt: undefined } : {}) });
     return 'continue';
   }
-  await commitFill(ports, view, { ...fill, startedEpoch: epoch, trouble: undefined });
+  await commitFill(ports, view, { fill: { ...fill, startedEpoch: epoch, trouble: undefined } });
   return 'continue';
 }
 
@@ -48,6 +52,6 @@ async function sourcesOf({ store }: ReconcilerPorts, fill: VolumeFill): Promise<
   return copies.map((replica) => addressOf(source, replica));
 }
 
-function commitFill(ports: ReconcilerPorts, view: VolumeView, fill: VolumeFill): Promise<void> {
-  return commitVolume(ports, view, [{ kind: 'volume.patch', volumeId: view.volume.id, patch: { fill } }]);
+function commitFill(ports: ReconcilerPorts, view: VolumeView, patch: VolumePatch): Promise<void> {
+  return commitVolume(ports, view, [{ kind: 'volume.patch', volumeId: view.volume.id, patch }]);
 }

@@ -4,6 +4,7 @@
  * Revert and expand are done when the engine answers. A purge goes on behind its answer: the attachment that was asked is
  * recorded, and the layers are read until the engine says that it has ended. Each call may be repeated.
  */
+import type { VolumePatch } from '@holdfast/core/lifecycle/changes.js';
 import { layerObservation } from '@holdfast/core/lifecycle/layer-observation.js';
 import { volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';
 import type { LayerCommand, VolumeLayers } from '@holdfast/core/model/agent-protocol.js';
@@ -107,7 +108,9 @@ function refused(
   const { id: volumeId, name } = view.volume;
   if (!FINAL.has(error.code) && tries < TRIES_MAX) {
     const layerTask: LayerTask = { ...task, tries, trouble: { message: error.message, at: now } };
-    return [{ kind: 'volume.patch', volumeId, patch: { layerTask } }];
+    // The next try of what was refused is behind all who wait for their turn now. What got no answer may be under way.
+    const patch: VolumePatch = isAnswer ? { layerTask, turnAt: undefined } : { layerTask };
+    return [{ kind: 'volume.patch', volumeId, patch }];
   }
   const message = `the ${task.kind} of volume ${name} was given up: ${error.message}`;
   return [

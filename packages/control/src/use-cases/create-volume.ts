@@ -136,6 +136,7 @@ function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now
     recurringSnapshots: [],
     integrityCheckedAt: undefined,
     hashing: undefined,
+    turnAt: undefined,
     rebuildHold: undefined,
     survey: undefined,
     salvage: undefined,

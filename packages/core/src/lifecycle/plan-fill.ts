@@ -25,13 +25,16 @@ function planCopying(view: VolumeView, now: Date): Step | undefined {
   const { volume, engine } = view;
   const { fill } = volume;
   if (fill === undefined) return undefined;
-  if (fill.startedEpoch !== volume.epoch)
-    return mayTry(fill.trouble, now) ? { kind: 'fill-volume' } : undefined;
+  if (fill.startedEpoch !== volume.epoch) {
+    const mayBegin = volume.turnAt !== undefined && mayTry(fill.trouble, now);
+    return mayBegin ? { kind: 'fill-volume' } : undefined;
+  }
   const reported = engine?.report.fill;
   if (reported?.fillId !== volume.id || reported.state === 'running') return undefined;
   if (reported.state === 'succeeded') return planEnd(view, now);
   const trouble = { message: reported.error, at: now };
-  const patch: VolumePatch = { fill: { ...fill, startedEpoch: undefined, trouble } };
+  // Its next try is behind all who wait now: one that can't succeed must not keep them waiting.
+  const patch: VolumePatch = { fill: { ...fill, startedEpoch: undefined, trouble }, turnAt: undefined };
   return { kind: 'commit', why: 'the filling failed', changes: [patched(volume.id, patch)] };
 }
 

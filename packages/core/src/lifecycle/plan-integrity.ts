@@ -2,7 +2,7 @@
  * What a volume does with its turn to hash snapshots by itself: it asks for all of them when its periodic check is due,
  * and gives the turn back when none is left that nobody asked for.
  *
- * The turn is granted per cluster (`plan-hashing-turns.ts`). One that is lost with its attachment is given back, and what
+ * The turn is granted per cluster (`plan-turns.ts`). One that is lost with its attachment is given back, and what
  * was asked for waits for the next turn.
  */
 import type { HashRequest, Snapshot } from '../model/snapshot.js';

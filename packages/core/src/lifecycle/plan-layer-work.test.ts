@@ -2,6 +2,7 @@ import {
   A_SPEC,
   anEngineReport,
   aRebuild,
+  aSettledVolume,
   aSnapshot,
   aVolume,
   NOON,
@@ -9,6 +10,7 @@ import {
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import { copyRecord } from '../model/copy-record.js';
 import {
   asId,
   type ClusterId,
@@ -22,6 +24,7 @@ import type { Volume } from '../model/volume.js';
 import { effectiveSettings } from '../settings/effective.js';
 import { planLayerReading } from './plan-layer-reading.js';
 import { planLayerWork } from './plan-layer-work.js';
+import { planVolumeStep } from './plan-volume-step.js';
 import type { VolumeView } from './views.js';
 
 const owner = {
@@ -46,6 +49,7 @@ const PURGE: LayerTask = {
   tries: 0,
   trouble: undefined,
 };
+const TURN = { turnAt: NOON };
 const trouble = (secondsAgo: number) => ({
   message: 'busy',
   at: new Date(NOON.getTime() - secondsAgo * 1000),
@@ -141,15 +145,21 @@ describe('a purge by itself', () => {
 describe('what is asked for', () => {
   const creating = { ...removed, state: 'creating' as const };
   test.each<{ name: string; seen: VolumeView; want: string | undefined }>([
-    { name: 'a task', seen: view({}, { layerTask: PURGE }), want: 'change-layers' },
+    { name: 'a purge in its turn', seen: view({}, { ...TURN, layerTask: PURGE }), want: 'change-layers' },
+    { name: 'a purge before its turn', seen: view({}, { layerTask: PURGE }), want: undefined },
+    {
+      name: 'a change that moves no whole layers',
+      seen: view({}, { layerTask: { ...PURGE, kind: 'expand', sizeBytes: 2, fromBytes: 1 } }),
+      want: 'change-layers',
+    },
     {
       name: 'a task that runs already',
-      seen: view({}, { layerTask: { ...PURGE, startedEpoch: 1 } }),
+      seen: view({}, { ...TURN, layerTask: { ...PURGE, startedEpoch: 1 } }),
       want: undefined,
     },
     {
       name: 'a task of an earlier attachment',
-      seen: view({}, { epoch: 1, layerTask: { ...PURGE, startedEpoch: 0 } }),
+      seen: view({}, { ...TURN, epoch: 1, layerTask: { ...PURGE, startedEpoch: 0 } }),
       want: 'change-layers',
     },
     {
@@ -164,17 +174,17 @@ describe('what is asked for', () => {
     },
     {
       name: 'a task that was refused a moment ago',
-      seen: view({}, { layerTask: { ...PURGE, trouble: trouble(4) } }),
+      seen: view({}, { ...TURN, layerTask: { ...PURGE, trouble: trouble(4) } }),
       want: undefined,
     },
     {
       name: 'a task that was refused a while ago',
-      seen: view({}, { layerTask: { ...PURGE, trouble: trouble(5) } }),
+      seen: view({}, { ...TURN, layerTask: { ...PURGE, trouble: trouble(5) } }),
       want: 'change-layers',
     },
     {
       name: 'a task during a rebuild',
-      seen: view({ rebuilds: [running] }, { layerTask: PURGE }),
+      seen: view({ rebuilds: [running] }, { ...TURN, layerTask: PURGE }),
       want: undefined,
     },
     {
@@ -206,4 +216,31 @@ test.each([
   { name: 'busy', chain: { ...CHAIN, busy: 'purging' }, want: 'read-layers' },
 ])('layers that are $name are read again: $want', ({ chain, want }) => {
   expect(planLayerReading(view({}, { chain }))?.kind).toBe(want);
+});
+
+test('a purge that has no turn yet asks for one, once nothing else is to be done', () => {
+  const seen = view({ snapshots: [] });
+  const [replica] = seen.replicas;
+  if (replica === undefined) throw new Error('the volume has a copy');
+  const report = anEngineReport({
+    volumeId: VOLUME,
+    epoch: 1,
+    replicas: [{ replicaId: replica.id, mode: 'RW', reason: '' }],
+  });
+  const volume: Volume = {
+    ...aSettledVolume(owner),
+    ...seen.volume,
+    conditions: aSettledVolume(owner).conditions,
+    robustness: 'healthy',
+    observedGeneration: seen.volume.generation,
+    record: copyRecord(1, 1, [replica.id]),
+    engineBootId: seen.fleet.nodes[0]?.bootId,
+    endpoint: { host: 'n1', port: 1, exportName: 'x' },
+    layerTask: PURGE,
+  };
+  const engine = { nodeId: NODE_ID, bootId: volume.engineBootId ?? '', at: NOON, report };
+  const step = (turnAt: Date | undefined) =>
+    planVolumeStep({ ...seen, engine, volume: { ...volume, turnAt } }, NOON);
+  expect(step(undefined)).toEqual({ kind: 'ask-for-turn' });
+  expect(step(NOON)).toEqual({ kind: 'change-layers' });
 });

@@ -54,7 +54,9 @@ describe('a replica without a place', () => {
     const condition = conditionOf(volume.conditions, 'Scheduled');
     expect(condition).toMatchObject({ status: 'False' });
     expect(condition?.message).toContain('insufficient storage');
-    expect(condition?.message).toContain(`have a place: ${replicas[0]?.explanation?.sentence}\ninsufficient`);
+    const { sentence = '' } = replicas[0]?.explanation ?? {};
+    expect(sentence).toMatch(/^No disk can take/);
+    expect(condition?.message).toContain(`have a place: ${sentence}\ninsufficient`);
   });
 
   test('is explained once, until the answer changes', () => {

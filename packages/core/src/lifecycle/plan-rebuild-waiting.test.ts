@@ -78,10 +78,11 @@ test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
   },
   {
     name: 'a purge',
-    seen: view({}, { layerTask: PURGE }),
+    seen: view({}, { layerTask: PURGE, turnAt: NOON }),
     reason: 'VolumePurging',
     says: 'are being purged',
   },
+  { name: 'a purge before its turn', seen: view({}, { layerTask: PURGE }), reason: 'CopyMayReturn' },
   {
     name: 'nobody uses it',
     seen: view({}, { state: 'detached' }),

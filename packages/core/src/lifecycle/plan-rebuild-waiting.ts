@@ -10,6 +10,7 @@ import type { Volume } from '../model/volume.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { blockText } from '../rebuild/plan-admissions.js';
 import { placeHeldUntil } from '../scheduling/occupancy.js';
+import { pressingTask } from './plan-layer-turn.js';
 import { rebuildPause } from './rebuild-pause.js';
 import type { VolumeView } from './views.js';
 import { activeRebuild, isOnReadyNode, lastingCopies, nodeName } from './volume-facts.js';
@@ -62,8 +63,8 @@ export function rebuildWaits(view: VolumeView, conditions: Volume['conditions'],
   );
 }
 
-function blocked({ rebuildHold, layerTask }: Volume): Why | undefined {
-  const by = rebuildHold ?? layerTask?.kind;
+function blocked(volume: Volume): Why | undefined {
+  const by = volume.rebuildHold ?? pressingTask(volume)?.kind;
   if (by === undefined) return undefined;
   const { reason, waitingFor } = blockText(by);
   return { reason, message: `missing copies are not rebuilt: ${waitingFor}` };

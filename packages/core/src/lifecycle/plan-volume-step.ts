@@ -14,6 +14,7 @@ import { planFill } from './plan-fill.js';
 import { planFirstCopies } from './plan-first-copies.js';
 import { planIntegrity } from './plan-integrity.js';
 import { planLayerReading } from './plan-layer-reading.js';
+import { planTurnEnd, planTurnRequest } from './plan-layer-turn.js';
 import { planLayerWork } from './plan-layer-work.js';
 import { planObservation } from './plan-observation.js';
 import { planOfflineRebuild } from './plan-offline-rebuild.js';
@@ -38,10 +39,12 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planOfflineRebuild,
   planRecurringSnapshots,
   planIntegrity,
+  planTurnEnd,
   planLayerWork,
   planReplenishment,
   planRemoval,
   planLayerReading,
+  planTurnRequest,
 ];
 
 export function planVolumeStep(view: VolumeView, now: Date): Step {

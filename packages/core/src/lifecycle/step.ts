@@ -40,6 +40,8 @@ export type Step =
   | { kind: 'hash-snapshot'; snapshotId: SnapshotId; force: boolean }
   /** Asks the engine for what the volume's layer task says. */
   | { kind: 'change-layers' }
+  /** Has the cluster look who may be purged or filled. */
+  | { kind: 'ask-for-turn' }
   /** Asks the engine which layers there are, and records them. */
   | { kind: 'read-layers' }
   | { kind: 'verify'; replicaIds: readonly ReplicaId[] };

@@ -40,22 +40,25 @@ export type VolumeView = {
   readonly engine: EngineObservation | undefined;
 };
 
-/** Everything that decides which volumes may hash their snapshots by themselves. */
-export type HashingQueueView = {
+/** Everything that decides which volumes may be purged or filled, or hash their snapshots by themselves. */
+export type TurnQueueView = {
   readonly clusterId: ClusterId;
   readonly settings: ClusterSettings;
-  /** Volumes whose copies read or move whole layers: they have a turn, are purged or are filled. */
-  readonly busy: readonly HashingVolume[];
-  readonly candidates: readonly (HashingVolume & {
+  /** They have a turn. */
+  readonly busy: readonly TurnVolume[];
+  /** They are to be purged or filled, since when they wait for it or failed the last time. */
+  readonly waiting: readonly (TurnVolume & { readonly since: Date })[];
+  /** They may have something to hash. */
+  readonly candidates: readonly (TurnVolume & {
     /** Its last check; or, where that is longer ago, when the oldest of its snapshots was taken. */
     readonly checkedAt: Date;
-    /** A snapshot waits for its first hash. */
-    readonly isAsked: boolean;
+    /** Since when a snapshot waits for its first hash. */
+    readonly askedAt: Date | undefined;
   })[];
 };
 
 /** A volume and the nodes of its copies. */
-export type HashingVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };
+export type TurnVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };
 
 /** Everything rebuild admission reads. */
 export type RebuildQueueView = {
@@ -69,7 +72,10 @@ export type RebuildQueueView = {
    * that it does not. `Store.loadRebuildQueue` says which these are.
    */
   readonly ending: readonly Rebuild[];
-  /** Volumes with a hold, or whose layers are being changed or wait to be: no rebuild of them may start meanwhile. */
+  /**
+   * Volumes with a hold, or whose layers are being changed or are next to be: no rebuild of them may start meanwhile. A
+   * purge that waits for its turn does not count.
+   */
   readonly blocked: readonly {
     readonly volumeId: VolumeId;
     readonly reason: LayerTask['kind'] | RebuildHold;

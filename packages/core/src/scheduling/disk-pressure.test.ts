@@ -17,6 +17,12 @@ describe('a disk is under pressure', () => {
     { name: 'by what the reserve leaves', disk: { storageReservedBytes: 901 }, at: 90, want: true },
     { name: 'where the reserve leaves nothing', disk: { storageReservedBytes: 2000 }, at: 99, want: true },
     { name: 'never at 100', disk: { storageAvailableBytes: 0 }, at: 100, want: false },
+    {
+      name: 'not where all of one byte is unused',
+      disk: { storageMaximumBytes: 1, storageAvailableBytes: 1 },
+      at: 90,
+      want: false,
+    },
     { name: 'where it has no size', disk: { storageMaximumBytes: 0 }, at: 90, want: true },
     {
       name: 'by an exact share of 2^53 bytes',

@@ -67,6 +67,12 @@ describe('all that grows written at once, apart from what is booked', () => {
     expect(survivesGrowth({ ...full, ...disk }, growth, limits)).toBe(want);
   });
 
+  test('one byte, on a full disk, however much may be promised', () => {
+    const generous = { ...limits, overProvisioningPercentage: 200 };
+    expect(survivesGrowth({ ...full, storageAvailableBytes: 0 }, 1, generous)).toBe(false);
+    expect(survivesGrowth({ ...full, storageAvailableBytes: 1 }, 1, generous)).toBe(true);
+  });
+
   test('a new replica of the size has to fit as well, which holds nothing yet', () => {
     const booked = { ...DISK, storageScheduledBytes: 90 };
     expect(survivesGrowth(booked, 20, limits)).toBe(true);

@@ -27,6 +27,8 @@ describe('what Longhorn may choose', () => {
       size: 10,
       want: ['a-1', 'b-1'],
     },
+    { name: 'the node that it fills exactly', usable: { 'a-1': 5, 'b-1': 10 }, size: 10, want: ['b-1'] },
+    { name: 'the best while one byte is left', usable: { 'a-1': 1, 'b-1': 10 }, size: 10, want: ['b-1'] },
     {
       name: 'any when it takes all there is',
       usable: { 'a-1': 10, 'b-1': 0 },

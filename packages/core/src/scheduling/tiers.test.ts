@@ -139,6 +139,15 @@ describe('who holds a place', () => {
       want: 'a1-new',
     },
     {
+      name: 'one whose node is being emptied leaves the zone too',
+      nodes: {
+        a1: { zone: 'a', evictionRequested: true },
+        a2: { zone: 'a', disks: { 'a2-disk': {}, 'a2-new': { bytes: 2 ** 32 } } },
+      },
+      replicas: [aReplicaOn('a1-disk'), aReplicaOn('a2-disk', { intent: 'evict' })],
+      want: 'a2-new',
+    },
+    {
       name: 'one that is to be removed does not',
       nodes: NODES_A_B,
       replicas: [aReplicaOn('a1-disk', { intent: 'remove' })],

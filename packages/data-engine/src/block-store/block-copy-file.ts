@@ -267,8 +267,16 @@ export class BlockCopyFile implements CopyFile {
     if (this.map.directory.has(entry)) return;
     const [cluster] = await this.owner.space.descriptions(1);
     if (cluster === undefined) throw new Bug('no cluster was given');
-    if (this.map.directory.has(entry)) await this.owner.space.give([cluster]);
-    else this.map.directory.set(entry, cluster);
+    const { disk, space } = this.owner;
+    const written = disk.plain.write([this.map.emptyCluster(entry)], clusterOffset(disk.layout, cluster));
+    await written.catch(async (error: unknown) => {
+      await space.give([cluster]);
+      throw error;
+    });
+    // Somebody else's write may have been faster.
+    if (this.map.directory.has(entry)) return space.give([cluster]);
+    this.map.directory.set(entry, cluster);
+    this.owner.noteFilled();
     this.owner.noteChanged();
   }
 

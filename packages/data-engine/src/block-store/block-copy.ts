@@ -1,23 +1,31 @@
 /**
  * One copy on a block disk, open: its files and texts, and what makes their changes durable.
  *
- * A sync writes the pages of the maps that have changed, the catalog if it has, and syncs the disk once; only then
- * clusters that were given up are free for others. So after a power cut everything that is named anywhere is still what
- * it was named for.
+ * A sync writes the catalog if it has changed, and syncs the disk; then the pages of the maps that have changed and the
+ * root that names the catalog, and syncs again; only then clusters that were given up are free for others. So after a
+ * power cut everything that is named anywhere is still what it was named for, and what is not is damage.
  */
 import crypto from 'node:crypto';
 import type { CopyFile, CopyFiles, FileUse } from '../replica/disk-store.js';
-import { corrupt } from '../replica/layer.js';
+import { corrupt } from '../replica/replica-faults.js';
 import { SharedFlush } from '../replica/shared-flush.js';
 import { BlockCopyFile, type FileOwner } from './block-copy-file.js';
 import type { BlockDisk } from './block-disk.js';
 import { encodeCatalog, type StoredFile } from './catalog.js';
 import { ClusterMap, type StoredPage } from './cluster-map.js';
 import type { ClusterOwners } from './cluster-owners.js';
-import { CATALOG_CLUSTERS_MAX, type RootState } from './copy-root.js';
+import { CATALOG_CLUSTERS_MAX, type CopyRoot, type RootState } from './copy-root.js';
 import { CopySpace } from './copy-space.js';
 import { CLUSTER_BYTES } from './layout.js';
-import { clustersOf, type FoundRoot, readCatalog, readMaps, writePages, writeRoot } from './stored-copy.js';
+import {
+  clustersOf,
+  type FoundRoot,
+  readCatalog,
+  readMaps,
+  writeCatalog,
+  writePages,
+  writeRoot,
+} from './stored-copy.js';
 
 type Changed = { file: BlockCopyFile; pages: StoredPage[]; freed: number[] };
 
@@ -67,7 +75,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
     disk: BlockDisk,
     owners: ClusterOwners,
     place: number,
-    found: FoundRoot,
+    found: Pick<FoundRoot, 'root' | 'spare'>,
   ): Promise<BlockCopy> {
     const { state, replicaId, generation, clusters } = found.root;
     const catalog = await readCatalog(disk, found.root);
@@ -79,7 +87,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
     const copy = new BlockCopy(disk, place, replicaId, state, generation, both, owners);
     for (const [name, text] of catalog.texts) copy.texts.set(name, text);
     for (const stored of catalog.files) {
-      const map = maps.get(stored.name) ?? new ClusterMap(Buffer.from(stored.id, 'hex'));
+      const map = maps.get(stored.name) ?? new ClusterMap(stored.id);
       copy.files.set(stored.name, new BlockCopyFile(copy, { ...stored }, map, false));
     }
     return copy;
@@ -94,8 +102,8 @@ export class BlockCopy implements CopyFiles, FileOwner {
 
   async createFile(name: string, sizeBytes: number, use: FileUse): Promise<CopyFile> {
     if (this.files.has(name)) throw Object.assign(new Error(`${name} exists`), { code: 'EEXIST' });
-    const id = crypto.randomBytes(16);
-    const stored: StoredFile = { name, id: id.toString('hex'), sizeBytes, changes: 0, directory: [] };
+    const id = crypto.randomBytes(16).toString('hex');
+    const stored: StoredFile = { name, id, sizeBytes, changes: 0, directory: [] };
     const file = new BlockCopyFile(this, stored, new ClusterMap(id), true);
     this.files.set(name, file);
     this.isChanged = true;
@@ -167,15 +175,19 @@ export class BlockCopy implements CopyFiles, FileOwner {
     const { isWritten, isChanged, isFilled, removed } = this;
     const changed = this.takeChanged();
     if (!isWritten && !isChanged && changed.length === 0) return;
+    // Before anything is waited for: it names only what is filled by now.
+    const catalog = isChanged ? this.encodeCatalog() : undefined;
     this.isWritten = false;
     this.isChanged = false;
     this.isFilled = false;
     this.removed = [];
     try {
-      if (isFilled) await this.disk.sync();
+      const stored = catalog && (await this.storeCatalog(catalog));
+      if (isFilled || stored !== undefined) await this.disk.sync();
       for (const { file, pages } of changed) await writePages(this.disk, file.map, pages);
-      if (isChanged) await this.storeCatalog();
-      else await this.disk.sync();
+      if (stored !== undefined) await writeRoot(this.disk, this.place, this.nextRoot(stored));
+      await this.disk.sync();
+      if (stored !== undefined) this.goOver();
     } catch (error) {
       this.isWritten = true;
       this.isChanged ||= isChanged;
@@ -197,9 +209,13 @@ export class BlockCopy implements CopyFiles, FileOwner {
       .map((file) => ({ file, freed: file.takeFreed(), pages: file.map.takeDirty() }));
   }
 
-  private async storeCatalog(): Promise<void> {
+  private encodeCatalog(): Buffer {
     const files = [...this.files.values()].map((file) => file.describe());
-    const catalog = encodeCatalog({ texts: this.texts, files });
+    return encodeCatalog({ texts: this.texts, files });
+  }
+
+  /** In clusters that no root names which holds. */
+  private async storeCatalog(catalog: Buffer): ReturnType<typeof writeCatalog> {
     const needed = Math.ceil(catalog.length / CLUSTER_BYTES);
     if (needed > CATALOG_CLUSTERS_MAX) throw noRoom();
     const missing = needed - this.clusters.spare.length;
@@ -207,12 +223,18 @@ export class BlockCopy implements CopyFiles, FileOwner {
       const more = await this.space.descriptions(missing);
       this.clusters = { ...this.clusters, spare: [...this.clusters.spare, ...more] };
     }
-    const { state, replicaId } = this;
-    const generation = this.generation + 1;
+    return writeCatalog(this.disk, this.clusters.spare, catalog);
+  }
+
+  private nextRoot(stored: Awaited<ReturnType<typeof writeCatalog>>): CopyRoot {
+    const { state, replicaId, generation } = this;
+    return { ...stored, state, replicaId, generation: generation + 1 };
+  }
+
+  /** The next root is durable. */
+  private goOver(): void {
     const { current, spare } = this.clusters;
-    await writeRoot(this.disk, this.place, { state, replicaId, generation, clusters: spare }, catalog);
-    await this.disk.sync();
-    this.generation = generation;
+    this.generation += 1;
     this.clusters = { current: spare, spare: current };
   }
 

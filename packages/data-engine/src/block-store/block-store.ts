@@ -1,16 +1,21 @@
 /** Copies on a block disk: the same as folders are on a file system, behind the same interface. */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { CopyFiles, DiskStore } from '../replica/disk-store.js';
-import { replicaNotFound } from '../replica/replica-faults.js';
+import { corrupt, replicaNotFound } from '../replica/replica-faults.js';
 import { BlockCopy } from './block-copy.js';
 import type { BlockDisk } from './block-disk.js';
 import { ClusterOwners } from './cluster-owners.js';
+import type { CopyRoot } from './copy-root.js';
 import { CLUSTER_BYTES } from './layout.js';
 import { clearPlace, recoverOwners } from './recover.js';
 import { closeShared, openShared } from './shared-disks.js';
-import { type FoundRoot, readCatalog, readRoot } from './stored-copy.js';
+import { readCatalog, readPlace } from './stored-copy.js';
 
-type Found = FoundRoot & { place: number };
+/** How often a catalog is read anew that another process has replaced meanwhile. */
+const READS_MAX = 8;
+
+/** A copy and its place. One that is damaged may have been in a newer state than its root says. */
+type Found = { place: number; root: CopyRoot; spare: readonly number[]; isDamaged: boolean };
 
 export class BlockStore implements DiskStore {
   readonly kind = 'block';
@@ -61,7 +66,8 @@ export class BlockStore implements DiskStore {
     await this.disk.takePlace(place);
     try {
       // Read again: whoever had it until now may have changed it.
-      return await BlockCopy.open(this.disk, this.owners, place, await this.require(replicaId));
+      const found = requireWhole(await this.require(replicaId));
+      return await BlockCopy.open(this.disk, this.owners, place, found);
     } catch (error) {
       this.disk.leavePlace(place);
       throw error;
@@ -69,8 +75,15 @@ export class BlockStore implements DiskStore {
   }
 
   async readText(replicaId: string, name: string): Promise<string | undefined> {
-    const found = await this.find(replicaId);
-    return found && (await readCatalog(this.disk, found.root)).texts.get(name);
+    for (let reads = 1; ; reads += 1) {
+      const { root } = requireWhole(await this.require(replicaId));
+      try {
+        return (await readCatalog(this.disk, root)).texts.get(name);
+      } catch (error) {
+        const now = await this.find(replicaId);
+        if (reads === READS_MAX || now?.root.generation === root.generation) throw error;
+      }
+    }
   }
 
   async remove(replicaId: string): Promise<void> {
@@ -87,9 +100,10 @@ export class BlockStore implements DiskStore {
 
   async list(): Promise<string[]> {
     const ids: string[] = [];
-    for await (const { root, place } of this.all()) {
-      if (root.state === 'copy') ids.push(root.replicaId);
-      if (root.state !== 'making' || !this.disk.tryPlace(place)) continue;
+    for await (const { root, place, isDamaged } of this.all()) {
+      // Also one that can't be opened: it says so to whoever asks for it.
+      if (root.state === 'copy' || isDamaged) ids.push(root.replicaId);
+      if (root.state !== 'making' || isDamaged || !this.disk.tryPlace(place)) continue;
       await this.clear(place, root.replicaId, root.generation);
       this.disk.leavePlace(place);
     }
@@ -115,9 +129,11 @@ export class BlockStore implements DiskStore {
     if (there !== undefined) throw Object.assign(new Error(`${replicaId} exists`), { code: 'EEXIST' });
     const { place, generation } = await this.disk.alone(() => this.takeFreePlace());
     try {
+      // From then on both of its roots were written, and one that is blank is damaged.
+      await clearPlace(this.disk, place, replicaId, generation);
       // What an interrupted removal has left.
       await this.owners.give(await this.owners.of(place));
-      return await BlockCopy.make(this.disk, this.owners, place, replicaId, generation);
+      return await BlockCopy.make(this.disk, this.owners, place, replicaId, generation + 1);
     } catch (error) {
       this.disk.leavePlace(place);
       throw error;
@@ -126,9 +142,9 @@ export class BlockStore implements DiskStore {
 
   private async takeFreePlace(): Promise<{ place: number; generation: number }> {
     for (let place = 0; place < this.disk.layout.places; place += 1) {
-      const found = await readRoot(this.disk, place);
-      const isFree = found === undefined || found.root.state === 'none';
-      if (isFree && this.disk.tryPlace(place)) return { place, generation: found?.root.generation ?? 0 };
+      const found = await readPlace(this.disk, place);
+      if (found.kind !== 'free' || !this.disk.tryPlace(place)) continue;
+      return { place, generation: found.generation };
     }
     throw new StorageFault('disk.no_space', {
       publicMessage: `the block disk holds ${this.disk.layout.places} copies, and no more fit`,
@@ -145,29 +161,53 @@ export class BlockStore implements DiskStore {
 
   private async require(replicaId: string): Promise<Found> {
     const found = await this.find(replicaId);
-    if (found === undefined) throw replicaNotFound();
-    return found;
+    if (found !== undefined) return found;
+    const lost = await this.damagedPlaces();
+    if (lost === 0) throw replicaNotFound();
+    throw corrupt(`it is not found, and ${lost} places of its disk can't be read`);
   }
 
   private async find(replicaId: string): Promise<Found | undefined> {
     const known = this.places.get(replicaId);
-    const there = known === undefined ? undefined : await readRoot(this.disk, known);
-    if (known !== undefined && isCopy(there, replicaId)) return { ...there, place: known };
+    const there = known === undefined ? undefined : await this.look(known);
+    if (there !== undefined && isCopy(there, replicaId)) return there;
     for await (const found of this.all()) {
-      if (found.root.state === 'copy') this.places.set(found.root.replicaId, found.place);
+      if (isCopy(found, found.root.replicaId)) this.places.set(found.root.replicaId, found.place);
       if (isCopy(found, replicaId)) return found;
     }
     return undefined;
   }
 
+  private async look(place: number): Promise<Found | undefined> {
+    const found = await readPlace(this.disk, place);
+    if (found.kind === 'root') return { ...found, place, isDamaged: false };
+    if (found.kind === 'free' || found.root === undefined) return undefined;
+    return { root: found.root, place, spare: [], isDamaged: true };
+  }
+
+  /** How many there are of which nobody can tell whose they are. */
+  private async damagedPlaces(): Promise<number> {
+    let count = 0;
+    for (let place = 0; place < this.disk.layout.places; place += 1) {
+      const found = await readPlace(this.disk, place);
+      if (found.kind === 'damaged' && found.root === undefined) count += 1;
+    }
+    return count;
+  }
+
   private async *all(): AsyncGenerator<Found> {
     for (let place = 0; place < this.disk.layout.places; place += 1) {
-      const found = await readRoot(this.disk, place);
-      if (found !== undefined) yield { ...found, place };
+      const found = await this.look(place);
+      if (found !== undefined) yield found;
     }
   }
 }
 
-function isCopy(found: FoundRoot | undefined, replicaId: string): found is FoundRoot {
-  return found?.root.state === 'copy' && found.root.replicaId === replicaId;
+function isCopy({ root, isDamaged }: Found, replicaId: string): boolean {
+  return (root.state === 'copy' || isDamaged) && root.replicaId === replicaId;
+}
+
+function requireWhole(found: Found): Found {
+  if (found.isDamaged) throw corrupt('what says where it is on its disk is not what was written there');
+  return found;
 }

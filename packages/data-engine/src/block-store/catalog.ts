@@ -1,5 +1,5 @@
 /** What a copy on a block disk consists of: its texts and its files, as the JSON that its root names. */
-import { corrupt } from '../replica/layer.js';
+import { corrupt } from '../replica/replica-faults.js';
 import { isCount, isObject } from '../replica/stored-values.js';
 
 const FORMAT = 1;

@@ -1,47 +1,102 @@
 import crypto from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { ClusterMap } from './cluster-map.js';
+import { ClusterMap, placeInCluster, type StoredPage } from './cluster-map.js';
+import { PLACE_BYTES } from './sealed-pair.js';
 
-const FILE = crypto.randomBytes(16);
-const NOTHING = Buffer.alloc(4096);
+const FILE = crypto.randomUUID();
+const SECTOR = 512;
 
-/** The page that a map would write that has part 5 in this cluster, and was written so many times before. */
-function pageOf(cluster: number, before: number, file = FILE): Buffer {
+/** Both places of a page of which part 5 was in clusters 1, 2, 3, one after the other. */
+function placesAfter(changes: number, file = FILE): [Buffer, Buffer] {
   const map = new ClusterMap(file);
-  for (let round = 0; round <= before; round += 1) {
-    map.set(5, round === before ? cluster : 0);
+  const empty = map.emptyCluster(0);
+  const at = (which: 0 | 1) => Buffer.from(empty.subarray(placeInCluster(0, which)).subarray(0, PLACE_BYTES));
+  const places: [Buffer, Buffer] = [at(0), at(1)];
+  for (let cluster = 1; cluster <= changes; cluster += 1) {
+    map.set(5, cluster);
     const pages = map.takeDirty();
-    if (round === before) return pages[0]?.block ?? NOTHING;
+    put(places, pages);
     map.wrote(pages);
   }
-  return NOTHING;
+  return places;
 }
 
-function damaged(page: Buffer): Buffer {
-  const copy = Buffer.from(page);
-  copy.writeUInt8((copy[3000] ?? 0) ^ 1, 3000);
-  return copy;
+function put(places: [Buffer, Buffer], pages: readonly StoredPage[]): void {
+  for (const { block, which } of pages) places[which] = block;
 }
+
+/** The places after so many changes, and the last one of them on its way: so many sectors of it are there. */
+function cutShort(changes: number, sectors: number): [Buffer, Buffer] {
+  const [before, after] = [placesAfter(changes - 1), placesAfter(changes)];
+  const which = before[0].equals(after[0]) ? 1 : 0;
+  const half = Buffer.concat([
+    after[which].subarray(0, sectors * SECTOR),
+    before[which].subarray(sectors * SECTOR),
+  ]);
+  return which === 0 ? [half, before[1]] : [before[0], half];
+}
+
+function changed(
+  [first, second]: [Buffer, Buffer],
+  which: 0 | 1,
+  change: (block: Buffer) => unknown,
+): [Buffer, Buffer] {
+  const places: [Buffer, Buffer] = [Buffer.from(first), Buffer.from(second)];
+  change(places[which]);
+  return places;
+}
+
+const newest = (changes: number): 0 | 1 => (changes % 2 === 0 ? 1 : 0);
+const flip = (block: Buffer) => block.writeUInt8((block[3000] ?? 0) ^ 1, 3000);
+const blank = (block: Buffer) => block.fill(0);
 
 describe('of the two places of a page', () => {
-  test.each<{ name: string; places: [Buffer, Buffer]; cluster: number | undefined }>([
-    { name: 'the newer one holds', places: [pageOf(7, 0), pageOf(8, 1)], cluster: 8 },
-    { name: 'the newer one holds, wherever it is', places: [pageOf(8, 1), pageOf(7, 0)], cluster: 8 },
+  test.each<{ name: string; places: [Buffer, Buffer]; cluster: number | undefined | 'damaged' }>([
+    { name: 'none has anything at first', places: placesAfter(0), cluster: undefined },
+    { name: 'the newer one holds', places: placesAfter(1), cluster: 1 },
+    { name: 'the newer one holds, wherever it is', places: placesAfter(2), cluster: 2 },
+    { name: 'the older one, when the newer was cut short', places: cutShort(3, 4), cluster: 2 },
+    { name: 'the older one, when the newer has just begun', places: cutShort(3, 1), cluster: 2 },
+    { name: 'none, when the first change was cut short', places: cutShort(1, 4), cluster: undefined },
     {
-      name: 'the older one, when the newer is not whole',
-      places: [pageOf(7, 0), damaged(pageOf(8, 1))],
-      cluster: 7,
+      name: 'none is believed when a bit of the newer changed',
+      places: changed(placesAfter(3), newest(3), flip),
+      cluster: 'damaged',
     },
-    { name: 'none, when none is whole', places: [damaged(pageOf(7, 0)), NOTHING], cluster: undefined },
     {
-      name: 'none of another file that had the space before',
-      places: [pageOf(7, 0, crypto.randomBytes(16)), NOTHING],
-      cluster: undefined,
+      name: 'none is believed when the newer is gone',
+      places: changed(placesAfter(3), newest(3), blank),
+      cluster: 'damaged',
+    },
+    {
+      name: 'none is believed when the first one is gone',
+      places: changed(placesAfter(1), newest(1), blank),
+      cluster: 'damaged',
+    },
+    {
+      name: 'none is believed when the older is gone',
+      places: changed(placesAfter(3), newest(2), blank),
+      cluster: 'damaged',
+    },
+    {
+      name: 'none is believed when the newer is as it was long ago',
+      places: [placesAfter(0)[0], placesAfter(4)[1]],
+      cluster: 'damaged',
+    },
+    {
+      name: 'none is believed of another file that had the space before',
+      places: placesAfter(2, crypto.randomUUID()),
+      cluster: 'damaged',
+    },
+    {
+      name: 'none is believed in the place of the other',
+      places: [placesAfter(2)[1], placesAfter(2)[0]],
+      cluster: 'damaged',
     },
   ])('$name', ({ places, cluster }) => {
     const map = new ClusterMap(FILE);
-    map.load(0, places);
-    expect(map.get(5)).toBe(cluster);
+    const isGood = map.load(0, places);
+    expect(isGood ? map.get(5) : 'damaged').toBe(cluster);
   });
 
   test('a change goes to the one that does not hold, until it is known to be written', () => {

@@ -4,16 +4,25 @@
  * A page has two places on the disk, and changes go to the one that does not hold, so that a page that was written in
  * part leaves the one before. Places come eight pages at a time, in a cluster that the file's directory names.
  */
-import { BLOCK_SEALED_BYTES, isSealed, seal } from './sealed-block.js';
+import { SectorSeals } from '../replica/sealed-sectors.js';
+import {
+  emptyPair,
+  next,
+  PLACE_BYTES,
+  PLACE_CONTENT_BYTES,
+  readPair,
+  SECTORS_PER_PLACE,
+  whichOf,
+} from './sealed-pair.js';
 
-const ENTRIES_PER_PAGE = 1008;
-const ENTRIES_OFFSET = 32;
+const ENTRY_BYTES = 4;
+const ENTRIES_PER_PAGE = PLACE_CONTENT_BYTES / ENTRY_BYTES;
 export const PAGES_PER_CLUSTER = 8;
 
 type Page = {
   /** By cluster of the file: 0 for none, else the disk's cluster and 1. */
   entries: Uint32Array;
-  /** Of the one that is durable; 0 for none. */
+  /** Of the one that is durable. */
   sequence: number;
 };
 
@@ -26,8 +35,12 @@ export class ClusterMap {
   /** Clusters with the places of eight pages each. */
   readonly directory = new Map<number, number>();
 
-  /** @param fileId 16 bytes: a page of a file that had the same cluster before is not taken for ours */
-  constructor(private readonly fileId: Buffer) {}
+  private readonly seals: SectorSeals;
+
+  /** @param fileId so that a page of a file that had the same cluster before is not taken for ours */
+  constructor(fileId: string) {
+    this.seals = new SectorSeals(fileId);
+  }
 
   get(part: number): number | undefined {
     const entry = this.pages.get(Math.floor(part / ENTRIES_PER_PAGE))?.entries[part % ENTRIES_PER_PAGE];
@@ -75,7 +88,7 @@ export class ClusterMap {
   wrote(pages: readonly StoredPage[]): void {
     for (const { index } of pages) {
       const page = this.pages.get(index);
-      if (page !== undefined) page.sequence += 1;
+      if (page !== undefined) page.sequence = next(page.sequence);
     }
   }
 
@@ -84,33 +97,39 @@ export class ClusterMap {
     for (const { index } of pages) this.dirty.add(index);
   }
 
-  /** Takes both places of a page as they were found: the newer one that is whole and ours, if there is one. */
-  load(index: number, places: readonly [Buffer, Buffer]): void {
-    for (const block of places) {
-      const sequence = this.sequenceOf(index, block);
-      if (sequence <= (this.pages.get(index)?.sequence ?? 0)) continue;
-      const entries = new Uint32Array(ENTRIES_PER_PAGE);
-      for (let at = 0; at < ENTRIES_PER_PAGE; at += 1)
-        entries[at] = block.readUInt32LE(ENTRIES_OFFSET + at * 4);
-      this.pages.set(index, { entries, sequence });
-    }
+  /**
+   * Takes both places of a page as they were found.
+   *
+   * @returns false when they are not what was written there
+   */
+  load(index: number, places: readonly [Buffer, Buffer]): boolean {
+    const found = ([0, 1] as const).map((which) => ({
+      block: places[which],
+      firstSector: firstSector(index, which),
+    }));
+    const pair = readPair(this.seals, found, false);
+    if (pair.kind !== 'held') return false;
+    // A new piece of memory, which begins where numbers may. They are as the processor has them: little-endian.
+    const entries = new Uint32Array(Uint8Array.from(pair.content).buffer);
+    this.pages.set(index, { entries, sequence: pair.sequence });
+    return true;
   }
 
-  private sequenceOf(index: number, block: Buffer): number {
-    const isOurs = block.subarray(0, 16).equals(this.fileId) && block.readUInt32LE(16) === index;
-    return isOurs && isSealed(block) ? Number(block.readBigUInt64LE(20)) : 0;
+  /** What a new cluster of the directory holds: eight pages, all empty. Its pages are damaged without it. */
+  emptyCluster(directoryIndex: number): Buffer {
+    const pages = Array.from({ length: PAGES_PER_CLUSTER }, (_, at) => {
+      const index = directoryIndex * PAGES_PER_CLUSTER + at;
+      return emptyPair(this.seals, [firstSector(index, 0), firstSector(index, 1)]);
+    });
+    return Buffer.concat(pages);
   }
 
   private encode(index: number): StoredPage {
-    const page = this.page(index);
-    const sequence = page.sequence + 1;
-    const block = Buffer.alloc(BLOCK_SEALED_BYTES);
-    this.fileId.copy(block, 0);
-    block.writeUInt32LE(index, 16);
-    block.writeBigUInt64LE(BigInt(sequence), 20);
-    for (const [at, entry] of page.entries.entries()) block.writeUInt32LE(entry, ENTRIES_OFFSET + at * 4);
-    seal(block);
-    return { index, block, which: sequence % 2 === 0 ? 0 : 1 };
+    const { entries, sequence: durable } = this.page(index);
+    const sequence = next(durable);
+    const which = whichOf(sequence);
+    const content = new Uint8Array(entries.buffer);
+    return { index, which, block: this.seals.seal(content, firstSector(index, which), sequence) };
   }
 
   private change(part: number, entry: number): void {
@@ -122,7 +141,7 @@ export class ClusterMap {
   private page(index: number): Page {
     let page = this.pages.get(index);
     if (page === undefined) {
-      page = { entries: new Uint32Array(ENTRIES_PER_PAGE), sequence: 0 };
+      page = { entries: new Uint32Array(ENTRIES_PER_PAGE), sequence: 1 };
       this.pages.set(index, page);
     }
     return page;
@@ -131,5 +150,10 @@ export class ClusterMap {
 
 /** Where a page's place is within the cluster that the directory names. */
 export function placeInCluster(index: number, which: 0 | 1): number {
-  return ((index % PAGES_PER_CLUSTER) * 2 + which) * BLOCK_SEALED_BYTES;
+  return ((index % PAGES_PER_CLUSTER) * 2 + which) * PLACE_BYTES;
+}
+
+/** Sectors are numbered through all places of all pages of a file. */
+function firstSector(index: number, which: 0 | 1): number {
+  return (index * 2 + which) * SECTORS_PER_PLACE;
 }

@@ -1,9 +1,10 @@
 /**
- * The beginning of a copy: two blocks of which one holds. Each names the clusters of a catalog, its length and its hash,
- * so a change needs one sync: what reached the disk in part is not believed, and the other root still is.
+ * The beginning of a copy: two blocks of which one holds. Each names the clusters of a catalog, its length and its hash.
+ * The catalog is durable before a root names it, so one that has another hash is damaged.
  */
+import { SectorSeals } from '../replica/sealed-sectors.js';
 import { isUuid } from '../replica/stored-values.js';
-import { BLOCK_SEALED_BYTES, CONTENT_BYTES, isSealed, seal } from './sealed-block.js';
+import { PLACE_CONTENT_BYTES, readPair, SECTORS_PER_PLACE, whichOf } from './sealed-pair.js';
 
 /** `making`: its creation has not ended. `none`: removed, or never there. */
 export type RootState = 'none' | 'making' | 'copy';
@@ -19,42 +20,84 @@ export type CopyRoot = {
   clusters: readonly number[];
 };
 
-const MAGIC = 'HF-COPY\n';
-const CLUSTERS_OFFSET = 136;
-/** 62 MiB of catalog: 250 layers of a volume of 16 TiB take some 30 MiB. */
-export const CATALOG_CLUSTERS_MAX = Math.floor((CONTENT_BYTES - CLUSTERS_OFFSET) / 4);
+/** What is in one place for a copy. */
+export type PlaceState =
+  /** The generation of what was there last. */
+  | { kind: 'free'; generation: number }
+  /** `spare`: clusters of the catalog before it, which the next one takes. */
+  | { kind: 'root'; root: CopyRoot; spare: readonly number[] }
+  /** With the root that is left, which may not be the newest. */
+  | { kind: 'damaged'; root: CopyRoot | undefined };
 
-export function encodeRoot(root: CopyRoot, diskId: string): Buffer {
-  const block = Buffer.alloc(BLOCK_SEALED_BYTES);
-  block.write(MAGIC, 0, 'latin1');
-  block.writeBigUInt64LE(BigInt(root.generation), 8);
-  block.writeUInt32LE(STATES.indexOf(root.state), 16);
-  block.writeUInt32LE(root.catalogBytes, 20);
-  root.catalogHash.copy(block, 24);
-  block.write(root.replicaId, 56, 'latin1');
-  block.write(diskId, 92, 'latin1');
-  block.writeUInt32LE(root.clusters.length, 128);
-  for (const [index, cluster] of root.clusters.entries()) {
-    block.writeUInt32LE(cluster, CLUSTERS_OFFSET + index * 4);
+const CLUSTERS_OFFSET = 100;
+/** 61 MiB of catalog: 250 layers of a volume of 16 TiB take some 30 MiB. */
+export const CATALOG_CLUSTERS_MAX = Math.floor((PLACE_CONTENT_BYTES - CLUSTERS_OFFSET) / 4);
+
+/** Where the roots of a place are, by what they are sealed for: which disk, and where on it. */
+export class PlaceRoots {
+  private readonly seals: SectorSeals;
+
+  constructor(
+    diskId: string,
+    private readonly place: number,
+  ) {
+    this.seals = new SectorSeals(`root ${diskId}`);
   }
-  seal(block);
-  return block;
+
+  /** The block, and which of the two places it belongs in. */
+  encode(root: CopyRoot): { block: Buffer; which: 0 | 1 } {
+    const which = whichOf(root.generation);
+    return { block: this.seals.seal(contentOf(root), this.firstSector(which), root.generation), which };
+  }
+
+  /** @param blocks as they were found; `undefined` for one that the disk fails to read */
+  decode(blocks: readonly [Buffer | undefined, Buffer | undefined]): PlaceState {
+    const places = ([0, 1] as const).map((which) => ({
+      block: blocks[which],
+      firstSector: this.firstSector(which),
+    }));
+    const pair = readPair(this.seals, places, true);
+    if (pair.kind === 'blank') return { kind: 'free', generation: 0 };
+    const found = pair.kind === 'held' ? pair.content : pair.left?.content;
+    const root = found && rootIn(found);
+    // Beside one that was removed there never is a whole copy.
+    if (root?.state === 'none') return { kind: 'free', generation: root.generation };
+    if (pair.kind === 'damaged' || root === undefined) return { kind: 'damaged', root };
+    const before = pair.before && rootIn(pair.before);
+    return { kind: 'root', root, spare: before?.replicaId === root.replicaId ? before.clusters : [] };
+  }
+
+  private firstSector(which: 0 | 1): number {
+    return (this.place * 2 + which) * SECTORS_PER_PLACE;
+  }
 }
 
-/** @returns `undefined` for one that is not whole, or that is another disk's: an earlier format left it there */
-export function decodeRoot(block: Buffer, diskId: string): CopyRoot | undefined {
-  if (block.toString('latin1', 0, MAGIC.length) !== MAGIC || !isSealed(block)) return undefined;
-  const state = STATES[block.readUInt32LE(16)];
-  const replicaId = block.toString('latin1', 56, 92);
-  const count = block.readUInt32LE(128);
+function contentOf(root: CopyRoot): Buffer {
+  const content = Buffer.alloc(PLACE_CONTENT_BYTES);
+  content.writeBigUInt64LE(BigInt(root.generation), 0);
+  content.writeUInt32LE(STATES.indexOf(root.state), 8);
+  content.writeUInt32LE(root.catalogBytes, 12);
+  root.catalogHash.copy(content, 16);
+  content.write(root.replicaId, 48, 'latin1');
+  content.writeUInt32LE(root.clusters.length, 96);
+  for (const [index, cluster] of root.clusters.entries()) {
+    content.writeUInt32LE(cluster, CLUSTERS_OFFSET + index * 4);
+  }
+  return content;
+}
+
+/** @returns `undefined` for what no program of this format has written */
+function rootIn(content: Buffer): CopyRoot | undefined {
+  const state = STATES[content.readUInt32LE(8)];
+  const replicaId = content.toString('latin1', 48, 84);
+  const count = content.readUInt32LE(96);
   if (state === undefined || !isUuid(replicaId) || count > CATALOG_CLUSTERS_MAX) return undefined;
-  if (block.toString('latin1', 92, 128) !== diskId) return undefined;
   return {
     state,
     replicaId,
-    generation: Number(block.readBigUInt64LE(8)),
-    catalogBytes: block.readUInt32LE(20),
-    catalogHash: Buffer.from(block.subarray(24, 56)),
-    clusters: Array.from({ length: count }, (_, index) => block.readUInt32LE(CLUSTERS_OFFSET + index * 4)),
+    generation: Number(content.readBigUInt64LE(0)),
+    catalogBytes: content.readUInt32LE(12),
+    catalogHash: Buffer.from(content.subarray(16, 48)),
+    clusters: Array.from({ length: count }, (_, index) => content.readUInt32LE(CLUSTERS_OFFSET + index * 4)),
   };
 }

@@ -13,6 +13,7 @@ import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { isUuid } from '../replica/stored-values.js';
 import { BLOCK_SEALED_BYTES, isSealed, seal } from './sealed-block.js';
+import { PLACE_BYTES } from './sealed-pair.js';
 
 /**
  * What space is given out in. A first write of 4 KiB takes one, so small ones keep thin volumes and snapshots thin: 64
@@ -20,7 +21,7 @@ import { BLOCK_SEALED_BYTES, isSealed, seal } from './sealed-block.js';
  * TiB that is written.
  */
 export const CLUSTER_BYTES = 64 * 1024;
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 const MAGIC = 'HOLDFAST-BLOCKS\n';
 export const PROBE_OFFSET = BLOCK_SEALED_BYTES;
 const ROOTS_OFFSET = CLUSTER_BYTES;
@@ -49,7 +50,7 @@ export type Layout = {
 
 export function layoutOf(diskId: string, sizeBytes: number): Layout {
   const places = Math.min(PLACES_MAX, Math.max(PLACES_MIN, Math.floor(sizeBytes / BYTES_PER_PLACE)));
-  const ownersOffset = up(ROOTS_OFFSET + places * 2 * BLOCK_SEALED_BYTES);
+  const ownersOffset = up(ROOTS_OFFSET + places * 2 * PLACE_BYTES);
   const most = Math.floor((sizeBytes - ownersOffset) / (CLUSTER_BYTES + 2));
   const clustersOffset = up(ownersOffset + most * 2);
   const clusterCount = Math.min(CLUSTERS_MAX, Math.floor((sizeBytes - clustersOffset) / CLUSTER_BYTES));
@@ -58,7 +59,7 @@ export function layoutOf(diskId: string, sizeBytes: number): Layout {
 }
 
 export function rootOffset(place: number, which: 0 | 1): number {
-  return ROOTS_OFFSET + (place * 2 + which) * BLOCK_SEALED_BYTES;
+  return ROOTS_OFFSET + (place * 2 + which) * PLACE_BYTES;
 }
 
 export function clusterOffset({ clustersOffset }: Layout, cluster: number): number {
@@ -85,8 +86,8 @@ export function layoutIn(block: Buffer): Layout | undefined {
   if (!isSealed(block)) throw damaged('its superblock has a wrong checksum');
   if (block.readUInt32LE(16) !== FORMAT_VERSION || block.readUInt32LE(20) !== CLUSTER_BYTES) {
     throw new StorageFault('replica.format_unknown', {
-      publicMessage: `the block disk has format ${block.readUInt32LE(16)}; this program knows up to ${FORMAT_VERSION}`,
-      cures: ['run the version that wrote it, or a newer one'],
+      publicMessage: `the block disk has format ${block.readUInt32LE(16)}; this program knows ${FORMAT_VERSION}`,
+      cures: ['run the version that wrote it'],
     });
   }
   const diskId = block.toString('latin1', 32, 68);

@@ -1,61 +1,86 @@
 /** Reads and writes what describes a copy: its roots, its catalog and the pages of its files' maps. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { corrupt } from '../replica/replica-faults.js';
 import type { BlockDisk } from './block-disk.js';
 import { type Catalog, decodeCatalog } from './catalog.js';
 import { ClusterMap, PAGES_PER_CLUSTER, placeInCluster, type StoredPage } from './cluster-map.js';
-import { type CopyRoot, decodeRoot, encodeRoot } from './copy-root.js';
+import { type CopyRoot, PlaceRoots, type PlaceState } from './copy-root.js';
 import { CLUSTER_BYTES, clusterOffset, rootOffset } from './layout.js';
-import { BLOCK_SEALED_BYTES } from './sealed-block.js';
+import { PLACE_BYTES } from './sealed-pair.js';
 
-/** The root that holds, and the clusters of the catalog before it, which the next one takes. */
-export type FoundRoot = { root: CopyRoot; spare: readonly number[] };
+export type FoundRoot = Extract<PlaceState, { kind: 'root' }>;
 
-/** @returns `undefined` for a place where there never was a copy */
-export async function readRoot(disk: BlockDisk, place: number): Promise<FoundRoot | undefined> {
-  const both = Buffer.alloc(2 * BLOCK_SEALED_BYTES);
-  await disk.plain.readInto(both, rootOffset(place, 0));
-  const roots = [both.subarray(0, BLOCK_SEALED_BYTES), both.subarray(BLOCK_SEALED_BYTES)]
-    .map((block) => decodeRoot(block, disk.layout.diskId))
-    .filter((root) => root !== undefined)
-    .sort((a, b) => b.generation - a.generation);
-  for (const [index, root] of roots.entries()) {
-    const catalog = await readClusters(disk, root);
-    if (!hashOf(catalog).equals(root.catalogHash)) continue;
-    const before = roots[index + 1];
-    return { root, spare: before?.replicaId === root.replicaId ? before.clusters : [] };
+/** Whoever has the copy open writes a root within microseconds; what is damaged for so long is. */
+const READS_MAX = 4;
+const READ_PAUSE_MS = 5;
+
+/** What is in a place, also while another process changes it. */
+export async function readPlace(disk: BlockDisk, place: number): Promise<PlaceState> {
+  const roots = new PlaceRoots(disk.layout.diskId, place);
+  for (let reads = 1; ; reads += 1) {
+    const state = roots.decode(await readRoots(disk, place));
+    if (state.kind !== 'damaged' || reads === READS_MAX) return state;
+    await pause(READ_PAUSE_MS);
   }
-  return undefined;
 }
 
+type Blocks = [Buffer | undefined, Buffer | undefined];
+
+/** `undefined` for what the disk fails to read: that costs one copy, not the disk. */
+async function readRoots(disk: BlockDisk, place: number): Promise<Blocks> {
+  const both = Buffer.alloc(2 * PLACE_BYTES);
+  const blocks: [Buffer, Buffer] = [both.subarray(0, PLACE_BYTES), both.subarray(PLACE_BYTES)];
+  try {
+    await disk.plain.readInto(both, rootOffset(place, 0));
+    return blocks;
+  } catch {
+    const readOne = (which: 0 | 1) =>
+      disk.plain.readInto(blocks[which], rootOffset(place, which)).then(
+        () => blocks[which],
+        () => undefined,
+      );
+    return [await readOne(0), await readOne(1)];
+  }
+}
+
+/** @throws StorageFault `replica.corrupt` when it is not what the root says */
 export async function readCatalog(disk: BlockDisk, root: CopyRoot): Promise<Catalog> {
-  return decodeCatalog(await readClusters(disk, root));
+  const catalog = await readClusters(disk, root);
+  if (!hashOf(catalog).equals(root.catalogHash)) throw corrupt('its catalog is not what was written there');
+  return decodeCatalog(catalog);
 }
 
-/** Writes a root over the older one. It holds once it was synced, with the catalog that it names. */
-export async function writeRoot(
+/** Of a catalog that is durable before a root names it. */
+export async function writeCatalog(
   disk: BlockDisk,
-  place: number,
-  root: Omit<CopyRoot, 'catalogBytes' | 'catalogHash'>,
+  clusters: readonly number[],
   catalog: Buffer,
-): Promise<void> {
-  for (const [index, cluster] of root.clusters.entries()) {
+): Promise<Pick<CopyRoot, 'catalogBytes' | 'catalogHash' | 'clusters'>> {
+  for (const [index, cluster] of clusters.entries()) {
     const part = catalog.subarray(index * CLUSTER_BYTES, (index + 1) * CLUSTER_BYTES);
     await disk.plain.write([part], clusterOffset(disk.layout, cluster));
   }
-  const whole = { ...root, catalogBytes: catalog.length, catalogHash: hashOf(catalog) };
-  const which = root.generation % 2 === 0 ? 0 : 1;
-  await disk.plain.write([encodeRoot(whole, disk.layout.diskId)], rootOffset(place, which));
+  return { clusters, catalogBytes: catalog.length, catalogHash: hashOf(catalog) };
 }
 
-/** Reads the pages of a map whose directory is known. */
-export async function readPages(disk: BlockDisk, map: ClusterMap): Promise<void> {
+/** Writes a root over the older one. It holds once it was synced. */
+export async function writeRoot(disk: BlockDisk, place: number, root: CopyRoot): Promise<void> {
+  const { block, which } = new PlaceRoots(disk.layout.diskId, place).encode(root);
+  await disk.plain.write([block], rootOffset(place, which));
+}
+
+/** Reads the pages of a map whose directory is known. @throws StorageFault `replica.corrupt` */
+async function readPages(disk: BlockDisk, map: ClusterMap, name: string): Promise<void> {
   const buffer = Buffer.alloc(CLUSTER_BYTES);
   for (const [index, cluster] of map.directory) {
     await disk.plain.readInto(buffer, clusterOffset(disk.layout, cluster));
     for (let page = 0; page < PAGES_PER_CLUSTER; page += 1) {
-      const place = (which: 0 | 1) =>
-        buffer.subarray(placeInCluster(page, which)).subarray(0, BLOCK_SEALED_BYTES);
-      map.load(index * PAGES_PER_CLUSTER + page, [place(0), place(1)]);
+      const place = (which: 0 | 1) => buffer.subarray(placeInCluster(page, which)).subarray(0, PLACE_BYTES);
+      if (map.load(index * PAGES_PER_CLUSTER + page, [place(0), place(1)])) continue;
+      throw corrupt(
+        `page ${index * PAGES_PER_CLUSTER + page} of where ${name} is, is not what was written there`,
+      );
     }
   }
 }
@@ -75,16 +100,19 @@ export async function writePages(
 export async function readMaps(disk: BlockDisk, { files }: Catalog): Promise<Map<string, ClusterMap>> {
   const maps = new Map<string, ClusterMap>();
   for (const { name, id, directory } of files) {
-    const map = new ClusterMap(Buffer.from(id, 'hex'));
+    const map = new ClusterMap(id);
     for (const [index, cluster] of directory) map.directory.set(index, cluster);
-    await readPages(disk, map);
+    await readPages(disk, map, name);
     maps.set(name, map);
   }
   return maps;
 }
 
 /** Every cluster that the copy's descriptions name. */
-export function* clustersOf({ root, spare }: FoundRoot, maps: Iterable<ClusterMap>): Generator<number> {
+export function* clustersOf(
+  { root, spare }: Pick<FoundRoot, 'root' | 'spare'>,
+  maps: Iterable<ClusterMap>,
+): Generator<number> {
   yield* root.clusters;
   yield* spare;
   for (const map of maps) {

@@ -4,15 +4,20 @@
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 
-export const PAGE_BYTES = 4096;
+/** What fits into a page of the file it is stored in (`map-file.ts`): the bits of 126 MiB. */
+export const PAGE_BYTES = 4032;
 export const BLOCKS_PER_PAGE = PAGE_BYTES * 8;
 
 /** Blocks `first` to `first + count - 1`, all held or all not. */
 export type BlockRun = { first: number; count: number; held: boolean };
 
+export type MapPage = { index: number; bytes: Uint8Array };
+
 export class BlockMap {
   private readonly pages = new Map<number, Uint8Array>();
   private readonly dirty = new Set<number>();
+  /** Pages that are being stored: whoever changes one gets another piece of memory. */
+  private readonly lent = new Set<Uint8Array>();
   private held = 0;
 
   constructor(private blocks: number) {}
@@ -86,16 +91,19 @@ export class BlockMap {
     }
   }
 
-  /** Copies of the pages changed since the last call, in one piece of memory that goes back to the system as one. */
-  takeDirty(): { index: number; bytes: Uint8Array }[] {
-    const copies = new Uint8Array(this.dirty.size * PAGE_BYTES);
-    const taken = [...this.dirty].map((index, place) => {
-      const bytes = copies.subarray(place * PAGE_BYTES, (place + 1) * PAGE_BYTES);
-      bytes.set(this.page(index));
-      return { index, bytes };
-    });
+  /**
+   * The pages changed since the last call, in order. They stay as they are until they are given back: copies of all of
+   * them would be as much memory again.
+   */
+  takeDirty(): MapPage[] {
+    const taken = [...this.dirty].sort((a, b) => a - b).map((index) => ({ index, bytes: this.page(index) }));
     this.dirty.clear();
+    for (const { bytes } of taken) this.lent.add(bytes);
     return taken;
+  }
+
+  giveBack(pages: readonly MapPage[]): void {
+    for (const { bytes } of pages) this.lent.delete(bytes);
   }
 
   get isDirty(): boolean {
@@ -120,7 +128,7 @@ export class BlockMap {
   }
 
   private changeInPage(pageIndex: number, first: number, end: number, held: boolean): void {
-    const page = this.page(pageIndex);
+    const page = this.ownPage(pageIndex);
     const base = pageIndex * BLOCKS_PER_PAGE;
     const before = this.held;
     for (let at = first - base; at < end - base; ) {
@@ -133,6 +141,14 @@ export class BlockMap {
       at += whole ? 8 : 1;
     }
     if (this.held !== before) this.dirty.add(pageIndex);
+  }
+
+  private ownPage(index: number): Uint8Array {
+    const page = this.page(index);
+    if (!this.lent.has(page)) return page;
+    const own = Uint8Array.from(page);
+    this.pages.set(index, own);
+    return own;
   }
 
   private page(index: number): Uint8Array {

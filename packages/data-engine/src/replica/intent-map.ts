@@ -7,12 +7,16 @@
  */
 import { MIB } from '@holdfast/core/model/bytes.js';
 import type { CopyFile, CopyFiles } from './disk-store.js';
-import { corrupt } from './layer.js';
+import { corrupt } from './replica-faults.js';
+import { contentOf, SECTOR_BYTES, SECTOR_CONTENT_BYTES, SectorSeals } from './sealed-sectors.js';
 
 /** Coarse: a stream of writes waits for the disk once per region, and a crash costs a comparison of whole regions. */
 export const REGION_BYTES = 16 * MIB;
 
 export const INTENT_FILE = 'intent.map';
+
+const SEALS = new SectorSeals(INTENT_FILE);
+const SEQUENCE = 1;
 
 export type RegionRun = { first: number; count: number };
 
@@ -30,13 +34,12 @@ export class IntentMap {
 
   static async create(files: CopyFiles, sizeBytes: number): Promise<IntentMap> {
     const regionCount = Math.ceil(sizeBytes / REGION_BYTES);
-    const bytes = Buffer.alloc(Math.ceil(regionCount / 8));
-    const file = await files.createFile(INTENT_FILE, bytes.length, { kind: 'map' });
+    const file = await files.createFile(INTENT_FILE, storedBytes(regionCount), { kind: 'map' });
+    const map = new IntentMap(file, regionCount);
     // Written out, not left sparse: a mark that has to allocate a block makes the file system commit its journal, and
     // all the data that waits there, while a user's write waits for the mark.
-    await file.write([bytes], 0);
-    await file.syncData();
-    return new IntentMap(file, regionCount);
+    await map.store();
+    return map;
   }
 
   static async open(files: CopyFiles, sizeBytes: number): Promise<IntentMap> {
@@ -50,13 +53,25 @@ export class IntentMap {
     const map = new IntentMap(file, regionCount);
     const size = await file.sizeBytes();
     // Longer than the volume: growing it was interrupted.
-    if (size > map.durable.length) await file.resize(map.durable.length);
-    if (size < map.durable.length) {
+    if (size > storedBytes(regionCount)) await file.resize(storedBytes(regionCount));
+    try {
+      if (size < storedBytes(regionCount)) throw corrupt('its write-intent map has the wrong size');
+      await map.load();
+    } catch (error) {
       await file.close();
-      throw corrupt('its write-intent map has the wrong size');
+      throw error;
     }
-    await file.readInto(Buffer.from(map.durable.buffer), 0);
     return map;
+  }
+
+  private async load(): Promise<void> {
+    const stored = Buffer.alloc(storedBytes(this.durable.length * 8));
+    await this.file.readInto(stored, 0);
+    // It is written as a whole when it is made: not even zeros are lawful.
+    if (SEALS.statesOf(stored, 0).some((state) => typeof state !== 'number')) {
+      throw corrupt('its write-intent map is not what was written there');
+    }
+    contentOf(stored, this.durable);
   }
 
   get isEmpty(): boolean {
@@ -127,13 +142,18 @@ export class IntentMap {
   }
 
   private async store(bits: Uint8Array = this.durable): Promise<void> {
-    await this.file.write([Buffer.from(bits)], 0);
+    await this.file.write([SEALS.seal(bits, 0, SEQUENCE)], 0);
     await this.file.syncData();
   }
 
   private has(region: number): boolean {
     return ((this.durable[region >>> 3] ?? 0) & (1 << (region & 7))) !== 0;
   }
+}
+
+/** How long the file is, in sealed sectors. */
+function storedBytes(regionCount: number): number {
+  return Math.ceil(regionCount / 8 / SECTOR_CONTENT_BYTES) * SECTOR_BYTES;
 }
 
 function setBit(bits: Uint8Array, index: number): void {

@@ -3,15 +3,14 @@
  *
  * A hole in the data file says nothing: it may be an acknowledged write of zeros over older data. Only the map does.
  */
-import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { Payload } from '../nbd/export.js';
 import { leaseBlocks } from './aligned-buffers.js';
-import { BlockMap, blocksOf, PAGE_BYTES } from './block-map.js';
+import { BlockMap, blocksOf } from './block-map.js';
 import { alignDown, alignUp } from './blocks.js';
 import type { CopyFile, CopyFiles, FileUse } from './disk-store.js';
-
-const NO_DATA = Buffer.alloc(PAGE_BYTES);
+import { MapFile, mapFileBytes } from './map-file.js';
+import { corrupt } from './replica-faults.js';
 
 export class Layer {
   /** Set when data was written that no flush has covered yet. */
@@ -19,14 +18,14 @@ export class Layer {
 
   private constructor(
     private readonly data: CopyFile,
-    private readonly mapFile: CopyFile,
+    private readonly mapFile: MapFile,
     readonly map: BlockMap,
   ) {}
 
   static async create(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
     const data = await files.createFile(dataFile(file), sizeBytes, dataOf(map));
-    const mapFile = await files.createFile(mapFileOf(file), map.pageCount * PAGE_BYTES, { kind: 'map' });
+    const mapFile = await MapFile.create(files, mapFileOf(file), map.pageCount);
     await data.syncData();
     await mapFile.syncData();
     return new Layer(data, mapFile, map);
@@ -36,9 +35,8 @@ export class Layer {
   static async open(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
     const data = await openPart(files, dataFile(file), sizeBytes, dataOf(map));
-    const mapFile = await openPart(files, mapFileOf(file), map.pageCount * PAGE_BYTES, { kind: 'map' });
-    await loadMap(mapFile, map);
-    return new Layer(data, mapFile, map);
+    const mapPart = await openPart(files, mapFileOf(file), mapFileBytes(map.pageCount), { kind: 'map' });
+    return new Layer(data, await MapFile.load(mapPart, map), map);
   }
 
   /** The bytes at any place, zeros where it holds none. The caller may release what it gets. */
@@ -106,17 +104,19 @@ export class Layer {
   /**
    * Everything written before is durable when this returns: first the data, then the map.
    *
-   * The map's pages are copied before the data is synced. A bit that a later write sets meanwhile must not reach the
+   * The map's pages are taken before the data is synced. A bit that a later write sets meanwhile must not reach the
    * disk before its data: after a power cut it would show a hole where the older layer still has the block.
    */
   async flush(): Promise<void> {
     if (!this.dataDirty && !this.map.isDirty) return;
     this.dataDirty = false;
     const pages = this.map.takeDirty();
-    await this.data.syncData();
-    if (pages.length === 0) return;
-    for (const { first, run } of runsOfPages(pages)) await this.mapFile.write(run, first * PAGE_BYTES);
-    await this.mapFile.syncData();
+    try {
+      await this.data.syncData();
+      if (pages.length > 0) await this.mapFile.store(pages);
+    } finally {
+      this.map.giveBack(pages);
+    }
   }
 
   get sizeBytes(): number {
@@ -131,7 +131,7 @@ export class Layer {
     if (sizeBytes <= this.sizeBytes) return;
     await this.data.resize(sizeBytes);
     this.map.grow(blocksOf(sizeBytes));
-    await this.mapFile.resize(this.map.pageCount * PAGE_BYTES);
+    await this.mapFile.grow(this.map.pageCount);
     await this.data.syncData();
     await this.mapFile.syncData();
   }
@@ -197,35 +197,4 @@ async function openPart(
   }
   await part.close();
   throw corrupt(`${name} has ${size} bytes instead of ${expectedBytes}`);
-}
-
-/** Pages side by side, so that each run of them is one write. */
-function runsOfPages(
-  pages: readonly { index: number; bytes: Uint8Array }[],
-): { first: number; run: Buffer[] }[] {
-  const runs: { first: number; run: Buffer[] }[] = [];
-  for (const { index, bytes } of [...pages].sort((a, b) => a.index - b.index)) {
-    const page = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    const last = runs.at(-1);
-    if (last !== undefined && last.first + last.run.length === index) last.run.push(page);
-    else runs.push({ first: index, run: [page] });
-  }
-  return runs;
-}
-
-async function loadMap(file: CopyFile, map: BlockMap): Promise<void> {
-  const batch = Buffer.alloc(MIB);
-  const totalBytes = map.pageCount * PAGE_BYTES;
-  for (let at = 0; at < totalBytes; at += batch.length) {
-    const part = batch.subarray(0, Math.min(batch.length, totalBytes - at));
-    await file.readInto(part, at);
-    for (let page = 0; page < part.length; page += PAGE_BYTES) {
-      const bytes = part.subarray(page, page + PAGE_BYTES);
-      if (!bytes.equals(NO_DATA)) map.loadPage((at + page) / PAGE_BYTES, Uint8Array.from(bytes));
-    }
-  }
-}
-
-export function corrupt(message: string, cause?: unknown): StorageFault {
-  return new StorageFault('replica.corrupt', { publicMessage: `the copy is damaged: ${message}`, cause });
 }

@@ -1,5 +1,5 @@
 /**
- * What a replica says about itself: one JSON text, replaced as a whole.
+ * What a replica says about itself: one JSON text with a checksum under it, replaced as a whole.
  *
  * A version that this code does not know is refused, never guessed at: the file decides which bytes are believed.
  */
@@ -7,17 +7,17 @@ import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId } from '@holdfast/core/model/ids.js';
+import { Blake3Hasher } from '@napi-rs/blake-hash';
 import type { CopyFiles } from './disk-store.js';
-import { corrupt } from './layer.js';
 import type { LayerMetadata } from './layer-tree.js';
 import { parseLayers } from './parse-layers.js';
-import { replicaNotFound } from './replica-faults.js';
+import { corrupt, replicaNotFound } from './replica-faults.js';
 import { isCount, isObject, isUuid } from './stored-values.js';
 
-/** 2: layers form a tree and have sizes of their own. A copy of format 1 is read as a plain chain. */
-export const FORMAT_VERSION = 2;
-const FORMATS_READ: readonly unknown[] = [1, FORMAT_VERSION];
+/** 3: everything that describes data has checksums. Those before, of no release, are refused. */
+export const FORMAT_VERSION = 3;
 const METADATA_TEXT = 'replica.json';
+const CHECKSUM_MARK = 'blake3 ';
 
 export type ReplicaMetadata = {
   replicaId: string;
@@ -37,7 +37,7 @@ export type ReplicaMetadata = {
 
 export async function saveMetadata(files: CopyFiles, metadata: ReplicaMetadata): Promise<void> {
   const stored = { format: FORMAT_VERSION, ...metadata };
-  await files.writeText(METADATA_TEXT, `${JSON.stringify(stored, null, 2)}\n`);
+  await files.writeText(METADATA_TEXT, sealText(`${JSON.stringify(stored, null, 2)}\n`));
 }
 
 /**
@@ -46,21 +46,39 @@ export async function saveMetadata(files: CopyFiles, metadata: ReplicaMetadata):
 export async function loadMetadata(files: Pick<CopyFiles, 'readText'>): Promise<ReplicaMetadata> {
   const text = await files.readText(METADATA_TEXT);
   if (text === undefined) throw replicaNotFound();
+  const json = openText(text);
   let stored: unknown;
   try {
-    stored = JSON.parse(text);
+    stored = JSON.parse(json);
   } catch (error) {
     throw corrupt('its metadata is not readable', error);
   }
   return parseMetadata(stored);
 }
 
+function sealText(text: string): string {
+  return `${text}${checksumLine(text)}`;
+}
+
+/** What is above the checksum. Without one it is of another format, which says so itself. */
+function openText(sealed: string): string {
+  const at = sealed.lastIndexOf(CHECKSUM_MARK);
+  if (at === -1) return sealed;
+  const text = sealed.slice(0, at);
+  if (checksumLine(text) !== sealed.slice(at)) throw corrupt('its metadata is not what was written');
+  return text;
+}
+
+function checksumLine(text: string): string {
+  return `${CHECKSUM_MARK}${new Blake3Hasher().update(Buffer.from(text)).digestBuffer().toString('hex')}\n`;
+}
+
 function parseMetadata(stored: unknown): ReplicaMetadata {
   if (!isObject(stored)) throw corrupt('its metadata is not an object');
-  if (!FORMATS_READ.includes(stored.format)) {
+  if (stored.format !== FORMAT_VERSION) {
     throw new StorageFault('replica.format_unknown', {
-      publicMessage: `the copy has format ${String(stored.format)}; this program knows up to ${FORMAT_VERSION}`,
-      cures: ['run the version that wrote it, or a newer one'],
+      publicMessage: `the copy has format ${String(stored.format)}; this program knows ${FORMAT_VERSION}`,
+      cures: ['run the version that wrote it'],
     });
   }
   const { replicaId, volumeId, diskId, sizeBytes, secret, epoch, rebuildId } = stored;

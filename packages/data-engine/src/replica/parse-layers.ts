@@ -1,8 +1,8 @@
 /** Reads the layers in a copy's metadata. What is not as it was written is refused, never guessed at. */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { DropMark, LayerChecksum } from './commands.js';
-import { corrupt } from './layer.js';
 import { LAYERS_MAX, type LayerMetadata } from './layer-tree.js';
+import { corrupt } from './replica-faults.js';
 import { isCount, isObject, isUuid } from './stored-values.js';
 
 export function parseLayers(stored: unknown, volumeBytes: number): LayerMetadata[] {
@@ -11,7 +11,7 @@ export function parseLayers(stored: unknown, volumeBytes: number): LayerMetadata
   }
   const layers: LayerMetadata[] = [];
   for (const layer of stored) {
-    const parsed = parseLayer(layer, volumeBytes, layers.at(-1)?.id ?? null);
+    const parsed = parseLayer(layer, volumeBytes);
     const hasParent = parsed.parentId === null || layers.some(({ id }) => id === parsed.parentId);
     if (!hasParent) throw corrupt('a layer stands on one that is not there');
     layers.push(parsed);
@@ -19,13 +19,12 @@ export function parseLayers(stored: unknown, volumeBytes: number): LayerMetadata
   return layers;
 }
 
-/** A layer of format 1 has no parent of its own: it stands on the one before it. */
-function parseLayer(stored: unknown, volumeBytes: number, before: string | null): LayerMetadata {
+function parseLayer(stored: unknown, volumeBytes: number): LayerMetadata {
   if (!isObject(stored)) throw corrupt('a layer is wrong');
   const { id, name, origin, file } = stored;
   if (!isUuid(id) || typeof name !== 'string' || !isUuid(file)) throw corrupt('a layer is wrong');
   if (origin !== 'user' && origin !== 'system') throw corrupt('a layer is wrong');
-  const { parentId = before, sizeBytes = volumeBytes, createdAt = '', removed = false } = stored;
+  const { parentId, sizeBytes, createdAt, removed } = stored;
   if (parentId !== null && !isUuid(parentId)) throw corrupt('the parent of a layer is wrong');
   if (!isCount(sizeBytes) || sizeBytes === 0 || sizeBytes % BLOCK_BYTES !== 0 || sizeBytes > volumeBytes) {
     throw corrupt('the size of a layer is wrong');

@@ -133,7 +133,7 @@ async function cutEverywhere(
   const disk = path.join(folder, 'disk');
   await fs.mkdir(disk);
   // Where data goes through the page cache too, the two can't be told apart.
-  const tearsBlocks = kind === 'block disk' && (await takesDirectIo(folder)) ? isBuffered : undefined;
+  const tearsBlocks = (await takesDirectIo(folder)) ? isBuffered : undefined;
   const recorder = new CrashRecorder(disk, ignoresSync, tearsBlocks);
   const copy = new CrashHistory(path.join(disk, DISKS[kind]), recorder, SIZE);
   let since = 0;

@@ -1,6 +1,10 @@
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 
+export function corrupt(message: string, cause?: unknown): StorageFault {
+  return new StorageFault('replica.corrupt', { publicMessage: `the copy is damaged: ${message}`, cause });
+}
+
 export function staleEpoch(epoch: number, newest: number): StorageFault {
   return new StorageFault('engine.stale_epoch', {
     publicMessage: `epoch ${epoch} has been replaced by ${newest}`,

@@ -12,6 +12,8 @@ import { LayerStore } from './layer-store.js';
 import { chainUpTo, type LayerMetadata, newHead } from './layer-tree.js';
 import { loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
 import { openDiskStore } from './open-disk-store.js';
+import { corrupt } from './replica-faults.js';
+import { systemCode } from './system-error.js';
 
 export type ReplicaSpec = Pick<
   ReplicaMetadata,
@@ -61,6 +63,8 @@ export class ReplicaState {
       return new ReplicaState(disk, files, meta, await LayerStore.open(files, meta.layers), intent);
     } catch (error) {
       for (const one of opened) await one.close();
+      // A disk that answers, and fails to read what describes this copy.
+      if (systemCode(error) === 'EIO') throw corrupt('its disk fails to read what describes it', error);
       throw error;
     }
   }

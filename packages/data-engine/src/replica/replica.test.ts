@@ -193,7 +193,12 @@ describe('a damaged copy is refused', () => {
   };
   test.each<{ name: string; damage: () => Promise<void>; code: string }>([
     { name: 'metadata cut off', damage: () => fs.truncate(metadata(), 40), code: 'replica.corrupt' },
-    { name: 'metadata of a newer format', damage: () => edit('format', 3), code: 'replica.format_unknown' },
+    { name: 'metadata of a newer format', damage: () => edit('format', 4), code: 'replica.format_unknown' },
+    {
+      name: 'metadata that changed by itself',
+      damage: () => replaceIn('"epoch": 0', '"epoch": 1'),
+      code: 'replica.corrupt',
+    },
     { name: 'metadata without a size', damage: () => edit('sizeBytes', -1), code: 'replica.corrupt' },
     { name: 'a data file missing', damage: async () => fs.rm(await file('.img')), code: 'replica.corrupt' },
     {
@@ -223,8 +228,14 @@ describe('a damaged copy is refused', () => {
   });
 
   async function edit(key: string, value: unknown): Promise<void> {
-    const stored = JSON.parse(await fs.readFile(metadata(), 'utf8'));
-    await fs.writeFile(metadata(), JSON.stringify({ ...stored, [key]: value }));
+    const [json = ''] = (await fs.readFile(metadata(), 'utf8')).split('blake3 ');
+    await fs.writeFile(metadata(), JSON.stringify({ ...JSON.parse(json), [key]: value }));
+  }
+
+  async function replaceIn(text: string, other: string): Promise<void> {
+    const stored = await fs.readFile(metadata(), 'utf8');
+    expect(stored).toContain(text);
+    await fs.writeFile(metadata(), stored.replace(text, other));
   }
 });
 

@@ -72,6 +72,7 @@ export const VOLUMES: Table<Volume> = {
     column('recurringSnapshots', 'recurring_due_at', earliestDue),
     column('integrityCheckedAt', 'integrity_checked_at'),
     column('hashing', 'hashing', asJson),
+    column('turnAt', 'turn_at'),
     column('rebuildHold', 'rebuild_hold'),
     column('survey', 'survey', asJson),
     column('salvage', 'salvage', asJson),
@@ -125,6 +126,7 @@ export type VolumeRow = {
   recurring_snapshots: readonly Stored<RecurringSnapshot>[];
   integrity_checked_at: Date | null;
   hashing: Stored<HashingTurn> | null;
+  turn_at: Date | null;
   rebuild_hold: Volume['rebuildHold'] | null;
   survey: Stored<CopiesSurvey> | null;
   salvage: Stored<SalvageRequest> | null;
@@ -165,6 +167,7 @@ export function readVolume(row: VolumeRow): Volume {
     recurringSnapshots: row.recurring_snapshots.map(readRecurring),
     integrityCheckedAt: orUndefined(row.integrity_checked_at),
     hashing: row.hashing === null ? undefined : readTurn(row.hashing),
+    turnAt: orUndefined(row.turn_at),
     rebuildHold: orUndefined(row.rebuild_hold),
     survey: row.survey === null ? undefined : readSurvey(row.survey),
     salvage: row.salvage === null ? undefined : readSalvage(row.salvage),

@@ -24,6 +24,7 @@ export async function listUnsettledVolumes(
        OR v.verification->>'state' = 'running'
        OR v.fill IS NOT NULL
        OR v.hashing IS NOT NULL
+       OR v.turn_at IS NOT NULL
        OR v.recurring_due_at <= $3
        OR (v.attachment IS NOT NULL) <> (v.state = 'attached')
        OR v.attachment->>'purpose' = 'rebuild'

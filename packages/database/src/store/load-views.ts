@@ -156,7 +156,9 @@ async function loadBlockedVolumes(sql: Sql, clusterId: ClusterId): Promise<Rebui
   type Row = { id: VolumeId; kind: RebuildQueueView['blocked'][number]['reason'] };
   const { rows } = await sql.query<Row>(
     `SELECT id, coalesce(rebuild_hold, layer_task->>'kind') AS kind FROM volume
-     WHERE cluster_id = $1 AND (layer_task IS NOT NULL OR rebuild_hold IS NOT NULL) ORDER BY id`,
+     WHERE cluster_id = $1 AND (rebuild_hold IS NOT NULL OR (layer_task IS NOT NULL AND NOT (
+       layer_task->>'kind' = 'purge' AND turn_at IS NULL
+       AND (layer_task->>'startedEpoch')::bigint IS DISTINCT FROM epoch))) ORDER BY id`,
     [clusterId],
   );
   return rows.map(({ id, kind }) => ({ volumeId: id, reason: kind }));

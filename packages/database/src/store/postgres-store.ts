@@ -3,11 +3,11 @@ import type {
   Change,
   CommitGuard,
   FleetView,
-  HashingQueueView,
   OrphanInContext,
   OrphansView,
   RebuildQueueView,
   Store,
+  TurnQueueView,
   VolumeView,
 } from '@holdfast/control/ports/store.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
@@ -22,8 +22,8 @@ import { confirmRecord } from './confirm-record.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
 import { listUnsettledVolumes, listVolumesOfNode } from './list-volumes.js';
-import { loadHashingQueueView } from './load-hashing-queue.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
+import { loadTurnQueueView } from './load-turn-queue.js';
 import { loadFleetView, loadRebuildQueueView, loadSettings, loadVolumeView } from './load-views.js';
 import { Touched, writeOutbox } from './touched.js';
 
@@ -54,11 +54,11 @@ export class PostgresStore implements Store {
     return snapshot(this.scope, (sql) => loadRebuildQueueView(sql, clusterId));
   }
 
-  loadHashingQueue(
+  loadTurnQueue(
     clusterId: ClusterId,
     options: { now: Date; limit: number },
-  ): Promise<HashingQueueView & { readonly version: number }> {
-    return snapshot(this.scope, (sql) => loadHashingQueueView(sql, clusterId, options));
+  ): Promise<TurnQueueView & { readonly version: number }> {
+    return snapshot(this.scope, (sql) => loadTurnQueueView(sql, clusterId, options));
   }
 
   loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView> {

@@ -9,14 +9,15 @@ import type {
   Change,
   CommitGuard,
   FleetView,
-  HashingQueueView,
   OrphanInContext,
   OrphansView,
   RebuildQueueView,
   Store,
+  TurnQueueView,
   VolumeView,
 } from '@holdfast/control/ports/store.js';
 import { chainKey } from '@holdfast/core/lifecycle/plan-layer-reading.js';
+import { pressingTask } from '@holdfast/core/lifecycle/plan-layer-turn.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
@@ -39,11 +40,11 @@ import {
   type SettingValue,
 } from '@holdfast/core/settings/effective.js';
 import { applyChange, takeGuard } from './apply-change.js';
-import { hashingQueue } from './hashing-queue.js';
 import { storeHeartbeat } from './heartbeat.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { inContext, orphansOf } from './orphans.js';
 import { type ClusterRow, Tables, Transaction } from './tables.js';
+import { turnQueue } from './turn-queue.js';
 
 /** Ended rebuilds in a volume's view: enough to count failures in a row. */
 const ENDED_REBUILDS_MAX = 10;
@@ -149,7 +150,7 @@ export class MemoryStore implements Store {
       running: rebuilds.filter(({ state }) => state === 'running'),
       ending: rebuilds.filter((rebuild) => this.mayStillRun(rebuild)),
       blocked: [...this.tables.volumes.values()].flatMap((volume) => {
-        const reason = volume.rebuildHold ?? volume.layerTask?.kind;
+        const reason = volume.rebuildHold ?? pressingTask(volume)?.kind;
         return reason === undefined || volume.clusterId !== clusterId
           ? []
           : [{ volumeId: volume.id, reason }];
@@ -158,12 +159,12 @@ export class MemoryStore implements Store {
     };
   }
 
-  async loadHashingQueue(
+  async loadTurnQueue(
     clusterId: ClusterId,
     options: { now: Date; limit: number },
-  ): Promise<HashingQueueView & { version: number }> {
+  ): Promise<TurnQueueView & { version: number }> {
     const { settings, rebuildQueueVersion: version } = this.clusterRow(clusterId);
-    return { clusterId, settings, ...hashingQueue(this.tables, clusterId, settings, options), version };
+    return { clusterId, settings, ...turnQueue(this.tables, clusterId, settings, options), version };
   }
 
   async loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView> {
@@ -231,6 +232,7 @@ export class MemoryStore implements Store {
       volume.verification?.state === 'running' ||
       volume.fill !== undefined ||
       volume.hashing !== undefined ||
+      volume.turnAt !== undefined ||
       isRepairing(volume) ||
       volume.recurringSnapshots.some(({ nextRunAt }) => nextRunAt.getTime() <= now.getTime()) ||
       (volume.attachment !== undefined) !== (volume.state === 'attached') ||

@@ -42,7 +42,7 @@ export default function WhatIfPage() {
               <Message
                 icon={FlaskConical}
                 title="Nothing asked yet"
-                body="Choose new volumes, or nodes and zones to lose, and see what fits where."
+                body="Choose new volumes, nodes and zones to lose, or disks to add, and see what fits where."
               />
             </Panel>
           ) : (

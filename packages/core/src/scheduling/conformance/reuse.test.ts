@@ -140,6 +140,9 @@ describe('reuse of a failed replica (section 8)', () => {
     expect(reused({ nodes, settings, existing: [failed, live] })).toBe('reuse on-a, wait 601 s');
     const hard = { ...settings, replicaDiskSoftAntiAffinity: false };
     expect(reused({ nodes, settings: hard, existing: [failed, live] })).toBe('reuse none, wait 601 s');
+    // Another disk of the node is no candidate: nothing failed lies there.
+    const two = [aVectorNode('a', {}, [aVectorDisk('a-d'), aVectorDisk('a-e')])];
+    expect(reused({ nodes: two, settings, existing: [failed, live] })).toBe('reuse on-a, wait 601 s');
     const leaving = on('a', { name: 'leaving', evictionRequested: true });
     expect(reused({ nodes, existing: [failed, leaving] })).toBe('reuse on-a, wait 601 s');
   });

@@ -182,7 +182,7 @@ function toReport(
   answer: Pick<FilterReport, 'name' | 'applies' | 'asked'>,
   rejections: readonly FilterRejection[],
 ): FilterReport {
-  const shown = [...rejections].sort(byName).slice(0, REJECTIONS_SHOWN_MAX);
+  const shown = [...rejections].sort(closestFirst).slice(0, REJECTIONS_SHOWN_MAX);
   return {
     ...answer,
     subject,
@@ -200,12 +200,21 @@ function countReasons(rejections: readonly FilterRejection[]): FilterReport['rea
     .sort((a, b) => b.count - a.count || compareIds(a.reason, b.reason));
 }
 
-function byName(a: FilterRejection, b: FilterRejection): number {
+/** Where bytes decide, what lacks the least is worth most to know; the others stand by name. */
+function closestFirst(a: FilterRejection, b: FilterRejection): number {
   return (
+    lackedBytes(a) - lackedBytes(b) ||
     compareIds(a.nodeName, b.nodeName) ||
     compareIds(a.diskName ?? '', b.diskName ?? '') ||
     compareIds(a.diskId ?? a.nodeId, b.diskId ?? b.nodeId)
   );
+}
+
+function lackedBytes({ reason, numbers }: FilterRejection): number {
+  if (numbers === null) return 0;
+  const { requiredBytes, availableBytes, thresholdBytes } = numbers;
+  const keptBytes = reason === 'InsufficientFreeSpace' ? thresholdBytes : 0;
+  return requiredBytes + keptBytes - availableBytes;
 }
 
 function toRejection(

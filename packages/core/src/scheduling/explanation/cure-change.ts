@@ -7,6 +7,16 @@ import type { SettingValue } from '../../settings/effective.js';
 type OnNode = { readonly nodeId: NodeId; readonly nodeName: string };
 type OnDisk = OnNode & { readonly diskId: DiskId; readonly diskName: string };
 
+/** A disk that is yet to be bought. */
+type NewDisk = {
+  readonly diskType: DiskType;
+  /** Null: any will do. */
+  readonly fileSystem: 'xfs' | null;
+  readonly diskTags: readonly string[];
+  /** The smallest that would do. */
+  readonly bytes: number;
+};
+
 export type OverrideField =
   | 'replicaSoftAntiAffinity'
   | 'replicaZoneSoftAntiAffinity'
@@ -57,22 +67,13 @@ export type CureChange =
       readonly from: SettingValue;
       readonly to: SettingValue;
     }
+  | ({ readonly kind: 'add-disk' } & NewDisk & OnNode)
   | ({
-      readonly kind: 'add-disk';
-      readonly diskType: DiskType;
-      readonly diskTags: readonly string[];
-      /** The smallest disk that would do. */
-      readonly bytes: number;
-    } & OnNode)
-  | {
       readonly kind: 'add-node';
       /** Null: any zone will do. Else a zone that no node of the cluster is in yet. */
       readonly zone: string | null;
       readonly tags: readonly string[];
-      readonly diskType: DiskType;
-      readonly diskTags: readonly string[];
-      readonly bytes: number;
-    };
+    } & NewDisk);
 
 /**
  * How small a change is, smallest first: waiting, undoing a switch, a label, moving bytes, the volume's own rules, the

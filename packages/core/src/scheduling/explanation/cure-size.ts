@@ -1,6 +1,7 @@
 /** Which of two cures is smaller, and which contains the other. */
 import { compareIds } from '../../model/ids.js';
 import { type CureChange, rankOfChange } from './cure-change.js';
+import { describeChange } from './describe-change.js';
 
 type Changes = readonly CureChange[];
 
@@ -8,10 +9,19 @@ type Changes = readonly CureChange[];
 export function smallestFirst(candidates: readonly Changes[]): Changes[] {
   const distinct = new Map(candidates.map((changes) => [JSON.stringify(changes), changes]));
   return [...distinct]
-    .map(([key, changes]) => ({ key, changes, ranks: changes.map(rankOfChange).sort((a, b) => b - a) }))
+    .map(([key, changes]) => ({
+      key,
+      changes,
+      ranks: changes.map(rankOfChange).sort((a, b) => b - a),
+      words: changes.map(describeChange).join(),
+    }))
     .sort(
       (a, b) =>
-        compareLists(a.ranks, b.ranks) || sizeOf(a.changes) - sizeOf(b.changes) || compareIds(a.key, b.key),
+        compareLists(a.ranks, b.ranks) ||
+        sizeOf(a.changes) - sizeOf(b.changes) ||
+        // By the names that people know, before the ids that they don't.
+        compareIds(a.words, b.words) ||
+        compareIds(a.key, b.key),
     )
     .map(({ changes }) => changes);
 }

@@ -37,19 +37,24 @@ export function describeChange(change: CureChange): string {
     case 'set-setting':
       return `set ${change.setting} to ${change.to} (it is ${change.from})`;
     case 'add-disk':
-      return `add a ${change.diskType} disk of at least ${exactBytes(change.bytes)}${tagged(change.diskTags)} to node ${change.nodeName}`;
+      return `add ${newDisk(change)} to node ${change.nodeName}`;
     case 'add-node': {
       const where = change.zone === null ? '' : ' in a new zone';
-      const disk = `a ${change.diskType} disk of at least ${exactBytes(change.bytes)}${tagged(change.diskTags)}`;
-      return `add a node${where}${tagged(change.tags)} with ${disk}`;
+      return `add a node${where}${tagged(change.tags)} with ${newDisk(change)}`;
     }
   }
 }
 
+function newDisk(change: Extract<CureChange, { kind: 'add-disk' | 'add-node' }>): string {
+  const { diskType, fileSystem, diskTags, bytes } = change;
+  const type = fileSystem === null ? diskType : `${diskType} (${fileSystem})`;
+  return `a ${type} disk of at least ${exactBytes(bytes)}${tagged(diskTags)}`;
+}
+
 function describeFreeing(change: Extract<CureChange, { kind: 'free-space' }>): string {
   const { freeBytes, releaseBytes, diskName, nodeName } = change;
-  const free = `free ${exactBytes(freeBytes)} on disk ${diskName} of node ${nodeName}`;
-  const release = `move replicas of ${exactBytes(releaseBytes)} off `;
+  const free = `free at least ${exactBytes(freeBytes)} on disk ${diskName} of node ${nodeName}`;
+  const release = `move replicas of at least ${exactBytes(releaseBytes)} off `;
   if (releaseBytes === 0) return free;
   if (freeBytes === 0) return `${release}disk ${diskName} of node ${nodeName}`;
   return `${free} and ${release}it`;
@@ -63,8 +68,9 @@ function tagged(tags: readonly string[]): string {
   return tags.length === 0 ? '' : ` tagged ${tags.join(', ')}`;
 }
 
-/** Rounded figures alone would be off by more than the byte that decides. */
+/** A rounded figure alone would be off by more than the byte that decides. */
 function exactBytes(bytes: number): string {
-  const rounded = formatBytes(bytes);
-  return rounded.endsWith(' B') ? rounded : `${rounded} (${bytes} bytes)`;
+  const figure = formatBytes(bytes);
+  const isRounded = figure.includes('.');
+  return isRounded ? `${figure} (${bytes} bytes)` : figure;
 }

@@ -1,6 +1,6 @@
-import { GIB } from '@holdfast/core/model/bytes.js';
+import { GIB, TIB } from '@holdfast/core/model/bytes.js';
 import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
-import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { VolumeSpec } from '../../model/volume.js';
 import { explainPlacement } from './explain-placement.js';
@@ -70,7 +70,87 @@ test('an overdrawn disk is scored as one that has nothing left, and shown as it 
   expect(overdrawn?.disk.absolute).toBeCloseTo(110 / 45, 12);
 });
 
+test('a node is scored as the choice counts it: what one disk is overdrawn by is not taken from the others', () => {
+  const fleet = aFleet(
+    {
+      a: { disks: { full: { storageScheduledBytes: 150 * GIB }, 'a-1': {} } },
+      b: { disks: { 'b-1': { bytes: 80 * GIB } } },
+    },
+    { 'storage-over-provisioning-percentage': 300 },
+  );
+  const [best] = explainPlacement(aScene({ fleet })).scores;
+  expect(best).toMatchObject({ diskName: 'a-1', isChosen: true });
+  // 90 and 80 GiB are left: a range of 10 over a mean of 85.
+  expect(best?.node.absolute).toBeCloseTo(10 / 85, 12);
+  expect(best?.node.usableBeforeBytes).toBe(50 * GIB);
+});
+
+describe('the sentence says what the refused lack', () => {
+  test.each<{
+    name: string;
+    node: NodePart;
+    spec?: Partial<VolumeSpec>;
+    settings?: Record<string, boolean>;
+    want: string;
+  }>([
+    {
+      name: 'of the disk that has most to give',
+      node: { disks: { x: { bytes: 5 * GIB }, y: { bytes: 8 * GIB }, z: { bytes: 2 * GIB } } },
+      want: '3 disks have too little left to give (8 GiB at most)',
+    },
+    {
+      name: 'of one that is overdrawn',
+      node: { disks: { x: { storageScheduledBytes: 120 * GIB } } },
+      want: '1 disk has too little left to give (0 B at most)',
+    },
+    {
+      name: 'of the disk that has most free above its minimum',
+      node: {
+        disks: {
+          x: { bytes: 400 * GIB, storageAvailableBytes: 60 * GIB },
+          y: { storageAvailableBytes: 20 * GIB },
+        },
+      },
+      want: '2 disks have too little free space (at most 20 GiB would stay free, and more than 25 GiB must)',
+    },
+    {
+      name: 'the tags of the selector',
+      node: {},
+      spec: { nodeSelector: ['ssd', 'fast'] },
+      want: '1 node does not match the node selector (ssd, fast)',
+    },
+    {
+      name: 'that there is none',
+      node: { disks: { x: { tags: ['ssd'] }, y: { tags: ['ssd'] } } },
+      settings: { 'allow-empty-disk-selector-volume': false },
+      want: '2 disks do not match the disk selector (it is empty, and tagged ones are kept)',
+    },
+    {
+      name: 'the type of disk',
+      node: {},
+      spec: { dataEngine: 'v2' },
+      want: '1 disk is of the wrong type (engine v2 needs a block disk)',
+    },
+    {
+      name: 'the size of files',
+      node: { disks: { x: { fileSystem: 'ext4', bytes: 64 * TIB } } },
+      spec: { sizeBytes: 16 * TIB },
+      want: '1 disk can not hold so large a file (files below 16 TiB only)',
+    },
+  ])('$name', ({ node, spec = {}, settings = {}, want }) => {
+    const { sentence } = explainPlacement(aScene({ fleet: aFleet({ n: node }, settings) }, spec));
+    expect(sentence).toContain(`: ${want}; the smallest cure is to `);
+  });
+});
+
 describe('a replica that fits nowhere', () => {
+  test('lists first what lacks the fewest bytes', () => {
+    const disks = { a: { bytes: 5 * GIB }, b: { bytes: 8 * GIB }, c: { bytes: 2 * GIB } };
+    const { filters } = explainPlacement(aScene({ fleet: aFleet({ n: { disks } }) }));
+    const { rejections } = filters.find(({ name }) => name === 'provisionable-space') ?? { rejections: [] };
+    expect(rejections.map(({ diskName }) => diskName)).toEqual(['b', 'a', 'c']);
+  });
+
   test('tells the numbers that were compared', () => {
     const fleet = aFleet({ a: { disks: { 'a-1': { storageScheduledBytes: 95 * GIB } } } });
     const explanation = explainPlacement(aScene({ fleet }));
@@ -83,7 +163,7 @@ describe('a replica that fits nowhere', () => {
     });
     expect(explanation).toMatchObject({ outcome: 'unplaced', place: null, tier: null, scores: [] });
     expect(explanation.sentence).toBe(
-      'No disk can take this replica of 10 GiB: 1 disk has too little left to give; the smallest cure is to move replicas of 5 GiB (5368709120 bytes) off disk a-1 of node a.',
+      'No disk can take this replica of 10 GiB: 1 disk has too little left to give (5 GiB at most); the smallest cure is to move replicas of at least 5 GiB off disk a-1 of node a.',
     );
   });
 

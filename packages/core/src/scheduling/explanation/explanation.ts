@@ -55,7 +55,7 @@ export type FilterReport = {
   readonly rejected: number;
   /** How often each reason was given, most frequent first. */
   readonly reasons: readonly { readonly reason: RejectionReason; readonly count: number }[];
-  /** At most REJECTIONS_SHOWN_MAX, by name of node and disk. */
+  /** At most REJECTIONS_SHOWN_MAX: those that lack the fewest bytes, where bytes decide, then by name of node and disk. */
   readonly rejections: readonly FilterRejection[];
 };
 

@@ -1,4 +1,5 @@
-import { GIB } from '@holdfast/core/model/bytes.js';
+import { GIB, TIB } from '@holdfast/core/model/bytes.js';
+import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
@@ -274,3 +275,47 @@ function label(change: CureChange): string {
       return change.kind;
   }
 }
+
+describe('which cures are told, and how', () => {
+  test('equal ones by the names that people know, at most four of a kind', () => {
+    const cordoned = { cordoned: true };
+    const nodes = { e: cordoned, c: cordoned, a: cordoned, d: cordoned, b: cordoned };
+    const ids = Object.fromEntries(Object.keys(nodes).map((name, at) => [name, `${9 - at}`]));
+    const scene = sceneOf({ nodes });
+    // Ids run the other way than names.
+    const fleet = {
+      ...scene.fleet,
+      nodes: scene.fleet.nodes.map((node) => ({ ...node, id: asId<NodeId>(ids[node.name] ?? '') })),
+      disks: scene.fleet.disks.map((disk) => ({ ...disk, nodeId: asId<NodeId>(ids[disk.nodeId] ?? '') })),
+    };
+    const { cures, isComplete } = findCures({ ...scene, fleet });
+    const named = cures.flatMap(({ changes }) =>
+      changes.map((change) => 'nodeName' in change && change.nodeName),
+    );
+    expect(named.filter((name) => name !== false)).toEqual(['a', 'b', 'c', 'd']);
+    expect(isComplete).toBe(false);
+  });
+
+  test('two pairs of a kind: a third disk would be no other advice', () => {
+    const nodes = { a: {}, b: {}, c: {} };
+    const { cures } = findCures(sceneOf({ nodes, spec: { nodeSelector: ['x'], diskSelector: ['y'] } }));
+    const kinds = cures.map(({ changes }) => changes.map(({ kind }) => kind).join(' + '));
+    expect(kinds.filter((kind) => kind === 'tag-node + tag-disk')).toHaveLength(2);
+    expect(cures[0]?.sentence).toBe(
+      'Tag node a with x, and tag disk a-disk of node a with y: the replica then goes to disk a-disk of node a.',
+    );
+  });
+
+  test('a file that is too large for ext4 wants a disk with xfs, a smaller one any disk', () => {
+    const sentences = (sizeBytes: number) => {
+      const nodes = {
+        a: { disks: { d: { fileSystem: 'ext4', bytes: 64 * TIB, storageScheduledBytes: 64 * TIB } } },
+      };
+      return findCures(sceneOf({ nodes, spec: { sizeBytes } })).cures.map(({ sentence }) => sentence);
+    };
+    expect(sentences(16 * TIB)[0]).toContain('Add a filesystem (xfs) disk of at least 16 TiB to node a: ');
+    expect(sentences(16 * TIB - 4096).join()).toContain(
+      'dd a filesystem disk of at least 16.0 TiB (17592186040320 bytes)',
+    );
+  });
+});

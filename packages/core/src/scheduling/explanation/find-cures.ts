@@ -20,6 +20,8 @@ import { cycleOf, NEW_DISK_ID, NEW_NODE_ID, type Scene, withChanges } from './sc
 
 /** Of each kind: the smallest, and a few more to choose from. */
 const TRIED_PER_KIND_MAX = 4;
+/** Kinds of pairs are many, and another disk is no other advice. */
+const PAIRS_PER_KIND_MAX = 2;
 
 export type CureSearch = {
   readonly cures: readonly Cure[];
@@ -34,10 +36,11 @@ export function findCures(scene: Scene): CureSearch {
   const cycle = cycleOf(scene);
   const search = new Search(scene);
   const obstructed = obstructedDisks(scene, cycle);
-  search.tryAll([...waits(scene), ...singles(obstructed)]);
+  search.tryAll([...waits(scene), ...singles(obstructed)], TRIED_PER_KIND_MAX);
   // Two changes to what is there are less than new hardware, and more than one.
-  if (search.cures.length === 0) search.tryAll(pairs(obstructed));
-  search.tryAll(hardwareChanges(scene, cycle).map((change) => [change]));
+  if (search.cures.length === 0) search.tryAll(pairs(obstructed), PAIRS_PER_KIND_MAX);
+  const hardware = hardwareChanges(scene, cycle).map((change) => [change]);
+  search.tryAll(hardware, TRIED_PER_KIND_MAX);
   return search.result();
 }
 
@@ -48,14 +51,15 @@ class Search {
 
   constructor(private readonly scene: Scene) {}
 
-  tryAll(candidates: readonly Changes[]): void {
+  /** @param perKindMax how many of one kind are tried */
+  tryAll(candidates: readonly Changes[], perKindMax: number): void {
     const triedOfKind = new Map<string, number>();
     for (const changes of smallestFirst(candidates)) {
       const kind = kindOf(changes);
       // What contains a cure already found is no further advice.
       if (this.cures.some((cure) => isWithin(cure.changes, changes))) continue;
       const ofKind = triedOfKind.get(kind) ?? 0;
-      if (ofKind >= TRIED_PER_KIND_MAX || this.tried >= CURES_TRIED_MAX) {
+      if (ofKind >= perKindMax || this.tried >= CURES_TRIED_MAX) {
         this.isComplete = false;
         continue;
       }

@@ -1,4 +1,5 @@
 import { compareIds } from '../../model/ids.js';
+import { EXT_FILE_BYTES_END } from '../filters/file-system-limit.filter.js';
 import type { PlacementCycle } from '../framework.js';
 import { spaceLimits } from '../space.js';
 import type { CureChange } from './cure-change.js';
@@ -8,6 +9,7 @@ import { smallestDisk } from './smallest-amounts.js';
 
 /** Nodes for which a further disk is tried: any of them is as good as the next. */
 const NODES_TRIED_MAX = 2;
+
 /** What could be bought: a disk for a node that lacks only that, a node, a node in a new zone. */
 export function hardwareChanges(scene: Scene, cycle: PlacementCycle): CureChange[] {
   const { request, fleet } = cycle;
@@ -16,6 +18,7 @@ export function hardwareChanges(scene: Scene, cycle: PlacementCycle): CureChange
   const { nodeSelector, diskSelector } = request;
   const disk = {
     diskType: request.dataEngine === 'v1' ? 'filesystem' : 'block',
+    fileSystem: request.dataEngine === 'v1' && request.sizeBytes >= EXT_FILE_BYTES_END ? 'xfs' : null,
     diskTags: diskSelector,
     bytes,
   } as const;

@@ -17,7 +17,9 @@ import { namedPlace } from './named-place.js';
  */
 const NODES_SCORED_MAX = 32;
 
-type Option<Id extends string> = Capacity & { readonly id: Id };
+/** `usableBytes` as the choice counts them: an overdrawn disk has nothing. `signedBytes` tells by how much. */
+type SignedCapacity = Capacity & { readonly signedBytes: number };
+type Option<Id extends string> = SignedCapacity & { readonly id: Id };
 type NodeOption = Option<NodeId> & { readonly disks: readonly StorageDisk[] };
 
 /** Best first, the chosen disk before all others. */
@@ -62,13 +64,11 @@ function disksOf(
     }));
 }
 
-function partsOf(options: readonly Capacity[], index: number, cycle: PlacementCycle): ScoreParts {
+function partsOf(options: readonly SignedCapacity[], index: number, cycle: PlacementCycle): ScoreParts {
   const { sizeBytes } = cycle.request;
   const alpha = cycle.fleet.settings['balance-alpha'];
-  const usableBeforeBytes = options[index]?.usableBytes ?? 0;
-  // The score compares what can still be promised: an overdrawn disk has nothing.
-  const clipped = options.map((option) => ({ ...option, usableBytes: Math.max(0, option.usableBytes) }));
-  const after = afterPlacing(clipped, index, sizeBytes);
+  const usableBeforeBytes = options[index]?.signedBytes ?? 0;
+  const after = afterPlacing(options, index, sizeBytes);
   const absolute = finite(hybridScore(after, 1));
   const ratio = finite(hybridScore(after, 0));
   return {
@@ -114,6 +114,7 @@ function sumByNode(cycle: PlacementCycle, disks: readonly StorageDisk[]): readon
     nodes.set(disk.nodeId, {
       id: disk.nodeId,
       usableBytes: (sum?.usableBytes ?? 0) + option.usableBytes,
+      signedBytes: (sum?.signedBytes ?? 0) + option.signedBytes,
       totalBytes: (sum?.totalBytes ?? 0) + option.totalBytes,
       disks: [...(sum?.disks ?? []), disk],
     });
@@ -122,5 +123,6 @@ function sumByNode(cycle: PlacementCycle, disks: readonly StorageDisk[]): readon
 }
 
 function toOption(disk: StorageDisk, { profile }: PlacementCycle): Option<DiskId> {
-  return { id: disk.id, usableBytes: usableBytes(disk, profile), totalBytes: totalBytes(disk) };
+  const signedBytes = usableBytes(disk, profile);
+  return { id: disk.id, usableBytes: Math.max(0, signedBytes), signedBytes, totalBytes: totalBytes(disk) };
 }

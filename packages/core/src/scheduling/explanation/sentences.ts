@@ -2,7 +2,7 @@ import { formatBytes } from '../../model/bytes.js';
 import type { RejectionReason, TierName } from '../framework.js';
 import { tierInWords } from './ask-in-turn.js';
 import { describeChange } from './describe-change.js';
-import type { NamedPlace, PlacementExplanation } from './explanation.js';
+import type { ComparedNumbers, FilterReport, NamedPlace, PlacementExplanation } from './explanation.js';
 import { placeInWords } from './named-place.js';
 
 /** How a count of refused nodes or disks reads: for one, and for several. */
@@ -32,6 +32,39 @@ const REFUSED: Record<RejectionReason, readonly [string, string]> = {
   DiskOccupied: ['disk holds a replica of it', 'disks hold replicas of it'],
 };
 
+type Asked = PlacementExplanation['asked'];
+
+/** What the refused lack, where a number or a name says it: of the one that lacks least. */
+const DETAILS: Partial<Record<RejectionReason, (asked: Asked, numbers: ComparedNumbers | null) => string>> = {
+  NodeTagsMissing: ({ nodeSelector }) => selectorInWords(nodeSelector),
+  DiskTagsMissing: ({ diskSelector }) => selectorInWords(diskSelector),
+  DiskTypeMismatch: ({ dataEngine, diskType }) => `engine ${dataEngine} needs a ${diskType} disk`,
+  FileSystemLimit: (_, numbers) => `files below ${bytesOf(numbers?.thresholdBytes)} only`,
+  InsufficientFreeSpace: (_, numbers) => {
+    const left = (numbers?.availableBytes ?? 0) - (numbers?.requiredBytes ?? 0);
+    return `at most ${bytesOf(left)} would stay free, and more than ${bytesOf(numbers?.thresholdBytes)} must`;
+  },
+  InsufficientProvisionableSpace: (_, numbers) => `${bytesOf(numbers?.availableBytes)} at most`,
+};
+
+/** What is overdrawn has nothing. */
+function bytesOf(bytes = 0): string {
+  return formatBytes(Math.max(0, bytes));
+}
+
+function selectorInWords(selector: readonly string[]): string {
+  return selector.length === 0 ? 'it is empty, and tagged ones are kept' : selector.join(', ');
+}
+
+function refusedInWords(asked: Asked, { reasons, rejections }: FilterReport): string[] {
+  return reasons.map(({ reason, count }) => {
+    const words = `${count} ${REFUSED[reason][count === 1 ? 0 : 1]}`;
+    const closest = rejections.find((rejection) => rejection.reason === reason);
+    const detail = DETAILS[reason]?.(asked, closest?.numbers ?? null);
+    return detail === undefined ? words : `${words} (${detail})`;
+  });
+}
+
 export function sentenceOfPlaced(place: NamedPlace, tier: TierName | null, candidates: number): string {
   const rung = tier === null ? '' : `, ${tierInWords(tier)}`;
   const choice = candidates === 1 ? 'the only disk that fits there' : `the best of ${candidates} disks there`;
@@ -44,11 +77,8 @@ export function sentenceOfUnplaced({
   cures,
   cureSearch,
 }: Pick<PlacementExplanation, 'asked' | 'filters' | 'cures' | 'cureSearch'>): string {
-  const refused = filters.flatMap(({ reasons }) => reasons);
-  const why =
-    refused.length === 0
-      ? 'the cluster has no node'
-      : refused.map(({ reason, count }) => `${count} ${REFUSED[reason][count === 1 ? 0 : 1]}`).join(', ');
+  const refused = filters.flatMap((report) => refusedInWords(asked, report));
+  const why = refused.length === 0 ? 'the cluster has no node' : refused.join(', ');
   const refusal = `No disk can take this replica of ${formatBytes(asked.sizeBytes)}: ${why}`;
   const [smallest] = cures;
   if (smallest !== undefined)

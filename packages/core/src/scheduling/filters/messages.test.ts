@@ -77,6 +77,12 @@ test.each<Case>([
     cure: 'make room on m',
   },
   {
+    name: 'a disk whose agent says only that something is wrong',
+    node: { disks: { d: { ready: false } } },
+    message: 'disk d is not ready',
+    cure: 'repair disk d',
+  },
+  {
     name: 'too little free',
     node: { disks: { d: { bytes: 100 * GIB, storageAvailableBytes: 40 * GIB } } },
     request: { writtenBytes: 20 * GIB },
@@ -126,4 +132,16 @@ test.each<Case>([
   const [refusal] = placement.kind === 'refused' ? placement.refusals : [];
   expect(refusal?.rejection).toMatchObject({ message, cure });
   expect(refusal?.rejection.numbers).toEqual(numbers);
+});
+
+test('what an agent says about its disk is passed on', () => {
+  const fleet = aFleet({ n: { disks: { d: { ready: false } } } });
+  const disks = fleet.disks.map((disk) => ({
+    ...disk,
+    conditions: disk.conditions.map((condition) => ({ ...condition, message: 'the folder is gone' })),
+  }));
+  const placement = placeReplica(aRequest(), { ...fleet, disks }, NOON);
+  expect(placement.kind === 'refused' && placement.refusals[0]?.rejection.message).toBe(
+    'disk d is not ready: the folder is gone',
+  );
 });

@@ -1,6 +1,6 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { type FaultItem, isFault } from '@holdfast/core/model/faults.js';
-import { asId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { asId, type DiskId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
@@ -11,6 +11,7 @@ import { placementRequest, withBooking } from '../plan-placements.js';
 import { showingOnly, simulatePlacements } from './simulate-placements.js';
 import {
   ADDED_DISKS_MAX,
+  ADDED_DISKS_PER_NODE_MAX,
   ADDED_NODES_MAX,
   EXISTING_VOLUMES_MAX,
   type ExistingVolume,
@@ -185,6 +186,46 @@ describe('changes of the fleet', () => {
     expect(simulate({ volumes, add: block }, view(nodes)).shapes[0]?.fit).toBe(0);
   });
 
+  test('one of each is added unless a count says otherwise, and takes all of its size', () => {
+    const volumes = [{ sizeBytes: 10 * GIB, numberOfReplicas: 1, count: 9 }];
+    const fitWith = (add: SimulationRequest['add']) =>
+      simulate({ volumes, add }, view({ a: THREE.a })).shapes[0]?.fit;
+    expect(fitWith(undefined)).toBe(1);
+    expect(fitWith({ nodes: [{ name: 'n', disks: [{ sizeBytes: 10 * GIB }] }] })).toBe(2);
+    expect(fitWith({ disks: [{ node: 'a', sizeBytes: 10 * GIB }] })).toBe(2);
+    expect(fitWith({ disks: [{ node: 'a', sizeBytes: 10 * GIB, count: 3 }] })).toBe(4);
+  });
+
+  test('nodes and disks are known by name and by id', () => {
+    const given = view(THREE);
+    const nodes = given.fleet.nodes.map((node) => ({ ...node, id: asId<NodeId>(`id-of-${node.name}`) }));
+    const disks = given.fleet.disks.map((disk) => ({
+      ...disk,
+      id: asId<DiskId>(`id-of-${disk.name}`),
+      nodeId: asId<NodeId>(`id-of-${disk.nodeId}`),
+    }));
+    const named = { ...given, fleet: { ...given.fleet, nodes, disks } };
+    const lostBy = (lose: SimulationRequest['lose']) => simulate({ lose }, named).lost;
+    expect(lostBy({ nodes: ['a'] })).toEqual({ nodes: 1, disks: 1 });
+    expect(lostBy({ nodes: ['id-of-a', 'b'] })).toEqual({ nodes: 2, disks: 2 });
+    expect(lostBy({ disks: ['id-of-a-d', 'b-d', 'c/c-d'] })).toEqual({ nodes: 0, disks: 3 });
+    expect(faultOf(() => lostBy({ disks: ['/a-d'] }))).toEqual([
+      { pointer: '/lose/disks/0', detail: 'names no disk: /a-d' },
+    ]);
+    for (const node of ['a', 'id-of-a']) {
+      const add = { disks: [{ node, sizeBytes: GIB }] };
+      expect(simulate({ add }, named).zones.find(({ zone }) => zone === 'east')?.after?.capacityBytes).toBe(
+        11 * GIB,
+      );
+    }
+    for (const name of ['a', 'id-of-a']) {
+      const add = { nodes: [{ name, disks: [{ sizeBytes: GIB }] }] };
+      expect(faultOf(() => simulate({ add }, named))).toEqual([
+        { pointer: '/add/nodes/0/name', detail: `is taken: ${name}` },
+      ]);
+    }
+  });
+
   test('a new disk has a name that the node does not use yet', () => {
     const nodes = { a: { disks: { 'new-disk-1': TEN } } };
     const volumes = [{ ...SHAPE, numberOfReplicas: 1, count: 1, diskSelector: ['ssd'] }];
@@ -299,10 +340,92 @@ describe('losses', () => {
     expect(existing.replaced.shown.map(({ volumeName }) => volumeName)).toEqual(['z-poor']);
   });
 
-  test('a volume attached to a lost node is not bound to it', () => {
-    const local = anExisting('v', both, { dataLocality: 'best-effort' });
-    const attached = { ...local, volume: { ...local.volume, attachedNodeId: asId<NodeId>('a') } };
-    expect(simulate({ lose: { nodes: ['a'] } }, view(THREE, [attached])).existing.replaced.total).toBe(1);
+  test.each([
+    { name: 'lost', attachedTo: 'a', want: 'c-d' },
+    { name: 'left, which has no room', attachedTo: 'b', want: undefined },
+  ])('a volume that has to be local to a node that is $name', ({ attachedTo, want }) => {
+    const local = anExisting('v', both, { dataLocality: 'strict-local' });
+    const attached = { ...local, volume: { ...local.volume, attachedNodeId: asId<NodeId>(attachedTo) } };
+    const { replaced } = simulate({ lose: { nodes: ['a'] } }, view(THREE, [attached])).existing;
+    expect(replaced.shown[0]?.place.diskName).toBe(want);
+  });
+
+  test('each of several lost copies gets a place of its own, the one with the smallest id first', () => {
+    const nodes = {
+      ...THREE,
+      d: { zone: 'south', disks: { 'd-d': TEN } },
+      e: { zone: 'up', disks: { 'e-d': TEN } },
+    };
+    const three = [
+      aReplicaOn('c-d', { id: asId('r3'), sizeBytes: 4 * GIB }),
+      aReplicaOn('a-d', { id: asId('r1'), sizeBytes: 4 * GIB }),
+      aReplicaOn('b-d', { id: asId('r2') }),
+    ];
+    const { replaced } = simulate(
+      { lose: { nodes: ['a', 'c'] } },
+      view(nodes, [anExisting('v', three)]),
+    ).existing;
+    expect(replaced.shown.map(({ replicaId, place }) => `${replicaId} ${place.diskName}`)).toEqual([
+      'r1 d-d',
+      'r3 e-d',
+    ]);
+  });
+
+  test('a copy that has failed is none to build from, one that never was full loses nothing', () => {
+    const failed = aReplicaOn('b-d', { id: asId('r2'), failedAt: NOON });
+    const lost = simulate(
+      { lose: { nodes: ['a'] } },
+      view(THREE, [anExisting('v', [...both.slice(0, 1), failed])]),
+    );
+    expect(lost.existing).toMatchObject({ volumesLost: 1, replaced: { total: 0 } });
+    const empty = both.map((replica) => ({ ...replica, healthyAt: undefined }));
+    const none = simulate({ lose: { nodes: ['a', 'b'] } }, view(THREE, [anExisting('v', empty)]));
+    expect(none.existing).toMatchObject({ volumesHit: 1, volumesLost: 0 });
+  });
+
+  test('a volume with more copies left, but none of them full, goes before one with a full copy more', () => {
+    const nodes = { ...THREE, d: { zone: 'south', disks: { 'd-d': TEN } } };
+    const sized = (replicas: Replica[]) => replicas.map((replica) => ({ ...replica, sizeBytes: 6 * GIB }));
+    const filling = aReplicaOn('c-d', { id: asId('r3'), healthyAt: undefined });
+    const poor = anExisting('z-poor', sized([...both, filling]), { sizeBytes: 6 * GIB });
+    const safe = anExisting('a-safe', sized([...both, aReplicaOn('c-d')]), { sizeBytes: 6 * GIB });
+    const full = { ...nodes, c: { ...nodes.c, allowScheduling: false } };
+    const { existing } = simulate({ lose: { nodes: ['a'] } }, view(full, [safe, poor]));
+    expect(existing.replaced.shown.map(({ volumeName }) => volumeName)).toEqual(['z-poor']);
+  });
+
+  test.each<{ name: string; request: SimulationRequest; volumes?: ExistingVolume[]; want: string }>([
+    { name: 'nothing', request: {}, want: 'Nothing was asked to be placed, and nothing is lost.' },
+    {
+      name: 'one that fits',
+      request: { volumes: [{ ...SHAPE, count: 1 }] },
+      want: 'The new volume fits.',
+    },
+    {
+      name: 'one that does not',
+      request: { volumes: [{ ...SHAPE, sizeBytes: 40 * GIB, count: 1 }] },
+      want: 'The new volume does not fit.',
+    },
+    {
+      name: 'two losses that can be mended',
+      request: { lose: { nodes: ['a'] } },
+      volumes: [anExisting('v', both), anExisting('w', both)],
+      want: '2 existing volumes lose 2 replicas, each of which can be built elsewhere.',
+    },
+    {
+      name: 'two losses that can not',
+      request: { lose: { nodes: ['a', 'c'] } },
+      volumes: [anExisting('v', both), anExisting('w', both)],
+      want: '2 existing volumes lose 2 replicas, 2 of them fit nowhere else.',
+    },
+    {
+      name: 'both',
+      request: { volumes: [{ ...SHAPE, count: 2 }], lose: { nodes: ['a', 'b'] } },
+      volumes: [anExisting('v', both)],
+      want: '0 of 2 new volumes fit; 1 existing volume loses 2 replicas, 1 volume loses every full copy.',
+    },
+  ])('in a sentence: $name', ({ request, volumes = [], want }) => {
+    expect(simulate(request, view(THREE, volumes)).sentence).toBe(want);
   });
 
   test("another tenant's volumes take part, and nothing names them", () => {
@@ -387,6 +510,16 @@ describe('bad input', () => {
       want: { pointer: '/lose/zones', detail: `must be at most ${LOSSES_MAX} zones` },
     },
     {
+      name: 'too many nodes to lose',
+      request: { lose: { nodes: Array.from({ length: LOSSES_MAX + 1 }, () => 'a') } },
+      want: { pointer: '/lose/nodes', detail: `must be at most ${LOSSES_MAX} nodes` },
+    },
+    {
+      name: 'too many disks to lose',
+      request: { lose: { disks: Array.from({ length: LOSSES_MAX + 1 }, () => 'a-d') } },
+      want: { pointer: '/lose/disks', detail: `must be at most ${LOSSES_MAX} disks` },
+    },
+    {
       name: 'a name that is taken',
       request: { add: { nodes: [{ ...node, name: 'a' }] } },
       want: { pointer: '/add/nodes/0/name', detail: 'is taken: a' },
@@ -407,6 +540,18 @@ describe('bad input', () => {
       name: 'no name',
       request: { add: { nodes: [{ ...node, name: '' }] } },
       want: { pointer: '/add/nodes/0/name', detail: 'must not be empty' },
+    },
+    {
+      name: 'half a node',
+      request: { add: { nodes: [{ ...node, count: 0.5 }] } },
+      want: { pointer: '/add/nodes/0/count', detail: 'must be a whole number from 1 to 1000' },
+    },
+    {
+      name: 'a node of too many disks',
+      request: {
+        add: { nodes: [{ name: 'n', disks: Array(ADDED_DISKS_PER_NODE_MAX + 1).fill({ sizeBytes: 1 }) }] },
+      },
+      want: { pointer: '/add/nodes/0/disks', detail: `must be at most ${ADDED_DISKS_PER_NODE_MAX} disks` },
     },
     {
       name: 'too many nodes',
@@ -483,6 +628,18 @@ describe('bad input', () => {
     },
   ])('$name is refused where it is', ({ request, want }) => {
     expect(faultOf(() => simulate(request, view(THREE)))).toContainEqual(want);
+  });
+
+  test('as much as may be asked is answered, and a reserve of the whole disk', () => {
+    const request: SimulationRequest = {
+      volumes: [{ ...shape, sizeBytes: 4096, count: VOLUMES_MAX }],
+      lose: { zones: Array.from({ length: LOSSES_MAX }, () => 'east') },
+      add: {
+        nodes: [{ ...node, count: ADDED_NODES_MAX }],
+        disks: [{ node: 'b', sizeBytes: 1, reservedBytes: 1, count: ADDED_DISKS_MAX }],
+      },
+    };
+    expect(simulate(request, view(THREE)).shapes[0]?.asked).toBe(VOLUMES_MAX);
   });
 
   test('a disk name that several disks have wants the node too', () => {

@@ -1,37 +1,59 @@
-import type { HashingQueueView } from '@holdfast/control/ports/store.js';
+import type { TurnQueueView } from '@holdfast/control/ports/store.js';
+import { movesLayers } from '@holdfast/core/lifecycle/plan-layer-turn.js';
 import { lastCronTime } from '@holdfast/core/model/cron.js';
 import { type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { isNodeReady } from '@holdfast/core/policy/node-conditions.js';
 import { effectiveValue } from '@holdfast/core/policy/volume-settings.js';
 import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
 import type { Tables } from './tables.js';
 
-type Candidate = HashingQueueView['candidates'][number];
+type Candidate = TurnQueueView['candidates'][number];
 
-/** See `Store.loadHashingQueue`. */
-export function hashingQueue(
+/** See `Store.loadTurnQueue`. */
+export function turnQueue(
   tables: Tables,
   clusterId: ClusterId,
   settings: ClusterSettings,
   { now, limit }: { now: Date; limit: number },
-): Pick<HashingQueueView, 'busy' | 'candidates'> {
+): Pick<TurnQueueView, 'busy' | 'waiting' | 'candidates'> {
   const volumes = [...tables.volumes.values()]
     .filter((volume) => volume.clusterId === clusterId)
     .sort((a, b) => compareIds(a.id, b.id));
   const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
-  const isBusy = ({ hashing, fill, layerTask }: Volume) =>
-    hashing !== undefined || fill !== undefined || layerTask?.kind === 'purge';
+  const isBusy = ({ hashing, turnAt }: Volume) => hashing !== undefined || turnAt !== undefined;
   return {
     busy: volumes.filter(isBusy).map(({ id }) => ({ volumeId: id, nodeIds: nodesOf(tables, id) })),
+    waiting: volumes
+      .flatMap((volume) => waitingOf(tables, volume))
+      .sort((a, b) => a.since.getTime() - b.since.getTime())
+      .slice(0, limit),
     candidates: volumes
       .flatMap((volume) => candidateOf(tables, volume, settings))
       .filter(
-        ({ volumeId, isAsked }) =>
-          isAsked || isCheckedBefore(tables.volumes.get(volumeId)?.integrityCheckedAt, dueAt),
+        ({ volumeId, askedAt }) =>
+          askedAt !== undefined || isCheckedBefore(tables.volumes.get(volumeId)?.integrityCheckedAt, dueAt),
       )
-      .sort((a, b) => Number(b.isAsked) - Number(a.isAsked) || a.checkedAt.getTime() - b.checkedAt.getTime())
+      .sort(
+        (a, b) =>
+          Number(a.askedAt === undefined) - Number(b.askedAt === undefined) ||
+          a.checkedAt.getTime() - b.checkedAt.getTime(),
+      )
       .slice(0, limit),
   };
+}
+
+function waitingOf(tables: Tables, volume: Volume): TurnQueueView['waiting'][number][] {
+  const { id, state, turnAt, deletionRequestedAt, attachedNodeId } = volume;
+  const work = volume.fill ?? volume.layerTask;
+  const holder = attachedNodeId === undefined ? undefined : tables.nodes.get(attachedNodeId);
+  const isServed = state === 'attached' && holder !== undefined && isNodeReady(holder);
+  const isRebuilt = [...tables.rebuilds.values()].some(
+    (row) => row.volumeId === id && row.state === 'running',
+  );
+  if (work === undefined || !movesLayers(volume) || !isServed || isRebuilt) return [];
+  if (turnAt !== undefined || deletionRequestedAt !== undefined) return [];
+  return [{ volumeId: id, nodeIds: nodesOf(tables, id), since: work.trouble?.at ?? work.requestedAt }];
 }
 
 function isCheckedBefore(checkedAt: Date | undefined, dueAt: Date | undefined): boolean {
@@ -49,8 +71,11 @@ function candidateOf(tables: Tables, volume: Volume, settings: ClusterSettings):
   if (snapshots.length === 0) return [];
   const oldestMs = Math.min(...snapshots.map(({ createdAt }) => createdAt.getTime()));
   const checkedAt = new Date(Math.max(oldestMs, integrityCheckedAt?.getTime() ?? 0));
-  const isAsked = snapshots.some(({ hashRequest }) => hashRequest?.automatic === true);
-  return [{ volumeId: id, nodeIds: nodesOf(tables, id), checkedAt, isAsked }];
+  const asked = snapshots.flatMap(({ hashRequest }) =>
+    hashRequest?.automatic === true ? [hashRequest.requestedAt.getTime()] : [],
+  );
+  const askedAt = asked.length === 0 ? undefined : new Date(Math.min(...asked));
+  return [{ volumeId: id, nodeIds: nodesOf(tables, id), checkedAt, askedAt }];
 }
 
 function nodesOf(tables: Tables, volumeId: VolumeId) {

@@ -1,4 +1,4 @@
-import { planHashingTurns } from '@holdfast/core/lifecycle/plan-hashing-turns.js';
+import { planTurns } from '@holdfast/core/lifecycle/plan-turns.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import type { Change } from '../ports/store.js';
@@ -9,13 +9,18 @@ const CANDIDATES_MAX = 100;
 /** Who admits rebuilds at the same moment holds the same version; a few tries get past that. */
 const ATTEMPTS_MAX = 5;
 
-/** Lets volumes hash their snapshots by themselves, as many as the limit allows: of two that count at once, one loses. */
-export async function grantHashingTurns(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
+/**
+ * Lets volumes be purged or filled, or hash their snapshots by themselves, as many as the limit allows: of two that count
+ * at once, one loses.
+ */
+export async function grantTurns(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const admittedAt = ports.clock.now();
-    const view = await ports.store.loadHashingQueue(clusterId, { now: admittedAt, limit: CANDIDATES_MAX });
-    const changes = planHashingTurns(view, admittedAt).map(({ volumeId, isPass }): Change => {
-      return { kind: 'volume.patch', volumeId, patch: { hashing: { admittedAt, isPass } } };
+    const view = await ports.store.loadTurnQueue(clusterId, { now: admittedAt, limit: CANDIDATES_MAX });
+    const changes = planTurns(view, admittedAt).map((turn): Change => {
+      const patch =
+        turn.kind === 'layers' ? { turnAt: admittedAt } : { hashing: { admittedAt, isPass: turn.isPass } };
+      return { kind: 'volume.patch', volumeId: turn.volumeId, patch };
     });
     if (changes.length === 0) return;
     try {

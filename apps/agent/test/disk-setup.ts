@@ -1,0 +1,41 @@
+import crypto from 'node:crypto';
+import path from 'node:path';
+import type { CreateReplica } from '@holdfast/core/model/agent-protocol.js';
+import { pino } from 'pino';
+import type { Disk } from '../src/disks/disk.js';
+import { type DiskEntry, takeDisks } from '../src/disks/disks.js';
+import { KnownDisks } from '../src/disks/known-disks.js';
+import { HostPool } from '../src/hosts/host-pool.js';
+import type { NoMethods, ReplicaHostMethods } from '../src/hosts/host-protocol.js';
+import { Replicas } from '../src/replicas.js';
+
+/** As an agent with this home takes the disk when it starts. */
+export async function takeDisk(home: string, entry: DiskEntry): Promise<Disk> {
+  const known = await KnownDisks.load(path.join(home, 'state'));
+  const [disk] = await takeDisks([entry], known);
+  if (disk === undefined) throw new Error('no disk was taken');
+  return disk;
+}
+
+/** A new copy for the disk. */
+export function copyFor(disk: Disk): CreateReplica {
+  return {
+    replicaId: crypto.randomUUID(),
+    volumeId: crypto.randomUUID(),
+    diskId: disk.diskId,
+    sizeBytes: 2 ** 20,
+    secret: 'a-secret-of-sixteen',
+    record: null,
+  };
+}
+
+/** The copies of an agent that has this disk, and starts no hosts. */
+export function replicasOn(disk: Disk): Replicas {
+  const pool = new HostPool<ReplicaHostMethods, NoMethods>({
+    entry: './replica-host.js',
+    residentsMax: 1,
+    prepare: () => undefined,
+    lost: () => undefined,
+  });
+  return new Replicas([disk], pool, pino({ level: 'silent' }));
+}

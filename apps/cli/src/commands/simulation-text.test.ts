@@ -1,0 +1,71 @@
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { expect, test } from '@jest/globals';
+import type { OutputOptions } from '../output/format.js';
+import type { Simulation } from '../types.js';
+import { describeSimulation } from './simulation-text.js';
+
+const NARROW = { output: 'table', headers: true, color: false } as OutputOptions;
+const WIDE = { ...NARROW, output: 'wide' } as OutputOptions;
+
+const place = (nodeName: string) => ({
+  nodeId: nodeName,
+  nodeName,
+  zone: null,
+  diskId: `${nodeName}-d`,
+  diskName: 'd',
+});
+
+/** Twelve volumes that fit and one lost copy that is built elsewhere. */
+const SIMULATION: Simulation = {
+  sentence: 'All 12 new volumes fit.',
+  allFit: true,
+  shapes: [
+    {
+      shape: 0,
+      sizeBytes: 5 * GIB,
+      numberOfReplicas: 2,
+      asked: 12,
+      fit: 12,
+      placed: Array.from({ length: 12 }, (_, at) => ({
+        number: at + 1,
+        places: [place('a'), place(`n${at}`)],
+      })),
+      firstFailure: null,
+      howManyMore: { count: 3, isAtLeast: true, limitedBy: null },
+    },
+  ],
+  existing: {
+    volumesHit: 1,
+    replicasLost: 1,
+    replicasStranded: 0,
+    volumesLost: 0,
+    replaced: { total: 1, shown: [{ volumeId: 'v', volumeName: 'pg', replicaId: 'r', place: place('b') }] },
+    stranded: { total: 0, shown: [] },
+    firstStranded: null,
+    lostVolumes: { total: 0, shown: [] },
+  },
+  zones: [],
+  nodes: { total: 0, shown: [] },
+  lost: { nodes: 1, disks: 1 },
+};
+
+test('says what goes where: the first ten, and how many more', () => {
+  const lines = describeSimulation(SIMULATION, NARROW).split('\n');
+  expect(lines).toContain('  5 GiB, no. 1: a/d, n0/d');
+  expect(lines).toContain('  5 GiB, no. 10: a/d, n9/d');
+  expect(lines).not.toContain('  5 GiB, no. 11: a/d, n10/d');
+  expect(lines).toContain('  … and 2 more');
+  expect(lines).toContain('  → pg: b/d');
+  expect(lines.join()).toContain('at least 3');
+});
+
+test('says all that was answered where width is asked for', () => {
+  const lines = describeSimulation(SIMULATION, WIDE).split('\n');
+  expect(lines).toContain('  5 GiB, no. 12: a/d, n11/d');
+  expect(lines.join()).not.toContain('more\n');
+});
+
+test('says nothing of places where nothing fits', () => {
+  const none = SIMULATION.shapes.map((shape) => ({ ...shape, fit: 0, placed: [] }));
+  expect(describeSimulation({ ...SIMULATION, shapes: none }, NARROW)).not.toContain('Where they go');
+});

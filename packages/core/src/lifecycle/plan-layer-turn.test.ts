@@ -1,0 +1,63 @@
+import { aSettledVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aFleet } from '@holdfast/testkit/fleet-builder.js';
+import { describe, expect, test } from '@jest/globals';
+import { asId, type ClusterId, type NodeId, type OrganizationId, type ProjectId } from '../model/ids.js';
+import type { Volume } from '../model/volume.js';
+import { planTurnEnd, planTurnRequest, pressingTask } from './plan-layer-turn.js';
+import type { VolumeView } from './views.js';
+
+const owner = {
+  organizationId: asId<OrganizationId>(testId(1)),
+  projectId: asId<ProjectId>(testId(2)),
+  clusterId: asId<ClusterId>(testId(3)),
+};
+const work = { requestedAt: NOON, startedEpoch: undefined, trouble: undefined };
+const PURGE = { ...work, kind: 'purge' as const, tries: 0 };
+const EXPAND = { ...PURGE, kind: 'expand' as const, sizeBytes: 2, fromBytes: 1 };
+const FILL = { ...work, sourceVolumeId: asId<Volume['id']>(testId(9)), snapshotId: asId<never>(testId(8)) };
+
+/** Attached on a node that is ready. */
+function view(volume: Partial<Volume>): VolumeView {
+  const attached = { state: 'attached', attachedNodeId: asId<NodeId>('n1') } as const;
+  return {
+    volume: aSettledVolume(owner, { ...attached, ...volume }),
+    replicas: [],
+    snapshots: [],
+    clones: [],
+    rebuilds: [],
+    fleet: aFleet({ n1: { zone: 'a' }, n2: { zone: 'b', ready: false } }),
+    engine: undefined,
+  };
+}
+
+describe('a turn', () => {
+  test.each<{ name: string; volume: Partial<Volume>; may: boolean }>([
+    { name: 'to be purged', volume: { layerTask: PURGE }, may: true },
+    { name: 'to be filled', volume: { fill: FILL }, may: true },
+    { name: 'for an expansion', volume: { layerTask: EXPAND }, may: false },
+    { name: 'for nothing', volume: {}, may: false },
+    { name: 'of a detached volume', volume: { layerTask: PURGE, state: 'detached' }, may: false },
+    { name: 'on a silent node', volume: { layerTask: PURGE, attachedNodeId: asId('n2') }, may: false },
+  ])('$name is asked for or kept: $may', ({ volume, may }) => {
+    expect(planTurnRequest(view(volume))?.kind).toBe(may ? 'ask-for-turn' : undefined);
+    expect(planTurnEnd(view(volume))).toBeUndefined();
+    const held = view({ ...volume, turnAt: NOON });
+    expect(planTurnRequest(held)).toBeUndefined();
+    const end = planTurnEnd(held);
+    if (may) expect(end).toBeUndefined();
+    else expect(end).toMatchObject({ kind: 'commit', changes: [{ patch: { turnAt: undefined } }] });
+  });
+
+  test.each<{ name: string; volume: Partial<Volume>; holds: boolean }>([
+    { name: 'a purge before its turn', volume: { layerTask: PURGE }, holds: false },
+    { name: 'a purge in its turn', volume: { layerTask: PURGE, turnAt: NOON }, holds: true },
+    {
+      name: 'a purge that an older version began',
+      volume: { epoch: 3, layerTask: { ...PURGE, startedEpoch: 3 } },
+      holds: true,
+    },
+    { name: 'an expansion', volume: { layerTask: EXPAND }, holds: true },
+  ])('$name holds rebuilds up: $holds', ({ volume, holds }) => {
+    expect(pressingTask(view(volume).volume) !== undefined).toBe(holds);
+  });
+});

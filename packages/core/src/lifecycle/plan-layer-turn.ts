@@ -1,0 +1,38 @@
+/**
+ * A volume's turn to be purged or filled (`plan-turns.ts`): asked for while there is such work and an engine to do it,
+ * and given back as soon as there is not.
+ */
+import type { Volume } from '../model/volume.js';
+import { isNodeReady } from '../policy/node-conditions.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+import { nodeById } from './volume-facts.js';
+
+/** Does the volume's task, or its filling, move whole layers? Reverts and expansions do not. */
+export function movesLayers({ layerTask, fill }: Pick<Volume, 'layerTask' | 'fill'>): boolean {
+  return fill !== undefined || layerTask?.kind === 'purge';
+}
+
+/** A change of all layers that is under way or comes next. A purge that still waits for its turn holds nothing up. */
+export function pressingTask({ layerTask, turnAt, epoch }: Volume): Volume['layerTask'] {
+  const isWaiting = layerTask?.kind === 'purge' && turnAt === undefined && layerTask.startedEpoch !== epoch;
+  return isWaiting ? undefined : layerTask;
+}
+
+export function planTurnEnd(view: VolumeView): Step | undefined {
+  const { volume } = view;
+  if (volume.turnAt === undefined || mayHaveTurn(view)) return undefined;
+  const change = { kind: 'volume.patch', volumeId: volume.id, patch: { turnAt: undefined } } as const;
+  return { kind: 'commit', why: 'its turn is over', changes: [change] };
+}
+
+/** The last of a volume's concerns: it only says that somebody has to look. */
+export function planTurnRequest(view: VolumeView): Step | undefined {
+  return view.volume.turnAt === undefined && mayHaveTurn(view) ? { kind: 'ask-for-turn' } : undefined;
+}
+
+/** `Store.loadTurnQueue` asks the same, so that nobody is given what it gives back at once. */
+function mayHaveTurn({ volume, fleet }: VolumeView): boolean {
+  const holder = nodeById(fleet, volume.attachedNodeId);
+  return volume.state === 'attached' && holder !== undefined && isNodeReady(holder) && movesLayers(volume);
+}

@@ -1,0 +1,73 @@
+/**
+ * Decides which volumes may do now what reads or moves whole layers: be purged, be filled, or hash their snapshots by
+ * themselves; as many as each node of their copies may have at once.
+ *
+ * Pure, and strict as the admission of rebuilds is: one commit at a time per cluster applies it. Nobody waits for ever:
+ * each has a place in the line that only grows older, and while the first in the line waits for a node, nobody behind it
+ * gets a turn there.
+ */
+import { lastCronTime } from '../model/cron.js';
+import type { NodeId, VolumeId } from '../model/ids.js';
+import type { TurnQueueView, TurnVolume } from './views.js';
+
+export type GrantedTurn =
+  | { readonly kind: 'layers'; readonly volumeId: VolumeId }
+  | { readonly kind: 'hashing'; readonly volumeId: VolumeId; readonly isPass: boolean };
+
+type Wanted = { readonly volume: TurnVolume; readonly placeMs: number; readonly turn: GrantedTurn };
+
+/** Somebody waits for the room that a purge makes, or for a clone; for a check only after this long. */
+const FIRST_HASH_BEHIND_MS = 3600 * 1000;
+const PERIODIC_CHECK_BEHIND_MS = 24 * 3600 * 1000;
+
+export function planTurns(view: TurnQueueView, now: Date): GrantedTurn[] {
+  const limit = view.settings['snapshot-heavy-task-concurrent-limit'];
+  const load = new Map<NodeId, number>();
+  const isBusy = new Set(view.busy.map(({ volumeId }) => volumeId));
+  for (const volume of view.busy) take(load, volume);
+  const heldFor = new Set<NodeId>();
+  const granted: GrantedTurn[] = [];
+  for (const { volume, turn } of inLine(view, now)) {
+    const { volumeId, nodeIds } = volume;
+    if (isBusy.has(volumeId)) {
+      // It counts already. What moves layers joins what it does; what only checks them waits until that is over.
+      if (turn.kind === 'layers') granted.push(turn);
+      continue;
+    }
+    const hasRoom = (nodeId: NodeId) => (load.get(nodeId) ?? 0) < limit && !heldFor.has(nodeId);
+    if (limit === 0 || nodeIds.every(hasRoom)) {
+      take(load, volume);
+      isBusy.add(volumeId);
+      granted.push(turn);
+    } else {
+      for (const nodeId of nodeIds) heldFor.add(nodeId);
+    }
+  }
+  return granted;
+}
+
+/** The oldest place first; among equals as the view has them. */
+function inLine(view: TurnQueueView, now: Date): Wanted[] {
+  const layers = view.waiting.map(({ since, ...volume }): Wanted => {
+    return { volume, placeMs: since.getTime(), turn: { kind: 'layers', volumeId: volume.volumeId } };
+  });
+  return [...layers, ...checks(view, now)].sort((a, b) => a.placeMs - b.placeMs);
+}
+
+function checks({ candidates, settings }: TurnQueueView, now: Date): Wanted[] {
+  const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
+  return candidates.flatMap((volume) => {
+    const isPass = dueAt !== undefined && volume.checkedAt.getTime() < dueAt.getTime();
+    const places = [
+      ...(volume.askedAt === undefined ? [] : [volume.askedAt.getTime() + FIRST_HASH_BEHIND_MS]),
+      ...(isPass ? [dueAt.getTime() + PERIODIC_CHECK_BEHIND_MS] : []),
+    ];
+    if (places.length === 0) return [];
+    const turn = { kind: 'hashing' as const, volumeId: volume.volumeId, isPass };
+    return [{ volume, placeMs: Math.min(...places), turn }];
+  });
+}
+
+function take(load: Map<NodeId, number>, { nodeIds }: TurnVolume): void {
+  for (const nodeId of nodeIds) load.set(nodeId, (load.get(nodeId) ?? 0) + 1);
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from '@jest/globals';
+import { BLOCKS_PER_PAGE, BlockMap } from './block-map.js';
+
+describe('pages that are being stored', () => {
+  const taken = (map: BlockMap) => {
+    const pages = map.takeDirty();
+    return { pages, before: pages.map(({ bytes }) => Uint8Array.from(bytes)) };
+  };
+
+  test('stay as they were taken, while what is written meanwhile is in the map and dirty', () => {
+    const map = new BlockMap(2 * BLOCKS_PER_PAGE);
+    map.setRange(3, 2);
+    const { pages, before } = taken(map);
+    map.setRange(8, 1);
+    map.clearRange(3, 1);
+    expect(pages.map(({ bytes }) => bytes)).toEqual(before);
+    expect([map.has(3), map.has(4), map.has(8), map.heldBlocks]).toEqual([false, true, true, 2]);
+    const again = taken(map);
+    map.setRange(9, 1);
+    map.giveBack(pages);
+    map.setRange(10, 1);
+    expect(again.pages.map(({ bytes }) => bytes)).toEqual(again.before);
+  });
+
+  test('are changed in place once they are given back', () => {
+    const map = new BlockMap(BLOCKS_PER_PAGE);
+    map.setRange(0, 1);
+    const [first] = map.takeDirty();
+    map.giveBack(first === undefined ? [] : [first]);
+    map.setRange(1, 1);
+    expect(map.takeDirty()[0]?.bytes).toBe(first?.bytes);
+  });
+
+  test('come in order', () => {
+    const map = new BlockMap(3 * BLOCKS_PER_PAGE);
+    for (const page of [2, 0, 1]) map.setRange(page * BLOCKS_PER_PAGE, 1);
+    expect(map.takeDirty().map(({ index }) => index)).toEqual([0, 1, 2]);
+  });
+});

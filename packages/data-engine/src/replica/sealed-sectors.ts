@@ -1,0 +1,65 @@
+/**
+ * What says where data is, in sectors that each carry a checksum: 504 bytes of it, a number, and four bytes that tell
+ * whether the sector is what was written to this place of this file.
+ *
+ * A sector is what a disk writes as a whole or not at all. So a block whose sectors are each as they were written, some
+ * before and some after a change, was cut short by a crash; one with any other sector is damaged.
+ */
+import { crc32 } from 'node:zlib';
+
+export const SECTOR_BYTES = 512;
+export const SECTOR_CONTENT_BYTES = 504;
+const CHECK_AT = 508;
+const BLANK = Buffer.alloc(SECTOR_BYTES);
+
+/** The number that a sector was sealed with; `blank` where nothing but zeros is. */
+export type SectorState = number | 'blank' | 'damaged';
+
+export class SectorSeals {
+  private readonly seed: number;
+
+  /** @param identity of the file, so that a sector of another one is not taken for one of this */
+  constructor(identity: string) {
+    this.seed = crc32(identity);
+  }
+
+  /** Lays the content out in sectors, the last one filled up with zeros. */
+  seal(content: Uint8Array, firstSector: number, sequence: number): Buffer {
+    const sectors = Math.ceil(content.length / SECTOR_CONTENT_BYTES);
+    const sealed = Buffer.alloc(sectors * SECTOR_BYTES);
+    for (let index = 0; index < sectors; index += 1) {
+      const from = index * SECTOR_CONTENT_BYTES;
+      const sector = sealed.subarray(index * SECTOR_BYTES, (index + 1) * SECTOR_BYTES);
+      sector.set(content.subarray(from, from + SECTOR_CONTENT_BYTES));
+      sector.writeUInt32LE(sequence, SECTOR_CONTENT_BYTES);
+      sector.writeUInt32LE(this.check(sector, firstSector + index), CHECK_AT);
+    }
+    return sealed;
+  }
+
+  stateOf(sector: Buffer, number: number): SectorState {
+    if (sector.readUInt32LE(CHECK_AT) === this.check(sector, number)) {
+      return sector.readUInt32LE(SECTOR_CONTENT_BYTES);
+    }
+    return sector.equals(BLANK) ? 'blank' : 'damaged';
+  }
+
+  /** Of each sector in the buffer, the first of which has that number. */
+  statesOf(sealed: Buffer, firstSector: number): SectorState[] {
+    return Array.from({ length: Math.floor(sealed.length / SECTOR_BYTES) }, (_, index) =>
+      this.stateOf(sealed.subarray(index * SECTOR_BYTES, (index + 1) * SECTOR_BYTES), firstSector + index),
+    );
+  }
+
+  private check(sector: Buffer, number: number): number {
+    return crc32(sector.subarray(0, CHECK_AT), (this.seed + number) >>> 0);
+  }
+}
+
+/** Takes the content out of sectors, as much as fits into `content`. */
+export function contentOf(sealed: Buffer, content: Uint8Array): void {
+  for (let at = 0, sector = 0; at < content.length; at += SECTOR_CONTENT_BYTES, sector += SECTOR_BYTES) {
+    const count = Math.min(SECTOR_CONTENT_BYTES, content.length - at);
+    content.set(sealed.subarray(sector, sector + count), at);
+  }
+}

@@ -1,0 +1,132 @@
+/** Purges and fillings wait for their turn as hashing does: never more on a node than may, everybody in the end. */
+import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
+import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { requestPurge, requestSnapshot } from '@holdfast/control/use-cases/snapshots.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import { afterEach, expect, test } from '@jest/globals';
+import { checkWorld } from './check-world.js';
+import { type EffectFault, NO_FAULTS } from './faults.js';
+import type { SimClient } from './sim-client.js';
+import { attach, aVolumeIn, aWorld } from './test-world.js';
+import type { World } from './world.js';
+
+let world: World;
+const LIMIT = 'snapshot-heavy-task-concurrent-limit';
+const CRON = 'snapshot-data-integrity-cronjob';
+
+afterEach(async () => {
+  expect(await checkWorld(world)).toEqual([]);
+});
+
+async function served(name: string): Promise<SimClient> {
+  const client = await aVolumeIn(world, { name });
+  await world.run(1);
+  await attach(world, client, 'node-1');
+  await client.write();
+  await requestSnapshot(world.useCases, { volumeId: client.volumeId, name: 'base' });
+  await world.run(2);
+  return client;
+}
+
+async function clone({ volumeId }: SimClient, name: string): Promise<VolumeId> {
+  const snapshotId = (await world.store.loadVolume(volumeId))?.snapshots[0]?.id;
+  if (snapshotId === undefined) throw new Error('there is no snapshot');
+  return cloneVolume(world.useCases, { volumeId, snapshotId, name });
+}
+
+async function volumes(ids: readonly VolumeId[]): Promise<Volume[]> {
+  const views = await Promise.all(ids.map((id) => world.store.loadVolume(id)));
+  return views.flatMap((view) => view?.volume ?? []);
+}
+
+/** It hashes, or its engine was asked to move its layers. */
+function isAtWork({ hashing, layerTask, fill, epoch }: Volume): boolean {
+  const isPurged = layerTask?.kind === 'purge' && layerTask.startedEpoch === epoch;
+  return hashing !== undefined || isPurged || fill?.startedEpoch === epoch;
+}
+
+const FAULTS: EffectFault[] = ['none', 'die-before', 'die-after', 'lost-before', 'lost-after'];
+
+test.each(FAULTS)('with %s now and then and two workers: never more than may, all in the end', async (fault) => {
+  world = await aWorld();
+  const clients: SimClient[] = [];
+  for (const name of ['a', 'b', 'c', 'd']) clients.push(await served(name));
+  world.store.setSetting(world.clusterId, LIMIT, 1);
+  world.store.setSetting(world.clusterId, CRON, '* * * * *');
+  let count = 0;
+  const onEffect = (): EffectFault => {
+    count += 1;
+    return count % 7 === 3 ? fault : 'none';
+  };
+  world.faults = { ...NO_FAULTS, runsTwice: () => true, onEffect };
+  const [first] = clients;
+  if (first === undefined) throw new Error('there is no volume');
+  const clones = [await clone(first, 'copy-1'), await clone(first, 'copy-2')];
+  for (const { volumeId } of clients) await requestPurge(world.useCases, { volumeId });
+  const ids = [...clients.map(({ volumeId }) => volumeId), ...clones];
+  let most = 0;
+  const isDone = async () => {
+    const all = await volumes(ids);
+    most = Math.max(most, all.filter(isAtWork).length);
+    return all.every(({ layerTask, fill }) => layerTask === undefined && fill === undefined);
+  };
+  expect(await world.runUntil(isDone, 300)).toBe(true);
+  expect(most).toBe(1);
+  world.faults = NO_FAULTS;
+  world.store.setSetting(world.clusterId, CRON, '0 0 1 1 *');
+  await world.run(30);
+  expect((await volumes(ids)).filter(({ turnAt }) => turnAt !== undefined)).toEqual([]);
+});
+
+test('a purge that waits for its turn does not hold up the rebuild of its volume', async () => {
+  world = await aWorld();
+  const busy = await served('busy');
+  const client = await served('pg-data');
+  world.store.setSetting(world.clusterId, LIMIT, 1);
+  await give(busy, new Date(world.useCases.clock.now()));
+  await requestPurge(world.useCases, { volumeId: busy.volumeId });
+  world.faults = {
+    ...NO_FAULTS,
+    onEffect: (name) => (name === 'changeLayers' ? 'lost-before' : 'none'),
+  };
+  await requestPurge(world.useCases, { volumeId: client.volumeId });
+  world.node('node-3').kill();
+  await client.write();
+  await world.run(12);
+  world.startNode('node-3');
+  const isHealthy = async () => (await client.view()).rebuilds[0]?.state === 'succeeded';
+  expect(await world.runUntil(isHealthy, 60)).toBe(true);
+  expect((await client.view()).volume).toMatchObject({ layerTask: { kind: 'purge' }, turnAt: undefined });
+  world.faults = NO_FAULTS;
+  const isDone = async () => (await client.view()).volume.layerTask === undefined;
+  expect(await world.runUntil(isDone, 60)).toBe(true);
+});
+
+test('a turn ends with the attachment, and the others go on', async () => {
+  world = await aWorld();
+  const client = await served('pg-data');
+  const other = await served('other');
+  world.store.setSetting(world.clusterId, LIMIT, 1);
+  world.faults = {
+    ...NO_FAULTS,
+    onEffect: (name) => (name === 'changeLayers' ? 'lost-before' : 'none'),
+  };
+  await requestPurge(world.useCases, { volumeId: client.volumeId });
+  await world.run(2);
+  await requestPurge(world.useCases, { volumeId: other.volumeId });
+  await world.run(10);
+  expect((await client.view()).volume.turnAt).toBeDefined();
+  expect((await other.view()).volume.turnAt).toBeUndefined();
+  await requestDetach(world.useCases, { volumeId: client.volumeId });
+  await world.run(10);
+  expect((await client.view()).volume.turnAt).toBeUndefined();
+  expect((await other.view()).volume.turnAt).toBeDefined();
+});
+
+async function give({ volumeId }: SimClient, turnAt: Date): Promise<void> {
+  const view = await world.store.loadVolume(volumeId);
+  if (view === undefined) throw new Error('the volume is gone');
+  const change = { kind: 'volume.patch', volumeId, patch: { turnAt } } as const;
+  await world.store.commit({ kind: 'volume', volumeId, ifVersion: view.volume.version }, [change]);
+}
