@@ -12,7 +12,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { checkWorld } from './check-world.js';
 import { type EffectFault, NO_FAULTS } from './faults.js';
 import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn, aWorld } from './test-world.js';
+import { aServedVolumeIn, attach, aWorld } from './test-world.js';
 import type { World } from './world.js';
 
 let world: World;
@@ -21,14 +21,7 @@ afterEach(async () => {
   expect(await checkWorld(world)).toEqual([]);
 });
 
-async function aServedVolume(name = 'pg-data'): Promise<SimClient> {
-  const client = await aVolumeIn(world, { name });
-  await world.run(1);
-  await attach(world, client, 'node-1');
-  await client.write();
-  return client;
-}
-
+const aServedVolume = (name?: string) => aServedVolumeIn(world, name);
 const CRON = 'snapshot-data-integrity-cronjob';
 const IMMEDIATE = 'snapshot-data-integrity-immediate-check-after-snapshot-creation';
 const LIMIT = 'snapshot-heavy-task-concurrent-limit';

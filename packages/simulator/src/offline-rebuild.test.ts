@@ -6,13 +6,12 @@ import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
 import { requestSnapshot } from '@holdfast/control/use-cases/snapshots.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
-import { isFault } from '@holdfast/core/model/faults.js';
 import { isRepairing, type Volume } from '@holdfast/core/model/volume.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { checkWorld } from './check-world.js';
 import { type EffectFault, NO_FAULTS } from './faults.js';
 import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn, aWorld } from './test-world.js';
+import { attach, aVolumeIn, aWorld, codeOf } from './test-world.js';
 import type { World } from './world.js';
 
 let world: World;
@@ -60,11 +59,6 @@ const becomesRepaired = (seconds: number) =>
   }, seconds);
 const isAtWork = () =>
   world.runUntil(async () => (await client.view()).rebuilds.some(({ state }) => state === 'running'), 200);
-const code = (work: Promise<unknown>) =>
-  work.then(
-    () => 'done',
-    (error: unknown) => (isFault(error) ? error.code : String(error)),
-  );
 
 describe('offline rebuilding', () => {
   test('brings a detached volume back to all its copies, and lets it go', async () => {
@@ -137,9 +131,11 @@ describe('offline rebuilding', () => {
   test('is nobody’s attachment: what needs one is refused, and a deletion goes ahead', async () => {
     await aDegradedVolume();
     await isAtWork();
-    expect(await code(requestSnapshot(world.useCases, { ...key(), name: 's' }))).toBe('volume.not_attached');
-    expect(await code(requestVerify(world.useCases, key()))).toBe('volume.busy');
-    expect(await code(requestDetach(world.useCases, key()))).toBe('done');
+    expect(await codeOf(requestSnapshot(world.useCases, { ...key(), name: 's' }))).toBe(
+      'volume.not_attached',
+    );
+    expect(await codeOf(requestVerify(world.useCases, key()))).toBe('volume.busy');
+    expect(await codeOf(requestDetach(world.useCases, key()))).toBe('done');
     expect(isRepairing(await volume())).toBe(true);
     await requestDelete(world.useCases, key());
     await world.runUntil(async () => !world.store.volumeIds.includes(client.volumeId), 60);

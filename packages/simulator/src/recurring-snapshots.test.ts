@@ -11,7 +11,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { checkWorld } from './check-world.js';
 import { type EffectFault, NO_FAULTS } from './faults.js';
 import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn, aWorld } from './test-world.js';
+import { aServedVolumeIn, aWorld } from './test-world.js';
 import type { World } from './world.js';
 
 let world: World;
@@ -23,9 +23,7 @@ afterEach(async () => {
 
 async function aServedVolume(): Promise<void> {
   world = await aWorld();
-  client = await aVolumeIn(world);
-  await world.run(1);
-  await attach(world, client, 'node-1');
+  client = await aServedVolumeIn(world);
 }
 
 const key = () => ({ volumeId: client.volumeId });

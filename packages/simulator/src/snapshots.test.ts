@@ -13,14 +13,14 @@ import {
   requestSnapshotDeletion,
 } from '@holdfast/control/use-cases/snapshots.js';
 import { GIB, TIB } from '@holdfast/core/model/bytes.js';
-import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
 import { agreedChecksum, USER_SNAPSHOTS_MAX } from '@holdfast/core/model/snapshot.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { checkWorld } from './check-world.js';
 import { type EffectFault, NO_FAULTS } from './faults.js';
 import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn, aWorld } from './test-world.js';
+import { aServedVolumeIn, aWorld, codeOf } from './test-world.js';
 import type { World } from './world.js';
 
 let world: World;
@@ -32,20 +32,12 @@ afterEach(async () => {
 
 async function aServedVolume(): Promise<void> {
   world = await aWorld();
-  client = await aVolumeIn(world);
-  await world.run(1);
-  await attach(world, client, 'node-1');
-  expect(await client.write()).toBe(true);
+  client = await aServedVolumeIn(world);
 }
 
 const key = () => ({ volumeId: client.volumeId });
 const take = (name: string) => requestSnapshot(world.useCases, { ...key(), name });
 const snapshots = async () => (await client.view()).snapshots.map(({ name, state }) => `${name} ${state}`);
-const code = (work: Promise<unknown>) =>
-  work.then(
-    () => 'done',
-    (error: unknown) => (isFault(error) ? error.code : String(error)),
-  );
 const events = (type: string) => world.store.events.filter((event) => event.type === type);
 const layersOn = (name: string) =>
   [...world.node(name).copies.values()].flatMap(({ layers }) => layers.map((layer) => layer.name));
@@ -109,14 +101,14 @@ describe('snapshots', () => {
   test('need an attached volume and a free name, and have a limit', async () => {
     await aServedVolume();
     await take('s');
-    expect(await code(take('s'))).toBe('snapshot.name_taken');
+    expect(await codeOf(take('s'))).toBe('snapshot.name_taken');
     world.store.setSetting(world.clusterId, 'snapshot-max-count', 2);
     await take('t');
-    expect(await code(take('u'))).toBe('snapshot.limit_reached');
+    expect(await codeOf(take('u'))).toBe('snapshot.limit_reached');
     await world.run(1);
     await requestDetach(world.useCases, key());
     await world.run(2);
-    expect(await code(take('v'))).toBe('volume.not_attached');
+    expect(await codeOf(take('v'))).toBe('volume.not_attached');
     expect(USER_SNAPSHOTS_MAX).toBe(239);
   });
 
@@ -153,7 +145,7 @@ describe('snapshots', () => {
     await requestSnapshotDeletion(world.useCases, { ...key(), snapshotId });
     await world.run(10);
     expect(await snapshots()).toEqual(['stays removed']);
-    expect(await code(requestPurge(world.useCases, key()))).toBe('volume.busy');
+    expect(await codeOf(requestPurge(world.useCases, key()))).toBe('volume.busy');
   });
 });
 
@@ -233,15 +225,15 @@ describe('clone', () => {
     await world.run(10);
     const view = await world.store.loadVolume(volumeId);
     expect(view?.volume.fill?.trouble?.message).toBe('no answer');
-    expect(await code(requestAttach(world.useCases, { volumeId }))).toBe('volume.busy');
-    expect(await code(requestSnapshot(world.useCases, { volumeId, name: 's' }))).toBe('volume.busy');
+    expect(await codeOf(requestAttach(world.useCases, { volumeId }))).toBe('volume.busy');
+    expect(await codeOf(requestSnapshot(world.useCases, { volumeId, name: 's' }))).toBe('volume.busy');
     const snapshotId = (await client.view()).snapshots[0]?.id;
     if (snapshotId === undefined) throw new Error('there is no snapshot');
-    expect(await code(requestSnapshotDeletion(world.useCases, { ...key(), snapshotId }))).toBe(
+    expect(await codeOf(requestSnapshotDeletion(world.useCases, { ...key(), snapshotId }))).toBe(
       'snapshot.in_use',
     );
     await requestDetach(world.useCases, key());
-    expect(await code(requestDelete(world.useCases, key()))).toBe('volume.in_use');
+    expect(await codeOf(requestDelete(world.useCases, key()))).toBe('volume.in_use');
     await requestDelete(world.useCases, { volumeId });
     await world.run(5);
     expect(await world.store.loadVolume(volumeId)).toBeUndefined();
@@ -251,7 +243,7 @@ describe('clone', () => {
 
   test('may be larger than its source, never smaller', async () => {
     await aSource();
-    expect(await code(clone(GIB / 2))).toBe('request.invalid');
+    expect(await codeOf(clone(GIB / 2))).toBe('request.invalid');
     const volumeId = await clone(2 * GIB);
     expect((await world.store.loadVolume(volumeId))?.volume.spec.sizeBytes).toBe(2 * GIB);
   });
@@ -286,10 +278,10 @@ describe('expand', () => {
     await aServedVolume();
     const refusal = requestExpand(world.useCases, { ...key(), sizeBytes: TIB });
     await expect(refusal).rejects.toThrow(/node-1\/disk-\d can't take .*node-2\/disk-\d can't take/);
-    expect(await code(requestExpand(world.useCases, { ...key(), sizeBytes: GIB / 2 }))).toBe(
+    expect(await codeOf(requestExpand(world.useCases, { ...key(), sizeBytes: GIB / 2 }))).toBe(
       'request.invalid',
     );
-    expect(await code(requestExpand(world.useCases, { ...key(), sizeBytes: TIB }))).toBe(
+    expect(await codeOf(requestExpand(world.useCases, { ...key(), sizeBytes: TIB }))).toBe(
       'volume.expansion_impossible',
     );
     expect(await booked()).toBe(3 * GIB);

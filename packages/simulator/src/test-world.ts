@@ -2,6 +2,7 @@
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
+import { Bug, isFault } from '@holdfast/core/model/faults.js';
 import type { VolumeSpecInput } from '@holdfast/core/policy/volume-spec.js';
 import { SimClient } from './sim-client.js';
 import { World } from './world.js';
@@ -33,4 +34,21 @@ export async function attach(world: World, client: SimClient, nodeName?: string)
   const nodeId = nodeName === undefined ? undefined : world.nodeId(nodeName);
   await requestAttach(world.useCases, { volumeId: client.volumeId, nodeId });
   await world.runUntil(async () => (await client.view()).volume.state === 'attached', 60);
+}
+
+/** A volume that is served on node-1 and has been written. */
+export async function aServedVolumeIn(world: World, name?: string): Promise<SimClient> {
+  const client = await aVolumeIn(world, name === undefined ? {} : { name });
+  await world.run(1);
+  await attach(world, client, 'node-1');
+  if (!(await client.write())) throw new Bug('the volume is attached and takes no write');
+  return client;
+}
+
+/** How something ends: `done`, or the code of the refusal. */
+export function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'done',
+    (error: unknown) => (isFault(error) ? error.code : String(error)),
+  );
 }

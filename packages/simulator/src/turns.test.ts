@@ -8,7 +8,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { checkWorld } from './check-world.js';
 import { type EffectFault, NO_FAULTS } from './faults.js';
 import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn, aWorld } from './test-world.js';
+import { aServedVolumeIn, aWorld } from './test-world.js';
 import type { World } from './world.js';
 
 let world: World;
@@ -20,10 +20,7 @@ afterEach(async () => {
 });
 
 async function served(name: string): Promise<SimClient> {
-  const client = await aVolumeIn(world, { name });
-  await world.run(1);
-  await attach(world, client, 'node-1');
-  await client.write();
+  const client = await aServedVolumeIn(world, name);
   await requestSnapshot(world.useCases, { volumeId: client.volumeId, name: 'base' });
   await world.run(2);
   return client;
@@ -48,36 +45,39 @@ function isAtWork({ hashing, layerTask, fill, epoch }: Volume): boolean {
 
 const FAULTS: EffectFault[] = ['none', 'die-before', 'die-after', 'lost-before', 'lost-after'];
 
-test.each(FAULTS)('with %s now and then and two workers: never more than may, all in the end', async (fault) => {
-  world = await aWorld();
-  const clients: SimClient[] = [];
-  for (const name of ['a', 'b', 'c', 'd']) clients.push(await served(name));
-  world.store.setSetting(world.clusterId, LIMIT, 1);
-  world.store.setSetting(world.clusterId, CRON, '* * * * *');
-  let count = 0;
-  const onEffect = (): EffectFault => {
-    count += 1;
-    return count % 7 === 3 ? fault : 'none';
-  };
-  world.faults = { ...NO_FAULTS, runsTwice: () => true, onEffect };
-  const [first] = clients;
-  if (first === undefined) throw new Error('there is no volume');
-  const clones = [await clone(first, 'copy-1'), await clone(first, 'copy-2')];
-  for (const { volumeId } of clients) await requestPurge(world.useCases, { volumeId });
-  const ids = [...clients.map(({ volumeId }) => volumeId), ...clones];
-  let most = 0;
-  const isDone = async () => {
-    const all = await volumes(ids);
-    most = Math.max(most, all.filter(isAtWork).length);
-    return all.every(({ layerTask, fill }) => layerTask === undefined && fill === undefined);
-  };
-  expect(await world.runUntil(isDone, 300)).toBe(true);
-  expect(most).toBe(1);
-  world.faults = NO_FAULTS;
-  world.store.setSetting(world.clusterId, CRON, '0 0 1 1 *');
-  await world.run(30);
-  expect((await volumes(ids)).filter(({ turnAt }) => turnAt !== undefined)).toEqual([]);
-});
+test.each(FAULTS)(
+  'with %s now and then and two workers: never more than may, all in the end',
+  async (fault) => {
+    world = await aWorld();
+    const clients: SimClient[] = [];
+    for (const name of ['a', 'b', 'c', 'd']) clients.push(await served(name));
+    world.store.setSetting(world.clusterId, LIMIT, 1);
+    world.store.setSetting(world.clusterId, CRON, '* * * * *');
+    let count = 0;
+    const onEffect = (): EffectFault => {
+      count += 1;
+      return count % 7 === 3 ? fault : 'none';
+    };
+    world.faults = { ...NO_FAULTS, runsTwice: () => true, onEffect };
+    const [first] = clients;
+    if (first === undefined) throw new Error('there is no volume');
+    const clones = [await clone(first, 'copy-1'), await clone(first, 'copy-2')];
+    for (const { volumeId } of clients) await requestPurge(world.useCases, { volumeId });
+    const ids = [...clients.map(({ volumeId }) => volumeId), ...clones];
+    let most = 0;
+    const isDone = async () => {
+      const all = await volumes(ids);
+      most = Math.max(most, all.filter(isAtWork).length);
+      return all.every(({ layerTask, fill }) => layerTask === undefined && fill === undefined);
+    };
+    expect(await world.runUntil(isDone, 300)).toBe(true);
+    expect(most).toBe(1);
+    world.faults = NO_FAULTS;
+    world.store.setSetting(world.clusterId, CRON, '0 0 1 1 *');
+    await world.run(30);
+    expect((await volumes(ids)).filter(({ turnAt }) => turnAt !== undefined)).toEqual([]);
+  },
+);
 
 test('a purge that waits for its turn does not hold up the rebuild of its volume', async () => {
   world = await aWorld();
