@@ -103,11 +103,8 @@ export class ClusterMap {
    * @returns false when they are not what was written there
    */
   load(index: number, places: readonly [Buffer, Buffer]): boolean {
-    const found = ([0, 1] as const).map((which) => ({
-      block: places[which],
-      firstSector: firstSector(index, which),
-    }));
-    const pair = readPair(this.seals, found, false);
+    const found = (which: 0 | 1) => ({ block: places[which], firstSector: firstSector(index, which) });
+    const pair = readPair(this.seals, [found(0), found(1)], false);
     if (pair.kind !== 'held') return false;
     // A new piece of memory, which begins where numbers may. They are as the processor has them: little-endian.
     const entries = new Uint32Array(Uint8Array.from(pair.content).buffer);

@@ -52,18 +52,16 @@ export class PlaceRoots {
 
   /** @param blocks as they were found; `undefined` for one that the disk fails to read */
   decode(blocks: readonly [Buffer | undefined, Buffer | undefined]): PlaceState {
-    const places = ([0, 1] as const).map((which) => ({
-      block: blocks[which],
-      firstSector: this.firstSector(which),
-    }));
-    const pair = readPair(this.seals, places, true);
+    const found = (which: 0 | 1) => ({ block: blocks[which], firstSector: this.firstSector(which) });
+    const pair = readPair(this.seals, [found(0), found(1)], true);
     if (pair.kind === 'blank') return { kind: 'free', generation: 0 };
-    const found = pair.kind === 'held' ? pair.content : pair.left?.content;
-    const root = found && rootIn(found);
+    const newest = pair.kind === 'held' ? pair.content : pair.left?.content;
+    const root = newest && rootIn(newest);
     // Beside one that was removed there never is a whole copy.
     if (root?.state === 'none') return { kind: 'free', generation: root.generation };
     if (pair.kind === 'damaged' || root === undefined) return { kind: 'damaged', root };
-    const before = pair.before && rootIn(pair.before);
+    const older = pair.before();
+    const before = older && rootIn(older);
     return { kind: 'root', root, spare: before?.replicaId === root.replicaId ? before.clusters : [] };
   }
 

@@ -10,6 +10,7 @@ import {
   SECTOR_BYTES,
   SECTOR_CONTENT_BYTES,
   type SectorSeals,
+  type SectorState,
 } from '../replica/sealed-sectors.js';
 
 export const PLACE_BYTES = 4096;
@@ -26,33 +27,48 @@ type Content = { sequence: number; content: Buffer };
 
 export type Pair =
   | { kind: 'blank' }
-  | ({ kind: 'held'; before: Buffer | undefined } & Content)
+  /** With what held before, where that is still whole. */
+  | ({ kind: 'held'; before: () => Buffer | undefined } & Content)
   /** With the one that is whole, if one is: it may have been replaced long ago. */
   | { kind: 'damaged'; left: Content | undefined };
 
 /** @param mayBeNew nothing was written to the places when they were made */
-export function readPair(seals: SectorSeals, places: readonly FoundPlace[], mayBeNew: boolean): Pair {
-  const states = places.map(({ block, firstSector }) =>
-    block === undefined ? (['damaged'] as const) : seals.statesOf(block, firstSector),
-  );
-  const whole = places.flatMap(({ block }, index) => {
-    const [sequence, ...others] = states[index] ?? [];
-    const isWhole = typeof sequence === 'number' && others.every((other) => other === sequence);
-    return isWhole && block !== undefined ? [{ index, sequence, content: contentIn(block) }] : [];
-  });
-  const [first, second] = whole;
-  const newest = second !== undefined && first !== undefined && follows(second, first) ? second : first;
-  if (newest === undefined) {
-    const isNew = mayBeNew && states.flat().every((state) => state === 'blank' || state === 1);
+export function readPair(
+  seals: SectorSeals,
+  places: readonly [FoundPlace, FoundPlace],
+  mayBeNew: boolean,
+): Pair {
+  const [first, second] = [statesIn(seals, places[0]), statesIn(seals, places[1])];
+  const [one, other] = [wholeIn(first), wholeIn(second)];
+  if (one === undefined && other === undefined) {
+    const isNew = mayBeNew && [...first, ...second].every((state) => state === 'blank' || state === 1);
     return isNew ? { kind: 'blank' } : { kind: 'damaged', left: undefined };
   }
-  const { sequence, content } = newest;
-  const beside = [previous(sequence), next(sequence)];
-  const isLawful = (states[1 - newest.index] ?? []).every((state) =>
-    state === 'blank' ? mayBeNew && sequence === 1 : typeof state === 'number' && beside.includes(state),
-  );
+  const newest = one === undefined || (other !== undefined && other === next(one)) ? 1 : 0;
+  const sequence = (newest === 0 ? one : other) ?? 0;
+  const content = contentIn(places[newest]);
+  const beside = newest === 0 ? second : first;
+  const isLawful = beside.every((state) => isBeside(sequence, state, mayBeNew));
   if (!isLawful) return { kind: 'damaged', left: { sequence, content } };
-  return { kind: 'held', sequence, content, before: whole.find((one) => one !== newest)?.content };
+  const isWhole = one !== undefined && other !== undefined;
+  const before = () => (isWhole ? contentIn(places[newest === 0 ? 1 : 0]) : undefined);
+  return { kind: 'held', sequence, content, before };
+}
+
+function statesIn(seals: SectorSeals, { block, firstSector }: FoundPlace): SectorState[] {
+  return block === undefined ? ['damaged'] : seals.statesOf(block, firstSector);
+}
+
+/** The number of what is there as a whole. */
+function wholeIn([sequence, ...others]: readonly SectorState[]): number | undefined {
+  if (typeof sequence !== 'number') return undefined;
+  return others.every((other) => other === sequence) ? sequence : undefined;
+}
+
+/** Whether a sector of the other place may hold this, next to what has that number. */
+function isBeside(sequence: number, state: SectorState, mayBeNew: boolean): boolean {
+  if (state === 'blank') return mayBeNew && sequence === 1;
+  return typeof state === 'number' && (state === next(sequence) || next(state) === sequence);
 }
 
 export function next(sequence: number): number {
@@ -64,17 +80,9 @@ export function whichOf(sequence: number): 0 | 1 {
   return sequence % 2 === 0 ? 0 : 1;
 }
 
-function previous(sequence: number): number {
-  return (sequence + NUMBERS - 1) % NUMBERS;
-}
-
-function follows(one: { sequence: number }, other: { sequence: number }): boolean {
-  return one.sequence === next(other.sequence);
-}
-
-function contentIn(block: Buffer): Buffer {
+function contentIn({ block }: FoundPlace): Buffer {
   const content = Buffer.alloc(PLACE_CONTENT_BYTES);
-  contentOf(block, content);
+  if (block !== undefined) contentOf(block, content);
   return content;
 }
 

@@ -32,27 +32,31 @@ export class SectorSeals {
       const sector = sealed.subarray(index * SECTOR_BYTES, (index + 1) * SECTOR_BYTES);
       sector.set(content.subarray(from, from + SECTOR_CONTENT_BYTES));
       sector.writeUInt32LE(sequence, SECTOR_CONTENT_BYTES);
-      sector.writeUInt32LE(this.check(sector, firstSector + index), CHECK_AT);
+      sector.writeUInt32LE(this.check(sealed, index, firstSector + index), CHECK_AT);
     }
     return sealed;
   }
 
-  stateOf(sector: Buffer, number: number): SectorState {
-    if (sector.readUInt32LE(CHECK_AT) === this.check(sector, number)) {
-      return sector.readUInt32LE(SECTOR_CONTENT_BYTES);
-    }
-    return sector.equals(BLANK) ? 'blank' : 'damaged';
-  }
-
   /** Of each sector in the buffer, the first of which has that number. */
   statesOf(sealed: Buffer, firstSector: number): SectorState[] {
-    return Array.from({ length: Math.floor(sealed.length / SECTOR_BYTES) }, (_, index) =>
-      this.stateOf(sealed.subarray(index * SECTOR_BYTES, (index + 1) * SECTOR_BYTES), firstSector + index),
-    );
+    const states: SectorState[] = [];
+    for (let index = 0; (index + 1) * SECTOR_BYTES <= sealed.length; index += 1) {
+      states.push(this.stateOf(sealed, index, firstSector + index));
+    }
+    return states;
   }
 
-  private check(sector: Buffer, number: number): number {
-    return crc32(sector.subarray(0, CHECK_AT), (this.seed + number) >>> 0);
+  private stateOf(sealed: Buffer, index: number, number: number): SectorState {
+    const at = index * SECTOR_BYTES;
+    if (sealed.readUInt32LE(at + CHECK_AT) === this.check(sealed, index, number)) {
+      return sealed.readUInt32LE(at + SECTOR_CONTENT_BYTES);
+    }
+    return sealed.subarray(at, at + SECTOR_BYTES).equals(BLANK) ? 'blank' : 'damaged';
+  }
+
+  private check(sealed: Buffer, index: number, number: number): number {
+    const at = index * SECTOR_BYTES;
+    return crc32(sealed.subarray(at, at + CHECK_AT), (this.seed + number) >>> 0);
   }
 }
 
