@@ -14,13 +14,17 @@ type Planted = {
   spec?: Partial<VolumeSpec>;
   settings?: Partial<Record<SettingName, SettingValue>>;
   event?: Partial<PlacementEvent>;
+  /** What is planted on other nodes and disks. */
+  others?: { a?: NodePart; b?: NodePart };
 };
 
+const BOOKING = { diskId: asId<DiskId>('a-1'), sizeBytes: GIB, limitBytes: 100 * GIB, ifSettingsVersion: 1 };
+
 /** One GiB on a-1, with nothing wrong but what is planted. */
-function findings({ node, disk, spec, settings, event }: Planted = {}): string[] {
+function findings({ node, disk, spec, settings, event, others = {} }: Planted = {}): string[] {
   const nodes = {
-    a: { zone: 'east', ...node, disks: { 'a-1': { ...disk }, 'a-2': {} } },
-    b: { zone: 'east', disks: { 'b-1': {} } },
+    a: { zone: 'east', ...node, disks: { 'a-1': { ...disk }, 'a-2': {}, ...others.a?.disks } },
+    b: { zone: 'east', disks: { 'b-1': {} }, ...others.b },
     c: { zone: 'west', disks: { 'c-1': {} } },
   };
   return checkPlacement({
@@ -28,7 +32,7 @@ function findings({ node, disk, spec, settings, event }: Planted = {}): string[]
     volume: { name: 'v', spec: { ...A_SPEC, ...spec } },
     others: [],
     nodeId: asId<NodeId>('a'),
-    booking: { diskId: asId<DiskId>('a-1'), sizeBytes: GIB, limitBytes: 100 * GIB, ifSettingsVersion: 1 },
+    booking: BOOKING,
     now: NOON,
     ...event,
   });
@@ -58,12 +62,34 @@ describe('checkPlacement', () => {
       settings: { 'storage-over-provisioning-percentage': 50 },
       want: 'in force is',
     },
+    {
+      name: 'one byte of the reserve',
+      disk: { storageReservedBytes: 10 * GIB, storageScheduledBytes: 89 * GIB + 1 },
+      event: { booking: { ...BOOKING, limitBytes: 90 * GIB } },
+      want: 'its limit is',
+    },
+    {
+      name: 'a node that nobody knows',
+      event: { nodeId: asId<NodeId>('z') },
+      want: 'which the fleet does not have',
+    },
+    {
+      name: 'a disk that nobody knows',
+      event: { booking: { ...BOOKING, diskId: asId<DiskId>('a-9') } },
+      want: 'which the fleet does not have',
+    },
     { name: 'a cordoned node', node: { cordoned: true }, want: 'that is cordoned' },
     { name: 'an evicting node', node: { evictionRequested: true }, want: 'that is being emptied' },
     { name: 'a closed node', node: { allowScheduling: false }, want: 'whose scheduling is off' },
     { name: 'an evicting disk', disk: { evictionRequested: true }, want: 'the disk is being emptied' },
     { name: 'a closed disk', disk: { allowScheduling: false }, want: "disk's scheduling is off" },
     { name: 'a node without the tag', spec: { nodeSelector: ['ssd'] }, want: 'node selector [ssd]' },
+    {
+      name: 'a node with one of two tags',
+      node: { tags: ['ssd'] },
+      spec: { nodeSelector: ['ssd', 'fast'] },
+      want: 'node selector [ssd, fast]',
+    },
     { name: 'a disk without the tag', spec: { diskSelector: ['ssd'] }, want: 'disk selector [ssd]' },
     {
       name: 'a disk kept for others',
@@ -95,6 +121,29 @@ describe('checkPlacement', () => {
       want: 'the disk holds another',
     },
     {
+      name: 'a second one in a zone, beside one in another',
+      spec: HARD_ZONES,
+      event: { others: [aReplicaOn('c-1'), aReplicaOn('b-1')] },
+      want: 'its zone holds another',
+    },
+    {
+      name: 'a second one on a disk, beside one on another',
+      spec: HARD_DISKS,
+      event: { others: [aReplicaOn('c-1'), aReplicaOn('a-1')] },
+      want: 'the disk holds another',
+    },
+    {
+      name: 'the disk of one that failed long ago and may return',
+      spec: HARD_DISKS,
+      event: { others: [aReplicaOn('a-1', { failedAt: EARLIER })] },
+      want: 'the disk holds another',
+    },
+    {
+      name: 'the place of one that is waited for, to its last second',
+      event: { others: [aReplicaOn('a-2', { failedAt: new Date(EARLIER.getTime() + 1000) })] },
+      want: 'the node holds another',
+    },
+    {
       name: 'the place of one that may return',
       event: { others: [aReplicaOn('a-2', { failedAt: NOON })] },
       want: 'the node holds another',
@@ -117,6 +166,31 @@ describe('checkPlacement', () => {
     {
       name: 'the place of one that is being evicted',
       event: { others: [aReplicaOn('a-2', { intent: 'evict' })] },
+    },
+    {
+      name: 'a shared disk where it may be',
+      spec: SOFT_NODES,
+      event: { others: [aReplicaOn('a-1')] },
+    },
+    {
+      name: 'the disk of one that can not return',
+      spec: HARD_DISKS,
+      event: { others: [aReplicaOn('a-1', { failedAt: NOON, rebuildRetryCount: 5 })] },
+    },
+    {
+      name: 'a node without tags where tagged ones are kept',
+      settings: { 'allow-empty-node-selector-volume': false, 'allow-empty-disk-selector-volume': false },
+    },
+    {
+      name: 'the zone of a node that is being emptied',
+      spec: HARD_ZONES,
+      others: { b: { evictionRequested: true } },
+      event: { others: [aReplicaOn('b-1')] },
+    },
+    {
+      name: 'the node of a disk that is being emptied',
+      others: { a: { disks: { 'a-2': { evictionRequested: true } } } },
+      event: { others: [aReplicaOn('a-2')] },
     },
     {
       name: 'the place of one that is waited for no more',

@@ -41,6 +41,11 @@ describe('assertFleetConsistent', () => {
       want: 'node b is there twice',
     },
     {
+      name: 'a node twice, by two names',
+      fleet: { ...FLEET, nodes: [...FLEET.nodes, ...(nodeA ? [{ ...nodeA, name: 'c' }] : [])] },
+      want: 'node c (a) is there twice',
+    },
+    {
       name: 'two nodes of one name',
       fleet: { ...FLEET, nodes: [...FLEET.nodes, ...(nodeA ? [{ ...nodeA, id: asId<NodeId>('c') }] : [])] },
       want: 'node a (c) is there twice',
