@@ -1,6 +1,6 @@
 /** The index at the bounds that it sets itself: more selectors, kinds of requests and views than it remembers. */
 import { NOON } from '@holdfast/testkit/builders.js';
-import { aFleet, aRequest, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
+import { aFleet, aReplicaOn, aRequest, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
 import type { FleetView } from '../../lifecycle/views.js';
 import type { PlacementRequest } from '../framework.js';
@@ -50,6 +50,29 @@ test.each([1, 0.5])('more kinds of disks asked for than a group keeps views of, 
     }
   }
 });
+
+test.each([250, 300])(
+  '%d nodes that are each unlike the rest of their group, where the ratio counts',
+  (count) => {
+    // One disk of each node is too full for the larger requests: beyond 256 such nodes each stands for itself.
+    const nodes = Array.from({ length: count }, (_, n) => [
+      `n${n}`,
+      {
+        disks: {
+          [`n${n}-ok`]: { bytes: 4000, storageScheduledBytes: (n * 37) % 1500 },
+          [`n${n}-full`]: { bytes: 4000, storageScheduledBytes: 3900 },
+        },
+      },
+    ]);
+    const view = aFleet(Object.fromEntries(nodes), { 'balance-alpha': 0.4 });
+    const index = buildFleetIndex(view);
+    for (const sizeBytes of [50, 500, 2400, 3999]) {
+      const request = aRequest({ sizeBytes, replicas: [aReplicaOn('n1-ok'), aReplicaOn('n5-ok')] });
+      const placement = index.place(request, NOON);
+      expect(placement.kind === 'placed' ? placement.diskId : 'none').toBe(outcome(request, view));
+    }
+  },
+);
 
 test('a disk that the index does not have is not booked', () => {
   const view = aFleet({ n1: {} });
