@@ -82,3 +82,20 @@ test('when all disks are full the user is told so, and the copies stay in use an
   await engine.stop();
   expect((await volume.checksums()).size).toBe(1);
 });
+
+test('when the disk of one copy is full the user is not told, and that copy is dropped', async () => {
+  const volume = await cluster(3);
+  const engine = await volume.start(1);
+  await write(engine, 0, Buffer.alloc(64 * 1024, 1));
+  const [, full] = engine.copies.all;
+  if (full === undefined) throw new Error('no copy');
+  full.client.write = async () => {
+    throw new NbdError(NbdErrno.NoSpace, 'full');
+  };
+  const bytes = crypto.randomBytes(16_384);
+  await write(engine, 32 * MIB, bytes);
+  expect(modes(engine)).toEqual(['RW', 'ERR', 'RW']);
+  expect(engine.report().record.members).not.toContain(full.replicaId);
+  expect(contiguous(await engine.device.read(32 * MIB, bytes.length)).equals(bytes)).toBe(true);
+  await engine.stop();
+});

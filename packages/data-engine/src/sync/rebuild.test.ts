@@ -1,6 +1,10 @@
 import crypto from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
+import { describe, expect, jest, test } from '@jest/globals';
 import { damageLayers, MIB, modes, SIZE, until, useClusters, write } from '../../test/engine-cluster.js';
+import type { ReplicaNode } from '../../test/replica-node.js';
+import type { Engine } from '../engine/engine.js';
+import { NbdClient } from '../nbd/client.js';
 import { contiguous } from '../nbd/export.js';
 
 const { cluster, nodes } = useClusters();
@@ -79,13 +83,7 @@ describe('rebuild', () => {
   });
 
   test('can be cancelled; another one may follow at once', async () => {
-    const volume = await cluster(2);
-    const engine = await volume.start(1);
-    await write(engine, 0, crypto.randomBytes(8 * MIB));
-    const replicaId = crypto.randomUUID();
-    const node = await nodes().add('target');
-    const { volumeId } = volume;
-    const target = await node.create({ replicaId, volumeId, sizeBytes: SIZE, record: null });
+    const { engine, target } = await aboutToRebuild();
     const first = crypto.randomUUID();
     engine.startRebuild({ rebuildId: first, target, sourceReplicaId: null });
     const second = { rebuildId: crypto.randomUUID(), target, sourceReplicaId: null };
@@ -100,25 +98,42 @@ describe('rebuild', () => {
     expect(engine.report().rebuilds[1]).toMatchObject({ state: 'succeeded' });
   });
 
-  test('contents that differ on the target fail it', async () => {
-    const volume = await cluster(2);
-    const engine = await volume.start(1);
-    await write(engine, 0, crypto.randomBytes(8 * MIB));
-    const replicaId = crypto.randomUUID();
-    const node = await nodes().add('target');
-    const { volumeId } = volume;
-    const target = await node.create({ replicaId, volumeId, sizeBytes: SIZE, record: null });
+  // Each happens when the target has written everything and the first hash is asked for.
+  test.each<{ name: string; harm: (node: ReplicaNode, replicaId: string) => void; says: string }>([
+    { name: 'changed on the disk', harm: damageLayers, says: 'what is on the disk' },
+    {
+      name: 'more than was sent',
+      harm: (node, replicaId) => {
+        void node.service.find(replicaId).then(({ replica }) => {
+          for (const { id } of replica.metadata.layers.slice(0, -1))
+            replica.layer(id)?.map.setRange((40 * MIB) / 4096, 1);
+        });
+      },
+      says: 'the target holds more',
+    },
+  ])('$name on the target fails it', async ({ harm, says }) => {
+    const { engine, node, target, volume } = await aboutToRebuild();
     nodes().beforeCommand = (name, of) => {
-      // The first hash is asked for when the target has written everything: damage it there.
-      if (name === 'hashes' && of !== replicaId) damageLayers(node, replicaId);
+      if (name === 'hashes' && of !== target.replicaId) harm(node, target.replicaId);
     };
-    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaId: null });
-    await until(engine, () => engine.report().rebuilds[0]?.state !== 'running');
-    expect(engine.report().rebuilds[0]).toMatchObject({
-      state: 'failed',
-      error: { code: 'rebuild.contents_differ' },
-    });
+    await rebuildFails(engine, target, says);
     expect(engine.report().record.members).toEqual(volume.record.members);
+  });
+
+  test('what changed on its way is noticed by who received it', async () => {
+    const { engine, target } = await aboutToRebuild();
+    const read = NbdClient.prototype.read;
+    const changed = jest.spyOn(NbdClient.prototype, 'read');
+    changed.mockImplementation(async function (this: NbdClient, offset, lengthBytes) {
+      const payload = await read.call(this, offset, lengthBytes);
+      payload[0]?.writeUInt8((payload[0][0] ?? 0) ^ 1, 0);
+      return payload;
+    });
+    try {
+      await rebuildFails(engine, target, 'what was sent');
+    } finally {
+      changed.mockRestore();
+    }
   });
 
   test('goes on from another copy when its source dies', async () => {
@@ -138,8 +153,11 @@ describe('rebuild', () => {
       sourceReplicaId: source.address.replicaId,
     });
     await until(engine, () => engine.report().rebuilds[0]?.state !== 'running');
-    expect(engine.report().rebuilds[0]).toMatchObject({ state: 'succeeded', error: null });
+    const [report] = engine.report().rebuilds;
+    expect(report).toMatchObject({ state: 'succeeded', error: null });
     expect(modes(engine).sort()).toEqual(['ERR', 'RW', 'RW', 'RW']);
+    // All of it had come from the first one; the second one proves it.
+    expect(report?.snapshots.reduce((sum, { bytesSent }) => sum + bytesSent, 0)).toBe(24 * MIB);
   });
 
   test('a target that dies fails the rebuild and nothing else; an old copy is not believed', async () => {
@@ -160,3 +178,22 @@ describe('rebuild', () => {
     expect((await node.service.command(replicaId, 'open', { epoch: 1 })).record).toBeNull();
   });
 });
+
+/** A volume with two copies, something in it, and an empty copy on a node of its own. */
+async function aboutToRebuild() {
+  const volume = await cluster(2);
+  const engine = await volume.start(1);
+  await write(engine, 0, crypto.randomBytes(8 * MIB));
+  const replicaId = crypto.randomUUID();
+  const node = await nodes().add('target');
+  const { volumeId } = volume;
+  const target = await node.create({ replicaId, volumeId, sizeBytes: SIZE, record: null });
+  return { volume, engine, node, target };
+}
+
+async function rebuildFails(engine: Engine, target: ReplicaAddress, says: string): Promise<void> {
+  engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaId: null });
+  await until(engine, () => engine.report().rebuilds[0]?.state !== 'running');
+  const error = { code: 'rebuild.contents_differ', message: expect.stringContaining(says) };
+  expect(engine.report().rebuilds[0]).toMatchObject({ state: 'failed', error });
+}

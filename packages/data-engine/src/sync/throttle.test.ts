@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Throttle } from './throttle.js';
 
 const FREE = { paused: false, bandwidthBytesPerSecond: null };
@@ -30,6 +30,73 @@ describe('a rest after a piece of work', () => {
     throttle.tune(FREE);
     await rested;
     expect(throttle.yields).toBe(false);
+  });
+});
+
+describe('a limit in bytes a second', () => {
+  const KIB = 1024;
+  const limit = (kib: number | null) => ({
+    paused: false,
+    bandwidthBytesPerSecond: kib === null ? null : kib * KIB,
+  });
+  const goOn = () => undefined;
+  let taken: number;
+  let stopped: boolean;
+  beforeEach(() => {
+    jest.useFakeTimers();
+    taken = 0;
+    stopped = false;
+  });
+  afterEach(() => void jest.useRealTimers());
+
+  /** Takes a KiB after another until it is stopped. */
+  function copy(throttle: Throttle): Promise<void> {
+    const requireGoingOn = () => {
+      if (stopped) throw new Error('cancelled');
+    };
+    const run = async () => {
+      for (;;) {
+        await throttle.take(KIB, requireGoingOn);
+        taken += 1;
+      }
+    };
+    return run().catch(() => undefined);
+  }
+
+  async function inOneSecond(): Promise<number> {
+    const before = taken;
+    await jest.advanceTimersByTimeAsync(1000);
+    return taken - before;
+  }
+
+  test('holds, and holds anew when it is changed while somebody waits', async () => {
+    const throttle = new Throttle(limit(100));
+    const copying = copy(throttle);
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(await inOneSecond()).toBeCloseTo(100, -1);
+    throttle.tune(limit(400));
+    expect(await inOneSecond()).toBeCloseTo(400, -2);
+    throttle.tune(limit(50));
+    await inOneSecond();
+    expect(await inOneSecond()).toBeCloseTo(50, -1);
+    throttle.tune({ ...limit(50), paused: true });
+    expect(await inOneSecond()).toBe(0);
+    stopped = true;
+    throttle.rouse();
+    await copying;
+  });
+
+  test.each([
+    { name: 'raised', tuning: limit(10_000_000) },
+    { name: 'lifted', tuning: limit(null) },
+  ])('that is $name lets go at once of whoever waited under the old one', async ({ tuning }) => {
+    const throttle = new Throttle(limit(1));
+    await throttle.take(3600 * KIB, goOn);
+    const waiting = throttle.take(KIB, goOn).then(() => 'went');
+    await jest.advanceTimersByTimeAsync(1000);
+    throttle.tune(tuning);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await Promise.race([waiting, Promise.resolve('waits')])).toBe('went');
   });
 });
 
