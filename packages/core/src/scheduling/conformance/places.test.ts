@@ -289,6 +289,22 @@ describe('linked clones (sections 3 and 8)', () => {
       reused({ nodes, volume, existing: [failed], sources: [source('a', { failedAt: LONG_AGO })] }),
     ).toBe('reuse none, wait 601 s');
   });
+
+  test('a source that leaves is enough for one that returns, one on another disk or never whole is not', () => {
+    const failed = on('a', { failedAt: LONG_AGO, linkedCloneSrcReplicaName: 'source-a' });
+    const beside = (part: Json) =>
+      reused({ nodes, volume, existing: [failed], sources: [source('a', part)] });
+    expect(beside({ evictionRequested: true })).toBe('reuse on-a, wait 601 s');
+    expect(beside({ healthyAt: '' })).toBe('reuse none, wait 601 s');
+    expect(beside({ diskId: 'a-e' })).toBe('reuse none, wait 601 s');
+    expect(beside({ nodeId: 'b', diskId: 'a-d' })).toBe('reuse none, wait 601 s');
+  });
+
+  test('one that lives holds its place, though its source is gone', () => {
+    const failed = on('a', { failedAt: LONG_AGO });
+    const live = on('a', { name: 'live', linkedCloneSrcReplicaName: 'gone' });
+    expect(reused({ nodes, volume, existing: [failed, live], sources: [] })).toBe('reuse none, wait 601 s');
+  });
 });
 
 describe('data locality (section 2)', () => {

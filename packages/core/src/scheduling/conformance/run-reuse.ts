@@ -2,7 +2,7 @@
 import { newReplicaWaitSeconds, replicasToReuse } from '../reuse-failed.js';
 import type { Comparison } from './answer.js';
 import { toFleet } from './to-fleet.js';
-import { cloneSourcesFor, degradedSince, toRequest, type VectorPlacement } from './to-request.js';
+import { degradedSince, toRequest, type VectorPlacement } from './to-request.js';
 import type { VectorOf, VectorReplica } from './vector.js';
 
 type ReuseVector = VectorOf<'reuse-failed-replica'>;
@@ -29,7 +29,8 @@ function reusableNames(vector: ReuseVector): string[] {
   if (degradedSince(vector.volume) === 'unreadable') return [];
   const replicas = vector.existingReplicas
     .filter(({ active }) => active)
-    .filter((replica) => mayReturnAsClone(replica, vector));
+    // One that lives holds its place, wherever its source is.
+    .filter((replica) => replica.failedAt === '' || mayReturnAsClone(replica, vector));
   const { request, fleet } = question(vector, replicas);
   return replicasToReuse(request, fleet, new Date(vector.now))
     .map(({ id }) => String(id))
@@ -48,12 +49,20 @@ function isFullRebuildOnly({ volume, settings }: ReuseVector): boolean {
   return volume.dataEngine === 'v2' && !settings.fastReplicaRebuildEnabledV2;
 }
 
-/** A linked clone's replica that names its source shares blocks with that one, so the source has to be there still. */
+/**
+ * A linked clone's replica that names its source shares blocks with that one, so the source has to be there still, and
+ * whole; one that is to leave will do, where a new replica needs one that stays.
+ */
 function mayReturnAsClone(replica: VectorReplica, vector: ReuseVector): boolean {
-  const isClone = vector.volume.linkedCloneOfVolume !== '' && replica.linkedCloneSrcReplicaName !== '';
-  if (!isClone) return true;
-  return cloneSourcesFor(replica, vector.linkedCloneSourceReplicas).some(
-    ({ nodeId, diskId }) => nodeId === replica.nodeId && diskId === replica.diskId,
+  const { linkedCloneSrcReplicaName: sourceName } = replica;
+  if (vector.volume.linkedCloneOfVolume === '' || sourceName === '') return true;
+  return vector.linkedCloneSourceReplicas.some(
+    ({ name, healthyAt, failedAt, nodeId, diskId }) =>
+      name === sourceName &&
+      healthyAt !== '' &&
+      failedAt === '' &&
+      nodeId === replica.nodeId &&
+      diskId === replica.diskId,
   );
 }
 

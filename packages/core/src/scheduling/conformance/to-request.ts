@@ -106,7 +106,7 @@ function effectiveAutoBalance(ofVolume: string, ofCluster: string): LonghornInpu
 }
 
 /** Where a clone's replica may go: to its own source where it names one, else to any that is whole and stays. */
-export function cloneSourcesFor(
+function cloneSourcesFor(
   { linkedCloneSrcReplicaName }: VectorReplica,
   sources: readonly VectorReplica[],
 ): CloneSource[] {
