@@ -41,6 +41,7 @@ async function run(text: string, token?: string) {
 const of = (extra = '') => `clusterId: "${api.seed.clusterId}", volumeId: "${volume.id}"${extra}`;
 const rebuild = () => `clusterId: "${api.seed.clusterId}", rebuildId: "${REBUILD}"`;
 const snapshotArg = (id = SNAPSHOT) => `, snapshotId: "${id}"`;
+const BANDWIDTH = 'replica-rebuilding-bandwidth-limit';
 const NOWHERE = '01a1fd5b-0000-7000-8000-00000000ffff';
 
 const CASES: { name: string; ask: () => string; want: object; bad: () => string; code: string }[] = [
@@ -117,6 +118,22 @@ const CASES: { name: string; ask: () => string; want: object; bad: () => string;
     code: 'rebuild.finished',
   },
   {
+    name: 'setSetting',
+    ask: () =>
+      `setSetting(clusterId: "${api.seed.clusterId}", name: "${BANDWIDTH}", input: { value: 40 }) { name value isDefault }`,
+    want: { name: BANDWIDTH, value: 40, isDefault: false },
+    bad: () =>
+      `setSetting(clusterId: "${api.seed.clusterId}", name: "${BANDWIDTH}", input: { value: -1 }) { name }`,
+    code: 'setting.invalid',
+  },
+  {
+    name: 'resetSetting',
+    ask: () => `resetSetting(clusterId: "${api.seed.clusterId}", name: "${BANDWIDTH}") { value isDefault }`,
+    want: { value: 0, isDefault: true },
+    bad: () => `resetSetting(clusterId: "${api.seed.clusterId}", name: "speed") { value }`,
+    code: 'setting.not_found',
+  },
+  {
     name: 'setRecurringSnapshot',
     ask: () =>
       `setRecurringSnapshot(${of()}, recurringName: "nightly", input: { cron: "@daily", retain: 3 }) { name retain }`,
@@ -155,6 +172,8 @@ describe('mutations', () => {
     await api.owner.query(`UPDATE snapshot SET state = 'ready' WHERE id = $1`, [id]);
     const deleted = await run(`mutation { answer: deleteSnapshot(${of(snapshotArg(id))}) { state } }`);
     expect(deleted.data.answer).toEqual({ state: 'removing' });
+    const grow = `mutation { answer: expandVolume(${of()}, input: { size: ${2 * GIB} }) { id } }`;
+    expect((await run(grow, viewer)).code).toBe('auth.forbidden');
     const grown = await run(
       `mutation { answer: expandVolume(${of()}, input: { size: ${2 * GIB} }) { task { kind size } } }`,
     );

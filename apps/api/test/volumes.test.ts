@@ -80,7 +80,10 @@ describe('creating', () => {
   test('a name is taken once', async () => {
     await api.createVolume({ name: 'taken' });
     const again = await api.call('POST', api.volumes, { body: { name: 'taken', size: GIB } });
-    expect(again).toMatchObject({ status: 409, body: { code: 'volume.name_taken' } });
+    expect(again).toMatchObject({
+      status: 409,
+      body: { code: 'volume.name_taken', errors: [{ pointer: '/name' }] },
+    });
   });
 
   test('writes an event, an audit entry and a wake-up with it', async () => {

@@ -1,60 +1,32 @@
 /** What the console shows and asks when copies are gone, and when one is left over: in a real browser on a real stack. */
-import fs from 'node:fs';
-import path from 'node:path';
-import { accessibilityProblems, findBrowser, openBrowser } from '@holdfast/testkit/browser.js';
-import { LocalStack } from '@holdfast/testkit/local-stack.js';
+import { findBrowser } from '@holdfast/testkit/browser.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const STORY_TIMEOUT_MS = 240_000;
 const executable = findBrowser();
 /** Without a browser on the machine these tests are counted as skipped, not passed. */
 const inBrowser = executable === undefined ? describe.skip : describe;
-/** Where to leave pictures for a person; none are taken when it is not set. */
-const pictures = process.env.HOLDFAST_SCREENSHOTS;
 
-type Browser = Awaited<ReturnType<typeof openBrowser>>;
-type Page = Awaited<ReturnType<Browser['newPage']>>;
-
-let stack: LocalStack;
-let browser: Browser;
-let page: Page;
-const wrong: string[] = [];
+let visit: ConsoleVisit;
+let stack: ConsoleVisit['stack'];
+let page: ConsoleVisit['page'];
 
 async function expectAccessible(name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.locator(`html[data-theme="${colorScheme}"]`).waitFor();
-    const problems = await accessibilityProblems(page);
-    expect({ page: `${name}, ${colorScheme}`, problems }).toEqual({
-      page: `${name}, ${colorScheme}`,
-      problems: [],
-    });
-    if (pictures === undefined) continue;
-    fs.mkdirSync(pictures, { recursive: true });
-    await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}.png`), fullPage: true });
-  }
+  expect(await visit.problems(name)).toEqual([]);
 }
 
 beforeAll(async () => {
   if (executable === undefined) return;
-  stack = await LocalStack.start({ console: true });
-  await stack.cliJson('volume', 'create', 'web-data', '--size', '64Mi', '--replicas', '3');
-  await stack.cliJson('volume', 'attach', 'web-data', '--node', 'node-1');
-  browser = await openBrowser(executable);
-  const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
-  page = await context.newPage();
-  page.on('pageerror', (error) => wrong.push(error.message));
-  await page.goto(stack.local.consoleUrl);
-  await page.getByLabel('Email').fill(stack.local.email);
-  await page.getByLabel('Password').fill(stack.local.password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  visit = await ConsoleVisit.begin(executable, async (local) => {
+    await local.cliJson('volume', 'create', 'web-data', '--size', '64Mi', '--replicas', '3');
+    await local.cliJson('volume', 'attach', 'web-data', '--node', 'node-1');
+  });
+  ({ stack, page } = visit);
+  await visit.signIn();
 }, STORY_TIMEOUT_MS);
 
-afterAll(async () => {
-  await browser?.close();
-  await stack?.destroy();
-}, STORY_TIMEOUT_MS);
+afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
 
 inBrowser('the console', () => {
   test(
@@ -62,16 +34,27 @@ inBrowser('the console', () => {
     async () => {
       stack.killAgent('node-1');
       stack.killAgent('node-2');
-      await page.getByRole('link', { name: 'Volumes' }).first().click();
-      await page.getByRole('heading', { name: 'Volumes', exact: true }).waitFor();
-      await page.getByRole('link', { name: 'web-data', exact: true }).click();
+      await visit.openVolume('web-data');
       await page.getByRole('button', { name: 'Force detach' }).click({ timeout: 30_000 });
       await page.getByRole('dialog').getByRole('button', { name: 'Force detach' }).click();
       await page.getByText('Detached', { exact: true }).first().waitFor({ timeout: 30_000 });
       await stack.cli('volume', 'attach', 'web-data', '--node', 'node-3');
       await page.getByText('Faulted', { exact: true }).first().waitFor({ timeout: 60_000 });
-      await page.getByRole('button', { name: 'Salvage' }).click();
       const dialog = page.getByRole('dialog');
+      let release: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route(/\/salvage$/, async (route) => {
+        await held;
+        await route.abort();
+      });
+      await page.getByRole('button', { name: 'Salvage' }).click();
+      await dialog.getByRole('status', { name: 'Loading' }).waitFor();
+      release();
+      await dialog.getByRole('alert').waitFor({ timeout: 30_000 });
+      await page.unrouteAll();
+      await dialog.getByRole('button', { name: 'Try again' }).click();
       await dialog.getByRole('row', { name: /node-3 Usable/ }).waitFor();
       expect(await dialog.getByRole('row', { name: /No answer/ }).count()).toBe(2);
       await dialog.getByText(/^What is at stake: writes that 2 other members acknowledged/).waitFor();
@@ -115,6 +98,6 @@ inBrowser('the console', () => {
   );
 
   test('no page threw an error in all this', () => {
-    expect(wrong).toEqual([]);
+    expect(visit.errors).toEqual([]);
   });
 });

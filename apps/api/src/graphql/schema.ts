@@ -39,7 +39,7 @@ import {
   snapshotMutations,
   snapshotQueries,
 } from './snapshot-fields.js';
-import { settingQueries, tenancyQueries } from './tenancy-queries.js';
+import { settingMutations, settingQueries, tenancyQueries } from './tenancy-queries.js';
 import { volumeMutations } from './volume-mutations.js';
 import { GraphqlTypes } from './zod-to-graphql.js';
 
@@ -74,6 +74,7 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
     mutation: new GraphQLObjectType<unknown, GraphqlContext>({
       name: 'Mutation',
       fields: {
+        ...settingMutations(types),
         ...volumeMutations(types, volumes),
         ...rebuildMutations(types, rebuilds),
         ...snapshotMutations(types, snapshots, volumes),

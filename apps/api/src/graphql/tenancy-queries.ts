@@ -1,15 +1,17 @@
-/** Reads of what an organization and a cluster are configured with: the same as in REST, as connections and lists. */
+/** What an organization and a cluster are configured with: the same as in REST, as connections and lists. */
 import { listMembers, listOrganizations, listProjects } from '@holdfast/database/queries/tenancy.js';
 import { findTokenById, listTokens } from '@holdfast/database/queries/tokens.js';
 import { GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
+import { z } from 'zod';
 import { TokenPath, tokenSchema } from '../auth/session.schemas.js';
 import { ownerFor, tokenView } from '../auth/tokens.controller.js';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { readSetting, readSettings } from '../settings/read-settings.js';
-import { SettingPath, settingSchema } from '../settings/setting.schemas.js';
+import { PutSettingBody, SettingPath, settingSchema } from '../settings/setting.schemas.js';
+import { resetSetting, setSetting } from '../settings/write-setting.js';
 import { memberSchema, organizationSchema, projectSchema } from '../tenancy/tenancy.schemas.js';
 import { memberView, organizationView, projectView } from '../tenancy/tenancy.view.js';
-import { type Fields, field, ids, nothingThere, tenantListField } from './fields.js';
+import { type Fields, field, ids, nothingThere, tenantListField, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 
 export function tenancyQueries(types: GraphqlTypes): Fields {
@@ -61,6 +63,26 @@ export function settingQueries(types: GraphqlTypes): Fields {
       args: { ...ids('clusterId'), name: { type: new GraphQLNonNull(GraphQLString) } },
       schema: SettingPath.schema,
       resolve: (tenant, { clusterId, name }) => readSetting(tenant, clusterId, name),
+    }),
+  };
+}
+
+export function settingMutations(types: GraphqlTypes): Fields {
+  const setting = types.object(settingSchema);
+  const access = 'setting:write' as const;
+  const name = { name: { type: new GraphQLNonNull(GraphQLString) } };
+  return {
+    setSetting: field(setting, {
+      access,
+      args: { ...withInput(types.input(PutSettingBody.schema, 'SettingInput'), 'clusterId'), ...name },
+      schema: z.object({ ...SettingPath.schema.shape, input: PutSettingBody.schema }),
+      resolve: (tenant, { input, ...path }) => setSetting(tenant, path, input.value),
+    }),
+    resetSetting: field(setting, {
+      access,
+      args: { ...ids('clusterId'), ...name },
+      schema: SettingPath.schema,
+      resolve: (tenant, path) => resetSetting(tenant, path),
     }),
   };
 }

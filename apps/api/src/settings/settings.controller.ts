@@ -1,13 +1,11 @@
-import { definitionOf, parseSettingValue } from '@holdfast/core/settings/effective.js';
-import { changeSetting } from '@holdfast/database/settings.js';
 import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
-import { clusterNotFound } from '../clusters/require-cluster.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import type { Tenant } from '../platform/tenant.js';
 import { readSetting, readSettings, type SettingView } from './read-settings.js';
 import { PutSettingBody, SettingDto, SettingPage, SettingPath } from './setting.schemas.js';
+import { resetSetting, setSetting } from './write-setting.js';
 
 @Controller('api/v1/clusters/:clusterId/settings')
 export class SettingsController {
@@ -33,30 +31,13 @@ export class SettingsController {
 
   @Put(':name')
   @Route({ access: 'setting:write', summary: 'Set a setting', answer: SettingDto })
-  async put(
-    @CurrentTenant() tenant: Tenant,
-    @Param() path: SettingPath,
-    @Body() { value }: PutSettingBody,
-  ): Promise<SettingView> {
-    return this.change(tenant, path, parseSettingValue(path.name, value));
+  put(@CurrentTenant() tenant: Tenant, @Param() path: SettingPath, @Body() { value }: PutSettingBody) {
+    return setSetting(tenant, path, value);
   }
 
   @Delete(':name')
   @Route({ access: 'setting:write', summary: 'Go back to the default', answer: SettingDto })
-  async delete(@CurrentTenant() tenant: Tenant, @Param() path: SettingPath): Promise<SettingView> {
-    definitionOf(path.name);
-    return this.change(tenant, path, undefined);
-  }
-
-  private async change(
-    tenant: Tenant,
-    { clusterId, name }: SettingPath,
-    value: unknown,
-  ): Promise<SettingView> {
-    const found = await tenant.write((sql) =>
-      changeSetting(sql, clusterId, { name, value, now: tenant.now }),
-    );
-    if (!found) throw clusterNotFound(clusterId);
-    return readSetting(tenant, clusterId, name);
+  delete(@CurrentTenant() tenant: Tenant, @Param() path: SettingPath) {
+    return resetSetting(tenant, path);
   }
 }

@@ -120,6 +120,8 @@ export const api = {
         body: { force: true },
       }),
     ),
+  purge: (clusterId: string, volumeId: string) =>
+    ask(client.POST(`${VOLUME}/snapshots/purge`, { params: { path: { clusterId, volumeId } }, body: {} })),
   revert: (clusterId: string, volumeId: string, snapshotId: string) =>
     ask(client.POST(`${VOLUME}/revert`, { params: { path: { clusterId, volumeId } }, body: { snapshotId } })),
   expand: (clusterId: string, volumeId: string, size: number) =>

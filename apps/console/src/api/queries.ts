@@ -17,6 +17,7 @@ export const keys = {
   orphans: (clusterId: string) => ['orphans', clusterId] as const,
   rebuilds: (clusterId: string) => ['rebuilds', clusterId] as const,
   setting: (clusterId: string, name: string) => ['settings', clusterId, name] as const,
+  volumeSettings: (clusterId: string, volumeId: string) => ['settings', clusterId, 'of', volumeId] as const,
   events: (clusterId: string) => ['events', clusterId] as const,
 };
 
@@ -35,11 +36,10 @@ export function useVolume(volumeId: string) {
   });
 }
 
-/** Under the volume's own key; what the cluster says is asked for again when the volume is. */
 export function useVolumeSettings(volumeId: string) {
   const { id } = useCluster();
   return useQuery({
-    queryKey: [...keys.volume(id, volumeId), 'settings'],
+    queryKey: keys.volumeSettings(id, volumeId),
     queryFn: () => api.volumeSettings(id, volumeId),
   });
 }

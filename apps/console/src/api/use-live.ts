@@ -9,14 +9,14 @@ const REFRESH_PAUSE_MS = 250;
 /** The browser gives a stream up for good when it is refused, as while the API is being started again. */
 const REOPEN_PAUSE_MS = 1_500;
 
-const EVERYTHING = ['volumes', 'nodes', 'disks', 'rebuilds', 'orphans', 'events'] as const;
+const EVERYTHING = ['volumes', 'nodes', 'disks', 'rebuilds', 'orphans', 'events', 'settings'] as const;
 
 /** Which lists a subject shows up in. */
 const TOUCHES: Record<string, readonly string[]> = {
-  cluster: ['nodes', 'disks'],
+  cluster: ['nodes', 'disks', 'settings'],
   node: ['nodes', 'disks'],
   disk: ['disks', 'nodes'],
-  volume: ['volumes', 'disks'],
+  volume: ['volumes', 'disks', 'settings'],
   replica: ['volumes', 'disks'],
   rebuild: ['rebuilds', 'volumes'],
   snapshot: ['volumes'],

@@ -15,7 +15,7 @@ import { CloneDialog } from './clone-dialog';
 import { Loaded } from './loaded';
 import { RevertDialog, TakeSnapshotDialog } from './snapshot-dialogs';
 import { SnapshotPicture } from './snapshot-picture';
-import { TaskNote } from './task-note';
+import { TaskNote, taskUnderWay } from './task-note';
 
 type Dialog = { kind: 'take' } | { kind: 'revert' | 'clone'; snapshot: Snapshot };
 
@@ -41,9 +41,18 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
       hint="Newest first; the line is what the volume stands on"
       flush
       aside={
-        <Button disabledReason={blocked} onClick={() => setDialog({ kind: 'take' })}>
-          Take snapshot
-        </Button>
+        <span className="flex gap-2">
+          <Button
+            disabledReason={blocked ?? purgeBlock(volume, snapshots.data ?? [])}
+            busy={act.isPending && dialog === undefined}
+            onClick={() => act.mutate(() => api.purge(cluster.id, volume.id))}
+          >
+            Purge
+          </Button>
+          <Button disabledReason={blocked} onClick={() => setDialog({ kind: 'take' })}>
+            Take snapshot
+          </Button>
+        </span>
       }
     >
       <TaskNote volume={volume} />
@@ -138,7 +147,15 @@ function Actions({ snapshot, blocked, onClone, onRevert, onHash, onDelete }: Act
   );
 }
 
-function notServed({ state, task }: Volume): string | undefined {
-  if (state !== 'attached') return 'Attach the volume first: its engine does this on all copies at once';
-  return task === null ? undefined : `A ${task.kind} is under way`;
+function notServed(volume: Volume): string | undefined {
+  if (volume.state !== 'attached')
+    return 'Attach the volume first: its engine does this on all copies at once';
+  return taskUnderWay(volume);
+}
+
+/** Mostly the worker does it by itself; by hand it is for what stays because a setting says so. */
+function purgeBlock({ task }: Volume, snapshots: readonly Snapshot[]): string | undefined {
+  if (task !== null) return 'A purge is asked for already';
+  const isToGo = ({ state, origin }: Snapshot) => state === 'removed' || origin === 'system';
+  return snapshots.some(isToGo) ? undefined : 'No layer is there that nobody wants';
 }

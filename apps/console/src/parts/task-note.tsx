@@ -22,6 +22,12 @@ export function TaskNote({ volume }: { volume: Volume }) {
   );
 }
 
+/** Why no other change of the whole volume can be asked for now. A purge that waits for its turn gives way. */
+export function taskUnderWay({ task }: Volume): string | undefined {
+  if (task === null || (task.kind === 'purge' && task.waitingFor !== null)) return undefined;
+  return `A ${task.kind} is under way`;
+}
+
 function words({ kind, size }: NonNullable<Volume['task']>): string {
   switch (kind) {
     case 'purge':

@@ -17,6 +17,7 @@ import { isNodeReady } from '../states';
 import { AttachDialog } from './attach-dialog';
 import { ExpandDialog } from './expand-dialog';
 import { SalvageDialog } from './salvage-dialog';
+import { taskUnderWay } from './task-note';
 
 /** What can be done with a volume. What can't be done now stays visible and says why. */
 export function VolumeActions({ volume }: { volume: Volume }) {
@@ -117,7 +118,8 @@ function verifyBlock(volume: Volume): string | undefined {
 }
 
 function expandBlock(volume: Volume): string | undefined {
-  if (volume.task !== null) return `A ${volume.task.kind} is under way`;
+  const reason = taskUnderWay(volume);
+  if (reason !== undefined) return reason;
   return volume.state === 'attached' ? undefined : 'Attach it first: it grows while it is served';
 }
 

@@ -3,13 +3,12 @@ import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { FormEvent } from 'react';
 import { api, type VolumeChange } from '../api/client';
-import { isProblem } from '../api/problem';
 import { keys } from '../api/queries';
 import type { Volume, VolumeSetting } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { settingName, settingValue } from '../volume-settings';
+import { DialogForm } from './dialog-form';
 
 type Props = { volume: Volume; one: VolumeSetting; onDone: () => void };
 
@@ -25,18 +24,10 @@ export function VolumeSettingDialog({ volume, one, onDone }: Props) {
     },
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: keys.volume(cluster.id, volume.id) });
+      void queryClient.invalidateQueries({ queryKey: keys.volumeSettings(cluster.id, volume.id) });
       onDone();
     },
   });
-  const refusal = isProblem(save.error) ? save.error.detail : 'There was no answer. It may have been set.';
-  const error = save.error === null ? undefined : refusal;
-
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const given = String(new FormData(event.currentTarget).get('value'));
-    save.mutate(typeof one.followWith === 'number' ? Number(given) : given);
-  }
-
   return (
     <Dialog
       open
@@ -44,22 +35,26 @@ export function VolumeSettingDialog({ volume, one, onDone }: Props) {
       title={`${settingName(one.name)}: ${volume.name}`}
       description={one.definition.description}
     >
-      <form onSubmit={submit} className="flex flex-col gap-3">
-        <Choice one={one} error={error} />
-        <div className="flex flex-wrap justify-end gap-2">
-          {one.own !== null && (
-            <Button className="mr-auto" onClick={() => save.mutate(one.followWith)}>
-              Follow the cluster
-            </Button>
-          )}
-          <Button onClick={onDone}>Cancel</Button>
-          <Button type="submit" variant="primary" busy={save.isPending}>
-            Save
-          </Button>
-        </div>
-      </form>
+      <DialogForm
+        error={save.error}
+        silence="There was no answer. It may have been set."
+        busy={save.isPending}
+        submitLabel="Save"
+        onSubmit={(form) => save.mutate(given(one, form))}
+        onCancel={onDone}
+        aside={
+          one.own !== null && <Button onClick={() => save.mutate(one.followWith)}>Follow the cluster</Button>
+        }
+      >
+        {(errorAt) => <Choice one={one} error={errorAt(`/${one.name}`)} />}
+      </DialogForm>
     </Dialog>
   );
+}
+
+function given({ followWith }: VolumeSetting, form: FormData): string | number {
+  const value = String(form.get('value'));
+  return typeof followWith === 'number' ? Number(value) : value;
 }
 
 function Choice({ one, error }: { one: VolumeSetting; error: string | undefined }) {

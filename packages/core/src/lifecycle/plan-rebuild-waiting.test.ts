@@ -116,7 +116,7 @@ test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
     name: 'the copy may come back',
     seen: view(),
     reason: 'CopyMayReturn',
-    says: 'the copy on n3 may come back: a new one is built elsewhere at 2026-01-01 12:09:00 UTC',
+    says: 'the copy on n3 may come back: no new one is built until 2026-01-01 12:09:00 UTC',
   },
   { name: 'the wait is over', seen: view({ replicas: [copy('n1'), copy('n2'), failed('n3', 601)] }) },
 ])('$name', ({ seen, reason, says = '' }) => {

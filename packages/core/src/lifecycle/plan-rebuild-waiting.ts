@@ -101,7 +101,7 @@ function awaited({ replicas, fleet }: VolumeView, now: Date): Why | undefined {
     .sort((a, b) => (a.until?.getTime() ?? 0) - (b.until?.getTime() ?? 0))[0];
   if (held?.until === undefined) return undefined;
   const where = nodeName(fleet, held.replica.nodeId);
-  const message = `the copy on ${where} may come back: a new one is built elsewhere at ${clockText(held.until)}`;
+  const message = `the copy on ${where} may come back: no new one is built until ${clockText(held.until)}`;
   return { reason: 'CopyMayReturn', message };
 }
 

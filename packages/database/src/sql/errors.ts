@@ -39,7 +39,11 @@ export function translateError(error: unknown): unknown {
 
 export function nameTaken(kind: keyof typeof TAKEN, cause?: unknown): StorageFault {
   const { code, message } = TAKEN[kind];
-  return new StorageFault(code, { publicMessage: message, cause });
+  return new StorageFault(code, {
+    publicMessage: message,
+    errors: [{ pointer: '/name', detail: message }],
+    cause,
+  });
 }
 
 export function conflict(reason: string, cause?: unknown): StorageFault {

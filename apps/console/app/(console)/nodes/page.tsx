@@ -140,7 +140,12 @@ function NodePanel({ node }: { node: StorageNode }) {
             rows={data.filter((disk) => disk.nodeId === node.id)}
             columns={DISK_COLUMNS}
             rowKey={(disk) => disk.id}
-            empty={<Message title="No disks" body="Give the agent a folder by HOLDFAST_DISKS." />}
+            empty={
+              <Message
+                title="No disks"
+                body="Give the agent a folder by HOLDFAST_DISKS, or a device or file for v2 by HOLDFAST_BLOCK_DISKS."
+              />
+            }
           />
         )}
       </Loaded>

@@ -13,6 +13,7 @@ import { Loaded } from '../../../../src/parts/loaded';
 import { PageHeader } from '../../../../src/parts/page-header';
 import { PlacementPicture } from '../../../../src/parts/placement-picture';
 import { RebuildProgress } from '../../../../src/parts/rebuild-progress';
+import { isActive } from '../../../../src/parts/rebuilds-panel';
 import { RecurringPanel } from '../../../../src/parts/recurring-panel';
 import { SnapshotsPanel } from '../../../../src/parts/snapshots-panel';
 import { useNames } from '../../../../src/parts/use-names';
@@ -105,6 +106,7 @@ function VolumeRebuilds({ volume }: { volume: Volume }) {
                 <li key={rebuild.id} className="border-b border-border px-4 py-3 last:border-0">
                   <RebuildProgress
                     rebuild={rebuild}
+                    withControls={isActive(rebuild)}
                     names={{ volume: volume.name, node: names.node(rebuild.targetNodeId) }}
                   />
                   {rebuild.error !== null && <p className="mt-1 text-xs text-bad">{rebuild.error.message}</p>}

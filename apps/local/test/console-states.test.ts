@@ -1,0 +1,140 @@
+/**
+ * What a panel shows before its data, without any, when there is trouble, and when what it shows is old: in a real browser
+ * on a real stack, with single answers of the API held back or cut off on their way.
+ */
+import { findBrowser } from '@holdfast/testkit/browser.js';
+import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+
+const STORY_TIMEOUT_MS = 240_000;
+const executable = findBrowser();
+/** Without a browser on the machine these tests are counted as skipped, not passed. */
+const inBrowser = executable === undefined ? describe.skip : describe;
+
+let visit: ConsoleVisit;
+let page: ConsoleVisit['page'];
+let volumeId: string;
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  visit = await ConsoleVisit.begin(executable, async (stack) => {
+    const { id } = await stack.cliJson<{ id: string }>('volume', 'create', 'web-data', '--size', '64Mi');
+    volumeId = id;
+    await stack.cliJson('volume', 'attach', 'web-data', '--node', 'node-1');
+    await stack.cli('snapshot', 'create', 'web-data', 'base');
+  });
+  ({ page } = visit);
+  await visit.signIn();
+}, STORY_TIMEOUT_MS);
+
+afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
+
+beforeEach(() => page?.unrouteAll());
+
+type Panel = { name: string; at: () => string; asks: RegExp; shows: string };
+
+const VOLUME = () => `/volumes/${volumeId}`;
+const PANELS: readonly Panel[] = [
+  { name: 'Orphans', at: () => '/nodes', asks: /\/orphans\?/, shows: 'No orphans' },
+  {
+    name: 'Bandwidth of rebuilds',
+    at: () => '/rebuilds',
+    asks: /\/settings\/replica-rebuilding-bandwidth-limit$/,
+    shows: 'No limit is set.',
+  },
+  {
+    name: 'Running and waiting',
+    at: () => '/rebuilds',
+    asks: /\/rebuilds\?/,
+    shows: 'Nothing is being rebuilt',
+  },
+  { name: 'Rebuilds', at: VOLUME, asks: /\/rebuilds\?/, shows: 'None of its copies ever had to be rebuilt.' },
+  { name: 'Settings of this volume', at: VOLUME, asks: /\/settings$/, shows: 'Snapshots at most' },
+  { name: 'Snapshots', at: VOLUME, asks: /\/snapshots\?/, shows: 'base' },
+];
+
+inBrowser('the console', () => {
+  test.each(PANELS)(
+    '$name: is loading, says what is wrong, shows its data, and says when that is old',
+    async ({ name, at, asks, shows }) => {
+      let release: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route(asks, async (route) => {
+        await held;
+        await route.abort();
+      });
+      await page.goto(new URL(at(), visit.stack.local.consoleUrl).href);
+      const panel = page.getByRole('region', { name, exact: true });
+      await panel.getByRole('status', { name: 'Loading' }).waitFor();
+      release();
+      await panel.getByRole('alert').waitFor({ timeout: 30_000 });
+      await page.unroute(asks);
+      await panel.getByRole('button', { name: 'Try again' }).click();
+      await panel.getByText(shows).first().waitFor();
+
+      await page.route(asks, (route) => route.abort());
+      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+      // After a cut everything is asked for again.
+      process.kill(visit.stack.local.processes.api, 'SIGKILL');
+      await panel.getByText(/^Not current: this is from/).waitFor({ timeout: 60_000 });
+      await panel.getByText(shows).first().waitFor();
+      await page.unroute(asks);
+      await panel.getByRole('button', { name: 'Try again' }).click();
+      await panel.getByText(/^Not current/).waitFor({ state: 'detached', timeout: 30_000 });
+      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'schedules are a part of the volume, and as current as it',
+    async () => {
+      const asks = new RegExp(`/volumes/${volumeId}$`);
+      await page.route(asks, (route) =>
+        route.request().resourceType() === 'fetch' ? route.abort() : route.continue(),
+      );
+      await page.goto(new URL(VOLUME(), visit.stack.local.consoleUrl).href);
+      await page.getByRole('status', { name: 'Loading' }).first().waitFor();
+      await page.getByText('Could not load the volume').waitFor({ timeout: 30_000 });
+      await page.unroute(asks);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('region', { name: 'Recurring snapshots' }).getByText('No schedule yet').waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
+    'what is sent and gets no answer stays in its dialog, which says that it may have been done',
+    async () => {
+      await page.goto(new URL(VOLUME(), visit.stack.local.consoleUrl).href);
+      const dialog = page.getByRole('dialog');
+      await page.route(/\/recurring-snapshots\/|\/clone$/, (route) => route.abort());
+
+      await page.getByRole('button', { name: 'Add schedule' }).click();
+      await dialog.getByLabel('Name').fill('nightly');
+      await dialog.getByRole('button', { name: 'Save schedule' }).click();
+      await dialog.getByText('There was no answer. It may have been saved.').waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+      await page.getByRole('button', { name: 'Clone base' }).click();
+      await dialog.getByLabel('Name of the clone').fill('copy');
+      await dialog.getByRole('button', { name: 'Clone' }).click();
+      await dialog.getByText('There was no answer. It may have been made.').waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+      await page.route(new RegExp(`/volumes/${volumeId}$`), (route) =>
+        route.request().method() === 'PATCH' ? route.abort() : route.continue(),
+      );
+      await page.getByRole('button', { name: 'Change: Snapshots at most' }).click();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByText('There was no answer. It may have been set.').waitFor();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test('no page threw an error in all this', () => {
+    expect(visit.errors).toEqual([]);
+  });
+});

@@ -1,0 +1,77 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { accessibilityProblems, openBrowser } from './browser.js';
+import { LocalStack } from './local-stack.js';
+
+/** Where to leave pictures for a person; none are taken when it is not set. */
+const pictures = process.env.HOLDFAST_SCREENSHOTS;
+const THEMES = ['light', 'dark'] as const;
+
+/** Somebody at the console of a stack of their own, in a real browser. */
+export class ConsoleVisit {
+  /** What was thrown on any page and not caught: nothing should be. */
+  readonly errors: string[] = [];
+
+  private constructor(
+    readonly stack: LocalStack,
+    private readonly browser: Browser,
+    readonly page: Page,
+  ) {
+    page.on('pageerror', (error) => this.errors.push(error.message));
+  }
+
+  /** @param prepare what is to be there before the browser opens */
+  static async begin(
+    executable: string,
+    prepare: (stack: LocalStack) => Promise<void> = async () => undefined,
+  ): Promise<ConsoleVisit> {
+    const stack = await LocalStack.start({ console: true });
+    await prepare(stack);
+    const browser = await openBrowser(executable);
+    const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
+    return new ConsoleVisit(stack, browser, await context.newPage());
+  }
+
+  async signIn(): Promise<void> {
+    const { page, stack } = this;
+    await page.goto(stack.local.consoleUrl);
+    await page.getByLabel('Email').fill(stack.local.email);
+    await page.getByLabel('Password').fill(stack.local.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  }
+
+  /** By the links that people use, from wherever one is. */
+  async openVolume(name: string): Promise<void> {
+    await this.page.getByRole('link', { name: 'Volumes' }).first().click();
+    // The page before may have a link of the same name.
+    await this.page.getByRole('heading', { name: 'Volumes', exact: true }).waitFor();
+    await this.page.getByRole('link', { name, exact: true }).click();
+    await this.page.getByRole('heading', { name }).waitFor();
+  }
+
+  /** What a tool finds against WCAG 2.2 AA in both themes, each with its theme; leaves a picture of both. */
+  async problems(name: string): Promise<string[]> {
+    const found: string[] = [];
+    for (const colorScheme of THEMES) {
+      await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await this.page.locator(`html[data-theme="${colorScheme}"]`).waitFor();
+      const problems = await accessibilityProblems(this.page);
+      found.push(...problems.map((problem) => `${name}, ${colorScheme}: ${problem}`));
+      await this.picture(`${name}-${colorScheme}`);
+    }
+    return found;
+  }
+
+  async picture(name: string): Promise<void> {
+    if (pictures === undefined) return;
+    fs.mkdirSync(pictures, { recursive: true });
+    await this.page.screenshot({ path: path.join(pictures, `${name}.png`), fullPage: true });
+  }
+
+  async end(): Promise<void> {
+    await this.browser.close();
+    await this.stack.destroy();
+  }
+}
