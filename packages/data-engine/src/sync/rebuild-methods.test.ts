@@ -308,6 +308,21 @@ describe('while it runs', () => {
     await expectEqual(volume, engine);
   });
 
+  test('a limit under which it would take minutes is lifted, and it ends', async () => {
+    const volume = await cluster(1);
+    const engine = await volume.start(1);
+    await write(engine, 0, crypto.randomBytes(32 * MIB));
+    const { address } = await volume.addCopy('target');
+    const rebuildId = crypto.randomUUID();
+    const options = { ...OPTIONS, bandwidthBytesPerSecond: 64 * 1024 };
+    engine.startRebuild({ rebuildId, target: address, sourceReplicaId: null, options });
+    await until(engine, () => (engine.report().rebuilds[0]?.bytes.sent ?? 0) > 0);
+    expect(engine.report().rebuilds[0]?.bytes.sent).toBeLessThan(32 * MIB);
+    engine.tuneRebuild(rebuildId, { paused: false, bandwidthBytesPerSecond: 1024 * MIB });
+    await until(engine, () => engine.report().rebuilds[0]?.state === 'succeeded');
+    await expectEqual(volume, engine);
+  });
+
   test('several sources share the work', async () => {
     const volume = await cluster(3, 512 * MIB);
     const engine = await volume.start(1);

@@ -1,7 +1,17 @@
 import crypto from 'node:crypto';
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
 import { describe, expect, jest, test } from '@jest/globals';
-import { damageLayers, MIB, modes, SIZE, until, useClusters, write } from '../../test/engine-cluster.js';
+import {
+  damageLayers,
+  MIB,
+  modes,
+  OPTIONS,
+  SIZE,
+  until,
+  useClusters,
+  write,
+} from '../../test/engine-cluster.js';
 import type { ReplicaNode } from '../../test/replica-node.js';
 import type { Engine } from '../engine/engine.js';
 import { NbdClient } from '../nbd/client.js';
@@ -136,7 +146,7 @@ describe('rebuild', () => {
     }
   });
 
-  test('goes on from another copy when its source dies', async () => {
+  test.each([1, 2])('goes on from another copy when a source dies, of %i at once', async (sourcesMax) => {
     const volume = await cluster(3);
     const engine = await volume.start(1);
     await write(engine, 0, crypto.randomBytes(24 * MIB));
@@ -145,12 +155,15 @@ describe('rebuild', () => {
     const target = await node.create({ replicaId, volumeId: volume.volumeId, sizeBytes: SIZE, record: null });
     const source = volume.copy(1);
     nodes().beforeCommand = (name, of) => {
-      if (name === 'hashes' && of === source.address.replicaId && source.node.isAlive) source.node.die();
+      if (name !== 'hashes' || of !== source.address.replicaId) return;
+      source.node.die();
+      throw new StorageFault('agent.unreachable', { publicMessage: 'it died of the question' });
     };
     engine.startRebuild({
       rebuildId: crypto.randomUUID(),
       target,
       sourceReplicaId: source.address.replicaId,
+      options: { ...OPTIONS, sourcesMax },
     });
     await until(engine, () => engine.report().rebuilds[0]?.state !== 'running');
     const [report] = engine.report().rebuilds;
