@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
@@ -5,7 +6,7 @@ import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { formatBlockDisk } from '@holdfast/data-engine/block-store/format-block-disk.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { copyFor, replicasOn, takeDisk } from './disk-setup.js';
+import { canMount, copyFor, mountTmpfs, replicasOn, takeDisk } from './disk-setup.js';
 
 const SIZE_BYTES = 64 * MIB;
 
@@ -89,6 +90,20 @@ describe('a block disk', () => {
       if (before !== undefined) expect((await fs.readFile(file)).equals(before)).toBe(true);
     },
   );
+
+  (canMount() ? test : test.skip)('that is read-only is reported, and refused for new copies', async () => {
+    const folder = path.dirname(file);
+    await fs.mkdir(folder);
+    mountTmpfs(folder, 'size=80m');
+    try {
+      const disk = await take();
+      spawnSync('mount', ['-o', 'remount,ro', folder]);
+      expect(await disk.report(0)).toMatchObject({ ready: false, reason: 'DiskReadOnly' });
+      await expect(replicasOn(disk).create(copyFor(disk))).rejects.toMatchObject({ code: 'disk.not_ready' });
+    } finally {
+      spawnSync('umount', [folder]);
+    }
+  });
 
   test('that returns brings its copies back', async () => {
     const disk = await take();

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import path from 'node:path';
 import type { CreateReplica } from '@holdfast/core/model/agent-protocol.js';
@@ -38,4 +39,15 @@ export function replicasOn(disk: Disk): Replicas {
     lost: () => undefined,
   });
   return new Replicas([disk], pool, pino({ level: 'silent' }));
+}
+
+/** False without the right to mount: there is then no read-only or full file system to try. */
+export function canMount(): boolean {
+  if (mountTmpfs('/mnt', 'size=4m') !== 0) return false;
+  spawnSync('umount', ['/mnt']);
+  return true;
+}
+
+export function mountTmpfs(folder: string, options: string): number | null {
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' }).status;
 }

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { takeDisks } from '../src/disks/disks.js';
 import { KnownDisks } from '../src/disks/known-disks.js';
-import { copyFor, replicasOn, takeDisk } from './disk-setup.js';
+import { canMount, copyFor, mountTmpfs, replicasOn, takeDisk } from './disk-setup.js';
 
 const GIB = 2 ** 30;
 
@@ -91,17 +91,12 @@ describe('a disk', () => {
   });
 });
 
-/** Needs the right to mount; without it there is no read-only or full file system to try. */
-const canMount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', '/mnt'], { stdio: 'ignore' });
-if (canMount.status === 0) spawnSync('umount', ['/mnt']);
-const onMount = canMount.status === 0 ? test : test.skip;
+const onMount = canMount() ? test : test.skip;
 
 describe('a file system', () => {
-  const mount = (options: string) => spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
-
   onMount('that is read-only is reported, and refused for new copies', async () => {
     await fs.mkdir(folder);
-    mount('size=32m');
+    mountTmpfs(folder, 'size=32m');
     const disk = await take();
     spawnSync('mount', ['-o', 'remount,ro', folder]);
     expect(await disk.report(0)).toMatchObject({ ready: false, reason: 'DiskReadOnly' });
@@ -110,7 +105,7 @@ describe('a file system', () => {
 
   onMount('that is full is reported, and stays in use', async () => {
     await fs.mkdir(folder);
-    mount('size=18m');
+    mountTmpfs(folder, 'size=18m');
     const disk = await take();
     expect(await disk.report(0)).toMatchObject({ ready: true, reason: '' });
     await fs.writeFile(path.join(folder, 'ballast'), Buffer.alloc(4 * 2 ** 20));

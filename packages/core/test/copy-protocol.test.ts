@@ -1,6 +1,7 @@
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { describe, expect, test } from '@jest/globals';
-import { copyProtocol, RULES, type Rule } from './model-check/copy-protocol.js';
+import { copyProtocol } from './model-check/copy-protocol.js';
+import { RULES, type Rule } from './model-check/protocol-rules.js';
 import type { Bounds } from './model-check/protocol-state.js';
 import { follow, search, walk } from './model-check/search.js';
 

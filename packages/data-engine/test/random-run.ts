@@ -4,16 +4,14 @@
  */
 import crypto from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
-import { type CopyRecord, decideCurrentCopies } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
-import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import { BlockModel } from '@holdfast/testkit/block-model.js';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import type { Engine } from '../src/engine/engine.js';
 import { checksumOfBytes } from '../src/integrity/device-checksum.js';
-import type { ReplicaControl } from '../src/replica/commands.js';
 import { type Cluster, type Copy, MIB, OPTIONS, read, until } from './engine-cluster.js';
+import { type Change, RandomChanges } from './random-changes.js';
+import { RandomControlPlane } from './random-control-plane.js';
 import type { ReplicaNodes } from './replica-node.js';
 
 const SNAPSHOTS_MAX = 5;
@@ -39,21 +37,16 @@ const WEIGHTS = {
   crashEngine: 3,
 };
 
-type Change = { kind: 'write' | 'zero' | 'trim'; offset: number; bytes: Buffer; fua: boolean };
-
 export class RandomRun {
   private readonly random: SeededRandom;
-  /** Of its own, because what waits asks in no certain order. */
-  private readonly delays: SeededRandom;
+  private readonly picked: RandomChanges;
+  private readonly controlPlane: RandomControlPlane;
   private readonly model: BlockModel;
   /** What each snapshot that was acknowledged, and not removed since, reads as. */
   private readonly snapshots = new Map<string, Buffer>();
   /** Snapshots that the engine died over: they may be there or not. */
   private readonly doubtful = new Set<string>();
   private engine: Engine | undefined;
-  private epoch = 0;
-  /** As Postgres has it. */
-  private known: CopyRecord;
   private sizeBytes: number;
   /** Copies whose process has died since the engine was started. */
   private readonly died = new Set<string>();
@@ -68,11 +61,10 @@ export class RandomRun {
     private readonly cluster: Cluster,
   ) {
     this.random = new SeededRandom(seed);
-    this.delays = new SeededRandom(-seed);
     this.sizeBytes = cluster.sizeBytes;
     this.model = new BlockModel(cluster.sizeBytes);
-    // The cast: ids made by the cluster are well-formed.
-    this.known = cluster.record as unknown as CopyRecord;
+    this.picked = new RandomChanges(this.random, this.model);
+    this.controlPlane = new RandomControlPlane(seed, nodes, cluster);
   }
 
   /** So many operations, then everything back in place and compared. */
@@ -100,7 +92,7 @@ export class RandomRun {
   // What users do
 
   private async changes(): Promise<void> {
-    const changes = this.pickChanges();
+    const changes = this.picked.pick();
     const moment = this.random.chance(4) ? this.model.moment(this.copiesAreEqual) : undefined;
     const work = changes.map((change) => this.apply(change));
     if (moment !== undefined) work.push(this.running.device.flush().then(() => this.model.flushed(moment)));
@@ -111,44 +103,6 @@ export class RandomRun {
     // As long as a copy is left, users see no error.
     if (failed?.status === 'rejected' && this.running.copies.stopReason === undefined) throw failed.reason;
     this.steps += work.length;
-  }
-
-  /** Up to eight at once, none on blocks of another: which of two comes last would be anybody's guess. */
-  private pickChanges(): Change[] {
-    const taken = new Set<number>();
-    const changes: Change[] = [];
-    const count = 1 + this.random.below(8);
-    for (let i = 0; i < count; i += 1) {
-      const change = this.pickChange();
-      const first = Math.floor(change.offset / BLOCK_BYTES);
-      const end = Math.ceil((change.offset + change.bytes.length) / BLOCK_BYTES);
-      const blocks = Array.from({ length: end - first }, (_, index) => first + index);
-      if (blocks.some((block) => taken.has(block))) continue;
-      for (const block of blocks) taken.add(block);
-      changes.push(change);
-    }
-    return changes;
-  }
-
-  private pickChange(): Change {
-    const kind = this.random.weighted({ write: 7, zero: 2, trim: 2 });
-    const { offset, lengthBytes } = this.pickRange(kind !== 'trim');
-    const bytes = kind === 'write' ? this.random.bytes(lengthBytes) : Buffer.alloc(lengthBytes);
-    return { kind, offset, bytes, fua: this.random.chance(40) };
-  }
-
-  /** Mostly in the same few places, where writes meet older ones. */
-  private pickRange(mayBeUnaligned: boolean): { offset: number; lengthBytes: number } {
-    const blocks = this.model.sizeBytes / BLOCK_BYTES;
-    const count = 1 + this.random.below(this.random.chance(8) ? 96 : 6);
-    const near = Math.min(blocks, 160);
-    const first = Math.min(this.random.below(this.random.chance(3) ? blocks : near), blocks - count);
-    const whole = { offset: first * BLOCK_BYTES, lengthBytes: count * BLOCK_BYTES };
-    if (!mayBeUnaligned || this.random.chance(2)) return whole;
-    const before = this.random.below(BLOCK_BYTES);
-    const cut = { offset: whole.offset + before, lengthBytes: whole.lengthBytes - before };
-    // What is left of a block has to be known to compare it.
-    return this.model.isCertain(whole.offset, whole.lengthBytes) ? cut : whole;
   }
 
   private async apply({ kind, offset, bytes, fua }: Change): Promise<void> {
@@ -162,7 +116,7 @@ export class RandomRun {
   }
 
   private async read(): Promise<void> {
-    const { offset, lengthBytes } = this.pickRange(false);
+    const { offset, lengthBytes } = this.picked.range(false);
     await this.compare(offset, lengthBytes).catch((error: unknown) => this.unlessStopped(error));
   }
 
@@ -295,7 +249,7 @@ export class RandomRun {
 
   private async crashEngine(): Promise<void> {
     const work = this.random.chance(2)
-      ? this.pickChanges().map((change) => this.apply(change).catch(() => undefined))
+      ? this.picked.pick().map((change) => this.apply(change).catch(() => undefined))
       : [];
     await sleep(this.random.below(4));
     this.die();
@@ -373,63 +327,12 @@ export class RandomRun {
 
   /** @returns the copies that the new engine was given as current */
   private async attach(): Promise<readonly string[]> {
-    for (let attempt = 0; ; attempt += 1) {
-      this.epoch += 1;
-      const decision = decideCurrentCopies({ known: this.known, found: await this.survey() });
-      if (decision.kind === 'go') {
-        const started = await this.start(decision.record, decision.current).catch((error: unknown) => {
-          if (attempt > 20) throw error;
-        });
-        if (started !== undefined) return decision.current;
-      }
-      if (attempt > 20) throw new Error(`no engine can be started: ${JSON.stringify(decision)}`);
-      // A person would bring the missing copies back.
-      for (const { node } of this.cluster.copies) node.reconnect();
-    }
-  }
-
-  private async survey(): Promise<Map<ReplicaId, CopyRecord>> {
-    const found = new Map<ReplicaId, CopyRecord>();
-    for (const { address } of this.cluster.copies) {
-      const control = this.nodes.connectControl(address);
-      const answer = await control.command('open', { epoch: this.epoch }).catch(() => undefined);
-      // The casts: the ids are those that the cluster has made.
-      if (answer?.record) found.set(address.replicaId as ReplicaId, answer.record as unknown as CopyRecord);
-    }
-    return found;
-  }
-
-  private async start(record: CopyRecord, current: readonly string[]): Promise<Engine> {
-    const { epoch } = this;
+    const { engine, current } = await this.controlPlane.attach(this.sizeBytes);
+    this.engine = engine;
     this.died.clear();
     this.copiesAreEqual = false;
     this.model.newLife();
-    this.engine = await this.cluster.start(epoch, {
-      connectControl: (address) => this.slowly(this.nodes.connectControl(address)),
-      record: { ...record, members: [...record.members] },
-      sizeBytes: this.sizeBytes,
-      replicas: this.cluster.copies
-        .map(({ address }) => address)
-        .filter(({ replicaId }) => current.includes(replicaId)),
-      confirmRecord: async (next) => {
-        await sleep(this.delays.below(30));
-        if (this.epoch !== epoch) {
-          throw new StorageFault('engine.stale_epoch', { publicMessage: 'a newer engine was started' });
-        }
-        this.known = next;
-      },
-    });
-    return this.engine;
-  }
-
-  /** Records take their time now and then, so that there is a moment between a loss and the record of it. */
-  private slowly(control: ReplicaControl): ReplicaControl {
-    return {
-      command: async (name, ask) => {
-        if (name === 'record' && this.delays.chance(2)) await sleep(this.delays.below(40));
-        return control.command(name, ask);
-      },
-    };
+    return current;
   }
 
   // What is compared
