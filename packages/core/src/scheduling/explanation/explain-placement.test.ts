@@ -85,6 +85,35 @@ test('a node is scored as the choice counts it: what one disk is overdrawn by is
   expect(best?.node.usableBeforeBytes).toBe(50 * GIB);
 });
 
+test('the best few are shown: the chosen first, then by score, at most five', () => {
+  const sizes = [50, 90, 60, 80, 100, 70];
+  const nodes = Object.fromEntries(
+    sizes.map((gib) => [
+      `n${gib}`,
+      { disks: { [`n${gib}-x`]: { bytes: gib * GIB }, [`n${gib}-y`]: { bytes: 20 * GIB } } },
+    ]),
+  );
+  const { scores } = explainPlacement(aScene({ fleet: aFleet(nodes) }));
+  expect(scores).toHaveLength(5);
+  expect(scores.map(({ isChosen }) => isChosen)).toEqual([true, false, false, false, false]);
+  expect(scores[0]?.diskName).toBe('n100-x');
+  // The disks of the best node, then those of the next.
+  expect(scores.map(({ diskName }) => diskName).slice(1)).toEqual(['n100-y', 'n90-x', 'n90-y', 'n80-x']);
+  const ofNodes = scores.map(({ node }) => node.score);
+  expect(ofNodes).toEqual([...ofNodes].sort((a, b) => a - b));
+});
+
+test('of many nodes those are scored that can be best, the chosen among them', () => {
+  const nodes = Object.fromEntries(
+    Array.from({ length: 100 }, (_, at) => [
+      `n${at}`,
+      { disks: { [`n${at}-d`]: { bytes: (at + 20) * GIB } } },
+    ]),
+  );
+  const { scores } = explainPlacement(aScene({ fleet: aFleet(nodes) }));
+  expect(scores.map(({ diskName }) => diskName)).toEqual(['n99-d', 'n98-d', 'n97-d', 'n96-d', 'n95-d']);
+});
+
 describe('the sentence says what the refused lack', () => {
   test.each<{
     name: string;
