@@ -2,6 +2,7 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Badge } from '@holdfast/ui/badge.js';
 import { Meter } from '@holdfast/ui/meter.js';
+import type { Tone } from '@holdfast/ui/tone.js';
 import Link from 'next/link';
 import type { Rebuild } from '../api/types';
 import { paths } from '../paths';
@@ -19,7 +20,8 @@ type Props = {
 
 /** One rebuild as people want to know it: of what, to where, how far, how fast, and safe by when. */
 export function RebuildProgress({ rebuild, names, withControls = false }: Props) {
-  const { tone, word } = REBUILD_STATE[rebuild.state];
+  const { tone } = REBUILD_STATE[rebuild.state];
+  const look = lookOf(rebuild);
   return (
     <div className="flex flex-col gap-1.5">
       <div className="flex flex-wrap items-baseline justify-between gap-x-3">
@@ -29,8 +31,8 @@ export function RebuildProgress({ rebuild, names, withControls = false }: Props)
           </Link>
           <span className="text-muted"> → {names.node}</span>
         </p>
-        <Badge tone={tone} quiet>
-          {wordOf(rebuild) ?? word}
+        <Badge tone={look.tone} quiet>
+          {look.word}
         </Badge>
       </div>
       {rebuild.state === 'queued' ? (
@@ -51,11 +53,13 @@ export function RebuildProgress({ rebuild, names, withControls = false }: Props)
 }
 
 /** What is more telling than the state: how far it is, or that it stands still for a person or for its volume. */
-function wordOf({ state, paused, phase, waitingReason }: Rebuild): string | undefined {
-  if (state !== 'running' && state !== 'queued') return undefined;
-  if (paused) return 'Paused';
-  if (state === 'running') return phase.charAt(0).toUpperCase() + phase.slice(1);
-  return waitingReason?.startsWith('Volume') === true ? 'Blocked' : undefined;
+function lookOf({ state, paused, phase, waitingReason }: Rebuild): { tone: Tone; word: string } {
+  const isActive = state === 'running' || state === 'queued';
+  if (isActive && paused) return { tone: 'idle', word: 'Paused' };
+  if (state === 'running') return { tone: 'busy', word: phase.charAt(0).toUpperCase() + phase.slice(1) };
+  if (state === 'queued' && waitingReason?.startsWith('Volume') === true)
+    return { tone: 'warn', word: 'Blocked' };
+  return REBUILD_STATE[state];
 }
 
 function placeText({ queuePosition }: Rebuild): string {

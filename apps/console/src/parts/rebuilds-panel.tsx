@@ -1,6 +1,6 @@
 'use client';
 import { Panel } from '@holdfast/ui/panel.js';
-import { CircleCheck } from 'lucide-react';
+import { CircleCheck, Hourglass } from 'lucide-react';
 import Link from 'next/link';
 import { useRebuilds, useVolumes } from '../api/queries';
 import type { Rebuild, Volume } from '../api/types';
@@ -67,7 +67,11 @@ function Idle({ volumes }: { volumes: readonly Volume[] }) {
   ).length;
   return (
     <div className="flex items-center gap-3 p-4">
-      <CircleCheck aria-hidden size={30} className={waiting > 0 ? 'text-idle' : 'text-good'} />
+      {waiting > 0 ? (
+        <Hourglass aria-hidden size={30} className="shrink-0 text-warn" />
+      ) : (
+        <CircleCheck aria-hidden size={30} className="shrink-0 text-good" />
+      )}
       <div>
         <p className="text-base font-semibold">{waiting > 0 ? 'Not known yet' : 'Now'}</p>
         <p className="text-sm text-muted">
