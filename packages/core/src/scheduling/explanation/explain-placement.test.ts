@@ -114,6 +114,34 @@ test('of many nodes those are scored that can be best, the chosen among them', (
   expect(scores.map(({ diskName }) => diskName)).toEqual(['n99-d', 'n98-d', 'n97-d', 'n96-d', 'n95-d']);
 });
 
+test('a score weighs bytes and shares by α', () => {
+  const nodes = { a: { disks: { 'a-1': { bytes: 100 * GIB }, 'a-2': { bytes: 40 * GIB } } } };
+  const [best] = explainPlacement(aScene({ fleet: aFleet(nodes, { 'balance-alpha': 0.25 }) })).scores;
+  // 90 and 40 GiB are left: a range of 50 over a mean of 65; shares of 0.9 and 1: 0.1 over 0.95.
+  expect(best).toMatchObject({ diskName: 'a-1', isChosen: true });
+  expect(best?.disk.absolute).toBeCloseTo(50 / 65, 12);
+  expect(best?.disk.ratio).toBeCloseTo(0.1 / 0.95, 12);
+  expect(best?.disk.score).toBeCloseTo((0.25 * 50) / 65 + (0.75 * 0.1) / 0.95, 12);
+});
+
+test('of many nodes one with a large share of little is scored too, where shares decide', () => {
+  const half = { bytes: 1000 * GIB, storageScheduledBytes: 500 * GIB };
+  const nodes = {
+    ...Object.fromEntries(
+      Array.from({ length: 60 }, (_, at) => [`n${at}`, { disks: { [`n${at}-d`]: half } }]),
+    ),
+    small: { disks: { 'small-d': { bytes: 60 * GIB } } },
+  };
+  const [best] = explainPlacement(aScene({ fleet: aFleet(nodes, { 'balance-alpha': 0 }) })).scores;
+  expect(best).toMatchObject({ diskName: 'small-d', isChosen: true });
+});
+
+test('a place that the replica fills leaves nothing to balance: its score is even', () => {
+  const fleet = aFleet({ a: { disks: { 'a-1': { bytes: 10 * GIB } } } });
+  const [only] = explainPlacement(aScene({ fleet })).scores;
+  expect(only?.disk).toMatchObject({ usableAfterBytes: 0, absolute: 0, ratio: 0, score: 0 });
+});
+
 describe('the sentence says what the refused lack', () => {
   test.each<{
     name: string;
