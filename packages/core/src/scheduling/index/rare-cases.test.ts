@@ -33,6 +33,21 @@ test('on the rung of used nodes, too, the local node is preferred to one with mo
   expect(both(buildFleetIndex(view), view, request)).toEqual(['b-2', 'b-2']);
 });
 
+test('a group whose fullest node has no disk for the replica is judged by its next one', () => {
+  // Of 100 bytes each: what is usable. The first node's sum makes its group look best, and neither of its disks holds 80;
+  // the second scores worse than the other group's only node, which has fewer bytes.
+  const used = (usable: number): DiskPart => ({ bytes: 100, storageScheduledBytes: 100 - usable });
+  const view = aFleet(
+    {
+      a1: { disks: { 'a1-x': used(75), 'a1-y': used(75) } },
+      a2: { disks: { 'a2-x': used(90), 'a2-y': used(6) } },
+      b: { disks: { 'b-x': used(95) } },
+    },
+    { 'balance-alpha': 0, 'storage-over-provisioning-percentage': 300 },
+  );
+  expect(both(buildFleetIndex(view), view, aRequest({ sizeBytes: 80 }))).toEqual(['b-x', 'b-x']);
+});
+
 test('with more selectors than are kept apart, and a ratio in the score', () => {
   const chance = new Chance(7);
   const kinds = ['a', 'b', 'c', 'd', 'a b', 'c d', 'a c', 'b d', 'a d', 'b c', 'a b c'];
