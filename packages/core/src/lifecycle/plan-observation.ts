@@ -48,6 +48,8 @@ function replicaChanges(view: VolumeView, replica: Replica, report: EngineReport
     case 'ERR':
       return dropped(view, replica, { reason: 'EngineDropped', message: reported.reason }, now);
     default: {
+      // Before its start has ended an engine lists none; such a report may arrive after the start was recorded.
+      if (report.replicas.length === 0) return [];
       const wasUsed = replica.mode === 'RW' || replica.mode === 'WO';
       const failure = { reason: 'NotInEngine', message: 'the engine does not use this replica' };
       return wasUsed ? dropped(view, replica, failure, now) : [];
