@@ -318,4 +318,59 @@ describe('which cures are told, and how', () => {
       'dd a filesystem disk of at least 16.0 TiB (17592186040320 bytes)',
     );
   });
+
+  test('where each leads: hardware that is yet to be bought has no id, a node that may be anywhere no zone', () => {
+    const leadsTo = (given: Parameters<typeof sceneOf>[0]) =>
+      findCures(sceneOf(given)).cures.map((cure) => cure.leadsTo);
+    const tier = 'unused-node-in-unused-zone';
+    const onA = { nodeId: 'a', nodeName: 'a', zone: 'z', tier };
+    const newNode = { nodeId: null, nodeName: 'new-node', diskId: null, diskName: 'new-disk', tier };
+    expect(leadsTo({ nodes: { a: { zone: 'z', disks: {} } } })).toEqual([
+      { ...onA, diskId: null, diskName: 'new-disk' },
+      { ...newNode, zone: null },
+    ]);
+    expect(leadsTo({ nodes: { a: { zone: 'z', allowScheduling: false } } })[0]).toEqual({
+      ...onA,
+      diskId: 'a-disk',
+      diskName: 'a-disk',
+    });
+    const hard = { replicaZoneSoftAntiAffinity: 'disabled', replicaSoftAntiAffinity: 'disabled' } as const;
+    const taken = { nodes: { a: { zone: 'z' } }, replicas: [aReplicaOn('a-disk')], spec: hard };
+    expect(leadsTo(taken).at(-1)).toEqual({ ...newNode, zone: 'new-zone' });
+  });
+
+  test('how many were tried, and whether the bound ended the search', () => {
+    const searched = (given: Parameters<typeof sceneOf>[0]) => {
+      const { tried, isComplete } = findCures(sceneOf(given));
+      return { tried, isComplete };
+    };
+    // A node anywhere; in a new zone it would be no further advice.
+    expect(searched({ nodes: {} })).toEqual({ tried: 1, isComplete: true });
+    const cordoned = { cordoned: true };
+    expect(searched({ nodes: { a: cordoned, b: cordoned, c: cordoned, d: cordoned } })).toEqual({
+      tried: 6,
+      isComplete: true,
+    });
+    expect(searched({ nodes: { a: cordoned, b: cordoned, c: cordoned, d: cordoned, e: cordoned } })).toEqual({
+      tried: 6,
+      isComplete: false,
+    });
+  });
+
+  test('of one kind the fewest bytes come first, and a pair is as large as its larger part', () => {
+    const disks = {
+      x: { bytes: 20 * GIB, storageScheduledBytes: 13 * GIB },
+      y: { bytes: 20 * GIB, storageScheduledBytes: 11 * GIB },
+    };
+    const [first, second] = findCures(sceneOf({ nodes: { a: { disks } } })).cures;
+    expect([first?.leadsTo.diskName, second?.leadsTo.diskName]).toEqual(['y', 'x']);
+    // To uncordon is little and to move bytes is more; a tag is between them.
+    const nodes = {
+      a: { cordoned: true, disks: { 'a-1': BOOKED } },
+      b: { cordoned: true, disks: { 'b-1': { tags: ['hdd'] } } },
+    };
+    const settings = { 'allow-empty-disk-selector-volume': false };
+    const [smallest] = findCures(sceneOf({ nodes, settings })).cures;
+    expect(smallest?.changes.map(({ kind }) => kind)).toEqual(['uncordon-node', 'add-selector-tags']);
+  });
 });
