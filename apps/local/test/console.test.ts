@@ -84,6 +84,7 @@ inBrowser('the console', () => {
       const why = page.getByRole('region', { name: 'Why there', exact: true });
       await why.getByText('All 3 replicas of web-data have a place.').waitFor();
       await why.getByText(/The replica is on disk .* Asked today, the scheduler chooses/).waitFor();
+      await why.getByText('Rule by rule, with the numbers').click();
       await why.getByText('Chosen', { exact: true }).first().waitFor();
       await expectAccessible('volume-attached');
       // Three nodes hold its three copies: one more fits nowhere, and there are ways out.

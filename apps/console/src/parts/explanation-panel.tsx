@@ -76,10 +76,26 @@ function One({ explanation, isWanted, isSaid }: OneProps) {
         {!isSaid && <span>{explanation.sentence}</span>}
       </p>
       {explanation.cures.length > 0 && <CureList cures={explanation.cures} search={explanation.cureSearch} />}
-      <RuleTable filters={explanation.filters} />
-      <RefusedTable filters={explanation.filters} />
-      <TierTable tiers={explanation.tiers} />
-      {explanation.scores.length > 0 && <ScoreTable scores={explanation.scores} alpha={explanation.alpha} />}
+      <Tables explanation={explanation} isOpen={!isPlaced} />
     </>
+  );
+}
+
+/** What the sentence rests on. Of a copy that has its place few want to know, and the page goes on below. */
+function Tables({ explanation, isOpen }: { explanation: PlacementExplanation; isOpen: boolean }) {
+  const { filters, tiers, scores, alpha } = explanation;
+  return (
+    // The key: whoever looks at another copy finds the tables as they suit that one.
+    <details key={String(isOpen)} open={isOpen}>
+      <summary className="mx-4 inline-flex min-h-6 cursor-pointer items-center text-sm text-muted hover:underline">
+        Rule by rule, with the numbers
+      </summary>
+      <div className="flex flex-col gap-4 pt-3">
+        <RuleTable filters={filters} />
+        <RefusedTable filters={filters} />
+        <TierTable tiers={tiers} />
+        {scores.length > 0 && <ScoreTable scores={scores} alpha={alpha} />}
+      </div>
+    </details>
   );
 }

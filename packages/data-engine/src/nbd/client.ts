@@ -41,6 +41,7 @@ const NO_PAYLOAD: Payload = [];
 const RANGE_BYTES_MAX = 1024 * MIB;
 
 export class NbdClient implements NbdExport {
+  private readonly socket: Socket;
   private readonly queue = new ByteQueue();
   private readonly replies: ReplyReader;
   private readonly writer: CorkedWriter;
@@ -49,8 +50,6 @@ export class NbdClient implements NbdExport {
   private nextCookie = 1;
   private closedBy: Error | undefined;
   private lastProgressAtMs = performance.now();
-
-  private readonly socket: Socket;
 
   private constructor(
     private readonly connection: Connection,
