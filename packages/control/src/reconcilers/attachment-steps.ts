@@ -258,5 +258,5 @@ function endedRebuild(view: VolumeView, now: Date): Change[] {
   if (rebuild === undefined) return [];
   const target = view.replicas.find(({ id }) => id === rebuild.targetReplicaId);
   const error = { code: 'engine.not_found', message: 'the volume was detached' };
-  return rebuildFailed(view, { rebuild, target, error, isCounted: false }, now);
+  return rebuildFailed(view, { rebuild, target, error, triesSpent: 0 }, now);
 }

@@ -1,4 +1,12 @@
-import { A_SPEC, anEngineReport, aSettledVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import {
+  A_SPEC,
+  anEngineReport,
+  aRebuild,
+  aRebuildReport,
+  aSettledVolume,
+  NOON,
+  testId,
+} from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
 import {
@@ -21,10 +29,10 @@ const VOLUME = asId<VolumeId>(testId(1));
 const N1 = asId<NodeId>('n1');
 const copies = [aReplicaOn('n1-disk', { mode: 'RW' }), aReplicaOn('n2-disk', { mode: 'RW' })];
 
-/** Which replicas are found to have failed, when the engine of an attached volume lists these. */
-function failed(listed: EngineObservation['report']['replicas']): string[] {
-  const report = anEngineReport({ volumeId: VOLUME, epoch: 1, replicas: listed });
-  const view: VolumeView = {
+/** An attached volume whose engine reports this. */
+function aView(reported: Partial<EngineObservation['report']>, part: Partial<VolumeView> = {}): VolumeView {
+  const report = anEngineReport({ volumeId: VOLUME, epoch: 1, ...reported });
+  return {
     volume: aSettledVolume(owner, {
       state: 'attached',
       epoch: 1,
@@ -37,11 +45,16 @@ function failed(listed: EngineObservation['report']['replicas']): string[] {
     rebuilds: [],
     fleet: aFleet({ n1: { zone: 'a' }, n2: { zone: 'b' } }),
     engine: { nodeId: N1, bootId: testId(401), at: NOON, report },
+    ...part,
   };
+}
+
+/** The replicas that are found to have failed. */
+function failures(view: VolumeView) {
   const step = planObservation(view, NOON);
   if (step?.kind !== 'commit') return [];
   return step.changes.flatMap((change) =>
-    change.kind === 'replica.patch' && change.patch.failedAt !== undefined ? [change.replicaId] : [],
+    change.kind === 'replica.patch' && change.patch.failedAt !== undefined ? [change] : [],
   );
 }
 
@@ -58,5 +71,24 @@ test.each([
   },
   { name: 'none, since its start has not ended', listed: [], want: [] },
 ])('an engine that lists $name', ({ listed, want }) => {
-  expect(failed(listed)).toEqual(want);
+  expect(failures(aView({ replicas: listed })).map(({ replicaId }) => replicaId)).toEqual(want);
+});
+
+test.each([
+  { code: 'rebuild.failed', name: 'for whatever reason', spent: 2 },
+  { code: 'replica.corrupt', name: 'since the copy is damaged', spent: 5 },
+  { code: 'replica.format_unknown', name: 'since nobody here can read the copy', spent: 5 },
+])('after one failed rebuild, a second that fails $name makes $spent of five tries', ({ code, spent }) => {
+  const [first] = copies;
+  const target = aReplicaOn('n2-disk', { mode: 'WO', rebuildRetryCount: 1 });
+  if (first === undefined) throw new Error('there are two copies');
+  const { clusterId } = owner;
+  const running = aRebuild({ clusterId, volumeId: VOLUME, targetReplicaId: target.id, state: 'running' });
+  const report = aRebuildReport({
+    rebuildId: running.id,
+    state: 'failed',
+    error: { code, message: 'told by the engine' },
+  });
+  const view = aView({ rebuilds: [report] }, { replicas: [first, target], rebuilds: [running] });
+  expect(failures(view)).toMatchObject([{ replicaId: target.id, patch: { rebuildRetryCount: spent } }]);
 });

@@ -7,6 +7,7 @@
  */
 import type { EngineReport, RebuildReport } from '../model/agent-protocol.js';
 import { compareRecords, copyRecord } from '../model/copy-record.js';
+import type { FaultCode } from '../model/faults.js';
 import { asId, type ReplicaId } from '../model/ids.js';
 import { NOT_WAITING, type Rebuild } from '../model/rebuild.js';
 import { REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
@@ -104,7 +105,7 @@ function rebuildChanges(view: VolumeView, report: EngineReport, now: Date): Chan
 
   if (reported?.state === 'failed') {
     const error = reported.error ?? { code: 'engine.rebuild_failed', message: 'the engine gave no reason' };
-    return rebuildFailed(view, { rebuild, target, error, isCounted: true }, now);
+    return rebuildFailed(view, { rebuild, target, error, triesSpent: triesSpentBy(error.code) }, now);
   }
   // While the engine says that it runs, it holds its place, even if its target is full already.
   if (reported?.state === 'running') return [];
@@ -141,14 +142,21 @@ export type RebuildFailure = {
   rebuild: Rebuild;
   target: Replica | undefined;
   error: { code: string; message: string };
-  /** False when the target is not to blame (its engine or node went away): it keeps its tries. */
-  isCounted: boolean;
+  /** Of the target's: none when it is not to blame, as its engine or node went away. */
+  triesSpent: number;
 };
+
+/** A copy that says that it can't be read says so again: it is given up at once, and another is built. */
+const FINAL_CODES: ReadonlySet<string> = new Set<FaultCode>(['replica.corrupt', 'replica.format_unknown']);
+
+function triesSpentBy(code: string): number {
+  return FINAL_CODES.has(code) ? REBUILD_RETRIES_MAX : 1;
+}
 
 /** Ends an active rebuild and gives its target up until it is chosen again. */
 export function rebuildFailed(
   view: VolumeView,
-  { rebuild, target, error, isCounted }: RebuildFailure,
+  { rebuild, target, error, triesSpent }: RebuildFailure,
   now: Date,
 ): Change[] {
   const patch: RebuildPatch = {
@@ -165,8 +173,7 @@ export function rebuildFailed(
   ];
   if (target === undefined) return ended;
   const failure = { reason: 'RebuildFailed', message: error.message };
-  const tries = target.rebuildRetryCount + (isCounted ? 1 : 0);
-  const rebuildRetryCount = Math.min(REBUILD_RETRIES_MAX, tries);
+  const rebuildRetryCount = Math.min(REBUILD_RETRIES_MAX, target.rebuildRetryCount + triesSpent);
   return [
     ...ended,
     ...patched(target, { mode: 'ERR', failedAt: now, lastFailedAt: now, failure, rebuildRetryCount }),

@@ -100,7 +100,7 @@ function planActiveRebuild(view: VolumeView, rebuild: Rebuild, now: Date): Step 
   const obstacle = obstacleOf(view, rebuild, target);
   if (obstacle !== undefined) {
     const error = { code: obstacle.code, message: obstacle.message };
-    const changes = rebuildFailed(view, { rebuild, target, error, isCounted: false }, now);
+    const changes = rebuildFailed(view, { rebuild, target, error, triesSpent: 0 }, now);
     return { kind: 'commit', why: obstacle.message, changes };
   }
   if (rebuild.state !== 'running') return undefined;
