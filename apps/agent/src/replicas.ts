@@ -161,6 +161,11 @@ export class Replicas {
     return host.peer.call('checksum', { replicaId });
   }
 
+  /** What is wrong with a copy that is here and can't be read. */
+  damageOf(replicaId: string): StorageFault | undefined {
+    return this.unreadable.get(replicaId)?.fault;
+  }
+
   /** True when the text is that copy's secret. An unknown copy has none. */
   mayCommand(replicaId: string, secret: string): boolean {
     const known = this.known.get(replicaId);
@@ -227,10 +232,8 @@ export class Replicas {
   async ensureOpen(replicaId: string): Promise<ReplicaHost> {
     const known = this.known.get(replicaId);
     if (known === undefined) {
-      const unreadable = this.unreadable.get(replicaId)?.fault;
-      throw (
-        unreadable ?? new StorageFault('replica.not_found', { publicMessage: 'there is no such copy here' })
-      );
+      const absent = new StorageFault('replica.not_found', { publicMessage: 'there is no such copy here' });
+      throw this.damageOf(replicaId) ?? absent;
     }
     const there = this.open.get(replicaId);
     if (there !== undefined) return there;

@@ -2,6 +2,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
+import path from 'node:path';
 import { volumeLayersSchema } from '@holdfast/core/model/agent-protocol.js';
 import { checksumOfBytes } from '@holdfast/data-engine/integrity/device-checksum.js';
 import { contiguous } from '@holdfast/data-engine/nbd/export.js';
@@ -244,6 +245,23 @@ describe('the main job on real processes', () => {
     await expect(client.read(0, 4096)).rejects.toThrow();
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
   }, 60_000);
+
+  test('a copy that can not be read says so to whoever asks for it', async () => {
+    const first = node(0);
+    const volume = await createVolume([], MIB);
+    const { replicaId, secret: own } = await addReplica(volume, first, crypto.randomUUID(), null);
+    const [disk] = first.beat.disks;
+    await first.stop();
+    await fs.writeFile(path.join(disk?.path ?? '', 'replicas', replicaId, 'replica.json'), 'rot');
+    await first.start();
+    const route = `/v1/replicas/${replicaId}/commands/open`;
+    for (const secret of [own, 'a-secret-of-nobody']) {
+      const answer = await first.call('POST', route, { epoch: 1 }, secret);
+      expect(answer).toMatchObject({ status: 409, body: { code: 'replica.corrupt' } });
+    }
+    expect(await first.call('DELETE', `/v1/replicas/${replicaId}`)).toMatchObject({ status: 200 });
+    expect(await first.call('POST', route, { epoch: 1 }, own)).toMatchObject({ status: 401 });
+  });
 
   test('agents that stop together leave no copy behind', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);

@@ -132,7 +132,9 @@ function commandRoute(server: FastifyInstance, { replicas }: ControlServerOption
   server.post('/v1/replicas/:replicaId/commands/:name', async (request) => {
     const { replicaId, name } = check(commandParams, request.params);
     // A copy that is not here and a wrong secret must look the same to whoever has no secret.
-    if (!replicas.mayCommand(replicaId, bearerOf(request))) throw wrongSecret();
+    // One that can't be read has lost its secret: its engine has to hear why, and others learn no more than that.
+    if (!replicas.mayCommand(replicaId, bearerOf(request)))
+      throw replicas.damageOf(replicaId) ?? wrongSecret();
     // The cast: `commandParams` admits the keys of the table only.
     const schema: z.ZodType = COMMAND_SCHEMAS[name as keyof typeof COMMAND_SCHEMAS];
     return { reply: await replicas.command(replicaId, name, check(schema, request.body)) };
