@@ -5,7 +5,6 @@
  */
 import crypto from 'node:crypto';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
-import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -65,7 +64,7 @@ export class Agent {
       entry: './engine-host.js',
       residentsMax: config.hostVolumesMax,
       prepare: (peer) => {
-        peer.handle('confirm-record', ({ volumeId, record }) => this.confirmRecord(volumeId, record));
+        peer.handle('confirm-record', (params) => this.confirmRecord(params));
         peer.handle('engine-changed', async ({ report }) => {
           this.engines.noteReport(report);
           return null;
@@ -123,10 +122,14 @@ export class Agent {
     await this.server.close();
   }
 
-  private async confirmRecord(volumeId: string, record: CopyRecord): Promise<null> {
+  private async confirmRecord({
+    volumeId,
+    record,
+    grantId,
+  }: AgentMethods['confirm-record']['params']): Promise<null> {
     const { apiUrl, agentToken } = this.config;
     const url = `${apiUrl}/agent/volumes/${volumeId}/record`;
-    const { status, body } = await postJson(url, agentToken, { record }, CONFIRM_TIMEOUT_MS);
+    const { status, body } = await postJson(url, agentToken, { record, grantId }, CONFIRM_TIMEOUT_MS);
     if (status === 200 || status === 201 || status === 204) return null;
     const fault = faultOf(status, body);
     if (status === 409 && fault instanceof StorageFault && fault.code === 'engine.stale_epoch') throw fault;
@@ -139,10 +142,11 @@ export class Agent {
   private async collect(): Promise<Heartbeat> {
     const { config } = this;
     const nowMs = performance.now();
-    await this.engines.refresh();
+    // Each part has its own limit, so that one disk or host that hangs silences nothing but itself.
     const [disks, replicas] = await Promise.all([
       Promise.all(this.disks.map((disk) => disk.report(nowMs))),
       this.replicas.reports(),
+      this.engines.refresh(),
     ]);
     return {
       node: {

@@ -20,8 +20,14 @@ import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import type { Host, HostPool } from './hosts/host-pool.js';
 import type { AgentMethods, EngineHostMethods } from './hosts/host-protocol.js';
 import { sameSecret } from './secrets.js';
+import { within } from './within.js';
 
 export type EngineHost = Host<EngineHostMethods, AgentMethods>;
+
+/** Of a host that answers nothing: longer than a loaded machine keeps a process waiting. */
+const GIVEN_UP_MS = 15_000;
+/** An engine that is well lets go at once. */
+const FENCE_MS_MAX = 1_000;
 
 type Attachment = {
   spec: StartEngine;
@@ -46,7 +52,7 @@ export class Engines {
   /** @throws StorageFault `engine.stale_epoch` when a newer attachment is here, or what kept it from starting. */
   async start(volumeId: string, spec: StartEngine): Promise<StartEngineReply> {
     const existing = this.attachments.get(volumeId);
-    if (existing !== undefined && existing.spec.epoch > spec.epoch) throw staleEpoch();
+    if (existing !== undefined && isReplacedBy(spec, existing.spec)) throw staleEpoch(existing.spec);
     if (existing !== undefined && existing.spec.epoch < spec.epoch) await this.fence(volumeId, existing);
     const attachment = this.attachments.get(volumeId) ?? this.attach(volumeId, spec);
     await attachment.started;
@@ -58,8 +64,9 @@ export class Engines {
   async stop(volumeId: string, epoch: number): Promise<void> {
     const attachment = this.attachments.get(volumeId);
     if (attachment === undefined || attachment.spec.epoch > epoch) return;
-    // A host that is gone has nothing to stop any more.
-    await attachment.host.peer.call('stop', { volumeId }).catch(() => undefined);
+    // A host that is gone has nothing to stop any more; of one that is silent, the engine was given up.
+    const isGivenUp = attachment.report.state === 'stopped' && attachment.host.silentMs > 0;
+    if (!isGivenUp) await attachment.host.peer.call('stop', { volumeId }).catch(() => undefined);
     this.forget(volumeId, attachment);
   }
 
@@ -111,15 +118,26 @@ export class Engines {
     this.options.changed();
   }
 
-  /** Brings the reports' slowly changing figures up to date. */
+  /** Brings the reports' slowly changing figures up to date. Of a host that does not answer the last ones stand. */
   async refresh(): Promise<void> {
     await Promise.all(
       [...this.attachments].map(async ([volumeId, attachment]) => {
         if (attachment.report.state === 'stopped') return;
-        const report = await attachment.host.peer.call('report', { volumeId }).catch(() => undefined);
+        const { host } = attachment;
+        const report = await host
+          .ask(`report ${volumeId}`, () => host.peer.call('report', { volumeId }))
+          .catch(() => undefined);
         if (report !== undefined) attachment.report = report;
+        else if (host.silentMs > GIVEN_UP_MS) this.giveUp(volumeId, attachment);
       }),
     );
+  }
+
+  /** Its users wait in vain: it is to be started anew elsewhere. Should its process go on, it finds itself fenced off. */
+  private giveUp(volumeId: string, attachment: Attachment): void {
+    const reason = 'engine.not_found: its process does not answer';
+    attachment.report = { ...attachment.report, state: 'stopped', reason };
+    attachment.host.peer.call('fence', { volumeId }).catch(() => undefined);
   }
 
   hostLost(residents: ReadonlySet<string>, reason: string): void {
@@ -184,7 +202,9 @@ export class Engines {
   }
 
   private async fence(volumeId: string, attachment: Attachment): Promise<void> {
-    await attachment.host.peer.call('fence', { volumeId }).catch(() => undefined);
+    const fencing = attachment.host.peer.call('fence', { volumeId }).catch(() => null);
+    // The copies fence it off as well: a process that is stopped is not waited for.
+    await within(FENCE_MS_MAX, fencing, () => null);
     this.forget(volumeId, attachment);
   }
 
@@ -200,7 +220,7 @@ export class Engines {
     if (attachment === undefined) {
       throw new StorageFault('engine.not_found', { publicMessage: 'no engine of this volume runs here' });
     }
-    if (attachment.spec.epoch !== epoch) throw staleEpoch();
+    if (attachment.spec.epoch !== epoch) throw staleEpoch(attachment.spec);
     return attachment;
   }
 }
@@ -231,9 +251,16 @@ function startingReport(volumeId: string, { epoch, record, replicas }: StartEngi
   };
 }
 
-function staleEpoch(): StorageFault {
+/** By a newer attachment, or by another grant of the same epoch. */
+function isReplacedBy(spec: StartEngine, existing: StartEngine): boolean {
+  if (existing.epoch !== spec.epoch) return existing.epoch > spec.epoch;
+  return spec.grantId !== undefined && existing.grantId !== undefined && spec.grantId !== existing.grantId;
+}
+
+function staleEpoch({ epoch }: StartEngine): StorageFault {
   return new StorageFault('engine.stale_epoch', {
     publicMessage: 'another attachment of this volume is here',
+    context: { newest: epoch },
   });
 }
 

@@ -10,8 +10,11 @@ import { postJson } from './json-http.js';
 
 const FIRST_INTERVAL_MS = 2_000;
 const TIMEOUT_MS = 5_000;
-/** The longest silence while the API is down; a heartbeat is due soon after it is back. */
-const BACK_OFF_MAX_MS = 10_000;
+/**
+ * The longest silence while the API is down. Below the smallest `agent-heartbeat-timeout`, so that an API that is back
+ * hears of every agent before it may call one silent.
+ */
+const BACK_OFF_MAX_MS = 4_000;
 /** Changes that come together are told together. */
 const GATHER_MS = 20;
 

@@ -1,6 +1,8 @@
 /** The control channel from an engine, or a rebuild's target, to a copy on any agent. */
+import crypto from 'node:crypto';
 import type { Answer, Ask, CommandName, ConnectControl } from '@holdfast/data-engine/replica/commands.js';
 import { toFault } from './hosts/ipc-peer.js';
+import { pagesOf } from './http/message-pages.js';
 import { postJson } from './json-http.js';
 
 /** These read or write a good deal of data while nobody waits for them. */
@@ -15,23 +17,58 @@ const SLOW_TIMEOUT_MS = 60_000;
 /** Users' I/O waits for some of the others: no longer than for a silent copy. */
 const TIMEOUT_MS = 8_000;
 
+/** Of a body in one piece; longer ones are sent in pages. Below what agents take (`control-server.ts`). */
+const BODY_BYTES_MAX = 192 * 1024;
+
+type Reply<Name extends CommandName> = {
+  reply?: Answer<Name>;
+  pagedReply?: { messageId: string; count: number };
+};
+
 export const connectByHttp: ConnectControl = ({ replicaId, controlUrl, secret }) => ({
   async command<Name extends CommandName>(name: Name, ask: Ask<Name>): Promise<Answer<Name>> {
-    const url = `${controlUrl.replace(/\/+$/, '')}/v1/replicas/${replicaId}/commands/${name}`;
+    const base = `${controlUrl.replace(/\/+$/, '')}/v1/replicas/${replicaId}`;
     const timeoutMs = SLOW.has(name) ? SLOW_TIMEOUT_MS : TIMEOUT_MS;
-    const { status, body } = await postJson(url, secret, ask, timeoutMs);
-    if (status === 200) {
-      // The cast: an agent of this system answers with what the command is declared to answer.
-      return (body as { reply: Answer<Name> }).reply;
+    const post = (path: string, body: unknown) => postChecked(`${base}/${path}`, secret, body, timeoutMs);
+    // The casts: an agent of this system answers with what the command is declared to answer.
+    const answer = (await post(`commands/${name}`, await bodyOf(ask, post))) as Reply<Name>;
+    if (answer.pagedReply === undefined) return answer.reply as Answer<Name>;
+    const { messageId, count } = answer.pagedReply;
+    const pages: string[] = [];
+    for (let page = 0; page < count; page += 1) {
+      const { text } = (await post(`replies/${messageId}/${page}`, {})) as { text: string };
+      pages.push(text);
     }
-    throw faultOf(status, body);
+    return JSON.parse(pages.join('')) as Answer<Name>;
   },
 });
+
+type Post = (path: string, body: unknown) => Promise<unknown>;
+
+async function postChecked(url: string, secret: string, body: unknown, timeoutMs: number): Promise<unknown> {
+  const { status, body: answer } = await postJson(url, secret, body, timeoutMs);
+  if (status !== 200) throw faultOf(status, answer);
+  return answer;
+}
+
+/** What the command's body says: the ask itself, or which pages it has been sent in. */
+async function bodyOf(ask: object, post: Post): Promise<object> {
+  const text = JSON.stringify(ask);
+  if (Buffer.byteLength(text) <= BODY_BYTES_MAX) return ask;
+  const pagedMessage = crypto.randomUUID();
+  const pages = pagesOf(text);
+  for (const [page, part] of pages.entries()) {
+    await post(`messages/${pagedMessage}/${page}`, { count: pages.length, text: part });
+  }
+  return { pagedMessage };
+}
 
 /** The fault in a refusal, or a general one where the body is not ours. */
 export function faultOf(status: number, body: unknown): Error {
   if (typeof body === 'object' && body !== null && 'code' in body && 'message' in body) {
-    return toFault(String(body.code), String(body.message));
+    const newest =
+      'newestEpoch' in body && typeof body.newestEpoch === 'number' ? body.newestEpoch : undefined;
+    return toFault(String(body.code), String(body.message), newest);
   }
   return toFault('agent.refused', `the agent answered ${status}`);
 }

@@ -59,10 +59,12 @@ function send(call: { target: URL; bearer: string; text: string; timeoutMs: numb
     };
     const agent = secure ? agents['https:'] : agents['http:'];
     const request = (secure ? https : http).request(target, { method: 'POST', agent, headers });
-    const giveUp = setTimeout(
-      () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)),
-      timeoutMs,
-    );
+    const giveUp = setTimeout(() => {
+      const error = new Error(`no answer within ${timeoutMs} ms`);
+      // Said here, because a request that still waits for a free connection is told of its end only with one.
+      reject(error);
+      request.destroy(error);
+    }, timeoutMs);
     request.on('response', (response) => {
       readAnswer(response)
         .then(resolve, reject)

@@ -9,6 +9,7 @@ import type {
   OpenReplicaReply,
   RemoveOrphan,
   ReplicaReport,
+  ReplicaState,
 } from '@holdfast/core/model/agent-protocol.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
@@ -23,11 +24,17 @@ import type { Disk } from './disks/disk.js';
 import type { Host, HostPool } from './hosts/host-pool.js';
 import type { NoMethods, ReplicaHostMethods } from './hosts/host-protocol.js';
 import { sameSecret } from './secrets.js';
+import { within } from './within.js';
 
 export type ReplicaHost = Host<ReplicaHostMethods, NoMethods>;
 
 /** Together with a clean stop of this node's own engines it stays below the ten seconds an agent has. */
 const CLOSE_GRACE_MS = 2_500;
+
+/** At the start the agent waits so long for all of a disk's copies to be found; what is found later is reported later. */
+const SCAN_MS_MAX = 30_000;
+/** And in a heartbeat, which the control plane waits for: a disk that was put back is looked through behind it. */
+const SCAN_IN_HEARTBEAT_MS_MAX = 500;
 
 type Known = {
   disk: Disk;
@@ -57,16 +64,25 @@ export class Replicas {
    * Finds what is on the disks, also on one that has been put back since. A copy that can't be read is left alone, not
    * reported, and says why to whoever asks for it.
    */
-  async scan(): Promise<void> {
+  async scan(limitMs = SCAN_MS_MAX): Promise<void> {
     for (const disk of this.disks) {
       if (this.scanned.has(disk) || (await disk.problem()) !== undefined) continue;
       this.scanned.add(disk);
-      for (const replicaId of await disk.replicaIds()) {
-        await this.learn(disk, replicaId).catch((error: unknown) => {
-          this.unreadable.set(replicaId, { disk, fault: asFault(error) });
-          this.log.error({ error, replicaId, disk: disk.path }, 'a copy on this disk is not readable');
-        });
-      }
+      const scanning = this.scanDisk(disk).catch((error: unknown) => {
+        // It is looked at again: a disk that hangs, or goes away meanwhile, must not keep the others from being found.
+        this.scanned.delete(disk);
+        this.log.error({ error, disk: disk.path }, 'this disk can not be looked through');
+      });
+      await within(limitMs, scanning, () => undefined);
+    }
+  }
+
+  private async scanDisk(disk: Disk): Promise<void> {
+    for (const replicaId of await disk.replicaIds()) {
+      await this.learn(disk, replicaId).catch((error: unknown) => {
+        this.unreadable.set(replicaId, { disk, fault: asFault(error) });
+        this.log.error({ error, replicaId, disk: disk.path }, 'a copy on this disk is not readable');
+      });
     }
   }
 
@@ -102,8 +118,23 @@ export class Replicas {
     });
   }
 
-  remove(replicaId: string): Promise<void> {
-    return this.oneAtATime(replicaId, () => this.discard(replicaId));
+  /** What there is of the copy now, by what its host or its disk says at this moment. */
+  describeState(replicaId: string): Promise<ReplicaState> {
+    return this.oneAtATime(replicaId, () => this.stateOf(replicaId));
+  }
+
+  /**
+   * Removes the copy if it is still what is expected; without an expectation, if it never became a member of its volume
+   * or can't be read.
+   *
+   * @throws StorageFault `agent.refused` when it is something else by now; `agent.unreachable` when its host is silent
+   */
+  remove(replicaId: string, expected?: ReplicaState): Promise<void> {
+    const mayGo = (found: ReplicaState) =>
+      expected === undefined
+        ? found.state === 'unreadable' || sameState(found, NEVER_MEMBER)
+        : sameState(found, expected);
+    return this.oneAtATime(replicaId, () => this.removeIf(replicaId, mayGo));
   }
 
   /**
@@ -116,39 +147,69 @@ export class Replicas {
       const known = this.known.get(replicaId);
       if (known === undefined) return;
       await known.disk.requireUsable();
-      const host = this.open.get(replicaId);
-      // An open copy's record is its host's: what was heard of it last may be old.
-      if (host !== undefined) await this.refresh(host);
-      const isSame =
-        known.disk.diskId === diskId &&
-        known.metadata.volumeId === volumeId &&
-        known.record?.epoch === record?.epoch &&
-        known.record?.dataGeneration === record?.dataGeneration;
-      if (!isSame) {
-        throw new StorageFault('agent.refused', {
-          publicMessage: 'the copy is not the one that was reported any more',
-        });
-      }
-      await this.discard(replicaId);
+      const isOfThere = known.disk.diskId === diskId && known.metadata.volumeId === volumeId;
+      const reported: ReplicaState = { state: 'present', record };
+      await this.removeIf(replicaId, (found) => isOfThere && sameState(found, reported));
     });
+  }
+
+  /**
+   * Looks twice: a copy that is in use is left in use, and one that changed while it was being closed is kept. From the
+   * second look on nothing can change it, because it is opened in the same queue.
+   */
+  private async removeIf(replicaId: string, mayGo: (found: ReplicaState) => boolean): Promise<void> {
+    const require = async () => {
+      const found = await this.stateOf(replicaId);
+      if (found.state !== 'absent' && !mayGo(found)) throw changed();
+    };
+    await require();
+    await this.letGo(replicaId);
+    await require();
+    await this.discard(replicaId);
+  }
+
+  /** An open copy's record is its host's; of one that is not open, its disk's. What was heard of it last may be old. */
+  private async stateOf(replicaId: string): Promise<ReplicaState> {
+    const known = this.known.get(replicaId);
+    if (known === undefined) return { state: this.unreadable.has(replicaId) ? 'unreadable' : 'absent' };
+    const host = this.open.get(replicaId);
+    const reports = host === undefined ? [] : await host.ask('state', () => host.peer.call('reports', null));
+    if (reports === undefined) throw hostSilent();
+    const open = reports.find((report) => report.replicaId === replicaId);
+    if (open !== undefined) return { state: 'present', record: open.record };
+    // Nothing can be read, or removed, on a disk that is not there.
+    if (await known.disk.isAbsent()) return { state: 'present', record: known.record };
+    try {
+      await this.learn(known.disk, replicaId);
+    } catch {
+      return { state: 'unreadable' };
+    }
+    return { state: 'present', record: this.known.get(replicaId)?.record ?? null };
+  }
+
+  private async letGo(replicaId: string): Promise<void> {
+    const host = this.open.get(replicaId);
+    if (host === undefined) return;
+    this.open.delete(replicaId);
+    await host.peer.call('close', { replicaId }).catch(() => undefined);
+    this.pool.leave(replicaId);
   }
 
   private async discard(replicaId: string): Promise<void> {
     const known = this.known.get(replicaId) ?? this.unreadable.get(replicaId);
     if (known === undefined) return;
+    // Asked first: of a disk that hangs nothing is forgotten.
+    const isAbsent = await known.disk.isAbsent();
     this.known.delete(replicaId);
     this.unreadable.delete(replicaId);
-    const host = this.open.get(replicaId);
-    this.open.delete(replicaId);
-    await host?.peer.call('close', { replicaId }).catch(() => undefined);
-    this.pool.leave(replicaId);
+    await this.letGo(replicaId);
     // On a disk that is not there nothing can be removed; if it returns, the copy is one that nobody knows of.
-    if (!(await known.disk.isAbsent())) await (await known.disk.store()).remove(replicaId);
+    if (!isAbsent) await (await known.disk.store()).remove(replicaId);
   }
 
-  async openAt(replicaId: string, epoch: number): Promise<OpenReplicaReply> {
+  async openAt(replicaId: string, epoch: number, grantId?: string): Promise<OpenReplicaReply> {
     // The cast: a host answers with what the command is declared to answer.
-    return (await this.command(replicaId, 'open', { epoch })) as OpenReplicaReply;
+    return (await this.command(replicaId, 'open', { epoch, grantId })) as OpenReplicaReply;
   }
 
   async command(replicaId: string, name: string, ask: unknown): Promise<unknown> {
@@ -189,7 +250,7 @@ export class Replicas {
   }
 
   async reports(): Promise<ReplicaReport[]> {
-    await this.scan();
+    await this.scan(SCAN_IN_HEARTBEAT_MS_MAX);
     await Promise.all(this.pool.all.map((host) => this.refresh(host)));
     return [...this.known].map(([replicaId, { disk, metadata, writtenBytes, record }]) => ({
       replicaId,
@@ -209,9 +270,9 @@ export class Replicas {
   }
 
   private async refresh(host: ReplicaHost): Promise<void> {
-    // A host that is busy or gone reports next time; the last known values stand until then.
-    const reports = await host.peer.call('reports', null).catch(() => []);
-    for (const { replicaId, writtenBytes, record } of reports) {
+    // A host that is busy, stopped or gone reports next time; the last known values stand until then.
+    const reports = await host.ask('reports', () => host.peer.call('reports', null)).catch(() => undefined);
+    for (const { replicaId, writtenBytes, record } of reports ?? []) {
       const known = this.known.get(replicaId);
       if (known === undefined) continue;
       known.writtenBytes = writtenBytes;
@@ -230,6 +291,10 @@ export class Replicas {
 
   /** The host that has the copy open; opens it where none has. @throws StorageFault `replica.not_found` */
   async ensureOpen(replicaId: string): Promise<ReplicaHost> {
+    return this.open.get(replicaId) ?? this.oneAtATime(replicaId, () => this.openInHost(replicaId));
+  }
+
+  private async openInHost(replicaId: string): Promise<ReplicaHost> {
     const known = this.known.get(replicaId);
     if (known === undefined) {
       const absent = new StorageFault('replica.not_found', { publicMessage: 'there is no such copy here' });
@@ -249,16 +314,40 @@ export class Replicas {
     return host;
   }
 
-  private async oneAtATime(replicaId: string, work: () => Promise<void>): Promise<void> {
+  private async oneAtATime<T>(replicaId: string, work: () => Promise<T>): Promise<T> {
     const before = this.changing.get(replicaId) ?? Promise.resolve();
     const mine = before.then(work, work);
     this.changing.set(replicaId, mine);
     try {
-      await mine;
+      return await mine;
     } finally {
       if (this.changing.get(replicaId) === mine) this.changing.delete(replicaId);
     }
   }
+}
+
+/** What a delete without an expectation is about. */
+const NEVER_MEMBER: ReplicaState = { state: 'present', record: null };
+
+function sameState(a: ReplicaState, b: ReplicaState): boolean {
+  if (a.state !== 'present' || b.state !== 'present') return a.state === b.state;
+  return recordText(a.record) === recordText(b.record);
+}
+
+function recordText(record: ReplicaReport['record']): string {
+  return record === null ? '' : `${record.epoch} ${record.dataGeneration} ${[...record.members].sort()}`;
+}
+
+function hostSilent(): StorageFault {
+  return new StorageFault('agent.unreachable', {
+    publicMessage: 'the process that holds this copy does not answer',
+  });
+}
+
+function changed(): StorageFault {
+  return new StorageFault('agent.refused', {
+    publicMessage: 'the copy is not the one that was meant any more: it has another record by now',
+  });
 }
 
 function asFault(error: unknown): StorageFault {

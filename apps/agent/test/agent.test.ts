@@ -273,7 +273,8 @@ describe('the main job on real processes', () => {
       const { body } = await agent.call('POST', `/v1/replicas/${address.replicaId}/open`, { epoch: 2 });
       expect(body).toMatchObject({
         clean: true,
-        record: { dataGeneration: 1, members: volume.record.members },
+        // The first record of the attachment, and two of its end: the last one says that all have the one before.
+        record: { dataGeneration: 3, members: volume.record.members },
       });
     }
   }, 60_000);
@@ -407,5 +408,62 @@ describe('the main job on real processes', () => {
     const added = await addReplica(volume, node(0), crypto.randomUUID(), null);
     expect((await node(0).call('DELETE', `/v1/replicas/${added.replicaId}`)).status).toBe(200);
     expect((await node(0).call('DELETE', `/v1/replicas/${added.replicaId}`)).status).toBe(200);
+  }, 60_000);
+
+  test('a delete is about the copy that was looked at, and not about one that was used since', async () => {
+    const volume = await createVolume(cluster.agents, 16 * MIB);
+    const [copy] = volume.replicas;
+    const route = `/v1/replicas/${copy?.address.replicaId}`;
+    const { body: before } = await node(0).call('GET', route);
+    expect(before).toMatchObject({ state: 'present', record: { epoch: 0 } });
+    const client = await connectTo(await attach(volume, node(0), 1));
+    await client.write(0, [Buffer.alloc(MIB, 7)], MIB, { fua: true });
+
+    const refused = { status: 409, body: { code: 'agent.refused' } };
+    expect(await node(0).call('DELETE', route, { expected: before })).toMatchObject(refused);
+    expect(await node(0).call('DELETE', route)).toMatchObject(refused);
+    // The refused deletes did not disturb it.
+    await client.write(0, [Buffer.alloc(MIB, 8)], MIB, { fua: true });
+    expect((await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`)).status).toBe(200);
+    const { body: now } = await node(0).call('GET', route);
+    expect(now).toMatchObject({ state: 'present', record: { epoch: 1 } });
+
+    expect(await node(0).call('DELETE', route, { expected: now })).toMatchObject({ status: 200 });
+    expect((await node(0).call('GET', route)).body).toEqual({ state: 'absent' });
+    expect(await node(0).call('DELETE', route, { expected: now })).toMatchObject({ status: 200 });
+  }, 60_000);
+
+  test('a copy whose host has died says what its disk says, not what was heard last', async () => {
+    const volume = await createVolume(cluster.agents, 16 * MIB);
+    const route = `/v1/replicas/${volume.replicas[0]?.address.replicaId}`;
+    const { body: before } = await node(0).call('GET', route);
+    const client = await connectTo(await attach(volume, node(1), 1));
+    await client.write(0, [Buffer.alloc(MIB, 7)], MIB, { fua: true });
+    // Killed before any further report of its own.
+    for (const pid of await node(0).hostPids('replica-host')) process.kill(pid, 'SIGKILL');
+    const { body: now } = await eventually(
+      'its state',
+      () => node(0).call('GET', route),
+      ({ status }) => status === 200,
+    );
+    expect(now).toMatchObject({ state: 'present', record: { epoch: 1 } });
+    const refused = { status: 409, body: { code: 'agent.refused' } };
+    expect(await node(0).call('DELETE', route, { expected: before })).toMatchObject(refused);
+    await node(1).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
+  }, 60_000);
+
+  test('a verification goes on in the background, and the same one is answered alike', async () => {
+    const volume = await createVolume(cluster.agents, 16 * MIB);
+    const route = `/v1/replicas/${volume.replicas[0]?.address.replicaId}/checksum`;
+    const ask = (verification: string) => node(0).call('POST', route, { verification });
+    const done = await eventually(
+      'a checksum',
+      () => ask('first'),
+      ({ body }) => body.running !== true,
+    );
+    expect(done).toMatchObject({ status: 200, body: { checksum: checksumOfBytes(Buffer.alloc(16 * MIB)) } });
+    expect(await ask('first')).toEqual(done);
+    expect((await node(0).call('POST', route)).body).toEqual(done.body);
+    expect((await node(0).call('POST', route, { verification: '' })).status).toBe(422);
   }, 60_000);
 });

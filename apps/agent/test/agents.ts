@@ -124,7 +124,7 @@ export class AgentCluster {
     await Promise.all(this.agents.map((agent) => agent.start()));
   }
 
-  async add(name: string): Promise<AgentProcess> {
+  async add(name: string, own: NodeJS.ProcessEnv = {}): Promise<AgentProcess> {
     const home = path.join(this.folder, name);
     const [controlPort, nbdPort] = [await freePort(), await freePort()];
     const agent = new AgentProcess(
@@ -143,6 +143,7 @@ export class AgentCluster {
           ? { HOLDFAST_BLOCK_DISKS: `${home}/block`, HOLDFAST_BLOCK_DISK_SIZE: '128Mi' }
           : {}),
         ...this.environment,
+        ...own,
       },
       this.api,
     );

@@ -20,6 +20,7 @@ import { PlacementsService } from './placements/placements.service.js';
 import { Databases } from './platform/databases.js';
 import { Housekeeping } from './platform/housekeeping.js';
 import { IdempotencyInterceptor } from './platform/idempotency.interceptor.js';
+import { Listening } from './platform/listening.js';
 import { ProblemFilter } from './platform/problem.filter.js';
 import { ShortAddressesController } from './platform/short-addresses.controller.js';
 import { CONFIG, LOGGER } from './platform/tokens.js';
@@ -74,6 +75,7 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       Authenticator,
       LiveChanges,
       Housekeeping,
+      Listening,
       VolumesService,
       OrphansService,
       PlacementsService,

@@ -12,6 +12,8 @@ const environmentSchema = z.object({
   HOLDFAST_HOME: z.string().min(1).optional(),
   // The block of 40 ports has to fit below 65536.
   HOLDFAST_PORT_BASE: z.coerce.number().int().min(1024).max(65_496).default(7400),
+  /** Where the API listens: another address than the loopback for agents that are not on this machine's own network. */
+  HOLDFAST_API_HOST: z.union([z.ipv4(), z.ipv6()]).default('127.0.0.1'),
   HOLDFAST_CONSOLE: z.enum(['on', 'off']).default('on'),
   // Ten agents have fixed ports in the block; more would only crowd one machine.
   HOLDFAST_AGENTS: z.coerce.number().int().min(0).max(10).default(3),
@@ -34,6 +36,7 @@ export type StackConfig = {
   repositoryRoot: string;
   home: string;
   ports: PortPlan;
+  apiHost: string;
   console: boolean;
   agents: number;
   diskSize: string;
@@ -58,6 +61,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): StackConfig {
     repositoryRoot,
     home: path.resolve(expandHome(env.HOLDFAST_HOME ?? path.join(repositoryRoot, '.holdfast'))),
     ports: portPlan(env.HOLDFAST_PORT_BASE),
+    apiHost: env.HOLDFAST_API_HOST,
     console: env.HOLDFAST_CONSOLE === 'on',
     agents: env.HOLDFAST_AGENTS,
     diskSize: env.HOLDFAST_DISK_SIZE,

@@ -237,7 +237,7 @@ export class Stack {
       ...baseEnvironment(),
       ...this.#databaseEnvironment(),
       DATABASE_URL: this.#prepared.apiUrl,
-      HOLDFAST_API_HOST: HOST,
+      HOLDFAST_API_HOST: this.config.apiHost,
       HOLDFAST_API_PORT: String(this.config.ports.api),
     };
   }

@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { readConfig } from './config.js';
 import { WorkerModule } from './worker.module.js';
 
-/** Longer than any step but a verification, which may be cut off: it is done again. */
+/** Longer than any step but the start of an engine, which may be cut off: it is done again. */
 const STOP_TIMEOUT_MS = 8_000;
 
 async function main(): Promise<void> {

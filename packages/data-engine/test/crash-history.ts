@@ -77,6 +77,12 @@ export class CrashHistory {
     await this.open(1);
   }
 
+  /** Another process opens it, with nothing in memory. */
+  async reopen(): Promise<void> {
+    await this.replica.close();
+    this.opened = await Replica.open(this.disk, this.replicaId);
+  }
+
   async open(epoch: number): Promise<void> {
     await this.replica.fence(epoch);
     this.promise({ epoch });

@@ -173,6 +173,8 @@ export class CrashRecorder {
           { at: call.from, node: undefined },
           { at: call.to, node: this.find(call.from) },
         ]);
+      case 'exchange':
+        return this.exchange(call);
       case 'remove':
         return this.find(call.path) === undefined
           ? undefined
@@ -196,6 +198,16 @@ export class CrashRecorder {
     if (this.ignoresSync(file.path, this.folders.has(node))) return undefined;
     const begunAt = this.now();
     return () => void this.syncs.push({ node, begunAt, endedAt: this.now() });
+  }
+
+  /** The kernel refuses it where one of the two is not there: then nothing is to be recorded. */
+  private exchange({ from, to }: Extract<FileCall, { kind: 'exchange' }>): (() => void) | undefined {
+    const [one, other] = [this.find(from), this.find(to)];
+    if (one === undefined || other === undefined) return undefined;
+    return this.rename([
+      { at: from, node: other },
+      { at: to, node: one },
+    ]);
   }
 
   private rename(names: { at: string; node: number | undefined }[]): () => void {

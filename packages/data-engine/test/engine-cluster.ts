@@ -70,6 +70,7 @@ export class Cluster {
       replicas?: ReplicaAddress[];
       record?: StoredRecord;
       sizeBytes?: number;
+      grantId?: string;
     } = {},
   ): Promise<Engine> {
     const engine = new Engine(
@@ -77,6 +78,7 @@ export class Cluster {
         volumeId: this.volumeId,
         volumeName: 'vol',
         epoch,
+        grantId: over.grantId,
         sizeBytes: over.sizeBytes ?? this.sizeBytes,
         attachmentSecret: 'sixteen-characters',
         record: over.record ?? this.record,

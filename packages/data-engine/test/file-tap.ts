@@ -18,11 +18,16 @@ export type FileCall =
   | { kind: 'sync'; file: OpenFile }
   | { kind: 'read'; file: OpenFile }
   | { kind: 'rename'; from: string; to: string }
+  /** Each of two names stands for the other one's file from then on. */
+  | { kind: 'exchange'; from: string; to: string }
   | { kind: 'remove'; path: string }
   | { kind: 'mkdir'; path: string };
 
 /** Called before a call is made; may throw to refuse it. What it returns is called when the call has succeeded. */
 export type FileObserver = (call: FileCall) => (() => void) | undefined;
+
+/** Called before a call is made; the call waits for what it returns, and fails with what that rejects with. */
+export type FileHolder = (call: FileCall) => Promise<void> | undefined;
 
 type Callback = (error: NodeJS.ErrnoException | null, ...results: never[]) => void;
 
@@ -38,6 +43,7 @@ export class FileTap {
   constructor(
     private readonly folder: string,
     private readonly observer: FileObserver,
+    private readonly holder: FileHolder = () => undefined,
   ) {}
 
   install(): void {
@@ -162,10 +168,18 @@ export class FileTap {
       setImmediate(() => (done as unknown as (error: unknown) => void)(error));
       return;
     }
-    run((error, ...results) => {
+    const ended = (error: NodeJS.ErrnoException | null, ...results: Result) => {
       end(error);
       done(error, ...results);
-    });
+    };
+    const held = this.holder(call);
+    if (held === undefined) {
+      run(ended);
+      return;
+    }
+    // Refused late: the other arguments mean nothing then, as with a real failure.
+    const refused = ended as unknown as (error: unknown) => void;
+    held.then(() => run(ended), refused);
   }
 
   private tapPaths(): void {
@@ -228,6 +242,7 @@ export class FileTap {
   private async withPromise<T>(call: FileCall, path: string, run: () => Promise<T>): Promise<T> {
     const end = this.begin(call, path);
     try {
+      await this.holder(call);
       const result = await run();
       end(null);
       return result;
@@ -235,6 +250,19 @@ export class FileTap {
       end(error);
       throw error;
     }
+  }
+
+  /** False when the files are none of this tap's. An exchange that the kernel refuses has changed nothing. */
+  exchange(from: string, to: string, { done, run }: Exchange): boolean {
+    if (!isUnder(from, this.folder)) return false;
+    const failed = new Error('the kernel has refused it');
+    this.withCallback<[number]>(
+      { kind: 'exchange', from, to },
+      from,
+      (error, status) => done(error === failed ? null : error, error === null ? status : -1),
+      (ended) => run((error, status) => ended(error ?? (status === 0 ? null : failed), status)),
+    );
+    return true;
   }
 
   /** False when the file is none of this tap's. */
@@ -253,6 +281,8 @@ export class FileTap {
   }
 }
 
+type Exchange = { done: Done; run: (ended: Done) => void };
+
 type Done = (error: Error | null, status: number) => void;
 type Punch = {
   fd: number;
@@ -263,7 +293,7 @@ type Punch = {
 };
 type Fallocate = KoffiFunc<(fd: number, mode: number, position: number, lengthBytes: number) => number>;
 
-/** Holes are punched by a native call, which takes the descriptor as a plain number. */
+/** Some calls are native: holes are punched on a plain descriptor, and two names are exchanged by their paths. */
 function tapPunching(): void {
   const load = koffi.load;
   koffi.load = (...args: Parameters<typeof load>) =>
@@ -272,7 +302,8 @@ function tapPunching(): void {
         if (name !== 'func') return Reflect.get(library, name);
         return (declaration: string) => {
           const native = library.func(declaration);
-          return declaration.includes('fallocate64') ? { async: tapFallocate(native) } : native;
+          if (declaration.includes(' fallocate64')) return { async: tapFallocate(native) };
+          return declaration.includes('renameat2') ? { async: tapExchange(native) } : native;
         };
       },
     });
@@ -283,6 +314,17 @@ function tapFallocate(native: Fallocate) {
     const run = (ended: Done) => native.async(fd, mode, position, lengthBytes, ended);
     const punch = { fd, position, lengthBytes, done, run };
     if (![...installed].some((tap) => tap.punch(punch))) run(done);
+  };
+}
+
+type RenameAt2 = KoffiFunc<
+  (fromFolder: number, from: string, toFolder: number, to: string, flags: number) => number
+>;
+
+function tapExchange(native: RenameAt2) {
+  return (_: number, from: string, __: number, to: string, flags: number, done: Done): void => {
+    const run = (ended: Done) => native.async(_, from, __, to, flags, ended);
+    if (![...installed].some((tap) => tap.exchange(from, to, { done, run }))) run(done);
   };
 }
 

@@ -9,6 +9,7 @@ import { BlockModel } from '@holdfast/testkit/block-model.js';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import type { Engine } from '../src/engine/engine.js';
 import { checksumOfBytes } from '../src/integrity/device-checksum.js';
+import { NbdError } from '../src/nbd/errors.js';
 import { type Cluster, type Copy, MIB, OPTIONS, read, until } from './engine-cluster.js';
 import { type Change, RandomChanges } from './random-changes.js';
 import { RandomControlPlane } from './random-control-plane.js';
@@ -20,6 +21,8 @@ const SIZE_MAX = 40 * MIB;
 const COMPARED_BYTES = 64 * 1024;
 /** Far above what anything here takes, so that a hang is an error with a name. */
 const STUCK_MS = 20_000;
+/** How soon a copy that everything waits for is brought back. */
+const HEAL_MS = 50;
 
 const WEIGHTS = {
   changes: 60,
@@ -97,11 +100,15 @@ export class RandomRun {
     const work = changes.map((change) => this.apply(change));
     if (moment !== undefined) work.push(this.running.device.flush().then(() => this.model.flushed(moment)));
     const disaster = this.random.chance(12) ? this.disasterAndPerhapsMore() : undefined;
-    const ended = await inTime(Promise.allSettled(work), 'changes');
+    const ended = await this.inTime(Promise.allSettled(work), 'changes');
     await disaster;
     const failed = ended.find(({ status }) => status === 'rejected');
-    // As long as a copy is left, users see no error.
-    if (failed?.status === 'rejected' && this.running.copies.stopReason === undefined) throw failed.reason;
+    if (failed?.status === 'rejected' && this.running.copies.stopReason === undefined) {
+      // Users see no error as long as a copy does what was asked; but what the last one answers is told to them, and it
+      // may be a process that is dying.
+      if (disaster === undefined || !(failed.reason instanceof NbdError)) throw failed.reason;
+      this.model.lostInFlight();
+    }
     this.steps += work.length;
   }
 
@@ -122,7 +129,7 @@ export class RandomRun {
 
   private async flush(): Promise<void> {
     const moment = this.model.moment(this.copiesAreEqual);
-    await this.running.device.flush().then(
+    await this.inTime(this.running.device.flush(), 'flush').then(
       () => this.model.flushed(moment),
       (error: unknown) => this.unlessStopped(error),
     );
@@ -145,7 +152,7 @@ export class RandomRun {
     // Nothing was being written, so a snapshot that the engine died over reads the same if it is there.
     this.snapshots.set(id, contents);
     if (this.random.chance(4)) await this.dieDuring(taken);
-    await inTime(taken, 'snapshot');
+    await this.inTime(taken, 'snapshot');
   }
 
   private async revert(): Promise<void> {
@@ -164,7 +171,7 @@ export class RandomRun {
       (error: unknown) => this.unlessStopped(error),
     );
     if (this.random.chance(4)) await this.dieDuring(reverted);
-    await inTime(reverted, 'revert');
+    await this.inTime(reverted, 'revert');
     if (done) this.model.replace(whole);
     else this.model.lostInFlight();
   }
@@ -173,20 +180,22 @@ export class RandomRun {
     if (this.snapshots.size === 0) return;
     const id = this.random.pick([...this.snapshots.keys()]);
     this.snapshots.delete(id);
-    await this.running.snapshots.remove(id).catch((error: unknown) => this.unlessStopped(error));
+    await this.inTime(this.running.snapshots.remove(id), 'remove').catch((error: unknown) =>
+      this.unlessStopped(error),
+    );
   }
 
   private async purge(): Promise<void> {
     if (this.running.isRebuilding) return;
     const purged = this.running.snapshots.purge().catch((error: unknown) => this.unlessStopped(error));
     if (this.random.chance(3)) await this.dieDuring(purged);
-    await inTime(purged, 'purge');
+    await this.inTime(purged, 'purge');
   }
 
   private async expand(): Promise<void> {
     if (this.running.isRebuilding || this.sizeBytes >= SIZE_MAX) return;
     this.sizeBytes += 4 * MIB;
-    await inTime(this.running.snapshots.expand(this.sizeBytes), 'expand').then(
+    await this.inTime(this.running.snapshots.expand(this.sizeBytes), 'expand').then(
       () => this.model.grow(this.sizeBytes),
       (error: unknown) => this.unlessStopped(error),
     );
@@ -203,7 +212,7 @@ export class RandomRun {
   /** Waits until the copies are equal; then a read says what a crash has left. */
   private async equal(): Promise<void> {
     try {
-      await inTime(this.running.equal(), 'equal');
+      await this.inTime(this.running.equal(), 'equal');
       await this.running.drops.settled();
       if (this.model.uncertainBlocks.length > 0) this.model.adopt(await this.compareAll());
       this.copiesAreEqual = true;
@@ -300,7 +309,10 @@ export class RandomRun {
   private async rebuilt(rebuildId: string, mayFail: boolean): Promise<void> {
     const engine = this.running;
     const report = () => engine.report().rebuilds.find((one) => one.rebuildId === rebuildId);
-    await until(engine, () => report()?.state !== 'running');
+    await this.inTime(
+      until(engine, () => report()?.state !== 'running'),
+      'rebuild',
+    );
     if (report()?.state === 'succeeded' || mayFail || engine.copies.stopReason !== undefined) return;
     throw new Error(`a rebuild failed though nothing disturbed it: ${JSON.stringify(report()?.error)}`);
   }
@@ -401,7 +413,7 @@ export class RandomRun {
     const pieces: Buffer[] = [];
     for (let at = offset; at < offset + lengthBytes; at += COMPARED_BYTES) {
       const piece = Math.min(COMPARED_BYTES, offset + lengthBytes - at);
-      const held = await inTime(read(this.running, at, piece), 'read');
+      const held = await this.inTime(read(this.running, at, piece), 'read');
       const wrong = this.model.wrongBlocks(at, held);
       if (wrong.length > 0) throw new Error(`blocks ${wrong.slice(0, 20)} hold what they must not`);
       pieces.push(held);
@@ -409,19 +421,31 @@ export class RandomRun {
     return Buffer.concat(pieces);
   }
 
-  private unlessStopped(error: unknown): void {
-    if (this.running.copies.stopReason === undefined) throw error;
+  /** The last copy is never dropped: while it can't be reached requests wait, until somebody brings it back. */
+  private async inTime<T>(work: Promise<T>, what: string): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const healer = setInterval(() => this.bringLastBack(), HEAL_MS);
+    const stuck = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`stuck: ${what}`)), STUCK_MS);
+    });
+    try {
+      return await Promise.race([work, stuck]);
+    } finally {
+      clearTimeout(timer);
+      clearInterval(healer);
+    }
   }
-}
 
-async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const stuck = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`stuck: ${what}`)), STUCK_MS);
-  });
-  try {
-    return await Promise.race([work, stuck]);
-  } finally {
-    clearTimeout(timer);
+  private bringLastBack(): void {
+    for (const { replicaId, lost } of this.engine?.copies.withMode('RW') ?? []) {
+      if (lost === undefined) continue;
+      this.cluster.copies.find(({ address }) => address.replicaId === replicaId)?.node.reconnect();
+    }
+  }
+
+  private unlessStopped(error: unknown): void {
+    if (this.running.copies.stopReason !== undefined) return;
+    // The last copy stays in use while it can't be reached; what is asked of it meanwhile fails, by the name of that.
+    if (!isFault(error, 'agent.unreachable') && !isFault(error, 'engine.no_replica')) throw error;
   }
 }

@@ -78,12 +78,15 @@ export class ReplicaNode {
 
   /** The process that holds the replica dies and another one opens it: what was only in memory is gone. */
   async crash(nodes: ReplicaNodes, replicaId: string): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
+    const wasAlive = this.alive;
+    // A dead process answers nobody, though here its successor takes a moment to be there.
+    this.cutOff();
     await nodes.bury(this.disk);
     this.lives += 1;
     this.disk = await nodes.newLife(this.disk, this.lives);
     this.service = new ReplicaService(nodes.connectControl);
     await this.open(replicaId);
+    this.alive = wasAlive;
   }
 
   get isAlive(): boolean {

@@ -11,12 +11,14 @@ import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { hasRedis, type RedisServer, startRedis } from '@holdfast/testkit/redis-server.js';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type JobBackend, openBackend } from '../src/backend.js';
 import { OutboxRelay } from '../src/outbox-relay.js';
 import { WakeQueue } from '../src/wake-queue.js';
 import { WakeWorkers } from '../src/wake-workers.js';
 
+/** Servers and processes of its own, on a machine that runs other suites beside. */
+jest.setTimeout(120_000);
 const START_TIMEOUT_MS = 60_000;
 const KEPT_MS = 6_000;
 /** Measured: 4.1 s on both, on a machine with nothing else to do. */

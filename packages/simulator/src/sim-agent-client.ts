@@ -7,6 +7,7 @@ import type {
   LayerCommand,
   OpenReplicaReply,
   RemoveOrphan,
+  ReplicaState,
   StartEngine,
   StartEngineReply,
   StartRebuild,
@@ -52,7 +53,23 @@ export class SimAgentClient implements AgentClient {
     });
   }
 
-  async deleteReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<void> {
+  async describeReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ReplicaState> {
+    const copy = this.reach(agent).copies.get(replicaId);
+    if (copy === undefined) return { state: 'absent' };
+    const { record } = copy;
+    return {
+      state: 'present',
+      record: record === undefined ? null : { ...record, members: [...record.members] },
+    };
+  }
+
+  async deleteReplica(agent: AgentTarget, replicaId: ReplicaId, expected?: ReplicaState): Promise<void> {
+    const found = await this.describeReplica(agent, replicaId);
+    if (found.state === 'absent') return;
+    const wanted = expected ?? { state: 'present', record: null };
+    if (JSON.stringify(found) !== JSON.stringify(wanted)) {
+      throw new StorageFault('agent.refused', { publicMessage: 'the copy has changed' });
+    }
     this.reach(agent).copies.delete(replicaId);
   }
 
@@ -69,18 +86,32 @@ export class SimAgentClient implements AgentClient {
     copies.delete(replicaId);
   }
 
-  async openReplica(agent: AgentTarget, replicaId: ReplicaId, epoch: number): Promise<OpenReplicaReply> {
+  async openReplica(
+    agent: AgentTarget,
+    replicaId: ReplicaId,
+    epoch: number,
+    grantId?: string,
+  ): Promise<OpenReplicaReply> {
     const copy = this.copyOn(agent, replicaId);
-    if (copy.epoch > epoch) {
-      throw new StorageFault('engine.stale_epoch', { publicMessage: `the copy knows epoch ${copy.epoch}` });
+    if (
+      copy.epoch > epoch ||
+      (copy.epoch === epoch && copy.grantId !== undefined && copy.grantId !== grantId)
+    ) {
+      const publicMessage = `the copy knows epoch ${copy.epoch}`;
+      throw new StorageFault('engine.stale_epoch', { publicMessage, context: { newest: copy.epoch } });
     }
     copy.epoch = epoch;
+    copy.grantId = grantId;
     // A copy that a rebuild left half written is no member of any record that counts.
     const record = copy.record === undefined ? null : { ...copy.record, members: [...copy.record.members] };
     return { record, clean: true, writtenBytes: copy.writes.size * 4096 };
   }
 
-  async checksumReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ChecksumReply> {
+  async checksumReplica(
+    agent: AgentTarget,
+    replicaId: ReplicaId,
+    _verification?: string,
+  ): Promise<ChecksumReply> {
     const copy = this.copyOn(agent, replicaId);
     return { checksum: checksumOf(copy), writtenBytes: copy.writes.size * 4096 };
   }
@@ -88,8 +119,10 @@ export class SimAgentClient implements AgentClient {
   async startEngine(agent: AgentTarget, volumeId: VolumeId, start: StartEngine): Promise<StartEngineReply> {
     const node = this.reach(agent);
     const running = node.engines.get(volumeId);
-    if (running !== undefined && running.epoch > start.epoch) {
-      throw new StorageFault('engine.stale_epoch', { publicMessage: `epoch ${running.epoch} runs here` });
+    const isOther = running?.epoch === start.epoch && running.start.grantId !== start.grantId;
+    if (running !== undefined && (running.epoch > start.epoch || isOther)) {
+      const publicMessage = `epoch ${running.epoch} runs here`;
+      throw new StorageFault('engine.stale_epoch', { publicMessage, context: { newest: running.epoch } });
     }
     let engine = running;
     if (engine === undefined || engine.epoch < start.epoch) {

@@ -13,6 +13,8 @@ export type SimCopy = {
   record: CopyRecord | undefined;
   /** The highest epoch it has been opened at; lower ones are refused. */
   epoch: number;
+  /** The grant of that epoch that it serves. */
+  grantId?: string | undefined;
   /** True while a rebuild has begun to fill it and has not ended. */
   rebuilding: boolean;
   writes: Set<number>;

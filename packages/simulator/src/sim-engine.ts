@@ -21,7 +21,7 @@ import { haveEqualLayers, SimLayers } from './sim-layers.js';
 export type EngineSurroundings = {
   /** The copy, if its node is alive and can be reached from the engine's. */
   reach(replicaId: ReplicaId): SimCopy | undefined;
-  confirmRecord(volumeId: VolumeId, record: CopyRecord): Promise<void>;
+  confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void>;
 };
 
 type SimRebuild = { request: StartRebuild; stepsLeft: number; report: RebuildReport };
@@ -108,7 +108,10 @@ export class SimEngine {
       this.endRebuild(rebuild, { code: 'agent.unreachable', message: 'the target does not answer' });
       return;
     }
-    target.epoch = Math.max(target.epoch, this.epoch);
+    if (target.epoch <= this.epoch) {
+      target.epoch = this.epoch;
+      target.grantId = this.start.grantId;
+    }
     target.rebuilding = true;
     this.modes.set(replicaId, { mode: 'WO', reason: '' });
   }
@@ -208,7 +211,8 @@ export class SimEngine {
     for (const [replicaId, { mode }] of [...this.modes]) {
       if (mode === 'ERR') continue;
       const copy = this.surroundings.reach(replicaId);
-      if (copy !== undefined && copy.epoch > this.epoch) {
+      const isOther = copy?.epoch === this.epoch && copy.grantId !== this.start.grantId;
+      if (copy !== undefined && (copy.epoch > this.epoch || isOther)) {
         this.state = 'stopped';
         this.reason = 'a newer attachment has taken over';
         return;
@@ -260,7 +264,7 @@ export class SimEngine {
   private async confirm(record: CopyRecord): Promise<boolean> {
     this.state = 'waiting-record';
     try {
-      await this.surroundings.confirmRecord(this.volumeId, record);
+      await this.surroundings.confirmRecord(this.volumeId, record, this.start.grantId);
       return true;
     } catch (error) {
       if (!isFault(error)) throw error;

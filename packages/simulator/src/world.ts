@@ -190,9 +190,9 @@ export class World {
         const isCut = holder !== from && !(holder.isConnected && from.isConnected);
         return isCut ? undefined : holder.copies.get(replicaId);
       },
-      confirmRecord: async (volumeId, record) => {
+      confirmRecord: async (volumeId, record, grantId) => {
         if (!from.isConnected) throw new StorageFault('store.unavailable', { publicMessage: 'no answer' });
-        await this.store.confirmRecord(volumeId, record);
+        await this.store.confirmRecord(volumeId, record, grantId);
       },
     };
   }

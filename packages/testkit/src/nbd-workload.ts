@@ -5,14 +5,14 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const CHUNK_BYTES = 64 * 1024;
 
 /** Connects to `nbd://host:port/export-name`. */
-export function connectNbd(nbdUri: string): Promise<NbdClient> {
+export function connectNbd(nbdUri: string, timeoutMs = CONNECT_TIMEOUT_MS): Promise<NbdClient> {
   const uri = new URL(nbdUri);
   const address = {
     host: uri.hostname,
     port: Number(uri.port || 10809),
     exportName: decodeURIComponent(uri.pathname.slice(1)),
   };
-  return NbdClient.connect(address, CONNECT_TIMEOUT_MS);
+  return NbdClient.connect(address, timeoutMs);
 }
 
 /** Bytes that only this seed makes: what a chunk must hold after a given write. */

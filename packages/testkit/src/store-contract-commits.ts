@@ -286,6 +286,18 @@ export function commitContract(makeStore: MakeStore): void {
     expect((await fixture.load(VOLUME)).rebuilds[0]?.state).toBe('running');
   });
 
+  test('a record is confirmed for the grant that holds, and for callers that name none', async () => {
+    const [granted, other] = [testId(701), testId(702)];
+    const record = copyRecord(3, 1, [REPLICA, asId(testId(102))]);
+    await fixture.volume({ epoch: 3, grantId: granted, record });
+    expect((await fixture.load(VOLUME)).volume.grantId).toBe(granted);
+    const smaller = copyRecord(3, 2, [REPLICA], { epoch: 3, dataGeneration: 1 });
+    expect(await outcome(fixture.store.confirmRecord(VOLUME, smaller, other))).toBe('engine.stale_epoch');
+    await fixture.store.confirmRecord(VOLUME, smaller, granted);
+    expect((await fixture.load(VOLUME)).volume.record).toEqual(smaller);
+    await fixture.store.confirmRecord(VOLUME, copyRecord(3, 3, [REPLICA]));
+  });
+
   test('a record is confirmed for the current epoch only, and again when it is repeated', async () => {
     await fixture.volume({ epoch: 3, record: copyRecord(3, 1, [REPLICA, asId(testId(102))]) });
     const smaller = copyRecord(3, 2, [REPLICA]);

@@ -1,8 +1,8 @@
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { aDiskReport, aHeartbeat, anEngineReport, aRebuild, aReplica, NOON, testId } from './builders.js';
-import { DISK, StoreFixture } from './store-fixture.js';
+import { DISK, outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
@@ -90,6 +90,17 @@ export function heartbeatContract(makeStore: MakeStore): void {
     });
   });
 
+  test('a disk that becomes full, or has room again, wakes the volumes with copies on it', async () => {
+    await attachedVolume();
+    const wakes = async (reason: string) => {
+      await beat({ disks: [aDiskReport(DISK, { reason, message: reason })] });
+      return (await fixture.under.takeWakeUps()).filter(({ kind }) => kind === 'volume');
+    };
+    expect(await wakes('DiskFull')).toEqual([{ kind: 'volume', volumeId: VOLUME }]);
+    expect(await wakes('DiskFull')).toEqual([]);
+    expect(await wakes('')).toEqual([{ kind: 'volume', volumeId: VOLUME }]);
+  });
+
   test("people's zone stays until the agent's label changes", async () => {
     const nodeId = await fixture.node();
     const zone = async () => (await fixture.store.loadFleet(fixture.tenant.clusterId)).nodes[0]?.zone;
@@ -172,6 +183,46 @@ export function heartbeatContract(makeStore: MakeStore): void {
     expect(volume.endpoint).toBeUndefined();
     await beat({ node: { bootId: testId(402) } });
     expect((await fixture.load(VOLUME)).volume.version).toBe(volume.version);
+  });
+
+  describe('a second agent under the name of one that answers', () => {
+    const second = {
+      bootId: testId(402),
+      controlUrl: 'http://10.0.0.2:7410',
+      controlSecret: 'another-secret-of-16',
+    };
+    const after = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
+
+    test('is refused, and told of once; the first stays as it is', async () => {
+      const nodeId = await attachedVolume();
+      await beat({ engines: [engine()] });
+      for (const seconds of [6, 8]) {
+        const refused = outcome(beat({ node: second, engines: [] }, after(seconds)));
+        expect(await refused).toBe('node.name_taken');
+      }
+      const { nodes } = await fixture.store.loadFleet(fixture.tenant.clusterId);
+      expect(nodes).toMatchObject([{ bootId: testId(401), lastHeartbeatAt: LATER }]);
+      expect((await fixture.store.agentOf(nodeId))?.controlUrl).toContain('127.0.0.1');
+      expect((await fixture.load(VOLUME)).engine).toBeDefined();
+      const told = await fixture.under.eventTypes?.();
+      if (told !== undefined) expect(told.filter((type) => type === 'AgentRefused')).toHaveLength(1);
+    });
+
+    test('is believed once the first has been silent; the first is then refused for good', async () => {
+      const nodeId = await fixture.node();
+      expect(await outcome(beat({ node: second }, after(10)))).toBe('node.name_taken');
+      expect(await beat({ node: second }, after(11))).toEqual({ nodeId });
+      expect(await outcome(beat({}, after(12)))).toBe('node.name_taken');
+      expect(await outcome(beat({}, after(60)))).toBe('node.name_taken');
+      const { nodes } = await fixture.store.loadFleet(fixture.tenant.clusterId);
+      expect(nodes).toMatchObject([{ bootId: testId(402), controlUrl: second.controlUrl }]);
+    });
+
+    test('a restart at its own address is believed at once, and the life before never again', async () => {
+      await fixture.node();
+      await beat({ node: { bootId: testId(403) } }, after(1));
+      expect(await outcome(beat({}, after(2)))).toBe('node.name_taken');
+    });
   });
 
   test('what replicas have written is summed up on their disk', async () => {

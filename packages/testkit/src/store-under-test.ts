@@ -10,6 +10,8 @@ export type StoreUnderTest = {
   tenant: TestTenant;
   /** Everything in the outbox, which is emptied. */
   takeWakeUps(): Promise<WakeUp[]>;
+  /** The types of all events, the oldest first; left out where they can't be read. */
+  eventTypes?(): Promise<string[]>;
   /** Changes a cluster setting as an administrator does. */
   setSetting(name: SettingName, value: SettingValue): Promise<void>;
   stop(): Promise<void>;

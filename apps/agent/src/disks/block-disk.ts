@@ -110,6 +110,8 @@ export class BlockDisk implements Disk {
   }
 
   private async open(): Promise<BlockStore> {
+    // After a failed sync only a new opening tells what the disk holds.
+    if (this.opened?.hasLost === true) await this.letGo();
     this.opening ??= BlockStore.open(this.path).then(
       (store) => {
         this.opened = store;

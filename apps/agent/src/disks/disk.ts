@@ -4,6 +4,9 @@ import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskStore } from '@holdfast/data-engine/replica/disk-store.js';
 
+/** A disk as it is configured. `sizeBytes`: what a folder may hold at most; how large a new block disk is made. */
+export type DiskEntry = { type: 'filesystem' | 'block'; path: string; sizeBytes: number };
+
 export type DiskProblem = Pick<DiskReport, 'reason' | 'message'>;
 
 export interface Disk {

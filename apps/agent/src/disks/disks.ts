@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { BlockDisk } from './block-disk.js';
-import type { Disk } from './disk.js';
+import type { Disk, DiskEntry } from './disk.js';
 import { FolderDisk } from './folder-disk.js';
 import type { KnownDisks } from './known-disks.js';
+import { WatchedDisk } from './watched-disk.js';
 
-/** A disk as it is configured. `sizeBytes`: what a folder may hold at most; how large a new block disk is made. */
-export type DiskEntry = { type: 'filesystem' | 'block'; path: string; sizeBytes: number };
+export type { DiskEntry } from './disk.js';
 
 /** Takes all configured disks. Two with one identity would be the same copies twice, so that is refused. */
 export async function takeDisks(entries: readonly DiskEntry[], known: KnownDisks): Promise<Disk[]> {
@@ -17,7 +17,8 @@ export async function takeDisks(entries: readonly DiskEntry[], known: KnownDisks
     const name = names.has(base) ? `${base}-${names.size + 1}` : base;
     names.add(name);
     const kind = type === 'block' ? BlockDisk : FolderDisk;
-    const disk = await kind.take(at, name, sizeBytes, known);
+    const taken = await kind.take(at, name, sizeBytes, known);
+    const disk = new WatchedDisk(taken, { type, path: at, sizeBytes });
     const twin = disks.find(({ diskId }) => diskId === disk.diskId);
     if (twin !== undefined) {
       throw new StorageFault('disk.wrong_identity', {

@@ -45,7 +45,8 @@ export class FolderDisk implements Disk {
     known: KnownDisks,
   ): Promise<FolderDisk> {
     const expected = known.diskIn(folder);
-    const found = await readIdentity(folder);
+    // One that is known is not looked at here: it may hang, and the agent has other disks to start with.
+    const found = expected === undefined ? await readIdentity(folder) : undefined;
     const diskId = expected ?? found ?? (await makeIdentity(folder));
     await known.remember(folder, diskId);
     return new FolderDisk(diskId, name, folder, maximumBytes);

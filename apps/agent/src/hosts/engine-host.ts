@@ -62,7 +62,7 @@ peer.handle('start', async ({ volumeId, engine: spec }) => {
       connectControl: connectByHttp,
       planLayers,
       confirmRecord: async (record) => {
-        await peer.call('confirm-record', { volumeId, record });
+        await peer.call('confirm-record', { volumeId, record, grantId: spec.grantId });
       },
       onChange: () => noteChange(volumeId),
     },

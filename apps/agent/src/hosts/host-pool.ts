@@ -5,16 +5,47 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { within } from '../within.js';
 import { IpcPeer, type Methods } from './ipc-peer.js';
+
+/** A host answers within milliseconds; a heartbeat, which waits for it, is given up after five seconds. */
+const ANSWER_MS_MAX = 2_000;
 
 export class Host<Remote extends Methods, Local extends Methods> {
   /** What lives in it, by id. */
   readonly residents = new Set<string>();
+  /** Questions that wait for their answers, and since when. */
+  private readonly asked = new Map<string, { answer: Promise<unknown>; sinceMs: number }>();
 
   constructor(
     readonly peer: IpcPeer<Remote, Local>,
     readonly child: ChildProcess,
   ) {}
+
+  /**
+   * Asks something that a host answers at once. `undefined` when it does not, for instance because its process is
+   * stopped: it is then not asked the same again before it has answered.
+   */
+  async ask<T>(question: string, call: () => Promise<T>): Promise<T | undefined> {
+    const waiting = this.asked.get(question) ?? this.begin(question, call);
+    const leftMs = Math.max(0, waiting.sinceMs + ANSWER_MS_MAX - performance.now());
+    // The cast: one question is always asked by the same call.
+    return within(leftMs, waiting.answer as Promise<T | undefined>, () => undefined);
+  }
+
+  /** For how long it has not answered what it answers at once; 0 for a host that is well. */
+  get silentMs(): number {
+    const oldestMs = Math.min(...[...this.asked.values()].map(({ sinceMs }) => sinceMs));
+    const waitedMs = performance.now() - oldestMs;
+    return waitedMs > ANSWER_MS_MAX ? waitedMs : 0;
+  }
+
+  private begin(question: string, call: () => Promise<unknown>) {
+    const answer = call().finally(() => this.asked.delete(question));
+    const waiting = { answer, sinceMs: performance.now() };
+    this.asked.set(question, waiting);
+    return waiting;
+  }
 }
 
 export type HostPoolOptions<Remote extends Methods, Local extends Methods> = {
@@ -47,7 +78,9 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
   settle(resident: string): Host<Remote, Local> {
     const there = this.hostOf(resident);
     if (there !== undefined) return there;
-    const host = this.all.find(({ residents }) => residents.size < this.options.residentsMax) ?? this.spawn();
+    const hasRoom = ({ residents, silentMs }: Host<Remote, Local>) =>
+      residents.size < this.options.residentsMax && silentMs === 0;
+    const host = this.all.find(hasRoom) ?? this.spawn();
     host.residents.add(resident);
     return host;
   }

@@ -50,7 +50,10 @@ export type TlsHostMethods = {
 
 /** What an engine host asks of the agent. */
 export type AgentMethods = {
-  'confirm-record': { params: { volumeId: string; record: CopyRecord }; result: null };
+  'confirm-record': {
+    params: { volumeId: string; record: CopyRecord; grantId?: string | undefined };
+    result: null;
+  };
   'engine-changed': { params: { report: EngineReport }; result: null };
 };
 

@@ -4,7 +4,7 @@
  * A call ends with a reply, or when the channel closes; nothing is retried here.
  */
 import type { Socket } from 'node:net';
-import { FAULTS, type FaultCode, isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { FAULTS, type FaultCode, isFault, newestEpochOf, StorageFault } from '@holdfast/core/model/faults.js';
 
 /** Calls that wait for a reply: far above what one host's volumes can ask for at once. */
 const PENDING_MAX = 10_000;
@@ -15,7 +15,7 @@ export type Methods = Record<string, { params: unknown; result: unknown }>;
 type Frame =
   | { kind: 'call'; id: number; method: string; params: unknown }
   | { kind: 'reply'; id: number; result: unknown }
-  | { kind: 'fault'; id: number; code: string; message: string };
+  | { kind: 'fault'; id: number; code: string; message: string; newestEpoch?: number | undefined };
 
 /** What `process` in a child and `ChildProcess` in the parent have in common. */
 export interface Channel {
@@ -75,7 +75,7 @@ export class IpcPeer<Remote extends Methods, Local extends Methods> {
     if (pending === undefined) return;
     this.pending.delete(frame.id);
     if (frame.kind === 'reply') pending.resolve(frame.result);
-    else pending.reject(toFault(frame.code, frame.message));
+    else pending.reject(toFault(frame.code, frame.message, frame.newestEpoch));
   }
 
   private async answer(
@@ -89,7 +89,8 @@ export class IpcPeer<Remote extends Methods, Local extends Methods> {
       this.send({ kind: 'reply', id, result: await handler(params as never, socket) });
     } catch (error) {
       const code = isFault(error) ? error.code : 'agent.refused';
-      this.send({ kind: 'fault', id, code, message: error instanceof Error ? error.message : String(error) });
+      const message = error instanceof Error ? error.message : String(error);
+      this.send({ kind: 'fault', id, code, message, newestEpoch: newestEpochOf(error) });
     }
   }
 
@@ -112,10 +113,11 @@ export class IpcPeer<Remote extends Methods, Local extends Methods> {
 }
 
 /** Rebuilds a fault from its code and text, as they travel between processes. */
-export function toFault(code: string, message: string): StorageFault {
+export function toFault(code: string, message: string, newestEpoch?: number): StorageFault {
   // The cast follows the check: the code is one of the table's keys.
   const known = Object.hasOwn(FAULTS, code) ? (code as FaultCode) : 'agent.refused';
-  return new StorageFault(known, { publicMessage: message });
+  const context = newestEpoch === undefined ? {} : { context: { newest: newestEpoch } };
+  return new StorageFault(known, { publicMessage: message, ...context });
 }
 
 function hostGone(): StorageFault {

@@ -1,5 +1,6 @@
 /** Checks the commands that engines send to copies; their meaning is in the data engine's `commands.ts`. */
 import { copyRecordSchema } from '@holdfast/core/model/agent-protocol.js';
+import { MIB } from '@holdfast/core/model/bytes.js';
 import { REBUILD_METHODS } from '@holdfast/core/model/rebuild.js';
 import { BLOCK_HASHES, type CommandName } from '@holdfast/data-engine/replica/commands.js';
 import { LAYERS_MAX } from '@holdfast/data-engine/replica/layer-tree.js';
@@ -10,11 +11,25 @@ const counter = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const uuid = z.string().uuid();
 const epoch = counter;
 
+/** Pairs of counters, looked at by hand: there may be millions, for each of which a schema takes microseconds. */
+const pairs = (countMax: number) =>
+  z.custom<[number, number][]>(
+    (value) => Array.isArray(value) && value.length <= countMax && value.every(isPair),
+    `at most ${countMax} pairs of counters`,
+  );
+
+function isPair(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.length === 2 && value.every((one) => Number.isSafeInteger(one) && one >= 0)
+  );
+}
+
 const drop = z.object({
   replicaIds: z.array(uuid).max(64),
-  regions: z.array(z.tuple([counter, counter])).max(4096),
+  regions: pairs(4096),
   regionBytes: counter,
   sinceEpoch: counter,
+  sinceGeneration: counter.optional(),
 });
 
 const snapshotAsk = z.object({
@@ -46,11 +61,11 @@ const pulledLayer = z.object({
   reason: z.string().max(1024),
   heldBytes: counter,
   // Of two maps, each with at most 4,096 runs.
-  ranges: z
-    .array(z.tuple([counter, counter]))
-    .max(8192)
-    .nullable(),
+  ranges: pairs(8192).nullable(),
 });
+
+/** Every second region of the largest volume, 64 TiB. */
+const RUNS_MAX = (64 * MIB) / 16 / 2;
 
 const blockHash = z.enum(BLOCK_HASHES);
 const tuning = z.object({
@@ -58,35 +73,50 @@ const tuning = z.object({
   paused: z.boolean(),
   yields: z.boolean().optional(),
 });
-const rebuild = z.object({ epoch, rebuildId: uuid });
-const layer = z.object({ epoch, layerId: uuid });
+const term = z.object({ epoch, lease: counter.optional() });
+const rebuild = term.extend({ rebuildId: uuid });
+const layer = term.extend({ layerId: uuid });
+/** Which head the command is about, and which one it makes. */
+const headChange = { expectedHeadId: uuid.optional(), headId: uuid.optional() };
 
 export const COMMAND_SCHEMAS = {
-  open: z.object({ epoch, afresh: z.boolean().optional() }),
-  record: z.object({ epoch, record: copyRecordSchema }),
-  snapshot: z.object({ epoch, layer: snapshotAsk, sizeBytes: counter }),
-  unfreeze: layer,
-  revert: layer.extend({ headId: uuid }),
+  open: z.object({
+    epoch,
+    afresh: z.boolean().optional(),
+    grantId: uuid.optional(),
+    count: counter.optional(),
+  }),
+  record: term.extend({ record: copyRecordSchema }),
+  snapshot: term.extend({ layer: snapshotAsk, sizeBytes: counter, ...headChange }),
+  unfreeze: layer.extend(headChange),
+  revert: layer.extend({ ...headChange, headId: uuid, revertId: uuid.optional() }),
   'mark-removed': layer,
   purge: layer.extend({ firstWindow: counter }),
-  chain: z.object({ epoch }),
-  stat: z.object({ epoch }),
-  intent: z.object({ epoch }),
-  settle: z.object({ epoch }),
+  chain: term,
+  stat: term,
+  intent: term,
+  unflushed: term.extend({ from: counter }),
+  settle: term.extend({
+    marker: z.object({ life: z.string().max(64), changes: counter }).optional(),
+    regions: pairs(RUNS_MAX).optional(),
+  }),
   prepare: rebuild.extend({
     layers: z.array(frozenLayer.extend({ from: uuid.nullable() })).max(LAYERS_MAX),
     headParentId: uuid.nullable(),
     sizeBytes: counter,
+    lastRevertId: uuid.nullable().optional(),
+    ...headChange,
   }),
   pull: rebuild.extend({
     sources: z.array(pullSource).min(1).max(64),
     layers: z.array(pulledLayer).max(LAYERS_MAX),
     blockHash,
     tuning,
+    attempt: counter.optional(),
   }),
   'tune-pull': rebuild.extend({ tuning }),
   progress: rebuild,
-  'cancel-pull': rebuild,
+  'cancel-pull': rebuild.extend({ attempt: counter.optional() }),
   hashes: layer.extend({ firstWindow: counter, endWindow: counter }),
   'block-hashes': layer.extend({ blockHash, firstWindow: counter, endWindow: counter }),
   'range-sums': layer.extend({ first: counter, count: z.number().int().min(1).max(RANGES_PER_ANSWER) }),

@@ -3,12 +3,14 @@
  * that copy's secret; `/livez` and `/readyz` carry none.
  */
 import {
+  checksumSchema,
   createReplicaSchema,
   dropReplicaSchema,
   fillVolumeSchema,
   layerCommandSchema,
   openReplicaSchema,
   removeOrphanSchema,
+  removeReplicaSchema,
   startEngineSchema,
   startRebuildSchema,
   tuneRebuildSchema,
@@ -20,7 +22,9 @@ import { z } from 'zod';
 import type { Engines } from '../engines.js';
 import type { Replicas } from '../replicas.js';
 import { sameSecret } from '../secrets.js';
+import { Verifications } from '../verifications.js';
 import { COMMAND_SCHEMAS } from './command-schemas.js';
+import { LONG_REPLIES, MessagePages, PAGE_CHARS, PAGES_MAX, REPLY_CHARS } from './message-pages.js';
 import { problemOf } from './problems.js';
 
 /** The longest body is a start with 64 copies; megabytes are a mistake or an attack. */
@@ -31,6 +35,20 @@ const replicaParams = z.object({ replicaId: uuid });
 const volumeParams = z.object({ volumeId: uuid });
 const rebuildParams = z.object({ volumeId: uuid, rebuildId: uuid });
 const commandParams = z.object({ replicaId: uuid, name: z.enum(Object.keys(COMMAND_SCHEMAS)) });
+const pageParams = z.object({
+  replicaId: uuid,
+  messageId: uuid,
+  page: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(PAGES_MAX - 1),
+});
+const pageBody = z.object({
+  count: z.number().int().min(1).max(PAGES_MAX),
+  text: z.string().max(PAGE_CHARS),
+});
+const pagedBody = z.object({ pagedMessage: uuid });
 const epochQuery = z.object({ epoch: z.coerce.number().int().min(0) });
 
 export type ControlServerOptions = {
@@ -47,7 +65,8 @@ export function createControlServer(options: ControlServerOptions): FastifyInsta
   server.setErrorHandler((error, _request, reply) => {
     const problem = problemOf(error);
     if (problem.status >= 500) options.log.error({ error }, 'a control call failed');
-    return reply.status(problem.status).send({ code: problem.code, message: problem.message });
+    const { status, ...body } = problem;
+    return reply.status(status).send(body);
   });
   server.setNotFoundHandler(() => {
     throw new StorageFault('request.not_found', { publicMessage: 'there is no such call' });
@@ -72,20 +91,29 @@ function replicaRoutes(scope: FastifyInstance, { replicas }: ControlServerOption
     await replicas.create(check(createReplicaSchema, body));
     return {};
   });
-  scope.delete('/v1/replicas/:replicaId', async ({ params }) => {
-    await replicas.remove(check(replicaParams, params).replicaId);
+  scope.get('/v1/replicas/:replicaId', ({ params }) =>
+    replicas.describeState(check(replicaParams, params).replicaId),
+  );
+  scope.delete('/v1/replicas/:replicaId', async ({ params, body }) => {
+    const stated = body === undefined || body === null ? undefined : check(removeReplicaSchema, body);
+    await replicas.remove(check(replicaParams, params).replicaId, stated?.expected);
     return {};
   });
   scope.post('/v1/replicas/:replicaId/remove-orphan', async ({ params, body }) => {
     await replicas.removeOrphan(check(replicaParams, params).replicaId, check(removeOrphanSchema, body));
     return {};
   });
-  scope.post('/v1/replicas/:replicaId/open', ({ params, body }) =>
-    replicas.openAt(check(replicaParams, params).replicaId, check(openReplicaSchema, body).epoch),
-  );
-  scope.post('/v1/replicas/:replicaId/checksum', ({ params }) =>
-    replicas.checksum(check(replicaParams, params).replicaId),
-  );
+  scope.post('/v1/replicas/:replicaId/open', ({ params, body }) => {
+    const { epoch, grantId } = check(openReplicaSchema, body);
+    return replicas.openAt(check(replicaParams, params).replicaId, epoch, grantId);
+  });
+  const verifications = new Verifications((replicaId) => replicas.checksum(replicaId));
+  scope.post('/v1/replicas/:replicaId/checksum', async ({ params, body }) => {
+    const { replicaId } = check(replicaParams, params);
+    const { verification } = check(checksumSchema, body ?? {});
+    if (verification === undefined) return replicas.checksum(replicaId);
+    return (await verifications.ask(replicaId, verification)) ?? { running: true };
+  });
 }
 
 function engineRoutes(scope: FastifyInstance, { engines }: ControlServerOptions): void {
@@ -129,6 +157,8 @@ function engineRoutes(scope: FastifyInstance, { engines }: ControlServerOptions)
 
 /** Engines and rebuild targets on any node come here, with nothing but the copy's own secret. */
 function commandRoute(server: FastifyInstance, { replicas }: ControlServerOptions): void {
+  const asked = new MessagePages();
+  const answers = new MessagePages(REPLY_CHARS);
   server.post('/v1/replicas/:replicaId/commands/:name', async (request) => {
     const { replicaId, name } = check(commandParams, request.params);
     // A copy that is not here and a wrong secret must look the same to whoever has no secret.
@@ -137,7 +167,24 @@ function commandRoute(server: FastifyInstance, { replicas }: ControlServerOption
       throw replicas.damageOf(replicaId) ?? wrongSecret();
     // The cast: `commandParams` admits the keys of the table only.
     const schema: z.ZodType = COMMAND_SCHEMAS[name as keyof typeof COMMAND_SCHEMAS];
-    return { reply: await replicas.command(replicaId, name, check(schema, request.body)) };
+    const paged = pagedBody.safeParse(request.body);
+    const ask = paged.success ? asked.whole(paged.data.pagedMessage) : request.body;
+    const reply = await replicas.command(replicaId, name, check(schema, ask));
+    if (!LONG_REPLIES.has(name)) return { reply };
+    const text = JSON.stringify(reply);
+    return text.length > REPLY_CHARS ? { pagedReply: answers.offer(text) } : { reply };
+  });
+  server.post('/v1/replicas/:replicaId/messages/:messageId/:page', async (request) => {
+    const { replicaId, messageId, page } = check(pageParams, request.params);
+    if (!replicas.mayCommand(replicaId, bearerOf(request))) throw wrongSecret();
+    const { count, text } = check(pageBody, request.body);
+    asked.take(messageId, page, count, text);
+    return {};
+  });
+  server.post('/v1/replicas/:replicaId/replies/:messageId/:page', async (request) => {
+    const { replicaId, messageId, page } = check(pageParams, request.params);
+    if (!replicas.mayCommand(replicaId, bearerOf(request))) throw wrongSecret();
+    return { text: answers.page(messageId, page) };
   });
 }
 

@@ -1,4 +1,4 @@
-import { type FaultTraits, StorageFault } from '@holdfast/core/model/faults.js';
+import { type FaultTraits, newestEpochOf, StorageFault } from '@holdfast/core/model/faults.js';
 
 const STATUS: Record<FaultTraits['kind'], number> = {
   invalid: 422,
@@ -13,9 +13,15 @@ const STATUS: Record<FaultTraits['kind'], number> = {
 };
 
 /** What a caller is told of a failure: a fault's own words, nothing of anything else. */
-export function problemOf(error: unknown): { status: number; code: string; message: string } {
+export function problemOf(error: unknown): {
+  status: number;
+  code: string;
+  message: string;
+  newestEpoch?: number | undefined;
+} {
   if (error instanceof StorageFault) {
-    return { status: STATUS[error.traits.kind], code: error.code, message: error.message };
+    const { code, message, traits } = error;
+    return { status: STATUS[traits.kind], code, message, newestEpoch: newestEpochOf(error) };
   }
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
   if (status === 413) return { status, code: 'request.too_large', message: 'the body is too large' };

@@ -4,7 +4,6 @@
  */
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
-import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { snapshot } from '@holdfast/database/sql/scope.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import { Body, Controller, Inject, Param, Post } from '@nestjs/common';
@@ -37,7 +36,7 @@ export class AgentController {
   @Post('heartbeat')
   @Route({ access: 'agent', summary: 'Report what a node is and holds', answer: HeartbeatReplyDto })
   async heartbeat(@CurrentAgent() agent: AgentActor, @Body() heartbeat: HeartbeatBody) {
-    const { nodeId } = await this.store.recordHeartbeat(agent.clusterId, heartbeat, systemClock.now());
+    const { nodeId } = await this.store.recordHeartbeat(agent.clusterId, heartbeat);
     return { nodeId, intervalMs: this.config.heartbeatIntervalMs };
   }
 
@@ -46,7 +45,7 @@ export class AgentController {
   async confirmRecord(
     @CurrentAgent() agent: AgentActor,
     @Param() { volumeId }: AgentVolumePath,
-    @Body() { record }: ConfirmRecordBody,
+    @Body() { record, grantId }: ConfirmRecordBody,
   ) {
     // The system role sees every cluster; the agent speaks for its own only.
     const { rowCount } = await snapshot(this.databases.system(), (sql) =>
@@ -54,7 +53,8 @@ export class AgentController {
     );
     if (rowCount === 0) throw volumeNotFound(volumeId);
     const members = record.members.map((id) => asId<ReplicaId>(id));
-    await this.store.confirmRecord(volumeId, copyRecord(record.epoch, record.dataGeneration, members));
+    const confirmed = copyRecord(record.epoch, record.dataGeneration, members, record.durable);
+    await this.store.confirmRecord(volumeId, confirmed, grantId);
     return { recorded: true };
   }
 }

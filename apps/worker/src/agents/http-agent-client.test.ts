@@ -1,5 +1,6 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import type { AgentTarget } from '@holdfast/control/ports/agent-client.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
@@ -116,6 +117,73 @@ describe('HttpAgentClient', () => {
         code: 'agent.unreachable',
         message: expect.stringContaining('timeout'),
       });
+    });
+  });
+
+  describe('whatever a silent peer does, a call ends within its own limit', () => {
+    const LIMIT_MS = 700;
+    /** Room for a busy machine; without a limit of its own a connection attempt takes 127 s. */
+    const SLACK_MS = 2_500;
+    const closing: (() => void)[] = [];
+    afterEach(() => {
+      for (const close of closing.splice(0)) close();
+    });
+
+    /** A listening process that is stopped once its queue of connections is full: further SYNs are dropped. */
+    async function blackHole(): Promise<number> {
+      const script = `require('net').createServer().listen(
+        { port: 0, host: '127.0.0.1', backlog: 1 }, function () { console.log(this.address().port); });`;
+      const child: ChildProcess = spawn(process.execPath, ['-e', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      closing.push(() => child.kill('SIGKILL'));
+      const port = await new Promise<number>((resolve) =>
+        child.stdout?.once('data', (chunk) => resolve(Number(String(chunk)))),
+      );
+      child.kill('SIGSTOP');
+      let isFull = false;
+      while (!isFull) {
+        const socket = net.connect(port, '127.0.0.1').on('error', () => undefined);
+        closing.push(() => socket.destroy());
+        isFull = await new Promise<boolean>((resolve) => {
+          socket.once('connect', () => resolve(false));
+          setTimeout(() => resolve(true), 200);
+        });
+      }
+      return port;
+    }
+
+    /** Does so much with each connection, and no more. */
+    async function peerThat(act: (socket: net.Socket) => void): Promise<number> {
+      const peer = net.createServer((socket) => {
+        socket.on('error', () => undefined);
+        closing.push(() => socket.destroy());
+        act(socket);
+      });
+      await new Promise<void>((resolve) => peer.listen(0, '127.0.0.1', resolve));
+      closing.push(() => peer.close());
+      return (peer.address() as AddressInfo).port;
+    }
+
+    const half = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 40\r\n\r\n{"record":';
+    test.each([
+      { what: 'drops SYNs', port: blackHole },
+      { what: 'accepts and says nothing', port: () => peerThat(() => undefined) },
+      { what: 'answers with half a head', port: () => peerThat((socket) => socket.write('HTTP/1.1 2')) },
+      { what: 'answers with half a body', port: () => peerThat((socket) => socket.write(half)) },
+    ])('a peer that $what', async ({ port }) => {
+      const url = `http://127.0.0.1:${await port()}`;
+      const limited = new HttpAgentClient({ callMs: LIMIT_MS, engineMs: LIMIT_MS, checksumMs: LIMIT_MS });
+      const startedAt = performance.now();
+      await expect(limited.openReplica(target(url), REPLICA, 3)).rejects.toMatchObject({
+        code: 'agent.unreachable',
+      });
+      const tookMs = performance.now() - startedAt;
+      await limited.close();
+      const closedMs = performance.now() - startedAt - tookMs;
+      expect(tookMs).toBeGreaterThanOrEqual(LIMIT_MS - 50);
+      expect(tookMs).toBeLessThan(LIMIT_MS + SLACK_MS);
+      expect(closedMs).toBeLessThan(SLACK_MS);
     });
   });
 });

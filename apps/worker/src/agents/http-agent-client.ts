@@ -10,19 +10,24 @@ import {
   type OpenReplicaReply,
   openReplicaReplySchema,
   type RemoveOrphan,
+  type ReplicaState,
+  replicaStateSchema,
   type StartEngine,
   type StartEngineReply,
   type StartRebuild,
   startEngineReplySchema,
   type TuneRebuild,
   type VolumeLayers,
+  verificationReplySchema,
   volumeLayersSchema,
 } from '@holdfast/core/model/agent-protocol.js';
 import { FAULTS, type FaultCode, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, type Dispatcher, errors, request } from 'undici';
 import type { z } from 'zod';
+import { AgentCircuits, SilenceError } from './agent-circuits.js';
+import { withinLimit } from './within-limit.js';
 
 export type AgentTimeouts = { callMs: number; engineMs: number; checksumMs: number };
 
@@ -34,6 +39,11 @@ const TIMEOUTS: AgentTimeouts = {
   /** A checksum reads a whole copy: at 100 MB/s this covers 1 TB of written data. */
   checksumMs: 3 * 3_600_000,
 };
+/**
+ * A first packet that is lost is sent again after one second, and after three. A connection that is not there by then
+ * goes to a node that is off or cut off; without this the kernel goes on for more than two minutes.
+ */
+const CONNECT_MS_MAX = 3_500;
 /** The largest answer is an engine's report; one that is longer comes from something that is no agent. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -46,8 +56,13 @@ type Call = {
 
 /** Control calls to agents over HTTP, as `agent-protocol.ts` in core describes them. */
 export class HttpAgentClient implements AgentClient {
-  /** Without limits of its own (undici gives up after 300 s without an answer): each call has its own timeout. */
-  readonly #connections = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 0 } });
+  /** Without limits for answers (undici gives up after 300 s without one): each call has its own timeout. */
+  readonly #connections = new Agent({
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: CONNECT_MS_MAX },
+  });
+  readonly #circuits = new AgentCircuits((controlUrl, limitMs) => this.#answers(controlUrl, limitMs));
 
   constructor(private readonly timeouts: AgentTimeouts = TIMEOUTS) {}
 
@@ -61,9 +76,17 @@ export class HttpAgentClient implements AgentClient {
     await this.#send(agent, { method: 'POST', path: '/v1/replicas', body: replica, timeoutMs });
   }
 
-  async deleteReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<void> {
+  describeReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ReplicaState> {
     const { callMs: timeoutMs } = this.timeouts;
-    await this.#send(agent, { method: 'DELETE', path: `/v1/replicas/${replicaId}`, timeoutMs });
+    const path = `/v1/replicas/${replicaId}`;
+    return this.#ask(agent, { method: 'GET', path, timeoutMs }, replicaStateSchema);
+  }
+
+  async deleteReplica(agent: AgentTarget, replicaId: ReplicaId, expected?: ReplicaState): Promise<void> {
+    const { callMs: timeoutMs } = this.timeouts;
+    const path = `/v1/replicas/${replicaId}`;
+    const stated = expected === undefined ? {} : { body: { expected } };
+    await this.#send(agent, { method: 'DELETE', path, timeoutMs, ...stated });
   }
 
   async removeOrphan(agent: AgentTarget, replicaId: ReplicaId, orphan: RemoveOrphan): Promise<void> {
@@ -72,16 +95,37 @@ export class HttpAgentClient implements AgentClient {
     await this.#send(agent, { method: 'POST', path, body: orphan, timeoutMs });
   }
 
-  openReplica(agent: AgentTarget, replicaId: ReplicaId, epoch: number): Promise<OpenReplicaReply> {
+  openReplica(
+    agent: AgentTarget,
+    replicaId: ReplicaId,
+    epoch: number,
+    grantId?: string,
+  ): Promise<OpenReplicaReply> {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/replicas/${replicaId}/open`;
-    return this.#ask(agent, { method: 'POST', path, body: { epoch }, timeoutMs }, openReplicaReplySchema);
+    const body = { epoch, grantId };
+    return this.#ask(agent, { method: 'POST', path, body, timeoutMs }, openReplicaReplySchema);
   }
 
-  checksumReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ChecksumReply> {
-    const { checksumMs: timeoutMs } = this.timeouts;
-    const path = `/v1/replicas/${replicaId}/checksum`;
-    return this.#ask(agent, { method: 'POST', path, body: {}, timeoutMs }, checksumReplySchema);
+  checksumReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ChecksumReply>;
+  checksumReplica(
+    agent: AgentTarget,
+    replicaId: ReplicaId,
+    verification: string,
+  ): Promise<ChecksumReply | undefined>;
+  async checksumReplica(
+    agent: AgentTarget,
+    replicaId: ReplicaId,
+    verification?: string,
+  ): Promise<ChecksumReply | undefined> {
+    const { callMs, checksumMs } = this.timeouts;
+    const call = { method: 'POST' as const, path: `/v1/replicas/${replicaId}/checksum` };
+    if (verification === undefined) {
+      return this.#ask(agent, { ...call, body: {}, timeoutMs: checksumMs }, checksumReplySchema);
+    }
+    const started = { ...call, body: { verification }, timeoutMs: callMs };
+    const reply = await this.#ask(agent, started, verificationReplySchema);
+    return 'running' in reply ? undefined : reply;
   }
 
   startEngine(agent: AgentTarget, volumeId: VolumeId, engine: StartEngine): Promise<StartEngineReply> {
@@ -154,8 +198,18 @@ export class HttpAgentClient implements AgentClient {
   }
 
   async #send(agent: AgentTarget, call: Call): Promise<unknown> {
-    if (agent.controlUrl === undefined) throw unreachable(agent, 'it has not said where it can be reached');
-    const { status, text } = await this.#exchange(agent, `${agent.controlUrl}${call.path}`, call);
+    const { controlUrl } = agent;
+    if (controlUrl === undefined) throw unreachable(agent, 'it has not said where it can be reached');
+    const { status, text } = await this.#circuits
+      .run(
+        controlUrl,
+        () => this.#exchange(agent, `${controlUrl}${call.path}`, call),
+        () => unreachable(agent, 'it has not answered for a while, and does not answer now'),
+      )
+      .catch((error: unknown) => {
+        if (error instanceof StorageFault) throw error;
+        throw unreachable(agent, error instanceof Error ? error.message : String(error), error);
+      });
     const body = parseJson(text);
     if (status < 300) return body;
     throw refusal(agent, status, body);
@@ -163,20 +217,36 @@ export class HttpAgentClient implements AgentClient {
 
   async #exchange(agent: AgentTarget, url: string, call: Call): Promise<{ status: number; text: string }> {
     try {
-      const response = await request(url, {
-        dispatcher: this.#connections,
-        method: call.method,
-        headers: {
-          authorization: `Bearer ${agent.controlSecret}`,
-          ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        body: call.body === undefined ? null : JSON.stringify(call.body),
-        signal: AbortSignal.timeout(call.timeoutMs),
+      return await withinLimit(call.timeoutMs, async (signal) => {
+        const response = await request(url, {
+          dispatcher: this.#connections,
+          method: call.method,
+          headers: {
+            authorization: `Bearer ${agent.controlSecret}`,
+            ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+          },
+          body: call.body === undefined ? null : JSON.stringify(call.body),
+          signal,
+        });
+        return { status: response.statusCode, text: await boundedText(agent, response.body) };
       });
-      return { status: response.statusCode, text: await boundedText(agent, response.body) };
     } catch (error) {
-      if (error instanceof StorageFault) throw error;
-      throw unreachable(agent, error instanceof Error ? error.message : String(error), error);
+      if (error instanceof errors.ConnectTimeoutError) throw new SilenceError(error.message);
+      throw error;
+    }
+  }
+
+  /** Does the agent answer anything at all? What it answers does not matter. */
+  async #answers(controlUrl: string, limitMs: number): Promise<boolean> {
+    try {
+      await withinLimit(limitMs, async (signal) => {
+        const { body } = await request(`${controlUrl}/livez`, { dispatcher: this.#connections, signal });
+        await body.dump();
+      });
+      return true;
+    } catch (error) {
+      // A connection that is refused or reset is an answer too: that of its machine.
+      return !(error instanceof SilenceError || error instanceof errors.ConnectTimeoutError);
     }
   }
 }
@@ -207,9 +277,10 @@ function refusal(agent: AgentTarget, status: number, body: unknown): StorageFaul
   const parsed = agentProblemSchema.safeParse(body);
   const code = parsed.success && isFaultCode(parsed.data.code) ? parsed.data.code : 'agent.refused';
   const message = parsed.success ? parsed.data.message : `it answered with status ${status}`;
+  const newest = parsed.data?.newestEpoch;
   return new StorageFault(code, {
     publicMessage: `agent ${agent.name}: ${message}`,
-    context: { nodeId: agent.id, status },
+    context: { nodeId: agent.id, status, ...(newest === undefined ? {} : { newest }) },
   });
 }
 

@@ -17,7 +17,7 @@ import { WakeWorkers } from '@holdfast/jobs/wake-workers.js';
 import type { Logger } from 'pino';
 import { Repeat } from './repeat.js';
 
-/** Volumes worked on at once: most of the time is spent waiting for agents, and a verification may take minutes. */
+/** Volumes worked on at once: most of the time is spent waiting for agents, for seconds at most. */
 const VOLUME_CONCURRENCY = 16;
 /** A cluster's work is short and guarded by one version, so more would only collide. */
 const CLUSTER_CONCURRENCY = 2;

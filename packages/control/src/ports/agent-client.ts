@@ -6,6 +6,7 @@ import type {
   LayerCommand,
   OpenReplicaReply,
   RemoveOrphan,
+  ReplicaState,
   StartEngine,
   StartEngineReply,
   StartRebuild,
@@ -26,12 +27,30 @@ export type AgentTarget = Pick<StorageNode, 'id' | 'name' | 'controlUrl'> & { co
  */
 export interface AgentClient {
   createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void>;
-  deleteReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<void>;
+  /** What there is of a copy now: what a delete then states. */
+  describeReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ReplicaState>;
+  /**
+   * Removes a copy that is still what is expected; without that, only one that never became a member, or can't be read.
+   * @throws StorageFault `agent.refused` when it has changed: look again
+   */
+  deleteReplica(agent: AgentTarget, replicaId: ReplicaId, expected?: ReplicaState): Promise<void>;
   /** Removes a copy that nobody knows. @throws StorageFault `agent.refused` when it is another one than was reported */
   removeOrphan(agent: AgentTarget, replicaId: ReplicaId, orphan: RemoveOrphan): Promise<void>;
   /** Fences the copy at the epoch and says what it holds. */
-  openReplica(agent: AgentTarget, replicaId: ReplicaId, epoch: number): Promise<OpenReplicaReply>;
+  openReplica(
+    agent: AgentTarget,
+    replicaId: ReplicaId,
+    epoch: number,
+    grantId?: string,
+  ): Promise<OpenReplicaReply>;
+  /** Waits until it is done, which may take hours. */
   checksumReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ChecksumReply>;
+  /** Starts it in the background, or asks about one that was started; `undefined` while it runs. */
+  checksumReplica(
+    agent: AgentTarget,
+    replicaId: ReplicaId,
+    verification: string,
+  ): Promise<ChecksumReply | undefined>;
   startEngine(agent: AgentTarget, volumeId: VolumeId, engine: StartEngine): Promise<StartEngineReply>;
   /** Flushes and stops. A stop for an epoch older than the running one does nothing. */
   stopEngine(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<void>;

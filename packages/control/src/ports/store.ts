@@ -106,13 +106,19 @@ export interface Store {
    * A new boot says that the node's engines are gone: what it served is `attaching` again and has no address until a
    * reconciler has granted it anew, so that nobody is given an address where nothing answers.
    *
+   * `now` is for tests: left out, and where it is in the future, it is the database's own time. An agent beside the one
+   * that is known under the node's name is refused (see `judgeAgent`), which one event tells.
+   *
    * A copy on a ready disk of this node that no replica row stands for is an orphan from then on, and is none any more
    * when that disk is ready and the copy not reported. At most `ORPHANS_OF_NODE_MAX` of a node are kept.
+   *
+   * @throws StorageFault `node.name_taken`
    */
-  recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now: Date): Promise<{ nodeId: NodeId }>;
+  recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now?: Date): Promise<{ nodeId: NodeId }>;
   /**
-   * Records smaller members on behalf of an engine, if `record.epoch` is still the volume's.
-   * @throws StorageFault `engine.stale_epoch` when a newer attachment exists
+   * Records smaller members on behalf of an engine, if `record.epoch` is still the volume's, under the grant that the
+   * engine works under where it names one.
+   * @throws StorageFault `engine.stale_epoch` when a newer attachment exists, or another grant of this one
    */
-  confirmRecord(volumeId: VolumeId, record: CopyRecord): Promise<void>;
+  confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void>;
 }

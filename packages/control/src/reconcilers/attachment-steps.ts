@@ -6,9 +6,10 @@
  * All of it may be repeated at the same epoch; a start that is cut off is repeated by the next run or undone by a stop.
  */
 
-import { decideStart, isFaulted } from '@holdfast/core/lifecycle/decide-start.js';
+import { decideStart, isFaulted, WAITING_FOR_COPIES } from '@holdfast/core/lifecycle/decide-start.js';
 import { rebuildFailed } from '@holdfast/core/lifecycle/plan-observation.js';
 import { robustnessEvents } from '@holdfast/core/lifecycle/plan-status.js';
+import { startCures } from '@holdfast/core/lifecycle/start-obstacles.js';
 import type { Step } from '@holdfast/core/lifecycle/step.js';
 import {
   activeRebuild,
@@ -19,13 +20,14 @@ import {
 } from '@holdfast/core/lifecycle/volume-facts.js';
 import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
-import { isFault } from '@holdfast/core/model/faults.js';
+import { isFault, newestEpochOf, type StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
 import type { Attention, Volume } from '@holdfast/core/model/volume.js';
 import { COPIES_MISSING } from '@holdfast/core/policy/decide-salvage.js';
 import type { Change, ReplicaPatch, VolumePatch, VolumeView } from '../ports/store.js';
+import { atMost } from './patience.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { salvage } from './salvage-step.js';
 import { addressOf, replicaOf } from './step-lookup.js';
@@ -43,6 +45,7 @@ export async function grantAttachment(
     state: 'attaching',
     attachedNodeId: nodeId,
     epoch: volume.epoch + 1,
+    grantId: ports.random.id(),
     attachmentSecret: ports.random.secret(),
     engineBootId: nodeById(view.fleet, nodeId)?.bootId,
     endpoint: undefined,
@@ -80,15 +83,48 @@ export async function startEngine(
     return await startOnCurrentCopies(ports, view, step);
   } catch (error) {
     if (!isFault(error) || error.code.startsWith('store.')) throw error;
+    const newest = newestEpochOf(error);
+    if (newest !== undefined && mayRaise(view, newest)) return raiseEpoch(ports, view, newest);
+    const node = nodeName(view.fleet, step.nodeId);
     const attention = {
       code: 'EngineStartFailed',
-      message: `the engine does not start on ${nodeName(view.fleet, step.nodeId)}: ${error.message}`,
-      cures: error.details.cures ?? [],
+      message: `the engine does not start on node ${node}: ${error.message}`,
+      cures: [...(error.details.cures ?? startCures(error.code, node))],
       since: view.volume.attention?.since ?? ports.clock.now(),
     };
     await recordAttention(ports, view, { attention });
     throw error;
   }
+}
+
+/** What a copy tells is believed within reason: an epoch grows by one with each attach. */
+const EPOCH_TOLD_MAX = 2 ** 48;
+
+function mayRaise({ volume }: VolumeView, newest: number): boolean {
+  return newest >= volume.epoch && newest < EPOCH_TOLD_MAX;
+}
+
+/**
+ * The copies have been opened at an epoch that the database does not know, or under another grant of this one, although
+ * the volume's row is the current one: the commit is refused otherwise. So the database lost commits, or was restored
+ * from a backup. What it grants next is above all that the copies tell, and fences off what may still run.
+ */
+async function raiseEpoch(ports: ReconcilerPorts, view: VolumeView, newest: number): Promise<StepOutcome> {
+  const { volume } = view;
+  const epoch = newest + 1;
+  const event = volumeEvent(view, ports.clock.now(), {
+    type: 'EpochRaised',
+    severity: 'warning',
+    message:
+      `the database is older than the copies of volume ${volume.name}: it had granted epoch ${volume.epoch}, they know ` +
+      `${newest}. It goes on at ${epoch}`,
+  });
+  const patch: VolumePatch = { epoch, grantId: ports.random.id(), attachmentSecret: ports.random.secret() };
+  await commitVolume(ports, view, [
+    { kind: 'volume.patch', volumeId: volume.id, patch },
+    { kind: 'event', event },
+  ]);
+  return 'continue';
 }
 
 async function startOnCurrentCopies(
@@ -97,13 +133,15 @@ async function startOnCurrentCopies(
   { nodeId }: StepOf<'start-engine'>,
 ): Promise<StepOutcome> {
   const { volume, fleet } = view;
-  const copies = await openCopies(ports, view);
+  const refusals = new Map<ReplicaId, StorageFault>();
+  const copies = await openCopies(ports, view, refusals);
   const found = recordsOf(copies);
-  const decision = decideStart(view, found, ports.clock.now());
+  const decision = decideStart(view, found, ports.clock.now(), refusals);
   if (decision.kind === 'wait') return waitForCopies(ports, view, { copies, attention: decision.attention });
   const reply = await ports.agents.startEngine(await agentOf(ports, nodeId), volume.id, {
     volumeName: volume.name,
     epoch: volume.epoch,
+    grantId: volume.grantId,
     sizeBytes: volume.spec.sizeBytes,
     attachmentSecret: volume.attachmentSecret ?? '',
     record: { ...decision.record, members: [...decision.record.members] },
@@ -133,6 +171,9 @@ async function startOnCurrentCopies(
   return 'continue';
 }
 
+/** While a start waits a moment for copies that may be about to answer. */
+const LOOK_AGAIN_MS = 500;
+
 /**
  * Shows why it waits, and with what a person could go on. What they have asked for is done when it still holds for the
  * copies as they are now.
@@ -154,6 +195,9 @@ async function waitForCopies(
     { attention, survey, robustness },
     robustnessEvents(view, robustness, now),
   );
+  // The sweep would bring it back only after seconds, and users wait.
+  if (attention.code === WAITING_FOR_COPIES)
+    await ports.queue.wake({ kind: 'volume', volumeId: view.volume.id }, { delayMs: LOOK_AGAIN_MS });
   return 'pause';
 }
 
@@ -204,8 +248,15 @@ function recordOf({ record }: EngineReport): CopyRecord {
     record.epoch,
     record.dataGeneration,
     record.members.map((id) => asId<ReplicaId>(id)),
+    record.durable,
   );
 }
+
+/**
+ * Of a holder that is to be stopped by force: time to flush for one that is well, and not more, because the detach may
+ * have been forced for the very reason that it does not answer, or that it purges.
+ */
+const FORCED_STOP_MS_MAX = 1_000;
 
 /** Stops the engine, then forgets the attachment. Forced: whatever the holder says, the next epoch fences it off. */
 export async function stopEngine(
@@ -216,7 +267,8 @@ export async function stopEngine(
   const { volume } = view;
   if (askAgent) {
     try {
-      await ports.agents.stopEngine(await agentOf(ports, nodeId), volume.id, epoch);
+      const stopping = ports.agents.stopEngine(await agentOf(ports, nodeId), volume.id, epoch);
+      await (mayFail ? atMost(FORCED_STOP_MS_MAX, stopping) : stopping);
     } catch (error) {
       if (!isFault(error) || !mayFail) throw error;
     }

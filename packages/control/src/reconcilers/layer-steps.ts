@@ -86,7 +86,7 @@ function commandOf(task: LayerTask, epoch: number): LayerCommand {
     case 'purge':
       return { kind: 'purge', epoch };
     case 'revert':
-      return { kind: 'revert', epoch, snapshotId: task.snapshotId };
+      return { kind: 'revert', epoch, snapshotId: task.snapshotId, taskId: task.id };
     case 'expand':
       return { kind: 'expand', epoch, sizeBytes: task.sizeBytes };
   }

@@ -41,7 +41,9 @@ export async function reconcileCluster(ports: ReconcilerPorts, clusterId: Cluste
 
 async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode): Promise<void> {
   const now = ports.clock.now();
-  const isAlive = isAgentAlive(node, fleet.settings, { now, since: ports.startedAt });
+  // Heartbeats are stamped by the database's clock, and only what it could have heard says anything.
+  const judging = fleet.listening ?? { now, since: ports.startedAt };
+  const isAlive = isAgentAlive(node, fleet.settings, judging);
   const ready = nodeReadyCondition(isAlive, node.name);
   const schedulable = nodeSchedulableCondition(node.cordoned, fleet.settings);
   const isReadyChanged = conditionOf(node.conditions, 'Ready')?.status !== ready.status;

@@ -6,10 +6,13 @@
  */
 
 import { planVolumeStep } from '@holdfast/core/lifecycle/plan-volume-step.js';
+import type { Step } from '@holdfast/core/lifecycle/step.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
+import type { VolumeView } from '../ports/store.js';
 import { executeStep } from './execute-step.js';
-import type { ReconcilerPorts } from './reconciler-ports.js';
+import type { ReconcilerPorts, StepOutcome } from './reconciler-ports.js';
+import { unlessForced } from './unless-forced.js';
 
 /** More steps than any one change needs (20 replicas to provision, an attach, a rebuild); then others get their turn. */
 const STEPS_MAX = 64;
@@ -31,7 +34,7 @@ export async function reconcileVolume(ports: ReconcilerPorts, volumeId: VolumeId
     const step = planVolumeStep(view, ports.clock.now());
     if (step.kind === 'settled') return { did: 'settled', steps };
     try {
-      const outcome = await executeStep(ports, view, step);
+      const outcome = await doStep(ports, view, step);
       if (outcome === 'pause') return { did: 'waiting', steps, reason: step.kind, code: 'report' };
     } catch (error) {
       if (!isFault(error)) throw error;
@@ -43,4 +46,15 @@ export async function reconcileVolume(ports: ReconcilerPorts, volumeId: VolumeId
   }
   await ports.queue.wake({ kind: 'volume', volumeId });
   return { did: 'waiting', steps: STEPS_MAX, reason: 'more is to be done', code: 'steps' };
+}
+
+/** A forced detach that was there before the step needs no look-out: its own steps wait for no node. */
+function doStep(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  step: Exclude<Step, { kind: 'settled' }>,
+): Promise<StepOutcome> {
+  const { id, detachForced } = view.volume;
+  const work = executeStep(ports, view, step);
+  return detachForced ? work : unlessForced(ports, id, work);
 }

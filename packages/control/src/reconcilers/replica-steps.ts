@@ -1,8 +1,8 @@
 import type { Step } from '@holdfast/core/lifecycle/step.js';
 import { nodeName, volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
-import { isFault } from '@holdfast/core/model/faults.js';
-import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { newReplica } from '@holdfast/core/model/replica.js';
 import type { Change, ReplicaPatch, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
@@ -104,6 +104,29 @@ export async function dropReplica(
   return 'continue';
 }
 
+/**
+ * Deletes what the plan was made about, and nothing newer: this process may have stood still since, and the copy been
+ * rebuilt. The copy says what it is, then the volume must be as it was planned from, and the agent deletes the copy only
+ * if it is still that.
+ *
+ * @throws StorageFault `store.conflict` when the volume has changed, `agent.refused` when the copy has
+ */
+async function deleteAsPlanned(
+  ports: ReconcilerPorts,
+  { volume }: VolumeView,
+  { replicaId, nodeId }: { replicaId: ReplicaId; nodeId: NodeId },
+): Promise<void> {
+  const agent = await agentOf(ports, nodeId);
+  const found = await ports.agents.describeReplica(agent, replicaId);
+  const now = await ports.store.loadVolume(volume.id);
+  if (now?.volume.version !== volume.version) {
+    throw new StorageFault('store.conflict', {
+      publicMessage: 'the volume has changed since this was planned',
+    });
+  }
+  await ports.agents.deleteReplica(agent, replicaId, found);
+}
+
 export async function removeReplica(
   ports: ReconcilerPorts,
   view: VolumeView,
@@ -111,7 +134,7 @@ export async function removeReplica(
 ): Promise<StepOutcome> {
   const replica = replicaOf(view, replicaId);
   // An agent that failed to make the directory may still have begun it, so an unrecorded one is deleted too.
-  if (nodeId !== undefined) await ports.agents.deleteReplica(await agentOf(ports, nodeId), replicaId);
+  if (nodeId !== undefined) await deleteAsPlanned(ports, view, { replicaId, nodeId });
   const where = nodeName(view.fleet, replica.nodeId);
   const orphan =
     nodeId === undefined && replica.provisioned ? '; its directory stays there as an orphan' : '';

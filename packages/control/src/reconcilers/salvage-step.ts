@@ -37,6 +37,7 @@ export async function salvage(ports: ReconcilerPorts, view: VolumeView, asked: V
   const patch: VolumePatch = {
     epoch,
     record: copyRecord(epoch, 0, chosen),
+    grantId: ports.random.id(),
     attachmentSecret: ports.random.secret(),
     attention: undefined,
     survey: undefined,

@@ -1,27 +1,50 @@
 /** What the copies of a volume say of themselves when an engine is to start. */
 import { isOnReadyNode } from '@holdfast/core/lifecycle/volume-facts.js';
 import type { OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
-import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
-import { isFault } from '@holdfast/core/model/faults.js';
+import { type CopyRecord, copyRecord, decideCurrentCopies } from '@holdfast/core/model/copy-record.js';
+import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
 import type { VolumeView } from '../ports/store.js';
+import { answersInTime } from './patience.js';
 import { agentOf, type ReconcilerPorts } from './reconciler-ports.js';
 import { nodeOf } from './step-lookup.js';
+
+/**
+ * How much longer a copy is waited for when those that have answered would do. One that is well answers in milliseconds,
+ * also when it has to be opened first; one that comes later is left out, and gets what it missed by a rebuild.
+ */
+const SILENT_COPY_MS_MAX = 1_000;
 
 /**
  * Fences every copy that can be reached, also failed ones: none may take a write of an older engine any more. Answers
  * with what those said of themselves.
  *
+ * @param refusals takes what copies said whose agent answered and that did not open
  * @throws StorageFault `engine.stale_epoch` when a copy knows a newer attachment than the view
  */
-export async function openCopies(ports: ReconcilerPorts, view: VolumeView): Promise<SurveyedCopy[]> {
+export async function openCopies(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  refusals: Map<ReplicaId, StorageFault> = new Map(),
+): Promise<SurveyedCopy[]> {
   const reachable = view.replicas.filter(
     (replica) => replica.provisioned && isOnReadyNode(replica, view.fleet),
   );
-  const replies = await Promise.all(reachable.map((replica) => openCopy(ports, view, replica)));
-  return reachable.flatMap(({ id: replicaId }, index): SurveyedCopy[] => {
+  const surveyed = (replies: readonly (OpenReplicaReply | undefined)[]) => surveyOf(reachable, replies);
+  const replies = await answersInTime(
+    reachable.map((replica) => openCopy(ports, view, { replica, refusals })),
+    { isEnough: (answers) => areEnough(view, surveyed(answers)), patienceMs: SILENT_COPY_MS_MAX },
+  );
+  return surveyed(replies);
+}
+
+function surveyOf(
+  asked: readonly Replica[],
+  replies: readonly (OpenReplicaReply | undefined)[],
+): SurveyedCopy[] {
+  return asked.flatMap(({ id: replicaId }, index): SurveyedCopy[] => {
     const reply = replies[index];
     if (reply === undefined) return [];
     const { record, clean: isClean, writtenBytes } = reply;
@@ -29,15 +52,21 @@ export async function openCopies(ports: ReconcilerPorts, view: VolumeView): Prom
   });
 }
 
+function areEnough({ volume }: VolumeView, copies: readonly SurveyedCopy[]): boolean {
+  return decideCurrentCopies({ known: volume.record, found: recordsOf(copies) }).kind === 'go';
+}
+
 function storedRecord({
   epoch,
   dataGeneration,
   members,
+  durable,
 }: NonNullable<OpenReplicaReply['record']>): CopyRecord {
   return copyRecord(
     epoch,
     dataGeneration,
     members.map((id) => asId<ReplicaId>(id)),
+    durable,
   );
 }
 
@@ -52,13 +81,14 @@ export function recordsOf(copies: readonly SurveyedCopy[]): Map<ReplicaId, CopyR
 async function openCopy(
   ports: ReconcilerPorts,
   view: VolumeView,
-  replica: Replica,
+  { replica, refusals }: { replica: Replica; refusals: Map<ReplicaId, StorageFault> },
 ): Promise<OpenReplicaReply | undefined> {
   try {
     const agent = await agentOf(ports, nodeOf(view, replica).id);
-    return await ports.agents.openReplica(agent, replica.id, view.volume.epoch);
+    return await ports.agents.openReplica(agent, replica.id, view.volume.epoch, view.volume.grantId);
   } catch (error) {
     if (!isFault(error) || error.code === 'engine.stale_epoch') throw error;
+    if (error.code !== 'agent.unreachable') refusals.set(replica.id, error);
     return undefined;
   }
 }

@@ -8,23 +8,42 @@ import { nodeOf } from './step-lookup.js';
 
 type CopyResult = VolumeVerification['replicas'][number];
 
-/** Reads every copy from end to end and compares. Takes as long as reading does; repeated from the start if cut off. */
+/** How soon copies that are being read are asked again. */
+const LOOK_AGAIN_MS = 2_000;
+/** At 100 MB/s a whole copy of 1 TB is read in this time. What takes longer is reported as not read. */
+const VERIFY_MS_MAX = 3 * 3_600_000;
+
+/**
+ * Has every copy read from end to end, and compares. The agents do that in the background: this step starts it or asks
+ * how far it is, and ends, so that verifications hold up no other volume. A worker that dies changes nothing.
+ */
 export async function verifyCopies(
   ports: ReconcilerPorts,
   view: VolumeView,
   { replicaIds }: Extract<Step, { kind: 'verify' }>,
 ): Promise<StepOutcome> {
   const { volume, replicas } = view;
+  const now = ports.clock.now();
+  const requestedAt = volume.verification?.requestedAt ?? now;
+  const isLate = now.getTime() - requestedAt.getTime() > VERIFY_MS_MAX;
   // Failed copies are known to be old: they are rebuilt or removed, and say nothing about the others.
   const copies = replicas.filter(({ failedAt }) => failedAt === undefined);
-  const results = await Promise.all(
-    copies.map((replica) =>
-      replicaIds.includes(replica.id) ? checksumOf(ports, view, replica) : leftOut(replica),
+  const answers = await Promise.all(
+    copies.map(async (replica) =>
+      replicaIds.includes(replica.id) ? checksumOf(ports, view, { replica, requestedAt }) : leftOut(replica),
     ),
   );
+  if (!isLate && answers.includes('running')) {
+    await ports.queue.wake({ kind: 'volume', volumeId: volume.id }, { delayMs: LOOK_AGAIN_MS });
+    return 'pause';
+  }
+  const results = copies.map((replica, index) => {
+    const answer = answers[index];
+    return answer === undefined || answer === 'running' ? tooLate(replica) : answer;
+  });
   const verification: VolumeVerification = {
-    requestedAt: volume.verification?.requestedAt ?? ports.clock.now(),
-    finishedAt: ports.clock.now(),
+    requestedAt,
+    finishedAt: now,
     replicas: results,
     ...verdictOf(results),
   };
@@ -32,20 +51,31 @@ export async function verifyCopies(
   return 'continue';
 }
 
-async function checksumOf(ports: ReconcilerPorts, view: VolumeView, replica: Replica): Promise<CopyResult> {
+async function checksumOf(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  { replica, requestedAt }: { replica: Replica; requestedAt: Date },
+): Promise<CopyResult | 'running'> {
   const replicaId = replica.id;
   try {
     const agent = await agentOf(ports, nodeOf(view, replica).id);
-    const { checksum, writtenBytes } = await ports.agents.checksumReplica(agent, replicaId);
-    return { replicaId, checksum, writtenBytes, error: null };
+    const found = await ports.agents.checksumReplica(agent, replicaId, requestedAt.toISOString());
+    if (found === undefined) return 'running';
+    return { replicaId, checksum: found.checksum, writtenBytes: found.writtenBytes, error: null };
   } catch (error) {
     if (!isFault(error)) throw error;
+    // It goes on there. An agent that stays silent soon counts as dead, and its copy is left out.
+    if (error.code === 'agent.unreachable') return 'running';
     return { replicaId, checksum: null, writtenBytes: null, error: error.message };
   }
 }
 
 function leftOut({ id }: Replica): CopyResult {
   return { replicaId: id, checksum: null, writtenBytes: null, error: 'its node does not answer' };
+}
+
+function tooLate({ id }: Replica): CopyResult {
+  return { replicaId: id, checksum: null, writtenBytes: null, error: 'it was not read in time' };
 }
 
 function verdictOf(results: readonly CopyResult[]): Pick<VolumeVerification, 'state' | 'equal' | 'message'> {

@@ -116,7 +116,11 @@ export function requestRevert(ports: UseCasePorts, key: SnapshotKey): Promise<vo
 }
 
 /** @throws StorageFault `volume.busy` when another change of the layers is wanted already */
-export function taskPatch({ clock }: UseCasePorts, { volume }: VolumeView, change: LayerChange): Change {
+export function taskPatch(
+  { clock, random }: UseCasePorts,
+  { volume }: VolumeView,
+  change: LayerChange,
+): Change {
   // A purge, which mostly nobody has asked for, gives way: what it leaves goes with the next one.
   if (volume.layerTask !== undefined && volume.layerTask.kind !== 'purge') {
     throw new StorageFault('volume.busy', {
@@ -126,6 +130,7 @@ export function taskPatch({ clock }: UseCasePorts, { volume }: VolumeView, chang
   }
   const layerTask = {
     ...change,
+    id: random.id(),
     requestedAt: clock.now(),
     startedEpoch: undefined,
     tries: 0,

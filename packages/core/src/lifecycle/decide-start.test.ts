@@ -11,6 +11,7 @@ import { aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { decideStart } from './decide-start.js';
+import type { Refusals } from './start-obstacles.js';
 import type { VolumeView } from './views.js';
 
 const copyOn = (node: string) => asId<ReplicaId>(`on-${node}-disk`);
@@ -64,6 +65,11 @@ describe('decideStart', () => {
     expect(decideStart(view({}, NOON), found(A, B), later(12))).toMatchObject({ kind: 'go' });
   });
 
+  test('while no cluster starts, one that did not answer is waited for less long', () => {
+    expect(decideStart(view({}, later(60)), found(A, B), later(61))).toMatchObject({ kind: 'wait' });
+    expect(decideStart(view({}, later(60)), found(A, B), later(62))).toMatchObject({ kind: 'go' });
+  });
+
   test('in a cluster that is just starting, all are waited for', () => {
     const starting = view({ c: { ready: false } });
     expect(decideStart(starting, found(A, B), later(5))).toMatchObject({ kind: 'wait' });
@@ -74,6 +80,43 @@ describe('decideStart', () => {
     expect(decideStart(dead, found(A), later(600))).toMatchObject({
       kind: 'wait',
       attention: { code: 'CopiesMissing', message: expect.stringContaining('the copy on b, the copy on c') },
+    });
+  });
+
+  describe('too few copies', () => {
+    const dead = view({ c: { ready: false } }, NOON);
+    const attentionOf = (copies: ReplicaId[], refused: Refusals, known = ALL) => {
+      const volume = { ...dead.volume, record: known };
+      const decision = decideStart({ ...dead, volume }, found(...copies), later(600), refused);
+      return decision.kind === 'wait' ? decision.attention : undefined;
+    };
+    const full = { code: 'disk.no_space' as const, message: 'the disk is full' };
+
+    test('because disks are full: they are named, and no salvage is offered', () => {
+      const attention = attentionOf([], new Map([A, B].map((id) => [id, full])));
+      expect(attention?.code).toBe('DisksFull');
+      expect(attention?.message).toMatch(/a-disk.* of a.*b-disk.* of b/);
+      expect(attention?.cures.join()).toMatch(/free space on disk a-disk/);
+      expect(attention?.cures.join()).not.toMatch(/salvage/);
+    });
+
+    test('of which one is full and others are gone: both are told', () => {
+      const attention = attentionOf([], new Map([[A, full]]));
+      expect(attention?.code).toBe('CopiesMissing');
+      expect(attention?.message).toContain('missing the copy on b, the copy on c');
+      expect(attention?.cures[0]).toMatch(/free space on disk a-disk/);
+    });
+
+    test('while stale ones answer: these are told as stale', () => {
+      const attention = attentionOf([A, B], new Map(), copyRecord(2, 1, [C]));
+      expect(attention?.message).toContain('0 found, and 2 stale (the copy on a, the copy on b)');
+    });
+
+    test('one that answers with something else says what', () => {
+      const rot = { code: 'replica.corrupt' as const, message: 'its metadata is damaged' };
+      expect(attentionOf([A], new Map([[B, rot]]))?.message).toContain(
+        'the copy on b: its metadata is damaged',
+      );
     });
   });
 });

@@ -9,15 +9,22 @@
 
 import { conditionOf } from '../model/condition.js';
 import { type CopyRecord, decideCurrentCopies } from '../model/copy-record.js';
-import type { ReplicaId } from '../model/ids.js';
+import { compareIds, type ReplicaId } from '../model/ids.js';
+import type { StorageNode } from '../model/node.js';
 import type { Attention } from '../model/volume.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
 import { isNodeReady } from '../policy/node-conditions.js';
+import { namesOf, type Refusals, tooFewCopies } from './start-obstacles.js';
 import type { VolumeView } from './views.js';
-import { nodeById, nodeName } from './volume-facts.js';
+import { nodeById } from './volume-facts.js';
 
-/** How long a start waits for members that may be about to answer. */
+/** How long a start waits for members that may be about to answer, while a cluster starts. */
 const PATIENCE_MS = 12_000;
+/**
+ * And at any other time: what an agent needs to start again. Its node has most likely just died, and a user waits for
+ * the takeover.
+ */
+const SHORT_PATIENCE_MS = 2_000;
 /** A holder that became ready this recently suggests that the whole cluster is starting. */
 const CLUSTER_START_MS = 20_000;
 
@@ -27,21 +34,30 @@ export type StartDecision =
   | { kind: 'go'; record: CopyRecord; current: readonly ReplicaId[] }
   | { kind: 'wait'; attention: Attention };
 
-/** @param found the record of every copy that answered and has one */
+/**
+ * @param found the record of every copy that answered and has one
+ * @param refused what others said instead
+ */
 export function decideStart(
   view: VolumeView,
   found: ReadonlyMap<ReplicaId, CopyRecord>,
   now: Date,
+  refused: Refusals = new Map(),
 ): StartDecision {
   const { volume } = view;
   const decision = decideCurrentCopies({ known: volume.record, found });
   const since = volume.attention?.since ?? now;
   if (decision.kind === 'wait') {
-    return { kind: 'wait', attention: { ...tooFew(view, decision.missing, found.size), since } };
+    const { missing, setBack = [] } = decision;
+    const members = decision.record?.members ?? [];
+    const current = members.filter((member) => found.has(member) && !setBack.includes(member));
+    const stale = [...found.keys()].filter((id) => !members.includes(id)).sort(compareIds);
+    const few = tooFewCopies(view, { missing, setBack, current, stale, refused });
+    return { kind: 'wait', attention: { ...few, since } };
   }
   const missing = decision.record.members.filter((member) => !found.has(member));
-  const mayAnswerSoon = missing.some((member) => isComing(view, member, now));
-  if (mayAnswerSoon && now.getTime() - since.getTime() < PATIENCE_MS) {
+  const patienceMs = Math.max(0, ...missing.map((member) => patienceFor(view, member, now)));
+  if (now.getTime() - since.getTime() < patienceMs) {
     const message = `waiting a moment for ${namesOf(view, missing)}`;
     return { kind: 'wait', attention: { code: WAITING_FOR_COPIES, message, cures: [], since } };
   }
@@ -53,44 +69,21 @@ export function isFaulted({ code, since }: Attention, now: Date): boolean {
   return code === COPIES_MISSING && now.getTime() - since.getTime() >= PATIENCE_MS;
 }
 
-/** A ready node that did not answer has either just died or is about to answer; a starting cluster has all coming. */
-function isComing({ volume, replicas, fleet }: VolumeView, replicaId: ReplicaId, now: Date): boolean {
-  const replica = replicas.find(({ id }) => id === replicaId);
-  const node = nodeById(fleet, replica?.nodeId);
-  if (node === undefined) return false;
-  if (isNodeReady(node)) return true;
-  const holder = nodeById(fleet, volume.attachedNodeId);
-  const readySince =
-    holder === undefined ? undefined : conditionOf(holder.conditions, 'Ready')?.lastTransitionAt;
+/**
+ * A ready node that did not answer has either just died or is about to answer; a starting cluster has all coming. One
+ * that has been ready for long is not starting, whatever the others do.
+ */
+function patienceFor(view: VolumeView, replicaId: ReplicaId, now: Date): number {
+  const { volume, replicas, fleet } = view;
+  const node = nodeById(fleet, replicas.find(({ id }) => id === replicaId)?.nodeId);
+  if (node === undefined) return 0;
+  const isReady = isNodeReady(node);
+  const isStarting = isFresh(nodeById(fleet, volume.attachedNodeId), now) && (!isReady || isFresh(node, now));
+  if (isStarting) return PATIENCE_MS;
+  return isReady ? SHORT_PATIENCE_MS : 0;
+}
+
+function isFresh(node: StorageNode | undefined, now: Date): boolean {
+  const readySince = node === undefined ? undefined : conditionOf(node.conditions, 'Ready')?.lastTransitionAt;
   return readySince !== undefined && now.getTime() - readySince.getTime() < CLUSTER_START_MS;
-}
-
-function tooFew(
-  view: VolumeView,
-  missing: readonly ReplicaId[],
-  foundCount: number,
-): Omit<Attention, 'since'> {
-  const where = namesOf(view, missing);
-  return {
-    code: COPIES_MISSING,
-    message:
-      `too few current copies answer to be sure that no acknowledged write is lost: ` +
-      `${foundCount} found, missing ${where}`,
-    cures: [
-      `start the agents of the missing copies (${where})`,
-      'salvage it with the copies that answer, when the missing ones are gone for good: what only they hold is lost',
-    ],
-  };
-}
-
-function namesOf({ replicas, fleet }: VolumeView, replicaIds: readonly ReplicaId[]): string {
-  if (replicaIds.length === 0) return 'every copy';
-  return replicaIds
-    .map((replicaId) => {
-      const replica = replicas.find(({ id }) => id === replicaId);
-      return replica === undefined
-        ? `replica ${replicaId}`
-        : `the copy on ${nodeName(fleet, replica.nodeId)}`;
-    })
-    .join(', ');
 }

@@ -6,7 +6,13 @@
  * off. It may be a little older than what has been recorded since; the rules below hold for that too.
  */
 import type { EngineReport, RebuildReport } from '../model/agent-protocol.js';
-import { compareRecords, copyRecord } from '../model/copy-record.js';
+import {
+  type CopyRecord,
+  compareRecords,
+  copyRecord,
+  isSetBack,
+  type RecordNumber,
+} from '../model/copy-record.js';
 import type { FaultCode } from '../model/faults.js';
 import { asId, type ReplicaId } from '../model/ids.js';
 import { NOT_WAITING, type Rebuild } from '../model/rebuild.js';
@@ -34,10 +40,20 @@ function recordChanges({ volume }: VolumeView, { record }: EngineReport): Change
     record.epoch,
     record.dataGeneration,
     record.members.map((id) => asId<ReplicaId>(id)),
+    record.durable,
   );
-  if (volume.record !== undefined && compareRecords(reported, volume.record) <= 0) return [];
+  if (volume.record !== undefined && !isNews(reported, volume.record)) return [];
   return [{ kind: 'volume.patch', volumeId: volume.id, patch: { record: reported } }];
 }
+
+/** Also that a record which the database had to hold first is on all its members by now. */
+function isNews(reported: CopyRecord, known: CopyRecord): boolean {
+  const order = compareRecords(reported, known);
+  if (order !== 0) return order > 0;
+  return isSetBack(known.durable ?? NEVER, reported.durable);
+}
+
+const NEVER: RecordNumber = { epoch: -1, dataGeneration: 0 };
 
 function replicaChanges(view: VolumeView, replica: Replica, report: EngineReport, now: Date): Change[] {
   const reported = report.replicas.find(({ replicaId }) => replicaId === replica.id);

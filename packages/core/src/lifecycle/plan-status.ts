@@ -3,7 +3,7 @@
  *
  * Nothing here acts. A status that is wrong for one run is put right by the next.
  */
-import { isHealthy } from '../model/replica.js';
+import { isHealthy, type Replica } from '../model/replica.js';
 import type { Attention, Robustness, VolumeState } from '../model/volume.js';
 import { isNodeReady } from '../policy/node-conditions.js';
 import type { Change, VolumePatch } from './changes.js';
@@ -11,6 +11,7 @@ import { attachObstacle, missingEngine } from './plan-attachment.js';
 import { planPlacementStatus } from './plan-placement-status.js';
 import { waitingConditions } from './plan-rebuild-waiting.js';
 import { countedConditions } from './plan-snapshot-count.js';
+import { DISKS_FULL, isFull, placeOf } from './start-obstacles.js';
 import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
 import { isOnReadyNode, nodeById, nodeName, volumeEvent } from './volume-facts.js';
@@ -76,7 +77,7 @@ function byCount(copies: number, wanted: number): Robustness {
 }
 
 function attentionOf(view: VolumeView, now: Date): Attention | undefined {
-  const found = holderUnreachable(view) ?? missingEngine(view, now) ?? obstacleOf(view);
+  const found = holderUnreachable(view) ?? missingEngine(view, now) ?? obstacleOf(view) ?? disksFull(view);
   if (found !== undefined) return { ...found, since: sinceOf(view, found.code, now) };
   // What the start of an engine found stays until it succeeds or the volume is let go.
   const { volume } = view;
@@ -100,6 +101,20 @@ function holderUnreachable({ volume, fleet }: VolumeView): Omit<Attention, 'sinc
       `detach {force: true}, then attach on another node: every acknowledged and flushed write is kept`,
       `start the agent on ${name}: the volume then goes on by itself`,
     ],
+  };
+}
+
+/** One full disk costs its copy; when all copies are on full disks no write can be taken. */
+function disksFull(view: VolumeView): Omit<Attention, 'since'> | undefined {
+  const { volume, replicas, fleet } = view;
+  const inUse = replicas.filter(({ mode }) => mode === 'RW');
+  const isOnFull = ({ diskId }: Replica) => isFull(fleet.disks.find(({ id }) => id === diskId));
+  if (volume.state !== 'attached' || inUse.length === 0 || !inUse.every(isOnFull)) return undefined;
+  const places = inUse.map(({ id }) => placeOf(view, id));
+  return {
+    code: DISKS_FULL,
+    message: `writes may be refused, reads go on: the disks of all its copies are full: ${places.join(', ')}`,
+    cures: places.map((place) => `free space on ${place}, or make it larger: it then goes on by itself`),
   };
 }
 

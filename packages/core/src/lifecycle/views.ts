@@ -14,6 +14,11 @@ export type FleetView = {
   readonly settings: ClusterSettings;
   /** Grows with every change of a setting: a limit computed from older settings is refused at booking. */
   readonly settingsVersion: number;
+  /**
+   * By the database's clock: the last moment at which a heartbeat could have been recorded (normally now), and since when
+   * that was so without a break. Left out where nothing says so.
+   */
+  readonly listening?: { readonly now: Date; readonly since: Date };
   readonly nodes: readonly StorageNode[];
   readonly disks: readonly StorageDisk[];
 };

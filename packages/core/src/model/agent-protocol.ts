@@ -20,6 +20,8 @@ export const copyRecordSchema = z.object({
   epoch: counter,
   dataGeneration: counter,
   members: z.array(uuid).max(64),
+  /** The newest record that all of these members are known to have stored. */
+  durable: z.object({ epoch: counter, dataGeneration: counter }).optional(),
 });
 
 // ---- heartbeat: agent → POST {api}/agent/heartbeat ---------------------------------------------------------------
@@ -120,7 +122,7 @@ export const heartbeatReplySchema = z.object({
 // ---- records: agent → POST {api}/agent/volumes/{volumeId}/record -------------------------------------------------
 
 /** Asks Postgres to record smaller members before I/O goes on. 200 when recorded, 409 `engine.stale_epoch` else. */
-export const confirmRecordSchema = z.object({ record: copyRecordSchema });
+export const confirmRecordSchema = z.object({ record: copyRecordSchema, grantId: uuid.optional() });
 
 // ---- control plane → agent ---------------------------------------------------------------------------------------
 
@@ -139,7 +141,11 @@ export const createReplicaSchema = z.object({
  * POST /v1/replicas/{id}/open: fences the copy at `epoch` (stored before the answer; lower epochs are refused from
  * then on, and connections opened at one are cut) and says what it holds. 404 when there is no such directory.
  */
-export const openReplicaSchema = z.object({ epoch: counter });
+export const openReplicaSchema = z.object({
+  epoch: counter,
+  /** Which grant of that epoch: a copy serves one only. Absent from control planes that name none. */
+  grantId: uuid.optional(),
+});
 export const openReplicaReplySchema = z.object({
   /** Null for a copy that never became a member (made for a rebuild that has not finished). */
   record: copyRecordSchema.nullable(),
@@ -158,10 +164,12 @@ export const replicaAddressSchema = z.object({
   secret: z.string(),
 });
 
-/** PUT /v1/engines/{volumeId}: starts the engine of one attachment. The same epoch twice answers as the first time. */
+/** PUT /v1/engines/{volumeId}: starts the engine of one attachment. The same grant twice answers as the first time. */
 export const startEngineSchema = z.object({
   volumeName: z.string(),
   epoch: counter,
+  /** Tells this grant of the epoch from another one that a database made which had lost this one. */
+  grantId: uuid.optional(),
   sizeBytes: bytes,
   /** Ends the export name, so that only whom the control plane told it can open the volume. */
   attachmentSecret: z.string().min(16),
@@ -248,7 +256,8 @@ export const layerCommandSchema = z.discriminatedUnion('kind', [
     }),
   }),
   z.object({ kind: z.literal('remove'), epoch: counter, snapshotId: uuid }),
-  z.object({ kind: z.literal('revert'), epoch: counter, snapshotId: uuid }),
+  /** `taskId`: the request it is done for. One that has been done is not done again, however often it is asked for. */
+  z.object({ kind: z.literal('revert'), epoch: counter, snapshotId: uuid, taskId: uuid.optional() }),
   z.object({ kind: z.literal('expand'), epoch: counter, sizeBytes: bytes }),
   z.object({ kind: z.literal('purge'), epoch: counter }),
   /** `force`: also where the files have not changed since they were last hashed, to find what the disk did to them. */
@@ -298,6 +307,12 @@ export const removeOrphanSchema = z.object({
   record: copyRecordSchema.nullable(),
 });
 
+/**
+ * Body of POST /v1/replicas/{id}/checksum, or none. With a `verification` the checksum is made in the background, and the
+ * same verification asked again says how far it is; without one the answer comes when it is done.
+ */
+export const checksumSchema = z.object({ verification: z.string().min(1).max(128).optional() });
+
 /** POST /v1/replicas/{id}/checksum: reads the whole copy as a client would see it. Refused while it is attached. */
 export const checksumReplySchema = z.object({
   /** Equal for equal bytes: BLAKE3 over the BLAKE3 hashes of the device's pieces of 4 MiB, hex (docs/adr/0020). */
@@ -305,10 +320,30 @@ export const checksumReplySchema = z.object({
   writtenBytes: bytes,
 });
 
-// DELETE /v1/replicas/{id} removes the directory; 200 also when there is none.
+export const verificationReplySchema = z.union([checksumReplySchema, z.object({ running: z.literal(true) })]);
+
+/** GET /v1/replicas/{id}: what there is of a copy now. */
+export const replicaStateSchema = z.discriminatedUnion('state', [
+  z.object({ state: z.literal('absent') }),
+  /** It is on a disk and can't be read. */
+  z.object({ state: z.literal('unreadable') }),
+  z.object({ state: z.literal('present'), record: copyRecordSchema.nullable() }),
+]);
+
+/**
+ * DELETE /v1/replicas/{id} removes the directory if the copy is still what the caller expects; 200 also when there is
+ * none, 409 `agent.refused` when it is something else by now. Without a body only a copy goes that never became a member
+ * of its volume, or that can't be read.
+ */
+export const removeReplicaSchema = z.object({ expected: replicaStateSchema });
 
 /** Any refusal: HTTP status as the fault's kind says, and this body. `code` is one of FAULTS. */
-export const agentProblemSchema = z.object({ code: z.string(), message: z.string() });
+export const agentProblemSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  /** With `engine.stale_epoch`: the highest epoch that the one who refuses knows. */
+  newestEpoch: counter.optional(),
+});
 
 export type DiskReport = z.infer<typeof diskReportSchema>;
 export type ReplicaReport = z.infer<typeof replicaReportSchema>;
@@ -329,4 +364,5 @@ export type LayerCommand = z.infer<typeof layerCommandSchema>;
 export type VolumeLayers = z.infer<typeof volumeLayersSchema>;
 export type DropReplica = z.infer<typeof dropReplicaSchema>;
 export type RemoveOrphan = z.infer<typeof removeOrphanSchema>;
+export type ReplicaState = z.infer<typeof replicaStateSchema>;
 export type ChecksumReply = z.infer<typeof checksumReplySchema>;

@@ -71,6 +71,49 @@ describe('decideCurrentCopies', () => {
     expect(decision).toMatchObject({ kind: 'go', current: [A], stale: [B] });
   });
 
+  describe('a member whose record is older than one that all members had', () => {
+    const durable = { epoch: 2, dataGeneration: 1 };
+    const newest = copyRecord(2, 2, [A, B, C], durable);
+
+    test('is stale, and the others go on', () => {
+      const decision = decide(undefined, [
+        [A, newest],
+        [B, newest],
+        [C, record(1, 3, A, B, C)],
+      ]);
+      expect(decision).toMatchObject({ kind: 'go', current: [A, B], stale: [C], setBack: [C] });
+    });
+
+    test('counts as one that does not answer', () => {
+      const decision = decide(undefined, [
+        [A, newest],
+        [C, record(1, 3, A, B, C)],
+      ]);
+      expect(decision).toMatchObject({ kind: 'wait', missing: [B], setBack: [C] });
+    });
+
+    test('is found by what Postgres knows to be complete, too', () => {
+      const old = record(1, 3, A, B);
+      const written = record(2, 1, A, B);
+      const known = copyRecord(2, 1, [A, B], { epoch: 2, dataGeneration: 1 });
+      const found: [ReplicaId, CopyRecord][] = [
+        [A, written],
+        [B, old],
+      ];
+      expect(decide(known, found)).toMatchObject({ kind: 'go', current: [A], setBack: [B] });
+      expect(decide(written, found)).toMatchObject({ kind: 'go', current: [A, B] });
+    });
+
+    test('is the older one of two only where the newest record says so', () => {
+      const salvaged = record(3, 0, C);
+      const decision = decide(salvaged, [
+        [C, record(1, 3, A, B, C)],
+        [A, newest],
+      ]);
+      expect(decision).toMatchObject({ kind: 'go', current: [C], stale: [A] });
+    });
+  });
+
   test('copies without any record are not believed', () => {
     expect(decide(undefined, [])).toMatchObject({ kind: 'wait', code: 'TooFewCopies' });
   });

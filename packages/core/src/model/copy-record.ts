@@ -14,9 +14,17 @@ export type CopyRecord = {
   readonly dataGeneration: number;
   /** Sorted by id. */
   readonly members: readonly ReplicaId[];
+  /**
+   * The newest record that every one of these members is known to have stored when this one was written. A member whose
+   * own record is older has been set back since: a restored VM, a cloned disk, a disk that lost what it had acknowledged.
+   * Absent where nothing is known.
+   */
+  readonly durable?: RecordNumber | undefined;
 };
 
-export function compareRecords(a: CopyRecord, b: CopyRecord): number {
+export type RecordNumber = Pick<CopyRecord, 'epoch' | 'dataGeneration'>;
+
+export function compareRecords(a: RecordNumber, b: RecordNumber): number {
   return a.epoch - b.epoch || a.dataGeneration - b.dataGeneration;
 }
 
@@ -28,8 +36,34 @@ export function highestRecord(records: Iterable<CopyRecord>): CopyRecord | undef
   return highest;
 }
 
-export function copyRecord(epoch: number, dataGeneration: number, members: Iterable<ReplicaId>): CopyRecord {
-  return { epoch, dataGeneration, members: [...new Set(members)].sort(compareIds) };
+export function copyRecord(
+  epoch: number,
+  dataGeneration: number,
+  members: Iterable<ReplicaId>,
+  durable?: RecordNumber,
+): CopyRecord {
+  const sorted = [...new Set(members)].sort(compareIds);
+  return durable === undefined
+    ? { epoch, dataGeneration, members: sorted }
+    : { epoch, dataGeneration, members: sorted, durable };
+}
+
+/** What the newest records say of what all their members have stored; copies may know of it later than the database. */
+export function durableOf(records: Iterable<CopyRecord>): RecordNumber | undefined {
+  const all = [...records];
+  const highest = highestRecord(all);
+  if (highest === undefined) return undefined;
+  let newest: RecordNumber | undefined;
+  for (const record of all) {
+    if (compareRecords(record, highest) !== 0 || record.durable === undefined) continue;
+    if (newest === undefined || compareRecords(record.durable, newest) > 0) newest = record.durable;
+  }
+  return newest;
+}
+
+/** Is it older than what is known to have been stored by the copy that holds it? */
+export function isSetBack(own: RecordNumber, durable: RecordNumber | undefined): boolean {
+  return durable !== undefined && compareRecords(own, durable) < 0;
 }
 
 /**
@@ -53,19 +87,30 @@ export type CopySurvey = {
 };
 
 export type AttachDecision =
-  | { kind: 'go'; record: CopyRecord; current: readonly ReplicaId[]; stale: readonly ReplicaId[] }
+  | {
+      kind: 'go';
+      record: CopyRecord;
+      current: readonly ReplicaId[];
+      /** Not named by the record, or set back. */
+      stale: readonly ReplicaId[];
+      setBack?: readonly ReplicaId[];
+    }
   | {
       kind: 'wait';
       code: 'NewerRecordElsewhere' | 'TooFewCopies';
       record: CopyRecord | undefined;
+      /** Members that did not answer. */
       missing: readonly ReplicaId[];
+      /** Members that answered with a record older than one that they had stored. */
+      setBack?: readonly ReplicaId[];
     };
 
 /**
  * Decides which copies an engine may believe, or that it must not start by itself.
  *
  * It goes on with at least half of the highest known record's members at hand and no higher record in Postgres;
- * else a person is asked. Copies outside that record are stale: they are rebuilt, never read.
+ * else a person is asked. Copies outside that record are stale: they are rebuilt, never read. So is a member whose own
+ * record is older than one that it is known to have stored: it lost what it had, and counts as one that does not answer.
  */
 export function decideCurrentCopies(survey: CopySurvey): AttachDecision {
   const { known, found } = survey;
@@ -73,11 +118,18 @@ export function decideCurrentCopies(survey: CopySurvey): AttachDecision {
   const highest = highestRecord([...(known ? [known] : []), ...(onCopies ? [onCopies] : [])]);
   if (highest === undefined) return { kind: 'wait', code: 'TooFewCopies', record: undefined, missing: [] };
 
-  const current = highest.members.filter((member) => found.has(member));
+  const durable = durableOf([...(known ? [known] : []), ...found.values()]);
+  const isBack = (member: ReplicaId) => {
+    const own = found.get(member);
+    return own !== undefined && isSetBack(own, durable);
+  };
+  const setBack = highest.members.filter(isBack);
+  const told = setBack.length === 0 ? {} : { setBack };
+  const current = highest.members.filter((member) => found.has(member) && !isBack(member));
   const missing = highest.members.filter((member) => !found.has(member));
-  const stale = [...found.keys()].filter((id) => !highest.members.includes(id)).sort(compareIds);
+  const stale = [...found.keys()].filter((id) => !current.includes(id)).sort(compareIds);
   if (current.length === 0 || current.length * 2 < highest.members.length) {
-    return { kind: 'wait', code: 'TooFewCopies', record: highest, missing };
+    return { kind: 'wait', code: 'TooFewCopies', record: highest, missing, ...told };
   }
-  return { kind: 'go', record: highest, current, stale };
+  return { kind: 'go', record: highest, current, stale, ...told };
 }

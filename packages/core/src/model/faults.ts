@@ -32,6 +32,7 @@ export const FAULTS = {
   'project.name_taken': { kind: 'conflict', retry: 'never' },
   'node.not_found': { kind: 'not-found', retry: 'never' },
   'node.in_use': { kind: 'conflict', retry: 'never' },
+  'node.name_taken': { kind: 'conflict', retry: 'backoff' },
   'node.not_ready': { kind: 'conflict', retry: 'backoff' },
   'disk.not_found': { kind: 'not-found', retry: 'never' },
   'disk.not_ready': { kind: 'conflict', retry: 'backoff' },
@@ -79,6 +80,7 @@ export const FAULTS = {
   'replica.corrupt': { kind: 'conflict', retry: 'never' },
   'replica.in_use': { kind: 'conflict', retry: 'backoff' },
   'replica.rebuilding': { kind: 'conflict', retry: 'backoff' },
+  'replica.state_changed': { kind: 'conflict', retry: 'never' },
   'replica.too_many_layers': { kind: 'conflict', retry: 'never' },
   'rebuild.failed': { kind: 'conflict', retry: 'backoff' },
   'rebuild.cancelled': { kind: 'conflict', retry: 'never' },
@@ -121,6 +123,13 @@ export class StorageFault extends Error {
 
 export function isFault(error: unknown, code?: FaultCode): error is StorageFault {
   return error instanceof StorageFault && (code === undefined || error.code === code);
+}
+
+/** The highest epoch that whoever refused is known to have been opened at; `undefined` where it did not say. */
+export function newestEpochOf(error: unknown): number | undefined {
+  if (!isFault(error, 'engine.stale_epoch')) return undefined;
+  const newest = error.details.context?.newest;
+  return typeof newest === 'number' ? newest : undefined;
 }
 
 /** A broken invariant. Caught only at the process edge, which logs it and answers 500. */

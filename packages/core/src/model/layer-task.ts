@@ -11,6 +11,8 @@ export type LayerChange =
   | { kind: 'expand'; sizeBytes: number; fromBytes: number };
 
 export type LayerTask = LayerChange & {
+  /** Told to the engine, so that a task whose answer was lost is not done twice; absent in rows of older versions. */
+  id?: string | undefined;
   requestedAt: Date;
   /** The attachment whose engine was asked; another one knows nothing of it. */
   startedEpoch: number | undefined;

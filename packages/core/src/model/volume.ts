@@ -116,6 +116,11 @@ export type Volume = {
   attachedNodeId: NodeId | undefined;
   /** Grows with every attach. Copies refuse anything older (DESIGN section 3, fencing). */
   epoch: number;
+  /**
+   * Names the grant of the epoch. A database that lost its last commits grants an epoch twice, and copies serve the
+   * first of the two only. `undefined` in rows of older versions.
+   */
+  grantId?: string | undefined;
   /** The life (boot) of the agent for which this epoch was granted: in another one its engine is gone. */
   engineBootId: string | undefined;
   endpoint: VolumeEndpoint | undefined;

@@ -29,6 +29,24 @@ const decide = (volume: ReturnType<typeof aVolume>, named: ReplicaId[] = []) => 
   return decision.kind === 'allow' ? decision.replicaIds : decision.code;
 };
 
+describe('copies that were set back', () => {
+  const newest = copyRecord(3, 2, [A, B, C], { epoch: 3, dataGeneration: 1 });
+  const old = copyRecord(2, 1, [A, B, C]);
+
+  test('are not named beside one that was not', () => {
+    const volume = aVolume([copy(A, { record: newest }), copy(B, { record: old })], COPIES_MISSING, newest);
+    expect(decide(volume)).toEqual([A]);
+    expect(decide(volume, [A, B])).toBe('volume.record_higher');
+  });
+
+  test('are the last resort, one alone: two of them need not be equal', () => {
+    const older = copyRecord(1, 1, [A, B, C]);
+    const volume = aVolume([copy(A, { record: older }), copy(B, { record: old })], COPIES_MISSING, newest);
+    expect(decide(volume)).toEqual([B]);
+    expect(decide(volume, [A])).toBe('volume.record_higher');
+  });
+});
+
 describe('decideSalvage', () => {
   test.each<{ name: string; volume: ReturnType<typeof aVolume>; named?: ReplicaId[]; want: unknown }>([
     { name: 'the one copy that answers', volume: aVolume([copy(C)]), named: [C], want: [C] },

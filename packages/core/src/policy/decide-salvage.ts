@@ -5,7 +5,14 @@
  * what copies that do not answer acknowledged without the named ones: they were more than half, so they could go on by
  * themselves, and only they would know. The API asks with the last survey, the worker again with a fresh one.
  */
-import { type CopyRecord, compareRecords, highestRecord } from '../model/copy-record.js';
+import {
+  type CopyRecord,
+  compareRecords,
+  durableOf,
+  highestRecord,
+  isSetBack,
+  type RecordNumber,
+} from '../model/copy-record.js';
 import { compareIds, type ReplicaId } from '../model/ids.js';
 import type { CopiesSurvey, SurveyedCopy } from '../model/salvage.js';
 import type { Volume } from '../model/volume.js';
@@ -39,15 +46,35 @@ export function adviseSalvage(
 ): SalvageAdvice {
   const copies = new Map((survey?.copies ?? []).map((copy) => [copy.replicaId, copy]));
   const records = [...copies.values()].flatMap((copy) => (copy.record === undefined ? [] : [copy.record]));
-  const highest = highestRecord(record === undefined ? records : [record, ...records]);
+  const all = record === undefined ? records : [record, ...records];
+  const highest = highestRecord(all);
   const ranking = replicaIds
     .map((replicaId): CopyAdvice => {
       const copy = copies.get(replicaId);
       return { replicaId, copy, verdict: verdictOn(replicaId, copy, highest) };
     })
     .sort(compareAdvice);
-  const best = ranking.filter(({ verdict }) => verdict === 'usable').map(({ replicaId }) => replicaId);
-  return { highest, ranking, best };
+  const usable = ranking.filter(({ verdict }) => verdict === 'usable');
+  const left = withoutSetBack(usable, durableOf(all));
+  const best = left.map(({ replicaId }) => replicaId);
+  return { highest, best, ranking: ranking.map((one) => behindOthers(one, best)).sort(compareAdvice) };
+}
+
+/**
+ * Copies that were set back lack what the others have, and are not equal to each other, whatever their marks say. Where no
+ * other one answers, the one with the newest record may be named.
+ */
+function withoutSetBack(
+  usable: readonly CopyAdvice[],
+  durable: RecordNumber | undefined,
+): readonly CopyAdvice[] {
+  const kept = usable.filter(({ copy }) => copy?.record !== undefined && !isSetBack(copy.record, durable));
+  return kept.length > 0 ? kept : usable.slice(0, 1);
+}
+
+function behindOthers(advice: CopyAdvice, best: readonly ReplicaId[]): CopyAdvice {
+  const isBehind = advice.verdict === 'usable' && !best.includes(advice.replicaId);
+  return isBehind ? { ...advice, verdict: 'stale' } : advice;
 }
 
 function verdictOn(

@@ -19,6 +19,7 @@ describe('isAgentAlive', () => {
     { name: 'dead before the judge began', heard: 10, judging: 95, was: ready('False'), want: false },
     { name: 'dead and heard again', heard: 95, judging: 95, was: ready('False'), want: true },
     { name: 'new and silent', heard: 10, judging: 95, was: [], want: false },
+    { name: 'heard in the future', heard: 3600, judging: 0, was: ready('True'), want: false },
     { name: 'never heard', heard: undefined, judging: 95, was: ready('True'), want: false },
   ])('$name: $want', ({ heard, judging, was, want }) => {
     const lastHeartbeatAt = heard === undefined ? undefined : at(heard);

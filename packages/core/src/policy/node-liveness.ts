@@ -18,7 +18,10 @@ export function isAgentAlive(
   { now, since }: Judging,
 ): boolean {
   if (node.lastHeartbeatAt === undefined) return false;
-  const heardAtMs = node.lastHeartbeatAt.getTime();
+  const timeoutMs = settings['agent-heartbeat-timeout'] * 1000;
+  // A stamp from the future says nothing; without this its node would be alive until then.
+  const isBelievable = node.lastHeartbeatAt.getTime() - now.getTime() <= timeoutMs;
+  const heardAtMs = isBelievable ? node.lastHeartbeatAt.getTime() : 0;
   const silentSinceMs = isNodeReady(node) ? Math.max(heardAtMs, since.getTime()) : heardAtMs;
-  return now.getTime() - silentSinceMs <= settings['agent-heartbeat-timeout'] * 1000;
+  return now.getTime() - silentSinceMs <= timeoutMs;
 }

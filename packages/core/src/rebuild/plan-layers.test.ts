@@ -38,6 +38,7 @@ const droppedAt = (sinceEpoch = 3) => ({
   replicaIds: ['t'],
   regions: { regionBytes: 1, runs: [[5, 1] as const] },
   sinceEpoch,
+  sinceGeneration: 2,
 });
 
 type Case = {
@@ -99,6 +100,7 @@ describe('planLayers', () => {
       ],
       target: target({
         recordEpoch: 3,
+        recordGeneration: 2,
         layers: [own('a', null, { checksum: null })],
         head: { id: 'old-head', parentId: 'a', heldBytes: 0 },
         intent: { regionBytes: 1, runs: [[9, 2]] },
@@ -110,6 +112,7 @@ describe('planLayers', () => {
       source: [source('e', null, { drop: droppedAt() }), source('f', 'e', { drop: droppedAt() })],
       target: target({
         recordEpoch: 3,
+        recordGeneration: 2,
         layers: [own('e', null)],
         head: { id: 'old-head', parentId: 'e', heldBytes: 0 },
       }),
@@ -119,6 +122,7 @@ describe('planLayers', () => {
       [
         ['it is no member', { recordEpoch: null }],
         ['its record is older than the one it was dropped from', { recordEpoch: 2 }],
+        ['its record is of an earlier generation', { recordGeneration: 1 }],
         ['its head stands on another layer', { head: { id: 'old-head', parentId: 'x', heldBytes: 4096 } }],
         ['another copy was dropped there', { replicaId: 'u' }],
       ] as const
@@ -127,6 +131,7 @@ describe('planLayers', () => {
       source: [source('a', null, { checksum: null }), source('f', 'a', { drop: droppedAt() })],
       target: target({
         recordEpoch: 3,
+        recordGeneration: 2,
         layers: [own('a', null, { checksum: null })],
         head: { id: 'old-head', parentId: 'a', heldBytes: 0 },
         ...part,
@@ -175,6 +180,7 @@ describe('planLayers', () => {
       target: target({
         disk: 'block',
         recordEpoch: 3,
+        recordGeneration: 2,
         layers: [own('a', null, { checksum: null })],
         head: { id: 'old-head', parentId: 'a', heldBytes: 0 },
       }),
@@ -185,6 +191,7 @@ describe('planLayers', () => {
       source: [source('c', null), source('f', 'c', { drop: droppedAt() })],
       target: target({
         recordEpoch: 3,
+        recordGeneration: 2,
         layers: [own('l', null), own('c', 'l', { checksum: null })],
         head: { id: 'old-head', parentId: 'c', heldBytes: 0 },
       }),

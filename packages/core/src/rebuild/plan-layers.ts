@@ -6,6 +6,7 @@
  * could change it. Everything else is compared or sent: on folders (v1) block by block, on block disks (v2) by stored
  * checksums of ranges, and as a whole where there are none.
  */
+import { compareRecords } from '../model/copy-record.js';
 import type { DiskType } from '../model/node.js';
 import type { RebuildMethod } from '../model/rebuild.js';
 
@@ -34,6 +35,8 @@ export type SourceLayer = {
     readonly regions: RegionRuns;
     /** A copy with an older record is not the one that was dropped. */
     readonly sinceEpoch: number;
+    /** Nor is one of that epoch whose record has a lower generation. Absent in marks of older versions. */
+    readonly sinceGeneration?: number | undefined;
   } | null;
 };
 
@@ -46,6 +49,8 @@ export type RebuildTarget = {
   readonly disk: DiskType;
   /** Epoch of its record; null when it is no member, as after an interrupted rebuild. */
   readonly recordEpoch: number | null;
+  /** And its generation; absent from agents that do not say, which then is the lowest. */
+  readonly recordGeneration?: number | null | undefined;
   readonly layers: readonly OwnLayer[];
   /** What was written since its last frozen layer. */
   readonly head: { readonly id: string; readonly parentId: string | null; readonly heldBytes: number };
@@ -114,8 +119,12 @@ export function planLayers(
  */
 function wasDroppedAt({ drop, parentId }: SourceLayer, target: RebuildTarget): boolean {
   if (drop === null || !drop.replicaIds.includes(target.replicaId)) return false;
-  const { recordEpoch, head } = target;
-  return recordEpoch !== null && recordEpoch >= drop.sinceEpoch && head.parentId === parentId;
+  const { recordEpoch, recordGeneration, head } = target;
+  if (recordEpoch === null || head.parentId !== parentId) return false;
+  const own = { epoch: recordEpoch, dataGeneration: recordGeneration ?? 0 };
+  const since = { epoch: drop.sinceEpoch, dataGeneration: drop.sinceGeneration ?? 0 };
+  // A copy that was set back lacks what it is known to have stored, wherever that was written.
+  return compareRecords(own, since) >= 0;
 }
 
 /** The layer that froze, on the source, what the target still has in its head. */

@@ -20,6 +20,7 @@ import {
   idOf,
   names,
   newEngine,
+  numberOf,
   type State,
   step,
 } from './protocol-state.js';
@@ -47,8 +48,18 @@ class Protocol implements Model<State> {
         flushed: 0,
         isMarked: false,
         heldSince: 1,
+        before: null,
       })),
-      engines: [{ ...first, phase: 'running', connected: copies, readable: copies, generation: 1 }],
+      engines: [
+        {
+          ...first,
+          phase: 'running',
+          connected: copies,
+          readable: copies,
+          generation: 1,
+          complete: numberOf(record),
+        },
+      ],
       postgres: { epoch: 1, known: record },
       writers: [0],
       acknowledged: 0,
@@ -105,7 +116,7 @@ class Protocol implements Model<State> {
     yield* recording(rules, state, engine, act);
     if (engine.phase === 'unannounced' && state.postgres.epoch === engine.epoch && rules.isSettled(engine)) {
       yield act('is announced with its record', (s, e) => {
-        s.postgres.known = e.durable;
+        s.postgres.known = { ...e.durable, durable: numberOf(e.durable) };
         e.phase = 'running';
       });
     }

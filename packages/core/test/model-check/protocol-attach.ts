@@ -43,6 +43,7 @@ export function* opening(
     }
     e.hasOlder = facts.every(([, , isKept]) => isKept);
     e.found = [];
+    e.complete = decision.record.durable ?? null;
     e.durable = rules.nextRecord(e);
     e.attempted = [e.durable];
     e.storing = { record: e.durable, has: [] };
@@ -52,7 +53,13 @@ export function* opening(
 function decide(rules: ProtocolRules, { postgres }: State, { found }: Engine): AttachDecision {
   const records = found.flatMap(([copy, record]) => (record === null ? [] : [[copy, record] as const]));
   const known = rules.holds('an attach heeds what Postgres has recorded') ? postgres.known : undefined;
-  const survey = { known, found: new Map(records.map(([copy, record]) => [idOf(copy), record])) };
+  const believes = !rules.holds('a copy that was set back is not current');
+  const survey = {
+    known: known && believes ? { ...known, durable: undefined } : known,
+    found: new Map(
+      records.map(([copy, record]) => [idOf(copy), believes ? { ...record, durable: undefined } : record]),
+    ),
+  };
   const decision = decideCurrentCopies(survey);
   const record = decision.record;
   if (record === undefined || records.length === 0) return decision;

@@ -1,5 +1,15 @@
+import { compareRecords } from '../../src/model/copy-record.js';
 import { at, disconnect, names, type State, step } from './protocol-state.js';
 import type { Step } from './search.js';
+
+/** Only what was on all members, and is told to be, can be missed: the engine is announced with its first record. */
+function isKnownToBeNewer({ copies, postgres }: State, copy: number): boolean {
+  const record = at(copies, copy).before?.record;
+  const { durable } = postgres.known;
+  return (
+    record !== null && record !== undefined && durable !== undefined && compareRecords(record, durable) < 0
+  );
+}
 
 /** What may break at any moment: processes of copies, the way to them, engines. */
 export function* faults(state: State, faultsMax: number): Iterable<Step<State>> {
@@ -18,6 +28,14 @@ export function* faults(state: State, faultsMax: number): Iterable<Step<State>> 
         lost.value = left;
         lost.flushed = left;
         lost.heldSince = 0;
+        disconnect(s, copy);
+        s.faults += 1;
+      });
+    }
+    if (isKnownToBeNewer(state, copy)) {
+      yield step(state, `copy ${name} is set back`, (s) => {
+        const lost = at(s.copies, copy);
+        Object.assign(lost, lost.before, { heldSince: 0, before: null });
         disconnect(s, copy);
         s.faults += 1;
       });

@@ -1,6 +1,16 @@
 /** How an engine has its members recorded: by itself where it may, else by Postgres. */
 import type { ProtocolRules } from './protocol-rules.js';
-import { type Act, at, type Engine, end, idOf, indexOf, names, type State } from './protocol-state.js';
+import {
+  type Act,
+  at,
+  type Engine,
+  end,
+  idOf,
+  indexOf,
+  names,
+  numberOf,
+  type State,
+} from './protocol-state.js';
 import type { Step } from './search.js';
 
 export function* recording(
@@ -42,10 +52,14 @@ export function* recording(
 function store(rules: ProtocolRules, state: State, engine: Engine, copy: number): void {
   const { storing } = engine;
   if (storing === null) return;
-  at(state.copies, copy).record = storing.record;
+  const holder = at(state.copies, copy);
+  const { epoch, record, value, flushed, isMarked } = holder;
+  holder.before = { epoch, record, value, flushed, isMarked };
+  holder.record = storing.record;
   storing.has = [...storing.has, copy].sort();
   if (storing.has.length < storing.record.members.length) return;
   engine.durable = storing.record;
+  engine.complete = numberOf(storing.record);
   engine.attempted = [];
   engine.storing = null;
   if (engine.phase === 'first record') {

@@ -10,6 +10,7 @@ export const RULES = [
   'an attach needs half of the members',
   'an attach heeds what Postgres has recorded',
   'copies outside the highest record are stale',
+  'a copy that was set back is not current',
   'a flush is acknowledged when all copies have flushed',
   'a flush waits until copies that lost something are equal to the others',
   'a copy that was opened unequal has not kept what was acknowledged',
@@ -86,6 +87,7 @@ export class ProtocolRules {
       engine.epoch,
       engine.generation,
       this.members(engine).map((copy) => idOf(copy)),
+      engine.complete ?? undefined,
     );
   }
 

@@ -1,5 +1,5 @@
 /** What engines, copies and Postgres hold in the model of their protocol (`copy-protocol.ts`), and small steps on it. */
-import type { CopyRecord } from '../../src/model/copy-record.js';
+import type { CopyRecord, RecordNumber } from '../../src/model/copy-record.js';
 import type { ReplicaId } from '../../src/model/ids.js';
 import type { Step } from './search.js';
 
@@ -14,7 +14,11 @@ type Copy = {
   isMarked: boolean;
   /** The epoch since which its process has held it with nothing missing; 0 where something may be missing. */
   heldSince: number;
+  /** What it held before it stored its record: what a snapshot of its machine may bring back. */
+  before: Earlier | null;
 };
+
+type Earlier = Pick<Copy, 'epoch' | 'record' | 'value' | 'flushed' | 'isMarked'>;
 
 export type Engine = {
   epoch: number;
@@ -30,6 +34,8 @@ export type Engine = {
   isPromoting: boolean;
   durable: CopyRecord;
   attempted: CopyRecord[];
+  /** The newest record that is known to be on all its members. */
+  complete: RecordNumber | null;
   generation: number;
   storing: { record: CopyRecord; has: number[] } | null;
   write: { value: number; has: number[] } | null;
@@ -73,6 +79,7 @@ export function newEngine(epoch: number, known: CopyRecord): Engine {
     isPromoting: false,
     durable: known,
     attempted: [],
+    complete: null,
     generation: 0,
     storing: null,
     write: null,
@@ -105,6 +112,10 @@ export function disconnect(state: State, copy: number): void {
     // A copy that an opening engine has lost is not one that it has found.
     engine.found = engine.found.filter(([other]) => other !== copy);
   }
+}
+
+export function numberOf({ epoch, dataGeneration }: CopyRecord): RecordNumber {
+  return { epoch, dataGeneration };
 }
 
 export function at<T>(list: readonly T[], index: number): T {

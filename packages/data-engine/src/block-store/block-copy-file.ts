@@ -19,7 +19,7 @@ export interface FileOwner {
   readonly space: CopySpace;
   /** Everything that was written is durable when this returns. */
   sync(): Promise<void>;
-  /** Something was written that no sync has covered. */
+  /** Something has been written, and no sync that has begun until now covers it. */
   noteWritten(): void;
   /** The catalog says something else than what is on the disk. */
   noteChanged(): void;
@@ -67,6 +67,11 @@ export class BlockCopyFile implements CopyFile {
     return this.readRuns(buffer, position, (part, diskOffset) => this.device.readInto(part, diskOffset));
   }
 
+  readStored(buffer: Buffer, position: number): Promise<void> {
+    const { direct } = this.owner.disk;
+    return this.readRuns(buffer, position, (part, diskOffset) => direct.readInto(part, diskOffset));
+  }
+
   readCached(buffer: Buffer, position: number): Promise<void> {
     return this.readRuns(buffer, position, (part, diskOffset) => this.device.readCached(part, diskOffset));
   }
@@ -83,8 +88,7 @@ export class BlockCopyFile implements CopyFile {
 
   write(payload: Payload, position: number): Promise<void> {
     const lengthBytes = payloadLength(payload);
-    return this.during(async () => {
-      await this.changing();
+    return this.changing(async () => {
       await this.takeMissing(position, lengthBytes);
       await Promise.all(
         this.runs(position, lengthBytes).map(({ at, lengthBytes: length, diskOffset }) => {
@@ -97,8 +101,7 @@ export class BlockCopyFile implements CopyFile {
   }
 
   zero(position: number, lengthBytes: number, mayPunch: boolean): Promise<void> {
-    return this.during(async () => {
-      await this.changing();
+    return this.changing(async () => {
       for (const { index, from, to } of partsOf(position, lengthBytes)) {
         const cluster = this.map.get(index);
         const isWhole =
@@ -113,8 +116,7 @@ export class BlockCopyFile implements CopyFile {
   }
 
   forget(position: number, lengthBytes: number): Promise<void> {
-    return this.during(async () => {
-      await this.changing();
+    return this.changing(async () => {
       const first = Math.ceil(position / CLUSTER_BYTES);
       const end = position + lengthBytes;
       const isTail = end >= this.stored.sizeBytes;
@@ -124,8 +126,7 @@ export class BlockCopyFile implements CopyFile {
   }
 
   resize(sizeBytes: number): Promise<void> {
-    return this.during(async () => {
-      await this.changing();
+    return this.changing(async () => {
       const tail = sizeBytes % CLUSTER_BYTES;
       const last = tail === 0 ? undefined : this.map.get(Math.floor(sizeBytes / CLUSTER_BYTES));
       // What is cut off now may be added again, and has to read as zeros then.
@@ -199,9 +200,25 @@ export class BlockCopyFile implements CopyFile {
     return this.use?.kind === 'data' ? this.owner.disk.direct : this.owner.disk.plain;
   }
 
-  /** Before the first change since somebody looked, the disk says that the file has changed. */
-  private changing(): Promise<void> | undefined {
-    this.owner.noteWritten();
+  /**
+   * Every change of the file's bytes runs in here. That there is something to sync is noted when the change has ended, not
+   * when it begins: a sync that began in between does not cover it, and must not take the note away. Also for a change that
+   * fails, which may have been done in part.
+   */
+  private changing(change: () => Promise<void>): Promise<void> {
+    return this.during(async () => {
+      const stamping = this.stampOnce();
+      if (stamping !== undefined) await stamping;
+      try {
+        await change();
+      } finally {
+        this.owner.noteWritten();
+      }
+    });
+  }
+
+  /** Before the first change since the state of the file was last asked for, the disk says that the file has changed. */
+  private stampOnce(): Promise<void> | undefined {
     if (this.isStamped || this.use?.kind === 'map') return undefined;
     this.stamping ??= this.stamp().finally(() => {
       this.stamping = undefined;

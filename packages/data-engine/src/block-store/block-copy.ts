@@ -9,6 +9,7 @@ import crypto from 'node:crypto';
 import type { CopyFile, CopyFiles, FileUse } from '../replica/disk-store.js';
 import { corrupt } from '../replica/replica-faults.js';
 import { SharedFlush } from '../replica/shared-flush.js';
+import { isOutOfSpace } from '../replica/system-error.js';
 import { BlockCopyFile, type FileOwner } from './block-copy-file.js';
 import type { BlockDisk } from './block-disk.js';
 import { encodeCatalog, type StoredFile } from './catalog.js';
@@ -34,8 +35,14 @@ export class BlockCopy implements CopyFiles, FileOwner {
   readonly space: CopySpace;
   private readonly files = new Map<string, BlockCopyFile>();
   private readonly texts = new Map<string, string>();
-  private readonly syncing = new SharedFlush(() => this.store());
-  private isWritten = false;
+  /** A full disk refuses a longer catalog before anything of the copy is written: nothing is lost by that. */
+  private readonly syncing = new SharedFlush(
+    () => this.store(),
+    (error) => !isOutOfSpace(error),
+  );
+  /** Counts changes of the files' bytes that have ended, and how many of them a sync has covered. */
+  private writes = 0;
+  private writesSynced = 0;
   private isChanged = false;
   private isFilled = false;
   /** What removed files had. */
@@ -150,7 +157,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
   }
 
   noteWritten(): void {
-    this.isWritten = true;
+    this.writes += 1;
   }
 
   noteChanged(): void {
@@ -165,6 +172,10 @@ export class BlockCopy implements CopyFiles, FileOwner {
     return this.syncing.run();
   }
 
+  get hasFailed(): boolean {
+    return this.syncing.hasFailed || this.disk.hasLost;
+  }
+
   async close(): Promise<void> {
     await this.releasing;
     await this.space.close();
@@ -172,12 +183,11 @@ export class BlockCopy implements CopyFiles, FileOwner {
   }
 
   private async store(): Promise<void> {
-    const { isWritten, isChanged, isFilled, removed } = this;
+    const { writes, isChanged, isFilled, removed } = this;
     const changed = this.takeChanged();
-    if (!isWritten && !isChanged && changed.length === 0) return;
+    if (writes === this.writesSynced && !isChanged && changed.length === 0) return;
     // Before anything is waited for: it names only what is filled by now.
     const catalog = isChanged ? this.encodeCatalog() : undefined;
-    this.isWritten = false;
     this.isChanged = false;
     this.isFilled = false;
     this.removed = [];
@@ -188,8 +198,8 @@ export class BlockCopy implements CopyFiles, FileOwner {
       if (stored !== undefined) await writeRoot(this.disk, this.place, this.nextRoot(stored));
       await this.disk.sync();
       if (stored !== undefined) this.goOver();
+      this.writesSynced = writes;
     } catch (error) {
-      this.isWritten = true;
       this.isChanged ||= isChanged;
       this.isFilled ||= isFilled;
       this.removed.push(...removed);

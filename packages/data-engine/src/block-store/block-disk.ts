@@ -5,14 +5,11 @@
  * in the disk itself, read and written through the page cache under locks. The first to open it finds out anew which
  * copy owns which cluster: what was known of that before a power cut need not have reached the disk.
  */
-import fs from 'node:fs';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { alignedBytes } from '../replica/aligned-buffers.js';
-import { BlockFile } from '../replica/block-file.js';
-import { closeFile, openFile } from '../replica/file-calls.js';
 import { SharedFlush } from '../replica/shared-flush.js';
 import { systemCode } from '../replica/system-error.js';
-import { FileLocks } from './file-locks.js';
+import { type BlockDevice, type BlockDevices, type DeviceLocks, SYSTEM_DEVICES } from './block-devices.js';
 import { type Layout, layoutIn, PROBE_OFFSET } from './layout.js';
 import { BLOCK_SEALED_BYTES } from './sealed-block.js';
 
@@ -33,30 +30,32 @@ export class BlockDisk {
     readonly path: string,
     readonly layout: Layout,
     /** Through the page cache: what describes data. */
-    readonly plain: BlockFile,
+    readonly plain: BlockDevice,
     /** Past the page cache where the disk takes that: data. */
-    readonly direct: BlockFile,
+    readonly direct: BlockDevice,
     readonly takesDirectIo: boolean,
-    private readonly lockFd: number,
-    private readonly locks: FileLocks,
+    private readonly locks: DeviceLocks,
   ) {}
 
   /**
    * @param recover run while nobody else has the disk open
    * @throws StorageFault `disk.wrong_identity` for what is no block disk of ours
    */
-  static async open(path: string, recover: (disk: BlockDisk) => Promise<void>): Promise<BlockDisk> {
-    const plain = await BlockFile.open(path);
+  static async open(
+    path: string,
+    recover: (disk: BlockDisk) => Promise<void>,
+    devices: BlockDevices = SYSTEM_DEVICES,
+  ): Promise<BlockDisk> {
+    const plain = await devices.open(path, false);
     const opened: (() => Promise<void>)[] = [() => plain.close()];
     try {
       const layout = await readLayout(plain, path);
-      const tried = await openDirect(path);
-      const direct = tried ?? (await BlockFile.open(path));
+      const tried = await openDirect(path, devices);
+      const direct = tried ?? (await devices.open(path, false));
       opened.push(() => direct.close());
-      const lockFd = await openFile(path, fs.constants.O_RDWR);
-      opened.push(() => closeFile(lockFd));
-      const locks = await FileLocks.of(lockFd);
-      const disk = new BlockDisk(path, layout, plain, direct, tried !== undefined, lockFd, locks);
+      const locks = await devices.locks(path);
+      opened.push(() => locks.close());
+      const disk = new BlockDisk(path, layout, plain, direct, tried !== undefined, locks);
       await disk.alone(async () => {
         if (locks.try(IN_USE_LOCK, 'exclusive')) await recover(disk);
         locks.try(IN_USE_LOCK, 'shared');
@@ -68,9 +67,17 @@ export class BlockDisk {
     }
   }
 
-  /** All that was written before, by any copy, is on the disk when this returns. */
+  /**
+   * All that was written before, by any copy, is on the disk when this returns. Once it has failed it fails for all copies:
+   * the kernel tells the error to one caller, and what was lost may be another copy's.
+   */
   sync(): Promise<void> {
     return this.syncing.run();
+  }
+
+  /** True once a sync has failed: the disk has to be opened anew. */
+  get hasLost(): boolean {
+    return this.syncing.hasFailed;
   }
 
   /** While the work runs, no other process gives out space or places. */
@@ -119,12 +126,12 @@ export class BlockDisk {
 
   async close(): Promise<void> {
     await this.turn;
-    await Promise.all([this.plain.close(), this.direct.close(), closeFile(this.lockFd)]);
+    await Promise.all([this.plain.close(), this.direct.close(), this.locks.close()]);
   }
 }
 
 /** Reads the superblock. @throws StorageFault `disk.wrong_identity` */
-export async function readLayout(file: BlockFile, path: string): Promise<Layout> {
+export async function readLayout(file: BlockDevice, path: string): Promise<Layout> {
   const block = Buffer.alloc(BLOCK_SEALED_BYTES);
   await file.readInto(block, 0);
   const layout = layoutIn(block);
@@ -133,10 +140,10 @@ export async function readLayout(file: BlockFile, path: string): Promise<Layout>
 }
 
 /** Tried with a real write and a real read: some take the flag and refuse the transfer. */
-async function openDirect(path: string): Promise<BlockFile | undefined> {
-  let file: BlockFile | undefined;
+async function openDirect(path: string, devices: BlockDevices): Promise<BlockDevice | undefined> {
+  let file: BlockDevice | undefined;
   try {
-    file = await BlockFile.open(path, { direct: true });
+    file = await devices.open(path, true);
     const block = alignedBytes(BLOCK_SEALED_BYTES);
     await file.write([block], PROBE_OFFSET);
     await file.readInto(block, PROBE_OFFSET);

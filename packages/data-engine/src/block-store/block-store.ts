@@ -29,12 +29,21 @@ export class BlockStore implements DiskStore {
 
   /** @throws StorageFault `disk.wrong_identity` for what is no block disk of ours */
   static async open(path: string): Promise<BlockStore> {
-    const disk = await openShared(path, recoverOwners);
+    return BlockStore.on(await openShared(path, recoverOwners));
+  }
+
+  /** On a disk that is open. */
+  static on(disk: BlockDisk): BlockStore {
     return new BlockStore(disk, new ClusterOwners(disk));
   }
 
   get diskId(): string {
     return this.disk.layout.diskId;
+  }
+
+  /** True once a sync of the disk has failed: it has to be opened anew. */
+  get hasLost(): boolean {
+    return this.disk.hasLost;
   }
 
   get takesDirectIo(): boolean {

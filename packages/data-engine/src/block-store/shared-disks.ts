@@ -1,14 +1,21 @@
-/** The block disks that this process has open, each once however many use it: its copies share its locks and syncs. */
+/**
+ * The block disks that this process has open, each once however many use it: its copies share its locks and syncs.
+ *
+ * One whose sync has failed is used by nobody new: it is opened anew beside the old opening, which goes when the copies
+ * that were using it have been closed.
+ */
 import { BlockDisk } from './block-disk.js';
 
 type Shared = { disk: Promise<BlockDisk>; users: number };
 
 const open = new Map<string, Shared>();
+const sharedOf = new WeakMap<BlockDisk, Shared>();
 
 export async function openShared(
   path: string,
   recover: (disk: BlockDisk) => Promise<void>,
 ): Promise<BlockDisk> {
+  await letGoIfLost(path);
   let shared = open.get(path);
   if (shared === undefined) {
     shared = { disk: BlockDisk.open(path, recover), users: 0 };
@@ -16,7 +23,9 @@ export async function openShared(
   }
   shared.users += 1;
   try {
-    return await shared.disk;
+    const disk = await shared.disk;
+    sharedOf.set(disk, shared);
+    return disk;
   } catch (error) {
     if (open.get(path) === shared) open.delete(path);
     throw error;
@@ -24,11 +33,11 @@ export async function openShared(
 }
 
 export async function closeShared(disk: BlockDisk): Promise<void> {
-  const shared = open.get(disk.path);
+  const shared = sharedOf.get(disk);
   if (shared === undefined) return;
   shared.users -= 1;
   if (shared.users > 0) return;
-  open.delete(disk.path);
+  if (open.get(disk.path) === shared) open.delete(disk.path);
   await disk.close();
 }
 
@@ -37,4 +46,10 @@ export async function abandonShared(path: string): Promise<void> {
   const shared = open.get(path);
   open.delete(path);
   (await shared?.disk)?.abandon();
+}
+
+async function letGoIfLost(path: string): Promise<void> {
+  const shared = open.get(path);
+  const disk = await shared?.disk.catch(() => undefined);
+  if (disk?.hasLost === true && open.get(path) === shared) open.delete(path);
 }

@@ -44,7 +44,11 @@ async function readRoots(disk: BlockDisk, place: number): Promise<Blocks> {
   }
 }
 
-/** @throws StorageFault `replica.corrupt` when it is not what the root says */
+/**
+ * Past the page cache, as the maps: what a sync has failed to write may still be in memory, and is no part of the copy.
+ *
+ * @throws StorageFault `replica.corrupt` when it is not what the root says
+ */
 export async function readCatalog(disk: BlockDisk, root: CopyRoot): Promise<Catalog> {
   const catalog = await readClusters(disk, root);
   if (!hashOf(catalog).equals(root.catalogHash)) throw corrupt('its catalog is not what was written there');
@@ -74,7 +78,7 @@ export async function writeRoot(disk: BlockDisk, place: number, root: CopyRoot):
 async function readPages(disk: BlockDisk, map: ClusterMap, name: string): Promise<void> {
   const buffer = Buffer.alloc(CLUSTER_BYTES);
   for (const [index, cluster] of map.directory) {
-    await disk.plain.readInto(buffer, clusterOffset(disk.layout, cluster));
+    await disk.direct.readInto(buffer, clusterOffset(disk.layout, cluster));
     for (let page = 0; page < PAGES_PER_CLUSTER; page += 1) {
       const place = (which: 0 | 1) => buffer.subarray(placeInCluster(page, which)).subarray(0, PLACE_BYTES);
       if (map.load(index * PAGES_PER_CLUSTER + page, [place(0), place(1)])) continue;
@@ -125,7 +129,7 @@ async function readClusters(disk: BlockDisk, { clusters, catalogBytes }: CopyRoo
   const catalog = Buffer.alloc(Math.min(catalogBytes, clusters.length * CLUSTER_BYTES));
   for (const [index, cluster] of clusters.entries()) {
     const part = catalog.subarray(index * CLUSTER_BYTES, (index + 1) * CLUSTER_BYTES);
-    await disk.plain.readInto(part, clusterOffset(disk.layout, cluster));
+    await disk.direct.readInto(part, clusterOffset(disk.layout, cluster));
   }
   return catalog;
 }

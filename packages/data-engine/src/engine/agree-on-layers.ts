@@ -5,6 +5,7 @@
  * have taken is taken back: nobody was told of it, and nothing was written since. Otherwise the most copies that agree go
  * on, and the others are rebuilt.
  */
+import crypto from 'node:crypto';
 import type { ChainFacts } from '../replica/commands.js';
 import { chainUpTo } from '../replica/layer-tree.js';
 import { isPurgeable } from '../replica/purge-layer.js';
@@ -34,7 +35,11 @@ export async function agreeOnLayers(links: readonly ReplicaLink[], epoch: number
 
 async function askAll(links: readonly ReplicaLink[], epoch: number): Promise<Chained[]> {
   const asked = await Promise.allSettled(
-    links.map(async (link) => ({ link, chain: await link.control.command('chain', { epoch }) })),
+    links.map(async (link) => {
+      const chain = await link.control.command('chain', { epoch });
+      link.headId = chain.head.id;
+      return { link, chain };
+    }),
   );
   return asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
 }
@@ -43,16 +48,19 @@ async function takeBack({ link, chain }: Chained, all: readonly Chained[], epoch
   const top = chain.layers.find(({ id }) => id === chain.head.parentId);
   if (top === undefined || top.origin !== 'user' || chain.head.heldBytes > 0) return;
   const isOnAll = all.every((other) => other.chain.layers.some(({ id }) => id === top.id));
-  if (!isOnAll) await link.control.command('unfreeze', { epoch, layerId: top.id });
+  if (!isOnAll) await link.change('unfreeze', { epoch, layerId: top.id, headId: crypto.randomUUID() });
 }
 
 function agree(chained: readonly Chained[]): boolean {
   return new Set(chained.map(({ chain }) => signature(chain))).size <= 1;
 }
 
-/** What must be the same: the snapshots that are wanted, and those the device stands on. Others come and go by purges. */
-function signature({ layers, head }: ChainFacts): string {
+/**
+ * What must be the same: the snapshots that are wanted, those the device stands on, and the last revert, which a copy
+ * has done or not. Other layers come and go by purges.
+ */
+function signature({ layers, head, lastRevertId }: ChainFacts): string {
   const wanted = layers.filter((layer) => !isPurgeable(layer) && layer.drop === null).map(({ id }) => id);
   const path = chainUpTo(layers, head.parentId).map(({ id }) => id);
-  return `${wanted.sort().join()} ${path.filter((id) => wanted.includes(id)).join()}`;
+  return `${wanted.sort().join()} ${path.filter((id) => wanted.includes(id)).join()} ${lastRevertId ?? ''}`;
 }

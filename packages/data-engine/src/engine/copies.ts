@@ -2,21 +2,28 @@
  * The copies an engine works with: sends changes to all that take writes, reads from those that are current, and
  * drops what fails.
  *
- * The user sees no error as long as one current copy is left. A change is acknowledged only when the record of
- * members names no dropped copy any more (see `membership.ts`).
+ * The user sees no error as long as one current copy does what was asked. The last one is never dropped: what it answers
+ * with an error fails that request, and while it is silent requests wait. A change is acknowledged only when the record of
+ * members names no dropped copy any more (see `membership.ts`), and reads are answered only under a lease (`lease.ts`).
  */
 
 import { MIB } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
+import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
-import type { NbdClient } from '../nbd/client.js';
 import { NbdErrno } from '../nbd/constants.js';
+import type { DataLink } from '../nbd/data-link.js';
 import { NbdError } from '../nbd/errors.js';
-import type { Payload } from '../nbd/export.js';
+import type { Extent, Payload } from '../nbd/export.js';
 import { staleEpoch } from '../replica/replica-faults.js';
+import { SYSTEM_TIME, type Time } from '../time.js';
+import { type Apply, type Failures, failuresOf, isAnswer, isNoSpace } from './changes.js';
+import { Lease } from './lease.js';
 import { Membership } from './membership.js';
+import { reopen } from './reopening.js';
 import type { ReplicaLink } from './replica-link.js';
+
+export { isNoSpace } from './changes.js';
 
 export type CopiesPorts = {
   epoch: number;
@@ -28,11 +35,10 @@ export type CopiesPorts = {
   onDropped: (link: ReplicaLink, error: unknown) => void;
   /** Called once, when the copies can't serve any more. */
   onStop: (error: StorageFault) => void;
+  /** Connects again to a copy that can't be dropped. Without it, losing the last one ends the engine. */
+  reopen?: (link: ReplicaLink) => Promise<DataLink>;
+  time?: Time;
 };
-
-export function isNoSpace(error: unknown): boolean {
-  return error instanceof NbdError && error.errno === NbdErrno.NoSpace;
-}
 
 /**
  * Each copy answers for every n-th stretch of this length, so that the memory of each node keeps another part of the
@@ -40,23 +46,35 @@ export function isNoSpace(error: unknown): boolean {
  */
 const READ_STRETCH_BYTES = MIB;
 
-type Failures = ReadonlyMap<ReplicaLink, unknown>;
-const NO_FAILURES: Failures = new Map();
+export type Changes = {
+  /** How many have failed so far. */
+  refused: number;
+  /** Ends when those that are under way in the range have ended; absent where none is. */
+  readonly under: (start: number, end: number) => Promise<void> | undefined;
+};
+
+/** For so long a copy that could not be dropped is reported with what it suffered last. */
+const TROUBLE_TOLD_MS = 60_000;
 
 /** Dropped copies are kept for the report; a volume that goes through more of them forgets the oldest. */
 const LINKS_MAX = 64;
 
 export class Copies {
   readonly membership: Membership;
+  readonly lease: Lease;
   private links: ReplicaLink[] = [];
   private stoppedBy: StorageFault | undefined;
   /** Joins the members with the next record, though it is not read from yet. */
   private promoting: ReplicaLink | undefined;
   /** The only copy to read from while the copies are being made equal. */
   private onlySource: ReplicaLink | undefined;
-  private lastTickMs = performance.now();
+  private readonly time: Time;
+  private lastTickMs: number;
 
   constructor(private readonly ports: CopiesPorts) {
+    const { time = SYSTEM_TIME } = ports;
+    this.time = time;
+    this.lastTickMs = time.nowMs();
     this.membership = new Membership(ports.epoch, ports.found, {
       wantedMembers: () => this.members().map(({ replicaId }) => replicaId),
       writeRecord: (replicaId, record) => this.writeRecord(replicaId, record),
@@ -64,7 +82,17 @@ export class Copies {
       confirmRecord: ports.confirmRecord,
       stop: (error) => this.stop(error),
       stopped: () => this.stoppedBy !== undefined,
-      changed: ports.onChange,
+      changed: () => this.changed(),
+      time,
+    });
+    this.lease = new Lease({
+      members: () => this.membership.record.members.map((member) => this.find(member)),
+      timeoutMs: ports.replicaTimeoutMs,
+      time,
+      failed: (link, error) => {
+        // Its connection is watched elsewhere; an error in the answer to a question like this concerns nobody.
+        if (isStale(error)) this.fail(link, error);
+      },
     });
   }
 
@@ -87,51 +115,122 @@ export class Copies {
   /** Adds a copy, in place of an earlier connection to the same one. */
   add(link: ReplicaLink): void {
     this.links = [...this.links.filter(({ replicaId }) => replicaId !== link.replicaId), link];
+    if (link.opened.record !== null) this.membership.goOnAbove(link.opened.record);
     const dropped = this.links.findIndex(({ mode }) => mode === 'ERR');
     if (this.links.length > LINKS_MAX && dropped >= 0) this.links.splice(dropped, 1);
-    link.client.onClose((reason) => this.fail(link, reason));
-    this.ports.onChange();
+    this.watch(link, link.client);
+    this.changed();
   }
 
   /**
    * Applies a change to every copy that takes writes; returns when it may be acknowledged.
    *
    * @throws NbdError with ENOSPC when the disks of all current copies are full. They are kept, because dropping them
-   *   all would lose the volume; what the change touched may differ between them (see `equaliseRange`).
+   *   all would lose the volume; what the change touched may differ between them (see `equaliseRange`). Also whatever
+   *   the last current copy answered it with.
    */
-  async change(apply: (client: NbdClient) => Promise<void>): Promise<void> {
+  async change(apply: Apply): Promise<void> {
     this.requireServing();
     const targets = this.links.filter(({ mode }) => mode !== 'ERR');
     const failures = await failuresOf(targets, apply);
-    const allFull = failures.size > 0 && this.takeFailures(targets, failures);
+    const refusal = failures.size > 0 ? await this.judge(targets, failures, apply) : undefined;
     if (!this.membership.isSettled) await this.membership.settled();
     this.requireServing();
-    if (allFull) throw new NbdError(NbdErrno.NoSpace, 'the disks of all copies are full');
+    if (refusal !== undefined) throw refusal;
   }
 
-  /** Drops the copies that failed. True when they are all of the current ones, each for want of space, and were kept. */
-  private takeFailures(targets: readonly ReplicaLink[], failures: Failures): boolean {
-    const current = targets.filter(({ mode }) => mode === 'RW');
-    const allFull = current.length > 0 && current.every((link) => isNoSpace(failures.get(link)));
-    for (const [link, error] of failures) {
-      if (!allFull || link.mode !== 'RW') this.fail(link, error);
+  /** Drops the copies that failed, and asks those again that can't be dropped. @returns what the change failed with */
+  private async judge(targets: readonly ReplicaLink[], failures: Failures, apply: Apply): Promise<unknown> {
+    const answers = new Map<ReplicaLink, unknown>();
+    for (let failed = failures; failed.size > 0; ) {
+      const silent: ReplicaLink[] = [];
+      for (const [link, error] of failed) {
+        if (isAnswer(error)) answers.set(link, error);
+        else if (!this.disconnected(link, error)) silent.push(link);
+      }
+      await Promise.all(silent.map(({ lost }) => lost?.ended));
+      this.requireServing();
+      failed = await failuresOf(
+        silent.filter(({ mode }) => mode !== 'ERR'),
+        apply,
+      );
     }
-    return allFull;
+    return this.takeAnswers(targets, answers);
   }
 
-  /** Reads from one current copy, and from the next where one fails. */
-  async read(offset: number, lengthBytes: number): Promise<Payload> {
-    // While the control plane is asked whether this engine may go on, another one may already have been started.
-    if (this.membership.waiting) await this.membership.settled();
+  /** Those that are full are dropped last: where all are, or all the others have gone, they are kept. */
+  private takeAnswers(targets: readonly ReplicaLink[], answers: Failures): unknown {
+    const current = targets.filter(({ mode }) => mode === 'RW');
+    const areAllFull = current.length > 0 && current.every((link) => isNoSpace(answers.get(link)));
+    const fullLast = [...answers].sort(([, a], [, b]) => Number(isNoSpace(a)) - Number(isNoSpace(b)));
+    for (const [link, error] of fullLast) {
+      if (!areAllFull || link.mode !== 'RW') this.fail(link, error);
+    }
+    if (areAllFull) return new NbdError(NbdErrno.NoSpace, 'the disks of all copies are full');
+    const left = current.filter(({ mode }) => mode === 'RW');
+    const [first] = left;
+    return first !== undefined && left.every((link) => answers.has(link)) ? answers.get(first) : undefined;
+  }
+
+  /**
+   * Reads from one current copy, and from the next where one fails. What is being changed meanwhile is answered when that
+   * has ended: before, one copy only may have it, and what was read would be gone with that one.
+   */
+  async read(offset: number, lengthBytes: number, changes?: Changes): Promise<Payload> {
     for (;;) {
+      const refused = changes?.refused;
+      const payload = await this.ask(offset, (client) => client.read(offset, lengthBytes));
+      const changing = changes?.under(offset, offset + lengthBytes);
+      if (changing !== undefined) await changing;
+      this.requireServing();
+      // Where a change was refused, the copies were made equal in what was there before it.
+      if (changing === undefined || changes?.refused === refused) return payload;
+    }
+  }
+
+  /** As a read: only a copy that may be read from says what is allocated. */
+  blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
+    return this.ask(offset, (client) => client.blockStatus(offset, lengthBytes, extentsMax));
+  }
+
+  private async ask<T>(offset: number, request: (client: DataLink) => Promise<T>): Promise<T> {
+    for (;;) {
+      if (!this.mayAnswer) await this.untilMayAnswer();
       this.requireServing();
       const link = this.readerOf(offset);
       try {
-        return await link.client.read(offset, lengthBytes);
+        const answer = await request(link.client);
+        if (!this.mayAnswer) await this.untilMayAnswer();
+        this.requireServing();
+        // What a copy held that has been dropped since may be what the others never got.
+        if (link.mode === 'RW') return answer;
       } catch (error) {
-        this.fail(link, error);
+        this.requireServing();
+        if (isAnswer(error)) {
+          if (!this.fail(link, error)) throw error;
+        } else if (!this.disconnected(link, error)) await link.lost?.ended;
       }
     }
+  }
+
+  /**
+   * While the record does not name exactly the copies in use, or nobody was heard lately, another engine may have
+   * been started without those that are asked here.
+   */
+  private get mayAnswer(): boolean {
+    return this.stoppedBy !== undefined || (this.membership.isSettled && this.lease.isValid);
+  }
+
+  private async untilMayAnswer(): Promise<void> {
+    while (!this.mayAnswer) {
+      if (this.membership.isSettled) await this.lease.renewed();
+      else await this.membership.settled();
+    }
+  }
+
+  /** The one copy that all reads come from now, if there is one. */
+  get source(): ReplicaLink | undefined {
+    return this.onlySource?.mode === 'RW' && this.onlySource.lost === undefined ? this.onlySource : undefined;
   }
 
   /** Until it is called without one, all reads come from this copy, or from another single one when it is lost. */
@@ -139,26 +238,96 @@ export class Copies {
     this.onlySource = source;
   }
 
-  /** Takes a copy out of use. Does nothing for one that already is. */
-  fail(link: ReplicaLink, error: unknown): void {
-    if (link.mode === 'ERR') return;
-    if (this.stoppedBy !== undefined) return;
-    if (error instanceof NbdError && error.errno === NbdErrno.Shutdown) {
-      this.stop(staleEpoch(this.ports.epoch, this.ports.epoch + 1));
-      return;
+  /**
+   * Takes a copy out of use. The last current one is kept, unless it is gone for good.
+   *
+   * @returns true when it is out of use, now or already
+   */
+  fail(link: ReplicaLink, error: unknown): boolean {
+    if (link.mode === 'ERR' || this.stoppedBy !== undefined) return true;
+    const isGone = isFault(error, 'replica.corrupt') || isFault(error, 'replica.not_found');
+    if (isStale(error)) this.stop(staleEpoch(this.ports.epoch, this.ports.epoch + 1));
+    else if (!this.isLast(link)) this.drop(link, error);
+    else if (isGone || this.ports.reopen === undefined) this.stopWithout(link, error);
+    else {
+      this.noteTrouble(link, messageOf(error));
+      return false;
     }
+    return true;
+  }
+
+  /** The connection to a copy is lost, or useless. @returns true when the copy is out of use */
+  private disconnected(link: ReplicaLink, error: unknown): boolean {
+    const isKept = link.lost !== undefined || (this.isLast(link) && this.ports.reopen !== undefined);
+    if (!isKept || this.stoppedBy !== undefined) return this.fail(link, error);
+    this.lose(link, error);
+    return false;
+  }
+
+  private isLast(link: ReplicaLink): boolean {
+    return link.mode === 'RW' && this.withMode('RW').length === 1;
+  }
+
+  private noteTrouble(link: ReplicaLink, reason: string): void {
+    link.reason = reason;
+    link.troubledAtMs = this.time.nowMs();
+    this.changed();
+  }
+
+  private drop(link: ReplicaLink, error: unknown): void {
     const wasCurrent = link.mode === 'RW';
     const wasMember = wasCurrent || link === this.promoting;
     link.mode = 'ERR';
-    link.reason = error instanceof Error ? error.message : String(error);
+    link.reason = messageOf(error);
     link.client.destroy(new Error(`the copy was dropped: ${link.reason}`));
+    this.changed();
+    if (wasMember) void this.membership.update();
+    if (wasCurrent) this.ports.onDropped(link, error);
+  }
+
+  /** Its connection is made anew; requests to it wait, and are sent again. */
+  private lose(link: ReplicaLink, error: unknown): void {
+    const { reopen: connect } = this.ports;
+    if (link.lost !== undefined || connect === undefined) return;
+    const { client } = link;
+    const ended = reopen(link, {
+      reopen: connect,
+      time: this.time,
+      stopped: () => this.stoppedBy !== undefined,
+      reopened: (_, next) => {
+        link.client = next;
+        link.lost = undefined;
+        link.reason = '';
+        this.watch(link, next);
+        this.changed();
+      },
+      gone: (_, fault) => {
+        link.lost = undefined;
+        if (isStale(fault)) this.stop(fault);
+        else if (this.withMode('RW').length > 1) this.drop(link, fault);
+        else this.stopWithout(link, fault);
+      },
+    });
+    link.lost = { sinceMs: this.time.nowMs(), ended };
+    this.noteTrouble(link, `it is being opened again: ${messageOf(error)}`);
+    client.destroy(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  private watch(link: ReplicaLink, client: DataLink): void {
+    client.onClose((reason) => {
+      if (link.client === client) this.disconnected(link, reason);
+    });
+  }
+
+  private stopWithout(link: ReplicaLink, error: unknown): void {
+    link.mode = 'ERR';
+    link.reason = messageOf(error);
+    this.stop(new StorageFault('engine.no_replica', { publicMessage: `no copy is left: ${link.reason}` }));
+  }
+
+  private changed(): void {
+    this.lease.changed();
     this.ports.onChange();
-    if (this.withMode('RW').length === 0) {
-      this.stop(new StorageFault('engine.no_replica', { publicMessage: `no copy is left: ${link.reason}` }));
-    } else if (wasMember) {
-      void this.membership.update();
-      if (wasCurrent) this.ports.onDropped(link, error);
-    }
   }
 
   /** Makes a complete copy a member: first all members store the record that names it, then it is read from. */
@@ -173,10 +342,10 @@ export class Copies {
     this.requireServing();
     if (link.mode !== 'WO') throw new StorageFault('rebuild.failed', { publicMessage: link.reason });
     link.mode = 'RW';
-    this.ports.onChange();
+    this.changed();
   }
 
-  /** Drops copies that have been silent for too long with requests in flight. */
+  /** Looks after copies that have been silent for too long with requests in flight. */
   tick(nowMs: number): void {
     // If this process itself stood still, the copies have had no chance to be heard: give them one.
     const stoodStill = nowMs - this.lastTickMs > this.ports.replicaTimeoutMs / 2;
@@ -184,11 +353,25 @@ export class Copies {
     for (const link of this.links) {
       if (link.mode === 'ERR') continue;
       if (stoodStill) link.client.excuseSilence();
-      const silentMs = link.client.silentForMs(nowMs);
-      if (silentMs > this.ports.replicaTimeoutMs) {
-        this.fail(link, new Error(`silent for ${Math.round(silentMs)} ms with requests in flight`));
-      }
+      const silentMs = link.lost ? nowMs - link.lost.sinceMs : link.client.silentForMs(nowMs);
+      if (silentMs > this.ports.replicaTimeoutMs) this.takeSilence(link, silentMs, nowMs);
+      else if (link.reason !== '' && nowMs - link.troubledAtMs > TROUBLE_TOLD_MS) this.forgetTrouble(link);
     }
+    this.lease.tick(nowMs);
+  }
+
+  private forgetTrouble(link: ReplicaLink): void {
+    if (link.lost !== undefined || link.mode === 'ERR') return;
+    link.reason = '';
+    this.changed();
+  }
+
+  /** It is dropped only for another one that was heard meanwhile: else it may be this machine that hears nothing. */
+  private takeSilence(link: ReplicaLink, silentMs: number, nowMs: number): void {
+    const error = new Error(`silent for ${Math.round(silentMs)} ms with requests in flight`);
+    const others = this.withMode('RW').filter((one) => one !== link && one.lost === undefined);
+    if (others.some(({ client }) => client.heardAtMs > nowMs - silentMs)) this.drop(link, error);
+    else if (link.mode === 'RW') this.lose(link, error);
   }
 
   /** No request is served or acknowledged after this. */
@@ -202,7 +385,7 @@ export class Copies {
   }
 
   /** First nothing counts any more, then the connections go: a closing one must not look like a failed copy. */
-  private end(error: unknown, hangUp: (client: NbdClient, reason: StorageFault) => void): void {
+  private end(error: unknown, hangUp: (client: DataLink, reason: StorageFault) => void): void {
     if (this.stoppedBy !== undefined) return;
     const reason =
       error instanceof StorageFault
@@ -211,7 +394,7 @@ export class Copies {
     this.stoppedBy = reason;
     for (const { client } of this.links) hangUp(client, reason);
     this.ports.onStop(reason);
-    this.ports.onChange();
+    this.changed();
   }
 
   requireServing(): void {
@@ -223,7 +406,9 @@ export class Copies {
   }
 
   private readerOf(offset: number): ReplicaLink {
-    const readers = this.withMode('RW');
+    const current = this.withMode('RW');
+    const connected = current.filter(({ lost }) => lost === undefined);
+    const readers = connected.length > 0 ? connected : current;
     if (this.onlySource !== undefined) {
       // Lost while the copies were not equal yet: one other, not several, or what is read could change back and forth.
       if (this.onlySource.mode !== 'RW') this.onlySource = preferredSource(readers) ?? this.onlySource;
@@ -237,8 +422,7 @@ export class Copies {
   }
 
   private async writeRecord(replicaId: string, record: CopyRecord): Promise<void> {
-    const { epoch, dataGeneration, members } = record;
-    const ask = { epoch: this.ports.epoch, record: { epoch, dataGeneration, members } };
+    const ask = { epoch: this.ports.epoch, record };
     await this.find(replicaId)?.control.command('record', ask);
   }
 
@@ -248,27 +432,12 @@ export class Copies {
   }
 }
 
-/** Applies a change to all copies at once; resolves when each has answered or failed, with the errors of those. */
-function failuresOf(
-  targets: readonly ReplicaLink[],
-  apply: (client: NbdClient) => Promise<void>,
-): Promise<Failures> {
-  let failures: Map<ReplicaLink, unknown> | undefined;
-  return new Promise((resolve) => {
-    let missing = targets.length;
-    const ended = () => {
-      missing -= 1;
-      if (missing === 0) resolve(failures ?? NO_FAILURES);
-    };
-    for (const link of targets) {
-      apply(link.client).then(ended, (error: unknown) => {
-        failures ??= new Map();
-        failures.set(link, error);
-        ended();
-      });
-    }
-    if (missing === 0) resolve(NO_FAILURES);
-  });
+function isStale(error: unknown): boolean {
+  return (isAnswer(error) && error.errno === NbdErrno.Shutdown) || isFault(error, 'engine.stale_epoch');
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** One whose process lived through the crash has also what was acknowledged but not flushed. */

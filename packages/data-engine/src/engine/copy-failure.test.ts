@@ -115,10 +115,12 @@ describe('a copy that fails', () => {
     ]);
   });
 
-  test('as the last one makes requests fail, not hang', async () => {
+  test('as the last one with what no flush had covered ends the engine', async () => {
     const volume = await cluster(1);
     const engine = await volume.start(1);
-    volume.copy(0).node.die();
+    await write(engine, 0, Buffer.alloc(4096, 1));
+    const { node, address } = volume.copy(0);
+    await node.crash(nodes(), address.replicaId);
     await expect(write(engine, 0, Buffer.alloc(4096, 1))).rejects.toMatchObject({
       code: 'engine.no_replica',
     });

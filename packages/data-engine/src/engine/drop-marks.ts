@@ -7,7 +7,9 @@
  * believed because a mark is missing.
  */
 import crypto from 'node:crypto';
+import { isSetBack, type RecordNumber } from '@holdfast/core/model/copy-record.js';
 import type { DropMark } from '../replica/commands.js';
+import { SYSTEM_TIME, type Time } from '../time.js';
 import type { Copies } from './copies.js';
 import { freezeAll } from './freeze.js';
 import type { VolumeDevice } from './volume-device.js';
@@ -15,8 +17,13 @@ import type { VolumeDevice } from './volume-device.js';
 /** More runs than this make the mark larger than what it saves: then all is compared. */
 const RUNS_MAX = 4096;
 
+function newestOf(since: readonly RecordNumber[]): Pick<DropMark, 'sinceEpoch' | 'sinceGeneration'> {
+  const newest = since.reduce((a, b) => (isSetBack(a, b) ? b : a));
+  return { sinceEpoch: newest.epoch, sinceGeneration: newest.dataGeneration };
+}
+
 export class DropMarks {
-  private readonly pending = new Map<string, number>();
+  private readonly pending = new Map<string, RecordNumber>();
   private marking: Promise<void> | undefined;
 
   constructor(
@@ -25,6 +32,7 @@ export class DropMarks {
     private readonly epoch: number,
     /** Resolves when the copies are equal: before that, a layer would not read the same on all of them. */
     private readonly equal: () => Promise<void>,
+    private readonly time: Time = SYSTEM_TIME,
   ) {}
 
   /** True while a drop is not marked yet. The copies may not forget until then what they were writing. */
@@ -32,9 +40,13 @@ export class DropMarks {
     return this.pending.size > 0;
   }
 
-  /** @param sinceEpoch the epoch of the last record that the copy is known to hold */
-  note(replicaId: string, sinceEpoch: number): void {
-    this.pending.set(replicaId, sinceEpoch);
+  /**
+   * @param sinceEpoch the epoch of the last record that the copy is known to hold
+   * @param durable the newest record that it is known to have stored: with an older one it was set back
+   */
+  note(replicaId: string, sinceEpoch: number, durable?: RecordNumber): void {
+    const first = { epoch: sinceEpoch, dataGeneration: 0 };
+    this.pending.set(replicaId, durable !== undefined && isSetBack(first, durable) ? durable : first);
     this.marking ??= this.run().finally(() => {
       this.marking = undefined;
     });
@@ -66,7 +78,7 @@ export class DropMarks {
     const drop: DropMark = {
       ...marked,
       replicaIds: dropped.map(([replicaId]) => replicaId).sort(),
-      sinceEpoch: Math.max(...dropped.map(([, epoch]) => epoch)),
+      ...newestOf(dropped.map(([, since]) => since)),
     };
     await freezeAll(this.copies, this.epoch, {
       sizeBytes: this.device.sizeBytes,
@@ -74,7 +86,7 @@ export class DropMarks {
         id: crypto.randomUUID(),
         name: `drop-${drop.replicaIds[0]}`,
         origin: 'system',
-        createdAt: new Date().toISOString(),
+        createdAt: this.time.date().toISOString(),
         drop,
       },
     });

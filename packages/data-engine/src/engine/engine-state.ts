@@ -1,6 +1,7 @@
 import type { RebuildOptions, ReplicaAddress, StartEngine } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { RebuildMethod } from '@holdfast/core/model/rebuild.js';
+import type { Ports } from '../ports.js';
 import type { ConnectControl } from '../replica/commands.js';
 
 /** One attachment of one volume. */
@@ -43,11 +44,17 @@ export type PlanLayers = (
     heldBytes: number;
     checksum: string | null;
     ranges: boolean;
-    drop: { replicaIds: readonly string[]; regions: Regions; sinceEpoch: number } | null;
+    drop: {
+      replicaIds: readonly string[];
+      regions: Regions;
+      sinceEpoch: number;
+      sinceGeneration?: number | undefined;
+    } | null;
   }[],
   target: {
     replicaId: string;
     recordEpoch: number | null;
+    recordGeneration?: number | null | undefined;
     disk: 'filesystem' | 'block';
     layers: readonly {
       id: string;
@@ -63,7 +70,8 @@ export type PlanLayers = (
   options: { fastRebuild: boolean },
 ) => readonly PlannedLayer[];
 
-export type EngineDependencies = {
+/** Time and data connections are the system's where they are not given. */
+export type EngineDependencies = Partial<Ports> & {
   connectControl: ConnectControl;
   /** Has the control plane record smaller members. Rejects with `engine.stale_epoch` when it must not. */
   confirmRecord: (record: CopyRecord) => Promise<void>;

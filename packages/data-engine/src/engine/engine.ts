@@ -12,6 +12,7 @@ import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { serveExport } from '../nbd/server.js';
+import { type Ports, portsOf } from '../ports.js';
 import type { PullTuning } from '../replica/commands.js';
 import { RebuildRun } from '../sync/rebuild-run.js';
 import { agreeOnLayers } from './agree-on-layers.js';
@@ -20,6 +21,7 @@ import { DropMarks } from './drop-marks.js';
 import type { EngineDependencies, EngineSpec, RebuildSpec } from './engine-state.js';
 import { Fill, type FillSpec } from './fill.js';
 import { openCurrent } from './open-current.js';
+import { reopenLink } from './replica-link.js';
 import { Resync } from './resync.js';
 import { Settling } from './settling.js';
 import { VolumeDevice } from './volume-device.js';
@@ -37,13 +39,14 @@ export class Engine {
   readonly device: VolumeDevice;
   readonly snapshots: VolumeSnapshots;
   readonly drops: DropMarks;
+  readonly ports: Ports;
   private readonly settling: Settling;
   private readonly sockets = new Set<Socket>();
   private rebuilds: RebuildRun[] = [];
   private resync: Resync | undefined;
   /**
-   * Ends when the copies are equal; set while one of them may lack what an earlier engine acknowledged and another copy
-   * still has. A flush that went before it would promise what one copy only can keep.
+   * Ends when every copy has what an earlier engine acknowledged; set while one of them may lack some of it that another
+   * copy still has. A flush that went before it would promise what one copy only can keep.
    */
   private missing: Promise<void> | undefined;
   private fill: Fill | undefined;
@@ -55,25 +58,32 @@ export class Engine {
     readonly spec: EngineSpec,
     readonly dependencies: EngineDependencies,
   ) {
+    this.ports = portsOf(dependencies);
+    const { time } = this.ports;
     this.copies = new Copies({
       epoch: spec.epoch,
       found: copyRecord(
         spec.record.epoch,
         spec.record.dataGeneration,
         spec.record.members.map((member) => asId<ReplicaId>(member)),
+        spec.record.durable,
       ),
       replicaTimeoutMs: spec.replicaTimeoutMs,
       confirmRecord: dependencies.confirmRecord,
       onChange: dependencies.onChange,
       onDropped: ({ replicaId }, error) => {
         // What a damaged copy holds from before is not to be trusted either.
-        if (!isFault(error, 'replica.corrupt')) this.drops.note(replicaId, spec.epoch);
+        if (!isFault(error, 'replica.corrupt')) {
+          this.drops.note(replicaId, spec.epoch, this.copies.membership.complete);
+        }
       },
       onStop: (error) => this.cutOff(error),
+      reopen: (link) => reopenLink(link, spec.epoch, spec.replicaTimeoutMs, this.ports.connectData),
+      time,
     });
-    this.device = new VolumeDevice(this.copies, spec.sizeBytes, () => this.missing);
-    this.settling = new Settling(this.copies, this.device, spec.epoch);
-    this.drops = new DropMarks(this.copies, this.device, spec.epoch, () => this.equal());
+    this.device = new VolumeDevice(this.copies, spec.sizeBytes, () => this.missing, time);
+    this.settling = new Settling(this.copies, this.device, spec.epoch, () => this.isProvenEqual);
+    this.drops = new DropMarks(this.copies, this.device, spec.epoch, () => this.equal(), time);
     this.snapshots = new VolumeSnapshots(this);
   }
 
@@ -108,7 +118,7 @@ export class Engine {
     const here = new Set(links.map(({ replicaId }) => replicaId));
     // Current until now, and not to be reached: they may come back.
     for (const member of this.spec.record.members) {
-      if (!here.has(member)) this.drops.note(member, this.spec.record.epoch);
+      if (!here.has(member)) this.drops.note(member, this.spec.record.epoch, this.spec.record.durable);
     }
   }
 
@@ -184,8 +194,9 @@ export class Engine {
   tick(nowMs: number): void {
     if (this.copies.stopReason !== undefined) return;
     this.copies.tick(nowMs);
-    // Before the copies are equal, or a drop is marked, clearing their maps would hide where they differ.
-    if (this.resync === undefined && !this.drops.isPending) this.settling.tick(nowMs);
+    if (!this.isOpen) return;
+    this.settling.tick(nowMs);
+    this.device.tick(nowMs);
     // Asked once more after the last change began, because a copy may have answered while it was still being written.
     const mayHaveGrown = this.device.lastChangeMs + STAT_PAUSE_MS >= this.askedWrittenMs;
     if (nowMs - this.askedWrittenMs > STAT_PAUSE_MS && mayHaveGrown) {
@@ -202,7 +213,7 @@ export class Engine {
       epoch: this.spec.epoch,
       state: this.stateNow(),
       reason: stopReason === undefined ? '' : `${stopReason.code}: ${stopReason.message}`.slice(0, 1024),
-      record: { epoch, dataGeneration, members: [...members] },
+      record: { epoch, dataGeneration, members: [...members], durable: membership.complete },
       replicas: all.map(({ replicaId, mode, reason }) => ({
         replicaId,
         mode,
@@ -214,6 +225,20 @@ export class Engine {
     };
   }
 
+  /**
+   * Before the copies are equal, or a drop is marked, clearing their maps would hide where they differ; and before this
+   * engine is open it does not know whether they are.
+   */
+  private get isProvenEqual(): boolean {
+    return (
+      this.isOpen &&
+      this.resync === undefined &&
+      !this.drops.isPending &&
+      this.copies.membership.isSettled &&
+      this.copies.stopReason === undefined
+    );
+  }
+
   private stateNow(): EngineReport['state'] {
     if (this.copies.stopReason !== undefined) return 'stopped';
     return this.copies.membership.waiting || !this.isOpen ? 'waiting-record' : 'running';
@@ -223,13 +248,13 @@ export class Engine {
   async stop(): Promise<void> {
     this.resync?.cancel();
     for (const run of this.rebuilds) void run.cancel();
-    let giveUp: NodeJS.Timeout | undefined;
+    let inTime: () => void = () => undefined;
     const tooLate = new Promise<void>((resolve) => {
-      giveUp = setTimeout(resolve, STOP_MAX_MS);
+      inTime = this.ports.time.after(STOP_MAX_MS, resolve);
     });
     // A write that waits for the control plane could hold a clean stop up for ever; the copies then stay marked.
     await Promise.race([this.letGo(), tooLate]);
-    clearTimeout(giveUp);
+    inTime();
     this.copies.letGo(new StorageFault('engine.not_found', { publicMessage: 'the engine was stopped' }));
   }
 
@@ -240,7 +265,8 @@ export class Engine {
     await this.device.exclusive(async () => {
       if (this.copies.stopReason !== undefined || !this.isOpen) return;
       await this.device.flushCopies().catch(() => undefined);
-      if (this.resync === undefined && !this.drops.isPending) await this.settling.settleQuietly();
+      await this.settling.settleQuietly().catch(() => undefined);
+      await this.copies.membership.seal();
     });
   }
 
@@ -253,7 +279,7 @@ export class Engine {
     const current = this.copies.withMode('RW').map(({ opened }) => opened);
     if (current.every(({ clean }) => clean)) return;
     this.resync = new Resync(this);
-    if (current.some(({ kept }) => !kept)) this.missing = this.equal();
+    this.missing = this.resync.missing;
     void this.resync.finished.then(
       () => {
         this.resync = undefined;
@@ -261,7 +287,12 @@ export class Engine {
       },
       () => undefined,
     );
-    this.missing?.catch(() => undefined);
+    void this.missing?.then(
+      () => {
+        this.missing = undefined;
+      },
+      () => undefined,
+    );
     this.resync.start();
   }
 

@@ -6,8 +6,9 @@
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { WINDOW_BYTES } from '../integrity/window-buffers.js';
-import { NbdClient } from '../nbd/client.js';
+import type { DataLink } from '../nbd/data-link.js';
 import { contiguous } from '../nbd/export.js';
+import { type Ports, portsOf } from '../ports.js';
 import type { PullSource } from '../replica/commands.js';
 import { formatExportName } from '../replica/export-names.js';
 import { heldWindows, readWindow, type WindowPlan } from '../sync/pull-windows.js';
@@ -29,6 +30,7 @@ export type FillState = {
 export interface FillHost {
   readonly copies: Copies;
   readonly device: VolumeDevice;
+  readonly dependencies: Partial<Ports>;
   equal(): Promise<void>;
 }
 
@@ -90,7 +92,7 @@ export class Fill {
   private async copyFrom(source: PullSource): Promise<void> {
     const exportName = formatExportName({ kind: 'snapshot', layerId: this.spec.snapshotId, ...source });
     const address = { host: source.nbdHost, port: source.nbdPort, exportName };
-    const client = await NbdClient.connect(address, CONNECT_TIMEOUT_MS);
+    const client = await portsOf(this.host.dependencies).connectData(address, CONNECT_TIMEOUT_MS);
     const inFlight = new Set<Promise<void>>();
     const failures: unknown[] = [];
     this.bytes = 0;
@@ -110,7 +112,7 @@ export class Fill {
     if (failures.length > 0) throw failures[0];
   }
 
-  private async copyWindow(client: NbdClient, plan: WindowPlan): Promise<void> {
+  private async copyWindow(client: DataLink, plan: WindowPlan): Promise<void> {
     const { device } = this.host;
     for (const { offset, lengthBytes, payload } of await readWindow(client, plan)) {
       this.requireGoingOn();

@@ -2,9 +2,9 @@
  * Hashes one snapshot on all current copies and drops those that hold something else than they should: they are then
  * rebuilt from the others.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { decideCorrupted, type HashedCopy } from '../integrity/decide-corrupted.js';
+import type { Time } from '../time.js';
 import type { Copies } from './copies.js';
 import type { ReplicaLink } from './replica-link.js';
 
@@ -16,9 +16,12 @@ export async function hashSnapshot(
   epoch: number,
   snapshotId: string,
   force: boolean,
+  time: Time,
 ): Promise<void> {
   const current = copies.withMode('RW');
-  const hashed = await Promise.all(current.map((link) => hashOn(link, copies, epoch, snapshotId, force)));
+  const hashed = await Promise.all(
+    current.map((link) => hashOn(link, copies, epoch, snapshotId, force, time)),
+  );
   const corrupted = decideCorrupted(hashed);
   for (const link of current) {
     if (!corrupted.includes(link.replicaId)) continue;
@@ -36,6 +39,7 @@ async function hashOn(
   epoch: number,
   layerId: string,
   force: boolean,
+  time: Time,
 ): Promise<HashedCopy> {
   for (;;) {
     copies.requireServing();
@@ -43,6 +47,6 @@ async function hashOn(
     const { state, checksum, silentlyCorrupted, message } = answer;
     if (state === 'failed') throw new StorageFault('snapshot.not_hashed', { publicMessage: message });
     if (state === 'done' && checksum !== null) return { replicaId, checksum, silentlyCorrupted };
-    await sleep(POLL_MS);
+    await time.sleep(POLL_MS);
   }
 }

@@ -8,10 +8,15 @@
  * After a crash at any point the rule "copies named in the highest record are current" holds, because nothing was
  * acknowledged under a record before all its members had it.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/model/copy-record.js';
+import {
+  type CopyRecord,
+  copyRecord,
+  mayShrinkAlone,
+  type RecordNumber,
+} from '@holdfast/core/model/copy-record.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import { SYSTEM_TIME, type Time } from '../time.js';
 
 /** Between attempts to reach the control plane while I/O waits for it. */
 const CONFIRM_PAUSE_MIN_MS = 200;
@@ -31,6 +36,7 @@ export interface MembershipPorts {
   stop(error: unknown): void;
   stopped(): boolean;
   changed(): void;
+  readonly time?: Time;
 }
 
 export class Membership {
@@ -38,6 +44,8 @@ export class Membership {
   /** Records above `durable` that some copy may have stored. */
   private attempted: CopyRecord[] = [];
   private generation = 0;
+  /** The newest record that is known to be on all its members; each further one carries its number. */
+  private completed: RecordNumber | undefined;
   private running: Promise<void> | undefined;
   /** A change since the running pass looked at the copies in use. */
   private requested = false;
@@ -50,6 +58,11 @@ export class Membership {
     private readonly ports: MembershipPorts,
   ) {
     this.durable = found;
+    this.completed = found.durable;
+  }
+
+  get complete(): RecordNumber | undefined {
+    return this.completed;
   }
 
   /** The newest record that all its members hold. */
@@ -57,14 +70,26 @@ export class Membership {
     return this.durable;
   }
 
-  /** Writes the first record of this attachment. Its members were chosen by the rule of attaching, not of shrinking. */
+  /**
+   * Writes the first record of this attachment. Its members were chosen by the rule of attaching, not of shrinking.
+   *
+   * With half of the last members, and not more, another engine may find the other half: after a database lost the grant
+   * of one of them, two may be started. Only the control plane can tell which one is to go on, and records it first.
+   */
   async establish(): Promise<void> {
+    const { members: found } = this.durable;
     const record = this.nextRecord(this.wanted());
+    if (!mayShrinkAlone(found, record.members) && !(await this.confirm(record))) return;
     this.durable = record;
     this.attempted = [record];
     await this.store(record);
     // Where a copy failed, the others go on by the usual rule, with this record as the one to shrink from.
     await this.update();
+  }
+
+  /** A start that was cut short, or a stop that was not recorded, has left records of this epoch on copies. */
+  goOnAbove({ epoch, dataGeneration }: RecordNumber): void {
+    if (epoch === this.epoch) this.generation = Math.max(this.generation, dataGeneration);
   }
 
   /** Makes the record follow the copies in use. */
@@ -105,6 +130,9 @@ export class Membership {
       if (!this.mayShrinkAlone(record) && !(await this.confirm(record))) return;
       this.attempted.push(record);
       await this.store(record);
+      // The last copy is kept though it could not store the record; it is asked again until it can.
+      if (this.attempted.length > 0 && sameMembers(this.wanted(), members))
+        await this.pause(CONFIRM_PAUSE_MIN_MS);
     }
   }
 
@@ -114,7 +142,7 @@ export class Membership {
 
   private nextRecord(members: readonly ReplicaId[]): CopyRecord {
     this.generation += 1;
-    return copyRecord(this.epoch, this.generation, members);
+    return copyRecord(this.epoch, this.generation, members, this.completed);
   }
 
   /** Writes the record to all its members. It is the durable one only when every one of them has it. */
@@ -133,9 +161,32 @@ export class Membership {
     const stale = errors.find((error) => isFault(error, 'engine.stale_epoch'));
     if (stale !== undefined) this.ports.stop(stale);
     if (errors.length > 0) return;
+    this.completeWith(record);
+    this.ports.changed();
+  }
+
+  private completeWith(record: CopyRecord): void {
+    const { epoch, dataGeneration } = record;
     this.durable = record;
     this.attempted = [];
-    this.ports.changed();
+    this.completed = { epoch, dataGeneration };
+  }
+
+  /**
+   * At a clean stop, after all was flushed: two more records for the same members. The second one says that all of them
+   * had the first, so a copy that is set back to any moment of this attachment is known by its older record.
+   */
+  async seal(): Promise<void> {
+    for (let round = 0; round < 2; round += 1) {
+      const members = this.wanted();
+      if (this.ports.stopped() || !this.isSettled || !sameMembers(this.durable.members, members)) return;
+      const record = this.nextRecord(members);
+      const writing = members.map((member) => this.ports.writeRecord(member, record));
+      const written = await Promise.allSettled(writing);
+      // What is on some of them only names the same members: nothing depends on it.
+      if (written.some(({ status }) => status === 'rejected')) return;
+      this.completeWith(record);
+    }
   }
 
   /** Waits for the control plane, for as long as the engine runs. False when the engine must not go on. */
@@ -168,8 +219,9 @@ export class Membership {
 
   /** Ends early when the engine stops: nobody should wait for a pause. */
   private async pause(pauseMs: number): Promise<void> {
-    const endsAtMs = performance.now() + pauseMs;
-    while (!this.ports.stopped() && performance.now() < endsAtMs) await sleep(PAUSE_STEP_MS);
+    const { time = SYSTEM_TIME } = this.ports;
+    const endsAtMs = time.nowMs() + pauseMs;
+    while (!this.ports.stopped() && time.nowMs() < endsAtMs) await time.sleep(PAUSE_STEP_MS);
   }
 
   private wanted(): ReplicaId[] {

@@ -1,4 +1,5 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { portsOf } from '../ports.js';
 import type { EngineDependencies, EngineSpec } from './engine-state.js';
 import { openLink, type ReplicaLink } from './replica-link.js';
 
@@ -7,9 +8,12 @@ export async function openCurrent(
   spec: EngineSpec,
   dependencies: EngineDependencies,
 ): Promise<ReplicaLink[]> {
+  const { connectData } = portsOf(dependencies);
+  const { connectControl } = dependencies;
+  const { epoch, grantId, replicaTimeoutMs } = spec;
   const attempts = await Promise.allSettled(
     spec.replicas.map((address) =>
-      openLink(address, spec.epoch, 'RW', dependencies.connectControl, spec.replicaTimeoutMs),
+      openLink(address, epoch, 'RW', connectControl, replicaTimeoutMs, connectData, grantId),
     ),
   );
   const links = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));

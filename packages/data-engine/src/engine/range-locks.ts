@@ -14,12 +14,39 @@ type Waiting = {
 /** `waiting` is absent where nothing earlier overlaps: the usual case costs no promise. */
 export type RangeLock = { readonly waiting: Promise<void> | undefined; readonly release: () => void };
 
+const EVERYTHING = Number.POSITIVE_INFINITY;
+
 export class RangeLocks {
   /** In order of arrival. Few: connections bound their requests in flight. */
   private readonly entries = new Set<Waiting>();
 
   get idle(): boolean {
     return this.entries.size === 0;
+  }
+
+  /** True while anything holds, or waits for, a part of the range. */
+  overlaps(start: number, end: number): boolean {
+    for (const entry of this.entries) if (entry.start < end && start < entry.end) return true;
+    return false;
+  }
+
+  /** Resolves when the changes that are under way in the range have ended; `undefined` where none is. */
+  changed(start: number, end: number): Promise<void> | undefined {
+    let blockers = 0;
+    let waiting: Waiting | undefined;
+    for (const entry of this.entries) {
+      // A barrier changes no bytes.
+      if (entry.start >= end || start >= entry.end || entry.end === EVERYTHING) continue;
+      waiting ??= { start, end, blockers: 0, blocked: [], go: () => undefined };
+      entry.blocked.push(waiting);
+      blockers += 1;
+    }
+    if (waiting === undefined) return undefined;
+    const found = waiting;
+    found.blockers = blockers;
+    return new Promise((resolve) => {
+      found.go = resolve;
+    });
   }
 
   /** Takes the range for whoever calls `release` in the end; `waiting` where something earlier has to end first. */
@@ -51,7 +78,7 @@ export class RangeLocks {
 
   /** Runs alone: everything earlier has ended, everything later waits. */
   alone<T>(work: () => Promise<T>): Promise<T> {
-    return this.withRange(0, Number.POSITIVE_INFINITY, work);
+    return this.withRange(0, EVERYTHING, work);
   }
 
   private release(entry: Waiting): void {

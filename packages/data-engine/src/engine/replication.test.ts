@@ -21,7 +21,7 @@ describe('replication', () => {
       const { clean, record } = await node.service.command(address.replicaId, 'open', { epoch: 2 });
       expect(clean).toBe(true);
       // A stop that let go of one copy after the other must not look like failures.
-      expect(record).toEqual({ epoch: 1, dataGeneration: 1, members: volume.record.members });
+      expect(record).toMatchObject({ epoch: 1, members: volume.record.members });
     }
   });
 

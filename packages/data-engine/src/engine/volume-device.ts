@@ -2,29 +2,53 @@
  * The device that a volume's users see, over its copies: any byte range becomes whole blocks, and what overlaps is
  * applied in the same order everywhere.
  */
-import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
+import {
+  type Extent,
+  type NbdExport,
+  type Payload,
+  payloadLength,
+  type WriteOptions,
+  type ZeroOptions,
+} from '../nbd/export.js';
 import { alignDown, alignUp, isAligned } from '../replica/blocks.js';
-import { type Copies, isNoSpace } from './copies.js';
+import { SYSTEM_TIME, type Time } from '../time.js';
+import { type Changes, type Copies, isNoSpace } from './copies.js';
+import { equaliseRange, undoRefused } from './equalise.js';
+import { Flushing } from './flushing.js';
 import { RangeLocks } from './range-locks.js';
-import { equaliseRange } from './resync.js';
+import { RegionUse } from './region-use.js';
+import type { UnequalRanges } from './unequal-ranges.js';
 import { widen } from './whole-blocks.js';
 
 export class VolumeDevice implements NbdExport {
   readonly readOnly = false;
   readonly blockSizeMinBytes = 1;
-  /** When a change was last begun, on the clock of `performance.now()`. */
-  lastChangeMs = performance.now();
+  /** When a change was last begun, on the engine's clock. */
+  lastChangeMs: number;
   /** Requests of users so far. */
   requests = 0;
+  readonly regions = new RegionUse();
+  /** Set while the copies are being made equal: where they may not be yet. */
+  unequal: UnequalRanges | undefined;
+  private readonly flushing: Flushing;
+  private isFlushing = false;
   private readonly locks = new RangeLocks();
+  /** What a read has to wait for, and see again where a change was refused meanwhile. */
+  private readonly changes: Changes = {
+    refused: 0,
+    under: (start, end) => this.locks.changed(start, end),
+  };
 
   /** `flushable` is a promise while a flush of the copies would not cover all that was ever acknowledged. */
   constructor(
     private readonly copies: Copies,
     private size: number,
     private readonly flushable: () => Promise<void> | undefined,
-  ) {}
+    private readonly time: Time = SYSTEM_TIME,
+  ) {
+    this.lastChangeMs = time.nowMs();
+    this.flushing = new Flushing(() => this.copies.change((client) => client.flush()));
+  }
 
   get sizeBytes(): number {
     return this.size;
@@ -45,16 +69,28 @@ export class VolumeDevice implements NbdExport {
     return this.locks.idle;
   }
 
+  /** True while something in the range is being changed, or is to be. */
+  isChanging(start: number, end: number): boolean {
+    return this.locks.overlaps(start, end);
+  }
+
   read(offset: number, lengthBytes: number): Promise<Payload> {
     this.requests += 1;
-    return this.copies.read(offset, lengthBytes);
+    const end = offset + lengthBytes;
+    if (this.unequal?.firstIn(offset, end) !== undefined) return this.readEqual(offset, end);
+    return this.copies.read(offset, lengthBytes, this.changes);
   }
 
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
-    return this.changeRange(alignDown(offset), alignUp(offset + lengthBytes), () =>
-      isAligned(offset, lengthBytes)
-        ? this.copies.change((client) => client.write(offset, payload, lengthBytes, options))
-        : this.writeWidened(offset, payload, lengthBytes, options),
+    return this.changeRange(
+      alignDown(offset),
+      alignUp(offset + lengthBytes),
+      () =>
+        isAligned(offset, lengthBytes)
+          ? this.copies.change((client) => client.write(offset, payload, lengthBytes, options))
+          : this.writeWidened(offset, payload, lengthBytes, options),
+      offset,
+      payload,
     );
   }
 
@@ -66,7 +102,19 @@ export class VolumeDevice implements NbdExport {
 
   /** What the copies have, whether or not it is the same. */
   flushCopies(): Promise<void> {
-    return this.copies.change((client) => client.flush());
+    return this.flushing.run();
+  }
+
+  /** Keeps what no flush has covered small; called a few times a second. */
+  tick(nowMs: number): void {
+    if (this.isFlushing || !this.flushing.isDue(nowMs)) return;
+    this.isFlushing = true;
+    void this.flush()
+      // Whoever failed was dropped, or says so to the next one who flushes.
+      .catch(() => undefined)
+      .finally(() => {
+        this.isFlushing = false;
+      });
   }
 
   async trim(offset: number, lengthBytes: number, options: WriteOptions): Promise<void> {
@@ -92,10 +140,21 @@ export class VolumeDevice implements NbdExport {
   }
 
   async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
+    const unequal = this.unequal?.firstIn(offset, offset + lengthBytes);
+    if (unequal === undefined) return this.copies.blockStatus(offset, lengthBytes, extentsMax);
+    // Where one copy says that there is nothing, and another one has something, nobody knows yet what counts.
+    if (unequal.start <= offset) return [{ lengthBytes: unequal.end - offset, allocated: true }];
+    return this.copies.blockStatus(offset, unequal.start - offset, extentsMax);
+  }
+
+  /** What is read where the copies may differ is made equal first: else it could be gone with the copy it was read from. */
+  private async readEqual(offset: number, end: number): Promise<Payload> {
+    const start = alignDown(offset);
+    const read = await this.withRange(start, alignUp(end), () =>
+      equaliseRange(this.copies, start, alignUp(end)),
+    );
     this.copies.requireServing();
-    const [link] = this.copies.withMode('RW');
-    if (link === undefined) throw new StorageFault('engine.no_replica', { publicMessage: 'no copy is left' });
-    return link.client.blockStatus(offset, lengthBytes, extentsMax);
+    return [read.subarray(offset - start, end - start)];
   }
 
   /** Runs while nothing is being written. */
@@ -121,18 +180,46 @@ export class VolumeDevice implements NbdExport {
     );
   }
 
+  /** What the copies have of a change that was refused because all their disks are full. */
+  private async takeBack(start: number, end: number, offset = start, payload?: Payload): Promise<void> {
+    const lengthBytes = payload === undefined ? end - start : payloadLength(payload);
+    try {
+      await undoRefused(this.copies, start, end, { offset, payload, lengthBytes });
+    } catch (error) {
+      this.dropTargets(error);
+      throw error;
+    }
+  }
+
+  /** The only current copy refused it, and may have a part of it; what is being rebuilt from it may have all. */
+  private dropTargets(error: unknown): void {
+    for (const link of this.copies.withMode('WO')) this.copies.fail(link, error);
+  }
+
   /** Runs a change of the range while nothing else changes it, and leaves the copies equal whatever comes of it. */
-  private async changeRange(start: number, end: number, change: () => Promise<void>): Promise<void> {
-    this.lastChangeMs = performance.now();
+  private async changeRange(
+    start: number,
+    end: number,
+    change: () => Promise<void>,
+    offset?: number,
+    payload?: Payload,
+  ): Promise<void> {
+    this.lastChangeMs = this.time.nowMs();
+    this.regions.note(start, end, this.lastChangeMs);
     this.requests += 1;
     const { waiting, release } = this.locks.take(start, end);
     if (waiting !== undefined) await waiting;
+    // Only now: a flush waits for it, and what it waited for may wait for a flush.
+    const batch = this.flushing.begin(start, end, this.lastChangeMs);
     try {
       await change();
     } catch (error) {
-      if (isNoSpace(error)) await equaliseRange(this.copies, start, end);
+      this.changes.refused += 1;
+      if (isNoSpace(error)) await this.takeBack(start, end, offset, payload);
+      else this.dropTargets(error);
       throw error;
     } finally {
+      this.flushing.end(batch);
       release();
     }
   }

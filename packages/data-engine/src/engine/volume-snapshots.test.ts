@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import net from 'node:net';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import {
   type Cluster,
   damageLayers,
@@ -16,6 +16,9 @@ import {
   write,
 } from '../../test/engine-cluster.js';
 import type { Engine } from './engine.js';
+
+/** Some take hundreds of snapshots, on a machine that runs other suites beside. */
+jest.setTimeout(120_000);
 
 const { cluster, nodes } = useClusters();
 

@@ -8,6 +8,7 @@
 import crypto from 'node:crypto';
 import type { LayerCommand, VolumeLayers } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { type Ports, portsOf } from '../ports.js';
 import { snapshotNotFound } from '../replica/replica-faults.js';
 import { purgeChains } from '../sync/purge-chain.js';
 import type { Copies } from './copies.js';
@@ -19,6 +20,7 @@ export interface SnapshotHost {
   readonly spec: { epoch: number };
   readonly copies: Copies;
   readonly device: VolumeDevice;
+  readonly dependencies: Partial<Ports>;
   readonly isRebuilding: boolean;
   readonly hasClients: boolean;
   equal(): Promise<void>;
@@ -32,6 +34,10 @@ export class VolumeSnapshots {
   private failure = '';
 
   constructor(private readonly host: SnapshotHost) {}
+
+  private get time(): Ports['time'] {
+    return portsOf(this.host.dependencies).time;
+  }
 
   /** @throws StorageFault `engine.busy` while layers are being purged, reverted or grown. */
   requireNotBusy(): void {
@@ -83,7 +89,7 @@ export class VolumeSnapshots {
       case 'remove':
         return this.remove(command.snapshotId);
       case 'revert':
-        return this.revert(command.snapshotId);
+        return this.revert(command.snapshotId, command.taskId);
       case 'expand':
         return this.expand(command.sizeBytes);
       case 'purge':
@@ -121,11 +127,14 @@ export class VolumeSnapshots {
   /**
    * Makes the volume read as it did when the snapshot was taken. What was written since is kept only in snapshots.
    *
+   * @param taskId the request it is done for. When all copies have done that one already, whatever has been written or
+   *   deleted since stays: its caller has not heard the answer, and asks again.
    * @throws StorageFault `volume.in_use` while a client is connected: its caches would hold what is no longer true.
    */
-  async revert(layerId: string): Promise<void> {
-    const { device, hasClients } = this.host;
-    if (hasClients) {
+  async revert(layerId: string, taskId?: string): Promise<void> {
+    const { device } = this.host;
+    if (taskId !== undefined && (await this.isReverted(taskId))) return;
+    if (this.host.hasClients) {
       throw new StorageFault('volume.in_use', {
         publicMessage: 'a client is connected: disconnect it before the volume is reverted',
         cures: ['unmount, disconnect the NBD client, and revert again'],
@@ -136,9 +145,19 @@ export class VolumeSnapshots {
       if (!(await this.list()).some(({ id, removed }) => id === layerId && !removed))
         throw snapshotNotFound();
       await device.exclusive(() =>
-        this.onAll((copy, epoch) => copy.control.command('revert', { epoch, layerId, headId })),
+        this.onAll((copy, epoch) => copy.change('revert', { epoch, layerId, headId, revertId: taskId })),
       );
     });
+  }
+
+  private async isReverted(taskId: string): Promise<boolean> {
+    this.requireNotBusy();
+    const { copies, spec } = this.host;
+    const chains = await Promise.all(
+      copies.withMode('RW').map(({ control }) => control.command('chain', { epoch: spec.epoch })),
+    );
+    copies.requireServing();
+    return chains.every(({ lastRevertId }) => lastRevertId === taskId);
   }
 
   /** Makes the volume larger, while it is in use. Shrinking is refused by the control plane. */
@@ -154,7 +173,7 @@ export class VolumeSnapshots {
             id: crypto.randomUUID(),
             name: `expand-${sizeBytes}`,
             origin: 'system',
-            createdAt: new Date().toISOString(),
+            createdAt: this.time.date().toISOString(),
             drop: null,
           },
         });
@@ -180,7 +199,7 @@ export class VolumeSnapshots {
     if (!(await this.list()).some(({ id }) => id === snapshotId)) throw snapshotNotFound();
     this.hashing += 1;
     try {
-      await hashSnapshot(copies, spec.epoch, snapshotId, force);
+      await hashSnapshot(copies, spec.epoch, snapshotId, force, this.time);
     } finally {
       this.hashing -= 1;
     }
@@ -211,17 +230,23 @@ export class VolumeSnapshots {
     }
   }
 
-  /** A copy that can't do it is dropped: the others have. */
+  /** A copy that can't do it is dropped, when the others have. The last one is kept, and says why it can't. */
   private async onAll(
     change: (copy: ReturnType<Copies['withMode']>[number], epoch: number) => Promise<unknown>,
   ): Promise<void> {
     const { copies, spec } = this.host;
+    const refusals: unknown[] = [];
     await Promise.all(
       copies.all
         .filter(({ mode }) => mode !== 'ERR')
-        .map((copy) => change(copy, spec.epoch).catch((error: unknown) => copies.fail(copy, error))),
+        .map((copy) =>
+          change(copy, spec.epoch).catch((error: unknown) => {
+            if (!copies.fail(copy, error)) refusals.push(error);
+          }),
+        ),
     );
     await copies.membership.settled();
     copies.requireServing();
+    if (refusals.length > 0) throw refusals[0];
   }
 }

@@ -51,6 +51,11 @@ export class HashTrail {
     return new HashTrail(layer, await layer.changeTime(), sums);
   }
 
+  /** False where an answer that begins there would leave a gap: the trail can't come to its end any more. */
+  goesOnAt(firstWindow: number): boolean {
+    return this.next !== null && firstWindow <= this.next;
+  }
+
   /** @returns the checksum when this answer was the last one, and the files have not changed since the first */
   async note(firstWindow: number, { hashes, next }: WindowHashes): Promise<LayerChecksum | undefined> {
     // Asked for again, or with a gap: several sources share the layer, and none of them sees all of it.

@@ -1,11 +1,12 @@
 /**
  * A pipelined NBD client: any number of requests in flight on one connection, each a promise.
  *
- * It sets no timeouts of its own. `silentSinceMs` lets the owner of many clients watch them all with one timer, and
+ * It sets no timeouts of its own. `silentForMs` lets the owner of many clients watch them all with one timer, and
  * `destroy` fails everything in flight.
  */
 import net, { type Socket } from 'node:net';
-import { MIB } from '@holdfast/core/model/bytes.js';
+import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
+import { SYSTEM_TIME, type Time } from '../time.js';
 import { ByteQueue } from './byte-queue.js';
 import { clientHandshake, type ServerTerms } from './client-handshake.js';
 import { isTlsRequired } from './client-tls.js';
@@ -28,6 +29,9 @@ import { type Reply, ReplyReader } from './replies.js';
 export type NbdAddress = { host: string; port: number; exportName: string };
 
 type Pending = {
+  sentAtMs: number;
+  /** When bytes of its own answer came last. */
+  movedAtMs: number;
   read: ReadAssembly | undefined;
   extents: Extent[] | undefined;
   error: NbdError | undefined;
@@ -49,20 +53,31 @@ export class NbdClient implements NbdExport {
   private readonly closeHandlers: ((reason: Error) => void)[] = [];
   private nextCookie = 1;
   private closedBy: Error | undefined;
-  private lastProgressAtMs = performance.now();
+  /** When bytes last moved, in either direction. */
+  private movedAtMs: number;
+  /** Silence from before this moment does not count. */
+  private excusedAtMs = 0;
+  private sentBytes = 0;
+  /** When the latest of the requests that were answered had been sent; at first, when the connection was begun. */
+  heardAtMs: number;
 
   private constructor(
     private readonly connection: Connection,
     readonly terms: ServerTerms,
+    begunAtMs: number,
+    private readonly time: Time,
   ) {
+    this.movedAtMs = begunAtMs;
+    this.heardAtMs = begunAtMs;
     const { socket } = connection;
     this.socket = socket;
     this.writer = new CorkedWriter(socket);
     this.replies = new ReplyReader(this.queue, (cookie) => this.pending.get(cookie)?.read?.lengthBytes ?? 0);
   }
 
-  static async connect(address: NbdAddress, timeoutMs: number): Promise<NbdClient> {
+  static async connect(address: NbdAddress, timeoutMs: number, time: Time = SYSTEM_TIME): Promise<NbdClient> {
     const { host, port, exportName } = address;
+    const begunAtMs = time.nowMs();
     // What is to be encrypted has to pass through a stream.
     const connection = isTlsRequired()
       ? asConnection(net.connect({ host, port, noDelay: true }))
@@ -78,7 +93,7 @@ export class NbdClient implements NbdExport {
     );
     try {
       const opened = await clientHandshake(connection, host, exportName);
-      const client = new NbdClient(opened.connection, opened.terms);
+      const client = new NbdClient(opened.connection, opened.terms, begunAtMs, time);
       client.start(opened.rest);
       return client;
     } catch (error) {
@@ -108,14 +123,28 @@ export class NbdClient implements NbdExport {
     return this.closedBy !== undefined;
   }
 
-  /** How long requests have been in flight without a single byte from the server; 0 when none is. */
+  /**
+   * For how long the oldest request has been stuck; 0 when none is in flight. It is not while bytes of its own still move,
+   * or while it may be queued behind others on a slow link. So it counts as long as nothing moves, and as long as what was
+   * sent after it was answered before it.
+   */
   silentForMs(nowMs: number): number {
-    return this.pending.size === 0 ? 0 : nowMs - this.lastProgressAtMs;
+    const oldest: Pending | undefined = this.pending.values().next().value;
+    if (oldest === undefined) return 0;
+    this.noteSent(nowMs);
+    const sinceMs = Math.max(oldest.sentAtMs, oldest.movedAtMs, this.excusedAtMs);
+    return Math.max(0, nowMs - Math.max(sinceMs, this.movedAtMs), this.heardAtMs - sinceMs);
   }
 
   /** Starts the count of silence again: it was this process that could not hear. */
   excuseSilence(): void {
-    this.lastProgressAtMs = performance.now();
+    this.excusedAtMs = this.time.nowMs();
+  }
+
+  /** Asks something that the server answers from memory. */
+  async ping(): Promise<void> {
+    if (this.terms.blockStatus) await this.blockStatus(0, Math.min(BLOCK_BYTES, this.sizeBytes), 1);
+    else await this.read(0, Math.min(BLOCK_BYTES, this.sizeBytes));
   }
 
   /** Called once when the connection is gone, whoever ended it; at once when it already is. */
@@ -197,19 +226,27 @@ export class NbdClient implements NbdExport {
     result: (pending: Pending) => Result,
   ): Promise<Result> {
     if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
-    if (this.pending.size === 0) this.lastProgressAtMs = performance.now();
+    const sentAtMs = this.time.nowMs();
     const cookie = this.nextCookie;
     this.nextCookie += 1;
     return new Promise((resolve, reject) => {
       const read = type === Command.Read ? new ReadAssembly(offset, lengthBytes) : undefined;
       const answered = (pending: Pending) => resolve(result(pending));
-      this.pending.set(cookie, { read, extents: undefined, error: undefined, answered, reject });
+      this.pending.set(cookie, {
+        sentAtMs,
+        movedAtMs: sentAtMs,
+        read,
+        extents: undefined,
+        error: undefined,
+        answered,
+        reject,
+      });
       this.writer.send([requestHeader(type, flags, cookie, offset, lengthBytes), ...payload]);
     });
   }
 
   private receive(chunk: Buffer): void {
-    this.lastProgressAtMs = performance.now();
+    this.movedAtMs = this.time.nowMs();
     this.queue.push(chunk);
     try {
       for (let reply = this.replies.next(); reply !== undefined; reply = this.replies.next())
@@ -222,6 +259,7 @@ export class NbdClient implements NbdExport {
   private handle(reply: Reply): void {
     const pending = this.pending.get(reply.cookie);
     if (pending === undefined) throw new ProtocolError('a reply to no request');
+    pending.movedAtMs = this.movedAtMs;
     if (reply.kind === 'data') pending.read?.data(reply.offset, reply.payload);
     if (reply.kind === 'hole') pending.read?.hole(reply.offset, reply.lengthBytes);
     if (reply.kind === 'extents') {
@@ -236,8 +274,18 @@ export class NbdClient implements NbdExport {
       else pending.read?.whole(reply.payload);
     } else if (!reply.done) return;
     // In this order: a reply that does not fit together fails all that is pending, this one too.
+    if (pending.sentAtMs > this.heardAtMs) this.heardAtMs = pending.sentAtMs;
     settle(pending);
     this.pending.delete(reply.cookie);
+  }
+
+  /** Bytes that leave for a server on a slow link move too, though it answers nothing yet. */
+  private noteSent(nowMs: number): void {
+    // The cast: Node says nowhere else how much of what it was handed the kernel has taken.
+    const socket = this.socket as { _bytesDispatched?: number; _handle?: { writeQueueSize?: number } | null };
+    const sentBytes = (socket._bytesDispatched ?? 0) - (socket._handle?.writeQueueSize ?? 0);
+    if (sentBytes > this.sentBytes) this.movedAtMs = nowMs;
+    this.sentBytes = sentBytes;
   }
 
   private fail(reason: Error): void {

@@ -22,7 +22,8 @@ import { leaseCopies } from './aligned-copies.js';
 import { CachedFile } from './cached-file.js';
 import type { CopyFile } from './disk-store.js';
 import { closeFile, openFile, readFully, resizeFile, statFile, syncFile, writeFully } from './file-calls.js';
-import { punchHole } from './punch-hole.js';
+import { punchHole, reserveSpace } from './punch-hole.js';
+import { systemCode } from './system-error.js';
 
 /** Zeros are written from one shared buffer where holes can't be punched. */
 const ZEROS = alignedBytes(MIB);
@@ -30,9 +31,13 @@ const ZEROS = alignedBytes(MIB);
 export type BlockFileOptions = {
   /** Past the page cache: the caller knows that the file system takes it (`direct-io.ts`). */
   direct: boolean;
+  /** Whatever its length, all of its space is taken from the disk at once, so that no later write finds the disk full. */
+  reserved?: boolean;
+  /** Called once when a sync of the file has failed. */
+  onLost?: () => void;
 };
 const { O_CREAT, O_DIRECT, O_EXCL, O_RDWR } = fs.constants;
-const BUFFERED: BlockFileOptions = { direct: false };
+const BUFFERED: BlockFileOptions = { direct: false, reserved: false };
 
 export class BlockFile implements CopyFile {
   /** Calls that the kernel has not answered: closing before they end could hand their descriptor to another file. */
@@ -42,21 +47,29 @@ export class BlockFile implements CopyFile {
   /** The same file as users read it, from the first such read on. */
   private cached: CachedFile | undefined;
   private openingCached: Promise<CachedFile> | undefined;
+  private syncFailure: Error | undefined;
 
   private constructor(
     private readonly fd: number,
     readonly path: string,
     private readonly direct: boolean,
+    private readonly reserved: boolean,
+    private readonly onLost: () => void = nothing,
   ) {}
 
-  static async open(file: string, { direct } = BUFFERED): Promise<BlockFile> {
-    return new BlockFile(await openFile(file, O_RDWR | (direct ? O_DIRECT : 0)), file, direct);
+  static async open(file: string, { direct, reserved = false, onLost } = BUFFERED): Promise<BlockFile> {
+    const flags = O_RDWR | (direct ? O_DIRECT : 0);
+    return new BlockFile(await openFile(file, flags), file, direct, reserved, onLost);
   }
 
-  /** Makes the file with its full, sparse length. Fails when it exists. */
-  static async create(at: string, sizeBytes: number, { direct } = BUFFERED): Promise<BlockFile> {
+  /** Makes the file with its full length, sparse unless it is `reserved`. Fails when it exists. */
+  static async create(
+    at: string,
+    sizeBytes: number,
+    { direct, reserved = false, onLost } = BUFFERED,
+  ): Promise<BlockFile> {
     const flags = O_RDWR | O_CREAT | O_EXCL | (direct ? O_DIRECT : 0);
-    const file = new BlockFile(await openFile(at, flags), at, direct);
+    const file = new BlockFile(await openFile(at, flags), at, direct, reserved, onLost);
     try {
       await file.resize(sizeBytes);
     } catch (error) {
@@ -73,6 +86,20 @@ export class BlockFile implements CopyFile {
       const asItIs = isAlignedBuffer(buffer) && position % ALIGNMENT_BYTES === 0;
       return asItIs ? this.readBlocks(buffer, position) : this.readCopied(buffer, position);
     });
+  }
+
+  async readStored(buffer: Buffer, position: number): Promise<void> {
+    const stored = this.direct ? undefined : await this.openStored();
+    if (stored === undefined) return this.readInto(buffer, position);
+    try {
+      await stored.readInto(buffer, position);
+    } catch (error) {
+      // Some file systems take the flag and refuse the transfer: what they hold can't be told from what is in memory.
+      if (systemCode(error) !== 'EINVAL') throw error;
+      await this.readInto(buffer, position);
+    } finally {
+      await stored.close();
+    }
   }
 
   readCached(buffer: Buffer, position: number): Promise<void> {
@@ -117,12 +144,30 @@ export class BlockFile implements CopyFile {
 
   /** What is added reads as zeros. */
   resize(sizeBytes: number): Promise<void> {
-    return this.use(() => resizeFile(this.fd, sizeBytes));
+    return this.use(async () => {
+      const before = this.reserved ? Number((await statFile(this.fd)).size) : sizeBytes;
+      await resizeFile(this.fd, sizeBytes);
+      if (sizeBytes > before) await reserveSpace(this.fd, before, sizeBytes - before);
+    });
   }
 
-  /** Data and what is needed to read it back are on the disk when this returns. */
+  /**
+   * Data and what is needed to read it back are on the disk when this returns.
+   *
+   * Once it has failed it goes on failing: the kernel tells an error once, and has given up what it could not write. Only
+   * opening the file anew, and looking at what the disk holds, begins afresh.
+   */
   syncData(): Promise<void> {
-    return this.use(() => syncFile(this.fd));
+    return this.use(async () => {
+      if (this.syncFailure !== undefined) throw this.syncFailure;
+      try {
+        await syncFile(this.fd);
+      } catch (error) {
+        if (this.syncFailure === undefined) this.onLost();
+        this.syncFailure ??= lost(error, this.path);
+        throw this.syncFailure;
+      }
+    });
   }
 
   async sizeBytes(): Promise<number> {
@@ -158,6 +203,22 @@ export class BlockFile implements CopyFile {
       this.openingCached = undefined;
     });
     return this.openingCached;
+  }
+
+  /** The same file past the page cache; `undefined` where the file system has no such way. */
+  private async openStored(): Promise<BlockFile | undefined> {
+    if (O_DIRECT === undefined) return undefined;
+    try {
+      return new BlockFile(
+        await openFile(this.path, fs.constants.O_RDONLY | O_DIRECT),
+        this.path,
+        true,
+        false,
+      );
+    } catch (error) {
+      if (systemCode(error) === 'EINVAL') return undefined;
+      throw error;
+    }
   }
 
   private async use<T>(call: () => Promise<T>): Promise<T> {
@@ -199,4 +260,19 @@ export class BlockFile implements CopyFile {
       done += wanted;
     }
   }
+}
+
+function nothing(): void {
+  // For files of which only their own callers have to know.
+}
+
+/**
+ * What a failed sync means, whatever the kernel calls it: what was written may be gone. A disk that is full at that moment
+ * says so too late for anything to be tried again, so its code is not passed on.
+ */
+function lost(cause: unknown, path: string): Error {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return Object.assign(new Error(`EIO: what was written to ${path} may be lost: ${why}`, { cause }), {
+    code: 'EIO',
+  });
 }

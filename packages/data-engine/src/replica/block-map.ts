@@ -106,6 +106,11 @@ export class BlockMap {
     for (const { bytes } of pages) this.lent.delete(bytes);
   }
 
+  /** They could not be stored: the next call of `takeDirty` takes them again, as they are by then. */
+  keepDirty(pages: readonly MapPage[]): void {
+    for (const { index } of pages) this.dirty.add(index);
+  }
+
   get isDirty(): boolean {
     return this.dirty.size > 0;
   }

@@ -6,7 +6,7 @@ import type { Replica } from './replica.js';
 
 /** What a copy says of its layers to whoever plans with them. */
 export async function chainFacts(replica: Replica): Promise<ChainFacts> {
-  const { layers, sizeBytes, record } = replica.metadata;
+  const { layers, sizeBytes, record, lastRevertId } = replica.metadata;
   const head = layers.at(-1);
   if (head === undefined) throw new Bug('a copy without layers');
   return {
@@ -15,6 +15,8 @@ export async function chainFacts(replica: Replica): Promise<ChainFacts> {
     sizeBytes,
     disk: replica.diskKind,
     recordEpoch: record?.epoch ?? null,
+    recordGeneration: record?.dataGeneration ?? null,
+    lastRevertId: lastRevertId ?? null,
   };
 }
 

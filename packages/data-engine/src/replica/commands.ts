@@ -1,12 +1,21 @@
 /**
  * What an engine asks of a copy beside its data: the control channel between the two.
  *
- * Every command names the epoch it speaks at; the copy refuses any but the one it was last opened at. Every command
- * may be repeated. They travel as JSON, so nothing here may be larger than a few thousand numbers.
+ * Every command names the epoch it speaks at, and the lease that its engine got from `open`; the copy refuses any but
+ * the last ones, at the moment of the effect. Every command may be lost, late or delivered twice: those that change the
+ * layers name the head that they are about and the one that they make (docs/adr/0130). They travel as JSON, so nothing
+ * here may be larger than a few thousand numbers.
  */
 import type { OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { RebuildBytes, RebuildSnapshot } from '@holdfast/core/model/rebuild.js';
+import type { HeadChange, Opening } from './copy-fence.js';
+
+/**
+ * A moment in the life of one process of a copy: so many changes had ended. A region that was not changed since is still
+ * as it was known to be then; one that was changed is not, whatever its engine believes.
+ */
+export type IntentMarker = { life: string; changes: number };
 
 /** Up to this layer some copies took part; then they were dropped (docs/adr/0090). */
 export type DropMark = {
@@ -16,6 +25,8 @@ export type DropMark = {
   regionBytes: number;
   /** A dropped copy that holds an older record than this is not the one that was dropped. */
   sinceEpoch: number;
+  /** Nor is one with a lower generation of that epoch. */
+  sinceGeneration?: number | undefined;
 };
 
 /** A layer as all copies of a volume know it. */
@@ -106,26 +117,60 @@ export type WindowHashes = { hashes: [number, string][]; next: number | null };
  */
 export type BlockHashes = { windows: [window: number, masks: string, hashes: string][]; next: number | null };
 
+/** The head that the copy has now; null from copies that do not say. */
+export type HeadReply = { headId: string } | null;
+
 export type ReplicaCommands = {
-  /** `kept`: the process that held the copy during its last attachment still does, so no acknowledged write is lost. */
-  /** `afresh`: the engine begins anew with this copy; whatever is still on its way on older connections is refused. */
-  open: { ask: { epoch: number; afresh?: boolean | undefined }; reply: OpenReplicaReply & { kept: boolean } };
+  /**
+   * `afresh`: the engine begins anew with this copy; whatever is still on its way from before is refused.
+   * `kept`: the process that held the copy during its last attachment still does, so no acknowledged write is lost.
+   * `life` names the process: while it is the same, the copy has lost nothing since it was opened.
+   */
+  open: {
+    ask: { epoch: number } & Opening;
+    reply: OpenReplicaReply & {
+      kept: boolean;
+      life?: string;
+      lease?: number | undefined;
+      headId?: string | undefined;
+    };
+  };
   record: { ask: { epoch: number; record: CopyRecord }; reply: null };
   /** `sizeBytes` is the size from now on: a volume grows by a snapshot with a larger head. */
-  snapshot: { ask: { epoch: number; layer: SnapshotAsk; sizeBytes: number }; reply: null };
+  snapshot: { ask: { epoch: number; layer: SnapshotAsk; sizeBytes: number } & HeadChange; reply: HeadReply };
   /** Takes back a snapshot that not all copies have taken. Refused once anything was written since. */
-  unfreeze: { ask: { epoch: number; layerId: string }; reply: null };
-  /** `headId` names the new head, so that a repeated request throws nothing away. */
-  revert: { ask: { epoch: number; layerId: string; headId: string }; reply: null };
+  unfreeze: { ask: { epoch: number; layerId: string } & HeadChange; reply: HeadReply };
+  /** `revertId` is the request that it is done for: the copy remembers the last one. */
+  revert: {
+    ask: { epoch: number; layerId: string; headId: string; revertId?: string | undefined } & HeadChange;
+    reply: HeadReply;
+  };
   'mark-removed': { ask: { epoch: number; layerId: string }; reply: null };
   /** Takes a removed layer out, step by step; `next` is null when nothing is left to do for it now. */
   purge: { ask: { epoch: number; layerId: string; firstWindow: number }; reply: { next: number | null } };
   chain: { ask: { epoch: number }; reply: ChainFacts };
   stat: { ask: { epoch: number }; reply: { writtenBytes: number } };
   /** Regions that may differ between copies, as pairs of first region and count. */
-  intent: { ask: { epoch: number }; reply: { regionBytes: number; regions: [number, number][] } };
-  /** All copies are equal and flushed: forget the regions. */
-  settle: { ask: { epoch: number }; reply: null };
+  intent: {
+    ask: { epoch: number };
+    reply: { regionBytes: number; regions: [number, number][]; marker: IntentMarker };
+  };
+  /**
+   * What of the copy others may not have durably: from the given place of the list on, six bytes for each stretch of 64 KiB
+   * (its number, and a bit for each of its blocks, little-endian) as base64. Null when it is too much to say.
+   */
+  unflushed: {
+    ask: { epoch: number; from: number };
+    reply: { stretches: string | null; next: number | null };
+  };
+  /**
+   * All copies are equal in these regions: forget them, but for those that were changed since the marker of an earlier
+   * `intent`. So it may come late, or twice. Without a marker all regions are forgotten.
+   */
+  settle: {
+    ask: { epoch: number; marker?: IntentMarker | undefined; regions?: [number, number][] | undefined };
+    reply: null;
+  };
   prepare: {
     ask: {
       epoch: number;
@@ -133,8 +178,10 @@ export type ReplicaCommands = {
       layers: (FrozenLayer & { from: string | null })[];
       headParentId: string | null;
       sizeBytes: number;
-    };
-    reply: null;
+      /** The source's. */
+      lastRevertId?: string | null | undefined;
+    } & HeadChange;
+    reply: HeadReply;
   };
   pull: {
     ask: {
@@ -144,12 +191,18 @@ export type ReplicaCommands = {
       layers: PulledLayer[];
       blockHash: BlockHash;
       tuning: PullTuning;
+      /** Counts the sources that were tried: a late one must not take the place of a later one. */
+      attempt?: number | undefined;
     };
     reply: null;
   };
   'tune-pull': { ask: { epoch: number; rebuildId: string; tuning: PullTuning }; reply: null };
   progress: { ask: { epoch: number; rebuildId: string }; reply: PullProgress };
-  'cancel-pull': { ask: { epoch: number; rebuildId: string }; reply: null };
+  /** Ends that attempt and those before it; all of them where none is named. */
+  'cancel-pull': {
+    ask: { epoch: number; rebuildId: string; attempt?: number | undefined };
+    reply: null;
+  };
   hashes: {
     ask: { epoch: number; layerId: string; firstWindow: number; endWindow: number };
     reply: WindowHashes;
@@ -178,6 +231,9 @@ export type ChainFacts = {
   disk: 'filesystem' | 'block';
   /** Null for a copy that is no member, as one that a rebuild has not finished. */
   recordEpoch: number | null;
+  recordGeneration?: number | null | undefined;
+  /** The request that the device was last reverted for. */
+  lastRevertId?: string | null | undefined;
 };
 
 export type HashProgress = {
@@ -189,7 +245,8 @@ export type HashProgress = {
 };
 
 export type CommandName = keyof ReplicaCommands;
-export type Ask<Name extends CommandName> = ReplicaCommands[Name]['ask'];
+/** `lease`: as `open` told it. Absent from a rebuild's target, which reads from copies that it has not opened itself. */
+export type Ask<Name extends CommandName> = ReplicaCommands[Name]['ask'] & { lease?: number | undefined };
 export type Answer<Name extends CommandName> = ReplicaCommands[Name]['reply'];
 
 /** The control channel to one copy. Rejects with a StorageFault, `agent.unreachable` when there is no answer. */

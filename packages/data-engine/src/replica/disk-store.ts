@@ -25,6 +25,11 @@ export interface CopyFile {
   readCached(buffer: Buffer, position: number): Promise<void>;
   /** The same without waiting. False when some of it is not in memory: the buffer then holds anything. */
   readCachedNow(buffer: Buffer, position: number): boolean;
+  /**
+   * As `readInto`, and what the disk holds whatever is in memory: after a sync that has failed the two may differ, and a
+   * copy is opened from what would survive.
+   */
+  readStored(buffer: Buffer, position: number): Promise<void>;
   write(payload: Payload, position: number): Promise<void>;
   /** Makes a range read as zeros, and gives its space back where `mayPunch` and the disk allow it. */
   zero(position: number, lengthBytes: number, mayPunch: boolean): Promise<void>;
@@ -44,6 +49,8 @@ export interface CopyFile {
 /** The files of one copy. */
 export interface CopyFiles {
   readonly kind: DiskStore['kind'];
+  /** True once a sync has failed: only opening the copy anew tells what the disk holds. */
+  readonly hasFailed: boolean;
   /** Fails when there is such a file. Its name is durable after `syncNames`. */
   createFile(name: string, sizeBytes: number, use: FileUse): Promise<CopyFile>;
   openFile(name: string, use: FileUse): Promise<CopyFile>;

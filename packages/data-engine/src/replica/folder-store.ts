@@ -1,11 +1,11 @@
 /** Copies in a folder of a file system: a folder for each, and plain files in it. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { BlockFile } from './block-file.js';
+import { BlockFile, type BlockFileOptions } from './block-file.js';
 import { takesDirectIo } from './direct-io.js';
 import type { CopyFile, CopyFiles, DiskStore, FileUse } from './disk-store.js';
 import { bytesOnDisk } from './disk-usage.js';
-import { syncDirectory, writeDurably } from './durable-file.js';
+import { syncDirectory } from './durable-file.js';
 import {
   allocatedBytes,
   listReplicas,
@@ -13,7 +13,7 @@ import {
   removeReplicaDirectory,
   replicaDirectory,
 } from './replica-files.js';
-import { systemCode } from './system-error.js';
+import { SpareText } from './spare-text.js';
 
 export class FolderStore implements DiskStore {
   readonly kind = 'filesystem';
@@ -55,15 +55,21 @@ export class FolderStore implements DiskStore {
 
 export class FolderFiles implements CopyFiles {
   readonly kind = 'filesystem';
+  private readonly texts = new Map<string, SpareText>();
+  private hasLost = false;
 
   constructor(private readonly directory: string) {}
 
+  get hasFailed(): boolean {
+    return this.hasLost;
+  }
+
   async createFile(name: string, sizeBytes: number, use: FileUse): Promise<CopyFile> {
-    return BlockFile.create(this.pathOf(name), sizeBytes, { direct: await this.isDirect(use) });
+    return BlockFile.create(this.pathOf(name), sizeBytes, await this.optionsFor(use));
   }
 
   async openFile(name: string, use: FileUse): Promise<CopyFile> {
-    return BlockFile.open(this.pathOf(name), { direct: await this.isDirect(use) });
+    return BlockFile.open(this.pathOf(name), await this.optionsFor(use));
   }
 
   syncNames(): Promise<void> {
@@ -79,25 +85,34 @@ export class FolderFiles implements CopyFiles {
     }
   }
 
-  async readText(name: string): Promise<string | undefined> {
-    try {
-      return await fs.readFile(this.pathOf(name), 'utf8');
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return undefined;
-      throw error;
-    }
+  readText(name: string): Promise<string | undefined> {
+    return this.text(name).read();
   }
 
   writeText(name: string, text: string): Promise<void> {
-    return writeDurably(this.pathOf(name), text);
+    return this.text(name).replace(text);
   }
 
   async close(): Promise<void> {
     // The folder itself is not held open.
   }
 
-  private async isDirect(use: FileUse): Promise<boolean> {
-    return use.kind === 'data' && takesDirectIo(this.directory);
+  private text(name: string): SpareText {
+    let text = this.texts.get(name);
+    if (text === undefined) {
+      text = new SpareText(this.directory, name);
+      this.texts.set(name, text);
+    }
+    return text;
+  }
+
+  /** A map has all of its space from the start: a flush stores pages of it for data that has been taken already. */
+  private async optionsFor({ kind }: FileUse): Promise<BlockFileOptions> {
+    const direct = kind === 'data' && (await takesDirectIo(this.directory));
+    const onLost = () => {
+      this.hasLost = true;
+    };
+    return { direct, reserved: kind === 'map', onLost };
   }
 
   private pathOf(name: string): string {

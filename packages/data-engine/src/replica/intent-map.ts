@@ -2,10 +2,12 @@
  * Where the copies of a volume may differ after a crash: one bit per region of the device, durable before the first
  * write into that region starts.
  *
- * The engine clears the map (`clear`) when it knows that all copies hold the same and have flushed it: after some
- * idle time, and at a clean stop. What is set after a crash is made equal again before reads go round the copies.
+ * The engine has regions forgotten (`forget`) when it knows that all copies hold the same there: after some time without a
+ * change of them, and at a clean stop. What is set after a crash is made equal again before reads go round the copies.
  */
+import crypto from 'node:crypto';
 import { MIB } from '@holdfast/core/model/bytes.js';
+import type { IntentMarker } from './commands.js';
 import type { CopyFile, CopyFiles } from './disk-store.js';
 import { corrupt } from './replica-faults.js';
 import { contentOf, SECTOR_BYTES, SECTOR_CONTENT_BYTES, SectorSeals } from './sealed-sectors.js';
@@ -24,6 +26,12 @@ export class IntentMap {
   private durable: Uint8Array;
   private gathering: { regions: Set<number>; done: Promise<void> } | undefined;
   private storing: Promise<void> = Promise.resolve();
+  private readonly life = crypto.randomUUID();
+  private changes = 0;
+  /** Of each marked region that this process has changed: the number of its last change. */
+  private readonly lastChange = new Map<number, number>();
+  /** Markers from before this one say nothing any more. */
+  private oldestMarker = 0;
 
   private constructor(
     private readonly file: CopyFile,
@@ -66,7 +74,7 @@ export class IntentMap {
 
   private async load(): Promise<void> {
     const stored = Buffer.alloc(storedBytes(this.durable.length * 8));
-    await this.file.readInto(stored, 0);
+    await this.file.readStored(stored, 0);
     // It is written as a whole when it is made: not even zeros are lawful.
     if (SEALS.statesOf(stored, 0).some((state) => typeof state !== 'number')) {
       throw corrupt('its write-intent map is not what was written there');
@@ -91,6 +99,62 @@ export class IntentMap {
     return this.gathering.done;
   }
 
+  /** A change of these regions, which were marked, has ended. */
+  changed(offset: number, lengthBytes: number): void {
+    this.changes += 1;
+    const last = Math.floor((offset + lengthBytes - 1) / REGION_BYTES);
+    for (let region = Math.floor(offset / REGION_BYTES); region <= last; region += 1) {
+      this.lastChange.set(region, this.changes);
+    }
+  }
+
+  /** The device as a whole reads otherwise from now on: what was known of its regions before counts no more. */
+  changedAll(): void {
+    this.changes += 1;
+    this.oldestMarker = this.changes;
+  }
+
+  marker(): IntentMarker {
+    return { life: this.life, changes: this.changes };
+  }
+
+  /** True when changes of these regions, up to the marker, have ended after the change of the given number. */
+  changedAfter(change: number, regions: readonly RegionRun[], marker: IntentMarker): boolean {
+    for (const region of this.unchangedSince(regions, marker)) {
+      if ((this.lastChange.get(region) ?? 0) > change) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Forgets those of the regions that were not changed since the marker; a marker of another process says nothing. No
+   * change may be under way when this is called; the promise, which resolves when it is on the disk, holds none up.
+   */
+  forget(regions: readonly RegionRun[], marker: IntentMarker): Promise<void> {
+    const forgotten = [...this.unchangedSince(regions, marker)].filter((region) => this.has(region));
+    if (forgotten.length === 0) return Promise.resolve();
+    // Out of memory first: a change that begins meanwhile marks its region again, behind this.
+    for (const region of forgotten) {
+      clearBit(this.durable, region);
+      this.lastChange.delete(region);
+    }
+    const stored = this.storing.then(() => this.store());
+    this.storing = stored.catch(() => {
+      for (const region of forgotten) setBit(this.durable, region);
+    });
+    return stored;
+  }
+
+  private *unchangedSince(regions: readonly RegionRun[], marker: IntentMarker): Generator<number> {
+    if (marker.life !== this.life || marker.changes < this.oldestMarker) return;
+    const total = this.durable.length * 8;
+    for (const { first, count } of regions) {
+      for (let region = first; region < Math.min(first + count, total); region += 1) {
+        if ((this.lastChange.get(region) ?? 0) <= marker.changes) yield region;
+      }
+    }
+  }
+
   /** Nothing may be written while this runs. */
   async grow(sizeBytes: number): Promise<void> {
     await this.storing;
@@ -106,6 +170,7 @@ export class IntentMap {
     if (this.isEmpty) return;
     await this.storing;
     this.durable.fill(0);
+    this.lastChange.clear();
     await this.store();
   }
 
@@ -120,8 +185,9 @@ export class IntentMap {
     return runs;
   }
 
-  close(): Promise<void> {
-    return this.file.close();
+  async close(): Promise<void> {
+    await this.storing;
+    await this.file.close();
   }
 
   /** Marks that come while one store is under way share the next one. */
@@ -158,4 +224,8 @@ function storedBytes(regionCount: number): number {
 
 function setBit(bits: Uint8Array, index: number): void {
   bits[index >>> 3] = (bits[index >>> 3] ?? 0) | (1 << (index & 7));
+}
+
+function clearBit(bits: Uint8Array, index: number): void {
+  bits[index >>> 3] = (bits[index >>> 3] ?? 0) & ~(1 << (index & 7));
 }

@@ -48,22 +48,33 @@ export function childrenOf<T extends Pick<FrozenLayer, 'parentId'>>(
 /** Freezes the head under the given name, with an empty one above it. */
 export function withSnapshot(
   layers: readonly LayerMetadata[],
-  snapshot: SnapshotAsk,
+  { id, name, origin, createdAt, drop }: SnapshotAsk,
   headBytes: number,
+  headId?: string,
 ): LayerMetadata[] {
   requireRoom(layers, 1);
   const { head, frozen } = split(layers);
-  const now: LayerMetadata = { ...head, ...snapshot, removed: false };
-  return [...frozen, now, newHead(now.id, headBytes)];
+  // Where it stands is this copy's own knowledge, whatever the caller believes.
+  const now: LayerMetadata = { ...head, id, name, origin, createdAt, drop, removed: false };
+  return [...frozen, now, newHead(now.id, headBytes, headId)];
 }
 
 /** Takes back a freeze that not all copies have done. The head that stands on the layer holds nothing. */
-export function withoutFreeze(layers: readonly LayerMetadata[], layerId: string): LayerMetadata[] {
+export function withoutFreeze(
+  layers: readonly LayerMetadata[],
+  layerId: string,
+  headId?: string,
+): LayerMetadata[] {
   const { head, frozen } = split(layers);
   const layer = frozen.find(({ id }) => id === layerId);
   if (layer === undefined || head.parentId !== layerId) throw snapshotNotFound();
   if (childrenOf(layers, layerId).length > 1) throw snapshotInUse();
-  const thawed: LayerMetadata = { ...head, parentId: layer.parentId, file: layer.file };
+  const thawed: LayerMetadata = {
+    ...head,
+    id: headId ?? head.id,
+    parentId: layer.parentId,
+    file: layer.file,
+  };
   return [...frozen.filter((one) => one !== layer), thawed];
 }
 
@@ -76,7 +87,7 @@ export function withRevert(
   const { head, frozen } = split(layers);
   const target = frozen.find(({ id }) => id === layerId);
   if (target === undefined || target.removed) throw snapshotNotFound();
-  return [...frozen, { ...newHead(layerId, head.sizeBytes), id: headId }];
+  return [...frozen, newHead(layerId, head.sizeBytes, headId)];
 }
 
 /** Marks frozen layers as no longer wanted. They go when a purge finds a way. */
@@ -122,6 +133,7 @@ export function withAdopted(
   adopted: readonly Adoption[],
   headParentId: string | null,
   sizeBytes: number,
+  headId?: string,
 ): LayerMetadata[] {
   requireRoom(adopted, 1);
   const used = new Set<string>();
@@ -133,12 +145,12 @@ export function withAdopted(
     const kept = own !== undefined && own.file === file && own.id === layer.id ? own.checksum : undefined;
     return { ...layer, file, checksum: kept };
   });
-  return [...frozen, newHead(headParentId, sizeBytes)];
+  return [...frozen, newHead(headParentId, sizeBytes, headId)];
 }
 
-export function newHead(parentId: string | null, sizeBytes: number): LayerMetadata {
+export function newHead(parentId: string | null, sizeBytes: number, id?: string): LayerMetadata {
   return {
-    id: crypto.randomUUID(),
+    id: id ?? crypto.randomUUID(),
     name: 'head',
     origin: 'system',
     parentId,

@@ -11,10 +11,17 @@ import { alignDown, alignUp } from './blocks.js';
 import type { CopyFile, CopyFiles, FileUse } from './disk-store.js';
 import { MapFile, mapFileBytes } from './map-file.js';
 import { corrupt } from './replica-faults.js';
+import { SharedFlush } from './shared-flush.js';
+import { isOutOfSpace } from './system-error.js';
 
 export class Layer {
   /** Set when data was written that no flush has covered yet. */
   private dataDirty = false;
+  /** A full disk refuses a page of the map before anything of it is written: nothing is lost, and there may be space later. */
+  private readonly flushes = new SharedFlush(
+    () => this.store(),
+    (error) => !isOutOfSpace(error),
+  );
 
   private constructor(
     private readonly data: CopyFile,
@@ -25,10 +32,21 @@ export class Layer {
   static async create(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
     const data = await files.createFile(dataFile(file), sizeBytes, dataOf(map));
-    const mapFile = await MapFile.create(files, mapFileOf(file), map.pageCount);
-    await data.syncData();
-    await mapFile.syncData();
-    return new Layer(data, mapFile, map);
+    try {
+      const mapFile = await MapFile.create(files, mapFileOf(file), map.pageCount);
+      const layer = new Layer(data, mapFile, map);
+      try {
+        await data.syncData();
+        await mapFile.syncData();
+        return layer;
+      } catch (error) {
+        await mapFile.close();
+        throw error;
+      }
+    } catch (error) {
+      await data.close();
+      throw error;
+    }
   }
 
   /** @throws StorageFault `replica.corrupt` when the two files are not what the metadata says. */
@@ -101,21 +119,28 @@ export class Layer {
     await this.zero(position, lengthBytes, true, false);
   }
 
+  /** Everything written before is durable when this returns, whoever asks: users, snapshots, purges and rebuilds alike. */
+  flush(): Promise<void> {
+    return this.flushes.run();
+  }
+
   /**
-   * Everything written before is durable when this returns: first the data, then the map.
-   *
-   * The map's pages are taken before the data is synced. A bit that a later write sets meanwhile must not reach the
-   * disk before its data: after a power cut it would show a hole where the older layer still has the block.
+   * First the data, then the map. The map's pages are taken before the data is synced. A bit that a later write sets
+   * meanwhile must not reach the disk before its data: after a power cut it would show a hole where the older layer still
+   * has the block.
    */
-  async flush(): Promise<void> {
+  private async store(): Promise<void> {
     if (!this.dataDirty && !this.map.isDirty) return;
     this.dataDirty = false;
     const pages = this.map.takeDirty();
+    let isStored = false;
     try {
       await this.data.syncData();
       if (pages.length > 0) await this.mapFile.store(pages);
+      isStored = true;
     } finally {
       this.map.giveBack(pages);
+      if (!isStored) this.map.keepDirty(pages);
     }
   }
 

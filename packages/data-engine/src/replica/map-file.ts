@@ -72,7 +72,7 @@ export class MapFile {
     const totalBytes = mapFileBytes(map.pageCount);
     for (let at = 0; at < totalBytes; at += batch.length) {
       const part = batch.subarray(0, Math.min(batch.length, totalBytes - at));
-      await this.file.readInto(part, at);
+      await this.file.readStored(part, at);
       for (let offset = 0; offset < part.length; offset += STORED_BYTES) {
         const place = (at + offset) / STORED_BYTES;
         const bytes = this.open(part.subarray(offset, offset + STORED_BYTES), place);

@@ -24,11 +24,16 @@ export type Merge = {
 };
 
 /** Copies the next windows that the newer layer holds. Returns where to go on, `undefined` when all is copied. */
-export async function mergeStep(merge: Merge, firstWindow: number): Promise<number | undefined> {
-  await merge.older.grow(merge.newer.sizeBytes);
+export async function mergeStep(
+  merge: Merge,
+  firstWindow: number,
+  besideWrites: (work: () => Promise<void>) => Promise<void> = (work) => work(),
+): Promise<number | undefined> {
+  await besideWrites(() => merge.older.grow(merge.newer.sizeBytes));
   let window = nextHeldWindow(merge.newer, firstWindow);
   for (let step = 0; step < WINDOWS_PER_STEP && window !== undefined; step += 1) {
-    await mergeWindow(merge, window);
+    const at = window;
+    await besideWrites(() => mergeWindow(merge, at));
     window = nextHeldWindow(merge.newer, window + 1);
   }
   return window;

@@ -6,7 +6,7 @@
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { asId } from '@holdfast/core/model/ids.js';
+import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 import type { CopyFiles } from './disk-store.js';
 import type { LayerMetadata } from './layer-tree.js';
@@ -27,6 +27,10 @@ export type ReplicaMetadata = {
   secret: string;
   /** The highest epoch at which the copy was opened; lower ones are refused. */
   epoch: number;
+  /** Which grant of that epoch the copy serves; absent where the engine that opened it named none. */
+  grantId?: string | null | undefined;
+  /** The request that the last revert of the device was done for; absent before the first. */
+  lastRevertId?: string | null | undefined;
   /** Null until the copy is, or by a finished rebuild becomes, a member. */
   record: CopyRecord | null;
   /** The rebuild that fills this copy; null when the copy is whole. */
@@ -65,7 +69,9 @@ function openText(sealed: string): string {
   const at = sealed.lastIndexOf(CHECKSUM_MARK);
   if (at === -1) return sealed;
   const text = sealed.slice(0, at);
-  if (checksumLine(text) !== sealed.slice(at)) throw corrupt('its metadata is not what was written');
+  // A store may fill a text up with line ends (`spare-text.ts`).
+  if (checksumLine(text) !== `${sealed.slice(at).trimEnd()}\n`)
+    throw corrupt('its metadata is not what was written');
   return text;
 }
 
@@ -87,9 +93,19 @@ function parseMetadata(stored: unknown): ReplicaMetadata {
     throw corrupt('its size is wrong');
   if (typeof secret !== 'string' || !isCount(epoch)) throw corrupt('its secret or epoch is missing');
   if (rebuildId !== null && !isUuid(rebuildId)) throw corrupt('its rebuild is wrong');
+  const grantId = parseOptionalId(stored.grantId, 'grant');
+  const lastRevertId = parseOptionalId(stored.lastRevertId, 'last revert');
   const record = stored.record === null ? null : parseRecord(stored.record);
   const layers = parseLayers(stored.layers, sizeBytes);
-  return { replicaId, volumeId, diskId, sizeBytes, secret, epoch, rebuildId, record, layers };
+  const ids = { replicaId, volumeId, diskId, rebuildId, grantId, lastRevertId };
+  return { ...ids, sizeBytes, secret, epoch, record, layers };
+}
+
+/** What copies of earlier versions do not have. */
+function parseOptionalId(stored: unknown, what: string): string | null {
+  if (stored === undefined || stored === null) return null;
+  if (!isUuid(stored)) throw corrupt(`its ${what} is wrong`);
+  return stored;
 }
 
 function parseRecord(stored: unknown): CopyRecord {
@@ -98,5 +114,11 @@ function parseRecord(stored: unknown): CopyRecord {
   if (!isCount(epoch) || !isCount(dataGeneration) || !Array.isArray(members) || !members.every(isUuid)) {
     throw corrupt('its record is wrong');
   }
-  return { epoch, dataGeneration, members: members.map((member) => asId(member)) };
+  const record = { epoch, dataGeneration, members: members.map((member): ReplicaId => asId(member)) };
+  const { durable } = stored;
+  if (durable === undefined) return record;
+  if (!isObject(durable) || !isCount(durable.epoch) || !isCount(durable.dataGeneration)) {
+    throw corrupt('its record is wrong');
+  }
+  return { ...record, durable: { epoch: durable.epoch, dataGeneration: durable.dataGeneration } };
 }

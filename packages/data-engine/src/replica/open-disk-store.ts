@@ -4,6 +4,9 @@ import type { DiskStore } from './disk-store.js';
 import { FolderStore } from './folder-store.js';
 import { systemCode } from './system-error.js';
 
+/** Opens the disk at a path. The caller closes it. */
+export type OpenDisk = (diskPath: string) => Promise<DiskStore>;
+
 /** Opens the disk at a path: a folder, or else a block disk. The caller closes it. */
 export async function openDiskStore(diskPath: string): Promise<DiskStore> {
   return (await isBlockDisk(diskPath)) ? BlockStore.open(diskPath) : new FolderStore(diskPath);

@@ -43,7 +43,9 @@ function parseDrop(stored: unknown): DropMark | null {
   if (!Array.isArray(regions) || !isCount(regionBytes) || !isCount(sinceEpoch)) {
     throw corrupt('a drop mark is wrong');
   }
-  return { replicaIds, regionBytes, sinceEpoch, regions: regions.map(parseRun) };
+  const { sinceGeneration } = stored;
+  if (sinceGeneration !== undefined && !isCount(sinceGeneration)) throw corrupt('a drop mark is wrong');
+  return { replicaIds, regionBytes, sinceEpoch, sinceGeneration, regions: regions.map(parseRun) };
 }
 
 function parseRun(stored: unknown): [number, number] {

@@ -104,6 +104,24 @@ const HISTORIES: Record<string, History> = {
     await copy.purge(id);
     await copy.write(0, bytes(1), true);
   },
+  'flushes beside a purge of the layer beneath': async (copy) => {
+    const id = '11111111-1111-4111-8111-111111111111';
+    await copy.write(0, bytes(6));
+    await copy.snapshot(id);
+    await copy.write(2, bytes(2));
+    await Promise.all([copy.purge(id), copy.flush()]);
+    await copy.write(0, bytes(1));
+    await Promise.all([copy.flush(), copy.purge(id)]);
+    await copy.write(5, bytes(1), true);
+  },
+  'an overwrite after the copy was opened again': async (copy) => {
+    await copy.write(0, bytes(3));
+    await copy.flush();
+    await copy.reopen();
+    await copy.write(1, bytes(1));
+    await copy.flush();
+    await copy.write(2, bytes(1), true);
+  },
   'an expansion': async (copy) => {
     await copy.write(0, bytes(2));
     await copy.snapshot('11111111-1111-4111-8111-111111111111', SIZE + 300 * MIB);
@@ -228,7 +246,7 @@ describe('the recorder finds', () => {
     {
       fault: 'metadata that is renamed before it is synced',
       history: 'a revert',
-      ignores: (file) => file.endsWith('.tmp'),
+      ignores: (file) => file.endsWith('.spare'),
     },
     {
       fault: 'a block disk that syncs every second time',

@@ -1,30 +1,58 @@
+/** Giving space back to a file system, and taking it, without writing: `fallocate` of Linux. */
+import type { KoffiFunc } from 'koffi';
+
 /** FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE of linux/falloc.h. */
 const PUNCH_HOLE_KEEP_SIZE = 0x03;
+/** ENOSPC and EDQUOT of errno.h. */
+const NO_SPACE: readonly number[] = [28, 122];
 
-type Fallocate = (fd: number, offset: number, lengthBytes: number) => Promise<boolean>;
+type Call = KoffiFunc<(...args: number[]) => number>;
+type Calls = { fallocate: Call; posixFallocate: Call };
 
-let loading: Promise<Fallocate | undefined> | undefined;
+let loading: Promise<Calls | undefined> | undefined;
 
 /** Gives the space of a range back to the file system. False where that is not possible: then write zeros. */
 export async function punchHole(fd: number, offset: number, lengthBytes: number): Promise<boolean> {
-  // Loaded at first use: a process whose copies are never trimmed does without the native module.
-  loading ??= loadFallocate();
-  const fallocate = await loading;
-  return (await fallocate?.(fd, offset, lengthBytes)) ?? false;
+  const calls = await load();
+  if (calls === undefined) return false;
+  return (await called(calls.fallocate, fd, PUNCH_HOLE_KEEP_SIZE, offset, lengthBytes)) === 0;
 }
 
-async function loadFallocate(): Promise<Fallocate | undefined> {
+/**
+ * Takes the space of a range of a file now, so that no later write there finds the disk full. Where that is not possible,
+ * it is left to the writes.
+ *
+ * @throws an error with the code `ENOSPC` when the disk is full
+ */
+export async function reserveSpace(fd: number, offset: number, lengthBytes: number): Promise<void> {
+  const calls = await load();
+  if (calls === undefined) return;
+  const errno = await called(calls.posixFallocate, fd, offset, lengthBytes);
+  if (!NO_SPACE.includes(errno)) return;
+  throw Object.assign(new Error('ENOSPC: no space left for what describes the data'), { code: 'ENOSPC' });
+}
+
+/** What the call returns; -1 when it could not be made. */
+function called(call: Call, ...args: number[]): Promise<number> {
+  return new Promise((resolve) => {
+    call.async(...args, (error: Error | null, status: number) => resolve(error === null ? status : -1));
+  });
+}
+
+/** At first use: a process whose copies need neither does without the native module. */
+function load(): Promise<Calls | undefined> {
+  loading ??= loadCalls();
+  return loading;
+}
+
+async function loadCalls(): Promise<Calls | undefined> {
   try {
     const { default: koffi } = await import('koffi');
-    const call = koffi
-      .load('libc.so.6')
-      .func('int fallocate64(int fd, int mode, int64_t offset, int64_t length)');
-    return (fd, offset, lengthBytes) =>
-      new Promise((resolve) => {
-        call.async(fd, PUNCH_HOLE_KEEP_SIZE, offset, lengthBytes, (error: Error | null, status: number) =>
-          resolve(error === null && status === 0),
-        );
-      });
+    const libc = koffi.load('libc.so.6');
+    return {
+      fallocate: libc.func('int fallocate64(int fd, int mode, int64_t offset, int64_t length)'),
+      posixFallocate: libc.func('int posix_fallocate64(int fd, int64_t offset, int64_t length)'),
+    };
   } catch {
     // No prebuilt binary for this platform.
     return undefined;

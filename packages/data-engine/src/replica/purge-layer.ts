@@ -32,11 +32,25 @@ export function isPurgeable({ origin, removed, drop }: FrozenLayer): boolean {
   return removed || (origin === 'system' && drop === null);
 }
 
+/**
+ * Runs one piece of a purge that changes what files hold, a window at most, while no change of the layers runs. It throws
+ * when the layers are others than the step began with: what they hold may be needed then.
+ */
+export type BesideWrites = (work: () => Promise<void>) => Promise<void>;
+
+/** What a purge of the layer works on: as long as it is the same, the files are what they were taken for. */
+export function familyOf(layers: readonly LayerMetadata[], layerId: string): string {
+  const own = layers.find(({ id }) => id === layerId);
+  const family = [own, ...childrenOf(layers, layerId)].map((layer) => `${layer?.id} ${layer?.file}`);
+  return [...family, layers.at(-1)?.parentId === layerId].join();
+}
+
 export async function purgeStep(
   layers: readonly LayerMetadata[],
   layerId: string,
   firstWindow: number,
   layerIn: (file: string) => Layer,
+  besideWrites: BesideWrites = (work) => work(),
 ): Promise<PurgeStep> {
   const own = layers.find(({ id }) => id === layerId);
   const head = layers.at(-1);
@@ -50,16 +64,21 @@ export async function purgeStep(
 
   const older = layerIn(own.file);
   const newer = layerIn(child.file);
-  if (child === head) return pruneStep(older, newer, firstWindow);
+  if (child === head) return pruneStep(older, newer, firstWindow, besideWrites);
   // The checksum of what the merged layer becomes is not known yet; the older file's own is void from here on.
-  const next = await mergeStep({ older, newer, isLowest: own.parentId === null }, firstWindow);
+  const next = await mergeStep({ older, newer, isLowest: own.parentId === null }, firstWindow, besideWrites);
   if (next !== undefined) return { kind: 'more', next };
   await older.flush();
   return { kind: 'done', apply: (now) => withMerged(now, layerId) };
 }
 
 /** Gives back what the head covers. Only bits that are durable count: a crash may take others away again. */
-async function pruneStep(older: Layer, head: Layer, firstWindow: number): Promise<PurgeStep> {
+async function pruneStep(
+  older: Layer,
+  head: Layer,
+  firstWindow: number,
+  besideWrites: BesideWrites,
+): Promise<PurgeStep> {
   const covered: { first: number; count: number }[] = [];
   let window = nextHeldWindow(older, firstWindow);
   for (let step = 0; step < PRUNED_WINDOWS_PER_STEP && window !== undefined; step += 1) {
@@ -72,7 +91,9 @@ async function pruneStep(older: Layer, head: Layer, firstWindow: number): Promis
   }
   if (covered.length > 0) {
     await head.flush();
-    for (const { first, count } of covered) await older.forget(first * BLOCK_BYTES, count * BLOCK_BYTES);
+    for (const { first, count } of covered) {
+      await besideWrites(() => older.forget(first * BLOCK_BYTES, count * BLOCK_BYTES));
+    }
     await older.flush();
   }
   return window === undefined ? { kind: 'nothing' } : { kind: 'more', next: window };

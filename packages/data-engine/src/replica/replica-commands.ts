@@ -1,28 +1,35 @@
-/** What each command of the control channel does to a copy. Whoever sent it has been checked already, and its epoch. */
+/** What each command of the control channel does to a copy. Its epoch is checked at the moment of the effect. */
 import type { Socket } from 'node:net';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { HashTrail } from '../integrity/layer-checksum.js';
 import type { LayerHashing } from '../integrity/layer-hashing.js';
+import type { ReadTrails } from '../integrity/read-trails.js';
+import type { Ports } from '../ports.js';
 import { blockHashes } from '../sync/block-hashes.js';
 import { PullJob } from '../sync/pull-job.js';
 import { windowHashes } from '../sync/window-hashes.js';
 import { chainFacts } from './chain-facts.js';
-import type { Answer, Ask, CommandName, ConnectControl } from './commands.js';
+import type { Answer, Ask, CommandName, ConnectControl, HeadReply } from './commands.js';
 import { REGION_BYTES } from './intent-map.js';
 import type { Layer } from './layer.js';
+import { encodeStretches } from './recent-changes.js';
 import type { Replica } from './replica.js';
-import { snapshotNotFound } from './replica-faults.js';
+import { snapshotNotFound, stateChanged } from './replica-faults.js';
 
 /** A copy that this process serves, and what goes on with it. */
 export type ServedReplica = {
   readonly replica: Replica;
+  readonly diskPath: string;
   /** Who is connected to its data, and the epoch at which they speak. */
   readonly sockets: Map<Socket, number>;
   readonly hashing: LayerHashing;
   /** What rebuilds have asked of each layer. */
-  readonly trails: Map<string, HashTrail>;
+  readonly trails: ReadTrails;
   readonly connectControl: ConnectControl;
+  readonly ports: Ports;
   pull: PullJob | undefined;
+  /** Preparations under way: until they have ended nothing may be pulled. */
+  preparing: number;
 };
 
 type Commands = {
@@ -31,45 +38,43 @@ type Commands = {
 
 export const COMMANDS: Commands = {
   open: (served, ask) => openAt(served, ask),
-  record: async ({ replica }, { record }) => {
-    await replica.storeRecord(record);
+  record: async ({ replica }, ask) => {
+    await replica.storeRecord(ask.record, ask);
     return null;
   },
-  snapshot: async ({ replica }, { layer, sizeBytes }) => {
-    await replica.snapshot(layer, sizeBytes);
+  snapshot: async ({ replica }, ask) => {
+    await replica.snapshot(ask.layer, ask.sizeBytes, ask);
+    return headOf(replica);
+  },
+  unfreeze: async ({ replica }, ask) => {
+    await replica.unfreeze(ask.layerId, ask);
+    return headOf(replica);
+  },
+  revert: async ({ replica }, ask) => {
+    await replica.revert(ask.layerId, ask.headId, ask);
+    return headOf(replica);
+  },
+  'mark-removed': async ({ replica }, ask) => {
+    await replica.markRemoved(ask.layerId, ask);
     return null;
   },
-  unfreeze: async ({ replica }, { layerId }) => {
-    await replica.unfreeze(layerId);
-    return null;
-  },
-  revert: async ({ replica }, { layerId, headId }) => {
-    await replica.revert(layerId, headId);
-    return null;
-  },
-  'mark-removed': async ({ replica }, { layerId }) => {
-    await replica.markRemoved(layerId);
-    return null;
-  },
-  purge: async ({ replica }, { layerId, firstWindow }) => ({
-    next: await replica.purge(layerId, firstWindow),
+  purge: async ({ replica }, ask) => ({
+    next: await replica.purge(ask.layerId, ask.firstWindow, ask),
   }),
   chain: ({ replica }) => chainFacts(replica),
   stat: async ({ replica }) => ({ writtenBytes: replica.writtenBytes }),
   intent: async ({ replica }) => ({
     regionBytes: REGION_BYTES,
     regions: replica.intentRegions().map(({ first, count }) => [first, count]),
+    marker: replica.intentMarker(),
   }),
-  settle: async ({ replica }) => {
-    await replica.settle();
+  unflushed: async ({ replica }, { from }) => encodeStretches(replica.recentChanges(), from),
+  settle: async ({ replica }, ask) => {
+    const regions = ask.regions?.map(([first, count]) => ({ first, count }));
+    await replica.settle({ ...ask, regions });
     return null;
   },
-  prepare: async (served, { rebuildId, layers, headParentId, sizeBytes }) => {
-    await served.pull?.cancel();
-    served.pull = undefined;
-    await served.replica.prepare(rebuildId, layers, headParentId, sizeBytes);
-    return null;
-  },
+  prepare: (served, ask) => prepare(served, ask),
   pull: async (served, ask) => {
     await startPull(served, ask);
     return null;
@@ -79,19 +84,21 @@ export const COMMANDS: Commands = {
     return null;
   },
   progress: async ({ pull }, { rebuildId }) => requirePull(pull, rebuildId).progress(),
-  'cancel-pull': async ({ pull }, { rebuildId }) => {
-    if (pull?.rebuildId === rebuildId) await pull.cancel();
+  'cancel-pull': async ({ pull }, { rebuildId, attempt }) => {
+    if (pull?.rebuildId === rebuildId && !pull.isLaterThan(attempt)) await pull.cancel();
     return null;
   },
-  hashes: async ({ replica, trails }, { layerId, firstWindow, endWindow }) => {
+  hashes: async ({ replica, trails }, ask) => {
+    const { layerId, firstWindow, endWindow } = ask;
     const layer = requireLayer(replica, layerId);
     if (firstWindow === 0) {
-      trails.set(layerId, await HashTrail.begin(layer, replica.ranges.start(layer.sizeBytes)));
+      trails.begin(layerId, await HashTrail.begin(layer, replica.ranges.start(layer.sizeBytes)));
     }
-    const trail = trails.get(layerId);
+    const trail = trails.at(layerId, firstWindow);
     const answer = await windowHashes(layer, firstWindow, endWindow, trail?.sums);
     const checksum = await trail?.note(firstWindow, answer);
-    if (checksum !== undefined) await replica.noteChecksum(layerId, checksum, trail?.sums);
+    if (answer.next === null) trails.end(layerId);
+    if (checksum !== undefined) await replica.noteChecksum(layerId, checksum, trail?.sums, ask);
     return answer;
   },
   'block-hashes': async ({ replica }, { layerId, blockHash, firstWindow, endWindow }) =>
@@ -105,31 +112,68 @@ export const COMMANDS: Commands = {
   },
 };
 
-async function startPull(served: ServedReplica, ask: Ask<'pull'>): Promise<void> {
-  if (served.replica.metadata.rebuildId !== ask.rebuildId) throw notPrepared();
-  if (served.pull?.rebuildId !== ask.rebuildId) {
-    await served.pull?.cancel();
-    served.pull = new PullJob(served.replica, ask, served.connectControl);
+/**
+ * What is being pulled ends first: nothing may write to files that are about to go. A `prepare` that was carried out
+ * before must not get so far: what it would end is the pull that belongs to it.
+ */
+async function prepare(served: ServedReplica, ask: Ask<'prepare'>): Promise<Answer<'prepare'>> {
+  const { replica } = served;
+  const { rebuildId, headParentId } = ask;
+  if (!replica.isPrepared(rebuildId, headParentId, ask)) {
+    served.preparing += 1;
+    try {
+      await endPull(served);
+      await replica.prepare(rebuildId, ask.layers, headParentId, ask.sizeBytes, ask);
+    } finally {
+      served.preparing -= 1;
+    }
   }
-  served.pull.tune(ask.tuning);
-  served.pull.start(ask.sources);
+  return headOf(replica);
 }
 
-/** Fences the copy, cuts whoever was connected before, and says what the copy holds. */
-async function openAt(served: ServedReplica, { epoch, afresh }: Ask<'open'>): Promise<Answer<'open'>> {
+async function endPull(served: ServedReplica): Promise<void> {
+  const { pull } = served;
+  await pull?.cancel();
+  if (served.pull === pull) served.pull = undefined;
+}
+
+async function startPull(served: ServedReplica, ask: Ask<'pull'>): Promise<void> {
+  if (served.pull?.rebuildId !== ask.rebuildId) await endPull(served);
+  // Nothing is awaited from here on.
+  served.replica.requireTerm(ask);
+  if (served.preparing > 0 || served.replica.metadata.rebuildId !== ask.rebuildId) throw notPrepared();
+  if (served.pull?.isLaterThan(ask.attempt)) throw stateChanged();
+  served.pull ??= new PullJob(served.replica, ask, served.connectControl, served.ports);
+  served.pull.tune(ask.tuning);
+  served.pull.start(ask.sources, ask.attempt);
+}
+
+/** Fences the copy, ends what its engine of before was doing, cuts whoever was connected, and says what the copy holds. */
+async function openAt(served: ServedReplica, ask: Ask<'open'>): Promise<Answer<'open'>> {
   const { replica, sockets } = served;
-  await replica.fence(epoch);
-  if (afresh === true) await replica.renewLease();
-  for (const [socket, openedAt] of sockets) {
-    if (openedAt < epoch || (afresh === true && openedAt === epoch)) socket.destroy();
+  const { epoch } = ask;
+  const { lease, replaces } = await replica.fence(epoch, ask);
+  if (replaces) {
+    for (const [socket, openedAt] of sockets) if (openedAt <= epoch) socket.destroy();
+    served.trails.clear();
+    await endPull(served);
   }
   const { record } = replica.metadata;
+  // Fenced again meanwhile: what it holds now is for another engine.
+  replica.requireTerm({ epoch, lease });
   return {
     record: record === null ? null : { ...record, members: [...record.members] },
     clean: replica.isClean,
     kept: replica.isKept,
+    life: replica.intentMarker().life,
     writtenBytes: replica.writtenBytes,
+    lease,
+    headId: replica.headId,
   };
+}
+
+function headOf({ headId }: Replica): HeadReply {
+  return headId === undefined ? null : { headId };
 }
 
 function requireLayer(replica: Replica, layerId: string): Layer {

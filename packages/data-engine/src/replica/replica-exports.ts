@@ -42,7 +42,7 @@ export class ReplicaExport implements NbdExport {
 
   async flush(): Promise<void> {
     this.requireCurrent();
-    await this.replica.flush();
+    await this.replica.flushForEngine(this.lease);
   }
 
   async trim(offset: number, lengthBytes: number, options: WriteOptions): Promise<void> {

@@ -12,6 +12,13 @@ export function staleEpoch(epoch: number, newest: number): StorageFault {
   });
 }
 
+/** A command that is about another state of the copy than the one it is in: late, or sent twice. Nothing was done. */
+export function stateChanged(): StorageFault {
+  return new StorageFault('replica.state_changed', {
+    publicMessage: 'the copy is not in the state that the command is about any more',
+  });
+}
+
 export function tooManyLayers(max: number): StorageFault {
   return new StorageFault('replica.too_many_layers', {
     publicMessage: `a copy holds at most ${max} layers`,

@@ -4,20 +4,20 @@
  * A copy is opened when it is first asked for. When the process dies, nothing is lost but what no flush had covered.
  */
 import type { Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ChecksumReply } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { deviceChecksum } from '../integrity/device-checksum.js';
 import { LayerHashing } from '../integrity/layer-hashing.js';
+import { ReadTrails } from '../integrity/read-trails.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { serveExport } from '../nbd/server.js';
 import { handshakeRefusal } from '../nbd/server-handshake.js';
+import { type Ports, portsOf } from '../ports.js';
 import type { Answer, Ask, CommandName, ConnectControl } from './commands.js';
 import { parseExportName } from './export-names.js';
 import { Replica } from './replica.js';
 import { COMMANDS, type ServedReplica } from './replica-commands.js';
 import { openExport } from './replica-exports.js';
-import { staleEpoch } from './replica-faults.js';
 
 /**
  * How long a checksum waits for connections that are closing. An engine that has said goodbye cuts the connection
@@ -28,7 +28,14 @@ const CLOSING_MAX_MS = 5_000;
 export class ReplicaService {
   private readonly served = new Map<string, Promise<ServedReplica>>();
 
-  constructor(private readonly connectControl: ConnectControl) {}
+  private readonly ports: Ports;
+
+  constructor(
+    private readonly connectControl: ConnectControl,
+    ports: Partial<Ports> = {},
+  ) {
+    this.ports = portsOf(ports);
+  }
 
   get replicaIds(): string[] {
     return [...this.served.keys()];
@@ -36,21 +43,36 @@ export class ReplicaService {
 
   /** Opens the copy, once. */
   async open(diskPath: string, replicaId: string): Promise<void> {
-    let opening = this.served.get(replicaId);
-    if (opening === undefined) {
-      opening = Replica.open(diskPath, replicaId).then((replica) => ({
-        replica,
-        sockets: new Map(),
-        pull: undefined,
-        hashing: new LayerHashing(replica),
-        trails: new Map(),
-        connectControl: this.connectControl,
-      }));
-      this.served.set(replicaId, opening);
-      // A copy that can't be opened is tried again when it is asked for again.
-      opening.catch(() => this.served.delete(replicaId));
-    }
-    await opening;
+    await (this.served.get(replicaId) ?? this.serve(replicaId, this.load(diskPath, replicaId)));
+  }
+
+  private async load(diskPath: string, replicaId: string): Promise<ServedReplica> {
+    const replica = await Replica.open(diskPath, replicaId, this.ports.openDisk);
+    const sockets: ServedReplica['sockets'] = new Map();
+    // Its engine connects again, if it has no other copy, and gets it as the disk has it.
+    replica.onFailed = () => {
+      for (const socket of sockets.keys()) socket.destroy();
+    };
+    return {
+      replica,
+      diskPath,
+      sockets,
+      pull: undefined,
+      preparing: 0,
+      hashing: new LayerHashing(replica),
+      trails: new ReadTrails(this.ports.time),
+      connectControl: this.connectControl,
+      ports: this.ports,
+    };
+  }
+
+  private serve(replicaId: string, opening: Promise<ServedReplica>): Promise<ServedReplica> {
+    this.served.set(replicaId, opening);
+    // A copy that can't be opened is tried again when it is asked for again.
+    opening.catch(() => {
+      if (this.served.get(replicaId) === opening) this.served.delete(replicaId);
+    });
+    return opening;
   }
 
   async command<Name extends CommandName>(
@@ -58,10 +80,27 @@ export class ReplicaService {
     name: Name,
     ask: Ask<Name>,
   ): Promise<Answer<Name>> {
-    const served = await this.find(replicaId);
-    const { epoch } = served.replica.metadata;
-    if (name !== 'open' && ask.epoch !== epoch) throw staleEpoch(ask.epoch, epoch);
+    const served = name === 'open' ? await this.findUsable(replicaId) : await this.find(replicaId);
+    // Most of what is late is refused here already; what changes anything asks once more when its turn has come.
+    if (name !== 'open') served.replica.requireTerm(ask);
     return COMMANDS[name](served, ask);
+  }
+
+  /**
+   * A copy whose disk has failed a flush is closed and opened from what the disk holds, when an engine begins with it: what
+   * that is worth is then judged by its record and its marks, as after a crash.
+   */
+  private async findUsable(replicaId: string): Promise<ServedReplica> {
+    const opening = this.served.get(replicaId);
+    const served = await this.find(replicaId);
+    if (!served.replica.hasFailed) return served;
+    // Another caller may have begun with it meanwhile.
+    if (this.served.get(replicaId) !== opening) return this.find(replicaId);
+    const { diskPath } = served;
+    return this.serve(
+      replicaId,
+      shut(served).then(() => this.load(diskPath, replicaId)),
+    );
   }
 
   /** Serves the export that a client has chosen in the handshake, or refuses it. */
@@ -87,8 +126,7 @@ export class ReplicaService {
   async checksum(replicaId: string): Promise<ChecksumReply> {
     const { replica, sockets } = await this.find(replicaId);
     // A volume that was detached a moment ago may have connections that are just closing.
-    const waited = pause(CLOSING_MAX_MS, undefined, { ref: false });
-    await Promise.race([this.disconnected(replicaId), waited]);
+    await this.within(CLOSING_MAX_MS, this.disconnected(replicaId));
     if (sockets.size > 0) {
       throw new StorageFault('replica.in_use', {
         publicMessage: 'the copy is attached: detach the volume first',
@@ -105,6 +143,7 @@ export class ReplicaService {
     { replicaId: string; writtenBytes: number; record: Replica['metadata']['record'] }[]
   > {
     const served = await Promise.all([...this.served.values()].map((one) => one.catch(() => undefined)));
+    for (const one of served) one?.trails.forgetUnused();
     return served.flatMap((one) =>
       one === undefined
         ? []
@@ -123,10 +162,7 @@ export class ReplicaService {
     if (opening === undefined) return;
     this.served.delete(replicaId);
     const served = await opening.catch(() => undefined);
-    if (served === undefined) return;
-    await served.pull?.cancel();
-    for (const socket of served.sockets.keys()) socket.destroy();
-    await served.replica.close();
+    if (served !== undefined) await shut(served);
   }
 
   /**
@@ -135,8 +171,18 @@ export class ReplicaService {
    */
   async closeAll(graceMs: number): Promise<void> {
     const waited = this.replicaIds.map((replicaId) => this.disconnected(replicaId));
-    await Promise.race([Promise.all(waited), pause(graceMs, undefined, { ref: false })]);
+    await this.within(graceMs, Promise.all(waited));
     await Promise.all(this.replicaIds.map((replicaId) => this.close(replicaId)));
+  }
+
+  /** Resolves when the work has ended, or so much time has passed. */
+  private async within(maxMs: number, work: Promise<unknown>): Promise<void> {
+    let waitNoMore: () => void = () => undefined;
+    const waited = new Promise<void>((resolve) => {
+      waitNoMore = this.ports.time.after(maxMs, resolve);
+    });
+    await Promise.race([work, waited]);
+    waitNoMore();
   }
 
   /** Resolves when nobody is connected to the copy. */
@@ -151,6 +197,12 @@ export class ReplicaService {
     if (opening === undefined) throw notFound();
     return opening;
   }
+}
+
+async function shut({ pull, sockets, replica }: ServedReplica): Promise<void> {
+  await pull?.cancel();
+  for (const socket of sockets.keys()) socket.destroy();
+  await replica.close();
 }
 
 function closed(socket: Socket): Promise<void> {

@@ -11,9 +11,9 @@ import { Layer, layerFiles } from './layer.js';
 import { LayerStore } from './layer-store.js';
 import { chainUpTo, type LayerMetadata, newHead } from './layer-tree.js';
 import { loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
-import { openDiskStore } from './open-disk-store.js';
+import { type OpenDisk, openDiskStore } from './open-disk-store.js';
 import { corrupt } from './replica-faults.js';
-import { systemCode } from './system-error.js';
+import { isOutOfSpace, systemCode } from './system-error.js';
 
 export type ReplicaSpec = Pick<
   ReplicaMetadata,
@@ -22,6 +22,8 @@ export type ReplicaSpec = Pick<
 
 export class ReplicaState {
   private saving: Promise<void> = Promise.resolve();
+  /** Set when a save failed half-way: whether the disk has the metadata from before or after it is not known. */
+  private failure: { readonly error: unknown } | undefined;
 
   private constructor(
     private readonly disk: DiskStore,
@@ -32,9 +34,13 @@ export class ReplicaState {
   ) {}
 
   /** Makes a new one; one that exists already is left as it is. */
-  static async create(diskPath: string, spec: ReplicaSpec): Promise<void> {
+  static async create(
+    diskPath: string,
+    spec: ReplicaSpec,
+    openDisk: OpenDisk = openDiskStore,
+  ): Promise<void> {
     const head = newHead(null, spec.sizeBytes);
-    const disk = await openDiskStore(diskPath);
+    const disk = await openDisk(diskPath);
     try {
       await disk.create(spec.replicaId, async (files) => {
         const layer = await Layer.create(files, head.file, spec.sizeBytes);
@@ -48,14 +54,18 @@ export class ReplicaState {
     }
   }
 
-  static async open(diskPath: string, replicaId: string): Promise<ReplicaState> {
+  static async open(
+    diskPath: string,
+    replicaId: string,
+    openDisk: OpenDisk = openDiskStore,
+  ): Promise<ReplicaState> {
     const opened: { close(): Promise<void> }[] = [];
     const take = <T extends { close(): Promise<void> }>(one: T): T => {
       opened.unshift(one);
       return one;
     };
     try {
-      const disk = take(await openDiskStore(diskPath));
+      const disk = take(await openDisk(diskPath));
       const files = take(await disk.open(replicaId));
       const meta = await loadMetadata(files);
       await files.keepOnly(filesOf(meta));
@@ -71,6 +81,14 @@ export class ReplicaState {
 
   get meta(): ReplicaMetadata {
     return this.current;
+  }
+
+  /** Called once when a save has failed half-way. */
+  onFailed: () => void = () => undefined;
+
+  /** True when only opening the copy anew tells what its disk holds of it. */
+  get hasFailed(): boolean {
+    return this.failure !== undefined || this.files.hasFailed;
   }
 
   get diskKind(): DiskStore['kind'] {
@@ -103,18 +121,48 @@ export class ReplicaState {
 
   /** One at a time, each on top of the one before: two at once could undo each other's change. */
   save(change: Partial<ReplicaMetadata>): Promise<void> {
+    return this.update(() => change);
+  }
+
+  /**
+   * As `save`, with a change that is made out of what is stored when its turn comes. What it throws is the answer, and
+   * nothing is stored: a check in it can't be overtaken by another save.
+   */
+  update(changeOf: (stored: ReplicaMetadata) => Partial<ReplicaMetadata>): Promise<void> {
     const saved = this.saving.then(async () => {
-      const next = { ...this.current, ...change };
-      await saveMetadata(this.files, next);
+      if (this.failure !== undefined) throw this.failure.error;
+      const next = { ...this.current, ...changeOf(this.current) };
+      try {
+        await saveMetadata(this.files, next);
+      } catch (error) {
+        // A full disk refuses before anything has changed.
+        if (!isOutOfSpace(error)) this.fail(error);
+        throw error;
+      }
       this.current = next;
     });
     this.saving = saved.catch(() => undefined);
     return saved;
   }
 
+  private fail(error: unknown): void {
+    this.failure = { error };
+    this.onFailed();
+  }
+
   /** Makes the files be what the layers say. Nothing may be written meanwhile. */
   async reshape(change: Pick<ReplicaMetadata, 'layers'> & Partial<ReplicaMetadata>): Promise<void> {
-    await this.store.change(change.layers, () => this.save(change));
+    let isSaving = false;
+    try {
+      await this.store.change(change.layers, () => {
+        isSaving = true;
+        return this.save(change);
+      });
+    } catch (error) {
+      // What was made for it takes space, which is perhaps why it failed. Once the metadata was being stored it may name it.
+      if (!isSaving) await this.files.keepOnly(filesOf(this.meta)).catch(() => undefined);
+      throw error;
+    }
     await this.files.keepOnly(filesOf(this.meta));
   }
 

@@ -126,7 +126,7 @@ describe('layers', () => {
     expect(replica.metadata.layers.map(({ name }) => name)).toEqual(['s3', 'head']);
     expect((await read(replica, 0, model.length)).equals(model)).toBe(true);
     expect((await read(await reopen(), 0, model.length)).equals(model)).toBe(true);
-    expect((await fs.readdir(replicaDirectory(disk, replicaId))).length).toBe(2 * 2 + 2);
+    expect((await fs.readdir(replicaDirectory(disk, replicaId))).length).toBe(2 * 2 + 3);
   });
 });
 
@@ -178,7 +178,7 @@ describe('after a crash', () => {
     expect(await listReplicas(disk)).toEqual([replicaId]);
     expect(await fs.readdir(folder)).toEqual([replicaId]);
     await reopen();
-    expect((await fs.readdir(path.join(folder, replicaId))).length).toBe(4);
+    expect((await fs.readdir(path.join(folder, replicaId))).length).toBe(5);
     await removeReplicaDirectory(disk, replicaId);
     await removeReplicaDirectory(disk, replicaId);
     expect(await listReplicas(disk)).toEqual([]);

@@ -10,12 +10,14 @@ import type { DropMarks } from '../engine/drop-marks.js';
 import type { EngineDependencies, PlannedLayer, Regions } from '../engine/engine-state.js';
 import { freezeAll } from '../engine/freeze.js';
 import type { ReplicaLink } from '../engine/replica-link.js';
+import { portsOf } from '../ports.js';
 import type { ByteRange, ChainFacts, FrozenLayer, LayerFacts, PulledLayer } from '../replica/commands.js';
 import { LAYERS_MAX } from '../replica/layer-tree.js';
 import { tooManyLayers } from '../replica/replica-faults.js';
+import { followMerges } from './follow-merges.js';
 
 export interface RebuildHost {
-  readonly spec: { epoch: number; replicaTimeoutMs: number };
+  readonly spec: { epoch: number; replicaTimeoutMs: number; grantId?: string | undefined };
   readonly copies: Copies;
   readonly drops: Pick<DropMarks, 'settled'>;
   readonly dependencies: EngineDependencies;
@@ -24,6 +26,7 @@ export interface RebuildHost {
     readonly requests: number;
     exclusive<T>(work: () => Promise<T>): Promise<T>;
     flush(): Promise<void>;
+    flushCopies(): Promise<void>;
   };
   equal(): Promise<void>;
 }
@@ -57,17 +60,22 @@ async function tryToJoin(
   source: ReplicaLink,
 ): Promise<PulledLayer[] | undefined> {
   const { epoch } = host.spec;
+  const { time } = portsOf(host.dependencies);
   const before = await source.control.command('chain', { epoch });
   // The snapshot of this rebuild and the head come on top of what is there.
   if (before.layers.length + 2 > LAYERS_MAX) throw tooManyLayers(LAYERS_MAX);
-  const snapshot = rebuildSnapshot(rebuildId, before, host.device.sizeBytes);
+  // A merge that can't be done costs bytes: what is not proved is compared or sent.
+  await followMerges(link, epoch, before, () => host.copies.requireServing()).catch(() => undefined);
+  const snapshot = rebuildSnapshot(rebuildId, before, host.device.sizeBytes, time.date());
   const plans = await planFor(host, options, link, [
     ...before.layers,
     { ...snapshot, heldBytes: before.head.heldBytes, checksum: null, ranges: false },
   ]);
-  await link.control.command('prepare', {
+  await link.change('prepare', {
     epoch,
     rebuildId,
+    headId: crypto.randomUUID(),
+    lastRevertId: before.lastRevertId,
     layers: [...before.layers.map(frozenPart), snapshot].map((layer) => ({
       ...layer,
       from: plans.get(layer.id)?.from ?? null,
@@ -96,14 +104,19 @@ function sameLayers(before: ChainFacts, now: ChainFacts): boolean {
   return ids(before) === ids(now);
 }
 
-function rebuildSnapshot(rebuildId: string, { head }: ChainFacts, sizeBytes: number): FrozenLayer {
+function rebuildSnapshot(
+  rebuildId: string,
+  { head }: ChainFacts,
+  sizeBytes: number,
+  createdAt: Date,
+): FrozenLayer {
   return {
     id: crypto.randomUUID(),
     name: `rebuild-${rebuildId}`,
     origin: 'system',
     parentId: head.parentId,
     sizeBytes,
-    createdAt: new Date().toISOString(),
+    createdAt: createdAt.toISOString(),
     removed: false,
     drop: null,
   };
@@ -117,6 +130,7 @@ async function planFor(
 ): Promise<Map<string, PlannedLayer>> {
   const { epoch } = spec;
   const own = await link.control.command('chain', { epoch });
+  link.headId = own.head.id;
   const intent = await link.control.command('intent', { epoch });
   const plans = dependencies.planLayers(
     layers.map((layer) => ({
@@ -126,6 +140,7 @@ async function planFor(
     {
       replicaId: link.replicaId,
       recordEpoch: own.recordEpoch,
+      recordGeneration: own.recordGeneration,
       disk: own.disk,
       layers: own.layers,
       head: own.head,

@@ -5,7 +5,7 @@
  * Copies agree on what a device reads as at each snapshot, not on which layer holds an equal block. So whoever said what
  * a part holds must also be the one to send it.
  */
-import type { NbdClient } from '../nbd/client.js';
+import type { DataLink } from '../nbd/data-link.js';
 import type { ReplicaControl } from '../replica/commands.js';
 
 /** Windows from `first` up to, not including, `end`. */
@@ -18,7 +18,7 @@ const PART_WINDOWS = 32;
 export class Lane {
   constructor(
     readonly control: ReplicaControl,
-    readonly client: NbdClient,
+    readonly client: DataLink,
     private readonly index: number,
     private readonly count: number,
   ) {}

@@ -45,7 +45,7 @@ export class PullContext {
       await Promise.race(this.inFlight);
     }
     this.throwFailure();
-    const sinceMs = performance.now();
+    const sinceMs = this.throttle.nowMs();
     const running: Promise<void> = work()
       .then(() => this.throttle.rest(sinceMs))
       .catch((error: unknown) => void this.failures.push(error))

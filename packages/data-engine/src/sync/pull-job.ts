@@ -9,6 +9,7 @@
 import { isFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
 import { checksumNow, LayerChecksumHasher } from '../integrity/layer-checksum.js';
+import { type Ports, portsOf } from '../ports.js';
 import type {
   BlockHash,
   ConnectControl,
@@ -48,13 +49,16 @@ export class PullJob {
   private context: PullContext | undefined;
   /** Take over when what runs now has ended. */
   private nextSources: readonly PullSource[] | undefined;
+  /** Which of the engine's attempts it is at. */
+  private attempt = 0;
 
   constructor(
     private readonly target: Replica,
     private readonly spec: PullSpec,
     private readonly connectControl: ConnectControl,
+    private readonly ports: Ports = portsOf(),
   ) {
-    this.throttle = new Throttle(spec.tuning);
+    this.throttle = new Throttle(spec.tuning, ports.time);
     this.layers = spec.layers.map((plan) => {
       const layer = target.layer(plan.id);
       if (layer === undefined) throw pullFault(`the target has no layer ${plan.name}`);
@@ -82,8 +86,17 @@ export class PullJob {
     this.throttle.tune(tuning);
   }
 
-  /** Starts, or goes on from other sources. The same ones again change nothing while they are being read. */
-  start(sources: readonly PullSource[]): void {
+  isLaterThan(attempt: number | undefined): boolean {
+    return attempt !== undefined && attempt < this.attempt;
+  }
+
+  /**
+   * Starts, or goes on from other sources. The same ones again change nothing while they are being read, and an attempt
+   * that was begun already nothing at all.
+   */
+  start(sources: readonly PullSource[], attempt?: number): void {
+    if (attempt !== undefined && attempt <= this.attempt) return;
+    this.attempt = attempt ?? this.attempt;
     if (this.state === 'verified' || this.cancelled) return;
     if (this.running !== undefined) {
       if (this.context?.sources.sameAs(sources)) return;
@@ -92,7 +105,7 @@ export class PullJob {
       return;
     }
     const { epoch, blockHash } = this.spec;
-    const pulled = new PullSources(sources, epoch, this.connectControl);
+    const pulled = new PullSources(sources, epoch, this.connectControl, this.ports.connectData);
     const context = new PullContext(epoch, blockHash, pulled, this.throttle, () => this.cancelled);
     this.context = context;
     this.error = null;
@@ -176,7 +189,8 @@ export class PullJob {
     const hasher = new LayerChecksumHasher();
     for (const [window, hash] of [...received].sort(([a], [b]) => a - b)) hasher.add(window, hash);
     const checksum = checksumNow(layer, hasher.digest(), await layer.changeTime());
-    await this.target.noteChecksum(plan.id, checksum, sums);
+    const { epoch } = this.spec;
+    await this.target.noteChecksum(plan.id, checksum, sums, { epoch });
   }
 
   /** After a lost source, windows that were not finished are looked at again. */

@@ -2,7 +2,7 @@
  * The current copies that a rebuild reads from, one or several, each with a data connection per layer and its control
  * channel.
  */
-import { NbdClient } from '../nbd/client.js';
+import { type ConnectData, connectByNbd, type DataLink } from '../nbd/data-link.js';
 import type { ConnectControl, PullSource } from '../replica/commands.js';
 import { formatExportName } from '../replica/export-names.js';
 import { Lane } from './lanes.js';
@@ -11,13 +11,14 @@ import { pullFault } from './pull-faults.js';
 const CONNECT_TIMEOUT_MS = 10_000;
 
 export class PullSources {
-  private readonly clients = new Set<NbdClient>();
+  private readonly clients = new Set<DataLink>();
   private closed: string | undefined;
 
   constructor(
     private readonly sources: readonly PullSource[],
     private readonly epoch: number,
     private readonly connectControl: ConnectControl,
+    private readonly connectData: ConnectData = connectByNbd,
   ) {}
 
   sameAs(others: readonly PullSource[]): boolean {
@@ -41,10 +42,10 @@ export class PullSources {
     for (const client of this.clients) client.destroy(pullFault(reason));
   }
 
-  private async connect(source: PullSource, layerId: string): Promise<NbdClient> {
+  private async connect(source: PullSource, layerId: string): Promise<DataLink> {
     const exportName = formatExportName({ kind: 'layer', layerId, epoch: this.epoch, ...source });
     const address = { host: source.nbdHost, port: source.nbdPort, exportName };
-    const client = await NbdClient.connect(address, CONNECT_TIMEOUT_MS);
+    const client = await this.connectData(address, CONNECT_TIMEOUT_MS);
     this.clients.add(client);
     client.onClose(() => this.clients.delete(client));
     if (this.closed !== undefined) client.destroy(pullFault(this.closed));

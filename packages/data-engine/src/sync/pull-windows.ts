@@ -2,7 +2,7 @@
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { WINDOW_BYTES } from '../integrity/window-buffers.js';
 import { type HeldRun } from '../integrity/window-hash.js';
-import type { NbdClient } from '../nbd/client.js';
+import type { DataLink } from '../nbd/data-link.js';
 
 /** One window of a layer and what the layer holds in it, in order; runs that touch are one. */
 export type WindowPlan = { window: number; runs: { offset: number; lengthBytes: number }[] };
@@ -12,7 +12,7 @@ const STATUS_BYTES = 1024 * MIB;
 const EXTENTS_MAX = 4096;
 
 /** Windows of the layer behind `source` that hold anything, in order. */
-export async function* heldWindows(source: NbdClient): AsyncGenerator<WindowPlan> {
+export async function* heldWindows(source: DataLink): AsyncGenerator<WindowPlan> {
   let current: WindowPlan | undefined;
   for (let at = 0; at < source.sizeBytes; ) {
     const extents = await source.blockStatus(at, Math.min(STATUS_BYTES, source.sizeBytes - at), EXTENTS_MAX);
@@ -36,7 +36,7 @@ export async function* heldWindows(source: NbdClient): AsyncGenerator<WindowPlan
 }
 
 /** Reads all runs of a window at once; the connection pipelines them. */
-export async function readWindow(source: NbdClient, { runs }: WindowPlan): Promise<HeldRun[]> {
+export async function readWindow(source: DataLink, { runs }: WindowPlan): Promise<HeldRun[]> {
   return Promise.all(
     runs.map(async ({ offset, lengthBytes }) => ({
       offset,

@@ -10,7 +10,9 @@ import { FAULTS, type FaultCode, isFault, StorageFault } from '@holdfast/core/mo
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
 import { DEFAULT_REBUILD_OPTIONS, type RebuildSpec } from '../engine/engine-state.js';
 import { openLink, type ReplicaLink } from '../engine/replica-link.js';
-import type { PulledLayer, PullProgress, PullTuning } from '../replica/commands.js';
+import { type Ports, portsOf } from '../ports.js';
+import type { ChainFacts, PulledLayer, PullProgress, PullTuning } from '../replica/commands.js';
+import { chainUpTo } from '../replica/layer-tree.js';
 import { joinTarget, type RebuildHost } from './join-target.js';
 import { purgeChains } from './purge-chain.js';
 import { UserActivity } from './user-activity.js';
@@ -36,11 +38,13 @@ export class RebuildRun {
   private tuning: PullTuning;
   private readonly activity: UserActivity;
   private readonly options: RebuildOptions;
+  private readonly ports: Ports;
 
   constructor(
     private readonly host: RebuildHost,
     private readonly rebuild: RebuildSpec,
   ) {
+    this.ports = portsOf(host.dependencies);
     this.options = rebuild.options ?? DEFAULT_REBUILD_OPTIONS;
     this.tuning = { paused: false, bandwidthBytesPerSecond: this.options.bandwidthBytesPerSecond };
     this.activity = new UserActivity(() => host.device.requests);
@@ -78,7 +82,7 @@ export class RebuildRun {
 
   /** A rebuild without a limit takes what it can get; users who are at work must keep at least half. */
   private leaveRoom(): void {
-    const yields = this.activity.look(performance.now());
+    const yields = this.activity.look(this.ports.time.nowMs());
     if (yields !== (this.tuning.yields === true)) this.retune({ ...this.tuning, yields });
   }
 
@@ -116,7 +120,8 @@ export class RebuildRun {
     this.requireGoingOn();
     this.enter('promoting');
     await host.device.exclusive(async () => {
-      await link.client.flush();
+      // All are flushed together: a copy counts the flushes that come to it (see `Flushing`).
+      await host.device.flushCopies();
       await host.copies.promote(link);
     });
   }
@@ -125,7 +130,15 @@ export class RebuildRun {
     const { spec, dependencies } = this.host;
     const { target } = this.rebuild;
     const { connectControl } = dependencies;
-    this.link = await openLink(target, spec.epoch, 'WO', connectControl, spec.replicaTimeoutMs);
+    this.link = await openLink(
+      target,
+      spec.epoch,
+      'WO',
+      connectControl,
+      spec.replicaTimeoutMs,
+      this.ports.connectData,
+      spec.grantId,
+    );
     return this.link;
   }
 
@@ -135,7 +148,7 @@ export class RebuildRun {
     const { blockHash } = this.options;
     const tried = new Set<string>();
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-      const sources = await this.sources(tried);
+      const sources = await this.sources(tried, layers);
       for (const { replicaId } of sources) tried.add(replicaId);
       await link.control.command('pull', {
         epoch,
@@ -144,6 +157,7 @@ export class RebuildRun {
         layers,
         blockHash,
         tuning: this.tuning,
+        attempt: attempt + 1,
       });
       if ((await this.follow(link, sources)) === 'verified') return;
     }
@@ -156,10 +170,10 @@ export class RebuildRun {
     sources: readonly ReplicaLink[],
   ): Promise<'verified' | 'source-lost'> {
     const { epoch, replicaTimeoutMs } = this.host.spec;
-    let movedAtMs = performance.now();
+    let movedAtMs = this.ports.time.nowMs();
     let moved = -1;
     for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await this.ports.time.sleep(POLL_MS);
       this.requireGoingOn();
       this.leaveRoom();
       const progress = await link.control.command('progress', { epoch, rebuildId: this.rebuildId });
@@ -169,19 +183,19 @@ export class RebuildRun {
       if (progress.error !== null) throw faultOf(progress.error);
       if (sources.some(({ mode }) => mode !== 'RW')) return 'source-lost';
       const amount = progress.bytes.sent + progress.bytes.compared;
-      if (amount !== moved || this.tuning.paused) movedAtMs = performance.now();
+      if (amount !== moved || this.tuning.paused) movedAtMs = this.ports.time.nowMs();
       moved = amount;
       // A silent source looks like a slow one; another is tried once nothing has moved for as long as a copy may be silent.
-      if (performance.now() - movedAtMs > 2 * replicaTimeoutMs) return 'source-lost';
+      if (this.ports.time.nowMs() - movedAtMs > 2 * replicaTimeoutMs) return 'source-lost';
     }
   }
 
   private note({ state, bytes, snapshots }: PullProgress): void {
     this.progress = { bytes: this.monotone(bytes), snapshots };
-    const seconds = (performance.now() - this.copyingSinceMs) / 1000;
+    const seconds = (this.ports.time.nowMs() - this.copyingSinceMs) / 1000;
     if (state === 'copying' && seconds > 0) this.rateBytesPerSecond = Math.round(bytes.sent / seconds);
     if (state === 'verifying' && this.phase === 'copying') this.enter('verifying');
-    const nowMs = performance.now();
+    const nowMs = this.ports.time.nowMs();
     if (nowMs - this.reportedAtMs < REPORT_MS) return;
     this.reportedAtMs = nowMs;
     this.host.dependencies.onChange();
@@ -213,28 +227,31 @@ export class RebuildRun {
   }
 
   /** The source, and others that hold the very same layers. */
-  private async sources(tried: ReadonlySet<string>): Promise<ReplicaLink[]> {
+  private async sources(tried: ReadonlySet<string>, layers: readonly PulledLayer[]): Promise<ReplicaLink[]> {
     const first = this.source(tried);
     const { sourcesMax } = this.options;
     const others = this.host.copies
       .withMode('RW')
       .filter((link) => link !== first && !tried.has(link.replicaId));
     const { epoch } = this.host.spec;
-    const idsOf = async ({ control }: ReplicaLink) =>
-      (await control.command('chain', { epoch })).layers.map(({ id }) => id).join();
-    const wanted = await idsOf(first);
+    const chainOf = ({ control }: ReplicaLink) => control.command('chain', { epoch });
+    if (!holdsJust(await chainOf(first), layers)) {
+      throw new StorageFault('rebuild.failed', {
+        publicMessage: 'the copy that is read from does not hold the layers that the target was prepared for',
+      });
+    }
     const sources = [first];
     for (const link of others) {
       if (sources.length >= sourcesMax) break;
-      const ids = await idsOf(link).catch(() => undefined);
-      if (ids === wanted) sources.push(link);
+      const chain = await chainOf(link).catch(() => undefined);
+      if (chain !== undefined && holdsJust(chain, layers)) sources.push(link);
     }
     return sources;
   }
 
   private enter(phase: RebuildReport['phase']): void {
     this.phase = phase;
-    if (phase === 'copying') this.copyingSinceMs = performance.now();
+    if (phase === 'copying') this.copyingSinceMs = this.ports.time.nowMs();
     this.host.dependencies.onChange();
   }
 
@@ -267,6 +284,17 @@ export class RebuildRun {
     if (state === 'succeeded') this.phase = 'done';
     this.host.dependencies.onChange();
   }
+}
+
+/**
+ * Does the device, up to the snapshot of the rebuild, stand on the very layers that the target was prepared for? A copy that
+ * has one more, because a freeze did not reach them all, would leave the target without what that one holds.
+ */
+function holdsJust({ layers }: ChainFacts, planned: readonly PulledLayer[]): boolean {
+  const ids = new Set(planned.map(({ id }) => id));
+  const held = new Set(layers.map(({ id }) => id));
+  const top = planned.at(-1)?.id ?? null;
+  return planned.every(({ id }) => held.has(id)) && chainUpTo(layers, top).every(({ id }) => ids.has(id));
 }
 
 function faultOf({ code, message }: { code: string; message: string }): StorageFault {

@@ -3,6 +3,7 @@
  * while it is paused. All may change while somebody waits.
  */
 import type { PullTuning } from '../replica/commands.js';
+import { SYSTEM_TIME, type Time } from '../time.js';
 
 /** What may go at once after a quiet time; longer bursts would make a limit felt only on average. */
 const BURST_MS = 100;
@@ -11,12 +12,15 @@ const REST_MAX_MS = 1_000;
 
 export class Throttle {
   private tuning: PullTuning;
-  /** When the next byte may go, on the clock of `performance.now()`. */
+  /** When the next byte may go, on the clock of `time`. */
   private freeAtMs = 0;
   private wake: () => void = () => undefined;
   private changed: Promise<void> = this.nextChange();
 
-  constructor(tuning: PullTuning) {
+  constructor(
+    tuning: PullTuning,
+    private readonly time: Time = SYSTEM_TIME,
+  ) {
     this.tuning = tuning;
   }
 
@@ -28,15 +32,19 @@ export class Throttle {
     return this.tuning.yields === true;
   }
 
+  nowMs(): number {
+    return this.time.nowMs();
+  }
+
   /** While users are at work: rests as long as the work that began then has taken. They get the other half. */
   async rest(sinceMs: number): Promise<void> {
-    if (this.yields) await this.wait(Math.min(performance.now() - sinceMs, REST_MAX_MS));
+    if (this.yields) await this.wait(Math.min(this.time.nowMs() - sinceMs, REST_MAX_MS));
   }
 
   tune(tuning: PullTuning): void {
     this.tuning = tuning;
     // What was promised under the old limit is no debt under the new one.
-    this.freeAtMs = Math.min(this.freeAtMs, performance.now());
+    this.freeAtMs = Math.min(this.freeAtMs, this.time.nowMs());
     this.rouse();
   }
 
@@ -53,7 +61,7 @@ export class Throttle {
       goOn();
       const { paused, bandwidthBytesPerSecond } = this.tuning;
       if (!paused && bandwidthBytesPerSecond === null) return;
-      const nowMs = performance.now();
+      const nowMs = this.time.nowMs();
       if (!paused && bandwidthBytesPerSecond !== null && this.freeAtMs <= nowMs) {
         const startMs = Math.max(this.freeAtMs, nowMs - BURST_MS);
         this.freeAtMs = startMs + (lengthBytes / bandwidthBytesPerSecond) * 1000;
@@ -66,12 +74,12 @@ export class Throttle {
   private async wait(ms: number | undefined): Promise<void> {
     const { changed } = this;
     if (ms === undefined) return changed;
-    let timer: NodeJS.Timeout | undefined;
+    let wakeNoMore: () => void = () => undefined;
     const slept = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.ceil(ms));
+      wakeNoMore = this.time.after(Math.ceil(ms), resolve);
     });
     await Promise.race([changed, slept]);
-    clearTimeout(timer);
+    wakeNoMore();
   }
 
   private nextChange(): Promise<void> {

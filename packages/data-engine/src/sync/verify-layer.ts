@@ -41,7 +41,7 @@ async function verifyPart(
 ): Promise<void> {
   const { plan, layer, received } = pull;
   for (const [window, hash] of expected) {
-    const sinceMs = performance.now();
+    const sinceMs = throttle.nowMs();
     if (received.get(window) !== hash) throw differs(plan, window, 'what was sent');
     if ((await hashWindow(layer, window, pull.sums)) !== hash)
       throw differs(plan, window, 'what is on the disk');

@@ -55,6 +55,7 @@ export const VOLUMES: Table<Volume> = {
     column('detachForced', 'detach_forced'),
     column('attachedNodeId', 'attached_node_id'),
     column('epoch', 'epoch'),
+    column('grantId', 'grant_id'),
     column('engineBootId', 'engine_boot_id'),
     column('endpoint', 'endpoint', asJson),
     column('attachmentSecret', 'attachment_secret'),
@@ -110,6 +111,7 @@ export type VolumeRow = {
   detach_forced: boolean;
   attached_node_id: NodeId | null;
   epoch: number;
+  grant_id: string | null;
   engine_boot_id: string | null;
   endpoint: VolumeEndpoint | null;
   attachment_secret: string | null;
@@ -151,6 +153,7 @@ export function readVolume(row: VolumeRow): Volume {
     detachForced: row.detach_forced,
     attachedNodeId: orUndefined(row.attached_node_id),
     epoch: row.epoch,
+    grantId: orUndefined(row.grant_id),
     engineBootId: orUndefined(row.engine_boot_id),
     endpoint: orUndefined(row.endpoint),
     attachmentSecret: orUndefined(row.attachment_secret),

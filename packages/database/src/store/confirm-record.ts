@@ -9,14 +9,21 @@ import { Touched, writeOutbox } from './touched.js';
  * Records smaller members for an engine that may not shrink them alone. I/O of the volume waits for this, and from
  * the commit on only these members can ever be believed.
  */
-export async function confirmRecord(sql: Sql, volumeId: VolumeId, record: CopyRecord): Promise<void> {
-  const { rows } = await sql.query<{ epoch: number; record: CopyRecord | null }>(
-    'SELECT epoch, record FROM volume WHERE id = $1 FOR UPDATE',
+export async function confirmRecord(
+  sql: Sql,
+  volumeId: VolumeId,
+  record: CopyRecord,
+  grantId?: string,
+): Promise<void> {
+  const { rows } = await sql.query<{ epoch: number; grant_id: string | null; record: CopyRecord | null }>(
+    'SELECT epoch, grant_id, record FROM volume WHERE id = $1 FOR UPDATE',
     [volumeId],
   );
   const current = rows[0];
   if (current === undefined || current.epoch !== record.epoch)
     throw stale(volumeId, 'a newer attachment exists');
+  const isOther = grantId !== undefined && current.grant_id !== null && current.grant_id !== grantId;
+  if (isOther) throw stale(volumeId, 'its epoch was granted once more');
   if (current.record !== null) {
     const order = compareRecords(current.record, record);
     if (order > 0) throw stale(volumeId, 'a newer record exists');

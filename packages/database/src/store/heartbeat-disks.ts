@@ -1,11 +1,15 @@
+import { isFull } from '@holdfast/core/lifecycle/start-obstacles.js';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
-import { compareIds, type DiskId } from '@holdfast/core/model/ids.js';
+import { compareIds, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { conditionsAfter } from '@holdfast/core/policy/disk-conditions.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { asJson } from '../sql/table.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
+
+/** Bounds the transaction; more copies than a node can hold. */
+const WOKEN_MAX = 10_000;
 
 /**
  * Stores the disks' facts, and makes disks at their first contact.
@@ -43,6 +47,20 @@ export async function storeDisks(context: HeartbeatContext): Promise<void> {
     [nodeId, asJson(changed.map(({ row }) => row)), context.now],
   );
   if (changed.some(({ wakes }) => wakes)) touched.cluster(clusterId);
+  await wakeVolumesOf(
+    context,
+    changed.filter(({ isFullChanged }) => isFullChanged).map(({ row }) => row.id),
+  );
+}
+
+/** Disks that became full, or have room again: their volumes say so, and rebuilds and attaches that failed may do. */
+async function wakeVolumesOf({ sql, touched }: HeartbeatContext, diskIds: readonly string[]): Promise<void> {
+  if (diskIds.length === 0) return;
+  const { rows } = await sql.query<{ volume_id: VolumeId }>(
+    'SELECT DISTINCT volume_id FROM replica WHERE disk_id = ANY($1) LIMIT $2',
+    [diskIds, WOKEN_MAX],
+  );
+  for (const { volume_id } of rows) touched.volume(volume_id);
 }
 
 /** What to write for one report; undefined when the row says so already. */
@@ -62,6 +80,7 @@ function toUpdate(report: DiskReport, row: DiskRow | undefined, { now, nodeId }:
     return undefined;
   return {
     wakes: !sameFacts || readiness(before) !== readiness(conditions),
+    isFullChanged: isFull({ conditions: before }) !== isFull({ conditions }),
     row: {
       id: report.diskId,
       name: report.name,

@@ -2,25 +2,39 @@ import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, type NodeId } from '@holdfast/core/model/ids.js';
+import {
+  type AgentVerdict,
+  judgeAgent,
+  nameTaken,
+  PAST_BOOTS_MAX,
+} from '@holdfast/core/policy/agent-identity.js';
 import { systemRandom } from '../clock-and-random.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
 import type { Sql } from '../sql/scope.js';
+import { insertEvent } from './events.js';
+import { loadListening } from './listening.js';
+import { loadSettings } from './load-views.js';
 import type { Touched } from './touched.js';
 
 type Report = { heartbeat: Heartbeat; now: Date; touched: Touched };
+
+type Stored = { nodeId: NodeId; rebooted: boolean; refusal?: StorageFault };
+
+/** What the store alone knows of a node's agent. */
+type AgentRow = NodeRow & {
+  control_secret: string | null;
+  past_boot_ids: string[] | null;
+  refused_boot_id: string | null;
+};
 
 /**
  * Stores what the agent says of its node, and makes the node at its first contact.
  *
  * Whether a node is Ready is for the cluster's reconciler to say; it is woken when this heartbeat may change that.
  */
-export async function storeNode(
-  sql: Sql,
-  clusterId: ClusterId,
-  report: Report,
-): Promise<{ nodeId: NodeId; rebooted: boolean }> {
+export async function storeNode(sql: Sql, clusterId: ClusterId, report: Report): Promise<Stored> {
   const { node } = report.heartbeat;
-  const { rows } = await sql.query<NodeRow>(
+  const { rows } = await sql.query<AgentRow>(
     'SELECT * FROM node WHERE cluster_id = $1 AND name = $2 FOR UPDATE',
     [clusterId, node.name],
   );
@@ -28,11 +42,57 @@ export async function storeNode(
   if (row === undefined) return { nodeId: await createNode(sql, clusterId, report), rebooted: true };
 
   const known = readNode(row);
-  const rebooted = known.bootId !== node.bootId;
+  const verdict = await judge(sql, row, report);
+  if (verdict === 'refused') return refuse(sql, row, report);
   await updateNode(sql, known.id, report);
+  const rebooted = verdict === 'new-life';
+  if (rebooted) await rememberLife(sql, row);
   if (rebooted || conditionOf(known.conditions, 'Ready')?.status !== 'True')
     report.touched.cluster(clusterId);
   return { nodeId: known.id, rebooted };
+}
+
+async function judge(sql: Sql, row: AgentRow, { heartbeat, now }: Report): Promise<AgentVerdict> {
+  const { bootId, controlUrl, lastHeartbeatAt } = readNode(row);
+  if (bootId === heartbeat.node.bootId) return 'same';
+  const { settings } = await loadSettings(sql, row.cluster_id);
+  const listening = await loadListening(sql, row.cluster_id);
+  const known = {
+    bootId,
+    controlUrl,
+    controlSecret: row.control_secret ?? undefined,
+    pastBootIds: row.past_boot_ids ?? [],
+    lastHeartbeatAt,
+  };
+  const timeoutSeconds = settings['agent-heartbeat-timeout'];
+  return judgeAgent(known, heartbeat.node, { now, since: listening?.since, timeoutSeconds });
+}
+
+/** One event for each agent that is refused: it asks again every few seconds. */
+async function refuse(sql: Sql, row: AgentRow, { heartbeat: { node }, now }: Report): Promise<Stored> {
+  const message = nameTaken(node.name, { controlUrl: row.control_url ?? undefined });
+  if (row.refused_boot_id !== node.bootId) {
+    await sql.query('UPDATE node SET refused_boot_id = $2 WHERE id = $1', [row.id, node.bootId]);
+    await insertEvent(sql, {
+      clusterId: row.cluster_id,
+      type: 'AgentRefused',
+      severity: 'error',
+      subject: { kind: 'node', id: row.id },
+      volumeId: undefined,
+      message: `the agent at ${node.controlUrl} is refused: ${message}`,
+      at: now,
+    });
+  }
+  const refusal = new StorageFault('node.name_taken', { publicMessage: message });
+  return { nodeId: row.id, rebooted: false, refusal };
+}
+
+async function rememberLife(sql: Sql, { id, boot_id, past_boot_ids }: AgentRow): Promise<void> {
+  const past = [...(boot_id === null ? [] : [boot_id]), ...(past_boot_ids ?? [])].slice(0, PAST_BOOTS_MAX);
+  await sql.query('UPDATE node SET past_boot_ids = $2::uuid[], refused_boot_id = NULL WHERE id = $1', [
+    id,
+    past,
+  ]);
 }
 
 async function createNode(
@@ -80,7 +140,7 @@ async function updateNode(sql: Sql, nodeId: NodeId, { heartbeat: { node }, now }
        zone = CASE WHEN reported_zone IS DISTINCT FROM $2 THEN $2 ELSE zone END, reported_zone = $2,
        region = CASE WHEN reported_region IS DISTINCT FROM $3 THEN $3 ELSE region END, reported_region = $3,
        control_url = $4, control_secret = $5, nbd_host = $6, nbd_port = $7, boot_id = $8, pid = $9,
-       agent_version = $10, last_heartbeat_at = greatest(last_heartbeat_at, $11),
+       agent_version = $10, last_heartbeat_at = CASE WHEN last_heartbeat_at > now() THEN $11 ELSE greatest(last_heartbeat_at, $11) END,
        version = version + CASE WHEN (reported_zone, reported_region, control_url, nbd_host, nbd_port, boot_id)
          IS DISTINCT FROM ($2::text, $3::text, $4::text, $6::text, $7::int, $8::uuid) THEN 1 ELSE 0 END
      WHERE id = $1`,

@@ -9,6 +9,7 @@
  * one of the two, and both are repeated.
  */
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import type { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
@@ -23,10 +24,14 @@ export async function recordHeartbeat(
   sql: Sql,
   clusterId: ClusterId,
   heartbeat: Heartbeat,
-  now: Date,
-): Promise<{ nodeId: NodeId }> {
+  given: Date | undefined,
+): Promise<{ nodeId: NodeId; refusal?: StorageFault }> {
   const touched = new Touched();
-  const { nodeId, rebooted } = await storeNode(sql, clusterId, { heartbeat, now, touched });
+  const now = await stampOf(sql, given);
+  const stored = await storeNode(sql, clusterId, { heartbeat, now, touched });
+  // Returned and not thrown, so that the event that tells of it is kept.
+  if (stored.refusal !== undefined) return stored;
+  const { nodeId, rebooted } = stored;
   const context: HeartbeatContext = { sql, clusterId, nodeId, heartbeat, now, touched };
   await storeEngines(context, rebooted);
   await storeDisks(context);
@@ -39,4 +44,11 @@ export async function recordHeartbeat(
     progressed.filter((volumeId) => !touched.volumes.has(volumeId)),
   );
   return { nodeId };
+}
+
+/** This server's time: machines that record heartbeats may have other ideas of it, and one in the future would outlive its node. */
+async function stampOf(sql: Sql, given: Date | undefined): Promise<Date> {
+  const { rows } = await sql.query<{ now: Date }>('SELECT now() AS now');
+  const now = rows[0]?.now ?? new Date();
+  return given === undefined || given > now ? now : given;
 }

@@ -13,6 +13,7 @@ import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
 import { readSnapshot, type SnapshotRow } from '../rows/snapshot-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
 import type { Sql } from '../sql/scope.js';
+import { loadListening } from './listening.js';
 
 /** Ended rebuilds shown to the reconciler: enough to count failures in a row for its back-off. */
 const ENDED_REBUILDS_MAX = 10;
@@ -87,10 +88,12 @@ async function loadEngine(sql: Sql, volumeId: VolumeId): Promise<VolumeView['eng
 export async function loadFleetView(sql: Sql, clusterId: ClusterId): Promise<FleetView> {
   const { settings, settingsVersion } = await loadSettings(sql, clusterId);
   const disks = await sql.query<DiskRow>('SELECT * FROM disk WHERE cluster_id = $1 ORDER BY id', [clusterId]);
+  const listening = await loadListening(sql, clusterId);
   return {
     clusterId,
     settings,
     settingsVersion,
+    ...(listening === undefined ? {} : { listening }),
     nodes: await loadNodes(sql, clusterId),
     disks: disks.rows.map(readDisk),
   };

@@ -34,6 +34,12 @@ async function makeStore(role: 'system' | 'api'): Promise<StoreUnderTest> {
     store: new PostgresStore(scope),
     tenant,
     takeWakeUps: () => takeWakeUps(scope),
+    eventTypes: async () => {
+      const { rows } = await transaction(scope, (sql) =>
+        sql.query<{ type: string }>('SELECT type FROM event ORDER BY id'),
+      );
+      return rows.map(({ type }) => type);
+    },
     setSetting: async (name, value) => {
       await transaction(scope, (sql) => changeSetting(sql, tenant.clusterId, { name, value, now: NOON }));
     },

@@ -110,18 +110,20 @@ export class PostgresStore implements Store {
     });
   }
 
-  async recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now: Date): Promise<{ nodeId: NodeId }> {
+  async recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now?: Date): Promise<{ nodeId: NodeId }> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await transaction(this.scope, (sql) => recordHeartbeat(sql, clusterId, heartbeat, now));
+        const heard = await transaction(this.scope, (sql) => recordHeartbeat(sql, clusterId, heartbeat, now));
+        if (heard.refusal !== undefined) throw heard.refusal;
+        return { nodeId: heard.nodeId };
       } catch (error) {
         if (!isFault(error, 'store.conflict') || attempt === HEARTBEAT_ATTEMPTS_MAX) throw error;
       }
     }
   }
 
-  confirmRecord(volumeId: VolumeId, record: CopyRecord): Promise<void> {
-    return transaction(this.scope, (sql) => confirmRecord(sql, volumeId, record));
+  confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void> {
+    return transaction(this.scope, (sql) => confirmRecord(sql, volumeId, record, grantId));
   }
 }
 

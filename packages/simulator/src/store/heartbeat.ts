@@ -1,3 +1,4 @@
+import { isFull } from '@holdfast/core/lifecycle/start-obstacles.js';
 import type { DiskReport, EngineReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -12,18 +13,20 @@ import {
 import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { rebuildPercent } from '@holdfast/core/model/rebuild.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { judgeAgent, nameTaken, PAST_BOOTS_MAX } from '@holdfast/core/policy/agent-identity.js';
 import { conditionsAfter } from '@holdfast/core/policy/disk-conditions.js';
 import { writtenOn } from './apply-change.js';
 import { storeOrphans } from './orphans.js';
 import type { NodeRow, Transaction } from './tables.js';
 
+type HeardAt = { heartbeat: Heartbeat; now: Date };
 type Report = { clusterId: ClusterId; nodeId: NodeId; heartbeat: Heartbeat; now: Date };
 
 /** Stores what an agent reports. Facts only: what follows from them is the reconcilers' to decide. */
 export function storeHeartbeat(
   transaction: Transaction,
   report: Omit<Report, 'nodeId'> & { newId: () => string },
-): NodeId {
+): { nodeId: NodeId; refusal?: StorageFault } {
   const { clusterId, heartbeat, now, newId } = report;
   if (!transaction.tables.clusters.has(clusterId)) {
     throw new StorageFault('cluster.not_found', { publicMessage: `there is no cluster ${clusterId}` });
@@ -32,6 +35,9 @@ export function storeHeartbeat(
     (node) => node.clusterId === clusterId && node.name === heartbeat.node.name,
   );
   const nodeId = known?.id ?? asId<NodeId>(newId());
+  if (known !== undefined && isSecond(transaction, known, { heartbeat, now })) {
+    return { nodeId, refusal: refuse(transaction, known, { heartbeat, now }) };
+  }
   const rebooted = storeNode(transaction, { clusterId, nodeId, heartbeat, now }, known);
   const stored = { clusterId, nodeId, heartbeat, now };
   if (rebooted) {
@@ -43,7 +49,33 @@ export function storeHeartbeat(
   storeUsage(transaction, stored);
   storeOrphans(transaction, stored, newId);
   storeProgress(transaction, stored);
-  return nodeId;
+  return { nodeId };
+}
+
+function isSecond({ tables }: Transaction, known: NodeRow, { heartbeat, now }: HeardAt): boolean {
+  const timeoutSeconds = tables.clusters.get(known.clusterId)?.settings['agent-heartbeat-timeout'] ?? 0;
+  return judgeAgent(known, heartbeat.node, { now, since: undefined, timeoutSeconds }) === 'refused';
+}
+
+function refuse(
+  transaction: Transaction,
+  known: NodeRow,
+  { heartbeat: { node }, now }: HeardAt,
+): StorageFault {
+  const message = nameTaken(node.name, known);
+  if (known.refusedBootId !== node.bootId) {
+    transaction.put(transaction.tables.nodes, known.id, { ...known, refusedBootId: node.bootId });
+    transaction.event({
+      clusterId: known.clusterId,
+      type: 'AgentRefused',
+      severity: 'error',
+      subject: { kind: 'node', id: known.id },
+      volumeId: undefined,
+      message: `the agent at ${node.controlUrl} is refused: ${message}`,
+      at: now,
+    });
+  }
+  return new StorageFault('node.name_taken', { publicMessage: message });
 }
 
 /** Returns whether the agent has been started anew. */
@@ -65,6 +97,7 @@ function storeNode(transaction: Transaction, report: Report, known: NodeRow | un
     nbdHost: heartbeat.node.nbdHost,
     nbdPort: heartbeat.node.nbdPort,
     bootId: heartbeat.node.bootId,
+    ...(rebooted ? { pastBootIds: pastOf(known), refusedBootId: undefined } : {}),
     lastHeartbeatAt: now,
     version: before.version + (known !== undefined && rebooted ? 1 : 0),
   };
@@ -73,6 +106,11 @@ function storeNode(transaction: Transaction, report: Report, known: NodeRow | un
     transaction.touchCluster(report.clusterId);
   }
   return rebooted;
+}
+
+function pastOf(known: NodeRow | undefined): readonly string[] {
+  if (known?.bootId === undefined) return [];
+  return [known.bootId, ...known.pastBootIds].slice(0, PAST_BOOTS_MAX);
 }
 
 function newNode({ clusterId, nodeId, heartbeat }: Report): NodeRow {
@@ -93,6 +131,8 @@ function newNode({ clusterId, nodeId, heartbeat }: Report): NodeRow {
     bootId: undefined,
     lastHeartbeatAt: undefined,
     version: 1,
+    pastBootIds: [],
+    refusedBootId: undefined,
     controlSecret: heartbeat.node.controlSecret,
     reportedZone: heartbeat.node.zone ?? undefined,
     reportedRegion: heartbeat.node.region ?? undefined,
@@ -201,6 +241,10 @@ function storeDisk(transaction: Transaction, { clusterId, nodeId, now }: Report,
   const isCounted = isReadyChanged || known.storageMaximumBytes !== report.maximumBytes;
   transaction.put(disks, id, { ...known, ...facts, version: known.version + (isCounted ? 1 : 0) });
   if (isCounted) transaction.touchCluster(clusterId);
+  if (isFull(known) !== isFull({ conditions })) {
+    for (const replica of transaction.tables.replicas.values())
+      if (replica.diskId === id) transaction.touchVolume(replica.volumeId);
+  }
 }
 
 function saysTheSame(known: StorageDisk, report: DiskReport, now: Date): boolean {

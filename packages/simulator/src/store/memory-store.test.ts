@@ -18,6 +18,7 @@ async function makeStore(): Promise<StoreUnderTest> {
     store,
     tenant,
     takeWakeUps: async () => store.takeWakeUps(),
+    eventTypes: async () => store.events.map(({ type }) => type),
     setSetting: async (name, value) => store.setSetting(tenant.clusterId, name, value),
     stop: async () => undefined,
   };

@@ -292,18 +292,26 @@ export class MemoryStore implements Store {
     return this.fleet(clusterId);
   }
 
-  async recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now: Date): Promise<{ nodeId: NodeId }> {
+  async recordHeartbeat(
+    clusterId: ClusterId,
+    heartbeat: Heartbeat,
+    now: Date = new Date(),
+  ): Promise<{ nodeId: NodeId }> {
     const newId = () => this.random.id();
-    return this.transact((transaction) => ({
-      nodeId: storeHeartbeat(transaction, { clusterId, heartbeat, now, newId }),
-    }));
+    const { nodeId, refusal } = this.transact((transaction) =>
+      storeHeartbeat(transaction, { clusterId, heartbeat, now, newId }),
+    );
+    if (refusal !== undefined) throw refusal;
+    return { nodeId };
   }
 
-  async confirmRecord(volumeId: VolumeId, record: CopyRecord): Promise<void> {
+  async confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void> {
     this.transact((transaction) => {
       const volume = transaction.tables.volumes.get(volumeId);
       const order = volume?.record === undefined ? -1 : compareRecords(volume.record, record);
       if (volume === undefined || volume.epoch !== record.epoch || order > 0) throw stale(volumeId);
+      const isOther = grantId !== undefined && volume.grantId !== undefined && volume.grantId !== grantId;
+      if (isOther) throw stale(volumeId);
       if (order === 0) return;
       transaction.put(transaction.tables.volumes, volumeId, {
         ...volume,

@@ -31,6 +31,9 @@ export type ClusterRow = {
 /** A node with what only its agent and the store know of it. */
 export type NodeRow = StorageNode & {
   readonly controlSecret: string;
+  readonly pastBootIds: readonly string[];
+  /** The last life of an agent that was refused. */
+  readonly refusedBootId: string | undefined;
   /** The labels as the agent reported them last: people's own stay until these change. */
   readonly reportedZone: string | undefined;
   readonly reportedRegion: string | undefined;

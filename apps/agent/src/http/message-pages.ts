@@ -1,0 +1,90 @@
+/**
+ * Messages between engines and copies that are longer than one body may be: they travel in pages. Most fit into one; the
+ * layers of a volume with many drop marks, or the marks of a large fragmented one, do not.
+ *
+ * Pages that nobody comes back for are forgotten: whoever needs them sends, or asks for, all of it again.
+ */
+import crypto from 'node:crypto';
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+
+/** In UTF-16 units; at three bytes for each, and escaped once more in JSON, still below a body's limit. */
+export const PAGE_CHARS = 40_000;
+/** Of a reply, in one piece or as a page of it: below what a caller reads of one answer, however many bytes they take. */
+export const REPLY_CHARS = MIB;
+/** Their replies grow with the volume, and are not bounded by what was asked for. */
+export const LONG_REPLIES: ReadonlySet<string> = new Set(['chain', 'intent', 'progress']);
+/** The longest lawful message: 250 layers with 8,192 ranges of 32 characters each. */
+const MESSAGE_CHARS_MAX = 96 * MIB;
+export const PAGES_MAX = Math.ceil(MESSAGE_CHARS_MAX / PAGE_CHARS);
+/** Messages under way at once, in each direction: engines send such ones a few times in a rebuild. */
+const MESSAGES_MAX = 8;
+/** A peer sends the next page within a round trip; one that waits longer has given up. */
+const KEPT_MS = 60_000;
+
+type Message = { pages: (string | undefined)[]; atMs: number };
+
+export function pagesOf(text: string, pageChars = PAGE_CHARS): string[] {
+  const pages: string[] = [];
+  for (let at = 0; at < text.length; at += pageChars) pages.push(text.slice(at, at + pageChars));
+  return pages;
+}
+
+export class MessagePages {
+  private readonly messages = new Map<string, Message>();
+
+  constructor(private readonly pageChars = PAGE_CHARS) {}
+
+  /** Takes one page of a message that is being sent. The same page again is the same page. */
+  take(messageId: string, page: number, count: number, text: string): void {
+    this.forgetOld();
+    let message = this.messages.get(messageId);
+    if (message === undefined) {
+      if (this.messages.size >= MESSAGES_MAX) throw tooMany();
+      message = { pages: Array.from({ length: count }, () => undefined), atMs: performance.now() };
+      this.messages.set(messageId, message);
+    }
+    if (page >= message.pages.length) throw incomplete();
+    message.pages[page] = text;
+    message.atMs = performance.now();
+  }
+
+  /** All of a message. It stays for a while: the call that it belongs to may be sent again. */
+  whole(messageId: string): unknown {
+    const { pages = [] } = this.messages.get(messageId) ?? {};
+    if (pages.length === 0 || pages.includes(undefined)) throw incomplete();
+    return JSON.parse(pages.join(''));
+  }
+
+  /** Keeps an answer until its pages have been fetched. */
+  offer(text: string): { messageId: string; count: number } {
+    this.forgetOld();
+    const [oldest] = this.messages.keys();
+    if (this.messages.size >= MESSAGES_MAX && oldest !== undefined) this.messages.delete(oldest);
+    const messageId = crypto.randomUUID();
+    const pages = pagesOf(text, this.pageChars);
+    this.messages.set(messageId, { pages, atMs: performance.now() });
+    return { messageId, count: pages.length };
+  }
+
+  page(messageId: string, page: number): string {
+    const text = this.messages.get(messageId)?.pages[page];
+    if (text === undefined) throw incomplete();
+    return text;
+  }
+
+  private forgetOld(): void {
+    const oldestMs = performance.now() - KEPT_MS;
+    for (const [messageId, { atMs }] of this.messages) if (atMs < oldestMs) this.messages.delete(messageId);
+  }
+}
+
+function incomplete(): StorageFault {
+  return new StorageFault('request.stale', { publicMessage: 'the pages of this message are not all here' });
+}
+
+function tooMany(): StorageFault {
+  return new StorageFault('engine.busy', {
+    publicMessage: `${MESSAGES_MAX} long messages are under way already`,
+  });
+}

@@ -1,0 +1,43 @@
+import type { ChecksumReply } from '@holdfast/core/model/agent-protocol.js';
+import { describe, expect, test } from '@jest/globals';
+import { Verifications } from './verifications.js';
+
+const REPLY = { checksum: 'abc', writtenBytes: 1 };
+
+/** Checksums that end when the test says so. */
+function slow() {
+  const begun: { resolve: (reply: ChecksumReply) => void; reject: (error: Error) => void }[] = [];
+  const subject = new Verifications(() => new Promise((resolve, reject) => begun.push({ resolve, reject })));
+  return { begun, subject };
+}
+
+describe('Verifications', () => {
+  test('one that takes long is answered without waiting for its end, and read only once', async () => {
+    const { begun, subject } = slow();
+    expect(await subject.ask('a', '1')).toBeUndefined();
+    const second = subject.ask('a', '1');
+    begun[0]?.resolve(REPLY);
+    expect(await second).toEqual(REPLY);
+    expect(await subject.ask('a', '1')).toEqual(REPLY);
+    expect(begun).toHaveLength(1);
+  });
+
+  test('another one of the same copy begins anew', async () => {
+    const { begun, subject } = slow();
+    const first = subject.ask('a', '1');
+    begun[0]?.resolve(REPLY);
+    await first;
+    expect(await subject.ask('a', '2')).toBeUndefined();
+    expect(begun).toHaveLength(2);
+  });
+
+  test('one that failed says so, and may be tried again', async () => {
+    const { begun, subject } = slow();
+    const first = subject.ask('a', '1');
+    begun[0]?.reject(new Error('rot'));
+    await expect(first).rejects.toThrow('rot');
+    const again = subject.ask('a', '1');
+    begun[1]?.resolve(REPLY);
+    expect(await again).toEqual(REPLY);
+  });
+});

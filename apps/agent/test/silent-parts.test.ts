@@ -1,0 +1,146 @@
+/** A part of a node that hangs is reported as hanging, and silences neither the node nor its other parts. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import crypto from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { hasPrograms } from '@holdfast/testkit/nbd-tools.js';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { AgentCluster, type AgentProcess, addReplica, attach, connectTo, createVolume } from './agents.js';
+
+const MIB = 1024 * 1024;
+/** What the control plane waits for before it calls a node silent. */
+const HEARTBEAT_TIMEOUT_MS = 10_000;
+
+let cluster: AgentCluster;
+let folder: string;
+const stopped: number[] = [];
+const children: ChildProcess[] = [];
+
+function stopProcess(pid: number): void {
+  process.kill(pid, 'SIGSTOP');
+  stopped.push(pid);
+}
+
+function node(index: number): AgentProcess {
+  const agent = cluster.agents[index];
+  if (agent === undefined) throw new Error(`no agent ${index}`);
+  return agent;
+}
+
+/** Drops the heartbeat that is there, and waits for the next one that is so. */
+function nextBeat(name: string, isSo: (beat: Heartbeat) => boolean = () => true): Promise<Heartbeat> {
+  cluster.api.heartbeats.delete(name);
+  return cluster.api.until(name, isSo, HEARTBEAT_TIMEOUT_MS);
+}
+
+beforeAll(async () => {
+  folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-silent-'));
+  cluster = new AgentCluster();
+  await cluster.start(2);
+}, 60_000);
+
+afterEach(() => {
+  for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT');
+});
+
+afterAll(async () => {
+  await cluster?.stop();
+  for (const child of children.reverse()) child.kill('SIGTERM');
+  await fs.rm(folder, { recursive: true, force: true }).catch(() => undefined);
+}, 60_000);
+
+test('a stopped host of copies', async () => {
+  const volume = await createVolume(cluster.agents, 16 * MIB);
+  const client = await connectTo(await attach(volume, node(0), 1));
+  await client.write(0, [Buffer.alloc(MIB, 1)], MIB, { fua: true });
+  for (const pid of await node(1).hostPids('replica-host')) stopProcess(pid);
+  expect(stopped.length).toBeGreaterThan(0);
+  for (let i = 0; i < 3; i += 1) {
+    const beat = await nextBeat('node-2');
+    expect(beat.replicas.map(({ volumeId }) => volumeId)).toContain(volume.volumeId);
+    expect(beat.disks.every(({ ready }) => ready)).toBe(true);
+  }
+}, 90_000);
+
+test('a stopped host of engines: what it serves is given up, and can be started anew beside it', async () => {
+  const volume = await createVolume(cluster.agents, 16 * MIB);
+  const client = await connectTo(await attach(volume, node(0), 1));
+  await client.write(0, [Buffer.alloc(MIB, 1)], MIB, { fua: true });
+  for (const pid of await node(0).hostPids('engine-host')) stopProcess(pid);
+  expect(stopped.length).toBeGreaterThan(0);
+  await nextBeat('node-1');
+  const isGivenUp = ({ engines }: Heartbeat) =>
+    engines.some(({ volumeId, state }) => volumeId === volume.volumeId && state === 'stopped');
+  await cluster.api.until('node-1', isGivenUp, 40_000);
+  const record = { ...volume.record, epoch: 1, dataGeneration: 1 };
+  for (const { agent, address } of volume.replicas)
+    await agent.call('POST', `/v1/replicas/${address.replicaId}/open`, { epoch: 2 });
+  const again = await connectTo(await attach(volume, node(0), 2, { record }));
+  expect(Buffer.concat(await again.read(0, MIB)).equals(Buffer.alloc(MIB, 1))).toBe(true);
+}, 120_000);
+
+const onFuse = hasPrograms('nbdkit', 'nbdfuse') ? test : test.skip;
+
+onFuse(
+  'a hung disk, also when the agent starts',
+  async () => {
+    const file = path.join(folder, 'mount');
+    await fs.mkdir(file);
+    const socket = path.join(folder, 'nbd.sock');
+    children.push(spawn('nbdkit', ['-f', '-U', socket, 'memory', '256M'], { stdio: 'ignore' }));
+    await eventually(
+      'nbdkit',
+      () =>
+        fs.access(socket).then(
+          () => true,
+          () => false,
+        ),
+      Boolean,
+    );
+    const fuse = spawn('nbdfuse', [path.join(file, 'disk'), `nbd+unix:///?socket=${socket}`], {
+      stdio: 'ignore',
+    });
+    children.push(fuse);
+    const disk = path.join(file, 'disk');
+    await eventually(
+      'nbdfuse',
+      () =>
+        fs.stat(disk).then(
+          ({ size }) => size > 0,
+          () => false,
+        ),
+      Boolean,
+    );
+    const agent = await cluster.add('node-3', {
+      HOLDFAST_BLOCK_DISKS: disk,
+      HOLDFAST_BLOCK_DISK_SIZE: '256Mi',
+    });
+    await agent.start();
+    const blockDisk = ({ disks }: Heartbeat) => disks.find(({ type }) => type === 'block');
+    expect(blockDisk(await nextBeat('node-3'))).toMatchObject({ ready: true });
+
+    if (fuse.pid === undefined) throw new Error('nbdfuse did not start');
+    stopProcess(fuse.pid);
+    const isHung = (beat: Heartbeat) => blockDisk(beat)?.reason === 'DiskHung';
+    await nextBeat('node-3', isHung);
+    // Again and again, and what is asked of the other disks is done.
+    for (let i = 0; i < 5; i += 1) {
+      const beat = await nextBeat('node-3');
+      expect(isHung(beat)).toBe(true);
+      expect(beat.disks.filter(({ ready }) => ready)).toHaveLength(2);
+      const volume = await createVolume([], MIB);
+      await addReplica(volume, agent, crypto.randomUUID(), null);
+      const there = await createVolume([], MIB, 'block');
+      await expect(addReplica(there, agent, crypto.randomUUID(), null)).rejects.toThrow(/disk.not_ready/);
+    }
+    await agent.kill();
+    await agent.start();
+    expect(isHung(await nextBeat('node-3'))).toBe(true);
+    process.kill(fuse.pid, 'SIGCONT');
+    await nextBeat('node-3', (beat) => blockDisk(beat)?.ready === true);
+  },
+  120_000,
+);

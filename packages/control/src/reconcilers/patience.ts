@@ -1,0 +1,49 @@
+/**
+ * Waiting for others, with a bound. These are the only timers of this room: they run in real time, and never decide
+ * anything but whether to go on without an answer.
+ */
+
+/** The answer, or `undefined` when there is none in time. The work goes on; what becomes of it then is not looked at. */
+export async function atMost<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeUp = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), limitMs);
+  });
+  // Once the time is up nothing else looks at a failure.
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, timeUp]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export type Enough<T> = {
+  /** May it go on with the answers that are there? Asked with each new one. */
+  isEnough: (answers: readonly (T | undefined)[]) => boolean;
+  /** How much longer the rest is waited for from then on. */
+  patienceMs: number;
+};
+
+/** All answers, in order; once they are enough, without those that take too long (`undefined`). The first failure ends it. */
+export function answersInTime<T>(
+  asked: readonly Promise<T>[],
+  { isEnough, patienceMs }: Enough<T>,
+): Promise<(T | undefined)[]> {
+  const answers: (T | undefined)[] = asked.map(() => undefined);
+  let waiting = asked.length;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const inTime = new Promise<(T | undefined)[]>((resolve, reject) => {
+    if (waiting === 0) resolve(answers);
+    asked.forEach((promise, index) => {
+      promise.then((answer) => {
+        answers[index] = answer;
+        waiting -= 1;
+        if (waiting === 0) resolve(answers);
+        else if (timer === undefined && isEnough(answers))
+          timer = setTimeout(() => resolve([...answers]), patienceMs);
+      }, reject);
+    });
+  });
+  return inTime.finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,142 @@
+/** What people are told when an engine can't start: what is missing, on which node and disk, and what would cure it. */
+import { conditionOf } from '../model/condition.js';
+import type { FaultCode } from '../model/faults.js';
+import type { ReplicaId } from '../model/ids.js';
+import type { StorageDisk } from '../model/node.js';
+import type { Attention } from '../model/volume.js';
+import { COPIES_MISSING } from '../policy/decide-salvage.js';
+import type { VolumeView } from './views.js';
+import { nodeName } from './volume-facts.js';
+
+/** What copies whose agent answered said instead of opening. */
+export type Refusals = ReadonlyMap<ReplicaId, { code: FaultCode; message: string }>;
+
+export const DISKS_FULL = 'DisksFull';
+
+type TooFew = {
+  /** Members of the highest record that did not open; empty where no record is known at all. */
+  missing: readonly ReplicaId[];
+  /** Members that opened, and copies that did and are not members any more. */
+  current: readonly ReplicaId[];
+  stale: readonly ReplicaId[];
+  /** Members that opened, and hold an older record than one that they are known to have stored. */
+  setBack?: readonly ReplicaId[];
+  refused: Refusals;
+};
+
+/** Of copies whose own record is older than one that they are known to have stored. */
+const SET_BACK =
+  'was set back to an earlier state (a restored snapshot of its machine or disk, or a disk that lost writes)';
+
+/**
+ * Copies on full disks are there and lose nothing: with enough of them the cure is room, and a salvage, which gives
+ * copies up, is not offered.
+ */
+export function tooFewCopies(
+  view: VolumeView,
+  { missing, setBack = [], ...rest }: TooFew,
+): Omit<Attention, 'since'> {
+  const full = missing.filter((id) => isOnFullDisk(view, id, rest.refused));
+  const gone = missing.filter((id) => !full.includes(id));
+  const wouldDo = rest.current.length + full.length;
+  const isEnough = full.length > 0 && wouldDo * 2 >= rest.current.length + missing.length;
+  const room = full.map(
+    (id) => `free space on ${placeOf(view, id)}, or make it larger: it then goes on by itself`,
+  );
+  if (isEnough) {
+    const where = full.map((id) => placeOf(view, id)).join(', ');
+    return {
+      code: DISKS_FULL,
+      message: `copies can't be opened because their disks are full: ${where}`,
+      cures: room,
+    };
+  }
+  const where = namesOf(view, gone);
+  const isAnyGone = gone.length > 0 || setBack.length === 0;
+  const missingText = isAnyGone ? `, missing ${where}${whyText(view, gone, rest.refused)}` : '';
+  const setBackText = setBack.length === 0 ? '' : `; ${namesOf(view, setBack)} ${SET_BACK}`;
+  return {
+    code: COPIES_MISSING,
+    message:
+      `too few current copies answer to be sure that no acknowledged write is lost: ` +
+      `${foundText(view, rest)}${missingText}${setBackText}`,
+    cures: [
+      ...room,
+      ...(isAnyGone ? [`start the agents of the missing copies (${where})`] : []),
+      ...(setBack.length === 0
+        ? []
+        : ['bring back what the disks held that were set back, when it is still somewhere']),
+      'salvage it with the copies that answer, when the missing ones are gone for good: what only they hold is lost',
+    ],
+  };
+}
+
+/** Stale copies answer too, and do not help: they lack writes that were acknowledged. */
+function foundText(view: VolumeView, { current, stale }: Pick<TooFew, 'current' | 'stale'>): string {
+  if (stale.length === 0) return `${current.length} found`;
+  return `${current.length} found, and ${stale.length} stale (${namesOf(view, stale)})`;
+}
+
+function whyText(view: VolumeView, missing: readonly ReplicaId[], refused: Refusals): string {
+  const told = missing.flatMap((id) => {
+    const refusal = refused.get(id);
+    return refusal === undefined ? [] : [`${namesOf(view, [id])}: ${refusal.message}`];
+  });
+  return told.length === 0 ? '' : ` (${told.join('; ')})`;
+}
+
+function isOnFullDisk(view: VolumeView, replicaId: ReplicaId, refused: Refusals): boolean {
+  const refusal = refused.get(replicaId);
+  // One that did not answer at all is missing, however full its disk is.
+  return refusal !== undefined && (refusal.code === 'disk.no_space' || isFull(diskOf(view, replicaId)));
+}
+
+export function isFull(disk: Pick<StorageDisk, 'conditions'> | undefined): boolean {
+  return disk !== undefined && conditionOf(disk.conditions, 'Ready')?.reason === 'DiskFull';
+}
+
+function diskOf({ replicas, fleet }: VolumeView, replicaId: ReplicaId): StorageDisk | undefined {
+  const diskId = replicas.find(({ id }) => id === replicaId)?.diskId;
+  return fleet.disks.find(({ id }) => id === diskId);
+}
+
+/** `disk disk-1 (/data/disk-1) of node-2` */
+export function placeOf(view: VolumeView, replicaId: ReplicaId): string {
+  const disk = diskOf(view, replicaId);
+  const nodeId = view.replicas.find(({ id }) => id === replicaId)?.nodeId;
+  const node = nodeName(view.fleet, nodeId);
+  return disk === undefined
+    ? `the disk of the copy on ${node}`
+    : `disk ${disk.name} (${disk.path}) of ${node}`;
+}
+
+export function namesOf({ replicas, fleet }: VolumeView, replicaIds: readonly ReplicaId[]): string {
+  if (replicaIds.length === 0) return 'every copy';
+  return replicaIds
+    .map((replicaId) => {
+      const replica = replicas.find(({ id }) => id === replicaId);
+      return replica === undefined
+        ? `replica ${replicaId}`
+        : `the copy on ${nodeName(fleet, replica.nodeId)}`;
+    })
+    .join(', ');
+}
+
+const ELSEWHERE =
+  'detach {force: true}, then attach on another node: every acknowledged and flushed write is kept';
+
+/** What may be done about an engine that does not start on the node. */
+export function startCures(code: FaultCode, node: string): string[] {
+  switch (code) {
+    case 'agent.unreachable':
+      return [`look after the agent on ${node}: it is asked again every few seconds`, ELSEWHERE];
+    case 'disk.no_space':
+      return ['free space on the disks of its copies, or make them larger: it then goes on by itself'];
+    case 'engine.no_replica':
+      return [`look after the network between ${node} and the nodes of its copies`, ELSEWHERE];
+    case 'engine.stale_epoch':
+      return ['wait: a newer attachment has taken over'];
+    default:
+      return [`wait: ${node} is asked again every few seconds`, ELSEWHERE];
+  }
+}

@@ -1,0 +1,261 @@
+/** Which syncs a FLUSH waits for, and what a sync that failed means for everybody who relied on it. */
+import crypto from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { HeldSyncs, stateSoon } from '../../test/held-syncs.js';
+import { formatBlockDisk } from '../block-store/format-block-disk.js';
+import { contiguous } from '../nbd/export.js';
+import { Replica } from './replica.js';
+import { ReplicaService } from './replica-service.js';
+
+const MIB = 1024 * 1024;
+const BLOCK = 4096;
+const SIZE = 64 * MIB;
+const OPTIONS = { fua: false, epoch: 0 };
+const SNAPSHOT = '11111111-1111-4111-8111-111111111111';
+
+let folder: string;
+let syncs: HeldSyncs;
+let open: Replica[];
+
+beforeEach(async () => {
+  folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-durable-'));
+  syncs = new HeldSyncs(folder);
+  open = [];
+});
+afterEach(async () => {
+  syncs.release();
+  for (const replica of open) await replica.close().catch(() => undefined);
+  syncs.uninstall();
+  await fs.rm(folder, { recursive: true, force: true });
+});
+
+const DISKS = ['folder', 'block disk'] as const;
+
+async function makeDisk(kind: (typeof DISKS)[number]): Promise<string> {
+  const disk = path.join(folder, kind === 'folder' ? 'disk' : 'disk.img');
+  if (kind === 'folder') await fs.mkdir(disk);
+  else await formatBlockDisk(disk, 128 * MIB);
+  return disk;
+}
+
+async function create(disk: string, replicaId: string = crypto.randomUUID()): Promise<Replica> {
+  const volumeId = crypto.randomUUID();
+  const spec = { replicaId, volumeId, diskId: volumeId, sizeBytes: SIZE, secret: 'secret', record: null };
+  await Replica.create(disk, spec);
+  return reopen(disk, replicaId);
+}
+
+async function reopen(disk: string, replicaId: string): Promise<Replica> {
+  const replica = await Replica.open(disk, replicaId);
+  open.push(replica);
+  return replica;
+}
+
+async function close(replica: Replica): Promise<void> {
+  open = open.filter((one) => one !== replica);
+  await replica.close();
+}
+
+const write = (replica: Replica, block: number, fill: number) =>
+  replica.write(block * BLOCK, [Buffer.alloc(BLOCK, fill)], BLOCK, OPTIONS);
+
+async function holds(replica: Replica, block: number): Promise<number | undefined> {
+  return contiguous(await replica.read(block * BLOCK, BLOCK))[0];
+}
+
+/** A copy with a removed snapshot whose block the head has overwritten, not durably yet: a purge prunes it. */
+async function withPrunable(disk: string): Promise<Replica> {
+  const replica = await create(disk);
+  await write(replica, 0, 1);
+  await replica.snapshot({ id: SNAPSHOT, name: 's', origin: 'user', createdAt: '', drop: null });
+  await replica.markRemoved(SNAPSHOT);
+  // The region is marked from here on: what follows syncs for the sake of the data alone.
+  await write(replica, 1, 1);
+  await replica.flush();
+  await write(replica, 0, 2);
+  return replica;
+}
+
+describe.each(DISKS)('a FLUSH of a copy on a %s', (kind) => {
+  test('waits for a sync that covers it while a purge syncs the same head', async () => {
+    const replica = await withPrunable(await makeDisk(kind));
+    syncs.hold();
+    const purging = replica.purge(SNAPSHOT, 0);
+    await syncs.caught();
+    const flushing = replica.flush();
+    expect(await stateSoon(flushing)).toBe('waiting');
+    syncs.release();
+    await Promise.all([purging, flushing]);
+  });
+
+  test('fails when a purge was told of the error first', async () => {
+    const replica = await withPrunable(await makeDisk(kind));
+    syncs.hold();
+    const purging = replica.purge(SNAPSHOT, 0);
+    await syncs.caught();
+    syncs.fail();
+    await expect(purging).rejects.toThrow('EIO');
+    await expect(replica.flush()).rejects.toThrow('EIO');
+  });
+
+  test('fails when the flush that it waited behind has failed, and so does every later one', async () => {
+    const replica = await create(await makeDisk(kind));
+    await write(replica, 0, 1);
+    syncs.hold();
+    const first = replica.flush();
+    await syncs.caught();
+    const second = replica.flush();
+    syncs.fail();
+    expect(await stateSoon(first)).toBe('rejected');
+    expect(await stateSoon(second)).toBe('rejected');
+    await expect(replica.flush()).rejects.toThrow('EIO');
+    await expect(replica.read(0, BLOCK)).rejects.toThrow("the copy can't be used");
+  });
+
+  test('syncs for the first overwrite after the copy was opened', async () => {
+    const disk = await makeDisk(kind);
+    const before = await create(disk);
+    const { replicaId } = before.metadata;
+    await write(before, 0, 1);
+    await close(before);
+    const replica = await reopen(disk, replicaId);
+    await write(replica, 0, 2);
+    const begun = syncs.begun.length;
+    await replica.flush();
+    expect(syncs.begun.length).toBeGreaterThan(begun);
+  });
+
+  test('syncs for a write that ended while another sync was under way', async () => {
+    const replica = await create(await makeDisk(kind));
+    await write(replica, 0, 1);
+    await write(replica, 1, 1);
+    // From here on no map changes: its sync would cover the data too.
+    await replica.flush();
+    await write(replica, 1, 2);
+    syncs.hold('write');
+    const overwriting = write(replica, 0, 2);
+    await syncs.caught();
+    // The write has begun before this sync, and ends after it has begun.
+    const letGo = syncs.letGo();
+    syncs.hold();
+    const first = replica.flush();
+    await syncs.caught();
+    letGo();
+    await overwriting;
+    syncs.release();
+    await first;
+    const begun = syncs.begun.length;
+    await replica.flush();
+    expect(syncs.begun.length).toBeGreaterThan(begun);
+  });
+
+  test('FUA syncs after its own write, also while another sync is under way', async () => {
+    const replica = await create(await makeDisk(kind));
+    await write(replica, 0, 1);
+    syncs.hold();
+    const first = replica.flush();
+    await syncs.caught();
+    const fua = replica.write(0, [Buffer.alloc(BLOCK, 2)], BLOCK, { fua: true, epoch: 0 });
+    expect(await stateSoon(fua)).toBe('waiting');
+    const begun = syncs.begun.length;
+    syncs.release();
+    await Promise.all([first, fua]);
+    expect(syncs.begun.length).toBeGreaterThan(begun);
+  });
+});
+
+test.each(DISKS)('a purge on a %s gives no block back before what replaces it is durable', async (kind) => {
+  const replica = await withPrunable(await makeDisk(kind));
+  syncs.hold();
+  const flushing = replica.flush();
+  await syncs.caught();
+  const allocated = replica.layer(SNAPSHOT)?.map.heldBlocks;
+  const purging = replica.purge(SNAPSHOT, 0);
+  expect(await stateSoon(purging)).toBe('waiting');
+  expect(syncs.punched).toEqual([]);
+  expect(replica.layer(SNAPSHOT)?.map.heldBlocks).toBe(allocated);
+  syncs.release();
+  await Promise.all([flushing, purging]);
+  expect(replica.layer(SNAPSHOT)?.map.heldBlocks).toBe(0);
+});
+
+test.each(DISKS)('a read on a %s waits for a write of its block that is under way', async (kind) => {
+  const replica = await create(await makeDisk(kind));
+  await write(replica, 0, 1);
+  expect(await holds(replica, 0)).toBe(1);
+  syncs.hold('write');
+  const writing = write(replica, 0, 2);
+  await syncs.caught();
+  const reading = holds(replica, 0);
+  expect(replica.readNow(0, BLOCK)).toBeUndefined();
+  expect(await stateSoon(reading)).toBe('waiting');
+  syncs.release();
+  await writing;
+  expect(await reading).toBe(2);
+});
+
+test.each(DISKS)(
+  'an engine that begins with a copy on a %s whose flush failed gets it opened anew',
+  async (kind) => {
+    const disk = await makeDisk(kind);
+    const replica = await create(disk);
+    const { replicaId } = replica.metadata;
+    await close(replica);
+    const service = new ReplicaService(() => {
+      throw new Error('there is no other copy');
+    });
+    await service.open(disk, replicaId);
+    await service.command(replicaId, 'open', { epoch: 1 });
+    const failing = (await service.find(replicaId)).replica;
+    await failing.write(0, [Buffer.alloc(BLOCK, 1)], BLOCK, { fua: false, epoch: 1 });
+    syncs.hold();
+    const flushing = failing.flush();
+    await syncs.caught();
+    syncs.fail();
+    await expect(flushing).rejects.toThrow('EIO');
+    const opened = await service.command(replicaId, 'open', { epoch: 2 });
+    // What the flush was to make durable may be missing: the mark says where, and the copy is not one that kept all.
+    expect(opened).toMatchObject({ clean: false, kept: false });
+    const { replica: again } = await service.find(replicaId);
+    await again.write(0, [Buffer.alloc(BLOCK, 2)], BLOCK, { fua: true, epoch: 2 });
+    await service.closeAll(0);
+  },
+);
+
+describe('a sync of a block disk that failed', () => {
+  test('fails every copy of that disk in the process, whoever was told of it', async () => {
+    const disk = await makeDisk('block disk');
+    const told = await create(disk);
+    const other = await create(disk);
+    await write(told, 0, 1);
+    await write(other, 0, 1);
+    syncs.hold();
+    const flushing = told.flush();
+    await syncs.caught();
+    syncs.fail();
+    await expect(flushing).rejects.toThrow('EIO');
+    await expect(other.flush()).rejects.toThrow('EIO');
+  });
+
+  test('is over for a copy once it was opened again', async () => {
+    const disk = await makeDisk('block disk');
+    const replica = await create(disk);
+    const { replicaId } = replica.metadata;
+    await write(replica, 0, 1);
+    await replica.flush();
+    await write(replica, 1, 1);
+    syncs.hold();
+    const flushing = replica.flush();
+    await syncs.caught();
+    syncs.fail();
+    await expect(flushing).rejects.toThrow('EIO');
+    await close(replica);
+    const again = await reopen(disk, replicaId);
+    expect(await holds(again, 0)).toBe(1);
+    await write(again, 1, 2);
+    await again.flush();
+  });
+});
