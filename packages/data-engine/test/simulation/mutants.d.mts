@@ -1,0 +1,3 @@
+import type { Mutant } from './runner.d.mts';
+
+export const MUTANTS: readonly Mutant[];

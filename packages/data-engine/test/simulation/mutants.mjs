@@ -1,0 +1,175 @@
+// Rules of the data path, each broken as it once was, or as it could be. A text that stands in its file no more, or twice,
+// fails the test that uses it: a mutant can't go stale unnoticed.
+
+const REPLICA = 'data-engine/src/replica';
+const ENGINE = 'data-engine/src/engine';
+
+/** `{ name, hole, changes }`: what is wrong then, in one sentence, and the texts that make it so. */
+export const MUTANTS = [
+  {
+    name: 'sync-past-the-queue',
+    hole: 'a flush that finds another one under way is answered before it is true',
+    changes: [
+      { file: `${REPLICA}/layer.ts`, find: 'return this.flushes.run();', replace: 'return this.store();' },
+    ],
+  },
+  {
+    name: 'punch-before-durable',
+    hole: 'a purge gives a block back before what replaces it in the head is durable',
+    changes: [{ file: `${REPLICA}/purge-layer.ts`, find: 'await head.flush();', replace: '' }],
+  },
+  {
+    name: 'block-disk-notes-early',
+    hole: 'on a block disk a write is noted before it is done, and a sync that began in between takes the note away',
+    changes: [
+      {
+        file: 'data-engine/src/block-store/block-copy-file.ts',
+        find: `      try {
+        await change();
+      } finally {
+        this.owner.noteWritten();
+      }`,
+        replace: `      this.owner.noteWritten();
+      await change();`,
+      },
+    ],
+  },
+  {
+    name: 'marks-cleared-without-proof',
+    hole: 'marks are cleared before resync has looked at them, or while a drop is not marked yet',
+    changes: [
+      {
+        file: `${ENGINE}/settling.ts`,
+        find: 'if (this.running || !this.isProven()) return;',
+        replace: 'if (this.running) return;',
+      },
+      { file: `${ENGINE}/settling.ts`, find: 'if (!this.isProven()) return false;', replace: '' },
+    ],
+  },
+  {
+    name: 'late-settle-clears-newer-marks',
+    hole: 'a message that clears marks and comes late takes those of newer changes',
+    changes: [
+      {
+        file: `${REPLICA}/replica.ts`,
+        find: 'if (ask?.marker !== undefined)',
+        replace: 'if (ask?.marker === null)',
+      },
+    ],
+  },
+  {
+    name: 'commands-after-the-fence',
+    hole: 'a command that waited while the copy was fenced is carried out all the same',
+    changes: [
+      {
+        file: `${REPLICA}/copy-fence.ts`,
+        find: 'if (term.epoch !== epoch) throw',
+        replace: 'if (false) throw',
+      },
+    ],
+  },
+  {
+    name: 'done-twice',
+    hole: 'a command that is delivered twice is done twice',
+    changes: [
+      {
+        file: `${REPLICA}/copy-fence.ts`,
+        find: 'const now = this.stored().layers.at(-1)?.id;',
+        replace: 'return false; const now = this.stored().layers.at(-1)?.id;',
+      },
+    ],
+  },
+  {
+    name: 'target-keeps-a-refused-write',
+    hole: "a rebuild's target keeps what all full copies have refused",
+    changes: [
+      {
+        file: `${ENGINE}/equalise.ts`,
+        find: "copies.withMode('WO').map((link) => putDiffering",
+        replace: '[].map((link) => putDiffering',
+      },
+    ],
+  },
+  {
+    name: 'a-failed-sync-is-forgotten',
+    hole: 'a flush after one that failed succeeds without the data',
+    changes: [
+      {
+        file: `${REPLICA}/shared-flush.ts`,
+        find: 'if (this.isFinal(error)) this.failure = { error };',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'one-epoch-two-grants',
+    hole: 'a database that lost commits grants one epoch twice, and a copy serves both',
+    changes: [
+      {
+        file: `${REPLICA}/copy-fence.ts`,
+        find: 'if (epoch === newest && isOther) throw',
+        replace: 'if (false) throw',
+      },
+    ],
+  },
+  {
+    name: 'set-back-and-believed',
+    hole: 'a copy that was put back to an earlier state is taken for current because the newest record names it',
+    changes: [
+      {
+        file: 'core/src/model/copy-record.ts',
+        find: 'return own !== undefined && isSetBack(own, durable);',
+        replace: 'return false;',
+      },
+    ],
+  },
+  {
+    name: 'reads-without-a-lease',
+    hole: 'an engine that was cut off answers reads for ever',
+    changes: [
+      {
+        file: `${ENGINE}/lease.ts`,
+        find: 'if (nowMs < this.untilMs) return true;',
+        replace: 'if (nowMs >= 0) return true;',
+      },
+    ],
+  },
+  {
+    name: 'reads-before-the-record',
+    hole: 'a read is answered by what is left before the record without the lost copy is confirmed',
+    changes: [
+      {
+        file: `${ENGINE}/copies.ts`,
+        find: '(this.membership.isSettled && this.lease.isValid)',
+        replace: 'this.lease.isValid',
+      },
+    ],
+  },
+  {
+    name: 'torn-reads',
+    hole: 'a read beside a write of the same block shows half of it',
+    changes: [
+      {
+        file: `${REPLICA}/read-write-overlap.ts`,
+        find: 'return this.writes.size === 0 || !overlaps(this.writes, start, end);',
+        replace: 'return true;',
+      },
+      {
+        file: `${REPLICA}/read-write-overlap.ts`,
+        find: 'if (!reading.isDisturbed) return result;',
+        replace: 'return result;',
+      },
+    ],
+  },
+  {
+    name: 'sources-with-other-layers',
+    hole: 'a rebuild reads from a copy that has a layer which its target was not prepared for',
+    changes: [
+      {
+        file: 'data-engine/src/sync/rebuild-run.ts',
+        find: 'chainUpTo(layers, top).every(({ id }) => ids.has(id));',
+        replace: 'true;',
+      },
+    ],
+  },
+];

@@ -1,0 +1,14 @@
+export type Change = { readonly file: string; readonly find: string; readonly replace: string };
+export type Mutant = { readonly name: string; readonly hole: string; readonly changes: readonly Change[] };
+export type Failure = { readonly seed: number; readonly failure: string; readonly story: readonly string[] };
+
+export function compile(mutant?: Mutant): string;
+export function search(options: {
+  folder: string;
+  first: number;
+  last: number;
+  workers?: number;
+  args?: readonly string[];
+  isFinal?: (result: { seed: number; failure: string | null }) => boolean;
+  timeoutMs?: number;
+}): Promise<{ seeds: number; failures: Failure[] }>;

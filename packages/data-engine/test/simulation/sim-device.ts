@@ -1,0 +1,107 @@
+/** A disk's raw device, for a block disk: its openings, and the locks by which processes share it. */
+
+import type { BlockDevice, BlockDevices, DeviceLocks } from '../../src/block-store/block-devices.js';
+import { BlockDisk } from '../../src/block-store/block-disk.js';
+import { BlockStore } from '../../src/block-store/block-store.js';
+import { layoutOf, superblockOf } from '../../src/block-store/layout.js';
+import { recoverOwners } from '../../src/block-store/recover.js';
+import type { DiskStore } from '../../src/replica/disk-store.js';
+import { SimFile } from './sim-file.js';
+import type { Life, World } from './world.js';
+
+/** How calls of a process reach the disk that the device is. */
+interface Calls {
+  readonly world: World;
+  call<T>(life: Life, kind: 'read' | 'write' | 'other', work: () => T): Promise<T>;
+  write(life: Life, file: SimFile, position: number, bytes: Buffer): Promise<void>;
+  sync(life: Life, file: SimFile): Promise<void>;
+}
+
+const DEVICE_BYTES = 96 * 1024 * 1024;
+const DISK_ID = '00000000-0000-4000-8000-000000000001';
+
+type Held = { readonly holder: object; kind: 'shared' | 'exclusive' };
+
+export class SimDevice {
+  file = new SimFile(DEVICE_BYTES, true);
+  private readonly locks = new Map<number, Held[]>();
+  private readonly opened = new WeakMap<Life, Promise<BlockDisk>>();
+
+  constructor(private readonly disk: Calls) {
+    this.file.write(0, superblockOf(layoutOf(DISK_ID, DEVICE_BYTES))).hasEnded = true;
+    this.file.beginSync()().succeed();
+  }
+
+  /** One opening for each process, as `shared-disks.ts` keeps it; anew once a sync has failed. */
+  async store(life: Life): Promise<DiskStore> {
+    let opening = this.opened.get(life);
+    const there = await opening?.catch(() => undefined);
+    if (there?.hasLost === true && this.opened.get(life) === opening) this.opened.delete(life);
+    opening = this.opened.get(life);
+    if (opening === undefined) {
+      opening = BlockDisk.open('device', recoverOwners, this.devices(life));
+      this.opened.set(life, opening);
+      opening.catch(() => this.opened.delete(life));
+    }
+    return BlockStore.on(await opening);
+  }
+
+  powerCut(): void {
+    this.locks.clear();
+    this.file.powerCut(this.disk.world.random, 512);
+  }
+
+  private devices(life: Life): BlockDevices {
+    return {
+      open: async (_, direct) => this.opening(life, direct),
+      locks: async () => this.locksOf(life),
+    };
+  }
+
+  private opening(life: Life, direct: boolean): BlockDevice {
+    const { disk } = this;
+    const read = (buffer: Buffer, position: number) =>
+      direct ? this.file.readMedium(buffer, position) : this.file.readCache(buffer, position);
+    return {
+      readInto: (buffer, position) => disk.call(life, 'read', () => read(buffer, position)),
+      readCached: (buffer, position) => disk.call(life, 'read', () => read(buffer, position)),
+      readCachedNow: (buffer, position) => {
+        if (disk.world.random.chance(2)) return false;
+        read(buffer, position);
+        return true;
+      },
+      write: (payload, position) => disk.write(life, this.file, position, Buffer.concat(payload)),
+      zero: (position, lengthBytes) => disk.write(life, this.file, position, Buffer.alloc(lengthBytes)),
+      syncData: () => disk.sync(life, this.file),
+      close: async () => undefined,
+    };
+  }
+
+  private locksOf(life: Life): DeviceLocks {
+    const holder = {};
+    const others = (byte: number) => (this.locks.get(byte) ?? []).filter((held) => held.holder !== holder);
+    const attempt = (byte: number, kind: 'shared' | 'exclusive'): boolean => {
+      const there = others(byte);
+      if (there.some((held) => kind === 'exclusive' || held.kind === 'exclusive')) return false;
+      this.locks.set(byte, [...there, { holder, kind }]);
+      return true;
+    };
+    const abandon = () => {
+      for (const byte of this.locks.keys()) this.locks.set(byte, others(byte));
+    };
+    life.onDeath(abandon);
+    return {
+      try: attempt,
+      take: async (byte, waitMs) => {
+        const deadlineMs = life.time.nowMs() + waitMs;
+        while (!attempt(byte, 'exclusive')) {
+          if (life.time.nowMs() > deadlineMs) throw new Error('another process holds the lock');
+          await life.time.sleep(2);
+        }
+      },
+      release: (byte) => void this.locks.set(byte, others(byte)),
+      abandon,
+      close: async () => abandon(),
+    };
+  }
+}

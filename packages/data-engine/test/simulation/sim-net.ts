@@ -1,0 +1,117 @@
+/**
+ * The network between nodes: control calls, and connections to copies' data. Messages take their time; a link may be cut in
+ * one direction, or lose, delay and double control calls. What a connection has taken it delivers in order, late if need be,
+ * unless the connection ends first, as TCP does.
+ */
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { World } from './world.js';
+import { Life } from './world.js';
+
+/** What happens to a control call by chance. */
+export type Mischief = { late: boolean; doubled: boolean; replyLost: boolean };
+
+/** How long a lost packet is sent again for at least: after that the link may have healed. */
+const RESEND_MS = 200;
+const LATE_MAX_MS = 20_000;
+
+export class SimNet {
+  private readonly cuts = new Set<string>();
+  /** One in so many control calls has each mischief; 0 for none. */
+  mischiefOneIn = 0;
+
+  constructor(readonly world: World) {}
+
+  cut(from: string, to: string): void {
+    this.cuts.add(`${from}>${to}`);
+  }
+
+  heal(from: string, to: string): void {
+    this.cuts.delete(`${from}>${to}`);
+  }
+
+  healAll(): void {
+    this.cuts.clear();
+  }
+
+  isCut(from: string, to: string): boolean {
+    return this.cuts.has(`${from}>${to}`);
+  }
+
+  /** Resolves when a packet gets through; while the link is cut it is sent again and again. */
+  deliver(from: string, to: string, isWanted: () => boolean, arrive: () => void): void {
+    if (!isWanted()) return;
+    if (this.isCut(from, to)) {
+      this.world.after(RESEND_MS, () => this.deliver(from, to, isWanted, arrive));
+      return;
+    }
+    this.world.after(this.world.duration(0.05, 2), () => {
+      if (isWanted()) arrive();
+    });
+  }
+
+  /**
+   * A control call. The caller gives up after `timeoutMs`; what it has sent may be carried out all the same, later.
+   *
+   * @param receiver whoever lives there when the call arrives; `undefined` refuses the connection
+   */
+  call<T>(
+    caller: { life: Life; node: string },
+    to: string,
+    receiver: () => { life: Life; run: () => Promise<T> } | undefined,
+    timeoutMs: number,
+  ): Promise<T> {
+    const mischief = this.mischief();
+    return new Promise((resolve, reject) => {
+      const unreachable = (why: string) =>
+        reject(new StorageFault('agent.unreachable', { publicMessage: `${to} does not answer: ${why}` }));
+      caller.life.later(timeoutMs, () => unreachable(`nothing within ${timeoutMs} ms`));
+      const answer = (tell: () => void) => {
+        if (mischief.replyLost) return;
+        this.deliver(
+          to,
+          caller.node,
+          () => true,
+          () => void caller.life.later(0, tell),
+        );
+      };
+      const execute = (isFirst: boolean) => {
+        const found = receiver();
+        if (found === undefined) {
+          if (isFirst) answer(() => unreachable('connection refused'));
+          return;
+        }
+        found.life.later(0, () => {
+          found.run().then(
+            (value) => answer(() => resolve(value)),
+            (error: unknown) => answer(() => reject(error)),
+          );
+        });
+      };
+      const lateMs = mischief.late ? this.world.duration(50, LATE_MAX_MS) : 0;
+      this.deliver(
+        caller.node,
+        to,
+        () => true,
+        () => void this.world.after(lateMs, () => execute(true)),
+      );
+      // Resent on another connection, after the first was cut off: it is carried out twice.
+      if (mischief.doubled) {
+        const againMs = this.world.duration(1, LATE_MAX_MS);
+        this.world.after(againMs, () =>
+          this.deliver(
+            caller.node,
+            to,
+            () => true,
+            () => execute(false),
+          ),
+        );
+      }
+    });
+  }
+
+  private mischief(): Mischief {
+    const { random } = this.world;
+    const has = () => this.mischiefOneIn > 0 && random.chance(this.mischiefOneIn);
+    return { late: has(), doubled: has(), replyLost: has() };
+  }
+}

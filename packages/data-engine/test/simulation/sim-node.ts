@@ -1,0 +1,139 @@
+/** A node: its disk, the process that serves its copies, and the processes of the engines that run there. */
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { ConnectData } from '../../src/nbd/data-link.js';
+import type { ConnectControl } from '../../src/replica/commands.js';
+import { parseExportName } from '../../src/replica/export-names.js';
+import { openExport } from '../../src/replica/replica-exports.js';
+import { ReplicaService } from '../../src/replica/replica-service.js';
+import { SimDisk } from './sim-disk.js';
+import { type End, SimLink } from './sim-link.js';
+import type { SimNet } from './sim-net.js';
+import { Life, type World } from './world.js';
+
+export type DiskKind = 'folder' | 'block';
+
+/** As the agents' client has them: `apps/agent` gives slow commands a minute and the others eight seconds. */
+const SLOW = new Set(['purge', 'hashes', 'block-hashes', 'prepare', 'cancel-pull']);
+const SLOW_MS = 60_000;
+const CALL_MS = 8_000;
+
+export class SimNode {
+  readonly disk: SimDisk;
+  /** Of the process that serves the copies; dead while the node is down. */
+  host: Life;
+  private service: ReplicaService;
+  /** Processes of engines. */
+  readonly engines = new Set<Life>();
+  isDown = false;
+
+  constructor(
+    readonly name: string,
+    private readonly world: World,
+    private readonly net: SimNet,
+    readonly kind: DiskKind,
+    private readonly nodes: ReadonlyMap<string, SimNode>,
+  ) {
+    this.disk = new SimDisk(world);
+    this.host = new Life(world, `host of ${name}`);
+    this.service = this.serve();
+  }
+
+  /** The process that serves the copies dies and another one takes its place. */
+  restartHost(): void {
+    this.host.kill();
+    this.host = new Life(this.world, `host of ${this.name}`);
+    this.service = this.serve();
+  }
+
+  /** Nothing runs there any more, and what no sync has covered is kept by chance. */
+  powerCut(): void {
+    this.isDown = true;
+    this.host.kill();
+    for (const life of this.engines) life.kill();
+    this.engines.clear();
+    this.disk.powerCut();
+  }
+
+  powerOn(): void {
+    if (!this.isDown) return;
+    this.isDown = false;
+    this.restartHost();
+  }
+
+  /** The copies of this node as its host process has them; opened when they are first asked for, as an agent does. */
+  async copies(replicaId: string): Promise<ReplicaService> {
+    const { service } = this;
+    await service.open(this.name, replicaId);
+    return service;
+  }
+
+  openDisk(life: Life) {
+    return this.kind === 'folder'
+      ? Promise.resolve(this.disk.folderStore(life))
+      : this.disk.device.store(life);
+  }
+
+  /** The way from a process on this node to copies anywhere. */
+  connectControl(life: Life): ConnectControl {
+    return ({ replicaId, controlUrl }) => ({
+      command: (name, ask) =>
+        this.net.call(
+          { life, node: this.name },
+          controlUrl,
+          () => {
+            const node = this.nodes.get(controlUrl);
+            if (node === undefined || node.isDown) return undefined;
+            return {
+              life: node.host,
+              // What travels is text: nothing is shared between the two ends.
+              run: async () =>
+                plain(await (await node.copies(replicaId)).command(replicaId, name, plain(ask))),
+            };
+          },
+          SLOW.has(name) ? SLOW_MS : CALL_MS,
+        ),
+    });
+  }
+
+  connectData(life: Life): ConnectData {
+    return async ({ host, exportName }, timeoutMs) => {
+      const client: End = { node: this.name, life };
+      return this.net.call(
+        client,
+        host,
+        () => {
+          const node = this.nodes.get(host);
+          if (node === undefined || node.isDown) return undefined;
+          return { life: node.host, run: () => node.accept(exportName, client) };
+        },
+        timeoutMs,
+      );
+    };
+  }
+
+  private async accept(exportName: string, client: End): Promise<SimLink> {
+    const name = parseExportName(exportName);
+    if (name === undefined) throw new StorageFault('replica.not_found', { publicMessage: 'no such export' });
+    const server: End = { node: this.name, life: this.host };
+    const served = await (await this.copies(name.replicaId)).find(name.replicaId);
+    const link = new SimLink(this.net, client, server, openExport(served.replica, name));
+    if (name.kind !== 'snapshot') {
+      served.sockets.set(link.socket, name.epoch);
+      link.socket.on('close', () => served.sockets.delete(link.socket));
+    }
+    return link;
+  }
+
+  private serve(): ReplicaService {
+    const { host } = this;
+    return new ReplicaService(this.connectControl(host), {
+      time: host.time,
+      connectData: this.connectData(host),
+      openDisk: () => this.openDisk(host),
+    });
+  }
+}
+
+function plain<T>(value: T): T {
+  return value === undefined || value === null ? value : (JSON.parse(JSON.stringify(value)) as T);
+}
