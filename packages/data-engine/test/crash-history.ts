@@ -30,6 +30,18 @@ type Promised = {
   perhaps: ReadonlyMap<string, Buffer>;
 };
 
+/** What is found of the copy on a disk. */
+type FoundCopy = {
+  epoch: number;
+  record: CopyRecord | null;
+  sizeBytes: number;
+  isClean: boolean;
+  contents: Buffer;
+  /** Frozen layers, as each reads. */
+  snapshots: ReadonlyMap<string, Buffer>;
+};
+export type Found = FoundCopy | { error: string };
+
 export class CrashHistory {
   readonly replicaId = crypto.randomUUID();
   private readonly model = new BlockModel(WINDOW_BYTES);
@@ -181,21 +193,33 @@ export class CrashHistory {
     this.promise({ record: null });
   }
 
-  /** @returns what is wrong with the copy that a cut at that moment left on the disk; empty when nothing is */
-  async check(at: number, disk: string): Promise<string> {
-    const promised = this.promises.findLast((one) => one.at < at);
-    if (promised === undefined) return '';
+  /** Opens what a cut left on a disk, as the next process would, and looks at everything that is promised of it. */
+  async look(disk: string): Promise<Found> {
     let replica: Replica;
     try {
       replica = await Replica.open(disk, this.replicaId);
     } catch (error) {
-      return promised.exists ? `it does not open: ${String(error)}` : '';
+      return { error: String(error) };
     }
     try {
-      return (await wrongWith(replica, promised)) ?? '';
+      const { epoch, record, layers } = replica.metadata;
+      const snapshots = new Map<string, Buffer>();
+      for (const { id } of layers.slice(0, -1)) {
+        snapshots.set(id, await contentsOf(replica.chainUpTo(id)));
+      }
+      const { sizeBytes, isClean } = replica;
+      return { epoch, record, sizeBytes, isClean, contents: await contentsOf(replica), snapshots };
     } finally {
       await replica.close();
     }
+  }
+
+  /** @returns what is wrong with the copy that a cut at that moment left so; empty when nothing is */
+  judge(at: number, found: Found): string {
+    const promised = this.promises.findLast((one) => one.at < at);
+    if (promised === undefined) return '';
+    if ('error' in found) return promised.exists ? `it does not open: ${found.error}` : '';
+    return wrongWith(found, promised) ?? '';
   }
 
   private promise(change: Partial<typeof this.state> = {}): void {
@@ -204,29 +228,33 @@ export class CrashHistory {
   }
 }
 
-async function wrongWith(replica: Replica, promised: Promised): Promise<string | undefined> {
-  const { epoch, record } = replica.metadata;
+async function contentsOf(device: Pick<Replica, 'read'>): Promise<Buffer> {
+  return Buffer.from(contiguous(await device.read(0, WINDOW_BYTES)));
+}
+
+function wrongWith(found: FoundCopy, promised: Promised): string | undefined {
+  const { epoch, record, contents } = found;
   if (epoch < promised.epoch) return `its epoch went back to ${epoch}`;
   if (promised.record !== null && !promised.isTarget) {
     if (record === null || compareRecords(record, promised.record) < 0) return 'its record went back';
   }
   if (promised.isTarget)
     return promised.record === null && record !== null ? 'it takes itself for whole' : undefined;
-  if (!promised.sizes.includes(replica.sizeBytes)) return `its size is ${replica.sizeBytes}`;
-  const held = contiguous(await replica.read(0, WINDOW_BYTES));
+  if (!promised.sizes.includes(found.sizeBytes)) return `its size is ${found.sizeBytes}`;
   const wrong = promised.blocks.flatMap((possible, index) => {
-    const block = held.subarray(index * BLOCK_BYTES, (index + 1) * BLOCK_BYTES);
+    const block = contents.subarray(index * BLOCK_BYTES, (index + 1) * BLOCK_BYTES);
     return possible.some((bytes) => bytes.equals(block)) ? [] : [index];
   });
   if (wrong.length > 0) return `blocks ${wrong} hold what they must not`;
-  if (replica.isClean && !promised.clean.some((bytes) => bytes.equals(held))) return 'a change is not marked';
-  for (const [id, contents] of [...promised.snapshots, ...promised.perhaps]) {
-    if (replica.layer(id) === undefined) {
+  if (found.isClean && !promised.clean.some((bytes) => bytes.equals(contents)))
+    return 'a change is not marked';
+  for (const [id, expected] of [...promised.snapshots, ...promised.perhaps]) {
+    const held = found.snapshots.get(id);
+    if (held === undefined) {
       if (promised.snapshots.has(id)) return `the snapshot ${id} is gone`;
       continue;
     }
-    const read = contiguous(await replica.chainUpTo(id).read(0, WINDOW_BYTES));
-    if (!read.equals(contents)) return `the snapshot ${id} reads otherwise`;
+    if (!held.equals(expected)) return `the snapshot ${id} reads otherwise`;
   }
   return undefined;
 }

@@ -5,6 +5,7 @@
  * after the cut, each by itself, and a write that was on its way may be there in part; unless a sync of that file (for
  * names: of that folder) began after it had ended, and ended before the cut.
  */
+import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { SeededRandom } from '@holdfast/testkit/seeded-random.js';
@@ -35,6 +36,11 @@ type Sync = { node: number; begunAt: number; endedAt: number };
 
 /** A choice of what of the recorded changes is there after a cut at this moment. */
 export type CrashState = { at: number; kept: readonly Recorded[]; torn: Recorded | undefined };
+
+/** A folder in memory. */
+export type FolderImage = {
+  readonly entries: readonly ({ name: string; folder: FolderImage } | { name: string; file: Content })[];
+};
 
 type Content = { sizeBytes: number; pages: Map<number, Buffer> };
 
@@ -100,8 +106,8 @@ export class CrashRecorder {
     return { at: this.clock, kept: this.changes, torn: undefined };
   }
 
-  /** Writes the state into an empty folder. */
-  async materialise({ kept, torn }: CrashState, into: string): Promise<void> {
+  /** What the folder holds in the state: many choices of changes come to the same bytes. */
+  image({ kept, torn }: CrashState): FolderImage {
     const folders = new Map<number, Map<string, number>>([[0, new Map()]]);
     const contents = new Map<number, Content>();
     for (const recorded of kept) {
@@ -119,21 +125,19 @@ export class CrashRecorder {
         applyTo(content, recorded === torn ? tear(recorded) : change);
       }
     }
-    await this.writeFolder(0, into, folders, contents);
+    return this.folderImage(0, folders, contents);
   }
 
-  private async writeFolder(
+  private folderImage(
     node: number,
-    into: string,
     folders: ReadonlyMap<number, ReadonlyMap<string, number>>,
     contents: ReadonlyMap<number, Content>,
-  ): Promise<void> {
-    await fs.mkdir(into, { recursive: true });
-    for (const [name, child] of folders.get(node) ?? []) {
-      const target = path.join(into, name);
-      if (this.folders.has(child)) await this.writeFolder(child, target, folders, contents);
-      else await writeContent(target, contents.get(child) ?? { sizeBytes: 0, pages: new Map() });
-    }
+  ): FolderImage {
+    const entries = [...(folders.get(node) ?? [])].map(([name, child]): FolderImage['entries'][number] => {
+      if (this.folders.has(child)) return { name, folder: this.folderImage(child, folders, contents) };
+      return { name, file: contents.get(child) ?? { sizeBytes: 0, pages: new Map() } };
+    });
+    return { entries };
   }
 
   private isSafe({ node, change, endedAt }: Recorded, at: number): boolean {
@@ -261,6 +265,38 @@ export class CrashRecorder {
   }
 }
 
+/** Writes the image into a folder that is not there yet. */
+export async function writeImage(image: FolderImage, into: string): Promise<void> {
+  await fs.mkdir(into, { recursive: true });
+  for (const entry of image.entries) {
+    const target = path.join(into, entry.name);
+    if ('folder' in entry) await writeImage(entry.folder, target);
+    else await writeContent(target, entry.file);
+  }
+}
+
+/** The same for images that are written as the same bytes. */
+export function fingerprint(image: FolderImage): string {
+  const hash = crypto.createHash('sha1');
+  const add = ({ entries }: FolderImage): void => {
+    for (const entry of [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      hash.update(`\0${entry.name}\0`);
+      if ('folder' in entry) {
+        add(entry.folder);
+        continue;
+      }
+      const { sizeBytes, pages } = entry.file;
+      hash.update(`${sizeBytes}`);
+      for (const index of [...pages.keys()].sort((a, b) => a - b)) {
+        hash.update(`\0${index}\0`).update(pages.get(index) ?? '');
+      }
+    }
+    hash.update('\0end\0');
+  };
+  add(image);
+  return hash.digest('hex');
+}
+
 function* choices(pending: readonly Recorded[], random: SeededRandom): Generator<ReadonlySet<Recorded>> {
   yield new Set();
   yield new Set(pending);
@@ -286,9 +322,14 @@ function applyTo(content: Content, change: Change): void {
     case 'write':
       content.sizeBytes = Math.max(content.sizeBytes, change.position + change.bytes.length);
       eachPage(change.position, change.bytes.length, (index, from, to) => {
-        const page = Buffer.from(content.pages.get(index) ?? Buffer.alloc(PAGE_BYTES));
         const start = index * PAGE_BYTES;
-        change.bytes.copy(page, from - start, from - change.position, to - change.position);
+        const bytes = change.bytes.subarray(from - change.position, to - change.position);
+        if (bytes.length === PAGE_BYTES) {
+          content.pages.set(index, bytes);
+          return;
+        }
+        const page = Buffer.from(content.pages.get(index) ?? Buffer.alloc(PAGE_BYTES));
+        bytes.copy(page, from - start);
         content.pages.set(index, page);
       });
       return;
