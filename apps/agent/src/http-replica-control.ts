@@ -16,6 +16,8 @@ const SLOW: ReadonlySet<CommandName> = new Set<CommandName>([
 const SLOW_TIMEOUT_MS = 60_000;
 /** Users' I/O waits for some of the others: no longer than for a silent copy. */
 const TIMEOUT_MS = 8_000;
+/** For each page of a long command: the copy's agent has to read it as a whole before it can begin. */
+const PAGE_TIMEOUT_MS = 25;
 
 /** Of a body in one piece; longer ones are sent in pages. Below what agents take (`control-server.ts`). */
 const BODY_BYTES_MAX = 192 * 1024;
@@ -29,9 +31,11 @@ export const connectByHttp: ConnectControl = ({ replicaId, controlUrl, secret })
   async command<Name extends CommandName>(name: Name, ask: Ask<Name>): Promise<Answer<Name>> {
     const base = `${controlUrl.replace(/\/+$/, '')}/v1/replicas/${replicaId}`;
     const timeoutMs = SLOW.has(name) ? SLOW_TIMEOUT_MS : TIMEOUT_MS;
-    const post = (path: string, body: unknown) => postChecked(`${base}/${path}`, secret, body, timeoutMs);
+    const post: Post = (path, body, moreMs = 0) =>
+      postChecked(`${base}/${path}`, secret, body, timeoutMs + moreMs);
+    const { body, pageCount } = await sendPages(ask, post);
     // The casts: an agent of this system answers with what the command is declared to answer.
-    const answer = (await post(`commands/${name}`, await bodyOf(ask, post))) as Reply<Name>;
+    const answer = (await post(`commands/${name}`, body, pageCount * PAGE_TIMEOUT_MS)) as Reply<Name>;
     if (answer.pagedReply === undefined) return answer.reply as Answer<Name>;
     const { messageId, count } = answer.pagedReply;
     const pages: string[] = [];
@@ -43,7 +47,7 @@ export const connectByHttp: ConnectControl = ({ replicaId, controlUrl, secret })
   },
 });
 
-type Post = (path: string, body: unknown) => Promise<unknown>;
+type Post = (path: string, body: unknown, moreMs?: number) => Promise<unknown>;
 
 async function postChecked(url: string, secret: string, body: unknown, timeoutMs: number): Promise<unknown> {
   const { status, body: answer } = await postJson(url, secret, body, timeoutMs);
@@ -51,16 +55,16 @@ async function postChecked(url: string, secret: string, body: unknown, timeoutMs
   return answer;
 }
 
-/** What the command's body says: the ask itself, or which pages it has been sent in. */
-async function bodyOf(ask: object, post: Post): Promise<object> {
+/** @returns what the command's body says: the ask itself, or in which pages it has been sent */
+async function sendPages(ask: object, post: Post): Promise<{ body: object; pageCount: number }> {
   const text = JSON.stringify(ask);
-  if (Buffer.byteLength(text) <= BODY_BYTES_MAX) return ask;
+  if (Buffer.byteLength(text) <= BODY_BYTES_MAX) return { body: ask, pageCount: 0 };
   const pagedMessage = crypto.randomUUID();
   const pages = pagesOf(text);
   for (const [page, part] of pages.entries()) {
     await post(`messages/${pagedMessage}/${page}`, { count: pages.length, text: part });
   }
-  return { pagedMessage };
+  return { body: { pagedMessage }, pageCount: pages.length };
 }
 
 /** The fault in a refusal, or a general one where the body is not ours. */
