@@ -91,10 +91,19 @@ async function tryToJoin(
     await freezeAll(host.copies, epoch, { layer: snapshot, sizeBytes: host.device.sizeBytes });
     host.copies.add(link);
     const frozen = await source.control.command('chain', { epoch });
-    return frozen.layers.flatMap((layer) => {
-      const plan = plans.get(layer.id);
-      return plan === undefined ? [] : [pulled(layer, plan)];
+    return [...before.layers, snapshot].map(({ id }) => {
+      const layer = frozen.layers.find((one) => one.id === id);
+      const plan = plans.get(id);
+      // The freeze may have cost the source its place among the current copies: then it does not hold what was frozen.
+      if (layer === undefined || plan === undefined) throw sourceLost(source);
+      return pulled(layer, plan);
     });
+  });
+}
+
+function sourceLost({ replicaId }: ReplicaLink): StorageFault {
+  return new StorageFault('rebuild.failed', {
+    publicMessage: `copy ${replicaId} was to be read from, and was lost when the layers were frozen`,
   });
 }
 

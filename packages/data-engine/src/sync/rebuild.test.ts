@@ -7,6 +7,7 @@ import {
   MIB,
   modes,
   OPTIONS,
+  rebuild,
   SIZE,
   until,
   useClusters,
@@ -67,6 +68,29 @@ describe('rebuild', () => {
       // Of the last rebuild, of the drop before it, and what that stood on.
       expect(layers.length).toBeLessThanOrEqual(3);
     }
+    await engine.stop();
+    expect((await volume.checksums()).size).toBe(1);
+  });
+
+  test('a source that is lost in the very freeze is not asked what there is to copy', async () => {
+    const volume = await cluster(3);
+    const engine = await volume.start(1);
+    const [source, , target] = [volume.copy(0), volume.copy(1), volume.copy(2)];
+    await engine.dropReplica(target.address.replicaId, 'for the test');
+    await write(engine, 0, crypto.randomBytes(MIB));
+    nodes().beforeCommand = (name, replicaId) => {
+      if (name === 'snapshot' && replicaId === source.address.replicaId)
+        throw new StorageFault('agent.unreachable', { publicMessage: 'for the test' });
+    };
+    const sourceReplicaId = source.address.replicaId;
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target: target.address, sourceReplicaId });
+    await until(engine, () => engine.report().rebuilds.at(-1)?.state !== 'running');
+    expect(engine.report().rebuilds.at(-1)).toMatchObject({
+      state: 'failed',
+      error: { code: 'rebuild.failed' },
+    });
+    nodes().beforeCommand = () => undefined;
+    for (const { address } of [source, target]) await rebuild(engine, address);
     await engine.stop();
     expect((await volume.checksums()).size).toBe(1);
   });

@@ -5,12 +5,12 @@
  */
 import crypto from 'node:crypto';
 import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
-import { isFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import { contiguous } from '../../src/nbd/export.js';
 import { Replica } from '../../src/replica/replica.js';
 import { BlockHistory, type Floors } from './block-history.js';
 import { type Placed, type Serving, SimControl } from './sim-control.js';
+import { messageOf, SimFaults, untilDeath } from './sim-faults.js';
 import { SimNet } from './sim-net.js';
 import { SimNode } from './sim-node.js';
 import { World } from './world.js';
@@ -25,6 +25,10 @@ const SPOTS = [0, 1, 2, 300, 301, 1023, 1024, 2500, 4095, 4096, 4097, 4200, 4351
 /** A second more than the lease of an engine. */
 const LEASE_ENDS_MS = 9_000;
 const RUN_MS_MAX = 3_600_000;
+/** Between two requests of one user, at most: some runs are busy, so that much happens at once. */
+const PAUSES_MS = [6, 60, 600] as const;
+const FEW_SPOTS = 3;
+const REQUESTS_MAX = 60;
 /** Faults are not blamed for what happens so long after the last one. */
 const AFTERMATH_MS = 90_000;
 
@@ -52,42 +56,26 @@ export async function simulate(seed: number, limits: Limits = { faultsMax: 1_000
   }
 }
 
-const FAULTS = {
-  killHost: 4,
-  killEngine: 6,
-  powerCut: 3,
-  cutLink: 6,
-  cutNode: 4,
-  stopHost: 2,
-  stopEngine: 2,
-  syncFails: 3,
-  writeFails: 1,
-  readFails: 1,
-  fillDisk: 3,
-  slowDisk: 2,
-  mischief: 4,
-  loseCommits: 2,
-  rollBack: 2,
-  snapshot: 3,
-  purge: 4,
-} as const;
-
 class SimRun {
   private readonly net: SimNet;
   private readonly nodes = new Map<string, SimNode>();
   private readonly history = new BlockHistory(SPOTS.length);
   private control: SimControl | undefined;
-  private lastFaultMs = 0;
-  private ended = false;
   private failure: Error | undefined;
-  private snapshots: string[] = [];
-  private backup: { row: ReturnType<SimControl['backup']>; epoch: number } | undefined;
+  private readonly pauseMs: number;
+  /** Where users write in this run: everywhere, or at a few blocks over and over. */
+  private readonly spots: readonly number[];
+  private faults: SimFaults | undefined;
 
   constructor(
     private readonly world: World,
     private readonly limits: Limits,
   ) {
     this.net = new SimNet(world);
+    this.pauseMs = world.random.pick(PAUSES_MS);
+    const first = world.random.below(SPOTS.length - FEW_SPOTS);
+    const all = [...SPOTS.keys()];
+    this.spots = world.random.chance(2) ? all : all.slice(first, first + FEW_SPOTS);
   }
 
   async all(): Promise<void> {
@@ -105,9 +93,10 @@ class SimRun {
     running.catch((error: unknown) => {
       this.failure = error instanceof Error ? error : new Error(String(error));
     });
+    const faults = new SimFaults(world, this.net, [...this.nodes.values()], control, this.limits.faultsMax);
+    this.faults = faults;
     const users = [1, 2, 3].map((number) => this.user(number));
-    const faults = this.disturb();
-    await Promise.all([...users, faults]);
+    await Promise.all([...users, faults.disturb()]);
     await this.heal();
     await running;
   }
@@ -149,14 +138,14 @@ class SimRun {
 
   private async user(number: number): Promise<void> {
     const { random } = this.world;
-    for (let done = 0; done < 60 && !this.ended; done += 1) {
-      await this.world.sleep(this.world.duration(1, random.chance(12) ? 12_000 : 600));
+    for (let done = 0; done < REQUESTS_MAX; done += 1) {
+      await this.world.sleep(this.world.duration(1, random.chance(12) ? 12_000 : this.pauseMs));
       if (random.chance(6)) await this.readFromReplaced();
       const serving = this.control?.serving;
       if (serving === undefined || !serving.life.isAlive) continue;
       const what = random.weighted({ write: 10, read: 6, flush: 4 });
       try {
-        await this.untilDeath(serving, () => this[what](serving));
+        await untilDeath(serving, () => this[what](serving));
       } catch (error) {
         if (error instanceof Wrong) throw error;
         this.world.note(`user ${number}: ${what} fails: ${messageOf(error)}`);
@@ -167,25 +156,14 @@ class SimRun {
 
   /** An error of a user's request needs a fault that explains it. */
   private blame(error: unknown): void {
-    const quietMs = this.world.nowMs - this.lastFaultMs;
+    const quietMs = this.world.nowMs - (this.faults?.lastMs ?? 0);
     if (quietMs > AFTERMATH_MS)
       throw new Wrong(`no fault for ${quietMs / 1000} s explains: ${messageOf(error)}`);
   }
 
-  /** The work of a process that dies never ends: users see their connection break. */
-  private untilDeath(serving: Serving, work: () => Promise<void>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      serving.life.onDeath(resolve);
-      serving.life.later(0, () => {
-        if (serving.engine.copies.stopReason !== undefined) resolve();
-        else work().then(resolve, reject);
-      });
-    });
-  }
-
   private async write({ engine }: Serving): Promise<void> {
     const { random } = this.world;
-    const first = random.below(SPOTS.length);
+    const first = random.pick(this.spots);
     const spots = [first];
     while (random.chance(2) && SPOTS[first + spots.length] === (SPOTS[first] ?? 0) + spots.length)
       spots.push(first + spots.length);
@@ -207,7 +185,7 @@ class SimRun {
   }
 
   private async read(serving: Serving): Promise<void> {
-    await this.readSpot(serving, this.world.random.below(SPOTS.length));
+    await this.readSpot(serving, this.world.random.pick(this.spots));
   }
 
   private async readSpot({ engine, epoch }: Serving, spot: number): Promise<void> {
@@ -253,187 +231,10 @@ class SimRun {
     if (violation !== undefined) throw new Wrong(`block ${violation.block} ${violation.what}`);
   }
 
-  // What goes wrong
-
-  private async disturb(): Promise<void> {
-    const { random } = this.world;
-    const count = Math.min(this.limits.faultsMax, 3 + random.below(14));
-    for (let done = 0; done < count; done += 1) {
-      await this.world.sleep(this.world.duration(20, 9_000));
-      const name = random.weighted(FAULTS);
-      this.world.note(name);
-      if (name !== 'snapshot' && name !== 'purge') this.lastFaultMs = this.world.nowMs;
-      this[name]();
-    }
-    await this.world.sleep(this.world.duration(100, 20_000));
-  }
-
-  private get someNode(): SimNode {
-    return this.world.random.pick([...this.nodes.values()]);
-  }
-
-  private lose(node: SimNode): void {
-    const copy = this.control?.copies.find((one) => one.node === node);
-    const losses = this.control?.losses;
-    if (copy === undefined || losses === undefined) return;
-    losses.set(copy.address.replicaId, (losses.get(copy.address.replicaId) ?? 0) + 1);
-  }
-
-  private readonly killHost = () => {
-    const node = this.someNode;
-    this.world.note(`  on ${node.name}`);
-    if (node.isDown) return;
-    this.lose(node);
-    node.restartHost();
-  };
-
-  private readonly killEngine = () => {
-    const serving = this.control?.serving;
-    serving?.life.kill();
-  };
-
-  private readonly powerCut = () => {
-    const node = this.someNode;
-    this.world.note(`  on ${node.name}`);
-    if (node.isDown) return;
-    this.lose(node);
-    node.powerCut();
-    this.later(this.world.duration(500, 25_000), () => node.powerOn());
-  };
-
-  private readonly cutLink = () => {
-    const names = [...this.nodes.keys(), 'control'];
-    const from = this.world.random.pick(names);
-    const to = this.world.random.pick(names.filter((name) => name !== from));
-    this.world.note(`  ${from} > ${to}`);
-    this.net.cut(from, to);
-    this.later(this.world.duration(500, 40_000), () => this.net.heal(from, to));
-  };
-
-  private readonly cutNode = () => {
-    const { name } = this.someNode;
-    this.world.note(`  ${name}`);
-    const others = [...this.nodes.keys(), 'control'].filter((other) => other !== name);
-    for (const other of others) {
-      this.net.cut(name, other);
-      this.net.cut(other, name);
-    }
-    this.later(this.world.duration(500, 40_000), () => {
-      for (const other of others) {
-        this.net.heal(name, other);
-        this.net.heal(other, name);
-      }
-    });
-  };
-
-  private readonly stopHost = () => this.someNode.host.stop(this.world.duration(100, 25_000));
-
-  private readonly stopEngine = () => this.control?.serving?.life.stop(this.world.duration(100, 40_000));
-
-  private readonly syncFails = () => {
-    const node = this.someNode;
-    this.lose(node);
-    node.disk.faults.sync = true;
-  };
-
-  private readonly writeFails = () => {
-    this.someNode.disk.faults.write = true;
-  };
-
-  private readonly readFails = () => {
-    this.someNode.disk.faults.read = true;
-  };
-
-  private readonly fillDisk = () => {
-    const nodes = this.world.random.chance(2) ? [...this.nodes.values()] : [this.someNode];
-    for (const { disk } of nodes) disk.isFull = true;
-    this.later(this.world.duration(500, 25_000), () => {
-      for (const { disk } of nodes) disk.isFull = false;
-    });
-  };
-
-  private readonly slowDisk = () => {
-    const { disk } = this.someNode;
-    disk.slowestMs = this.world.duration(20, 4_000);
-    this.later(this.world.duration(500, 20_000), () => {
-      disk.slowestMs = 2;
-    });
-  };
-
-  private readonly mischief = () => {
-    this.net.mischiefOneIn = 2 + this.world.random.below(8);
-    this.later(this.world.duration(1_000, 30_000), () => {
-      this.net.mischiefOneIn = 0;
-    });
-  };
-
-  private readonly loseCommits = () => {
-    const { control } = this;
-    if (control === undefined) return;
-    if (this.backup === undefined || this.world.random.chance(2)) {
-      this.backup = { row: control.backup(), epoch: control.epoch };
-      return;
-    }
-    this.world.note(`  back to epoch ${this.backup.epoch} from ${control.epoch}`);
-    control.restore(this.backup.row);
-    this.backup = undefined;
-  };
-
-  /** A machine is put back to an image of itself, from an attachment that another one has followed since. */
-  private readonly rollBack = () => {
-    const { control } = this;
-    const node = this.someNode;
-    if (control === undefined || node.isDown) return;
-    const image = node.disk.image();
-    const { starts } = control;
-    this.later(this.world.duration(8_000, 60_000), () => {
-      if (node.isDown || control.starts < starts + 2) return;
-      this.world.note(`${node.name} is put back to what it was`);
-      this.lastFaultMs = this.world.nowMs;
-      this.lose(node);
-      node.powerCut();
-      node.disk.restore(image);
-      node.powerOn();
-    });
-  };
-
-  private readonly snapshot = () => {
-    const serving = this.control?.serving;
-    if (serving === undefined) return;
-    const id = crypto.randomUUID();
-    const snapshot = { id, name: id, origin: 'user' as const, createdAt: new Date(0).toISOString() };
-    void this.layers(serving, async ({ snapshots }) => {
-      await snapshots.take(snapshot);
-      this.snapshots.push(id);
-    });
-  };
-
-  private readonly purge = () => {
-    const serving = this.control?.serving;
-    if (serving === undefined) return;
-    const id = this.snapshots.shift();
-    void this.layers(serving, async ({ snapshots }) => {
-      if (id !== undefined) await snapshots.remove(id);
-      await snapshots.purge();
-    });
-  };
-
-  private layers(serving: Serving, work: (engine: Serving['engine']) => Promise<void>): Promise<void> {
-    return this.untilDeath(serving, () => work(serving.engine)).catch((error: unknown) => {
-      this.world.note(`  refused: ${messageOf(error)}`);
-    });
-  }
-
-  private later(ms: number, undo: () => void): void {
-    this.world.after(ms, () => {
-      if (!this.ended) undo();
-    });
-  }
-
   // How it has to end
 
   private async heal(): Promise<void> {
-    this.ended = true;
+    this.faults?.end();
     this.world.note('all faults are over');
     this.net.healAll();
     this.net.mischiefOneIn = 0;
@@ -519,11 +320,6 @@ class SimRun {
 
 /** A promise was broken: no error of a request. */
 class Wrong extends Error {}
-
-function messageOf(error: unknown): string {
-  if (isFault(error)) return `${error.code}: ${error.message}`;
-  return error instanceof Error ? error.message : String(error);
-}
 
 function blockOf(spot: number, write: number): Buffer {
   const stamp = Buffer.alloc(8);

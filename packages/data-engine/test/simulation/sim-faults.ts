@@ -1,0 +1,269 @@
+/**
+ * What goes wrong in a run: processes die or stop, machines lose power, links are cut, disks fail, fill up or are put back to
+ * an earlier state, control calls are lost, late or doubled, the database loses commits; and layers come and go meanwhile.
+ */
+import crypto from 'node:crypto';
+import { isFault } from '@holdfast/core/model/faults.js';
+import type { Serving, SimControl } from './sim-control.js';
+import type { SimNet } from './sim-net.js';
+import type { SimNode } from './sim-node.js';
+import type { World } from './world.js';
+
+/** How often each, beside the others. */
+const FAULTS = {
+  killHost: 4,
+  killEngine: 6,
+  powerCut: 3,
+  cutLink: 6,
+  cutNode: 4,
+  stopHost: 2,
+  stopEngine: 2,
+  syncFails: 3,
+  writeFails: 1,
+  readFails: 1,
+  fillDisk: 3,
+  slowDisk: 2,
+  mischief: 4,
+  loseCommits: 2,
+  rollBack: 2,
+  snapshot: 3,
+  purge: 4,
+};
+type Fault = keyof typeof FAULTS;
+/** Never left out: without layers there is nothing to merge. */
+const OF_USERS: readonly Fault[] = ['snapshot', 'purge'];
+
+/** Between two of them, at most. */
+const PAUSES_MS = [600, 3_000, 9_000] as const;
+
+export class SimFaults {
+  /** When the last one came. */
+  lastMs = 0;
+  private readonly snapshots: string[] = [];
+  private readonly weights: Record<Fault, number>;
+  private hasEnded = false;
+  private backup: { row: ReturnType<SimControl['backup']>; epoch: number } | undefined;
+
+  constructor(
+    private readonly world: World,
+    private readonly net: SimNet,
+    private readonly nodes: readonly SimNode[],
+    private readonly control: SimControl,
+    /** How many of them, at most; shrinking a failing seed takes some away. */
+    private readonly countMax: number,
+  ) {
+    this.weights = someOf(FAULTS, world);
+  }
+
+  /** One after the other, until the run has had enough of them. */
+  async disturb(): Promise<void> {
+    const { random } = this.world;
+    const count = Math.min(this.countMax, 3 + random.below(14));
+    const pauseMs = random.pick(PAUSES_MS);
+    for (let done = 0; done < count; done += 1) {
+      await this.world.sleep(this.world.duration(20, pauseMs));
+      const name = random.weighted(this.weights);
+      this.world.note(name);
+      if (!OF_USERS.includes(name)) this.lastMs = this.world.nowMs;
+      this[name]();
+    }
+    await this.world.sleep(this.world.duration(100, 20_000));
+  }
+
+  /** What is still to be undone is left to whoever heals everything. */
+  end(): void {
+    this.hasEnded = true;
+  }
+
+  private get names(): string[] {
+    return this.nodes.map(({ name }) => name);
+  }
+
+  private get someNode(): SimNode {
+    return this.world.random.pick(this.nodes);
+  }
+
+  private lose(node: SimNode): void {
+    const copy = this.control.copies.find((one) => one.node === node);
+    if (copy === undefined) return;
+    const { losses } = this.control;
+    losses.set(copy.address.replicaId, (losses.get(copy.address.replicaId) ?? 0) + 1);
+  }
+
+  private readonly killHost = () => {
+    const node = this.someNode;
+    this.world.note(`  on ${node.name}`);
+    if (node.isDown) return;
+    this.lose(node);
+    node.restartHost();
+  };
+
+  private readonly killEngine = () => {
+    const serving = this.control.serving;
+    serving?.life.kill();
+  };
+
+  private readonly powerCut = () => {
+    const node = this.someNode;
+    this.world.note(`  on ${node.name}`);
+    if (node.isDown) return;
+    this.lose(node);
+    node.powerCut();
+    this.later(this.world.duration(500, 25_000), () => node.powerOn());
+  };
+
+  private readonly cutLink = () => {
+    const names = [...this.names, 'control'];
+    const from = this.world.random.pick(names);
+    const to = this.world.random.pick(names.filter((name) => name !== from));
+    this.world.note(`  ${from} > ${to}`);
+    this.net.cut(from, to);
+    this.later(this.world.duration(500, 40_000), () => this.net.heal(from, to));
+  };
+
+  private readonly cutNode = () => {
+    const { name } = this.someNode;
+    this.world.note(`  ${name}`);
+    const others = [...this.names, 'control'].filter((other) => other !== name);
+    for (const other of others) {
+      this.net.cut(name, other);
+      this.net.cut(other, name);
+    }
+    this.later(this.world.duration(500, 40_000), () => {
+      for (const other of others) {
+        this.net.heal(name, other);
+        this.net.heal(other, name);
+      }
+    });
+  };
+
+  private readonly stopHost = () => this.someNode.host.stop(this.world.duration(100, 25_000));
+
+  private readonly stopEngine = () => this.control.serving?.life.stop(this.world.duration(100, 40_000));
+
+  private readonly syncFails = () => {
+    const node = this.someNode;
+    this.lose(node);
+    node.disk.faults.sync = true;
+  };
+
+  private readonly writeFails = () => {
+    this.someNode.disk.faults.write = true;
+  };
+
+  private readonly readFails = () => {
+    this.someNode.disk.faults.read = true;
+  };
+
+  private readonly fillDisk = () => {
+    const nodes = this.world.random.chance(2) ? this.nodes : [this.someNode];
+    for (const { disk } of nodes) disk.isFull = true;
+    this.later(this.world.duration(500, 25_000), () => {
+      for (const { disk } of nodes) disk.isFull = false;
+    });
+  };
+
+  private readonly slowDisk = () => {
+    const { disk } = this.someNode;
+    disk.slowestMs = this.world.duration(20, 4_000);
+    this.later(this.world.duration(500, 20_000), () => {
+      disk.slowestMs = 2;
+    });
+  };
+
+  private readonly mischief = () => {
+    this.net.mischiefOneIn = 2 + this.world.random.below(8);
+    this.later(this.world.duration(1_000, 30_000), () => {
+      this.net.mischiefOneIn = 0;
+    });
+  };
+
+  private readonly loseCommits = () => {
+    const { control } = this;
+    if (this.backup === undefined || this.world.random.chance(2)) {
+      this.backup = { row: control.backup(), epoch: control.epoch };
+      return;
+    }
+    this.world.note(`  back to epoch ${this.backup.epoch} from ${control.epoch}`);
+    control.restore(this.backup.row);
+    this.backup = undefined;
+  };
+
+  /** A machine is put back to an image of itself, from an attachment that another one has followed since. */
+  private readonly rollBack = () => {
+    const { control } = this;
+    const node = this.someNode;
+    if (node.isDown) return;
+    const image = node.disk.image();
+    const { starts } = control;
+    this.later(this.world.duration(8_000, 60_000), () => {
+      if (node.isDown || control.starts < starts + 2) return;
+      this.world.note(`${node.name} is put back to what it was`);
+      this.lastMs = this.world.nowMs;
+      this.lose(node);
+      node.powerCut();
+      node.disk.restore(image);
+      node.powerOn();
+    });
+  };
+
+  private readonly snapshot = () => {
+    const serving = this.control.serving;
+    if (serving === undefined) return;
+    const id = crypto.randomUUID();
+    const snapshot = { id, name: id, origin: 'user' as const, createdAt: new Date(0).toISOString() };
+    void this.layers(serving, async ({ snapshots }) => {
+      await snapshots.take(snapshot);
+      this.snapshots.push(id);
+    });
+  };
+
+  private readonly purge = () => {
+    const serving = this.control.serving;
+    if (serving === undefined) return;
+    const id = this.snapshots.shift();
+    void this.layers(serving, async ({ snapshots }) => {
+      if (id !== undefined) await snapshots.remove(id);
+      await snapshots.purge();
+    });
+  };
+
+  private layers(serving: Serving, work: (engine: Serving['engine']) => Promise<void>): Promise<void> {
+    return untilDeath(serving, () => work(serving.engine)).catch((error: unknown) => {
+      this.world.note(`  refused: ${messageOf(error)}`);
+    });
+  }
+
+  private later(ms: number, undo: () => void): void {
+    this.world.after(ms, () => {
+      if (!this.hasEnded) undo();
+    });
+  }
+}
+
+/** A run has some kinds of faults only: what takes one kind again and again is as likely as what takes a bit of all. */
+function someOf(weights: Record<Fault, number>, world: World): Record<Fault, number> {
+  if (world.random.chance(4)) return weights;
+  const names = Object.keys(weights) as Fault[];
+  const kept = names.filter((name) => OF_USERS.includes(name) || world.random.chance(3));
+  return Object.fromEntries(names.map((name) => [name, kept.includes(name) ? weights[name] : 0])) as Record<
+    Fault,
+    number
+  >;
+}
+
+/** The work of a process that dies never ends: users see their connection break. */
+export function untilDeath(serving: Serving, work: () => Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    serving.life.onDeath(resolve);
+    serving.life.later(0, () => {
+      if (serving.engine.copies.stopReason !== undefined) resolve();
+      else work().then(resolve, reject);
+    });
+  });
+}
+
+export function messageOf(error: unknown): string {
+  if (isFault(error)) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? error.message : String(error);
+}
