@@ -178,8 +178,8 @@ export class BlockCopy implements CopyFiles, FileOwner {
 
   async close(): Promise<void> {
     await this.releasing;
-    await this.space.close();
-    this.disk.leavePlace(this.place);
+    // Space that can't be given back is found by whoever opens the disk next; the place has to be free for them.
+    await this.space.close().finally(() => this.disk.leavePlace(this.place));
   }
 
   private async store(): Promise<void> {

@@ -7,6 +7,7 @@
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { alignedBytes } from '../replica/aligned-buffers.js';
+import { type Closable, closeAll } from '../replica/close-all.js';
 import { SharedFlush } from '../replica/shared-flush.js';
 import { systemCode } from '../replica/system-error.js';
 import { type BlockDevice, type BlockDevices, type DeviceLocks, SYSTEM_DEVICES } from './block-devices.js';
@@ -47,14 +48,14 @@ export class BlockDisk {
     devices: BlockDevices = SYSTEM_DEVICES,
   ): Promise<BlockDisk> {
     const plain = await devices.open(path, false);
-    const opened: (() => Promise<void>)[] = [() => plain.close()];
+    const opened: Closable[] = [plain];
     try {
       const layout = await readLayout(plain, path);
       const tried = await openDirect(path, devices);
       const direct = tried ?? (await devices.open(path, false));
-      opened.push(() => direct.close());
+      opened.push(direct);
       const locks = await devices.locks(path);
-      opened.push(() => locks.close());
+      opened.push(locks);
       const disk = new BlockDisk(path, layout, plain, direct, tried !== undefined, locks);
       await disk.alone(async () => {
         if (locks.try(IN_USE_LOCK, 'exclusive')) await recover(disk);
@@ -62,7 +63,7 @@ export class BlockDisk {
       });
       return disk;
     } catch (error) {
-      for (const close of opened) await close();
+      await closeAll(opened).catch(() => undefined);
       throw error;
     }
   }
@@ -126,7 +127,7 @@ export class BlockDisk {
 
   async close(): Promise<void> {
     await this.turn;
-    await Promise.all([this.plain.close(), this.direct.close(), this.locks.close()]);
+    await closeAll([this.plain, this.direct, this.locks]);
   }
 }
 

@@ -3,6 +3,7 @@
  */
 import { Bug } from '@holdfast/core/model/faults.js';
 import { Chain } from './chain.js';
+import { closeAll } from './close-all.js';
 import type { CopyFiles } from './disk-store.js';
 import { Layer } from './layer.js';
 import { chainOf, type LayerMetadata } from './layer-tree.js';
@@ -86,8 +87,4 @@ function required(files: ReadonlyMap<string, Layer>, file: string): Layer {
   const layer = files.get(file);
   if (layer === undefined) throw new Bug(`the layer file ${file} is not open`);
   return layer;
-}
-
-async function closeAll(layers: Iterable<Layer>): Promise<void> {
-  await Promise.all([...layers].map((layer) => layer.close()));
 }

@@ -8,6 +8,7 @@ import type { Payload } from '../nbd/export.js';
 import { leaseBlocks } from './aligned-buffers.js';
 import { BlockMap, blocksOf } from './block-map.js';
 import { alignDown, alignUp } from './blocks.js';
+import { closeAll } from './close-all.js';
 import type { CopyFile, CopyFiles, FileUse } from './disk-store.js';
 import { MapFile, mapFileBytes } from './map-file.js';
 import { corrupt } from './replica-faults.js';
@@ -168,8 +169,7 @@ export class Layer {
   }
 
   async close(): Promise<void> {
-    await this.data.close();
-    await this.mapFile.close();
+    await closeAll([this.data, this.mapFile]);
   }
 }
 

@@ -99,7 +99,10 @@ export class ReplicaService {
     const { diskPath } = served;
     return this.serve(
       replicaId,
-      shut(served).then(() => this.load(diskPath, replicaId)),
+      // What of it could not be closed well is what the disk has failed to do: nothing of it is open any more.
+      shut(served)
+        .catch(() => undefined)
+        .then(() => this.load(diskPath, replicaId)),
     );
   }
 

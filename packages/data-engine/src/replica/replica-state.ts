@@ -5,6 +5,7 @@
  * are removed at the next open.
  */
 import type { Chain } from './chain.js';
+import { type Closable, closeAll } from './close-all.js';
 import type { CopyFiles, DiskStore } from './disk-store.js';
 import { INTENT_FILE, IntentMap } from './intent-map.js';
 import { Layer, layerFiles } from './layer.js';
@@ -59,8 +60,8 @@ export class ReplicaState {
     replicaId: string,
     openDisk: OpenDisk = openDiskStore,
   ): Promise<ReplicaState> {
-    const opened: { close(): Promise<void> }[] = [];
-    const take = <T extends { close(): Promise<void> }>(one: T): T => {
+    const opened: Closable[] = [];
+    const take = <T extends Closable>(one: T): T => {
       opened.unshift(one);
       return one;
     };
@@ -72,7 +73,7 @@ export class ReplicaState {
       const intent = take(await IntentMap.open(files, meta.sizeBytes));
       return new ReplicaState(disk, files, meta, await LayerStore.open(files, meta.layers), intent);
     } catch (error) {
-      for (const one of opened) await one.close();
+      await closeAll(opened).catch(() => undefined);
       // A disk that answers, and fails to read what describes this copy.
       if (systemCode(error) === 'EIO') throw corrupt('its disk fails to read what describes it', error);
       throw error;
@@ -167,9 +168,7 @@ export class ReplicaState {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.intent.close(), this.store.close()]);
-    await this.files.close();
-    await this.disk.close();
+    await closeAll([this.intent, this.store, this.files, this.disk]);
   }
 }
 

@@ -54,6 +54,8 @@ export class SimControl {
   /** How often each copy has lost what was not flushed. */
   readonly losses = new Map<string, number>();
   private readonly started = new Map<string, { life: Life; opening: Promise<Serving> }>();
+  /** Why nothing serves, as it was said last. */
+  private waits = '';
   isStopping = false;
   starts = 0;
 
@@ -98,6 +100,16 @@ export class SimControl {
     return this.row.epoch;
   }
 
+  /** True when another node that runs has a current copy: what only one holds, nothing can bring back. */
+  canDoWithout(node: SimNode): boolean {
+    const { serving } = this;
+    if (serving === undefined) return false;
+    return this.copies.some((copy) => {
+      const isCurrent = serving.engine.copies.find(copy.address.replicaId)?.mode === 'RW';
+      return isCurrent && copy.node !== node && !copy.node.isDown;
+    });
+  }
+
   private async look(): Promise<void> {
     const { serving } = this;
     const isSilent = this.world.nowMs - this.heardAtMs > SILENT_MS;
@@ -119,9 +131,12 @@ export class SimControl {
     const found = await this.survey(epoch, grantId);
     const decision = decideCurrentCopies({ known: this.row.record, found });
     if (decision.kind === 'wait') {
-      this.world.note(`control: ${decision.code} at epoch ${epoch}: ${found.size} answer`);
+      const waits = `control: ${decision.code}: ${found.size} answer`;
+      if (waits !== this.waits) this.world.note(`${waits}, at epoch ${epoch} and from then on`);
+      this.waits = waits;
       return;
     }
+    this.waits = '';
     const { record, current } = decision;
     const replicas = this.copies
       .map(({ address }) => address)

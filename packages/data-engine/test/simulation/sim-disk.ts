@@ -18,6 +18,8 @@ export class SimDisk {
   faults: DiskFaults = { read: false, write: false, sync: false };
   isFull = false;
   slowestMs = 2;
+  /** Called when a write or a sync fails: what the process has not made durable may be gone with it. */
+  onFailure: () => void = () => undefined;
 
   constructor(readonly world: World) {
     this.device = new SimDevice(this);
@@ -118,6 +120,7 @@ export class SimDisk {
   private takeFault(kind: keyof DiskFaults): boolean {
     const isSet = this.faults[kind];
     this.faults[kind] = false;
+    if (isSet && kind !== 'read') this.onFailure();
     return isSet;
   }
 }

@@ -53,6 +53,7 @@ export class SimFaults {
     private readonly countMax: number,
   ) {
     this.weights = someOf(FAULTS, world);
+    for (const node of nodes) node.disk.onFailure = () => this.lose(node);
   }
 
   /** One after the other, until the run has had enough of them. */
@@ -142,9 +143,7 @@ export class SimFaults {
   private readonly stopEngine = () => this.control.serving?.life.stop(this.world.duration(100, 40_000));
 
   private readonly syncFails = () => {
-    const node = this.someNode;
-    this.lose(node);
-    node.disk.faults.sync = true;
+    this.someNode.disk.faults.sync = true;
   };
 
   private readonly writeFails = () => {
@@ -197,7 +196,7 @@ export class SimFaults {
     const image = node.disk.image();
     const { starts } = control;
     this.later(this.world.duration(8_000, 60_000), () => {
-      if (node.isDown || control.starts < starts + 2) return;
+      if (node.isDown || control.starts < starts + 2 || !control.canDoWithout(node)) return;
       this.world.note(`${node.name} is put back to what it was`);
       this.lastMs = this.world.nowMs;
       this.lose(node);

@@ -1,0 +1,14 @@
+import { expect, test } from '@jest/globals';
+import { closeAll } from './close-all.js';
+
+test('everything is closed though something in between can not be, and the first failure is told', async () => {
+  const closed: string[] = [];
+  const one = (name: string, fails = false) => ({
+    close: async () => {
+      closed.push(name);
+      if (fails) throw new Error(name);
+    },
+  });
+  await expect(closeAll([one('a'), one('b', true), one('c', true), one('d')])).rejects.toThrow('b');
+  expect(closed).toEqual(['a', 'b', 'c', 'd']);
+});
