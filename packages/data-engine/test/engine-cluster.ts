@@ -71,6 +71,8 @@ export class Cluster {
       record?: StoredRecord;
       sizeBytes?: number;
       grantId?: string;
+      /** From its making on, as the timer of a host process does. */
+      ticksEveryMs?: number;
     } = {},
   ): Promise<Engine> {
     const engine = new Engine(
@@ -94,8 +96,17 @@ export class Cluster {
       },
     );
     this.engines.push(engine);
+    if (over.ticksEveryMs !== undefined) this.tickUntilStopped(engine, over.ticksEveryMs);
     await engine.open();
     return engine;
+  }
+
+  private tickUntilStopped(engine: Engine, everyMs: number): void {
+    const timer = setInterval(() => {
+      if (engine.copies.stopReason === undefined) engine.tick(performance.now());
+      else clearInterval(timer);
+    }, everyMs);
+    timer.unref();
   }
 
   /** A further copy on a node of its own, empty. */

@@ -11,6 +11,8 @@ import type { ReplicaNodes } from './replica-node.js';
 
 /** Far above what it takes once all copies have been brought back. */
 const ATTEMPTS_MAX = 20;
+/** More often than in a host process, so that ticks come between all steps of an engine that opens. */
+const TICK_MS = 7;
 
 export class RandomControlPlane {
   private epoch = 0;
@@ -61,6 +63,7 @@ export class RandomControlPlane {
   private start(sizeBytes: number, record: CopyRecord, current: readonly string[]): Promise<Engine> {
     const { epoch } = this;
     return this.cluster.start(epoch, {
+      ticksEveryMs: TICK_MS,
       connectControl: (address) => this.slowly(this.nodes.connectControl(address)),
       record: { ...record, members: [...record.members] },
       sizeBytes,

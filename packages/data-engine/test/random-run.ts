@@ -54,6 +54,8 @@ export class RandomRun {
   /** Copies whose process has died since the engine was started. */
   private readonly died = new Set<string>();
   private copiesAreEqual = false;
+  /** Whether anything was done since the engine was started that may end it or what is asked of it. */
+  private isDisturbed = false;
   /** What was done, for the report of a failure. */
   readonly story: string[] = [];
   steps = 0;
@@ -240,6 +242,7 @@ export class RandomRun {
 
   /** One copy goes: its process, or the way to it. */
   private async disaster(): Promise<void> {
+    this.isDisturbed = true;
     const copy = this.random.pick(this.cluster.copies);
     // Before they are equal, the one that goes may be the only one that has what no flush has covered.
     if (!this.copiesAreEqual) this.model.lostUnflushed();
@@ -252,6 +255,7 @@ export class RandomRun {
 
   private async crashCopy({ node, address }: Copy): Promise<void> {
     this.note('crash copy');
+    this.isDisturbed = true;
     this.died.add(address.replicaId);
     await node.crash(this.nodes, address.replicaId);
   }
@@ -275,6 +279,7 @@ export class RandomRun {
   }
 
   private die(): void {
+    this.isDisturbed = true;
     this.running.fence(new StorageFault('engine.not_found', { publicMessage: 'the engine was killed' }));
   }
 
@@ -324,6 +329,12 @@ export class RandomRun {
 
   /** The engine is gone: another one takes over with the copies that can be believed. */
   private async recover(): Promise<void> {
+    const { stopReason } = this.running.copies;
+    if (!this.isDisturbed) {
+      throw new Error(`the engine stopped though nothing was done to it: ${stopReason}`, {
+        cause: stopReason,
+      });
+    }
     // What the dead one has begun is not waited for: it may still reach copies that nobody has fenced yet.
     const kept = this.cluster.copies.filter(({ address }) => !this.died.has(address.replicaId));
     const wasEqual = this.copiesAreEqual;
@@ -342,6 +353,7 @@ export class RandomRun {
     const { engine, current } = await this.controlPlane.attach(this.sizeBytes);
     this.engine = engine;
     this.died.clear();
+    this.isDisturbed = false;
     this.copiesAreEqual = false;
     this.model.newLife();
     return current;
@@ -446,6 +458,7 @@ export class RandomRun {
   private unlessStopped(error: unknown): void {
     if (this.running.copies.stopReason !== undefined) return;
     // The last copy stays in use while it can't be reached; what is asked of it meanwhile fails, by the name of that.
-    if (!isFault(error, 'agent.unreachable') && !isFault(error, 'engine.no_replica')) throw error;
+    const isAway = isFault(error, 'agent.unreachable') || isFault(error, 'engine.no_replica');
+    if (!isAway || !this.isDisturbed) throw error;
   }
 }

@@ -103,6 +103,8 @@ export class Engine {
     }
     for (const link of links) this.copies.add(link);
     this.writtenBytes = Math.max(...links.map(({ opened }) => opened.writtenBytes));
+    const stored = this.copies.withMode('RW').flatMap(({ opened }) => opened.record ?? []);
+    this.copies.membership.beginWith(stored);
     await this.copies.membership.establish();
     for (const link of await agreeOnLayers(this.copies.withMode('RW'), this.spec.epoch)) {
       this.copies.fail(link, new Error('it does not say, or has not, the snapshots of the other copies'));

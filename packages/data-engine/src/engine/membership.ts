@@ -10,6 +10,7 @@
  */
 import {
   type CopyRecord,
+  compareRecords,
   copyRecord,
   mayShrinkAlone,
   type RecordNumber,
@@ -90,6 +91,17 @@ export class Membership {
   /** A start that was cut short, or a stop that was not recorded, has left records of this epoch on copies. */
   goOnAbove({ epoch, dataGeneration }: RecordNumber): void {
     if (epoch === this.epoch) this.generation = Math.max(this.generation, dataGeneration);
+  }
+
+  /** What the copies that begin together hold themselves: all of them have stored the oldest of it, whoever knows. */
+  beginWith(stored: readonly RecordNumber[]): void {
+    const [first, ...others] = stored;
+    if (first === undefined) return;
+    const oldest = others.reduce((least, one) => (compareRecords(one, least) < 0 ? one : least), first);
+    if (this.completed === undefined || compareRecords(oldest, this.completed) > 0) {
+      const { epoch, dataGeneration } = oldest;
+      this.completed = { epoch, dataGeneration };
+    }
   }
 
   /** Makes the record follow the copies in use. */

@@ -4,10 +4,14 @@ import net from 'node:net';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { NbdClient } from './client.js';
+import { NbdError, ProtocolError } from './errors.js';
+import { contiguous } from './export.js';
 import { infoReplies, metaContextReply, optionReply } from './handshake-frames.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+/** Our client counts its requests from here. */
+const FIRST_COOKIE = 1;
 const INFO = { sizeBytes: 64 * MIB, readOnly: false, blockSizeMinBytes: 1 };
 
 const stops: (() => Promise<void> | void)[] = [];
@@ -166,9 +170,12 @@ describe('a server that does not do the handshake', () => {
 });
 
 describe('servers that answer anything', () => {
-  test('150 of them, by seed: every request ends', async () => {
+  test('150 of them, by seed: each request ends, with what was sent for it or with an error that says why', async () => {
+    const seen = { answered: 0, refused: 0, broken: 0, closed: 0 };
     for (let seed = 0; seed < 150; seed += 1) {
       const random = new SeededRandom(seed);
+      /** The requests that the server has said anything of; undefined once it may have been about any of them. */
+      let named: Set<number> | undefined = new Set();
       const port = await server(HANDSHAKE, (socket) => {
         for (let frames = random.below(12); frames > 0; frames -= 1) {
           const cookie = random.below(9);
@@ -180,7 +187,11 @@ describe('servers that answer anything', () => {
             ]),
             { done: random.chance(2), cookie },
           );
-          if (random.chance(3)) bytes[random.below(bytes.length)] = random.below(256);
+          named?.add(cookie);
+          if (random.chance(3)) {
+            bytes[random.below(bytes.length)] = random.below(256);
+            named = undefined;
+          }
           socket.write(random.chance(5) ? bytes.subarray(0, random.below(bytes.length)) : bytes);
         }
         socket.end();
@@ -195,9 +206,38 @@ describe('servers that answer anything', () => {
         client.writeZeroes(0, 4 * KIB, { fua: false, mayPunch: true }),
         client.blockStatus(0, MIB, 10),
       ]);
-      expect({ seed, settled: settled.length }).toEqual({ seed, settled: 7 });
+      const byCookie = settled.map((result, index) => ({ result, cookie: FIRST_COOKIE + index }));
+      for (const { result, cookie } of byCookie) {
+        if (result.status === 'fulfilled') {
+          expect({ seed, cookie, isNamed: named?.has(cookie) ?? true }).toEqual({
+            seed,
+            cookie,
+            isNamed: true,
+          });
+          seen.answered += 1;
+        } else if (result.reason instanceof NbdError) seen.refused += 1;
+        else if (result.reason instanceof ProtocolError) seen.broken += 1;
+        else {
+          // Anything else would be a mistake of the client's own.
+          expect({ seed, says: String(result.reason) }).toMatchObject({
+            says: expect.stringMatching(
+              /^Error: .*(the connection was closed|the server closed the connection|ECONNRESET|EPIPE)/,
+            ),
+          });
+          seen.closed += 1;
+        }
+      }
+      const [first, second] = settled;
+      if (first?.status === 'fulfilled') expect(contiguous(first.value)).toHaveLength(4 * KIB);
+      if (second?.status === 'fulfilled') expect(contiguous(second.value)).toHaveLength(512);
+      expect({ seed, inFlight: client.inFlight, closed: client.closed }).toEqual({
+        seed,
+        inFlight: 0,
+        closed: true,
+      });
       client.destroy(new Error('done'));
       for (const stop of stops.splice(0)) await stop();
     }
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
   }, 60_000);
 });

@@ -44,6 +44,7 @@ export const MUTANTS = [
         replace: 'if (this.running) return;',
       },
       { file: `${ENGINE}/settling.ts`, find: 'if (!this.isProven()) return false;', replace: '' },
+      { file: `${ENGINE}/engine.ts`, find: 'if (!this.isOpen) return;\n', replace: '' },
     ],
   },
   {

@@ -294,7 +294,7 @@ export class SimControl {
 
   private heartbeat(serving: Serving): void {
     const { engine, life, node, epoch } = serving;
-    const { record } = engine.copies.membership;
+    const { record, complete } = engine.copies.membership;
     this.net.deliver(
       node.name,
       CONTROL,
@@ -302,8 +302,9 @@ export class SimControl {
       () => {
         if (this.row.epoch !== epoch || this.row.grantId !== serving.grantId) return;
         this.adopt(serving);
-        if (record.epoch === epoch && compareRecords(record, this.row.record) > 0)
-          this.row = { ...this.row, record };
+        if (record.epoch !== epoch || compareRecords(record, this.row.record) < 0) return;
+        // What is on all its members is kept beside the record, as Postgres does.
+        this.row = { ...this.row, record: { ...record, durable: complete } };
       },
     );
   }

@@ -46,9 +46,9 @@ export class SimDevice {
     return BlockStore.on(await opening);
   }
 
-  powerCut(): void {
+  powerCut(keepsSome: boolean): void {
     this.locks.clear();
-    this.file.powerCut(this.disk.world.random, 512);
+    this.file.powerCut(this.disk.world.random, 512, keepsSome);
   }
 
   private devices(life: Life): BlockDevices {

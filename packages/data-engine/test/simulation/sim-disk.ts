@@ -78,7 +78,8 @@ export class SimDisk {
     }
   }
 
-  powerCut(): void {
+  /** @param keepsSome false for the worst: nothing is there that no sync has covered */
+  powerCut(keepsSome: boolean): void {
     const { random } = this.world;
     this.faults = { read: false, write: false, sync: false };
     for (const folder of this.folders.values()) {
@@ -86,15 +87,15 @@ export class SimDisk {
       const kept = new Map<string, SimFile>();
       for (const name of names) {
         const [now, stored] = [folder.names.get(name), folder.storedNames.get(name)];
-        const found = now === stored || random.chance(2) ? now : stored;
+        const found = now === stored || (keepsSome && random.chance(2)) ? now : stored;
         if (found !== undefined) kept.set(name, found);
       }
       for (const file of new Set([...folder.names.values(), ...folder.storedNames.values()]))
-        file.powerCut(random, 512);
+        file.powerCut(random, 512, keepsSome);
       folder.names = kept;
       folder.storedNames = new Map(kept);
     }
-    this.device.powerCut();
+    this.device.powerCut(keepsSome);
   }
 
   /** What it holds now, for a machine that is put back to it later. */

@@ -14,6 +14,12 @@ const FAULTS = {
   killHost: 4,
   killEngine: 6,
   powerCut: 3,
+  blackout: 3,
+  blackoutInPurge: 2,
+  slowTakeover: 2,
+  isolateEngine: 3,
+  fullInRebuild: 2,
+  commandStorm: 3,
   cutLink: 6,
   cutNode: 4,
   stopHost: 2,
@@ -42,6 +48,9 @@ export class SimFaults {
   private readonly snapshots: string[] = [];
   private readonly weights: Record<Fault, number>;
   private hasEnded = false;
+  private isArmed = false;
+  /** Until then users ask for nothing. */
+  quietUntilMs = 0;
   private backup: { row: ReturnType<SimControl['backup']>; epoch: number } | undefined;
 
   constructor(
@@ -113,6 +122,94 @@ export class SimFaults {
     this.later(this.world.duration(500, 25_000), () => node.powerOn());
   };
 
+  /** All machines lose power at once; mostly at the worst moment, when users have just been told that all is durable. */
+  private readonly blackout = () => {
+    if (this.world.random.chance(4)) this.cutAll();
+    else this.isArmed = true;
+  };
+
+  /** A flush has been answered. */
+  flushed(): void {
+    if (!this.isArmed || this.hasEnded) return;
+    this.isArmed = false;
+    this.world.note('blackout after a flush');
+    this.lastMs = this.world.nowMs;
+    this.cutAll();
+  }
+
+  private cutAll(): void {
+    const keepsSome = this.world.random.chance(2);
+    for (const node of this.nodes) {
+      if (node.isDown) continue;
+      this.lose(node);
+      node.powerCut(keepsSome);
+      this.later(this.world.duration(500, 5_000), () => node.powerOn());
+    }
+  }
+
+  /** A snapshot, writes over it, its removal, and power lost while its blocks are given back. */
+  private readonly blackoutInPurge = () => {
+    this.snapshot();
+    this.world.after(this.world.duration(20, 400), () => {
+      this.purge();
+      this.later(this.world.duration(1, 60), () => this.cutAll());
+    });
+  };
+
+  /** The next engine opens its copies slowly: much comes between its steps. */
+  private readonly slowTakeover = () => {
+    this.killEngine();
+    const slowestMs = this.world.duration(100, 6_000);
+    for (const { disk } of this.nodes) disk.slowestMs = slowestMs;
+    this.later(this.world.duration(5_000, 40_000), () => {
+      for (const { disk } of this.nodes) disk.slowestMs = 2;
+    });
+  };
+
+  /** Nothing but its own node reaches the engine; and in half of the runs nobody asks it for anything meanwhile. */
+  private readonly isolateEngine = () => {
+    const { serving } = this.control;
+    if (serving === undefined) return;
+    const cutMs = this.world.duration(8_000, 60_000);
+    if (this.world.random.chance(2)) this.quietUntilMs = this.world.nowMs + cutMs / 2;
+    this.isolate(serving.node.name, cutMs);
+  };
+
+  /** Those that have all are full, and a copy that is being filled is not. */
+  private readonly fullInRebuild = () => {
+    const target = this.someNode;
+    if (target.isDown) return;
+    this.world.note(`  of ${target.name}`);
+    this.lose(target);
+    target.restartHost();
+    const untilMs = this.world.nowMs + 20_000;
+    const others = this.nodes.filter((node) => node !== target);
+    const watch = () => {
+      if (this.hasEnded || this.world.nowMs > untilMs) return;
+      const joining = this.control.serving?.engine.copies.withMode('WO') ?? [];
+      if (joining.length === 0) {
+        this.world.after(2, watch);
+        return;
+      }
+      for (const { disk } of others) disk.isFull = true;
+      target.disk.slowestMs = 200;
+      this.later(this.world.duration(50, 3_000), () => {
+        for (const { disk } of others) disk.isFull = false;
+        target.disk.slowestMs = 2;
+      });
+    };
+    watch();
+  };
+
+  /** Control calls are late, doubled and lost while much of what they are for goes on. */
+  private readonly commandStorm = () => {
+    this.mischief();
+    this.killHost();
+    for (const change of [this.snapshot, this.purge, this.snapshot, this.purge])
+      this.later(this.world.duration(10, 15_000), change);
+    this.later(this.world.duration(10, 15_000), this.killEngine);
+  };
+
   private readonly cutLink = () => {
     const names = [...this.names, 'control'];
     const from = this.world.random.pick(names);
@@ -125,18 +222,22 @@ export class SimFaults {
   private readonly cutNode = () => {
     const { name } = this.someNode;
     this.world.note(`  ${name}`);
+    this.isolate(name, this.world.duration(500, 40_000));
+  };
+
+  private isolate(name: string, forMs: number): void {
     const others = [...this.names, 'control'].filter((other) => other !== name);
     for (const other of others) {
       this.net.cut(name, other);
       this.net.cut(other, name);
     }
-    this.later(this.world.duration(500, 40_000), () => {
+    this.later(forMs, () => {
       for (const other of others) {
         this.net.heal(name, other);
         this.net.heal(other, name);
       }
     });
-  };
+  }
 
   private readonly stopHost = () => this.someNode.host.stop(this.world.duration(100, 25_000));
 
@@ -199,6 +300,8 @@ export class SimFaults {
       if (node.isDown || control.starts < starts + 2 || !control.canDoWithout(node)) return;
       this.world.note(`${node.name} is put back to what it was`);
       this.lastMs = this.world.nowMs;
+      // Without an engine there is nobody to notice it before the next attachment.
+      if (this.world.random.chance(2)) this.killEngine();
       this.lose(node);
       node.powerCut();
       node.disk.restore(image);

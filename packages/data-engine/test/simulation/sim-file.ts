@@ -96,9 +96,9 @@ export class SimFile {
   }
 
   /** @param tearsAt what a write that is kept in part may be torn at */
-  powerCut(random: SeededRandom, tearsAt: number): void {
-    const kept = this.pending.filter(() => random.chance(2));
-    const size = random.chance(2) ? this.sizeBytes : this.storedBytes;
+  powerCut(random: SeededRandom, tearsAt: number, keepsSome: boolean): void {
+    const kept = this.pending.filter(() => keepsSome && random.chance(2));
+    const size = keepsSome && random.chance(2) ? this.sizeBytes : this.storedBytes;
     for (const write of kept) apply(this.stored, write.hasEnded ? write : torn(write, tearsAt, random));
     this.pending = [];
     this.ghosts = new Map();

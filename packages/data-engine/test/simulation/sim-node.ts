@@ -46,12 +46,12 @@ export class SimNode {
   }
 
   /** Nothing runs there any more, and what no sync has covered is kept by chance. */
-  powerCut(): void {
+  powerCut(keepsSome = true): void {
     this.isDown = true;
     this.host.kill();
     for (const life of this.engines) life.kill();
     this.engines.clear();
-    this.disk.powerCut();
+    this.disk.powerCut(keepsSome);
   }
 
   powerOn(): void {

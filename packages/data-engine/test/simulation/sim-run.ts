@@ -27,8 +27,14 @@ const LEASE_ENDS_MS = 9_000;
 const RUN_MS_MAX = 3_600_000;
 /** Between two requests of one user, at most: some runs are busy, so that much happens at once. */
 const PAUSES_MS = [6, 60, 600] as const;
+/** What users ask for; some flush more often than they write. */
+const REQUESTS = [
+  { write: 10, read: 6, flush: 4 },
+  { write: 4, read: 3, flush: 8 },
+] as const;
 const FEW_SPOTS = 3;
-const REQUESTS_MAX = 60;
+/** Of each user: enough for some while the faults go on, and few enough for a thousand runs in a minute. */
+const REQUESTS_MAX = 100;
 /** Faults are not blamed for what happens so long after the last one. */
 const AFTERMATH_MS = 90_000;
 
@@ -63,6 +69,7 @@ class SimRun {
   private control: SimControl | undefined;
   private failure: Error | undefined;
   private readonly pauseMs: number;
+  private readonly requests: (typeof REQUESTS)[number];
   /** Where users write in this run: everywhere, or at a few blocks over and over. */
   private readonly spots: readonly number[];
   private faults: SimFaults | undefined;
@@ -73,6 +80,7 @@ class SimRun {
   ) {
     this.net = new SimNet(world);
     this.pauseMs = world.random.pick(PAUSES_MS);
+    this.requests = world.random.pick(REQUESTS);
     const first = world.random.below(SPOTS.length - FEW_SPOTS);
     const all = [...SPOTS.keys()];
     this.spots = world.random.chance(2) ? all : all.slice(first, first + FEW_SPOTS);
@@ -143,7 +151,8 @@ class SimRun {
       if (random.chance(6)) await this.readFromReplaced();
       const serving = this.control?.serving;
       if (serving === undefined || !serving.life.isAlive) continue;
-      const what = random.weighted({ write: 10, read: 6, flush: 4 });
+      if (this.world.nowMs < (this.faults?.quietUntilMs ?? 0)) continue;
+      const what = random.weighted(this.requests);
       try {
         await untilDeath(serving, () => this[what](serving));
       } catch (error) {
@@ -175,13 +184,16 @@ class SimRun {
     // An answer of an engine that has been replaced meanwhile may come from before a loss.
     if (loss !== this.history.loss && !fua) return;
     for (const [index, spot] of spots.entries()) this.history.wrote(spot, numbers[index] ?? 0, fua);
+    if (fua) this.faults?.flushed();
   }
 
   private async flush({ engine }: Serving): Promise<void> {
     const covered = this.history.floors();
     const { loss } = this.history;
     await engine.device.flush();
-    if (loss === this.history.loss) this.history.flushed(covered);
+    if (loss !== this.history.loss) return;
+    this.history.flushed(covered);
+    this.faults?.flushed();
   }
 
   private async read(serving: Serving): Promise<void> {
