@@ -64,6 +64,8 @@ export class IntentMap {
     if (size > storedBytes(regionCount)) await file.resize(storedBytes(regionCount));
     try {
       if (size < storedBytes(regionCount)) throw corrupt('its write-intent map has the wrong size');
+      // A mark that is not durable is not made again: the process that made it may have died before it synced it.
+      await file.syncData();
       await map.load();
     } catch (error) {
       await file.close();

@@ -50,11 +50,18 @@ export class Layer {
     }
   }
 
-  /** @throws StorageFault `replica.corrupt` when the two files are not what the metadata says. */
+  /**
+   * What a process of before has written, and not synced, reads like the rest and is gone after a power cut: whoever opens
+   * the files makes durable what it builds on.
+   *
+   * @throws StorageFault `replica.corrupt` when the two files are not what the metadata says
+   */
   static async open(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
     const data = await openPart(files, dataFile(file), sizeBytes, dataOf(map));
     const mapPart = await openPart(files, mapFileOf(file), mapFileBytes(map.pageCount), { kind: 'map' });
+    await data.syncData();
+    await mapPart.syncData();
     return new Layer(data, await MapFile.load(mapPart, map), map);
   }
 

@@ -68,6 +68,8 @@ export class ReplicaState {
     try {
       const disk = take(await openDisk(diskPath));
       const files = take(await disk.open(replicaId));
+      // The metadata of the process before may have its name in memory only.
+      await files.syncNames();
       const meta = await loadMetadata(files);
       await files.keepOnly(filesOf(meta));
       const intent = take(await IntentMap.open(files, meta.sizeBytes));

@@ -44,6 +44,7 @@ export const MUTANTS = [
         replace: 'if (this.running) return;',
       },
       { file: `${ENGINE}/settling.ts`, find: 'if (!this.isProven()) return false;', replace: '' },
+      { file: `${ENGINE}/settling.ts`, find: '      await this.device.flush();\n', replace: '' },
       { file: `${ENGINE}/engine.ts`, find: 'if (!this.isOpen) return;\n', replace: '' },
     ],
   },
@@ -64,8 +65,13 @@ export const MUTANTS = [
     changes: [
       {
         file: `${REPLICA}/copy-fence.ts`,
-        find: 'if (term.epoch !== epoch) throw',
-        replace: 'if (false) throw',
+        find: 'if (term === undefined) return;',
+        replace: 'return;',
+      },
+      {
+        file: `${REPLICA}/copy-fence.ts`,
+        find: 'if (expectedHeadId !== undefined && expectedHeadId !== now) throw stateChanged();',
+        replace: '',
       },
     ],
   },
@@ -132,6 +138,11 @@ export const MUTANTS = [
         file: `${ENGINE}/lease.ts`,
         find: 'if (nowMs < this.untilMs) return true;',
         replace: 'if (nowMs >= 0) return true;',
+      },
+      {
+        file: `${ENGINE}/lease.ts`,
+        find: 'if (link === undefined || link.lost !== undefined || link.mode ===',
+        replace: 'if (nowMs >= 0 || link === undefined || link.lost !== undefined || link.mode ===',
       },
     ],
   },

@@ -91,8 +91,14 @@ export class SimControl {
     return { ...this.row };
   }
 
+  /**
+   * It loses what it has committed since. That a copy was left out is not lost, though: only the copies that stayed know of
+   * that too, and while those are away nothing in the world tells.
+   */
   restore(row: Row): void {
-    this.row = { ...row };
+    const { record } = this.row;
+    const hasShrunk = row.record.members.some((member) => !record.members.includes(member));
+    this.row = hasShrunk ? { ...row, record } : { ...row };
   }
 
   /** The epoch that the copies and Postgres agree on, at least. */

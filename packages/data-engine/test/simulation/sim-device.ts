@@ -13,7 +13,7 @@ import type { Life, World } from './world.js';
 interface Calls {
   readonly world: World;
   call<T>(life: Life, kind: 'read' | 'write' | 'other', work: () => T): Promise<T>;
-  write(life: Life, file: SimFile, position: number, bytes: Buffer): Promise<void>;
+  write(life: Life, file: SimFile, position: number, bytes: Buffer, isDirect: boolean): Promise<void>;
   sync(life: Life, file: SimFile): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export class SimDevice {
 
   powerCut(keepsSome: boolean): void {
     this.locks.clear();
-    this.file.powerCut(this.disk.world.random, 512, keepsSome);
+    this.file.powerCut(this.disk.world.random, keepsSome);
   }
 
   private devices(life: Life): BlockDevices {
@@ -70,8 +70,9 @@ export class SimDevice {
         read(buffer, position);
         return true;
       },
-      write: (payload, position) => disk.write(life, this.file, position, Buffer.concat(payload)),
-      zero: (position, lengthBytes) => disk.write(life, this.file, position, Buffer.alloc(lengthBytes)),
+      write: (payload, position) => disk.write(life, this.file, position, Buffer.concat(payload), direct),
+      zero: (position, lengthBytes) =>
+        disk.write(life, this.file, position, Buffer.alloc(lengthBytes), direct),
       syncData: () => disk.sync(life, this.file),
       close: async () => undefined,
     };

@@ -7,6 +7,10 @@ import { SimDevice } from './sim-device.js';
 import { SimFile } from './sim-file.js';
 import type { Life, World } from './world.js';
 
+/** Past the page cache blocks are written whole; else sectors are. */
+const BLOCK_BYTES = 4096;
+const SECTOR_BYTES = 512;
+
 type Folder = { names: Map<string, SimFile>; storedNames: Map<string, SimFile>; texts: Map<string, string> };
 
 /** What goes wrong next, each once. */
@@ -25,20 +29,36 @@ export class SimDisk {
     this.device = new SimDevice(this);
   }
 
-  /** One call of a process: the kernel does it after a while, and tells the process, if that still lives. */
-  call<T>(life: Life, kind: keyof DiskFaults | 'other', work: () => T): Promise<T> {
+  /**
+   * One call of a process: the kernel does it after a while, and tells the process, if that still lives. A process is gone
+   * only when its calls have ended: those under way are done by then, or never.
+   */
+  call<T>(
+    life: Life,
+    kind: keyof DiskFaults | 'other',
+    work: () => T,
+    atDeath: { mayBeDone: boolean; isNot?: () => void } = { mayBeDone: true },
+  ): Promise<T> {
     const { world } = this;
     return new Promise((resolve, reject) => {
-      world.after(world.duration(0.02, this.slowestMs), () => {
-        // Of a process that has died meanwhile the kernel may have got the call or not.
-        if (!life.isAlive && world.random.chance(2)) return;
+      const perform = () => {
+        if (kind !== 'other' && this.takeFault(kind)) throw failure('EIO');
+        return work();
+      };
+      if (!life.isAlive) return;
+      const cancel = world.after(world.duration(0.02, this.slowestMs), () => {
+        forget();
         try {
-          if (kind !== 'other' && this.takeFault(kind)) throw failure('EIO');
-          const result = work();
+          const result = perform();
           life.later(0, () => resolve(result));
         } catch (error) {
           life.later(0, () => reject(error));
         }
+      });
+      const forget = life.onDeath(() => {
+        cancel();
+        if (atDeath.mayBeDone && world.random.chance(2)) attempt(perform);
+        else atDeath.isNot?.();
       });
     });
   }
@@ -55,23 +75,30 @@ export class SimDisk {
   }
 
   /** A reader may see half of a write that is on its way; a power cut keeps whole sectors of it, or whole blocks of data. */
-  async write(life: Life, file: SimFile, position: number, bytes: Buffer): Promise<void> {
+  async write(life: Life, file: SimFile, position: number, bytes: Buffer, isDirect: boolean): Promise<void> {
     const requireSpace = () => {
       if (this.isFull && file.needsSpace(position, bytes.length)) throw failure('ENOSPC');
     };
     const half = Math.floor(bytes.length / 1024) * 512;
     let undo: () => void = () => undefined;
     if (half > 0) {
-      await this.call(life, 'other', () => {
+      const showHalf = () => {
         requireSpace();
         undo = file.preview(position, bytes.subarray(0, half));
-      });
+      };
+      await this.call(life, 'other', showHalf, { mayBeDone: false });
     }
     try {
-      await this.call(life, 'write', () => {
-        requireSpace();
-        file.write(position, bytes).hasEnded = true;
-      });
+      await this.call(
+        life,
+        'write',
+        () => {
+          requireSpace();
+          // Only power can end a write in the middle.
+          file.write(position, bytes, isDirect ? BLOCK_BYTES : SECTOR_BYTES).hasEnded = !life.lostPower;
+        },
+        { mayBeDone: true, isNot: () => undo() },
+      );
     } catch (error) {
       undo();
       throw error;
@@ -91,7 +118,7 @@ export class SimDisk {
         if (found !== undefined) kept.set(name, found);
       }
       for (const file of new Set([...folder.names.values(), ...folder.storedNames.values()]))
-        file.powerCut(random, 512, keepsSome);
+        file.powerCut(random, keepsSome);
       folder.names = kept;
       folder.storedNames = new Map(kept);
     }
@@ -128,6 +155,15 @@ export class SimDisk {
 
 function failure(code: string): Error {
   return Object.assign(new Error(`${code}: simulated`), { code });
+}
+
+/** Nobody is left to hear of an error. */
+function attempt(work: () => unknown): void {
+  try {
+    work();
+  } catch {
+    // Told to a process that is dead.
+  }
 }
 
 class SimFolderStore implements DiskStore {
@@ -276,12 +312,13 @@ class SimCopyFile implements CopyFile {
 
   async write(payload: readonly Buffer[], position: number): Promise<void> {
     this.requireOpen();
-    await this.disk.write(this.life, this.file, position, Buffer.concat(payload));
+    await this.disk.write(this.life, this.file, position, Buffer.concat(payload), this.isDirect);
   }
 
   async zero(position: number, lengthBytes: number, mayPunch: boolean): Promise<void> {
     this.requireOpen();
-    if (!mayPunch) return this.disk.write(this.life, this.file, position, Buffer.alloc(lengthBytes));
+    if (!mayPunch)
+      return this.disk.write(this.life, this.file, position, Buffer.alloc(lengthBytes), this.isDirect);
     await this.call('write', () => {
       this.file.punch(position, lengthBytes).hasEnded = true;
     });
@@ -324,9 +361,13 @@ class SimCopyFile implements CopyFile {
     this.isClosed = true;
   }
 
+  private get isDirect(): boolean {
+    return this.use.kind === 'data';
+  }
+
   /** Data is written past the page cache; what describes it is not. */
   private readNow(buffer: Buffer, position: number): void {
-    if (this.use.kind === 'data') this.file.readMedium(buffer, position);
+    if (this.isDirect) this.file.readMedium(buffer, position);
     else this.file.readCache(buffer, position);
   }
 

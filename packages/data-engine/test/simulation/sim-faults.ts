@@ -41,12 +41,15 @@ const OF_USERS: readonly Fault[] = ['snapshot', 'purge'];
 
 /** Between two of them, at most. */
 const PAUSES_MS = [600, 3_000, 9_000] as const;
+const USUAL_MS = [2, 2, 25] as const;
 
 export class SimFaults {
   /** When the last one came. */
   lastMs = 0;
   private readonly snapshots: string[] = [];
   private readonly weights: Record<Fault, number>;
+  /** How long a call to a disk takes at most while nothing slows it. */
+  private readonly usualMs: number;
   private hasEnded = false;
   private isArmed = false;
   /** Until then users ask for nothing. */
@@ -62,6 +65,8 @@ export class SimFaults {
     private readonly countMax: number,
   ) {
     this.weights = someOf(FAULTS, world);
+    this.usualMs = world.random.pick(USUAL_MS);
+    this.atUsualSpeed();
     for (const node of nodes) node.disk.onFailure = () => this.lose(node);
   }
 
@@ -158,12 +163,16 @@ export class SimFaults {
 
   /** The next engine opens its copies slowly: much comes between its steps. */
   private readonly slowTakeover = () => {
-    this.killEngine();
-    const slowestMs = this.world.duration(100, 6_000);
+    if (this.world.random.chance(2)) this.killEngine();
+    else this.cutAll();
+    const slowestMs = this.world.duration(100, 4_000);
     for (const { disk } of this.nodes) disk.slowestMs = slowestMs;
-    this.later(this.world.duration(5_000, 40_000), () => {
-      for (const { disk } of this.nodes) disk.slowestMs = 2;
-    });
+    if (this.world.random.chance(2)) {
+      this.quietUntilMs = this.world.nowMs + 40_000;
+      // Before it has made the copies equal, if they are slow enough.
+      this.later(this.world.duration(15_000, 30_000), this.killEngine);
+    }
+    this.later(this.world.duration(15_000, 40_000), () => this.atUsualSpeed());
   };
 
   /** Nothing but its own node reaches the engine; and in half of the runs nobody asks it for anything meanwhile. */
@@ -171,8 +180,18 @@ export class SimFaults {
     const { serving } = this.control;
     if (serving === undefined) return;
     const cutMs = this.world.duration(8_000, 60_000);
-    if (this.world.random.chance(2)) this.quietUntilMs = this.world.nowMs + cutMs / 2;
-    this.isolate(serving.node.name, cutMs);
+    const { name } = serving.node;
+    if (this.world.random.chance(2)) {
+      this.quietUntilMs = this.world.nowMs + cutMs / 2;
+      this.isolate(name, cutMs);
+      return;
+    }
+    // Right after it has lost another copy, before anybody knows of that.
+    const other = this.world.random.pick(this.nodes.filter((node) => node !== serving.node));
+    if (other.isDown) return;
+    this.lose(other);
+    other.restartHost();
+    this.later(this.world.duration(0.1, 4), () => this.isolate(name, cutMs));
   };
 
   /** Those that have all are full, and a copy that is being filled is not. */
@@ -195,7 +214,7 @@ export class SimFaults {
       target.disk.slowestMs = 200;
       this.later(this.world.duration(50, 3_000), () => {
         for (const { disk } of others) disk.isFull = false;
-        target.disk.slowestMs = 2;
+        this.atUsualSpeed();
       });
     };
     watch();
@@ -266,10 +285,12 @@ export class SimFaults {
   private readonly slowDisk = () => {
     const { disk } = this.someNode;
     disk.slowestMs = this.world.duration(20, 4_000);
-    this.later(this.world.duration(500, 20_000), () => {
-      disk.slowestMs = 2;
-    });
+    this.later(this.world.duration(500, 20_000), () => this.atUsualSpeed());
   };
+
+  private atUsualSpeed(): void {
+    for (const { disk } of this.nodes) disk.slowestMs = this.usualMs;
+  }
 
   private readonly mischief = () => {
     this.net.mischiefOneIn = 2 + this.world.random.below(8);
@@ -345,6 +366,12 @@ export class SimFaults {
 
 /** A run has some kinds of faults only: what takes one kind again and again is as likely as what takes a bit of all. */
 function someOf(weights: Record<Fault, number>, world: World): Record<Fault, number> {
+  const O = process.env.HF_ONLY?.split(',');
+  if (O)
+    return Object.fromEntries(Object.entries(weights).map(([k, v]) => [k, O.includes(k) ? v : 0])) as Record<
+      Fault,
+      number
+    >;
   if (world.random.chance(4)) return weights;
   const names = Object.keys(weights) as Fault[];
   const kept = names.filter((name) => OF_USERS.includes(name) || world.random.chance(3));

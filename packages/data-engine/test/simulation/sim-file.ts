@@ -10,7 +10,13 @@ import type { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 
 const PAGE_BYTES = 4096;
 
-type Pending = { readonly position: number; readonly bytes: Buffer; hasEnded: boolean };
+type Pending = {
+  readonly position: number;
+  readonly bytes: Buffer;
+  /** What it may be torn at by a power cut, if it has not ended. */
+  readonly unitBytes: number;
+  hasEnded: boolean;
+};
 type Pages = Map<number, Buffer>;
 
 export class SimFile {
@@ -48,8 +54,8 @@ export class SimFile {
   }
 
   /** The write has reached the medium's cache; the caller says when it has ended. */
-  write(position: number, bytes: Buffer): Pending {
-    const write = { position, bytes: Buffer.from(bytes), hasEnded: false };
+  write(position: number, bytes: Buffer, unitBytes = PAGE_BYTES): Pending {
+    const write = { position, bytes: Buffer.from(bytes), unitBytes, hasEnded: false };
     this.pending.push(write);
     apply(this.medium, write);
     for (let page = Math.floor(position / PAGE_BYTES); page * PAGE_BYTES < position + bytes.length; page += 1)
@@ -95,11 +101,10 @@ export class SimFile {
     });
   }
 
-  /** @param tearsAt what a write that is kept in part may be torn at */
-  powerCut(random: SeededRandom, tearsAt: number, keepsSome: boolean): void {
+  powerCut(random: SeededRandom, keepsSome: boolean): void {
     const kept = this.pending.filter(() => keepsSome && random.chance(2));
     const size = keepsSome && random.chance(2) ? this.sizeBytes : this.storedBytes;
-    for (const write of kept) apply(this.stored, write.hasEnded ? write : torn(write, tearsAt, random));
+    for (const write of kept) apply(this.stored, write.hasEnded ? write : torn(write, random));
     this.pending = [];
     this.ghosts = new Map();
     this.medium = copyOf(this.stored);
@@ -140,7 +145,8 @@ function copyOf(pages: Pages): Pages {
   return new Map(pages);
 }
 
-function torn(write: Pending, unitBytes: number, random: SeededRandom): Pending {
+function torn(write: Pending, random: SeededRandom): Pending {
+  const { unitBytes } = write;
   const units = Math.floor(write.bytes.length / unitBytes);
   return { ...write, bytes: write.bytes.subarray(0, random.below(units + 1) * unitBytes) };
 }

@@ -12,7 +12,7 @@ export type Mischief = { late: boolean; doubled: boolean; replyLost: boolean };
 
 /** How long a lost packet is sent again for at least: after that the link may have healed. */
 const RESEND_MS = 200;
-const LATE_MAX_MS = 20_000;
+const LATE_MAX_MS = 45_000;
 
 export class SimNet {
   private readonly cuts = new Set<string>();

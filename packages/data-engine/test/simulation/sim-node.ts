@@ -48,8 +48,8 @@ export class SimNode {
   /** Nothing runs there any more, and what no sync has covered is kept by chance. */
   powerCut(keepsSome = true): void {
     this.isDown = true;
-    this.host.kill();
-    for (const life of this.engines) life.kill();
+    this.host.kill(true);
+    for (const life of this.engines) life.kill(true);
     this.engines.clear();
     this.disk.powerCut(keepsSome);
   }

@@ -80,8 +80,10 @@ function settled(): Promise<void> {
 /** One life of one process: what it waits for never comes once it is dead, and comes late while it is stopped. */
 export class Life {
   isAlive = true;
+  /** It did not only die: the machine did. */
+  lostPower = false;
   private stoppedUntilMs = 0;
-  private readonly mourners: (() => void)[] = [];
+  private readonly mourners = new Set<() => void>();
 
   constructor(
     private readonly world: World,
@@ -111,16 +113,18 @@ export class Life {
     this.stoppedUntilMs = this.world.nowMs + ms;
   }
 
-  kill(): void {
+  kill(lostPower = false): void {
     if (!this.isAlive) return;
     this.isAlive = false;
+    this.lostPower = lostPower;
     for (const mourn of this.mourners) mourn();
   }
 
-  /** Called once when it dies; at once when it is dead. */
-  onDeath(mourn: () => void): void {
-    if (this.isAlive) this.mourners.push(mourn);
+  /** Called once when it dies; at once when it is dead. @returns what takes that back */
+  onDeath(mourn: () => void): () => void {
+    if (this.isAlive) this.mourners.add(mourn);
     else mourn();
+    return () => void this.mourners.delete(mourn);
   }
 }
 
