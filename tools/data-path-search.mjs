@@ -1,6 +1,7 @@
 // `node tools/data-path-search.mjs --seeds 1..2000 [--mutant <name>] [--workers 2] [--all]`: simulates a volume's engine,
 // copies and disks, each seed another run of users and faults, until one breaks a promise. What fails is made smaller: the
-// fewest faults with which the same seed still fails. `--faults N` replays a seed with so many at most.
+// fewest faults with which the same seed still fails. `--faults N` replays a seed with so many at most; `--only a,b` takes
+// some kinds of faults only, as a mutant's own are where one is named.
 import { parseArgs } from 'node:util';
 import { build, install, requireSupportedPlatform } from './bootstrap.mjs';
 
@@ -10,6 +11,7 @@ const { values } = parseArgs({
     mutant: { type: 'string' },
     workers: { type: 'string', default: '2' },
     faults: { type: 'string' },
+    only: { type: 'string', default: '' },
     all: { type: 'boolean', default: false },
     'no-build': { type: 'boolean', default: false },
   },
@@ -33,6 +35,7 @@ if (values.mutant !== undefined && mutant === undefined)
   refuse(`there is no mutant ${values.mutant}; there are ${MUTANTS.map(({ name }) => name).join(', ')}`);
 
 const folder = compile(mutant);
+const only = values.only === '' ? (mutant?.faults ?? []) : values.only.split(',');
 const began = performance.now();
 let done = 0;
 const { seeds, failures } = await search({
@@ -40,7 +43,7 @@ const { seeds, failures } = await search({
   first,
   last,
   workers: Number(values.workers),
-  args: values.faults === undefined ? [] : [values.faults],
+  args: [values.faults ?? '1000', ...only],
   isFinal: (result) => {
     done += 1;
     if (done % 200 === 0)
@@ -64,7 +67,7 @@ async function explain(failure) {
       first: failure.seed,
       last: failure.seed,
       workers: 1,
-      args: [`${faults}`],
+      args: [`${faults}`, ...only],
     });
     if (again.length === 0) continue;
     smallest = again[0];

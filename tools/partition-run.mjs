@@ -1,10 +1,8 @@
 // `node tools/partition-run.mjs --seeds 1..5 --minutes 3`: a stack whose agents each have a network of their own, under
 // load, with faults chosen by each seed for so many minutes, and the proof after each that nothing that was flushed was
 // lost and no read was wrong. Needs root and iproute2. Builds first. `npm test` runs one seed for a short while.
-import { spawnSync } from 'node:child_process';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { build, install, quietEnvironment, repositoryRoot, requireSupportedPlatform } from './bootstrap.mjs';
+import { runSuite } from './run-suite.mjs';
 
 /** More are a mistake in the range: each takes minutes. */
 const SEEDS_MAX = 1_000;
@@ -24,25 +22,9 @@ if (!/^\d{1,3}(\.\d{1,2})?$/.test(values.minutes) || Number(values.minutes) === 
   process.exit(2);
 }
 
-requireSupportedPlatform();
-install();
-build();
-const jest = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
-const { status } = spawnSync(
-  process.execPath,
-  ['--experimental-vm-modules', '--no-warnings', jest, 'apps/local/test/partitions/partitions.test.ts'],
-  {
-    cwd: repositoryRoot,
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      ...quietEnvironment,
-      HOLDFAST_PARTITION_SEEDS: Array.from({ length: last - first + 1 }, (_, index) => first + index).join(
-        ',',
-      ),
-      HOLDFAST_PARTITION_MINUTES: values.minutes,
-      HOLDFAST_PARTITION_LOG: '1',
-    },
-  },
-);
-process.exit(status ?? 1);
+const seeds = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+runSuite('apps/local/test/partitions/partitions.test.ts', {
+  HOLDFAST_PARTITION_SEEDS: seeds.join(','),
+  HOLDFAST_PARTITION_MINUTES: values.minutes,
+  HOLDFAST_PARTITION_LOG: '1',
+});

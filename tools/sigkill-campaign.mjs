@@ -1,10 +1,8 @@
 // `node tools/sigkill-campaign.mjs --kills 10000 --disks both --seed 7`: kills processes of a small cluster under load so
 // many times, and proves after each that nothing was lost. The copies are on folders (`--disks filesystem`), on block
-// disks (`block`), or half of the kills each (`both`). Builds first. `npm test` runs 200 of them.
-import { spawnSync } from 'node:child_process';
-import path from 'node:path';
+// disks (`block`), or half of the kills each (`both`). Builds first. `npm test` runs 120 of them.
 import { parseArgs } from 'node:util';
-import { build, install, quietEnvironment, repositoryRoot, requireSupportedPlatform } from './bootstrap.mjs';
+import { runSuite } from './run-suite.mjs';
 
 const A_COUNT = { form: /^[1-9]\d{0,8}$/, text: 'a whole number above 0' };
 const KINDS = { form: /^(filesystem|block|both)$/, text: 'filesystem, block or both' };
@@ -23,23 +21,8 @@ for (const [name, value] of Object.entries(values)) {
   process.exit(2);
 }
 
-requireSupportedPlatform();
-install();
-build();
-const jest = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
-const { status } = spawnSync(
-  process.execPath,
-  ['--experimental-vm-modules', '--no-warnings', jest, 'apps/agent/test/sigkill-campaign.test.ts'],
-  {
-    cwd: repositoryRoot,
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      ...quietEnvironment,
-      HOLDFAST_KILLS: values.kills,
-      HOLDFAST_SEED: values.seed,
-      HOLDFAST_DISKS: values.disks,
-    },
-  },
-);
-process.exit(status ?? 1);
+runSuite('apps/agent/test/sigkill-campaign.test.ts', {
+  HOLDFAST_KILLS: values.kills,
+  HOLDFAST_SEED: values.seed,
+  HOLDFAST_DISKS: values.disks,
+});

@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { volumeLayersSchema } from '@holdfast/core/model/agent-protocol.js';
 import { checksumOfBytes } from '@holdfast/data-engine/integrity/device-checksum.js';
 import { contiguous } from '@holdfast/data-engine/nbd/export.js';
@@ -20,6 +21,8 @@ import {
 } from './agents.js';
 
 const MIB = 1024 * 1024;
+/** Longer than `engine-replica-timeout`, and so than an engine's lease to read. */
+const API_DOWN_MS = 10_000;
 
 const cluster = new AgentCluster();
 beforeAll(() => cluster.start(3), 60_000);
@@ -386,9 +389,19 @@ describe('the main job on real processes', () => {
   test('an API that is down keeps nobody from reading and writing', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
     cluster.api.heartbeatStatus = 503;
+    cluster.api.recordStatus = 503;
     const client = await connectTo(await attach(volume, node(0), 1));
-    await client.write(0, [Buffer.alloc(MIB, 3)], MIB, { fua: true });
+    // For several heartbeats, and longer than an engine may read without hearing of its copies.
+    const endsAtMs = performance.now() + API_DOWN_MS;
+    for (let round = 1; performance.now() < endsAtMs; round += 1) {
+      await client.write(0, [Buffer.alloc(MIB, round)], MIB, { fua: round % 2 === 0 });
+      await client.flush();
+      const held = contiguous(await client.read(0, MIB));
+      expect(held.equals(Buffer.alloc(MIB, round))).toBe(true);
+      await sleep(100);
+    }
     cluster.api.heartbeatStatus = 200;
+    cluster.api.recordStatus = 200;
     await cluster.api.until('node-1', ({ engines }) =>
       engines.some(({ volumeId, state }) => volumeId === volume.volumeId && state === 'running'),
     );

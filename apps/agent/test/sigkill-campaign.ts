@@ -1,6 +1,7 @@
 /**
- * Kills processes of a small cluster under load, again and again, and proves after each time that nothing was lost that
- * a flush had covered, that a rebuild brings the copies back, and that they end equal.
+ * Kills processes of a small cluster under load, again and again: users write and flush, snapshots come and go, layers are
+ * purged, copies are rebuilt. After each time it proves that nothing was lost that a flush had covered, that a rebuild
+ * brings the copies back, and that they end equal.
  */
 import crypto from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,12 +22,15 @@ import {
   type DiskType,
   type TestVolume,
 } from './agents.js';
+import { CampaignLayers } from './campaign-layers.js';
 
 const BLOCK_BYTES = 4096;
 const SIZE_BYTES = 8 * 1024 * 1024;
 /** Writers at once; each has a part of the device to itself, so that the order of writes to a block is known. */
 const WRITERS = 8;
 const LOAD_MS = 60;
+/** A rebuild of so small a volume has ended by then; less lets the next kill come in the middle of it. */
+const REBUILD_MS_MAX = 400;
 
 /** What is killed at once, and how many kills that counts for. */
 const TARGETS = {
@@ -48,7 +52,9 @@ export class SigkillCampaign {
   private home = 0;
   private writing = false;
   private client: NbdClient | undefined;
+  private readonly layers: CampaignLayers;
   kills = 0;
+  rebuildsUnderLoad = 0;
   readonly killsByTarget = new Map<string, number>();
 
   private constructor(
@@ -57,6 +63,21 @@ export class SigkillCampaign {
     private readonly volume: TestVolume,
   ) {
     this.random = new SeededRandom(seed);
+    this.layers = new CampaignLayers(new SeededRandom(seed + 1), () => ({
+      agent: this.agent(this.home),
+      volumeId: this.volume.volumeId,
+      epoch: this.epoch,
+    }));
+  }
+
+  get done(): Record<string, number> {
+    const { taken, purges } = this.layers;
+    return {
+      ...Object.fromEntries(this.killsByTarget),
+      snapshots: taken,
+      purges,
+      rebuildsUnderLoad: this.rebuildsUnderLoad,
+    };
   }
 
   static async create(seed: number, cluster: AgentCluster, disks: DiskType): Promise<SigkillCampaign> {
@@ -80,6 +101,8 @@ export class SigkillCampaign {
   private async killOnce(target: Target): Promise<void> {
     const load = this.startLoad();
     await sleep(LOAD_MS + this.random.below(LOAD_MS));
+    const rebuild = this.random.chance(3) ? this.rebuildUnderLoad() : undefined;
+    if (rebuild !== undefined) await Promise.race([rebuild, sleep(this.random.below(REBUILD_MS_MAX))]);
     const killed = await this.kill(target);
     this.killsByTarget.set(target, (this.killsByTarget.get(target) ?? 0) + killed);
     this.kills += killed;
@@ -89,10 +112,12 @@ export class SigkillCampaign {
     const errors = await load;
     if (!engineDied && errors.length > 0) throw errors[0];
     await this.comeBack();
+    await rebuild;
     if (engineDied) await this.takeOver(target === 'engine host');
     await this.rebuildAll();
     await this.equal();
     await this.compare();
+    await this.layers.compare();
     await this.letGoAndVerify();
     this.client = await this.attach();
   }
@@ -105,7 +130,8 @@ export class SigkillCampaign {
     this.writing = true;
     const errors: unknown[] = [];
     const loops = Array.from({ length: WRITERS }, (_, part) => this.write(client, part));
-    const all = [...loops, this.flush(client)].map((loop) =>
+    const changes = this.layers.disturb(() => this.writing);
+    const all = [...loops, this.flush(client), changes].map((loop) =>
       loop.catch((error: unknown) => void errors.push(error)),
     );
     return Promise.all(all).then(() => errors);
@@ -133,6 +159,24 @@ export class SigkillCampaign {
       await client.flush();
       this.model.flushed(moment);
     }
+  }
+
+  /** A copy loses its host and is rebuilt while users go on; what is killed next may end that. */
+  private async rebuildUnderLoad(): Promise<void> {
+    const away = this.random.pick(
+      this.volume.replicas.filter(({ agent }) => agent !== this.agent(this.home)),
+    );
+    this.kills += killPids(await away.agent.hostPids('replica-host'));
+    this.rebuildsUnderLoad += 1;
+    await eventually(
+      'a rebuild that may begin or fails for what was killed',
+      () =>
+        this.rebuild(away.agent, away.address.replicaId).then(
+          () => true,
+          (error: unknown) => (this.writing ? String(error) : true),
+        ),
+      (answer) => answer === true,
+    );
   }
 
   // The kills
@@ -234,7 +278,13 @@ export class SigkillCampaign {
     const ask = { rebuildId, epoch: this.epoch, target, sourceReplicaId: null };
     const home = this.agent(this.home);
     const route = `/v1/engines/${this.volume.volumeId}/rebuilds`;
-    const { status, body } = await home.call('POST', route, ask);
+    // A purge that was asked for under load may still run.
+    const { status, body } = await eventually(
+      'a rebuild that may begin',
+      () => home.call('POST', route, ask),
+      (answer) => answer.body.code !== 'engine.busy',
+      10_000,
+    );
     if (body.code === 'rebuild.finished') return;
     if (status !== 200) throw new Error(JSON.stringify(body));
     const beat = await this.cluster.api.until(home.name, ({ engines }) =>

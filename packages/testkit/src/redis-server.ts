@@ -1,17 +1,19 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.js';
+import { hasPrograms } from './nbd-tools.js';
 
 export type RedisServer = { url: string; stop(): Promise<void> };
 
 const READY_TIMEOUT_MS = 10_000;
 
+/** @throws Error in continuous integration, where a missing server would leave tests out unnoticed */
 export function hasRedis(): boolean {
-  return spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
+  return hasPrograms('redis-server');
 }
 
 /** A real Redis of its own, on a free port, that keeps nothing. */

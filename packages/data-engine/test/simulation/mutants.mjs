@@ -4,10 +4,14 @@
 const REPLICA = 'data-engine/src/replica';
 const ENGINE = 'data-engine/src/engine';
 
-/** `{ name, hole, changes }`: what is wrong then, in one sentence, and the texts that make it so. */
+/**
+ * `{ name, faults, hole, changes }`: what is wrong then, in one sentence, the kinds of faults that show it soonest, and the
+ * texts that make it so. `isSoonFound`: within a few hundred seeds, which every run of the tests can afford.
+ */
 export const MUTANTS = [
   {
     name: 'sync-past-the-queue',
+    faults: ['blackout', 'blackoutInPurge'],
     hole: 'a flush that finds another one under way is answered before it is true',
     changes: [
       { file: `${REPLICA}/layer.ts`, find: 'return this.flushes.run();', replace: 'return this.store();' },
@@ -15,11 +19,13 @@ export const MUTANTS = [
   },
   {
     name: 'punch-before-durable',
+    faults: ['blackoutInPurge'],
     hole: 'a purge gives a block back before what replaces it in the head is durable',
     changes: [{ file: `${REPLICA}/purge-layer.ts`, find: 'await head.flush();', replace: '' }],
   },
   {
     name: 'block-disk-notes-early',
+    faults: ['blackout', 'killHost'],
     hole: 'on a block disk a write is noted before it is done, and a sync that began in between takes the note away',
     changes: [
       {
@@ -36,6 +42,7 @@ export const MUTANTS = [
   },
   {
     name: 'marks-cleared-without-proof',
+    faults: ['slowTakeover', 'killEngine'],
     hole: 'marks are cleared before resync has looked at them, or while a drop is not marked yet',
     changes: [
       {
@@ -50,6 +57,7 @@ export const MUTANTS = [
   },
   {
     name: 'late-settle-clears-newer-marks',
+    faults: ['mischief', 'killEngine', 'killHost'],
     hole: 'a message that clears marks and comes late takes those of newer changes',
     changes: [
       {
@@ -60,23 +68,21 @@ export const MUTANTS = [
     ],
   },
   {
-    name: 'commands-after-the-fence',
-    hole: 'a command that waited while the copy was fenced is carried out all the same',
+    name: 'an-older-engine-takes-the-copy',
+    isSoonFound: true,
+    faults: ['commandStorm', 'slowTakeover', 'isolateEngine'],
+    hole: 'a copy that a newer engine has opened is opened by an older one, whose command was late',
     changes: [
       {
         file: `${REPLICA}/copy-fence.ts`,
-        find: 'if (term === undefined) return;',
-        replace: 'return;',
-      },
-      {
-        file: `${REPLICA}/copy-fence.ts`,
-        find: 'if (expectedHeadId !== undefined && expectedHeadId !== now) throw stateChanged();',
+        find: 'if (epoch < newest) throw staleEpoch(epoch, newest);',
         replace: '',
       },
     ],
   },
   {
     name: 'done-twice',
+    faults: ['commandStorm', 'mischief'],
     hole: 'a command that is delivered twice is done twice',
     changes: [
       {
@@ -88,6 +94,8 @@ export const MUTANTS = [
   },
   {
     name: 'target-keeps-a-refused-write',
+    isSoonFound: true,
+    faults: ['fullInRebuild'],
     hole: "a rebuild's target keeps what all full copies have refused",
     changes: [
       {
@@ -99,6 +107,8 @@ export const MUTANTS = [
   },
   {
     name: 'a-failed-sync-is-forgotten',
+    isSoonFound: true,
+    faults: ['syncFails', 'killEngine', 'powerCut'],
     hole: 'a flush after one that failed succeeds without the data',
     changes: [
       {
@@ -110,6 +120,7 @@ export const MUTANTS = [
   },
   {
     name: 'one-epoch-two-grants',
+    faults: ['loseCommits', 'isolateEngine', 'killEngine'],
     hole: 'a database that lost commits grants one epoch twice, and a copy serves both',
     changes: [
       {
@@ -121,6 +132,8 @@ export const MUTANTS = [
   },
   {
     name: 'set-back-and-believed',
+    isSoonFound: true,
+    faults: ['rollBack', 'killEngine'],
     hole: 'a copy that was put back to an earlier state is taken for current because the newest record names it',
     changes: [
       {
@@ -132,6 +145,7 @@ export const MUTANTS = [
   },
   {
     name: 'reads-without-a-lease',
+    faults: ['isolateEngine'],
     hole: 'an engine that was cut off answers reads for ever',
     changes: [
       {
@@ -147,18 +161,9 @@ export const MUTANTS = [
     ],
   },
   {
-    name: 'reads-before-the-record',
-    hole: 'a read is answered by what is left before the record without the lost copy is confirmed',
-    changes: [
-      {
-        file: `${ENGINE}/copies.ts`,
-        find: '(this.membership.isSettled && this.lease.isValid)',
-        replace: 'this.lease.isValid',
-      },
-    ],
-  },
-  {
     name: 'torn-reads',
+    isSoonFound: true,
+    faults: ['killHost'],
     hole: 'a read beside a write of the same block shows half of it',
     changes: [
       {
@@ -175,6 +180,8 @@ export const MUTANTS = [
   },
   {
     name: 'sources-with-other-layers',
+    isSoonFound: true,
+    faults: ['writeFails', 'syncFails', 'killHost'],
     hole: 'a rebuild reads from a copy that has a layer which its target was not prepared for',
     changes: [
       {

@@ -1,5 +1,11 @@
 export type Change = { readonly file: string; readonly find: string; readonly replace: string };
-export type Mutant = { readonly name: string; readonly hole: string; readonly changes: readonly Change[] };
+export type Mutant = {
+  readonly name: string;
+  readonly hole: string;
+  readonly faults: readonly string[];
+  readonly isSoonFound?: boolean;
+  readonly changes: readonly Change[];
+};
 export type Failure = { readonly seed: number; readonly failure: string; readonly story: readonly string[] };
 
 export function compile(mutant?: Mutant): string;

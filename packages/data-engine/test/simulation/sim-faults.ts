@@ -52,6 +52,8 @@ export class SimFaults {
   private readonly usualMs: number;
   private hasEnded = false;
   private isArmed = false;
+  /** Two machines that are put back leave nobody who knows better. */
+  private hasPutBack = false;
   /** Until then users ask for nothing. */
   quietUntilMs = 0;
   private backup: { row: ReturnType<SimControl['backup']>; epoch: number } | undefined;
@@ -61,10 +63,9 @@ export class SimFaults {
     private readonly net: SimNet,
     private readonly nodes: readonly SimNode[],
     private readonly control: SimControl,
-    /** How many of them, at most; shrinking a failing seed takes some away. */
-    private readonly countMax: number,
+    private readonly limits: { readonly faultsMax: number; readonly only: readonly string[] },
   ) {
-    this.weights = someOf(FAULTS, world);
+    this.weights = someOf(FAULTS, world, limits.only);
     this.usualMs = world.random.pick(USUAL_MS);
     this.atUsualSpeed();
     for (const node of nodes) node.disk.onFailure = () => this.lose(node);
@@ -73,7 +74,7 @@ export class SimFaults {
   /** One after the other, until the run has had enough of them. */
   async disturb(): Promise<void> {
     const { random } = this.world;
-    const count = Math.min(this.countMax, 3 + random.below(14));
+    const count = Math.min(this.limits.faultsMax, 3 + random.below(14));
     const pauseMs = random.pick(PAUSES_MS);
     for (let done = 0; done < count; done += 1) {
       await this.world.sleep(this.world.duration(20, pauseMs));
@@ -318,7 +319,9 @@ export class SimFaults {
     const image = node.disk.image();
     const { starts } = control;
     this.later(this.world.duration(8_000, 60_000), () => {
-      if (node.isDown || control.starts < starts + 2 || !control.canDoWithout(node)) return;
+      if (node.isDown || this.hasPutBack || control.starts < starts + 2) return;
+      if (!control.canDoWithout(node)) return;
+      this.hasPutBack = true;
       this.world.note(`${node.name} is put back to what it was`);
       this.lastMs = this.world.nowMs;
       // Without an engine there is nobody to notice it before the next attachment.
@@ -365,16 +368,20 @@ export class SimFaults {
 }
 
 /** A run has some kinds of faults only: what takes one kind again and again is as likely as what takes a bit of all. */
-function someOf(weights: Record<Fault, number>, world: World): Record<Fault, number> {
-  const O = process.env.HF_ONLY?.split(',');
-  if (O)
-    return Object.fromEntries(Object.entries(weights).map(([k, v]) => [k, O.includes(k) ? v : 0])) as Record<
-      Fault,
-      number
-    >;
-  if (world.random.chance(4)) return weights;
+function someOf(
+  weights: Record<Fault, number>,
+  world: World,
+  only: readonly string[],
+): Record<Fault, number> {
+  // The cast: the keys of a record of Fault are faults.
   const names = Object.keys(weights) as Fault[];
-  const kept = names.filter((name) => OF_USERS.includes(name) || world.random.chance(3));
+  const unknown = only.find((name) => !names.some((known) => known === name));
+  if (unknown !== undefined)
+    throw new RangeError(`there is no fault ${unknown}; there are ${names.join(', ')}`);
+  if (only.length === 0 && world.random.chance(4)) return weights;
+  const isKept = (name: Fault) =>
+    only.length > 0 ? only.includes(name) : OF_USERS.includes(name) || world.random.chance(3);
+  const kept = names.filter(isKept);
   return Object.fromEntries(names.map((name) => [name, kept.includes(name) ? weights[name] : 0])) as Record<
     Fault,
     number

@@ -44,10 +44,14 @@ export type Outcome = {
   readonly events: number;
 };
 
-/** How many of each fault, at most; shrinking a failing seed takes some away. */
-export type Limits = { readonly faultsMax: number };
+export type Limits = {
+  /** How many faults, at most; shrinking a failing seed takes some away. */
+  readonly faultsMax: number;
+  /** Kinds of faults; all of them where none is named. */
+  readonly only: readonly string[];
+};
 
-export async function simulate(seed: number, limits: Limits = { faultsMax: 1_000 }): Promise<Outcome> {
+export async function simulate(seed: number, limits: Limits): Promise<Outcome> {
   const world = new World(seed);
   const ids = seededIds(world);
   try {
@@ -101,7 +105,7 @@ class SimRun {
     running.catch((error: unknown) => {
       this.failure = error instanceof Error ? error : new Error(String(error));
     });
-    const faults = new SimFaults(world, this.net, [...this.nodes.values()], control, this.limits.faultsMax);
+    const faults = new SimFaults(world, this.net, [...this.nodes.values()], control, this.limits);
     this.faults = faults;
     const users = [1, 2, 3].map((number) => this.user(number));
     await Promise.all([...users, faults.disturb()]);

@@ -1,0 +1,19 @@
+// Builds, and runs one test file with settings in its environment: what the tools do that take a suite further than
+// `npm test` does.
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { build, install, quietEnvironment, repositoryRoot, requireSupportedPlatform } from './bootstrap.mjs';
+
+/** Ends the process with the suite's exit code. */
+export function runSuite(file, settings) {
+  requireSupportedPlatform();
+  install();
+  build();
+  const jest = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
+  const { status } = spawnSync(process.execPath, ['--experimental-vm-modules', '--no-warnings', jest, file], {
+    cwd: repositoryRoot,
+    stdio: 'inherit',
+    env: { ...process.env, ...quietEnvironment, ...settings },
+  });
+  process.exit(status ?? 1);
+}
