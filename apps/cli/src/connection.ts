@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CliError, EXIT } from './exit-codes.js';
 
-/** What a running local stack tells about itself (CONTRACT.md, local.json). */
+/** What a running local stack tells about itself (`local.json`). */
 export type LocalJson = {
   apiUrl: string;
   token: string;

@@ -1,6 +1,6 @@
 /**
  * An engine as the control plane sees one: it writes to all its replicas, drops those that fail, shrinks the record as
- * the rules allow, and rebuilds one replica at a time. It follows DESIGN section 5; its bytes are write numbers.
+ * the rules allow, and rebuilds one replica at a time. Which copies are current it decides as they do (docs/adr/0004-copies-say-which-is-current.md); its bytes are write numbers.
  */
 import type {
   EngineReport,

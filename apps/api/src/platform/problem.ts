@@ -1,7 +1,7 @@
 import { FAULTS, type FaultCode, type FaultItem, StorageFault } from '@holdfast/core/model/faults.js';
 import { z } from 'zod';
 
-/** RFC 9457, with the fields that CONTRACT.md adds. The same object stands in a GraphQL error's extensions. */
+/** RFC 9457, with fields of our own: a stable code, the cures, and what the request was about. The same object stands in a GraphQL error's extensions. */
 export const problemSchema = z
   .object({
     type: z.string().describe('A name for this kind of problem, as a URI.'),

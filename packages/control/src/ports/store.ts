@@ -36,7 +36,7 @@ export type {
 export type CommitGuard =
   | { kind: 'volume'; volumeId: VolumeId; ifVersion: number }
   | { kind: 'node'; nodeId: NodeId; ifVersion: number }
-  /** Admission: one at a time per cluster, so that limits are strict. `ifToken` comes from `loadRebuildQueue`. */
+  /** Admission: one at a time per cluster, so that limits are strict. */
   | { kind: 'rebuild-queue'; clusterId: ClusterId; ifVersion: number }
   | { kind: 'orphan'; orphanId: OrphanId; ifVersion: number }
   | { kind: 'new' };

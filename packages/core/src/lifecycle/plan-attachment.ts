@@ -8,7 +8,7 @@
  * | attached   | some         | not started                | start it on the current copies |
  * | attached   | alive        | gone (new boot) or stopped | grant the same node again, new epoch |
  * | attached   | alive        | not reported for too long  | grant the same node again, new epoch |
- * | attached   | dead         | unknown                    | nothing: a person decides (`volume-status.ts` says so) |
+ * | attached   | dead         | unknown                    | nothing: a person decides, and the status says so |
  *
  * A crash between grant and start repeats the start at the same epoch, which answers as the first time. An engine that
  * was started without anybody recording it is stopped by a detach, because the granted node is recorded first.

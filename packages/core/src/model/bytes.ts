@@ -26,7 +26,7 @@ export function formatBytes(bytes: number): string {
 
 /**
  * `percent` of `bytes`, rounded towards zero the way Longhorn does it: multiplied first, in doubles.
- * Source: scheduler-spec section 0.
+ * Source: docs/longhorn-rules.md, units.
  */
 export function percentOf(bytes: number, percent: number): number {
   return Math.trunc((bytes * percent) / 100);

@@ -1,6 +1,6 @@
 /**
  * Identifiers. Each kind of thing has its own branded string type, so that a replica's id can't be passed where a
- * disk's is wanted. They are parsed at the edge of each process (`parseId`) and trusted inside.
+ * disk's is wanted. They are checked at the edge of each process and trusted inside.
  */
 declare const brand: unique symbol;
 type Id<Kind extends string> = string & { readonly [brand]: Kind };

@@ -14,7 +14,7 @@ export type StorageNode = {
   id: NodeId;
   clusterId: ClusterId;
   name: string;
-  /** `undefined` when the node has no label; such nodes form one unnamed zone (scheduler-spec section 4). */
+  /** `undefined` when the node has no label; such nodes form one unnamed zone. */
   zone: string | undefined;
   region: string | undefined;
   tags: readonly string[];
@@ -53,7 +53,7 @@ export type StorageDisk = {
   storageAvailableBytes: number;
   /** Nominal sizes of all replicas booked here, summed in the same transaction as the booking. */
   storageScheduledBytes: number;
-  /** Of those replicas, what is really written, so that written data counts once (DESIGN section 4). */
+  /** Of those replicas, what is really written, so that written data counts once (docs/adr/0056-usable-space-counts-written-data-once.md). */
   writtenBytes: number;
   /** DirectIo is absent until an agent has said whether the file system takes it. */
   conditions: readonly Condition<DiskConditionType>[];

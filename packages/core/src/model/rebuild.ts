@@ -6,7 +6,7 @@ export type RebuildState = 'queued' | 'running' | 'succeeded' | 'failed' | 'canc
 export const REBUILD_PHASES = ['waiting', 'preparing', 'copying', 'verifying', 'promoting', 'done'] as const;
 export type RebuildPhase = (typeof REBUILD_PHASES)[number];
 
-/** How one snapshot's data got to the target (DESIGN section 5). */
+/** How one snapshot's data got to the target. */
 export const REBUILD_METHODS = ['full', 'delta', 'fast', 'ranges'] as const;
 export type RebuildMethod = (typeof REBUILD_METHODS)[number];
 
@@ -114,7 +114,7 @@ const PHASE_START_PERCENT: Record<RebuildPhase, number> = {
 
 /**
  * Percent done, of a phase and the bytes handled in it. Never falls when `previous` is given and never passes 100
- * (CONTRACT: rebuilds).
+ * (docs/ARCHITECTURE.md).
  */
 export function rebuildPercent(
   phase: RebuildPhase,

@@ -69,7 +69,7 @@ export type ReplicaFailure = { reason: string; message: string };
 
 export const REBUILD_RETRIES_MAX = 5;
 
-/** A full copy as far as the control plane knows. The copies' own records decide at attach (DESIGN section 5). */
+/** A full copy as far as the control plane knows. The copies' own records decide at attach. */
 export function isHealthy(replica: Pick<Replica, 'healthyAt' | 'failedAt'>): boolean {
   return replica.healthyAt !== undefined && replica.failedAt === undefined;
 }

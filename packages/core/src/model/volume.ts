@@ -75,7 +75,7 @@ export type Attention = {
 };
 
 /**
- * The running engine's address. The export name ends in the attachment's secret (DESIGN section 5). Where `tls` says so,
+ * The running engine's address. The export name ends in the attachment's secret. Where `tls` says so,
  * only clients that turn to TLS are let in.
  */
 export type VolumeEndpoint = { host: string; port: number; exportName: string; tls?: boolean | undefined };
@@ -114,7 +114,7 @@ export type Volume = {
   detachForced: boolean;
   /** The node whose engine serves it (or should); set from the moment an attach is granted. */
   attachedNodeId: NodeId | undefined;
-  /** Grows with every attach. Copies refuse anything older (DESIGN section 3, fencing). */
+  /** Grows with every attach. Copies refuse anything older: that is the fence. */
   epoch: number;
   /**
    * Names the grant of the epoch. A database that lost its last commits grants an epoch twice, and copies serve the

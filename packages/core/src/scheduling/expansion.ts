@@ -1,4 +1,4 @@
-/** May the replicas of a volume on a disk grow? (scheduler-spec section 9) */
+/** May the replicas of a volume on a disk grow? (docs/longhorn-rules.md) */
 import { percentOf } from '../model/bytes.js';
 import { type DiskSpace, fitsInSpace, type SpaceLimits } from './space.js';
 

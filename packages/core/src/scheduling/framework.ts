@@ -1,5 +1,5 @@
 /**
- * The shape of a placement decision: filters → tiers → disk anti-affinity → choice (DESIGN section 4).
+ * The shape of a placement decision: filters → tiers → disk anti-affinity → choice.
  *
  * Everything here is pure: a frozen fleet and a request in, one disk or a refusal out. A filter is one rule in one
  * file. It prepares once per decision and then answers per node or disk, so that the cost of a rule is plain to see.

@@ -1,7 +1,7 @@
 import type { Replica } from '../model/replica.js';
 import type { LonghornReason } from './longhorn-reasons.js';
 
-/** Why a replica must not be placed at all, whatever the fleet looks like (scheduler-spec section 2). */
+/** Why a replica must not be placed at all, whatever the fleet looks like (docs/longhorn-rules.md). */
 export function refusalByGuards(
   replica: Pick<Replica, 'nodeId' | 'healthyAt' | 'failedAt'>,
 ): LonghornReason | undefined {

@@ -1,5 +1,5 @@
 /**
- * Finds the disk for one replica: filters → tiers → disk anti-affinity → balance (DESIGN section 4).
+ * Finds the disk for one replica: filters → tiers → disk anti-affinity → balance.
  *
  * Pure and deterministic. The first rung of the ladder with a disk that passes wins, so a rung is left not only when it
  * has no node but also when its disks are full, tagged otherwise or taken.

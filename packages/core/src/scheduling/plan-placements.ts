@@ -67,7 +67,7 @@ function diskChoice(override: VolumeSpec['replicaDiskChoice'], bySetting: DiskCh
 
 /**
  * Finds places for `unplaced` in their order. Each sees what was booked for those before it, so that the plan as a
- * whole fits; the database still checks every booking (DESIGN section 3).
+ * whole fits; the database still checks every booking.
  *
  * Stops at the first that fits nowhere: the ones after it ask the same question of the same fleet.
  *

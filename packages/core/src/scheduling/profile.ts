@@ -1,5 +1,5 @@
 /**
- * What differs between the schedulers that this code can be, as data (DESIGN sections 4 and 8).
+ * What differs between the schedulers that this code can be, as data (docs/adr/0050-two-profiles-as-data.md).
  *
  * `holdfast` is what places replicas here. `longhorn` does what Longhorn's code does, quirks included, to predict an
  * imported cluster; `packages/core/test/vectors` hold its decisions. A rule asks the profile for its own switch; nothing asks for the profile's name.

@@ -73,7 +73,7 @@ function minimumFree(disk: DiskSpace, { minimalAvailablePercentage }: SpaceLimit
  * lawful.
  *
  * A written byte has already left `available`; counting it again as booked would make a full disk look overdrawn
- * twice. So only the unwritten part of what is booked is taken off (DESIGN section 4).
+ * twice. So only the unwritten part of what is booked is taken off (docs/adr/0056-usable-space-counts-written-data-once.md).
  */
 export function usableBytes(
   disk: DiskSpace & Pick<StorageDisk, 'writtenBytes'>,

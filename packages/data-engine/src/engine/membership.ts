@@ -1,5 +1,5 @@
 /**
- * Keeps the record of which copies are current ahead of what the engine acknowledges (DESIGN section 5).
+ * Keeps the record of which copies are current ahead of what the engine acknowledges (docs/adr/0004-copies-say-which-is-current.md).
  *
  * Whenever the copies in use differ from the last record, a new record is written to all of them; until that is done
  * nothing is acknowledged (`settled`). The engine leaves copies out by itself only while more than half of every

@@ -1,5 +1,5 @@
 /**
- * One rebuild of one copy, led by the engine (DESIGN section 5).
+ * One rebuild of one copy, led by the engine.
  *
  * The target joins as WO behind a short barrier in which all current copies take the same system snapshot. It then brings
  * its frozen layers up to date itself, and proves by content that it has them; only then is it promoted. If the engine

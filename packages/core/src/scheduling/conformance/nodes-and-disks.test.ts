@@ -1,4 +1,4 @@
-/** Longhorn's rules about nodes and disks (scheduler-spec sections 3, 5 and 6) that few or no vectors pin, by the text. */
+/** Longhorn's rules about nodes and disks (docs/longhorn-rules.md) that few or no vectors pin, by the text. */
 import { GIB, TIB } from '@holdfast/core/model/bytes.js';
 import {
   aVectorDisk,

@@ -1,4 +1,4 @@
-/** Longhorn's tiers, linked clones and locality (scheduler-spec sections 2 to 4) where few or no vectors pin them. */
+/** Longhorn's tiers, linked clones and locality (docs/longhorn-rules.md) where few or no vectors pin them. */
 import { GIB } from '@holdfast/core/model/bytes.js';
 import {
   aVectorDisk,

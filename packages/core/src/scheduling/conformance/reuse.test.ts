@@ -1,4 +1,4 @@
-/** Which failed replica Longhorn takes back, and how long it waits (scheduler-spec section 8), by the text. */
+/** Which failed replica Longhorn takes back, and how long it waits (docs/longhorn-rules.md), by the text. */
 import { GIB, TIB } from '@holdfast/core/model/bytes.js';
 import {
   aVectorDisk,

@@ -1,0 +1,99 @@
+/** Nothing that a reader is pointed to is missing: documents, files and identifiers that comments name exist. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { repositoryRoot } from './run-tool.js';
+
+const ROOTS = ['apps', 'packages', 'tools'];
+const SKIPPED = new Set(['node_modules', 'dist', 'generated', '.next', '.simulation', '.turbo']);
+const SOURCE = /\.(ts|tsx|mjs)$/;
+
+type Comment = { readonly at: string; readonly text: string };
+
+const files = ROOTS.flatMap((root) => sourcesIn(path.join(repositoryRoot, root)));
+const sources = new Map(
+  files.map((file) => [path.relative(repositoryRoot, file), fs.readFileSync(file, 'utf8')]),
+);
+const comments = [...sources].flatMap(([file, text]) => commentsOf(file, text));
+
+function sourcesIn(folder: string): string[] {
+  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (SKIPPED.has(entry.name)) return [];
+    const at = path.join(folder, entry.name);
+    if (entry.isDirectory()) return sourcesIn(at);
+    return SOURCE.test(entry.name) ? [at] : [];
+  });
+}
+
+/** Blocks and lines of comment; what only looks like one, in a string, does no harm here. */
+function commentsOf(file: string, text: string): Comment[] {
+  const found = text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g);
+  return [...found].map((match) => ({
+    at: `${file}:${text.slice(0, match.index).split('\n').length}`,
+    text: match[0],
+  }));
+}
+
+/** Without the comments: what is named has to be in the code itself. */
+function codeOf(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g, '');
+}
+
+test('a document that a comment names is in this repository', () => {
+  const missing = comments.flatMap(({ at, text }) =>
+    [...text.matchAll(/\b((?:[\w-]+\/)*[\w-]+\.md)\b/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => !exists(name, at))
+      .map((name) => `${at} ${name}`),
+  );
+  const sections = comments.filter(({ text }) => /\b(DESIGN|CONTRACT|STYLE)\b|scheduler-spec/.test(text));
+  expect([...missing, ...sections.map(({ at }) => at)]).toEqual([]);
+});
+
+function exists(name: string, at: string): boolean {
+  const beside = path.dirname(at.slice(0, at.lastIndexOf(':')));
+  return [name, path.join('docs', name), path.join(beside, name)].some((file) =>
+    fs.existsSync(path.join(repositoryRoot, file)),
+  );
+}
+
+test('a source file that a comment names in back ticks exists', () => {
+  const names = new Set(files.map((file) => path.basename(file)));
+  const missing = comments.flatMap(({ at, text }) =>
+    [...text.matchAll(/`[^`\n]*?([\w.-]+\.(?:ts|tsx|mjs))`/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => !names.has(name))
+      .map((name) => `${at} ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('an identifier that a comment names in back ticks is one in the code', () => {
+  const words = new Set(
+    [...sources.values()].flatMap((text) => codeOf(text).match(/[A-Za-z_$][\w$]*/g) ?? []),
+  );
+  const missing = comments.flatMap(({ at, text }) =>
+    [...text.matchAll(/`([a-z]+(?:[A-Z][a-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+)(?:\(\))?`/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => !words.has(name))
+      .map((name) => `${at} ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('the index of decision records names each of them once, by its title', () => {
+  const folder = path.join(repositoryRoot, 'docs', 'adr');
+  const index = fs.readFileSync(path.join(folder, 'README.md'), 'utf8');
+  const listed = [...index.matchAll(/^- \[(\d{4}) (.+)\]\((.+\.md)\)$/gm)].map(
+    ([, number, title, file]) => `${file}: ${number} ${title}`,
+  );
+  const records = fs
+    .readdirSync(folder)
+    .filter((file) => /^\d{4}-/.test(file))
+    .map((file) => {
+      const [, title = ''] =
+        /^# (?:\d+\. )?(.+)$/m.exec(fs.readFileSync(path.join(folder, file), 'utf8')) ?? [];
+      return `${file}: ${file.slice(0, 4)} ${title}`;
+    });
+  expect(listed.sort()).toEqual(records.sort());
+});
