@@ -108,6 +108,28 @@ describe('planLayers', () => {
       expected: ['a fast from a', 'f delta from old-head in 5,1 9,2', 's full'],
     },
     {
+      name: 'one that was dropped compares what purges may have pruned beneath, down to what they leave alone',
+      source: [
+        source('u', null, { origin: 'user', removed: false }),
+        source('r', 'u', { origin: 'user', removed: true }),
+        source('s', 'r', { origin: 'system', removed: false }),
+        source('f', 's', { drop: droppedAt() }),
+      ],
+      target: target({
+        recordEpoch: 3,
+        recordGeneration: 2,
+        layers: [own('u', null), own('r', 'u'), own('s', 'r')],
+        head: { id: 'old-head', parentId: 's', heldBytes: 4096 },
+        intent: { regionBytes: 1, runs: [[9, 2]] },
+      }),
+      expected: [
+        'u fast from u',
+        'r delta from r in 5,1 9,2',
+        's delta from s in 5,1 9,2',
+        'f delta from old-head in 5,1 9,2',
+      ],
+    },
+    {
       name: 'dropped twice: the later time counts',
       source: [source('e', null, { drop: droppedAt() }), source('f', 'e', { drop: droppedAt() })],
       target: target({

@@ -28,6 +28,9 @@ export type SourceLayer = {
   readonly checksum: string | null;
   /** There are checksums of its ranges that belong to it. */
   readonly ranges: boolean;
+  /** What `removed` and `origin` say of it; absent for layers of which nothing is given back while they stay. */
+  readonly removed?: boolean | undefined;
+  readonly origin?: 'user' | 'system' | undefined;
   /** Set on the layer up to which some copies took part before they were dropped. */
   readonly drop: {
     readonly replicaIds: readonly string[];
@@ -83,10 +86,15 @@ export function planLayers(
 ): LayerPlan[] {
   const dropped = source.findLast((layer) => wasDroppedAt(layer, target));
   const headBase = dropped ?? firstUnknownOnHead(source, target);
+  const pruned = dropped === undefined ? new Set<string>() : prunedBeneath(dropped, source);
   return source.map((layer): LayerPlan => {
     const { id, name } = layer;
     const own = target.layers.find((one) => one.id === id);
     const whole = { id, name, method: 'full' as const, from: null, regions: null };
+    if (own !== undefined && dropped?.drop && pruned.has(id) && own.parentId === layer.parentId) {
+      const reason = 'frozen while the target was a current copy: compared where something was being written';
+      return { id, name, method: 'delta', reason, from: id, regions: [dropped.drop.regions, target.intent] };
+    }
     if (own !== undefined) {
       const how = known(layer, own, { ...options, disk: target.disk, dropped });
       // On a block disk what is sent as a whole replaces what was there.
@@ -125,6 +133,25 @@ function wasDroppedAt({ drop, parentId }: SourceLayer, target: RebuildTarget): b
   const since = { epoch: drop.sinceEpoch, dataGeneration: drop.sinceGeneration ?? 0 };
   // A copy that was set back lacks what it is known to have stored, wherever that was written.
   return compareRecords(own, since) >= 0;
+}
+
+/**
+ * Layers right beneath the one at which the target was dropped that purges may have given blocks of back, each copy those
+ * that its own head held. After a crash a head may hold a block that another copy's does not. Where the newer layer is made
+ * equal to the source's, and forgets such a block, the older one has to have it again: so it is compared in the same regions.
+ */
+function prunedBeneath({ parentId }: SourceLayer, source: readonly SourceLayer[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  let layer = source.find(({ id }) => id === parentId);
+  while (
+    layer !== undefined &&
+    (layer.removed === true || (layer.origin === 'system' && layer.drop === null))
+  ) {
+    found.add(layer.id);
+    const below = layer.parentId;
+    layer = source.find(({ id }) => id === below);
+  }
+  return found;
 }
 
 /** The layer that froze, on the source, what the target still has in its head. */

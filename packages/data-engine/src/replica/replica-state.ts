@@ -68,9 +68,9 @@ export class ReplicaState {
     try {
       const disk = take(await openDisk(diskPath));
       const files = take(await disk.open(replicaId));
-      // The metadata of the process before may have its name in memory only.
-      await files.syncNames();
       const meta = await loadMetadata(files);
+      // The process before may have given it its name in memory only.
+      await files.syncNames();
       await files.keepOnly(filesOf(meta));
       const intent = take(await IntentMap.open(files, meta.sizeBytes));
       return new ReplicaState(disk, files, meta, await LayerStore.open(files, meta.layers), intent);
