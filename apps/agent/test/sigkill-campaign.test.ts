@@ -3,7 +3,7 @@ import { AgentCluster, type DiskType } from './agents.js';
 import { SigkillCampaign } from './sigkill-campaign.js';
 
 /** `node tools/sigkill-campaign.mjs --kills 10000 --disks block --seed 7` sets these. */
-const KILLS = Number(process.env.HOLDFAST_KILLS ?? 120);
+const KILLS = Number(process.env.HOLDFAST_KILLS ?? 80);
 const SEED = Number(process.env.HOLDFAST_SEED ?? 1);
 const DISKS = process.env.HOLDFAST_DISKS ?? 'both';
 /** Far above the about one second that a kill with its proof takes. */
