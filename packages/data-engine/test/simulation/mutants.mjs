@@ -180,7 +180,6 @@ export const MUTANTS = [
   },
   {
     name: 'sources-with-other-layers',
-    isSoonFound: true,
     faults: ['writeFails', 'syncFails', 'killHost'],
     hole: 'a rebuild reads from a copy that has a layer which its target was not prepared for',
     changes: [
