@@ -31,7 +31,7 @@ export type Replica = {
   failure: ReplicaFailure | undefined;
   /** Why it has no place; cleared when it gets one. */
   explanation: StoredExplanation | undefined;
-  /** Counted reuses whose rebuild failed; at REBUILD_RETRIES_MAX the replica is given up (behaviour notes 2.4). */
+  /** Counted reuses whose rebuild failed; at REBUILD_RETRIES_MAX the replica is given up, as Longhorn does (docs/longhorn-rules.md). */
   rebuildRetryCount: number;
   writtenBytes: number;
   /** Shared with the engine that may open this replica, never shown to users. */
@@ -78,7 +78,7 @@ export function isFailed(replica: Replica): boolean {
   return replica.failedAt !== undefined;
 }
 
-/** A failed replica whose directory may be brought up to date again (behaviour notes 2.4). */
+/** A failed replica whose directory may be brought up to date again (docs/longhorn-rules.md, reuse). */
 export function isPotentiallyReusable(replica: Replica): boolean {
   return (
     replica.failedAt !== undefined &&

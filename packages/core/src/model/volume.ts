@@ -21,7 +21,7 @@ export type VolumeConditionType = 'Scheduled' | 'TooManySnapshots' | 'OfflineReb
 export type AutoBalance = 'ignored' | 'disabled' | 'least-effort' | 'best-effort';
 
 export const REPLICA_COUNT_MIN = 1;
-/** Longhorn's bound; more copies cost bandwidth on every write and buy nothing (behaviour notes 2.12). */
+/** Longhorn's bound; more copies cost bandwidth on every write and buy nothing. */
 export const REPLICA_COUNT_MAX = 20;
 
 /** Hashing that nobody asked for waits for its turn: only so many volumes on a node may read whole layers at once. */

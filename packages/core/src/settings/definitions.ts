@@ -1,6 +1,6 @@
 /**
  * Every cluster setting: its type, default, bounds and meaning. Names, defaults and bounds of those that Longhorn has
- * too are Longhorn's (reference: behaviour notes section 3); the others say so.
+ * too are Longhorn's; the others say so.
  */
 type Common = {
   description: string;
