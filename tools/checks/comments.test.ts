@@ -46,7 +46,9 @@ test('a document that a comment names is in this repository', () => {
       .filter((name) => !exists(name, at))
       .map((name) => `${at} ${name}`),
   );
-  const sections = comments.filter(({ text }) => /\b(DESIGN|CONTRACT|STYLE)\b|scheduler-spec|behaviour notes/.test(text));
+  const sections = comments.filter(({ text }) =>
+    /\b(DESIGN|CONTRACT|STYLE)\b|scheduler-spec|behaviour notes/.test(text),
+  );
   expect([...missing, ...sections.map(({ at }) => at)]).toEqual([]);
 });
 
