@@ -21,9 +21,11 @@ import { openExport } from './replica-exports.js';
 
 /**
  * How long a checksum waits for connections that are closing. An engine that has said goodbye cuts the connection
- * after one second itself; a machine under load may take a few to notice.
+ * after one second itself; a machine under load may take many more to run that engine and to deliver its last packet.
  */
-const CLOSING_MAX_MS = 5_000;
+const CLOSING_MAX_MS = 10_000;
+/** How often the end of a wait is looked for. */
+const WAIT_STEP_MS = 100;
 
 export class ReplicaService {
   private readonly served = new Map<string, Promise<ServedReplica>>();
@@ -114,6 +116,8 @@ export class ReplicaService {
       const served = await this.find(name.replicaId);
       if (served.replica.metadata.secret !== name.secret) throw notFound();
       const target = openExport(served.replica, name);
+      // The client may have gone while its copy was being opened: no event would ever take it off the list.
+      if (socket.destroyed) return;
       if (name.kind !== 'snapshot') {
         served.sockets.set(socket, name.epoch);
         socket.on('close', () => served.sockets.delete(socket));
@@ -178,14 +182,18 @@ export class ReplicaService {
     await Promise.all(this.replicaIds.map((replicaId) => this.close(replicaId)));
   }
 
-  /** Resolves when the work has ended, or so much time has passed. */
+  /**
+   * Resolves when the work has ended, or this process has waited for so long. The wait is counted in steps: after a
+   * stall of the whole machine one step is over, and what arrived during the stall is seen before the next one.
+   */
   private async within(maxMs: number, work: Promise<unknown>): Promise<void> {
-    let waitNoMore: () => void = () => undefined;
-    const waited = new Promise<void>((resolve) => {
-      waitNoMore = this.ports.time.after(maxMs, resolve);
+    let isOver = false;
+    const ended = work.finally(() => {
+      isOver = true;
     });
-    await Promise.race([work, waited]);
-    waitNoMore();
+    for (let leftMs = maxMs; leftMs > 0 && !isOver; leftMs -= WAIT_STEP_MS) {
+      await Promise.race([ended, this.ports.time.sleep(Math.min(leftMs, WAIT_STEP_MS))]);
+    }
   }
 
   /** Resolves when nobody is connected to the copy. */
