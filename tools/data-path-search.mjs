@@ -35,6 +35,7 @@ if (values.mutant !== undefined && mutant === undefined)
   refuse(`there is no mutant ${values.mutant}; there are ${MUTANTS.map(({ name }) => name).join(', ')}`);
 
 const folder = compile(mutant);
+const disks = mutant?.disks ?? 'any';
 const only = values.only === '' ? (mutant?.faults ?? []) : values.only.split(',');
 const began = performance.now();
 let done = 0;
@@ -43,7 +44,7 @@ const { seeds, failures } = await search({
   first,
   last,
   workers: Number(values.workers),
-  args: [values.faults ?? '1000', ...only],
+  args: [values.faults ?? '1000', disks, ...only],
   isFinal: (result) => {
     done += 1;
     if (done % 200 === 0)
@@ -67,7 +68,7 @@ async function explain(failure) {
       first: failure.seed,
       last: failure.seed,
       workers: 1,
-      args: [`${faults}`, ...only],
+      args: [`${faults}`, disks, ...only],
     });
     if (again.length === 0) continue;
     smallest = again[0];

@@ -17,6 +17,7 @@ import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import type { ReplicaExportName } from '@holdfast/data-engine/replica/export-names.js';
 import { loadMetadata, type ReplicaMetadata } from '@holdfast/data-engine/replica/metadata.js';
+import { isExpected, removeIf } from '@holdfast/data-engine/replica/removal.js';
 import { Replica } from '@holdfast/data-engine/replica/replica.js';
 import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
 import type { Logger } from 'pino';
@@ -130,11 +131,7 @@ export class Replicas {
    * @throws StorageFault `agent.refused` when it is something else by now; `agent.unreachable` when its host is silent
    */
   remove(replicaId: string, expected?: ReplicaState): Promise<void> {
-    const mayGo = (found: ReplicaState) =>
-      expected === undefined
-        ? found.state === 'unreadable' || sameState(found, NEVER_MEMBER)
-        : sameState(found, expected);
-    return this.oneAtATime(replicaId, () => this.removeIf(replicaId, mayGo));
+    return this.oneAtATime(replicaId, () => this.removeIf(replicaId, (found) => isExpected(found, expected)));
   }
 
   /**
@@ -149,23 +146,16 @@ export class Replicas {
       await known.disk.requireUsable();
       const isOfThere = known.disk.diskId === diskId && known.metadata.volumeId === volumeId;
       const reported: ReplicaState = { state: 'present', record };
-      await this.removeIf(replicaId, (found) => isOfThere && sameState(found, reported));
+      await this.removeIf(replicaId, (found) => isOfThere && isExpected(found, reported));
     });
   }
 
-  /**
-   * Looks twice: a copy that is in use is left in use, and one that changed while it was being closed is kept. From the
-   * second look on nothing can change it, because it is opened in the same queue.
-   */
-  private async removeIf(replicaId: string, mayGo: (found: ReplicaState) => boolean): Promise<void> {
-    const require = async () => {
-      const found = await this.stateOf(replicaId);
-      if (found.state !== 'absent' && !mayGo(found)) throw changed();
-    };
-    await require();
-    await this.letGo(replicaId);
-    await require();
-    await this.discard(replicaId);
+  private removeIf(replicaId: string, mayGo: (found: ReplicaState) => boolean): Promise<void> {
+    return removeIf(mayGo, {
+      state: () => this.stateOf(replicaId),
+      letGo: () => this.letGo(replicaId),
+      discard: () => this.discard(replicaId),
+    });
   }
 
   /** An open copy's record is its host's; of one that is not open, its disk's. What was heard of it last may be old. */
@@ -326,27 +316,9 @@ export class Replicas {
   }
 }
 
-/** What a delete without an expectation is about. */
-const NEVER_MEMBER: ReplicaState = { state: 'present', record: null };
-
-function sameState(a: ReplicaState, b: ReplicaState): boolean {
-  if (a.state !== 'present' || b.state !== 'present') return a.state === b.state;
-  return recordText(a.record) === recordText(b.record);
-}
-
-function recordText(record: ReplicaReport['record']): string {
-  return record === null ? '' : `${record.epoch} ${record.dataGeneration} ${[...record.members].sort()}`;
-}
-
 function hostSilent(): StorageFault {
   return new StorageFault('agent.unreachable', {
     publicMessage: 'the process that holds this copy does not answer',
-  });
-}
-
-function changed(): StorageFault {
-  return new StorageFault('agent.refused', {
-    publicMessage: 'the copy is not the one that was meant any more: it has another record by now',
   });
 }
 

@@ -1,6 +1,6 @@
 /**
  * Runs every n-th seed of a range and writes one line of JSON for each:
- * `main.js <first> <last> <step> <faultsMax> [fault ...]`, with all kinds of faults where none is named.
+ * `main.js <first> <last> <step> <faultsMax> <any|folder|block> [fault ...]`, with all kinds of faults where none is named.
  */
 import { simulate } from './sim-run.js';
 
@@ -8,10 +8,12 @@ import { simulate } from './sim-run.js';
 const LINES_MAX = 300;
 
 const [first = 1, last = 1, step = 1, faultsMax = 1_000] = process.argv.slice(2, 6).map(Number);
-const only = process.argv.slice(6);
+const [disks = 'any', ...only] = process.argv.slice(6);
+if (disks !== 'any' && disks !== 'folder' && disks !== 'block')
+  throw new RangeError(`there are no disks of the kind ${disks}`);
 
 for (let seed = first; seed <= last; seed += step) {
-  const { failure, story, events } = await simulate(seed, { faultsMax, only });
+  const { failure, story, events } = await simulate(seed, { faultsMax, only, disks });
   const told = failure === undefined ? { failure: null } : { failure, story: story.slice(-LINES_MAX) };
   process.stdout.write(`${JSON.stringify({ seed, events, ...told })}\n`);
 }

@@ -6,12 +6,12 @@ const ENGINE = 'data-engine/src/engine';
 
 /**
  * `{ name, faults, hole, changes }`: what is wrong then, in one sentence, the kinds of faults that show it soonest, and the
- * texts that make it so. `isSoonFound`: within a few hundred seeds, which every run of the tests can afford.
+ * texts that make it so. `isByHand`: another rule covers most of it, so that it takes more seeds than a run of the tests has time for.
  */
 export const MUTANTS = [
   {
     name: 'sync-past-the-queue',
-    faults: ['blackout', 'blackoutInPurge'],
+    faults: ['blackoutWhenOwed'],
     hole: 'a flush that finds another one under way is answered before it is true',
     changes: [
       { file: `${REPLICA}/layer.ts`, find: 'return this.flushes.run();', replace: 'return this.store();' },
@@ -19,13 +19,14 @@ export const MUTANTS = [
   },
   {
     name: 'punch-before-durable',
-    faults: ['blackoutInPurge'],
+    faults: ['blackoutAtPunch'],
     hole: 'a purge gives a block back before what replaces it in the head is durable',
     changes: [{ file: `${REPLICA}/purge-layer.ts`, find: 'await head.flush();', replace: '' }],
   },
   {
     name: 'block-disk-notes-early',
-    faults: ['blackout', 'killHost'],
+    faults: ['blackoutWhenOwed'],
+    disks: 'block',
     hole: 'on a block disk a write is noted before it is done, and a sync that began in between takes the note away',
     changes: [
       {
@@ -42,7 +43,7 @@ export const MUTANTS = [
   },
   {
     name: 'marks-cleared-without-proof',
-    faults: ['slowTakeover', 'killEngine'],
+    faults: ['slowTakeover'],
     hole: 'marks are cleared before resync has looked at them, or while a drop is not marked yet',
     changes: [
       {
@@ -57,7 +58,7 @@ export const MUTANTS = [
   },
   {
     name: 'late-settle-clears-newer-marks',
-    faults: ['mischief', 'killEngine', 'killHost'],
+    faults: ['holdCommand'],
     hole: 'a message that clears marks and comes late takes those of newer changes',
     changes: [
       {
@@ -69,7 +70,6 @@ export const MUTANTS = [
   },
   {
     name: 'an-older-engine-takes-the-copy',
-    isSoonFound: true,
     faults: ['commandStorm', 'slowTakeover', 'isolateEngine'],
     hole: 'a copy that a newer engine has opened is opened by an older one, whose command was late',
     changes: [
@@ -82,7 +82,7 @@ export const MUTANTS = [
   },
   {
     name: 'done-twice',
-    faults: ['commandStorm', 'mischief'],
+    faults: ['doubleInRebuild'],
     hole: 'a command that is delivered twice is done twice',
     changes: [
       {
@@ -90,11 +90,15 @@ export const MUTANTS = [
         find: 'const now = this.stored().layers.at(-1)?.id;',
         replace: 'return false; const now = this.stored().layers.at(-1)?.id;',
       },
+      {
+        file: `${REPLICA}/replica.ts`,
+        find: 'if (ask?.headId === undefined && isSame) return true;',
+        replace: 'return false;',
+      },
     ],
   },
   {
     name: 'target-keeps-a-refused-write',
-    isSoonFound: true,
     faults: ['fullInRebuild'],
     hole: "a rebuild's target keeps what all full copies have refused",
     changes: [
@@ -107,7 +111,6 @@ export const MUTANTS = [
   },
   {
     name: 'a-failed-sync-is-forgotten',
-    isSoonFound: true,
     faults: ['syncFails', 'killEngine', 'powerCut'],
     hole: 'a flush after one that failed succeeds without the data',
     changes: [
@@ -120,7 +123,7 @@ export const MUTANTS = [
   },
   {
     name: 'one-epoch-two-grants',
-    faults: ['loseCommits', 'isolateEngine', 'killEngine'],
+    faults: ['loseTakeover'],
     hole: 'a database that lost commits grants one epoch twice, and a copy serves both',
     changes: [
       {
@@ -132,7 +135,6 @@ export const MUTANTS = [
   },
   {
     name: 'set-back-and-believed',
-    isSoonFound: true,
     faults: ['rollBack', 'killEngine'],
     hole: 'a copy that was put back to an earlier state is taken for current because the newest record names it',
     changes: [
@@ -162,7 +164,6 @@ export const MUTANTS = [
   },
   {
     name: 'torn-reads',
-    isSoonFound: true,
     faults: ['killHost'],
     hole: 'a read beside a write of the same block shows half of it',
     changes: [
@@ -179,7 +180,20 @@ export const MUTANTS = [
     ],
   },
   {
+    name: 'removed-whatever-it-is',
+    faults: ['replaceLate'],
+    hole: 'a worker that stood still removes a copy that has become current again',
+    changes: [
+      {
+        file: `${REPLICA}/removal.ts`,
+        find: 'if (expected !== undefined) return sameState(found, expected);',
+        replace: 'if (expected !== undefined) return true;',
+      },
+    ],
+  },
+  {
     name: 'sources-with-other-layers',
+    isByHand: true,
     faults: ['writeFails', 'syncFails', 'killHost'],
     hole: 'a rebuild reads from a copy that has a layer which its target was not prepared for',
     changes: [

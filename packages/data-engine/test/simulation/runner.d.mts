@@ -3,7 +3,8 @@ export type Mutant = {
   readonly name: string;
   readonly hole: string;
   readonly faults: readonly string[];
-  readonly isSoonFound?: boolean;
+  readonly disks?: 'folder' | 'block';
+  readonly isByHand?: boolean;
   readonly changes: readonly Change[];
 };
 export type Failure = { readonly seed: number; readonly failure: string; readonly story: readonly string[] };

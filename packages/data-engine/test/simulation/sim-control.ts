@@ -57,17 +57,23 @@ export class SimControl {
   /** Why nothing serves, as it was said last. */
   private waits = '';
   isStopping = false;
+  /** Called when an engine has opened its copies, before it has made them equal. */
+  onOpened: () => void = () => undefined;
   starts = 0;
 
   constructor(
     private readonly world: World,
     private readonly net: SimNet,
     private readonly nodes: readonly SimNode[],
-    readonly copies: readonly Placed[],
+    public copies: readonly Placed[],
     private readonly volume: { volumeId: string; sizeBytes: number },
     record: CopyRecord,
     /** A new engine serves: with or without what no flush had covered. */
     private readonly onTakeover: (keepsAll: boolean) => void,
+    /** Makes an empty copy on a node, which is nobody's member yet. */
+    private readonly place: (node: SimNode) => Promise<Placed>,
+    /** A promise was broken that nobody may ever notice by reading. */
+    private readonly onViolation: (what: string) => void,
   ) {
     this.row = { epoch: 0, grantId: '', record };
     this.life = new Life(world, CONTROL);
@@ -92,13 +98,15 @@ export class SimControl {
   }
 
   /**
-   * It loses what it has committed since. That a copy was left out is not lost, though: only the copies that stayed know of
+   * It loses what it has committed since. That a copy is left out is not lost, though: only the copies that stayed know of
    * that too, and while those are away nothing in the world tells.
    */
   restore(row: Row): void {
     const { record } = this.row;
-    const hasShrunk = row.record.members.some((member) => !record.members.includes(member));
-    this.row = hasShrunk ? { ...row, record } : { ...row };
+    const leavesOut = this.copies.some(
+      ({ address }) => !record.members.some((member) => member === address.replicaId),
+    );
+    this.row = leavesOut ? { ...row, record } : { ...row };
   }
 
   /** The epoch that the copies and Postgres agree on, at least. */
@@ -120,6 +128,7 @@ export class SimControl {
     const { serving } = this;
     const isSilent = this.world.nowMs - this.heardAtMs > SILENT_MS;
     if (serving === undefined || isSilent) return this.attach();
+    await this.replenish();
     const { copies } = serving.engine;
     if (copies.stopReason !== undefined) {
       // Its agent reports that it has stopped.
@@ -278,6 +287,7 @@ export class SimControl {
     };
     life.later(TICK_MS, tick);
     await engine.open();
+    this.onOpened();
     const opened = engine.copies.withMode('RW').map(({ replicaId }) => replicaId);
     const serving: Serving = { engine, life, node, epoch, grantId, opened, losses: undefined };
     const atEqual = new Map(this.losses);
@@ -334,6 +344,47 @@ export class SimControl {
       }),
       CALL_MS,
     );
+  }
+
+  /**
+   * A worker decides to put another copy in the place of a lost one, stands still, and only then acts: the lost one may have
+   * become current again meanwhile.
+   */
+  async replaceLate(): Promise<void> {
+    const lost = this.copies.find(({ address, node }) => !node.isDown && !this.isCurrent(address.replicaId));
+    if (lost === undefined) return;
+    const { address, node } = lost;
+    const call = <T>(run: () => Promise<T>) =>
+      this.net.call(
+        { life: this.life, node: CONTROL },
+        node.name,
+        () => (node.isDown ? undefined : { life: node.host, run }),
+        CALL_MS,
+      );
+    const expected = await call(() => node.describe(address.replicaId));
+    if (this.isCurrent(address.replicaId)) return;
+    await this.life.time.sleep(this.world.duration(100, 20_000));
+    await call(() =>
+      node.remove(address.replicaId, expected, () => {
+        this.world.note(`${node.name}'s copy is removed`);
+        if (this.isCurrent(address.replicaId))
+          this.onViolation(`the current copy of ${node.name} is removed`);
+        this.copies = this.copies.filter((copy) => copy !== lost);
+      }),
+    );
+  }
+
+  /** An empty copy where one was removed, for a rebuild to fill. */
+  private async replenish(): Promise<void> {
+    const node = this.nodes.find((one) => !one.isDown && !this.copies.some((copy) => copy.node === one));
+    if (node === undefined) return;
+    // What is begun on a node that dies never ends; what is left of it is nobody's.
+    const placed = await Promise.race([this.place(node), this.life.time.sleep(CALL_MS)]);
+    if (placed !== undefined) this.copies = [...this.copies, placed];
+  }
+
+  private isCurrent(replicaId: string): boolean {
+    return this.serving?.engine.copies.find(replicaId)?.mode === 'RW';
   }
 
   private async rebuild({ engine, life }: Serving): Promise<void> {

@@ -24,6 +24,8 @@ export class SimDisk {
   slowestMs = 2;
   /** Called when a write or a sync fails: what the process has not made durable may be gone with it. */
   onFailure: () => void = () => undefined;
+  /** Called when space was given back. */
+  onPunch: () => void = () => undefined;
 
   constructor(readonly world: World) {
     this.device = new SimDevice(this);
@@ -94,8 +96,10 @@ export class SimDisk {
         'write',
         () => {
           requireSpace();
+          const written = file.write(position, bytes, isDirect ? BLOCK_BYTES : SECTOR_BYTES);
           // Only power can end a write in the middle.
-          file.write(position, bytes, isDirect ? BLOCK_BYTES : SECTOR_BYTES).hasEnded = !life.lostPower;
+          written.hasEnded = !life.lostPower;
+          if (written.hasEnded) written.endedAtMs = this.world.nowMs;
         },
         { mayBeDone: true, isNot: () => undo() },
       );
@@ -103,6 +107,14 @@ export class SimDisk {
       undo();
       throw error;
     }
+  }
+
+  /** True when bytes whose writing had ended by then would be gone after a power cut. */
+  owesSync(byMs: number): boolean {
+    if (this.device.file.owesSync(byMs)) return true;
+    return [...this.folders.values()].some(({ names }) =>
+      [...names.values()].some((file) => file.owesSync(byMs)),
+    );
   }
 
   /** @param keepsSome false for the worst: nothing is there that no sync has covered */
@@ -321,6 +333,7 @@ class SimCopyFile implements CopyFile {
       return this.disk.write(this.life, this.file, position, Buffer.alloc(lengthBytes), this.isDirect);
     await this.call('write', () => {
       this.file.punch(position, lengthBytes).hasEnded = true;
+      this.disk.onPunch();
     });
   }
 

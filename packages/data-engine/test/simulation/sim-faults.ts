@@ -15,11 +15,18 @@ const FAULTS = {
   killEngine: 6,
   powerCut: 3,
   blackout: 3,
+  blackoutWhenOwed: 2,
   blackoutInPurge: 2,
+  blackoutAtPunch: 1,
+  dieAtCommand: 3,
+  cutAtSettle: 2,
   slowTakeover: 2,
   isolateEngine: 3,
   fullInRebuild: 2,
   commandStorm: 3,
+  doubleInRebuild: 2,
+  replaceLate: 2,
+  holdCommand: 2,
   cutLink: 6,
   cutNode: 4,
   stopHost: 2,
@@ -31,6 +38,7 @@ const FAULTS = {
   slowDisk: 2,
   mischief: 4,
   loseCommits: 2,
+  loseTakeover: 1,
   rollBack: 2,
   snapshot: 3,
   purge: 4,
@@ -41,6 +49,18 @@ const OF_USERS: readonly Fault[] = ['snapshot', 'purge'];
 
 /** Between two of them, at most. */
 const PAUSES_MS = [600, 3_000, 9_000] as const;
+/** What changes a copy, or decides who may. */
+const COMMANDS = [
+  'open',
+  'record',
+  'snapshot',
+  'mark-removed',
+  'purge',
+  'settle',
+  'forget',
+  'prepare',
+  'pull',
+] as const;
 const USUAL_MS = [2, 2, 25] as const;
 
 export class SimFaults {
@@ -51,7 +71,15 @@ export class SimFaults {
   /** How long a call to a disk takes at most while nothing slows it. */
   private readonly usualMs: number;
   private hasEnded = false;
+  /** When the next engine has opened its copies. */
+  private onOpened: () => void = () => undefined;
+  private readonly busyUntilMs = new Map<Fault, number>();
   private isArmed = false;
+  private isArmedForDebt = false;
+  private isArmedForPunch = false;
+  private isArmedForSettle = false;
+  /** After such a command something dies. */
+  private awaited: { command: string; withinMs: number; happens: () => void } | undefined;
   /** Two machines that are put back leave nobody who knows better. */
   private hasPutBack = false;
   /** Until then users ask for nothing. */
@@ -68,7 +96,15 @@ export class SimFaults {
     this.weights = someOf(FAULTS, world, limits.only);
     this.usualMs = world.random.pick(USUAL_MS);
     this.atUsualSpeed();
-    for (const node of nodes) node.disk.onFailure = () => this.lose(node);
+    for (const node of nodes) {
+      node.disk.onFailure = () => this.lose(node);
+      node.disk.onPunch = () => this.punched();
+    }
+    net.onCommand = (name, node) => this.carriedOut(name, node);
+    control.onOpened = () => {
+      if (!this.hasEnded) this.onOpened();
+      this.onOpened = () => undefined;
+    };
   }
 
   /** One after the other, until the run has had enough of them. */
@@ -122,11 +158,15 @@ export class SimFaults {
   private readonly powerCut = () => {
     const node = this.someNode;
     this.world.note(`  on ${node.name}`);
+    this.cut(node);
+  };
+
+  private cut(node: SimNode): void {
     if (node.isDown) return;
     this.lose(node);
     node.powerCut();
     this.later(this.world.duration(500, 25_000), () => node.powerOn());
-  };
+  }
 
   /** All machines lose power at once; mostly at the worst moment, when users have just been told that all is durable. */
   private readonly blackout = () => {
@@ -134,17 +174,38 @@ export class SimFaults {
     else this.isArmed = true;
   };
 
-  /** A flush has been answered. */
-  flushed(): void {
-    if (!this.isArmed || this.hasEnded) return;
-    this.isArmed = false;
-    this.world.note('blackout after a flush');
-    this.lastMs = this.world.nowMs;
-    this.cutAll();
+  /** The next time that a flush is answered while some disk has not yet made durable what was written before it. */
+  private readonly blackoutWhenOwed = () => {
+    this.isArmedForDebt = true;
+  };
+
+  /** A flush has been answered that began at this moment. */
+  flushed(begunAtMs: number): void {
+    if (this.hasEnded) return;
+    if (this.isArmed) {
+      this.isArmed = false;
+      this.strike('blackout after a flush');
+      return;
+    }
+    const isOwed = () => this.nodes.some(({ disk, isDown }) => !isDown && disk.owesSync(begunAtMs));
+    if (!this.isArmedForDebt || !isOwed()) return;
+    this.isArmedForDebt = false;
+    this.strike('blackout after a flush that some disk has not made good', false);
   }
 
-  private cutAll(): void {
-    const keepsSome = this.world.random.chance(2);
+  private punched(): void {
+    if (!this.isArmedForPunch || this.hasEnded) return;
+    this.isArmedForPunch = false;
+    this.later(this.world.duration(0, 2), () => this.strike('blackout after space was given back'));
+  }
+
+  private strike(what: string, keepsSome?: boolean): void {
+    this.world.note(what);
+    this.lastMs = this.world.nowMs;
+    this.cutAll(keepsSome);
+  }
+
+  private cutAll(keepsSome = this.world.random.chance(2)): void {
     for (const node of this.nodes) {
       if (node.isDown) continue;
       this.lose(node);
@@ -162,25 +223,95 @@ export class SimFaults {
     });
   };
 
+  /** The same, and power is lost right after a block was given back. */
+  private readonly blackoutAtPunch = () => {
+    this.snapshot();
+    this.world.after(this.world.duration(20, 400), () => {
+      this.purge();
+      this.isArmedForPunch = true;
+    });
+  };
+
+  /** Whoever sent a command that a copy has carried out, the copy itself, or everything dies before the next step. */
+  private readonly dieAtCommand = () => {
+    const command = this.world.random.pick(COMMANDS);
+    const dies = this.world.random.pick(['engine', 'host', 'all'] as const);
+    this.world.note(`  ${command}: ${dies}`);
+    this.awaited = {
+      command,
+      withinMs: this.world.random.pick([5, 1_000]),
+      happens: () => {
+        if (dies === 'engine') this.killEngine();
+        else if (dies === 'host') this.killHost();
+        else this.cutAll();
+      },
+    };
+  };
+
+  /** Power is lost when a copy forgets marks while some disk owes what was written before. */
+  private readonly cutAtSettle = () => {
+    this.isArmedForSettle = true;
+  };
+
+  private carriedOut(name: string, node: string): void {
+    if (name === 'forget') this.forgotten();
+    const { awaited } = this;
+    if (awaited?.command !== name || this.hasEnded) return;
+    this.awaited = undefined;
+    this.later(this.world.duration(0, awaited.withinMs), () => {
+      this.world.note(`right after ${name} on ${node}`);
+      this.lastMs = this.world.nowMs;
+      awaited.happens();
+    });
+  }
+
+  private forgotten(): void {
+    const owing = this.nodes.filter(({ disk, isDown }) => !isDown && disk.owesSync(this.world.nowMs));
+    if (!this.isArmedForSettle || this.hasEnded || owing.length === 0) return;
+    this.isArmedForSettle = false;
+    const one = this.world.random.pick(owing);
+    const isAll = this.world.random.chance(2);
+    this.later(this.world.duration(0, 3), () => {
+      this.world.note(`power is lost right after marks were forgotten${isAll ? '' : ` on ${one.name}`}`);
+      this.lastMs = this.world.nowMs;
+      if (isAll) this.cutAll();
+      else this.cut(one);
+    });
+  }
+
   /** The next engine opens its copies slowly: much comes between its steps. */
   private readonly slowTakeover = () => {
-    if (this.world.random.chance(2)) this.killEngine();
-    else this.cutAll();
-    const slowestMs = this.world.duration(100, 4_000);
-    for (const { disk } of this.nodes) disk.slowestMs = slowestMs;
-    if (this.world.random.chance(2)) {
-      this.quietUntilMs = this.world.nowMs + 40_000;
+    if (this.isBusyWith('slowTakeover', 60_000)) return;
+    const { random } = this.world;
+    // As it makes its copies equal, each call takes almost as long as a copy may be silent; to open them, less.
+    const isOpen = random.chance(2);
+    const slowestMs = isOpen ? this.world.duration(2_500, 6_000) : this.world.duration(100, 3_000);
+    const slowDown = () => {
+      for (const { disk } of this.nodes) disk.slowestMs = slowestMs;
+      this.later(this.world.duration(10_000, 40_000), () => this.atUsualSpeed());
+    };
+    if (isOpen) this.onOpened = slowDown;
+    else slowDown();
+    this.later(this.world.duration(20, 1_000), () => {
+      if (random.chance(3)) this.killEngine();
+      else this.cutAll(true);
+      this.restUsers(80_000);
+      if (random.chance(2)) {
+        // Marks are forgotten on one copy after the other.
+        this.awaited = { command: 'forget', withinMs: slowestMs, happens: this.killEngine };
+        return;
+      }
       // Before it has made the copies equal, if they are slow enough.
       this.later(this.world.duration(15_000, 30_000), this.killEngine);
-    }
-    this.later(this.world.duration(15_000, 40_000), () => this.atUsualSpeed());
+    });
   };
 
   /** Nothing but its own node reaches the engine; and in half of the runs nobody asks it for anything meanwhile. */
   private readonly isolateEngine = () => {
     const { serving } = this.control;
     if (serving === undefined) return;
-    const cutMs = this.world.duration(8_000, 60_000);
+    const cutMs = this.world.random.chance(2) ? 60_000 : this.world.duration(8_000, 60_000);
+    if (this.isBusyWith('isolateEngine', cutMs)) return;
     const { name } = serving.node;
     if (this.world.random.chance(2)) {
       this.quietUntilMs = this.world.nowMs + cutMs / 2;
@@ -229,6 +360,59 @@ export class SimFaults {
       this.later(this.world.duration(10, 15_000), change);
     this.later(this.world.duration(10, 15_000), this.killEngine);
   };
+
+  /** Whatever a rebuild asks for is delivered twice, the second time perhaps when the rebuild has long ended. */
+  private readonly doubleInRebuild = () => {
+    this.killHost();
+    this.net.isDoubling = true;
+    this.later(this.world.duration(2_000, 12_000), () => {
+      this.net.isDoubling = false;
+    });
+  };
+
+  /** A copy is lost, and a worker that has decided to replace it acts when the copy may be current again. */
+  private readonly replaceLate = () => {
+    if (this.isBusyWith('replaceLate', 20_000)) return;
+    const node = this.someNode;
+    if (node.isDown) return;
+    this.lose(node);
+    node.restartHost();
+    this.later(this.world.duration(100, 3_000), () => {
+      this.control.replaceLate().catch((error: unknown) => {
+        this.world.note(`  not replaced: ${messageOf(error)}`);
+      });
+    });
+  };
+
+  /** A command is on its way while the engine loses another copy, arrives late, and the engine dies. */
+  private readonly holdCommand = () => {
+    if (this.isBusyWith('holdCommand', 30_000)) return;
+    const command = this.world.random.chance(3) ? this.world.random.pick(COMMANDS) : 'forget';
+    this.world.note(`  ${command}`);
+    this.net.hold(command, () => {
+      this.world.note(`${command} is held up`);
+      const cutMs = this.world.duration(0, 5_000);
+      this.later(cutMs, () => this.cutEngineFromOne(40_000));
+      const releaseMs = cutMs + this.world.duration(5, 3_000);
+      this.world.after(releaseMs, () => this.net.release());
+      if (this.world.random.chance(4)) return;
+      this.later(releaseMs + this.world.duration(1, 500), () => {
+        this.killEngine();
+        this.restUsers(60_000);
+      });
+    });
+    this.world.after(30_000, () => this.net.release());
+  };
+
+  private cutEngineFromOne(forMs: number): void {
+    const { serving } = this.control;
+    if (serving === undefined) return;
+    const from = serving.node.name;
+    const to = this.world.random.pick(this.names.filter((name) => name !== from));
+    this.world.note(`  ${from} > ${to}`);
+    this.net.cut(from, to);
+    this.later(forMs, () => this.net.heal(from, to));
+  }
 
   private readonly cutLink = () => {
     const names = [...this.names, 'control'];
@@ -311,6 +495,29 @@ export class SimFaults {
     this.backup = undefined;
   };
 
+  /** The database forgets the grant under which an engine works. */
+  private readonly loseTakeover = () => {
+    const { control } = this;
+    const { starts } = control;
+    const backup = control.backup();
+    this.killEngine();
+    const watch = (leftMs: number) => {
+      if (this.hasEnded || leftMs <= 0) return;
+      if (control.starts === starts) {
+        this.world.after(100, () => watch(leftMs - 100));
+        return;
+      }
+      this.later(this.world.duration(100, 10_000), () => {
+        // Attempts that failed have used up epochs too.
+        const epoch = control.epoch - 1;
+        this.world.note(`back to epoch ${epoch} from ${control.epoch}`);
+        this.lastMs = this.world.nowMs;
+        control.restore({ ...backup, epoch });
+      });
+    };
+    watch(60_000);
+  };
+
   /** A machine is put back to an image of itself, from an attachment that another one has followed since. */
   private readonly rollBack = () => {
     const { control } = this;
@@ -358,6 +565,19 @@ export class SimFaults {
     return untilDeath(serving, () => work(serving.engine)).catch((error: unknown) => {
       this.world.note(`  refused: ${messageOf(error)}`);
     });
+  }
+
+  /** In half of the cases users ask for nothing for a while: what they write would hide where copies differ. */
+  private restUsers(forMs: number): void {
+    if (this.world.random.chance(2)) this.quietUntilMs = this.world.nowMs + forMs;
+  }
+
+  /** Long ones come one at a time: the end of another one would end this one too. */
+  private isBusyWith(fault: Fault, forMs: number): boolean {
+    const { nowMs } = this.world;
+    if (nowMs < (this.busyUntilMs.get(fault) ?? 0)) return true;
+    this.busyUntilMs.set(fault, nowMs + forMs);
+    return false;
   }
 
   private later(ms: number, undo: () => void): void {

@@ -16,6 +16,8 @@ type Pending = {
   /** What it may be torn at by a power cut, if it has not ended. */
   readonly unitBytes: number;
   hasEnded: boolean;
+  /** When it ended, for bytes that somebody wrote; absent for space that was given back. */
+  endedAtMs?: number;
 };
 type Pages = Map<number, Buffer>;
 
@@ -63,6 +65,11 @@ export class SimFile {
     this.sizeBytes = Math.max(this.sizeBytes, position + bytes.length);
     this.changes += 1;
     return write;
+  }
+
+  /** True when bytes whose writing had ended by then are not on the medium for good. */
+  owesSync(byMs: number): boolean {
+    return this.pending.some(({ endedAtMs }) => endedAtMs !== undefined && endedAtMs <= byMs);
   }
 
   /** The first part of a write that is on its way: readers may see it, and no power cut keeps it by itself. @returns what takes it back */

@@ -13,11 +13,20 @@ export type Mischief = { late: boolean; doubled: boolean; replyLost: boolean };
 /** How long a lost packet is sent again for at least: after that the link may have healed. */
 const RESEND_MS = 200;
 const LATE_MAX_MS = 45_000;
+const DOUBLE_MAX_MS = 6_000;
 
 export class SimNet {
   private readonly cuts = new Set<string>();
   /** One in so many control calls has each mischief; 0 for none. */
   mischiefOneIn = 0;
+  /** Every control call is delivered again soon, and the one whose answer counts is the first. */
+  isDoubling = false;
+  /** Commands of this name that have arrived wait until `release`. */
+  private held:
+    | { readonly name: string; readonly waiting: (() => void)[]; readonly onFirst: () => void }
+    | undefined;
+  /** Called when a copy has carried out a command, before anybody hears of it. */
+  onCommand: (name: string, node: string) => void = () => undefined;
 
   constructor(readonly world: World) {}
 
@@ -35,6 +44,27 @@ export class SimNet {
 
   isCut(from: string, to: string): boolean {
     return this.cuts.has(`${from}>${to}`);
+  }
+
+  /** Commands of this name are held up where they arrive; `onFirst` is called when there is one. */
+  hold(name: string, onFirst: () => void): void {
+    this.release();
+    this.held = { name, waiting: [], onFirst };
+  }
+
+  release(): void {
+    for (const go of this.held?.waiting ?? []) go();
+    this.held = undefined;
+  }
+
+  /** Resolves when a command of this name may be carried out; never, where the process dies first. */
+  mayRun(name: string, life: Life): Promise<void> {
+    const { held } = this;
+    if (held?.name !== name) return Promise.resolve();
+    return new Promise((resolve) => {
+      held.waiting.push(() => void life.later(0, resolve));
+      if (held.waiting.length === 1) held.onFirst();
+    });
   }
 
   /** Resolves when a packet gets through; while the link is cut it is sent again and again. */
@@ -96,7 +126,7 @@ export class SimNet {
       );
       // Resent on another connection, after the first was cut off: it is carried out twice.
       if (mischief.doubled) {
-        const againMs = this.world.duration(1, LATE_MAX_MS);
+        const againMs = this.world.duration(1, this.isDoubling ? DOUBLE_MAX_MS : LATE_MAX_MS);
         this.world.after(againMs, () =>
           this.deliver(
             caller.node,
@@ -112,6 +142,6 @@ export class SimNet {
   private mischief(): Mischief {
     const { random } = this.world;
     const has = () => this.mischiefOneIn > 0 && random.chance(this.mischiefOneIn);
-    return { late: has(), doubled: has(), replyLost: has() };
+    return { late: has(), doubled: has() || this.isDoubling, replyLost: has() };
   }
 }

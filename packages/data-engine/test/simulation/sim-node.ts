@@ -1,8 +1,12 @@
 /** A node: its disk, the process that serves its copies, and the processes of the engines that run there. */
+import type { ReplicaState } from '@holdfast/core/model/agent-protocol.js';
+import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ConnectData } from '../../src/nbd/data-link.js';
 import type { ConnectControl } from '../../src/replica/commands.js';
 import { parseExportName } from '../../src/replica/export-names.js';
+import { loadMetadata } from '../../src/replica/metadata.js';
+import { isExpected, removeIf } from '../../src/replica/removal.js';
 import { openExport } from '../../src/replica/replica-exports.js';
 import { ReplicaService } from '../../src/replica/replica-service.js';
 import { SimDisk } from './sim-disk.js';
@@ -22,6 +26,8 @@ export class SimNode {
   /** Of the process that serves the copies; dead while the node is down. */
   host: Life;
   private service: ReplicaService;
+  /** Openings and removals of one copy, one after the other. */
+  private changing = new Map<string, Promise<unknown>>();
   /** Processes of engines. */
   readonly engines = new Set<Life>();
   isDown = false;
@@ -43,6 +49,8 @@ export class SimNode {
     this.host.kill();
     this.host = new Life(this.world, `host of ${this.name}`);
     this.service = this.serve();
+    // What the process that died was doing never ends.
+    this.changing = new Map();
   }
 
   /** Nothing runs there any more, and what no sync has covered is kept by chance. */
@@ -61,10 +69,53 @@ export class SimNode {
   }
 
   /** The copies of this node as its host process has them; opened when they are first asked for, as an agent does. */
-  async copies(replicaId: string): Promise<ReplicaService> {
+  copies(replicaId: string): Promise<ReplicaService> {
     const { service } = this;
-    await service.open(this.name, replicaId);
-    return service;
+    return this.oneAtATime(replicaId, async () => {
+      await service.open(this.name, replicaId);
+      return service;
+    });
+  }
+
+  /** What there is of the copy now. */
+  describe(replicaId: string): Promise<ReplicaState> {
+    return this.oneAtATime(replicaId, () => this.stateOf(replicaId));
+  }
+
+  /** As an agent does it; `onGone` is called before anything else can happen. */
+  remove(replicaId: string, expected: ReplicaState, onGone: () => void): Promise<void> {
+    const { service, host } = this;
+    return this.oneAtATime(replicaId, () =>
+      removeIf((found) => isExpected(found, expected), {
+        state: () => this.stateOf(replicaId),
+        letGo: () => service.close(replicaId),
+        discard: async () => {
+          onGone();
+          await (await this.openDisk(host)).remove(replicaId);
+        },
+      }),
+    );
+  }
+
+  private async stateOf(replicaId: string): Promise<ReplicaState> {
+    const { service, host } = this;
+    const open = (await service.reports()).find((report) => report.replicaId === replicaId);
+    if (open !== undefined) return present(open.record);
+    const disk = await this.openDisk(host);
+    if (!(await disk.list()).includes(replicaId)) return { state: 'absent' };
+    const files = await disk.open(replicaId);
+    try {
+      return present((await loadMetadata(files)).record);
+    } finally {
+      await files.close();
+    }
+  }
+
+  private oneAtATime<T>(replicaId: string, work: () => Promise<T>): Promise<T> {
+    const { changing } = this;
+    const mine = (changing.get(replicaId) ?? Promise.resolve()).then(work, work);
+    changing.set(replicaId, mine);
+    return mine;
   }
 
   openDisk(life: Life) {
@@ -86,8 +137,13 @@ export class SimNode {
             return {
               life: node.host,
               // What travels is text: nothing is shared between the two ends.
-              run: async () =>
-                plain(await (await node.copies(replicaId)).command(replicaId, name, plain(ask))),
+              run: async () => {
+                const step = stepOf(name, ask);
+                await this.net.mayRun(step, node.host);
+                const answer = await (await node.copies(replicaId)).command(replicaId, name, plain(ask));
+                this.net.onCommand(step, node.name);
+                return plain(answer);
+              },
             };
           },
           SLOW.has(name) ? SLOW_MS : CALL_MS,
@@ -132,6 +188,19 @@ export class SimNode {
       openDisk: () => this.openDisk(host),
     });
   }
+}
+
+function present(record: CopyRecord | null): ReplicaState {
+  return {
+    state: 'present',
+    record: record === null ? null : { ...record, members: [...record.members] },
+  };
+}
+
+/** A `settle` that forgets marks is another step in a copy's life than one which only says that the copy has all. */
+function stepOf(name: string, ask: object): string {
+  const regions = 'regions' in ask && Array.isArray(ask.regions) ? ask.regions : [];
+  return name === 'settle' && regions.length > 0 ? 'forget' : name;
 }
 
 function plain<T>(value: T): T {

@@ -12,7 +12,7 @@ import { BlockHistory, type Floors } from './block-history.js';
 import { type Placed, type Serving, SimControl } from './sim-control.js';
 import { messageOf, SimFaults, untilDeath } from './sim-faults.js';
 import { SimNet } from './sim-net.js';
-import { SimNode } from './sim-node.js';
+import { type DiskKind, SimNode } from './sim-node.js';
 import { World } from './world.js';
 
 const BLOCK_BYTES = 4096;
@@ -35,6 +35,8 @@ const REQUESTS = [
 const FEW_SPOTS = 3;
 /** Of each user: enough for some while the faults go on, and few enough for a thousand runs in a minute. */
 const REQUESTS_MAX = 100;
+/** More than any call of a disk takes. */
+const LONGEST_CALL_MS = 10_000;
 /** Faults are not blamed for what happens so long after the last one. */
 const AFTERMATH_MS = 90_000;
 
@@ -49,6 +51,8 @@ export type Limits = {
   readonly faultsMax: number;
   /** Kinds of faults; all of them where none is named. */
   readonly only: readonly string[];
+  /** What the copies lie on. */
+  readonly disks: 'any' | DiskKind;
 };
 
 export async function simulate(seed: number, limits: Limits): Promise<Outcome> {
@@ -92,7 +96,9 @@ class SimRun {
 
   async all(): Promise<void> {
     const { world } = this;
-    const kind = world.random.chance(3) ? 'block' : 'folder';
+    const { disks } = this.limits;
+    const drawn = world.random.chance(3) ? 'block' : 'folder';
+    const kind = disks === 'any' ? drawn : disks;
     const count = world.random.chance(3) ? 2 : 3;
     for (let index = 1; index <= count; index += 1) {
       const name = `node-${index}`;
@@ -118,16 +124,14 @@ class SimRun {
     const nodes = [...this.nodes.values()];
     const ids = nodes.map(() => crypto.randomUUID() as ReplicaId).sort();
     const record = copyRecord(0, 0, ids);
-    const copies: Placed[] = [];
-    for (const [index, node] of nodes.entries()) {
-      const replicaId = ids[index] ?? crypto.randomUUID();
+    const place = async (node: SimNode, replicaId: string, first: CopyRecord | null): Promise<Placed> => {
       const spec = {
         replicaId,
         volumeId,
         diskId: volumeId,
         sizeBytes: SIZE_BYTES,
         secret: SECRET,
-        record: record as CopyRecord,
+        record: first,
       };
       await Replica.create(node.name, spec, () => node.openDisk(node.host));
       const address = {
@@ -138,12 +142,27 @@ class SimRun {
         nbdPort: 1,
         secret: SECRET,
       };
-      copies.push({ address, node });
-    }
+      return { address, node };
+    };
+    const copies: Placed[] = [];
+    for (const [index, node] of nodes.entries())
+      copies.push(await place(node, ids[index] ?? crypto.randomUUID(), record as CopyRecord));
     const volume = { volumeId, sizeBytes: SIZE_BYTES };
-    return new SimControl(this.world, this.net, nodes, copies, volume, record, (keepsAll) => {
-      if (!keepsAll) this.history.lost();
-    });
+    return new SimControl(
+      this.world,
+      this.net,
+      nodes,
+      copies,
+      volume,
+      record,
+      (keepsAll) => {
+        if (!keepsAll) this.history.lost();
+      },
+      (node) => place(node, crypto.randomUUID(), null),
+      (what) => {
+        this.failure = new Wrong(what);
+      },
+    );
   }
 
   // What users do
@@ -184,20 +203,22 @@ class SimRun {
     const bytes = Buffer.concat(spots.map((spot, index) => blockOf(spot, numbers[index] ?? 0)));
     const fua = random.chance(6);
     const { loss } = this.history;
+    const begunAtMs = this.world.nowMs;
     await engine.device.write((SPOTS[first] ?? 0) * BLOCK_BYTES, [bytes], bytes.length, { fua });
     // An answer of an engine that has been replaced meanwhile may come from before a loss.
     if (loss !== this.history.loss && !fua) return;
     for (const [index, spot] of spots.entries()) this.history.wrote(spot, numbers[index] ?? 0, fua);
-    if (fua) this.faults?.flushed();
+    if (fua) this.faults?.flushed(begunAtMs);
   }
 
   private async flush({ engine }: Serving): Promise<void> {
     const covered = this.history.floors();
     const { loss } = this.history;
+    const begunAtMs = this.world.nowMs;
     await engine.device.flush();
     if (loss !== this.history.loss) return;
     this.history.flushed(covered);
-    this.faults?.flushed();
+    this.faults?.flushed(begunAtMs);
   }
 
   private async read(serving: Serving): Promise<void> {
@@ -254,6 +275,8 @@ class SimRun {
     this.world.note('all faults are over');
     this.net.healAll();
     this.net.mischiefOneIn = 0;
+    this.net.isDoubling = false;
+    this.net.release();
     for (const node of this.nodes.values()) {
       node.disk.isFull = false;
       node.disk.slowestMs = 2;
@@ -262,6 +285,8 @@ class SimRun {
       for (const life of node.engines) life.stop(0);
       node.powerOn();
     }
+    // A call of a disk that was to fail may have begun before.
+    await this.world.sleep(LONGEST_CALL_MS);
     const serving = await this.healthy();
     this.world.note('healthy');
     await this.finish(serving);
@@ -297,7 +322,8 @@ class SimRun {
         const modes = this.control?.copies.map(
           ({ address }) => serving.engine.copies.find(address.replicaId)?.mode,
         );
-        if (modes?.every((mode) => mode === 'RW') && !serving.engine.isRebuilding) return serving;
+        const isWhole = modes?.length === this.nodes.size && modes.every((mode) => mode === 'RW');
+        if (isWhole && !serving.engine.isRebuilding) return serving;
       }
       if (this.world.nowMs > deadlineMs) throw new Wrong(`it does not heal: ${this.describe(serving)}`);
       await this.world.sleep(500);
