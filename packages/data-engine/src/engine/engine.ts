@@ -213,6 +213,7 @@ export class Engine {
     return {
       volumeId: this.spec.volumeId,
       epoch: this.spec.epoch,
+      grantId: this.spec.grantId,
       state: this.stateNow(),
       reason: stopReason === undefined ? '' : `${stopReason.code}: ${stopReason.message}`.slice(0, 1024),
       record: { epoch, dataGeneration, members: [...members], durable: membership.complete },

@@ -15,6 +15,7 @@ import { handshakeRefusal } from '../nbd/server-handshake.js';
 import { type Ports, portsOf } from '../ports.js';
 import type { Answer, Ask, CommandName, ConnectControl } from './commands.js';
 import { parseExportName } from './export-names.js';
+import { type OpenDisk, openDiskStore } from './open-disk-store.js';
 import { Replica } from './replica.js';
 import { COMMANDS, type ServedReplica } from './replica-commands.js';
 import { openExport } from './replica-exports.js';
@@ -31,12 +32,15 @@ export class ReplicaService {
   private readonly served = new Map<string, Promise<ServedReplica>>();
 
   private readonly ports: Ports;
+  private readonly openDisk: OpenDisk;
 
+  /** Disks are opened here only: engines load none of the code that reads and writes them. */
   constructor(
     private readonly connectControl: ConnectControl,
-    ports: Partial<Ports> = {},
+    ports: Partial<Ports & { readonly openDisk: OpenDisk }> = {},
   ) {
     this.ports = portsOf(ports);
+    this.openDisk = ports.openDisk ?? openDiskStore;
   }
 
   get replicaIds(): string[] {
@@ -49,7 +53,7 @@ export class ReplicaService {
   }
 
   private async load(diskPath: string, replicaId: string): Promise<ServedReplica> {
-    const replica = await Replica.open(diskPath, replicaId, this.ports.openDisk);
+    const replica = await Replica.open(diskPath, replicaId, this.openDisk);
     const sockets: ServedReplica['sockets'] = new Map();
     // Its engine connects again, if it has no other copy, and gets it as the disk has it.
     replica.onFailed = () => {
