@@ -238,10 +238,11 @@ function exportInfo({ sizeBytes }: StartEngine): ExportInfo {
 }
 
 /** What is reported between the request and the first word of the engine. */
-function startingReport(volumeId: string, { epoch, record, replicas }: StartEngine): EngineReport {
+function startingReport(volumeId: string, { epoch, grantId, record, replicas }: StartEngine): EngineReport {
   return {
     volumeId,
     epoch,
+    grantId,
     state: 'waiting-record',
     reason: 'starting',
     record,

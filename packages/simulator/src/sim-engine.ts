@@ -184,6 +184,7 @@ export class SimEngine {
     return {
       volumeId: this.volumeId,
       epoch: this.epoch,
+      grantId: this.start.grantId,
       state: this.state,
       reason: this.reason,
       record: { ...this.record, members: [...this.record.members] },

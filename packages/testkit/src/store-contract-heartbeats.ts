@@ -158,6 +158,23 @@ export function heartbeatContract(makeStore: MakeStore): void {
     expect(view.replicas[0]?.mode).toBeUndefined();
   });
 
+  test('an engine of the same epoch that was started under another grant says nothing of it', async () => {
+    await attachedVolume();
+    const { version } = (await fixture.load(VOLUME)).volume;
+    await fixture.patch(VOLUME, version, { grantId: testId(701) });
+    const said = async (grantId?: string) => {
+      await beat({ engines: [engine({ grantId, writtenBytes: grantId === testId(702) ? MIB : 2 * MIB })] });
+      return fixture.load(VOLUME);
+    };
+    const other = await said(testId(702));
+    expect(other.engine).toBeUndefined();
+    expect(other.volume.writtenBytes).toBe(0);
+    expect(other.replicas[0]?.mode).toBeUndefined();
+    expect((await said(testId(701))).volume.writtenBytes).toBe(2 * MIB);
+    // An agent of an older version.
+    expect((await said()).engine).toBeDefined();
+  });
+
   test('a new boot of the agent wakes the volumes of its node, and its old engines are gone', async () => {
     await attachedVolume();
     await beat({ engines: [engine()] });

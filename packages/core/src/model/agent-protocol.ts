@@ -75,6 +75,8 @@ export const rebuildReportSchema = z.object({
 export const engineReportSchema = z.object({
   volumeId: uuid,
   epoch: counter,
+  /** Of the grant it was started with; absent from agents, and for control planes, that name none. */
+  grantId: uuid.optional(),
   /** `waiting-record`: I/O waits until the control plane has recorded the members. `stopped`: fenced off or failed. */
   state: z.enum(['running', 'waiting-record', 'stopped']),
   reason: z.string().max(1024),

@@ -167,3 +167,15 @@ export type Volume = {
 export function isRepairing({ attachment }: Pick<Volume, 'attachment'>): boolean {
   return attachment?.purpose === 'rebuild';
 }
+
+/**
+ * True when an engine that says so of itself is the one of the volume's attachment: of its epoch, and of its grant where both
+ * are named.
+ */
+export function speaksFor(
+  said: { epoch: number; grantId?: string | undefined },
+  { epoch, grantId }: Pick<Volume, 'epoch' | 'grantId'>,
+): boolean {
+  const isOther = said.grantId !== undefined && grantId !== undefined && said.grantId !== grantId;
+  return said.epoch === epoch && !isOther;
+}

@@ -10,7 +10,8 @@ const WOKEN_BY_REBOOT_MAX = 10_000;
  * Stores what the node's engines report, and wakes the volumes for which it says something new.
  *
  * An engine that is not reported any more is gone: its observation goes, and its volume is woken. What an engine says
- * reaches the volume's and its replicas' rows only when it is the one that the volume is attached to, at its epoch.
+ * reaches the volume's and its replicas' rows only when it is the one that the volume is attached to: at its epoch, which a
+ * database that lost commits may have granted twice, and under its grant.
  */
 export async function storeEngines(context: HeartbeatContext, rebooted: boolean): Promise<void> {
   if (rebooted) {
@@ -86,6 +87,7 @@ async function forgetMissing(
 function signatureOf(report: EngineReport): string {
   return JSON.stringify([
     report.epoch,
+    report.grantId ?? '',
     report.state,
     report.record.epoch,
     report.record.dataGeneration,
@@ -97,35 +99,38 @@ function signatureOf(report: EngineReport): string {
 }
 
 /** The one condition under which an engine speaks for its volume. */
-const SPEAKS_FOR = 'v.attached_node_id = $1 AND v.epoch = x.epoch';
+const SPEAKS_FOR =
+  'v.attached_node_id = $1 AND v.epoch = x.epoch AND coalesce(v.grant_id = x.grant_id, true)';
 
 async function storeWrittenBytes({ sql, nodeId, heartbeat: { engines } }: HeartbeatContext): Promise<void> {
   await sql.query(
     `UPDATE volume v SET written_bytes = x.written
-     FROM unnest($2::uuid[], $3::bigint[], $4::bigint[]) AS x(id, epoch, written)
+     FROM unnest($2::uuid[], $3::bigint[], $4::uuid[], $5::bigint[]) AS x(id, epoch, grant_id, written)
      WHERE v.id = x.id AND ${SPEAKS_FOR} AND v.written_bytes <> x.written`,
     [
       nodeId,
       engines.map(({ volumeId }) => volumeId),
       engines.map(({ epoch }) => epoch),
+      engines.map(({ grantId }) => grantId ?? null),
       engines.map(({ writtenBytes }) => writtenBytes),
     ],
   );
 }
 
 async function storeModes({ sql, nodeId, heartbeat }: HeartbeatContext): Promise<void> {
-  const modes = heartbeat.engines.flatMap(({ volumeId, epoch, replicas }) =>
-    replicas.map(({ replicaId, mode }) => ({ volumeId, epoch, replicaId, mode })),
+  const modes = heartbeat.engines.flatMap(({ volumeId, epoch, grantId, replicas }) =>
+    replicas.map(({ replicaId, mode }) => ({ volumeId, epoch, grantId, replicaId, mode })),
   );
   await sql.query(
     `UPDATE replica r SET mode = x.mode, version = r.version + 1
-     FROM unnest($2::uuid[], $3::bigint[], $4::uuid[], $5::text[]) AS x(volume_id, epoch, id, mode)
+     FROM unnest($2::uuid[], $3::bigint[], $4::uuid[], $5::uuid[], $6::text[]) AS x(volume_id, epoch, grant_id, id, mode)
      JOIN volume v ON v.id = x.volume_id
      WHERE r.id = x.id AND r.volume_id = v.id AND ${SPEAKS_FOR} AND r.mode IS DISTINCT FROM x.mode`,
     [
       nodeId,
       modes.map(({ volumeId }) => volumeId),
       modes.map(({ epoch }) => epoch),
+      modes.map(({ grantId }) => grantId ?? null),
       modes.map(({ replicaId }) => replicaId),
       modes.map(({ mode }) => mode),
     ],

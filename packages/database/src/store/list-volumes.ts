@@ -1,4 +1,5 @@
 import type { NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import { OF_GRANT } from '../sql/of-grant.js';
 import type { Sql } from '../sql/scope.js';
 
 const SCHEDULED = `'[{"type": "Scheduled", "status": "True"}]'`;
@@ -33,14 +34,14 @@ export async function listUnsettledVolumes(
            AND (n.conditions @> ${READY} AND n.boot_id = v.engine_boot_id) IS NOT TRUE)
        OR (v.state = 'attached' AND NOT EXISTS (
          SELECT FROM engine_observation o
-         WHERE o.volume_id = v.id AND o.node_id = v.attached_node_id AND o.epoch = v.epoch))
+         WHERE o.volume_id = v.id AND o.node_id = v.attached_node_id AND ${OF_GRANT}))
        OR EXISTS (SELECT FROM rebuild b WHERE b.volume_id = v.id AND b.state IN ('queued', 'running'))
        OR EXISTS (SELECT FROM replica r WHERE r.volume_id = v.id AND r.intent <> 'keep')
        OR (v.state = 'attached' AND (v.layer_task IS NOT NULL OR coalesce(v.chain->>'busy', '-') <> ''
            OR v.chain->>'key' IS DISTINCT FROM (
              SELECT concat(o.report->'record'->>'epoch', '.', o.report->'record'->>'dataGeneration')
              FROM engine_observation o
-             WHERE o.volume_id = v.id AND o.node_id = v.attached_node_id AND o.epoch = v.epoch)
+             WHERE o.volume_id = v.id AND o.node_id = v.attached_node_id AND ${OF_GRANT})
            OR EXISTS (SELECT FROM snapshot s WHERE s.volume_id = v.id
                AND (s.state IN ('creating', 'removing') OR s.hash_request IS NOT NULL))))
      )

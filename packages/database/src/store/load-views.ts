@@ -12,6 +12,7 @@ import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
 import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
 import { readSnapshot, type SnapshotRow } from '../rows/snapshot-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
+import { OF_GRANT } from '../sql/of-grant.js';
 import type { Sql } from '../sql/scope.js';
 import { loadListening } from './listening.js';
 
@@ -75,7 +76,7 @@ async function loadEngine(sql: Sql, volumeId: VolumeId): Promise<VolumeView['eng
   const { rows } = await sql.query<ObservationRow>(
     `SELECT o.node_id, o.boot_id, o.observed_at, o.report
      FROM engine_observation o
-     JOIN volume v ON v.id = o.volume_id AND v.attached_node_id = o.node_id AND v.epoch = o.epoch
+     JOIN volume v ON v.id = o.volume_id AND v.attached_node_id = o.node_id AND ${OF_GRANT}
      JOIN node n ON n.id = o.node_id AND n.boot_id = o.boot_id
      WHERE o.volume_id = $1`,
     [volumeId],
@@ -174,7 +175,7 @@ async function loadEndingRebuilds(sql: Sql, clusterId: ClusterId): Promise<Rebui
      JOIN volume v ON v.id = b.volume_id AND v.epoch = b.epoch
      JOIN node n ON n.id = v.attached_node_id AND n.boot_id = v.engine_boot_id
      LEFT JOIN engine_observation o
-       ON o.volume_id = v.id AND o.node_id = n.id AND o.epoch = v.epoch AND o.boot_id = n.boot_id
+       ON o.volume_id = v.id AND o.node_id = n.id AND ${OF_GRANT} AND o.boot_id = n.boot_id
      LEFT JOIN LATERAL (
        SELECT x->>'state' AS state FROM jsonb_array_elements(o.report->'rebuilds') x
        WHERE x->>'rebuildId' = b.id::text

@@ -12,7 +12,7 @@ import {
 } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { rebuildPercent } from '@holdfast/core/model/rebuild.js';
-import type { Volume } from '@holdfast/core/model/volume.js';
+import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { judgeAgent, nameTaken, PAST_BOOTS_MAX } from '@holdfast/core/policy/agent-identity.js';
 import { conditionsAfter } from '@holdfast/core/policy/disk-conditions.js';
 import { writtenOn } from './apply-change.js';
@@ -162,6 +162,7 @@ function wakeVolumesOf(transaction: Transaction, nodeId: NodeId): void {
 function signatureOf(report: EngineReport): string {
   return JSON.stringify([
     report.epoch,
+    report.grantId,
     report.state,
     report.record,
     report.replicas.map(({ replicaId, mode }) => [replicaId, mode]),
@@ -187,7 +188,7 @@ function storeEngines(transaction: Transaction, { nodeId, heartbeat, now }: Repo
     transaction.put(observations, key, { volumeId: volume.id, nodeId, bootId, at: now, report });
     const isNews = before?.bootId !== bootId || signatureOf(before.report) !== signatureOf(report);
     if (isNews) transaction.touchVolume(volume.id);
-    if (volume.attachedNodeId === nodeId && volume.epoch === report.epoch) {
+    if (volume.attachedNodeId === nodeId && speaksFor(report, volume)) {
       storeEngineFacts(transaction, volume, report);
     }
   }

@@ -31,7 +31,7 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
-import { isRepairing, type Volume } from '@holdfast/core/model/volume.js';
+import { isRepairing, speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { SettingName } from '@holdfast/core/settings/definitions.js';
 import {
@@ -114,9 +114,8 @@ export class MemoryStore implements Store {
     const { attachedNodeId } = volume;
     if (attachedNodeId === undefined) return undefined;
     const row = this.tables.observations.get(`${volume.id} ${attachedNodeId}`);
-    const isCurrent =
-      row?.report.epoch === volume.epoch && row.bootId === this.tables.nodes.get(attachedNodeId)?.bootId;
-    if (row === undefined || !isCurrent) return undefined;
+    if (row === undefined || row.bootId !== this.tables.nodes.get(attachedNodeId)?.bootId) return undefined;
+    if (!speaksFor(row.report, volume)) return undefined;
     return { nodeId: row.nodeId, bootId: row.bootId, at: row.at, report: row.report };
   }
 
