@@ -1,6 +1,8 @@
 /** What wakes a volume that is healthy and attached: changes of where its replicas are, of settings, and time alone. */
+import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
+import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { afterEach, expect, test } from '@jest/globals';
 import { checkWorld } from './check-world.js';
@@ -94,4 +96,18 @@ test('a setting reaches a healthy volume that nothing else wakes', async () => {
   const { due } = await load();
   expect(due.marks).toBeGreaterThan(marks);
   expect(due.at).toBeUndefined();
+});
+
+test('a volume whose agent refuses stays due, also when nothing had marked it', async () => {
+  await aHealthyVolume(3);
+  await requestDetach(world.useCases, { volumeId: client.volumeId });
+  const { due } = await load();
+  await world.store.recordDue(client.volumeId, { at: undefined, ifMarks: due.marks });
+  world.faults = { ...NO_FAULTS, onEffect: (name) => (name === 'stopEngine' ? 'lost-before' : 'none') };
+  const outcome = await reconcileVolume(world.reconcilers, client.volumeId);
+  expect(outcome.did).toBe('waiting');
+  expect((await load()).due.at).toEqual(world.clock.now());
+  world.faults = NO_FAULTS;
+  world.store.takeWakeUps();
+  expect(await world.runUntil(async () => (await load()).volume.state === 'detached', 10)).toBe(true);
 });
