@@ -2,6 +2,7 @@ import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { parseSettingValue } from '@holdfast/core/settings/effective.js';
 import type { Sql } from './sql/scope.js';
 import { asJson } from './sql/table.js';
+import { storeFanOut } from './store/fan-out.js';
 import { Touched, writeOutbox } from './store/touched.js';
 
 /**
@@ -32,6 +33,7 @@ export async function changeSetting(
       [clusterId, change.name, asJson(value), change.now],
     );
   }
+  await storeFanOut(sql, clusterId, { kind: 'cluster', id: clusterId });
   const touched = new Touched();
   touched.cluster(clusterId);
   await writeOutbox(sql, touched);

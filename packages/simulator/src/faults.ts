@@ -45,7 +45,9 @@ export function withFaults(ports: ReconcilerPorts, plan: () => FaultPlan): Recon
   const { store, agents, queue } = ports;
   return {
     ...ports,
-    store: disturbed<Store>(store, ['commit'], (name, act) => effect(name, noDatabase, act)),
+    store: disturbed<Store>(store, ['commit', 'recordDue', 'fanOut'], (name, act) =>
+      effect(name, noDatabase, act),
+    ),
     agents: disturbed<AgentClient>(agents, AGENT_CALLS, (name, act) => effect(name, noAnswer, act)),
     queue: { wake: (wakeUp, options) => effect('wake', noDatabase, () => queue.wake(wakeUp, options)) },
   };

@@ -1,7 +1,7 @@
 import type { Change } from '@holdfast/control/ports/store.js';
-import type { Heartbeat, RebuildReport } from '@holdfast/core/model/agent-protocol.js';
-import { asId, type NodeId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
-import type { LayerTask, VolumeChain } from '@holdfast/core/model/layer-task.js';
+import type { RebuildReport } from '@holdfast/core/model/agent-protocol.js';
+import { asId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
@@ -31,66 +31,11 @@ const A_TASK: LayerTask = {
   tries: 0,
   trouble: undefined,
 };
-/** Of the engine that the tests report: epoch 0, data generation 1. */
-const A_CHAIN: VolumeChain = {
-  key: '0.1',
-  headParentId: undefined,
-  headBytes: 0,
-  busy: '',
-  keptIds: [],
-  readAt: NOON,
-};
-
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
 export function listContract(makeStore: MakeStore): void {
   const fixture = new StoreFixture(makeStore);
   const settled = (part: Partial<Volume> = {}, further: Change[] = []) =>
     fixture.volume(aSettledVolume(fixture.tenant, part), further);
-  const unsettled = () => fixture.store.listUnsettledVolumes({ now: NOON, limit: 10 });
-
-  test('a settled volume is not listed', async () => {
-    await settled();
-    expect(await unsettled()).toEqual([]);
-  });
-
-  test.each<[string, Partial<Volume>]>([
-    ['another state', { state: 'creating' }],
-    ['missing copies', { robustness: 'degraded' }],
-    ['no place', { conditions: [] }],
-    ['an unobserved generation', { generation: 2 }],
-    ['a deletion', { deletionRequestedAt: NOON }],
-    [
-      'a rebuild while detached',
-      {
-        state: 'attached',
-        attachment: { nodeId: undefined, requestedAt: NOON, purpose: 'rebuild' },
-        attachedNodeId: asId(testId(301)),
-      },
-    ],
-    ['a turn to hash', { hashing: { admittedAt: NOON, isPass: true } }],
-    ['a turn to be purged or filled', { turnAt: NOON }],
-    ['a wanted attachment', { attachment: { nodeId: undefined, requestedAt: NOON } }],
-    [
-      'an attachment nobody wants',
-      { state: 'attached', attachedNodeId: asId(testId(301)), engineBootId: testId(401) },
-    ],
-    [
-      'a running verification',
-      {
-        verification: {
-          requestedAt: NOON,
-          state: 'running',
-          finishedAt: undefined,
-          equal: undefined,
-          replicas: [],
-          message: '',
-        },
-      },
-    ],
-  ])('a volume with %s is listed', async (_name, part) => {
-    await settled(part);
-    expect(await unsettled()).toEqual([VOLUME]);
-  });
 
   test('what may be hashed is listed: what waits first, then what was checked longest ago', async () => {
     const nodeId = await fixture.node();
@@ -230,92 +175,7 @@ export function listContract(makeStore: MakeStore): void {
     expect(blocked.map(({ volumeId }) => names[volumeId])).toEqual(['has-its-turn', 'reverted']);
   });
 
-  test('a volume is listed from the moment its recurring snapshot is due', async () => {
-    const last = { dueAt: NOON, at: NOON, outcome: 'requested' as const, snapshotName: 'h-1', message: '' };
-    const later = new Date(NOON.getTime() + 60_000);
-    const hourly = { name: 'hourly', cron: '@hourly', retain: 2, nextRunAt: later, lastRun: last };
-    const daily = { ...hourly, name: 'daily', nextRunAt: new Date(later.getTime() + 1), lastRun: undefined };
-    await settled({ recurringSnapshots: [daily, hourly] });
-    expect(await unsettled()).toEqual([]);
-    const list = (now: Date) => fixture.store.listUnsettledVolumes({ now, limit: 10 });
-    expect(await list(new Date(later.getTime() - 1))).toEqual([]);
-    expect(await list(later)).toEqual([VOLUME]);
-    expect((await fixture.store.loadVolume(VOLUME))?.volume.recurringSnapshots).toEqual([daily, hourly]);
-    await fixture.store.commit({ kind: 'new' }, [
-      { kind: 'volume.patch', volumeId: VOLUME, patch: { recurringSnapshots: [] } },
-    ]);
-    expect(await list(later)).toEqual([]);
-  });
-
-  test('a volume with an active rebuild or a leaving replica is listed', async () => {
-    const { clusterId } = fixture.tenant;
-    await settled({}, [{ kind: 'rebuild.create', rebuild: aRebuild({ clusterId, volumeId: VOLUME }) }]);
-    const other = asId<VolumeId>(testId(2));
-    const leaving = aReplica({ volumeId: other, intent: 'evict' });
-    await settled({ id: other, name: 'other' }, [
-      { kind: 'replica.create', replica: leaving, booking: undefined },
-    ]);
-    expect(await unsettled()).toEqual([VOLUME, other]);
-  });
-
-  test('an attached volume is listed when its node is not ready, has started again or shows no engine', async () => {
-    const nodeId = await fixture.node();
-    const beat = (engines: Heartbeat['engines']) =>
-      fixture.store.recordHeartbeat(fixture.tenant.clusterId, aHeartbeat('node-1', { engines }), NOON);
-    await settled({
-      state: 'attached',
-      attachment: { nodeId, requestedAt: NOON },
-      attachedNodeId: nodeId,
-      engineBootId: testId(401),
-      chain: A_CHAIN,
-    });
-    expect(await unsettled()).toEqual([VOLUME]);
-    const ready = { type: 'Ready' as const, reason: '', message: '', lastTransitionAt: NOON };
-    const setReady = (status: 'True' | 'False') =>
-      fixture.store.commit({ kind: 'new' }, [
-        { kind: 'node.patch', nodeId, patch: { conditions: [{ ...ready, status }] } },
-      ]);
-    await setReady('True');
-    expect(await unsettled()).toEqual([VOLUME]);
-    await beat([anEngineReport({ volumeId: VOLUME, epoch: 0 })]);
-    expect(await unsettled()).toEqual([]);
-    await beat([]);
-    expect(await unsettled()).toEqual([VOLUME]);
-    await beat([anEngineReport({ volumeId: VOLUME, epoch: 0 })]);
-    await fixture.patch(VOLUME, 1, { engineBootId: testId(402) });
-    expect(await unsettled()).toEqual([VOLUME]);
-  });
-
-  test.each<[string, Partial<Volume>, Change[]]>([
-    ['chain was never read', { chain: undefined }, []],
-    ['chain was read in another state of its engine', { chain: { ...A_CHAIN, key: '0.0' } }, []],
-    ['layers are busy', { chain: { ...A_CHAIN, busy: 'purging' } }, []],
-    ['layers are to be changed', { layerTask: A_TASK }, []],
-    ...[
-      { state: 'creating' as const },
-      { state: 'removing' as const },
-      { hashRequest: { requestedAt: NOON, force: false, automatic: false, startedEpoch: undefined } },
-    ].map((part): [string, Partial<Volume>, Change[]] => [
-      `snapshot waits: ${Object.keys(part)[0]} ${part.state ?? ''}`,
-      {},
-      [{ kind: 'snapshot.create', snapshot: aSnapshot({ volumeId: VOLUME, ...part }) }],
-    ]),
-  ])('an attached volume is listed when its %s', async (_name, part, further) => {
-    const nodeId = await fixture.node();
-    const attachment = { nodeId, requestedAt: NOON };
-    const attached = { state: 'attached' as const, attachment, attachedNodeId: nodeId, chain: A_CHAIN };
-    await settled({ ...attached, engineBootId: testId(401), ...part }, further);
-    const status = { type: 'Ready' as const, status: 'True' as const, reason: '', message: '' };
-    const conditions = [{ ...status, lastTransitionAt: NOON }];
-    await fixture.store.commit({ kind: 'new' }, [{ kind: 'node.patch', nodeId, patch: { conditions } }]);
-    const engines = [anEngineReport({ volumeId: VOLUME, epoch: 0 })];
-    await fixture.store.recordHeartbeat(fixture.tenant.clusterId, aHeartbeat('node-1', { engines }), NOON);
-    expect(await unsettled()).toEqual([VOLUME]);
-    await fixture.patch(VOLUME, 1, { chain: A_CHAIN, layerTask: undefined });
-    expect(await unsettled()).toEqual(further.length === 0 ? [] : [VOLUME]);
-  });
-
-  test('a volume that is being filled is listed, and its source knows of it', async () => {
+  test('the source of a volume that is being filled knows of it', async () => {
     const source = asId<VolumeId>(testId(2));
     const snapshotId = asId<SnapshotId>(testId(601));
     await settled({ id: source, name: 'source' }, [
@@ -323,7 +183,6 @@ export function listContract(makeStore: MakeStore): void {
     ]);
     const started = { startedEpoch: undefined, trouble: undefined, requestedAt: NOON };
     await settled({ fill: { sourceVolumeId: source, snapshotId, ...started } });
-    expect(await unsettled()).toEqual([VOLUME]);
     expect((await fixture.load(source)).clones).toEqual([{ volumeId: VOLUME, snapshotId }]);
     expect((await fixture.load(VOLUME)).clones).toEqual([]);
   });
@@ -394,32 +253,6 @@ export function listContract(makeStore: MakeStore): void {
     expect(await count()).toBe(0);
     await fixture.patch(VOLUME, 2, { engineBootId: testId(401), attachedNodeId: undefined });
     expect(await count()).toBe(0);
-  });
-
-  test('pages follow each other in id order', async () => {
-    for (const number of [3, 1, 2]) {
-      await fixture.volume({ id: asId(testId(number)), name: `volume-${number}` });
-    }
-    const first = await fixture.store.listUnsettledVolumes({ now: NOON, limit: 2 });
-    expect(first).toEqual([testId(1), testId(2)]);
-    const afterId = asId<VolumeId>(testId(2));
-    expect(await fixture.store.listUnsettledVolumes({ now: NOON, limit: 2, afterId })).toEqual([testId(3)]);
-  });
-
-  test('the volumes of a node are those with a copy or their engine there', async () => {
-    const nodeId: NodeId = await fixture.node();
-    await settled({}, [
-      {
-        kind: 'replica.create',
-        replica: aReplica({ volumeId: VOLUME, nodeId, diskId: DISK }),
-        booking: undefined,
-      },
-    ]);
-    const attached = asId<VolumeId>(testId(2));
-    await settled({ id: attached, name: 'attached', attachedNodeId: nodeId });
-    await settled({ id: asId(testId(3)), name: 'elsewhere' });
-    expect(await fixture.store.listVolumesOfNode(nodeId, { limit: 10 })).toEqual([VOLUME, attached]);
-    expect(await fixture.store.listVolumesOfNode(nodeId, { limit: 10, afterId: VOLUME })).toEqual([attached]);
   });
 
   test('clusters are listed', async () => {

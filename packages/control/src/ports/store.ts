@@ -41,6 +41,23 @@ export type CommitGuard =
   | { kind: 'orphan'; orphanId: OrphanId; ifVersion: number }
   | { kind: 'new' };
 
+/** When a volume's reconciler has to look at it next. */
+export type VolumeDue = {
+  /** `undefined`: not before something marks it due. */
+  readonly at: Date | undefined;
+  /** Grows with every mark: two in one moment differ. */
+  readonly marks: number;
+};
+
+/** A due volume's place in their list: in the order of their times, and of their ids where these are equal. */
+export type DueVolume = { readonly volumeId: VolumeId; readonly at: Date };
+
+/** The time of a volume that was marked: before any clock's present, so that clocks that differ delay no volume. */
+export const DUE_AT_ONCE = new Date(0);
+
+/** One batch of a fan-out: what its change was of, and whether all volumes that it concerns are marked by now. */
+export type FanOutBatch = { readonly of: 'node' | 'disk' | 'cluster'; readonly isDone: boolean };
+
 /** A node reports up to 10,000 copies; nobody reads a longer list of strays, and the rest follows as these go. */
 export const ORPHANS_OF_NODE_MAX = 1_000;
 
@@ -49,7 +66,11 @@ export const ORPHANS_OF_NODE_MAX = 1_000;
  * semantics (a shared contract test holds both to it).
  *
  * Each commit also writes an outbox row for every volume and cluster it touched, in the same transaction; the relay
- * turns those into wake-ups.
+ * turns those into wake-ups. The same transaction marks those volumes due (`reconcile_due_at`), and so does each
+ * heartbeat that brings news of a volume: a wake-up may be lost, a mark stays until `recordDue` moves it.
+ *
+ * A change of a node, a disk or a setting concerns many volumes. Its transaction stores a fan-out, and `fanOut` marks the
+ * volumes in batches.
  *
  * A commit that creates a volume with a `fill` counts the source volume up.
  *
@@ -58,7 +79,8 @@ export const ORPHANS_OF_NODE_MAX = 1_000;
  *   database saw a serialisation conflict: reload and decide again. `store.unavailable` when it can't be reached.
  */
 export interface Store {
-  loadVolume(volumeId: VolumeId): Promise<VolumeView | undefined>;
+  /** `due` is of the same moment as the view. */
+  loadVolume(volumeId: VolumeId): Promise<(VolumeView & { readonly due: VolumeDue }) | undefined>;
   loadFleet(clusterId: ClusterId): Promise<FleetView>;
   /**
    * `ending` are the cancelled and failed rebuilds that were started under the epoch at which their volume is still
@@ -84,18 +106,21 @@ export interface Store {
    */
   loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView>;
   loadOrphan(orphanId: OrphanId): Promise<OrphanInContext | undefined>;
+  /** Volumes that are due at `now`, the one that has been due longest first; at most `limit` after `after`. */
+  listDueVolumes(options: { now: Date; limit: number; after?: DueVolume }): Promise<DueVolume[]>;
   /**
-   * Ids of volumes that may need work, in id order, at most `limit` after `afterId`: every volume whose state is not
-   * `attached` or `detached`, whose robustness is not `healthy`, whose Scheduled condition is not True, whose newest
-   * generation has not been observed, that is to be deleted, verified or filled, has a turn or is attached only to be rebuilt, has an active rebuild or a replica whose
-   * intent is not `keep`, whose wanted attachment is not its state, whose engine's node is not Ready or has another boot
-   * than `engineBootId`, or that is attached while no report shows its engine, or while its layers
-   * are to be changed, are busy or were read in another state of its engine, or that has a recurring snapshot due at `now`.
-   * A lost wake-up costs at most one period of the sweep because of this list.
+   * Sets when the volume is due next, which clears its mark, unless it has been marked since `ifMarks` was read. Returns
+   * whether it was set. Wakes nobody, and is no change of the volume: its version stays.
    */
-  listUnsettledVolumes(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
-  /** Volumes with a replica or their engine on the node, in id order: who has to know that it died or came back. */
-  listVolumesOfNode(nodeId: NodeId, options: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
+  recordDue(volumeId: VolumeId, due: { at: Date | undefined; ifMarks: number }): Promise<boolean>;
+  /**
+   * Marks and wakes the next volumes, at most `limit`, that a change of the cluster's nodes, disks or settings concerns.
+   * Of a node these are the volumes with a replica or their engine there, and those that wait for a node to be attached
+   * on; of a disk those with a replica there; of a setting all. A fan-out goes on where its last batch ended, whoever
+   * ran that. One whose subject changes meanwhile begins once more at its end. Settings come last: they concern most
+   * volumes, and users wait for none of them. `undefined`: nothing is left to mark.
+   */
+  fanOut(clusterId: ClusterId, limit: number): Promise<FanOutBatch | undefined>;
   listClusters(): Promise<ClusterId[]>;
   agentOf(nodeId: NodeId): Promise<AgentTarget | undefined>;
   commit(guard: CommitGuard, changes: readonly Change[]): Promise<void>;
@@ -104,7 +129,8 @@ export interface Store {
    * whose engine, modes or rebuilds changed, not the others. Creates node and disks on first contact.
    *
    * A new boot says that the node's engines are gone: what it served is `attaching` again and has no address until a
-   * reconciler has granted it anew, so that nobody is given an address where nothing answers.
+   * reconciler has granted it anew, so that nobody is given an address where nothing answers. A fan-out marks the other
+   * volumes of the node.
    *
    * `now` is for tests: left out, and where it is in the future, it is the database's own time. An agent beside the one
    * that is known under the node's name is refused (see `judgeAgent`), which one event tells.

@@ -2,12 +2,12 @@
  * Looks after what concerns a whole cluster: which nodes are alive, which waiting rebuilds may run, which volumes may
  * hash their snapshots by themselves, and which copies belong to nobody.
  *
- * Keeps nothing between runs. A crash between a node's change and the wake-ups that follow it is repaired by the sweep,
- * which wakes the volumes of nodes that changed lately.
+ * Keeps nothing between runs. A change of a node, a disk or a setting leaves a fan-out in the store, of which each run
+ * does some batches; a worker that dies leaves the rest to the next run, at most a sweep later.
  */
 import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
 import { isFault } from '@holdfast/core/model/faults.js';
-import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
+import type { ClusterId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 import { NOT_WAITING } from '@holdfast/core/model/rebuild.js';
 import { diskSchedulableCondition } from '@holdfast/core/policy/disk-conditions.js';
@@ -22,10 +22,13 @@ import type { Change, FleetView } from '../ports/store.js';
 import { grantTurns } from './grant-turns.js';
 import { reconcileOrphans } from './reconcile-orphans.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
-import { wakeVolumesOfNode } from './wake-volumes.js';
 
 /** Somebody else who admits at the same moment has done the work; a few tries see to that. */
 const ADMISSION_ATTEMPTS_MAX = 5;
+/** Volumes per batch of a fan-out: a transaction that locks as many rows for some ten milliseconds. */
+const FAN_OUT_BATCH = 500;
+/** 10,000 volumes, more than one node holds. The rest of the cluster's work waits meanwhile. */
+const FAN_OUT_BATCHES_MAX = 20;
 /** A commit stays small, so that it locks little; what is left over is done by the next run. */
 const CHANGES_MAX = 200;
 
@@ -34,9 +37,26 @@ export async function reconcileCluster(ports: ReconcilerPorts, clusterId: Cluste
   for (const node of fleet.nodes) await reconcileNode(ports, fleet, node);
   const current = await ports.store.loadFleet(clusterId);
   for (const node of current.nodes) await reconcileDisks(ports, current, node);
+  await fanOutChanges(ports, clusterId);
   await admitRebuilds(ports, clusterId);
   await grantTurns(ports, clusterId);
   await reconcileOrphans(ports, clusterId);
+}
+
+/**
+ * Marks and wakes the volumes that changes of nodes and disks concern. What a setting concerns is every volume of the
+ * cluster: one batch a run, so that they don't stand in the queue before what users wait for.
+ */
+async function fanOutChanges({ store }: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
+  try {
+    for (let batches = 0; batches < FAN_OUT_BATCHES_MAX; batches += 1) {
+      const batch = await store.fanOut(clusterId, FAN_OUT_BATCH);
+      if (batch === undefined || batch.of === 'cluster') return;
+    }
+  } catch (error) {
+    // Another transaction held the same volumes: the next run does this batch.
+    if (!isFault(error, 'store.conflict')) throw error;
+  }
 }
 
 async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode): Promise<void> {
@@ -53,8 +73,7 @@ async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: Sto
   const conditions = withCondition(withCondition(node.conditions, ready, now), schedulable, now);
   const changes: Change[] = [{ kind: 'node.patch', nodeId: node.id, patch: { conditions } }];
   if (isReadyChanged) changes.push(nodeEvent(fleet.clusterId, node, isAlive, now));
-  const isCommitted = await commitNode(ports, node, changes);
-  if (isCommitted && isReadyChanged) await wakeVolumesOfNode(ports, node.id);
+  await commitNode(ports, node, changes);
 }
 
 /** Shows which disks take replicas. Placement does not read it: it asks the same formulas itself. */
@@ -72,18 +91,16 @@ async function reconcileDisks(ports: ReconcilerPorts, fleet: FleetView, node: St
   await commitNode(ports, node, changes);
 }
 
-/** False when a heartbeat or another worker changed the node meanwhile: the next run judges it anew. */
+/** Does nothing when a heartbeat or another worker changed the node meanwhile: the next run judges it anew. */
 async function commitNode(
   { store }: ReconcilerPorts,
   node: StorageNode,
   changes: readonly Change[],
-): Promise<boolean> {
+): Promise<void> {
   try {
     await store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, changes);
-    return true;
   } catch (error) {
-    if (isFault(error, 'store.conflict')) return false;
-    throw error;
+    if (!isFault(error, 'store.conflict')) throw error;
   }
 }
 
@@ -142,14 +159,4 @@ export async function admitRebuilds(
     for (const { volumeId } of admitted) await ports.queue.wake({ kind: 'volume', volumeId });
     return;
   }
-}
-
-/** Nodes whose readiness changed after `since`: their volumes may not have been woken. */
-export function nodesChangedSince(fleet: FleetView, since: Date): NodeId[] {
-  return fleet.nodes
-    .filter((node) => {
-      const changedAt = conditionOf(node.conditions, 'Ready')?.lastTransitionAt;
-      return changedAt !== undefined && changedAt.getTime() >= since.getTime();
-    })
-    .map(({ id }) => id);
 }

@@ -1,15 +1,16 @@
 /**
  * Makes one volume what it should be: load, plan one step, execute it, record it, again until nothing is left to do.
  *
- * It keeps nothing between runs. If the process dies anywhere, the next run loads what was recorded and goes on; two
- * runs at once are kept apart by the volume's version in the store and by the epoch at the agents.
+ * It keeps nothing between runs. If the process dies anywhere, the volume stays due, and the next run loads what was
+ * recorded and goes on; two runs at once are kept apart by the volume's version in the store and by the epoch at the
+ * agents.
  */
 
 import { planVolumeStep } from '@holdfast/core/lifecycle/plan-volume-step.js';
 import type { Step } from '@holdfast/core/lifecycle/step.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
-import type { VolumeView } from '../ports/store.js';
+import type { VolumeDue, VolumeView } from '../ports/store.js';
 import { executeStep } from './execute-step.js';
 import type { ReconcilerPorts, StepOutcome } from './reconciler-ports.js';
 import { unlessForced } from './unless-forced.js';
@@ -23,7 +24,7 @@ export type ReconcileOutcome =
   | { did: 'settled'; steps: number }
   /** The volume does not exist any more. */
   | { did: 'gone'; steps: number }
-  /** Something said no for now; the sweep or a report brings the volume back. */
+  /** An agent refused for now, or a report is awaited: the volume stays due, so the next sweep or the report wakes it. */
   | { did: 'waiting'; steps: number; reason: string; code: string };
 
 export async function reconcileVolume(ports: ReconcilerPorts, volumeId: VolumeId): Promise<ReconcileOutcome> {
@@ -32,20 +33,47 @@ export async function reconcileVolume(ports: ReconcilerPorts, volumeId: VolumeId
     const view = await ports.store.loadVolume(volumeId);
     if (view === undefined) return { did: 'gone', steps };
     const step = planVolumeStep(view, ports.clock.now());
-    if (step.kind === 'settled') return { did: 'settled', steps };
+    if (step.kind === 'settled') {
+      await moveDue(ports, view, step.until);
+      return { did: 'settled', steps };
+    }
     try {
       const outcome = await doStep(ports, view, step);
-      if (outcome === 'pause') return { did: 'waiting', steps, reason: step.kind, code: 'report' };
+      if (outcome === 'pause') {
+        await keepDue(ports, view);
+        return { did: 'waiting', steps, reason: step.kind, code: 'report' };
+      }
     } catch (error) {
       if (!isFault(error)) throw error;
       const { code, message } = error;
       const mayRetry = code === 'store.conflict' && conflicts < CONFLICTS_MAX;
-      if (!mayRetry) return { did: 'waiting', steps, reason: `${step.kind}: ${message}`, code };
+      if (!mayRetry) {
+        await keepDue(ports, view);
+        return { did: 'waiting', steps, reason: `${step.kind}: ${message}`, code };
+      }
       conflicts += 1;
     }
   }
   await ports.queue.wake({ kind: 'volume', volumeId });
   return { did: 'waiting', steps: STEPS_MAX, reason: 'more is to be done', code: 'steps' };
+}
+
+type DueView = VolumeView & { readonly due: VolumeDue };
+
+/** A mark that was set since the view was loaded stays: what it tells of may not be in the view. */
+async function moveDue(
+  { store }: ReconcilerPorts,
+  { volume, due }: DueView,
+  at: Date | undefined,
+): Promise<void> {
+  if (due.at?.getTime() === at?.getTime()) return;
+  await store.recordDue(volume.id, { at, ifMarks: due.marks });
+}
+
+/** A wake-up that no mark belongs to (a delayed one) finds a volume that is not due: the next sweep has to look too. */
+async function keepDue(ports: ReconcilerPorts, view: DueView): Promise<void> {
+  const now = ports.clock.now();
+  if (view.due.at === undefined || view.due.at > now) await moveDue(ports, view, now);
 }
 
 /** A forced detach that was there before the step needs no look-out: its own steps wait for no node. */

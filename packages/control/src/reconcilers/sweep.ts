@@ -1,25 +1,16 @@
 /**
- * Wakes everything that may need work, whatever became of its own wake-up: the net under lost jobs, crashed relays and
- * changes that wake nobody (a setting, a tag, time passing).
+ * The sweep: wakes every cluster and every volume that is due, whatever became of its own wake-up. The net under lost
+ * jobs, crashed relays and workers; and what wakes a volume when only time has passed.
  */
-import { nodesChangedSince } from './reconcile-cluster.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
-import { wakeUnsettledVolumes, wakeVolumesOfNode } from './wake-volumes.js';
+import { wakeDueVolumes } from './wake-volumes.js';
 
 /** How often the sweep runs. */
 export const SWEEP_INTERVAL_MS = 5_000;
-/** Three sweeps: a change is seen by at least one of them even when one fails. */
-const NODE_CHANGE_WINDOW_MS = 3 * SWEEP_INTERVAL_MS;
 
 export async function sweep(ports: ReconcilerPorts): Promise<{ clusters: number; volumes: number }> {
-  const since = new Date(ports.clock.now().getTime() - NODE_CHANGE_WINDOW_MS);
   const clusterIds = await ports.store.listClusters();
-  let volumes = 0;
-  for (const clusterId of clusterIds) {
-    await ports.queue.wake({ kind: 'cluster', clusterId });
-    const fleet = await ports.store.loadFleet(clusterId);
-    for (const nodeId of nodesChangedSince(fleet, since)) volumes += await wakeVolumesOfNode(ports, nodeId);
-  }
-  volumes += await wakeUnsettledVolumes(ports);
+  for (const clusterId of clusterIds) await ports.queue.wake({ kind: 'cluster', clusterId });
+  const volumes = await wakeDueVolumes(ports);
   return { clusters: clusterIds.length, volumes };
 }

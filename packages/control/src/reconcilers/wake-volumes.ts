@@ -1,31 +1,22 @@
-import type { NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { DueVolume } from '../ports/store.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
 
-/** Ids per page: large enough for few round trips, small enough to hold in memory. */
+/** Volumes per page: large enough for few round trips, small enough to hold in memory. */
 const PAGE = 500;
-/** Pages per walk: half a million volumes. What lies behind is reached by the next sweep's shorter list. */
+/** Pages per walk: half a million volumes. The next sweep reaches those behind: by then these are not due any more. */
 const PAGES_MAX = 1000;
 
-type ListPage = (options: { limit: number; afterId?: VolumeId }) => Promise<VolumeId[]>;
-
-export function wakeVolumesOfNode(ports: ReconcilerPorts, nodeId: NodeId): Promise<number> {
-  return wakeAll(ports, (options) => ports.store.listVolumesOfNode(nodeId, options));
-}
-
-export function wakeUnsettledVolumes(ports: ReconcilerPorts): Promise<number> {
-  const now = ports.clock.now();
-  return wakeAll(ports, (options) => ports.store.listUnsettledVolumes({ ...options, now }));
-}
-
-async function wakeAll({ queue }: ReconcilerPorts, list: ListPage): Promise<number> {
-  let afterId: VolumeId | undefined;
+/** Wakes the volumes that are due, the one that has been due longest first. Returns how many there were. */
+export async function wakeDueVolumes({ store, queue, clock }: ReconcilerPorts): Promise<number> {
+  const now = clock.now();
+  let after: DueVolume | undefined;
   let count = 0;
   for (let page = 0; page < PAGES_MAX; page += 1) {
-    const ids = await list(afterId === undefined ? { limit: PAGE } : { limit: PAGE, afterId });
-    for (const volumeId of ids) await queue.wake({ kind: 'volume', volumeId });
-    count += ids.length;
-    afterId = ids.at(-1);
-    if (ids.length < PAGE) return count;
+    const due = await store.listDueVolumes({ now, limit: PAGE, ...(after === undefined ? {} : { after }) });
+    for (const { volumeId } of due) await queue.wake({ kind: 'volume', volumeId });
+    count += due.length;
+    after = due.at(-1);
+    if (due.length < PAGE) return count;
   }
   return count;
 }

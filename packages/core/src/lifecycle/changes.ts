@@ -29,6 +29,11 @@ export type SnapshotPatch = Partial<Omit<Snapshot, 'id' | 'volumeId'>>;
 export type NodePatch = Patch<StorageNode, 'clusterId'>;
 export type DiskPatch = Patch<StorageDisk, 'nodeId' | 'storageScheduledBytes' | 'writtenBytes'>;
 
+/** Does a change of a disk concern the volumes with replicas there? Commits change only those conditions that are shown. */
+export function concernsReplicas(patch: DiskPatch): boolean {
+  return Object.keys(patch).some((field) => field !== 'conditions');
+}
+
 export type OrphanPatch = Partial<Pick<Orphan, 'announcedAt' | 'removal'>>;
 
 /** One change of the database. A commit applies several in one transaction, or none. */

@@ -82,6 +82,17 @@ export function missingEngine(view: VolumeView, now: Date): Omit<Attention, 'sin
   };
 }
 
+/** When an engine that no report shows counts as missing, and when its attachment is then granted anew. */
+export function attachmentTimes(view: VolumeView): Date[] {
+  const { volume, engine } = view;
+  if (volume.state !== 'attached' || engine !== undefined) return [];
+  const missing = volume.attention?.code === ENGINE_MISSING ? volume.attention : undefined;
+  return [
+    new Date(engineSeenAtMs(view) + FIRST_REPORT_MS),
+    ...(missing === undefined ? [] : [new Date(missing.since.getTime() + MISSING_MS_MAX)]),
+  ];
+}
+
 /** The start of an engine makes its copies healthy, and so does every rebuild: it ran then. */
 function engineSeenAtMs({ replicas }: VolumeView): number {
   return Math.max(

@@ -3,7 +3,7 @@
  * whose engine is lost, begins again; blocks that are equal already are not written twice.
  */
 import type { Change, VolumePatch } from './changes.js';
-import { mayTry } from './plan-layer-work.js';
+import { mayTry, retryTimes } from './plan-layer-work.js';
 import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
 import { isServing, volumeEvent } from './volume-facts.js';
@@ -13,6 +13,11 @@ export function planFill(view: VolumeView, now: Date): Step | undefined {
   if (volume.fill === undefined) return undefined;
   if (volume.attachment === undefined) return planAttaching(view, now);
   return isServing(view) ? planCopying(view, now) : undefined;
+}
+
+/** When a filling that failed may be tried again. */
+export function fillTimes({ volume }: VolumeView): Date[] {
+  return retryTimes([volume.fill?.trouble]);
 }
 
 function planAttaching({ volume }: VolumeView, now: Date): Step | undefined {

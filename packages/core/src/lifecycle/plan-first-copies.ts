@@ -49,6 +49,13 @@ function provisionableOn(replica: Replica, now: Date): NodeId | undefined {
   return isPausing ? undefined : replica.nodeId;
 }
 
+/** When a directory that an agent refused to make may be asked for again. */
+export function provisioningTimes({ replicas }: VolumeView): Date[] {
+  return replicas.flatMap(({ provisioned, lastFailedAt }) =>
+    provisioned || lastFailedAt === undefined ? [] : [new Date(lastFailedAt.getTime() + PROVISION_PAUSE_MS)],
+  );
+}
+
 function planUnreachableTarget(view: VolumeView, now: Date): Step | undefined {
   const { volume, replicas, fleet } = view;
   if (volume.state !== 'attached' || activeRebuild(view) !== undefined) return undefined;

@@ -43,6 +43,11 @@ export function planIntegrity(view: VolumeView, now: Date): Step | undefined {
   return commit(view, 'its snapshots are hashed', { hashing: undefined }, []);
 }
 
+/** When a turn to hash is given up. */
+export function hashingTimes({ volume: { hashing } }: VolumeView): Date[] {
+  return hashing === undefined ? [] : [new Date(hashing.admittedAt.getTime() + TURN_MS_MAX + 1)];
+}
+
 function requests(view: VolumeView, now: Date): Change[] {
   if (integrityOf(view) === 'disabled') return [];
   return view.snapshots

@@ -109,6 +109,17 @@ function isToGo({ volume, fleet }: VolumeView, { id, origin, state }: Snapshot):
   return origin === 'system' && fleet.settings['auto-cleanup-system-generated-snapshot'];
 }
 
+/** When what an engine refused may be tried again: the volume's task, and what is wanted of its snapshots. */
+export function layerWorkTimes({ volume, snapshots }: VolumeView): Date[] {
+  return retryTimes([volume.layerTask?.trouble, ...snapshots.map(({ trouble }) => trouble)]);
+}
+
+export function retryTimes(troubles: readonly (Trouble | undefined)[]): Date[] {
+  return troubles.flatMap((trouble) =>
+    trouble === undefined ? [] : [new Date(trouble.at.getTime() + RETRY_PAUSE_MS)],
+  );
+}
+
 /** Is it time for another try? */
 export function mayTry(trouble: Trouble | undefined, now: Date): boolean {
   return trouble === undefined || now.getTime() - trouble.at.getTime() >= RETRY_PAUSE_MS;

@@ -72,7 +72,7 @@ function planEnd(view: VolumeView, now: Date): Step | undefined {
 }
 
 function endReason(view: VolumeView, now: Date): { reason: string; message: string } | undefined {
-  const { volume, rebuilds } = view;
+  const { volume } = view;
   if (!isEnabled(view)) return { reason: 'NotWanted', message: 'it is not wanted any more' };
   if (isHolderLost(view)) return { reason: STALLED, message: 'the node that it ran on does not answer' };
   if (volume.rebuildHold !== undefined)
@@ -80,12 +80,24 @@ function endReason(view: VolumeView, now: Date): { reason: string; message: stri
   if (activeRebuild(view) !== undefined) return undefined;
   if (volume.state === 'attached' && robustnessOf(view) === 'healthy')
     return { reason: 'Healthy', message: 'all copies are full' };
-  const lastMs = Math.max(
+  if (now.getTime() - lastActiveMs(view) < IDLE_MS_MAX) return undefined;
+  return { reason: STALLED, message: 'nothing could be rebuilt for a while; it is tried again later' };
+}
+
+/** When it was attached for its rebuild, or the last rebuild ended. */
+function lastActiveMs({ volume, rebuilds }: VolumeView): number {
+  return Math.max(
     volume.attachment?.requestedAt.getTime() ?? 0,
     ...rebuilds.map(({ finishedAt }) => finishedAt?.getTime() ?? 0),
   );
-  if (now.getTime() - lastMs < IDLE_MS_MAX) return undefined;
-  return { reason: STALLED, message: 'nothing could be rebuilt for a while; it is tried again later' };
+}
+
+/** When an attachment without a rebuild has lasted long enough, and when one that came to nothing may be tried again. */
+export function offlineRebuildTimes(view: VolumeView): Date[] {
+  const { volume } = view;
+  if (isRepairing(volume)) return [new Date(lastActiveMs(view) + IDLE_MS_MAX)];
+  const last = conditionOf(volume.conditions, TYPE);
+  return last?.reason === STALLED ? [new Date(last.lastTransitionAt.getTime() + REST_MS)] : [];
 }
 
 /** Somebody attached or deletes it: from then on it is an ordinary volume. */

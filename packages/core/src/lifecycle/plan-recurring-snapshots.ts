@@ -30,6 +30,11 @@ export function planRecurringSnapshots(view: VolumeView, now: Date): Step | unde
   return due === undefined ? planRetention(view) : planRun(view, due, now);
 }
 
+/** When each schedule is due next. */
+export function recurringTimes({ volume: { recurringSnapshots } }: VolumeView): Date[] {
+  return recurringSnapshots.map(({ nextRunAt }) => nextRunAt);
+}
+
 function planRun(view: VolumeView, due: RecurringSnapshot, now: Date): Step {
   const name = snapshotName(due, now);
   const skipped = obstacleOf(view, due, name, now);

@@ -74,6 +74,15 @@ function wasNeverFull({ failedAt, lastHealthyAt }: Replica): boolean {
   return failedAt !== undefined && lastHealthyAt === undefined;
 }
 
+/** When each failed replica is old enough to be removed from a volume that has all its copies. */
+export function removalTimes({ replicas, fleet }: VolumeView): Date[] {
+  const staleMinutes = fleet.settings['stale-replica-timeout'];
+  if (staleMinutes === 0) return [];
+  return replicas.flatMap(({ failedAt }) =>
+    failedAt === undefined ? [] : [new Date(failedAt.getTime() + staleMinutes * 60_000)],
+  );
+}
+
 /** `stale-replica-timeout` 0 keeps failed replicas for ever. */
 function isStale({ failedAt }: Replica, staleMinutes: number, now: Date): boolean {
   if (failedAt === undefined || staleMinutes === 0) return false;

@@ -16,7 +16,7 @@ import { placeHeldUntil } from '../scheduling/occupancy.js';
 import { placeReplica } from '../scheduling/place-replica.js';
 import { bookingFor, placementRequest } from '../scheduling/plan-placements.js';
 import { rebuildFailed } from './plan-observation.js';
-import { isPausingRebuilds } from './rebuild-pause.js';
+import { isPausingRebuilds, lastPause } from './rebuild-pause.js';
 import type { Step } from './step.js';
 import type { FleetView, VolumeView } from './views.js';
 import { activeRebuild, isAwaitingRebuild, isOnReadyNode, lastingCopies, nodeById } from './volume-facts.js';
@@ -39,6 +39,17 @@ export function planReplenishment(view: VolumeView, now: Date): Step | undefined
   const pending = view.replicas.filter(isAwaitingRebuild).length;
   if (lastingCopies(view).length + pending >= volume.spec.numberOfReplicas) return undefined;
   return planMissingCopy(view, source, now);
+}
+
+/**
+ * When the pause after the last rebuild ends, and when a new replica may be built in each failed one's stead. Placement,
+ * and the conditions that say what a missing copy waits for, depend on the same two.
+ */
+export function replenishmentTimes({ replicas, rebuilds, fleet }: VolumeView): Date[] {
+  const pause = lastPause(rebuilds);
+  const waitSeconds = fleet.settings['replica-replenishment-wait-interval'];
+  const held = replicas.map((replica) => placeHeldUntil(replica, waitSeconds));
+  return [...(pause === undefined ? [] : [pause.until]), ...held.filter((until) => until !== undefined)];
 }
 
 /** Is there something that an attached engine could rebuild now: a replica that waits, one to take back, a place for a new one? */

@@ -1,30 +1,32 @@
 /**
  * Decides the next thing to do for one volume, from one frozen view of it.
  *
- * Pure: the same view and time give the same step, and a view in which everything is as wanted gives `settled`. Control
+ * Pure: the same view and time give the same step, and a view in which everything is as wanted gives `settled`, with the
+ * next moment at which that may change although the view does not. Control
  * executes the step, records it and asks again. If the process dies in between, the next run sees a view in which the
  * step was not recorded and asks for it again; every step may be repeated.
  *
  * The order matters: what users wait for (letting go, attaching) comes before repair, repair before clean-up, and what
  * is shown is brought up to date before anything slow starts.
  */
-import { planAttachment, planDetachment } from './plan-attachment.js';
+import { attachmentTimes, planAttachment, planDetachment } from './plan-attachment.js';
 import { planDeletion } from './plan-deletion.js';
-import { planFill } from './plan-fill.js';
-import { planFirstCopies } from './plan-first-copies.js';
-import { planIntegrity } from './plan-integrity.js';
+import { fillTimes, planFill } from './plan-fill.js';
+import { planFirstCopies, provisioningTimes } from './plan-first-copies.js';
+import { hashingTimes, planIntegrity } from './plan-integrity.js';
 import { planLayerReading } from './plan-layer-reading.js';
 import { planTurnEnd, planTurnRequest } from './plan-layer-turn.js';
-import { planLayerWork } from './plan-layer-work.js';
+import { layerWorkTimes, planLayerWork } from './plan-layer-work.js';
 import { planObservation } from './plan-observation.js';
-import { planOfflineRebuild } from './plan-offline-rebuild.js';
-import { planRecurringSnapshots } from './plan-recurring-snapshots.js';
-import { planRemoval } from './plan-removal.js';
-import { planReplenishment } from './plan-replenishment.js';
+import { offlineRebuildTimes, planOfflineRebuild } from './plan-offline-rebuild.js';
+import { planRecurringSnapshots, recurringTimes } from './plan-recurring-snapshots.js';
+import { planRemoval, removalTimes } from './plan-removal.js';
+import { planReplenishment, replenishmentTimes } from './plan-replenishment.js';
 import { planStatus } from './plan-status.js';
 import { planVerification } from './plan-verification.js';
-import { SETTLED, type Step } from './step.js';
+import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
+import { lacksCopies } from './volume-facts.js';
 
 /** Each looks after one concern and answers `undefined` when it has nothing to do. */
 const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] = [
@@ -52,5 +54,41 @@ export function planVolumeStep(view: VolumeView, now: Date): Step {
     const step = plan(view, now);
     if (step !== undefined) return step;
   }
-  return SETTLED;
+  const until = dueAgain(view, now);
+  return until === undefined ? { kind: 'settled' } : { kind: 'settled', until };
+}
+
+/** The moments at which a rule of a concern may come out differently in an unchanged view; past ones too. */
+const TIMES: readonly ((view: VolumeView) => readonly Date[])[] = [
+  provisioningTimes,
+  attachmentTimes,
+  fillTimes,
+  offlineRebuildTimes,
+  recurringTimes,
+  hashingTimes,
+  layerWorkTimes,
+  replenishmentTimes,
+  removalTimes,
+];
+
+/** The next moment at which time alone may give the volume a step; `undefined` when it never does. */
+export function nextTime(view: VolumeView, now: Date): Date | undefined {
+  const comingMs = TIMES.flatMap((times) => times(view))
+    .map((time) => time.getTime())
+    .filter((ms) => ms > now.getTime());
+  return comingMs.length === 0 ? undefined : new Date(Math.min(...comingMs));
+}
+
+/** Less than the interval of the sweep, so that each sweep finds the volume due. */
+const FLEET_LOOK_MS = 4_000;
+
+/**
+ * A volume that lacks a copy also depends on free space and signs of life anywhere in its fleet. These change with every
+ * heartbeat, and mark no volume due; so it is looked at with every sweep.
+ */
+function dueAgain(view: VolumeView, now: Date): Date | undefined {
+  const next = nextTime(view, now);
+  if (!lacksCopies(view)) return next;
+  const look = new Date(now.getTime() + FLEET_LOOK_MS);
+  return next === undefined || look < next ? look : next;
 }

@@ -16,14 +16,19 @@ export type RebuildPause = { readonly until: Date; readonly after: 'cancelled' |
  * @param rebuilds the volume's last rebuilds, in any order
  */
 export function rebuildPause(rebuilds: readonly Rebuild[], now: Date): RebuildPause | undefined {
+  const pause = lastPause(rebuilds);
+  return pause !== undefined && pause.until.getTime() > now.getTime() ? pause : undefined;
+}
+
+/** The pause after the last rebuild, over or not. */
+export function lastPause(rebuilds: readonly Rebuild[]): RebuildPause | undefined {
   const ended = rebuilds
     .filter(({ finishedAt }) => finishedAt !== undefined)
     .sort((a, b) => endedAtMs(b) - endedAtMs(a));
   const last = ended[0];
   if (last === undefined) return undefined;
   const pause = (ms: number, after: RebuildPause['after']) => {
-    const until = new Date(endedAtMs(last) + ms);
-    return until.getTime() > now.getTime() ? { until, after } : undefined;
+    return { until: new Date(endedAtMs(last) + ms), after };
   };
   if (last.state === 'cancelled') return pause(CANCELLED_PAUSE_MS, 'cancelled');
   if (!isBlameable(last)) return undefined;

@@ -8,8 +8,11 @@ import type { Change, SpaceBooking } from './changes.js';
  * Every step may be repeated, because the process can die between the effect and its record.
  */
 export type Step =
-  /** Nothing can be done now. What changes that wakes the volume again, or the sweep does. */
-  | { kind: 'settled' }
+  /**
+   * Nothing can be done now, and in an unchanged view not before `until` either; left out: time alone changes nothing.
+   * A commit, a heartbeat or a change of the fleet that concerns the volume makes it due sooner.
+   */
+  | { kind: 'settled'; until?: Date }
   | { kind: 'commit'; why: string; changes: readonly Change[] }
   /** Makes the directory of a placed replica, and records it. `firstCopy`: the volume has never been written. */
   | { kind: 'provision'; replicaId: ReplicaId; nodeId: NodeId; firstCopy: boolean }
@@ -45,5 +48,3 @@ export type Step =
   /** Asks the engine which layers there are, and records them. */
   | { kind: 'read-layers' }
   | { kind: 'verify'; replicaIds: readonly ReplicaId[] };
-
-export const SETTLED: Step = { kind: 'settled' };

@@ -5,6 +5,7 @@ import type { StorageNode } from '../model/node.js';
 import { isActiveRebuild, type Rebuild } from '../model/rebuild.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import { isNodeReady } from '../policy/node-conditions.js';
+import { effectiveValue } from '../policy/volume-settings.js';
 import { isEvicting } from '../scheduling/occupancy.js';
 import type { FleetView, VolumeView } from './views.js';
 
@@ -30,6 +31,15 @@ export function lastingCopies({ replicas, fleet }: VolumeView): Replica[] {
   return replicas.filter(
     (replica) => isHealthy(replica) && replica.intent !== 'remove' && !isEvicting(replica, fleet),
   );
+}
+
+/** Is a replica without a place, or a copy missing that may be built as the volume is? */
+export function lacksCopies(view: VolumeView): boolean {
+  const { volume, replicas, fleet } = view;
+  if (replicas.some(({ diskId, intent }) => diskId === undefined && intent === 'keep')) return true;
+  if (lastingCopies(view).length >= volume.spec.numberOfReplicas) return false;
+  const isRebuiltOffline = effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
+  return volume.state !== 'detached' || isRebuiltOffline;
 }
 
 /** Placed, not failed and not yet a full copy: waits for its first or next rebuild. */

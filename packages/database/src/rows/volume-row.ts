@@ -135,6 +135,8 @@ export type VolumeRow = {
   deletion_requested_at: Date | null;
   created_at: Date;
   version: number;
+  reconcile_due_at: Date | null;
+  reconcile_marks: number;
 };
 
 export function readVolume(row: VolumeRow): Volume {

@@ -1,4 +1,5 @@
 import type { Change, CommitGuard } from '@holdfast/control/ports/store.js';
+import { concernsReplicas } from '@holdfast/core/lifecycle/changes.js';
 import { assertNever } from '@holdfast/core/model/faults.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
@@ -19,6 +20,7 @@ import type { Sql } from '../sql/scope.js';
 import { insertUnder, patchRow } from '../sql/table.js';
 import { book, release } from './booking.js';
 import { insertEvent } from './events.js';
+import { storeFanOut } from './fan-out.js';
 import type { Touched } from './touched.js';
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
@@ -84,6 +86,7 @@ async function createVolume({ sql, touched }: Commit, { volume }: ChangeOf<'volu
 async function patchVolume(commit: Commit, change: ChangeOf<'volume.patch'>): Promise<void> {
   const { guard, sql, touched } = commit;
   const guarded = guard.kind === 'volume' && guard.volumeId === change.volumeId;
+  if (Object.hasOwn(change.patch, 'fill')) await touchSource(commit, change.volumeId);
   const row = await patchRow<Volume, { id: VolumeId }>(sql, VOLUMES, change.volumeId, change.patch, {
     bumpVersion: !guarded,
     returning: 'id',
@@ -92,7 +95,18 @@ async function patchVolume(commit: Commit, change: ChangeOf<'volume.patch'>): Pr
   touched.volume(change.volumeId);
 }
 
-async function deleteVolume({ sql, touched }: Commit, change: ChangeOf<'volume.delete'>): Promise<void> {
+/** A volume that was filled from another one holds up that one's purges no longer. */
+async function touchSource({ sql, touched }: Commit, volumeId: VolumeId): Promise<void> {
+  const { rows } = await sql.query<{ source_id: VolumeId }>(
+    `SELECT fill->>'sourceVolumeId' AS source_id FROM volume WHERE id = $1 AND fill IS NOT NULL`,
+    [volumeId],
+  );
+  for (const { source_id } of rows) touched.volume(source_id);
+}
+
+async function deleteVolume(commit: Commit, change: ChangeOf<'volume.delete'>): Promise<void> {
+  const { sql, touched } = commit;
+  await touchSource(commit, change.volumeId);
   const { rows } = await sql.query<{ cluster_id: ClusterId }>(
     'DELETE FROM volume WHERE id = $1 RETURNING cluster_id',
     [change.volumeId],
@@ -209,7 +223,9 @@ async function patchNode({ guard, sql, touched }: Commit, change: ChangeOf<'node
       returning: 'cluster_id',
     },
   );
-  touched.cluster(required(row, `node ${change.nodeId}`).cluster_id);
+  const { cluster_id } = required(row, `node ${change.nodeId}`);
+  await storeFanOut(sql, cluster_id, { kind: 'node', id: change.nodeId });
+  touched.cluster(cluster_id);
 }
 
 async function patchDisk({ sql, touched }: Commit, change: ChangeOf<'disk.patch'>): Promise<void> {
@@ -223,7 +239,9 @@ async function patchDisk({ sql, touched }: Commit, change: ChangeOf<'disk.patch'
       returning: 'cluster_id',
     },
   );
-  touched.cluster(required(row, `disk ${change.diskId}`).cluster_id);
+  const { cluster_id } = required(row, `disk ${change.diskId}`);
+  if (concernsReplicas(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'disk', id: change.diskId });
+  touched.cluster(cluster_id);
 }
 
 /**

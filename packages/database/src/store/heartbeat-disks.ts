@@ -49,11 +49,11 @@ export async function storeDisks(context: HeartbeatContext): Promise<void> {
   if (changed.some(({ wakes }) => wakes)) touched.cluster(clusterId);
   await wakeVolumesOf(
     context,
-    changed.filter(({ isFullChanged }) => isFullChanged).map(({ row }) => row.id),
+    changed.filter(({ concernsReplicas }) => concernsReplicas).map(({ row }) => row.id),
   );
 }
 
-/** Disks that became full, or have room again: their volumes say so, and rebuilds and attaches that failed may do. */
+/** Disks that became full or were lost, or are well again: their volumes say so, and rebuilds and attaches may do. */
 async function wakeVolumesOf({ sql, touched }: HeartbeatContext, diskIds: readonly string[]): Promise<void> {
   if (diskIds.length === 0) return;
   const { rows } = await sql.query<{ volume_id: VolumeId }>(
@@ -80,7 +80,10 @@ function toUpdate(report: DiskReport, row: DiskRow | undefined, { now, nodeId }:
     return undefined;
   return {
     wakes: !sameFacts || readiness(before) !== readiness(conditions),
-    isFullChanged: isFull({ conditions: before }) !== isFull({ conditions }),
+    concernsReplicas:
+      known !== undefined &&
+      (isFull({ conditions: before }) !== isFull({ conditions }) ||
+        readiness(before) !== readiness(conditions)),
     row: {
       id: report.diskId,
       name: report.name,

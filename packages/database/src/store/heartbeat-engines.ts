@@ -3,9 +3,6 @@ import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { asJson } from '../sql/table.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
 
-/** How many volumes one reboot may wake at once; the sweep finds the rest. Bounds the transaction. */
-const WOKEN_BY_REBOOT_MAX = 10_000;
-
 /**
  * Stores what the node's engines report, and wakes the volumes for which it says something new.
  *
@@ -14,30 +11,22 @@ const WOKEN_BY_REBOOT_MAX = 10_000;
  * database that lost commits may have granted twice, and under its grant.
  */
 export async function storeEngines(context: HeartbeatContext, rebooted: boolean): Promise<void> {
-  if (rebooted) {
-    await withdrawAddresses(context);
-    await wakeVolumesOfNode(context);
-  }
+  if (rebooted) await withdrawAddresses(context);
   await storeObservations(context);
   if (context.heartbeat.engines.length === 0) return;
   await storeWrittenBytes(context);
   await storeModes(context);
 }
 
-/** The engines of the agent's life before are gone; `engine_boot_id` stays, so that the plan sees a new one is needed. */
-async function withdrawAddresses({ sql, nodeId }: HeartbeatContext): Promise<void> {
-  await sql.query(
-    `UPDATE volume SET state = 'attaching', endpoint = NULL, version = version + 1
-     WHERE attached_node_id = $1 AND state = 'attached'`,
-    [nodeId],
-  );
-}
-
-async function wakeVolumesOfNode({ sql, nodeId, touched }: HeartbeatContext): Promise<void> {
+/**
+ * The engines of the agent's life before are gone; `engine_boot_id` stays, so that the plan sees a new one is needed. The
+ * node's fan-out marks the other volumes of the node.
+ */
+async function withdrawAddresses({ sql, nodeId, touched }: HeartbeatContext): Promise<void> {
   const { rows } = await sql.query<{ id: VolumeId }>(
-    `SELECT id FROM volume WHERE attached_node_id = $1
-     UNION SELECT volume_id FROM replica WHERE node_id = $1 LIMIT $2`,
-    [nodeId, WOKEN_BY_REBOOT_MAX],
+    `UPDATE volume SET state = 'attaching', endpoint = NULL, version = version + 1
+     WHERE attached_node_id = $1 AND state = 'attached' RETURNING id`,
+    [nodeId],
   );
   for (const { id } of rows) touched.volume(id);
 }
@@ -92,6 +81,9 @@ function signatureOf(report: EngineReport): string {
     report.record.epoch,
     report.record.dataGeneration,
     [...report.record.members].sort(),
+    report.record.durable === undefined
+      ? ''
+      : `${report.record.durable.epoch}.${report.record.durable.dataGeneration}`,
     report.replicas.map(({ replicaId, mode }) => `${replicaId} ${mode}`).sort(),
     report.rebuilds.map(({ rebuildId, state, phase }) => `${rebuildId} ${state} ${phase}`).sort(),
     report.fill?.state ?? '',
@@ -117,15 +109,17 @@ async function storeWrittenBytes({ sql, nodeId, heartbeat: { engines } }: Heartb
   );
 }
 
-async function storeModes({ sql, nodeId, heartbeat }: HeartbeatContext): Promise<void> {
+/** A mode that a row says otherwise is news, although the engine has said it before. */
+async function storeModes({ sql, nodeId, heartbeat, touched }: HeartbeatContext): Promise<void> {
   const modes = heartbeat.engines.flatMap(({ volumeId, epoch, grantId, replicas }) =>
     replicas.map(({ replicaId, mode }) => ({ volumeId, epoch, grantId, replicaId, mode })),
   );
-  await sql.query(
+  const { rows } = await sql.query<{ volume_id: VolumeId }>(
     `UPDATE replica r SET mode = x.mode, version = r.version + 1
      FROM unnest($2::uuid[], $3::bigint[], $4::uuid[], $5::uuid[], $6::text[]) AS x(volume_id, epoch, grant_id, id, mode)
      JOIN volume v ON v.id = x.volume_id
-     WHERE r.id = x.id AND r.volume_id = v.id AND ${SPEAKS_FOR} AND r.mode IS DISTINCT FROM x.mode`,
+     WHERE r.id = x.id AND r.volume_id = v.id AND ${SPEAKS_FOR} AND r.mode IS DISTINCT FROM x.mode
+     RETURNING r.volume_id`,
     [
       nodeId,
       modes.map(({ volumeId }) => volumeId),
@@ -135,4 +129,5 @@ async function storeModes({ sql, nodeId, heartbeat }: HeartbeatContext): Promise
       modes.map(({ mode }) => mode),
     ],
   );
+  for (const { volume_id } of rows) touched.volume(volume_id);
 }

@@ -12,6 +12,7 @@ import { systemRandom } from '../clock-and-random.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
 import type { Sql } from '../sql/scope.js';
 import { insertEvent } from './events.js';
+import { storeFanOut } from './fan-out.js';
 import { loadListening } from './listening.js';
 import { loadSettings } from './load-views.js';
 import type { Touched } from './touched.js';
@@ -46,7 +47,10 @@ export async function storeNode(sql: Sql, clusterId: ClusterId, report: Report):
   if (verdict === 'refused') return refuse(sql, row, report);
   await updateNode(sql, known.id, report);
   const rebooted = verdict === 'new-life';
-  if (rebooted) await rememberLife(sql, row);
+  if (rebooted) {
+    await rememberLife(sql, row);
+    await storeFanOut(sql, clusterId, { kind: 'node', id: known.id });
+  }
   if (rebooted || conditionOf(known.conditions, 'Ready')?.status !== 'True')
     report.touched.cluster(clusterId);
   return { nodeId: known.id, rebooted };

@@ -1,4 +1,4 @@
-import type { FleetView, RebuildQueueView, VolumeView } from '@holdfast/control/ports/store.js';
+import type { FleetView, RebuildQueueView, VolumeDue, VolumeView } from '@holdfast/control/ports/store.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
@@ -26,7 +26,10 @@ type ObservationRow = {
   report: NonNullable<VolumeView['engine']>['report'];
 };
 
-export async function loadVolumeView(sql: Sql, volumeId: VolumeId): Promise<VolumeView | undefined> {
+export async function loadVolumeView(
+  sql: Sql,
+  volumeId: VolumeId,
+): Promise<(VolumeView & { readonly due: VolumeDue }) | undefined> {
   const { rows } = await sql.query<VolumeRow>('SELECT * FROM volume WHERE id = $1', [volumeId]);
   const row = rows[0];
   if (row === undefined) return undefined;
@@ -46,6 +49,7 @@ export async function loadVolumeView(sql: Sql, volumeId: VolumeId): Promise<Volu
     clones: await loadClonesOf(sql, volumeId),
     fleet: await loadFleetView(sql, volume.clusterId),
     engine: await loadEngine(sql, volumeId),
+    due: { at: row.reconcile_due_at ?? undefined, marks: row.reconcile_marks },
   };
 }
 

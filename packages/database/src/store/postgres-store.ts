@@ -2,12 +2,15 @@ import type { AgentTarget } from '@holdfast/control/ports/agent-client.js';
 import type {
   Change,
   CommitGuard,
+  DueVolume,
+  FanOutBatch,
   FleetView,
   OrphanInContext,
   OrphansView,
   RebuildQueueView,
   Store,
   TurnQueueView,
+  VolumeDue,
   VolumeView,
 } from '@holdfast/control/ports/store.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
@@ -19,9 +22,10 @@ import { applyChange } from './apply-change.js';
 import { lockDisks } from './booking.js';
 import { sourceGone, takeCloneSources } from './clone-sources.js';
 import { confirmRecord } from './confirm-record.js';
+import { listDueVolumes, recordDue } from './due-volumes.js';
+import { fanOut } from './fan-out.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
-import { listUnsettledVolumes, listVolumesOfNode } from './list-volumes.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
 import { loadTurnQueueView } from './load-turn-queue.js';
 import { loadFleetView, loadRebuildQueueView, loadSettings, loadVolumeView } from './load-views.js';
@@ -42,7 +46,7 @@ export class PostgresStore implements Store {
     private readonly options: StoreOptions = {},
   ) {}
 
-  loadVolume(volumeId: VolumeId): Promise<VolumeView | undefined> {
+  loadVolume(volumeId: VolumeId): Promise<(VolumeView & { readonly due: VolumeDue }) | undefined> {
     return snapshot(this.scope, (sql) => loadVolumeView(sql, volumeId));
   }
 
@@ -72,12 +76,16 @@ export class PostgresStore implements Store {
     return snapshot(this.scope, (sql) => loadOrphan(sql, orphanId));
   }
 
-  listUnsettledVolumes(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
-    return snapshot(this.scope, (sql) => listUnsettledVolumes(sql, options));
+  listDueVolumes(options: { now: Date; limit: number; after?: DueVolume }): Promise<DueVolume[]> {
+    return snapshot(this.scope, (sql) => listDueVolumes(sql, options));
   }
 
-  listVolumesOfNode(nodeId: NodeId, options: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
-    return snapshot(this.scope, (sql) => listVolumesOfNode(sql, nodeId, options));
+  recordDue(volumeId: VolumeId, due: { at: Date | undefined; ifMarks: number }): Promise<boolean> {
+    return transaction(this.scope, (sql) => recordDue(sql, volumeId, due));
+  }
+
+  fanOut(clusterId: ClusterId, limit: number): Promise<FanOutBatch | undefined> {
+    return transaction(this.scope, (sql) => fanOut(sql, clusterId, limit));
   }
 
   async listClusters(): Promise<ClusterId[]> {

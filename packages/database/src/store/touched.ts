@@ -1,3 +1,4 @@
+import { DUE_AT_ONCE } from '@holdfast/control/ports/store.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
 
@@ -21,14 +22,22 @@ export class Touched {
 }
 
 /**
- * Writes what has to be woken, in the transaction that changed it, and tells the relay and live readers. Postgres
- * delivers the notifications only when the transaction commits.
+ * Marks the volumes due and writes what has to be woken, in the transaction that changed it, and tells the relay and live
+ * readers. Postgres delivers the notifications only when the transaction commits.
+ *
+ * Volumes are locked in id order, so that of two transactions that touch the same ones neither blocks the other for good.
  */
 export async function writeOutbox(sql: Sql, { volumes, clusters }: Touched): Promise<void> {
   if (volumes.size === 0 && clusters.size === 0) return;
   await sql.query(
-    `WITH targets AS (
-       SELECT organization_id, cluster_id, 'volume' AS kind, id FROM volume WHERE id = ANY($1)
+    `WITH locked AS (
+       SELECT id FROM volume WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE
+     ), marked AS (
+       UPDATE volume v SET reconcile_due_at = $3, reconcile_marks = v.reconcile_marks + 1
+       FROM locked WHERE v.id = locked.id
+       RETURNING v.organization_id, v.cluster_id, v.id
+     ), targets AS (
+       SELECT organization_id, cluster_id, 'volume' AS kind, id FROM marked
        UNION ALL
        SELECT organization_id, id, 'cluster', id FROM cluster WHERE id = ANY($2)
      ), written AS (
@@ -37,7 +46,7 @@ export async function writeOutbox(sql: Sql, { volumes, clusters }: Touched): Pro
      SELECT pg_notify('${CHANGE_CHANNEL}', concat_ws(' ', organization_id, cluster_id, kind, id)),
        pg_notify('${OUTBOX_CHANNEL}', '')
      FROM targets`,
-    [[...volumes], [...clusters]],
+    [[...volumes], [...clusters], DUE_AT_ONCE],
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Change, CommitGuard, SpaceBooking } from '@holdfast/control/ports/store.js';
+import { concernsReplicas } from '@holdfast/core/lifecycle/changes.js';
 import { assertNever, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
@@ -138,6 +139,9 @@ function patchVolume(transaction: Transaction, change: ChangeOf<'volume.patch'>,
   const row = required(volumes.get(change.volumeId), change.volumeId);
   const isCounted = guard.kind === 'volume' && guard.volumeId === row.id;
   const version = row.version + (isCounted ? 0 : 1);
+  // A volume that was filled from another one holds up that one's purges no longer.
+  if (Object.hasOwn(change.patch, 'fill') && row.fill !== undefined)
+    transaction.touchVolume(row.fill.sourceVolumeId);
   transaction.put(volumes, row.id, { ...row, ...change.patch, version });
   transaction.touchVolume(row.id);
 }
@@ -154,6 +158,8 @@ function deleteVolume(transaction: Transaction, { volumeId }: ChangeOf<'volume.d
     if (rebuild.volumeId === volumeId) transaction.remove(tables.rebuilds, rebuild.id);
   }
   transaction.remove(tables.volumes, volumeId);
+  transaction.remove(tables.dues, volumeId);
+  if (row.fill !== undefined) transaction.touchVolume(row.fill.sourceVolumeId);
   transaction.touchCluster(row.clusterId);
 }
 
@@ -261,14 +267,16 @@ function patchNode(transaction: Transaction, change: ChangeOf<'node.patch'>, gua
   const isCounted = guard.kind === 'node' && guard.nodeId === row.id;
   const version = row.version + (isCounted ? 0 : 1);
   transaction.put(nodes, row.id, { ...row, ...change.patch, version });
-  transaction.touchCluster(row.clusterId);
+  transaction.fanOut(row.clusterId, 'node', row.id);
 }
 
 function patchDisk(transaction: Transaction, change: ChangeOf<'disk.patch'>): void {
   const row = requiredDisk(transaction, change.diskId);
   transaction.put(transaction.tables.disks, row.id, { ...row, ...change.patch, version: row.version + 1 });
   const node = transaction.tables.nodes.get(row.nodeId);
-  if (node !== undefined) transaction.touchCluster(node.clusterId);
+  if (node === undefined) return;
+  transaction.touchCluster(node.clusterId);
+  if (concernsReplicas(change.patch)) transaction.fanOut(node.clusterId, 'disk', row.id);
 }
 
 function book(transaction: Transaction, booking: SpaceBooking): void {

@@ -40,10 +40,7 @@ export function storeHeartbeat(
   }
   const rebooted = storeNode(transaction, { clusterId, nodeId, heartbeat, now }, known);
   const stored = { clusterId, nodeId, heartbeat, now };
-  if (rebooted) {
-    withdrawAddresses(transaction, nodeId);
-    wakeVolumesOf(transaction, nodeId);
-  }
+  if (rebooted) withdrawAddresses(transaction, nodeId);
   storeEngines(transaction, stored);
   for (const disk of heartbeat.disks) storeDisk(transaction, stored, disk);
   storeUsage(transaction, stored);
@@ -105,6 +102,7 @@ function storeNode(transaction: Transaction, report: Report, known: NodeRow | un
   if (rebooted || conditionOf(before.conditions, 'Ready')?.status !== 'True') {
     transaction.touchCluster(report.clusterId);
   }
+  if (known !== undefined && rebooted) transaction.fanOut(report.clusterId, 'node', row.id);
   return rebooted;
 }
 
@@ -145,16 +143,7 @@ function withdrawAddresses(transaction: Transaction, nodeId: NodeId): void {
     if (volume.attachedNodeId !== nodeId || volume.state !== 'attached') continue;
     const withdrawn = { state: 'attaching' as const, endpoint: undefined, version: volume.version + 1 };
     transaction.put(volumes, volume.id, { ...volume, ...withdrawn });
-  }
-}
-
-function wakeVolumesOf(transaction: Transaction, nodeId: NodeId): void {
-  const { tables } = transaction;
-  for (const volume of tables.volumes.values()) {
-    if (volume.attachedNodeId === nodeId) transaction.touchVolume(volume.id);
-  }
-  for (const replica of tables.replicas.values()) {
-    if (replica.nodeId === nodeId) transaction.touchVolume(replica.volumeId);
+    transaction.touchVolume(volume.id);
   }
 }
 
@@ -203,6 +192,7 @@ function storeEngineFacts(transaction: Transaction, volume: Volume, report: Engi
     const replica = replicas.get(asId<ReplicaId>(replicaId));
     if (replica === undefined || replica.volumeId !== volume.id || replica.mode === mode) continue;
     transaction.put(replicas, replica.id, { ...replica, mode, version: replica.version + 1 });
+    transaction.touchVolume(volume.id);
   }
 }
 
@@ -242,7 +232,7 @@ function storeDisk(transaction: Transaction, { clusterId, nodeId, now }: Report,
   const isCounted = isReadyChanged || known.storageMaximumBytes !== report.maximumBytes;
   transaction.put(disks, id, { ...known, ...facts, version: known.version + (isCounted ? 1 : 0) });
   if (isCounted) transaction.touchCluster(clusterId);
-  if (isFull(known) !== isFull({ conditions })) {
+  if (isReadyChanged || isFull(known) !== isFull({ conditions })) {
     for (const replica of transaction.tables.replicas.values())
       if (replica.diskId === id) transaction.touchVolume(replica.volumeId);
   }

@@ -8,18 +8,19 @@ import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import type {
   Change,
   CommitGuard,
+  DueVolume,
+  FanOutBatch,
   FleetView,
   OrphanInContext,
   OrphansView,
   RebuildQueueView,
   Store,
   TurnQueueView,
+  VolumeDue,
   VolumeView,
 } from '@holdfast/control/ports/store.js';
-import { chainKey } from '@holdfast/core/lifecycle/plan-layer-reading.js';
 import { pressingTask } from '@holdfast/core/lifecycle/plan-layer-turn.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
-import { conditionOf } from '@holdfast/core/model/condition.js';
 import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
@@ -31,7 +32,7 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
-import { isRepairing, speaksFor, type Volume } from '@holdfast/core/model/volume.js';
+import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { SettingName } from '@holdfast/core/settings/definitions.js';
 import {
@@ -40,6 +41,7 @@ import {
   type SettingValue,
 } from '@holdfast/core/settings/effective.js';
 import { applyChange, takeGuard } from './apply-change.js';
+import { dueVolumes, recordDue, runFanOut } from './due-volumes.js';
 import { storeHeartbeat } from './heartbeat.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { inContext, orphansOf } from './orphans.js';
@@ -74,7 +76,7 @@ export class MemoryStore implements Store {
     const settings = effectiveSettings(overrides);
     const settingsVersion = row.settingsVersion + 1;
     this.tables.clusters.set(clusterId, { ...row, overrides, settings, settingsVersion });
-    this.tables.outbox.push({ kind: 'cluster', clusterId });
+    this.transact((transaction) => transaction.fanOut(clusterId, 'cluster', clusterId));
   }
 
   /** Empties the outbox, as the relay does. */
@@ -90,7 +92,7 @@ export class MemoryStore implements Store {
     return [...this.tables.volumes.keys()];
   }
 
-  async loadVolume(volumeId: VolumeId): Promise<VolumeView | undefined> {
+  async loadVolume(volumeId: VolumeId): Promise<(VolumeView & { readonly due: VolumeDue }) | undefined> {
     const { tables } = this;
     const volume = tables.volumes.get(volumeId);
     if (volume === undefined) return undefined;
@@ -107,6 +109,7 @@ export class MemoryStore implements Store {
       ),
       fleet: await this.loadFleet(volume.clusterId),
       engine: this.engineOf(volume),
+      due: tables.dues.get(volumeId) ?? { at: undefined, marks: 0 },
     };
   }
 
@@ -192,72 +195,16 @@ export class MemoryStore implements Store {
     return engine === undefined || engine.at.getTime() <= endMs + START_CALL_MS_MAX;
   }
 
-  async listUnsettledVolumes(page: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
-    return pageOf(
-      this.volumeIdsWhere((volume) => this.isUnsettled(volume, page.now)),
-      page,
-    );
+  async listDueVolumes(page: { now: Date; limit: number; after?: DueVolume }): Promise<DueVolume[]> {
+    return dueVolumes(this.tables, page);
   }
 
-  async listVolumesOfNode(nodeId: NodeId, page: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
-    const replicas = [...this.tables.replicas.values()].filter((replica) => replica.nodeId === nodeId);
-    const holders = new Set(replicas.map(({ volumeId }) => volumeId));
-    const isThere = ({ id, attachedNodeId }: Volume) => attachedNodeId === nodeId || holders.has(id);
-    return pageOf(this.volumeIdsWhere(isThere), page);
+  async recordDue(volumeId: VolumeId, due: { at: Date | undefined; ifMarks: number }): Promise<boolean> {
+    return recordDue(this.tables, volumeId, due);
   }
 
-  private volumeIdsWhere(matches: (volume: Volume) => boolean): VolumeId[] {
-    return [...this.tables.volumes.values()]
-      .filter(matches)
-      .map(({ id }) => id)
-      .sort(compareIds);
-  }
-
-  /** One line for each of the words of the port's comment. */
-  private isUnsettled(volume: Volume, now: Date): boolean {
-    const { tables } = this;
-    const holder = volume.attachedNodeId === undefined ? undefined : tables.nodes.get(volume.attachedNodeId);
-    const isHolderWell =
-      holder !== undefined &&
-      conditionOf(holder.conditions, 'Ready')?.status === 'True' &&
-      holder.bootId === volume.engineBootId;
-    const wantedNode = volume.attachment?.nodeId;
-    return (
-      !['attached', 'detached'].includes(volume.state) ||
-      volume.robustness !== 'healthy' ||
-      conditionOf(volume.conditions, 'Scheduled')?.status !== 'True' ||
-      volume.observedGeneration < volume.generation ||
-      volume.deletionRequestedAt !== undefined ||
-      volume.verification?.state === 'running' ||
-      volume.fill !== undefined ||
-      volume.hashing !== undefined ||
-      volume.turnAt !== undefined ||
-      isRepairing(volume) ||
-      volume.recurringSnapshots.some(({ nextRunAt }) => nextRunAt.getTime() <= now.getTime()) ||
-      (volume.attachment !== undefined) !== (volume.state === 'attached') ||
-      (wantedNode !== undefined &&
-        volume.attachedNodeId !== undefined &&
-        wantedNode !== volume.attachedNodeId) ||
-      (volume.attachedNodeId !== undefined && !isHolderWell) ||
-      (volume.state === 'attached' && this.engineOf(volume) === undefined) ||
-      [...tables.rebuilds.values()].some((row) => row.volumeId === volume.id && isActiveRebuild(row)) ||
-      [...tables.replicas.values()].some((row) => row.volumeId === volume.id && row.intent !== 'keep') ||
-      (volume.state === 'attached' && this.hasLayerWork(volume))
-    );
-  }
-
-  private hasLayerWork(volume: Volume): boolean {
-    const engine = this.engineOf(volume);
-    return (
-      volume.layerTask !== undefined ||
-      volume.chain?.busy !== '' ||
-      volume.chain.key !== (engine === undefined ? '' : chainKey(engine.report)) ||
-      [...this.tables.snapshots.values()].some(
-        ({ volumeId, state, hashRequest }) =>
-          volumeId === volume.id &&
-          (state === 'creating' || state === 'removing' || hashRequest !== undefined),
-      )
-    );
+  async fanOut(clusterId: ClusterId, limit: number): Promise<FanOutBatch | undefined> {
+    return this.transact((transaction) => runFanOut(transaction, clusterId, limit));
   }
 
   async listClusters(): Promise<ClusterId[]> {
@@ -346,13 +293,6 @@ function recentRebuilds(rebuilds: readonly Rebuild[]): Rebuild[] {
   );
   const ended = byAge.filter((rebuild) => !isActiveRebuild(rebuild)).slice(-ENDED_REBUILDS_MAX);
   return byAge.filter((rebuild) => isActiveRebuild(rebuild) || ended.includes(rebuild));
-}
-
-function pageOf(
-  ids: readonly VolumeId[],
-  { limit, afterId }: { limit: number; afterId?: VolumeId },
-): VolumeId[] {
-  return ids.filter((id) => afterId === undefined || compareIds(id, afterId) > 0).slice(0, limit);
 }
 
 function stale(volumeId: VolumeId): StorageFault {

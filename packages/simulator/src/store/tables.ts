@@ -1,4 +1,5 @@
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
+import { DUE_AT_ONCE, type FanOutBatch, type VolumeDue } from '@holdfast/control/ports/store.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -47,6 +48,17 @@ export type ObservationRow = {
   readonly report: Heartbeat['engines'][number];
 };
 
+/** A walk over the volumes that a change of its subject concerns, which marks them due in batches. */
+export type FanOutRow = {
+  readonly of: FanOutBatch['of'];
+  readonly subjectId: NodeId | DiskId | ClusterId;
+  readonly clusterId: ClusterId;
+  /** The last volume that was marked; `undefined` before the first batch. */
+  readonly afterId: VolumeId | undefined;
+  /** The subject changed during the walk: at its end it begins once more. */
+  readonly again: boolean;
+};
+
 /**
  * All rows, by id. Rows are never changed in place, so views may hold them; a transaction that fails puts the old ones
  * back.
@@ -57,6 +69,8 @@ export class Tables {
   readonly disks = new Map<DiskId, StorageDisk>();
   readonly volumes = new Map<VolumeId, Volume>();
   readonly replicas = new Map<ReplicaId, Replica>();
+  readonly dues = new Map<VolumeId, VolumeDue>();
+  readonly fanOuts = new Map<FanOutRow['subjectId'], FanOutRow>();
   readonly rebuilds = new Map<RebuildId, Rebuild>();
   readonly snapshots = new Map<SnapshotId, Snapshot>();
   readonly orphans = new Map<OrphanId, Orphan>();
@@ -92,6 +106,14 @@ export class Transaction {
     this.volumes.add(id);
   }
 
+  /** The cluster's reconciler runs the batches, so it is woken. */
+  fanOut(clusterId: ClusterId, of: FanOutRow['of'], subjectId: FanOutRow['subjectId']): void {
+    const known = this.tables.fanOuts.get(subjectId);
+    const row = known ?? { of, subjectId, clusterId, afterId: undefined, again: false };
+    this.put(this.tables.fanOuts, subjectId, { ...row, again: row.afterId !== undefined });
+    this.touchCluster(clusterId);
+  }
+
   touchCluster(id: ClusterId): void {
     this.clusters.add(id);
   }
@@ -102,7 +124,10 @@ export class Transaction {
 
   commit(): void {
     for (const volumeId of this.volumes) {
-      if (this.tables.volumes.has(volumeId)) this.tables.outbox.push({ kind: 'volume', volumeId });
+      if (!this.tables.volumes.has(volumeId)) continue;
+      const marks = (this.tables.dues.get(volumeId)?.marks ?? 0) + 1;
+      this.tables.dues.set(volumeId, { at: DUE_AT_ONCE, marks });
+      this.tables.outbox.push({ kind: 'volume', volumeId });
     }
     for (const clusterId of this.clusters) this.tables.outbox.push({ kind: 'cluster', clusterId });
     this.tables.events.push(...this.events);

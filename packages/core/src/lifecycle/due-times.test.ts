@@ -1,0 +1,363 @@
+/** No step becomes possible between two due times: each rule of time says its next time. */
+import {
+  A_SPEC,
+  anEngineReport,
+  aRebuild,
+  aSettledVolume,
+  aSnapshot,
+  NOON,
+  testId,
+} from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { expect, test } from '@jest/globals';
+import { copyRecord } from '../model/copy-record.js';
+import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
+import type { Rebuild } from '../model/rebuild.js';
+import type { Replica } from '../model/replica.js';
+import type { Snapshot } from '../model/snapshot.js';
+import type { Volume } from '../model/volume.js';
+import type { Change } from './changes.js';
+import { nextTime, planVolumeStep } from './plan-volume-step.js';
+import type { Step } from './step.js';
+import type { VolumeView } from './views.js';
+
+const MINUTE_MS = 60_000;
+const WEEK_MINUTES = 7 * 24 * 60;
+const WEEK_END = new Date(NOON.getTime() + WEEK_MINUTES * MINUTE_MS);
+const owner = {
+  organizationId: asId<OrganizationId>(testId(1)),
+  projectId: asId<ProjectId>(testId(2)),
+  clusterId: asId<ClusterId>(testId(3)),
+};
+const NODES = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c' }, n4: { zone: 'd' } };
+const SILENT = { ...NODES, n3: { zone: 'c', ready: false } };
+const seconds = (count: number) => new Date(NOON.getTime() + count * 1000);
+const TROUBLE = { message: 'busy', at: NOON };
+const FAILED: Partial<Replica> = { mode: 'ERR', failedAt: NOON, lastFailedAt: NOON };
+
+function copy(node: string, part: Partial<Replica> = {}): Replica {
+  return aReplicaOn(`${node}-disk`, {
+    id: asId<ReplicaId>(node),
+    volumeId: asId(testId(1)),
+    mode: 'RW',
+    lastHealthyAt: seconds(-600),
+    ...part,
+  });
+}
+
+const FULL = [copy('n1'), copy('n2'), copy('n3')];
+
+type Parts = { volume?: Partial<Volume>; replicas?: Replica[] } & Partial<
+  Pick<VolumeView, 'snapshots' | 'rebuilds' | 'fleet' | 'engine'>
+>;
+
+/** An attached volume with the copies, and an engine that reports them as they are. */
+function seen({ volume = {}, replicas = FULL, ...rest }: Parts): VolumeView {
+  const members = replicas.filter(({ mode }) => mode === 'RW').map(({ id }) => id);
+  const report = anEngineReport({
+    volumeId: testId(1),
+    epoch: 1,
+    record: { epoch: 1, dataGeneration: 1, members },
+    replicas: replicas.flatMap(({ id, mode }) =>
+      mode === undefined ? [] : [{ replicaId: id, mode, reason: '' }],
+    ),
+  });
+  return {
+    volume: aSettledVolume(owner, {
+      state: 'attached',
+      attachment: { nodeId: undefined, requestedAt: NOON },
+      attachedNodeId: asId('n1'),
+      engineBootId: 'boot',
+      epoch: 1,
+      record: copyRecord(1, 1, members),
+      chain: { key: '1.1', headParentId: undefined, headBytes: 0, busy: '', keptIds: [], readAt: NOON },
+      ...volume,
+    }),
+    replicas,
+    snapshots: [],
+    clones: [],
+    rebuilds: [],
+    fleet: aFleet(NODES),
+    engine: { nodeId: asId('n1'), bootId: 'boot', at: NOON, report },
+    ...rest,
+  };
+}
+
+const DETACHED: Partial<Volume> = { state: 'detached', attachment: undefined, attachedNodeId: undefined };
+const OFFLINE = { ...A_SPEC, offlineRebuilding: 'enabled' as const };
+const OFFLINE_CONDITION = { type: 'OfflineRebuilding' as const, message: '', lastTransitionAt: NOON };
+
+function ended(state: 'failed' | 'cancelled'): Rebuild {
+  return aRebuild({ clusterId: owner.clusterId, volumeId: asId(testId(1)), state, finishedAt: NOON });
+}
+
+function snapshot(part: Partial<Snapshot>): Snapshot {
+  return aSnapshot({ volumeId: asId(testId(1)), trouble: TROUBLE, ...part });
+}
+
+const AWAITING = [copy('n1'), copy('n2'), copy('n3', { mode: undefined, healthyAt: undefined })];
+const LOST = [copy('n1'), copy('n2'), copy('n3', FAILED)];
+const HASHED = snapshot({
+  hashRequest: { requestedAt: NOON, force: false, automatic: false, startedEpoch: undefined },
+});
+const AUTOMATIC = snapshot({
+  trouble: undefined,
+  hashRequest: { requestedAt: NOON, force: false, automatic: true, startedEpoch: undefined },
+});
+
+test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] }>([
+  { name: 'nothing is to be done', view: seen({}) },
+  {
+    name: 'an agent refused to make a directory',
+    view: seen({
+      volume: { ...DETACHED, epoch: 0 },
+      replicas: [
+        copy('n1'),
+        copy('n2'),
+        copy('n3', { provisioned: false, healthyAt: undefined, lastFailedAt: NOON }),
+      ],
+    }),
+    after: 10,
+    step: 'provision',
+  },
+  {
+    name: 'a replica without a place waits for that of a failed one',
+    view: seen({
+      volume: { ...DETACHED, epoch: 0 },
+      replicas: [
+        copy('n1', { mode: undefined }),
+        copy('n3', { ...FAILED, mode: undefined }),
+        copy('n2', { nodeId: undefined, diskId: undefined, provisioned: false, healthyAt: undefined }),
+      ],
+      fleet: aFleet({ n1: {}, n3: { disks: { 'n3-disk': {}, 'n3-other': {} } } }),
+    }),
+    after: 600,
+    step: 'commit',
+  },
+  {
+    name: 'an engine has just been started and is in no report',
+    view: seen({
+      replicas: [copy('n1', { lastHealthyAt: NOON }), copy('n2'), copy('n3')],
+      engine: undefined,
+    }),
+    after: 5,
+    step: 'commit',
+  },
+  {
+    name: 'an engine is missing',
+    view: seen({
+      engine: undefined,
+      volume: { attention: { code: 'EngineMissing', message: '', cures: [], since: NOON } },
+    }),
+    after: 10,
+    step: 'grant-attachment',
+  },
+  {
+    name: 'a filling failed',
+    view: seen({
+      volume: {
+        turnAt: NOON,
+        fill: {
+          sourceVolumeId: asId(testId(8)),
+          snapshotId: asId(testId(9)),
+          startedEpoch: undefined,
+          trouble: TROUBLE,
+          requestedAt: NOON,
+        },
+      },
+    }),
+    after: 5,
+    step: 'fill-volume',
+  },
+  {
+    name: 'an offline rebuild came to nothing',
+    view: seen({
+      volume: {
+        ...DETACHED,
+        spec: OFFLINE,
+        conditions: [{ ...OFFLINE_CONDITION, status: 'False', reason: 'Stalled' }],
+      },
+      replicas: [copy('n1'), copy('n2'), copy('n3', { ...FAILED, failedAt: seconds(-900) })],
+    }),
+    after: 600,
+    step: 'commit',
+  },
+  {
+    name: 'an offline rebuild finds nothing to do',
+    view: seen({
+      volume: {
+        spec: OFFLINE,
+        attachment: { nodeId: undefined, requestedAt: NOON, purpose: 'rebuild' },
+        conditions: [{ ...OFFLINE_CONDITION, status: 'True', reason: '' }],
+      },
+      replicas: LOST,
+      fleet: aFleet(SILENT),
+    }),
+    after: 60,
+    step: 'commit',
+  },
+  {
+    name: 'a recurring snapshot is due',
+    view: seen({
+      volume: {
+        recurringSnapshots: [
+          { name: 'hourly', cron: '@hourly', retain: 2, nextRunAt: seconds(3600), lastRun: undefined },
+        ],
+      },
+    }),
+    after: 3600,
+    step: 'request-snapshot',
+  },
+  {
+    name: 'snapshots can not be hashed',
+    view: withEngineState(
+      seen({ volume: { hashing: { admittedAt: NOON, isPass: false } }, snapshots: [AUTOMATIC] }),
+      'waiting-record',
+    ),
+    after: 24 * 3600 + 0.001,
+    step: 'commit',
+  },
+  {
+    name: 'an engine refused a task',
+    view: seen({
+      volume: {
+        turnAt: NOON,
+        layerTask: { kind: 'purge', requestedAt: NOON, startedEpoch: undefined, tries: 1, trouble: TROUBLE },
+      },
+    }),
+    after: 5,
+    step: 'change-layers',
+  },
+  {
+    name: 'an engine refused to take a snapshot',
+    view: seen({ snapshots: [snapshot({ state: 'creating' })] }),
+    after: 5,
+    step: 'take-snapshot',
+  },
+  {
+    name: 'an engine refused to delete a snapshot',
+    view: seen({ snapshots: [snapshot({ state: 'removing' })] }),
+    after: 5,
+    step: 'remove-snapshot',
+  },
+  {
+    name: 'an engine refused to hash a snapshot',
+    view: seen({ snapshots: [HASHED] }),
+    after: 5,
+    step: 'hash-snapshot',
+  },
+  {
+    name: 'a rebuild failed',
+    view: seen({ replicas: AWAITING, rebuilds: [ended('failed')] }),
+    after: 5,
+    step: 'commit',
+  },
+  {
+    name: 'a rebuild was cancelled',
+    view: seen({ replicas: AWAITING, rebuilds: [ended('cancelled')] }),
+    after: 300,
+    step: 'commit',
+  },
+  {
+    name: 'a copy may come back',
+    view: seen({ replicas: LOST, fleet: aFleet(SILENT) }),
+    after: 600,
+    step: 'commit',
+  },
+  {
+    name: 'a failed replica of a complete volume gets old',
+    view: seen({ replicas: [...FULL, copy('n4', FAILED)] }),
+    after: 2880 * 60,
+    step: 'remove-replica',
+  },
+  {
+    name: 'failed replicas are kept for ever',
+    view: seen({
+      replicas: [...FULL, copy('n4', FAILED)],
+      fleet: aFleet(NODES, { 'stale-replica-timeout': 0 }),
+    }),
+  },
+])('$name', ({ view, after, step }) => {
+  const quiet = committed(view);
+  const byDueTimes = firstStepByDueTimes(quiet);
+  expect(byDueTimes?.step).toBe(step);
+  expect(byDueTimes?.at).toEqual(after === undefined ? undefined : seconds(after));
+  // What the due times say is what a plan at every minute of a week finds, and not even a millisecond late.
+  const byMinutes = firstStepByMinutes(quiet);
+  expect(byMinutes?.step).toBe(step);
+  if (byDueTimes === undefined || byMinutes === undefined) return;
+  expect(byMinutes.at.getTime() - byDueTimes.at.getTime()).toBeLessThan(MINUTE_MS);
+  expect(byMinutes.at >= byDueTimes.at).toBe(true);
+  expect(planVolumeStep(quiet, new Date(byDueTimes.at.getTime() - 1)).kind).toBe('settled');
+});
+
+test('a volume that lacks a copy is looked at with every sweep, since free space marks nothing', () => {
+  const quiet = committed(seen({ replicas: LOST, fleet: aFleet(SILENT) }));
+  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'settled', until: seconds(4) });
+  expect(planVolumeStep(quiet, seconds(598))).toEqual({ kind: 'settled', until: seconds(600) });
+});
+
+test('a detached volume that is not rebuilt before its next attach waits for no space', () => {
+  const quiet = committed(seen({ volume: DETACHED, replicas: LOST, fleet: aFleet(SILENT) }));
+  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'settled', until: seconds(600) });
+});
+
+type Found = { at: Date; step: Step['kind'] };
+
+function firstStepByDueTimes(view: VolumeView): Found | undefined {
+  let at: Date | undefined = NOON;
+  while (at !== undefined && at <= WEEK_END) {
+    const step = planVolumeStep(view, at);
+    if (step.kind !== 'settled') return { at, step: step.kind };
+    const next = nextTime(view, at);
+    if (next !== undefined) expect(next > at).toBe(true);
+    at = next;
+  }
+  return undefined;
+}
+
+function firstStepByMinutes(view: VolumeView): Found | undefined {
+  for (let minute = 0; minute <= WEEK_MINUTES; minute += 1) {
+    const at = new Date(NOON.getTime() + minute * MINUTE_MS);
+    const step = planVolumeStep(view, at);
+    if (step.kind !== 'settled') return { at, step: step.kind };
+  }
+  return undefined;
+}
+
+function withEngineState(view: VolumeView, state: 'waiting-record'): VolumeView {
+  const { engine } = view;
+  return engine === undefined
+    ? view
+    : { ...view, engine: { ...engine, report: { ...engine.report, state } } };
+}
+
+/** The view once everything that can be recorded at noon has been. */
+function committed(view: VolumeView): VolumeView {
+  let current = view;
+  for (let count = 0; count < 10; count += 1) {
+    const step = planVolumeStep(current, NOON);
+    if (step.kind !== 'commit') {
+      expect(step.kind).toBe('settled');
+      return current;
+    }
+    current = step.changes.reduce(applied, current);
+  }
+  throw new Error('the plan commits without an end');
+}
+
+function applied(view: VolumeView, change: Change): VolumeView {
+  switch (change.kind) {
+    case 'volume.patch':
+      return { ...view, volume: { ...view.volume, ...change.patch } };
+    case 'replica.patch': {
+      const { replicaId, patch } = change;
+      return {
+        ...view,
+        replicas: view.replicas.map((one) => (one.id === replicaId ? { ...one, ...patch } : one)),
+      };
+    }
+    default:
+      return view;
+  }
+}

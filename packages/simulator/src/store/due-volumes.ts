@@ -1,0 +1,68 @@
+/** When volumes are due, and the fan-outs that mark them: the same as in Postgres, over the tables in memory. */
+import type { DueVolume, FanOutBatch } from '@holdfast/control/ports/store.js';
+import { compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { FanOutRow, Tables, Transaction } from './tables.js';
+
+export function dueVolumes(
+  { dues, volumes }: Tables,
+  { now, limit, after }: { now: Date; limit: number; after?: DueVolume },
+): DueVolume[] {
+  return [...dues]
+    .flatMap(([volumeId, { at }]) => (at === undefined || !volumes.has(volumeId) ? [] : [{ volumeId, at }]))
+    .filter((due) => due.at <= now && (after === undefined || compareDue(due, after) > 0))
+    .sort(compareDue)
+    .slice(0, limit);
+}
+
+function compareDue(a: DueVolume, b: DueVolume): number {
+  return a.at.getTime() - b.at.getTime() || compareIds(a.volumeId, b.volumeId);
+}
+
+export function recordDue(
+  { dues, volumes }: Tables,
+  volumeId: VolumeId,
+  { at, ifMarks }: { at: Date | undefined; ifMarks: number },
+): boolean {
+  if (!volumes.has(volumeId) || dues.get(volumeId)?.marks !== ifMarks) return false;
+  dues.set(volumeId, { at, marks: ifMarks });
+  return true;
+}
+
+export function runFanOut(
+  transaction: Transaction,
+  clusterId: FanOutRow['clusterId'],
+  limit: number,
+): FanOutBatch | undefined {
+  const { fanOuts } = transaction.tables;
+  const own = [...fanOuts.values()].filter((row) => row.clusterId === clusterId);
+  const row = own.find(({ of }) => of !== 'cluster') ?? own[0];
+  if (row === undefined) return undefined;
+  const volumeIds = concernedVolumes(transaction.tables, row).slice(0, limit);
+  const isEnd = volumeIds.length < limit;
+  if (isEnd && !row.again) transaction.remove(fanOuts, row.subjectId);
+  else {
+    const afterId = isEnd ? undefined : volumeIds.at(-1);
+    transaction.put(fanOuts, row.subjectId, { ...row, afterId, again: !isEnd && row.again });
+  }
+  for (const volumeId of volumeIds) transaction.touchVolume(volumeId);
+  return { of: row.of, isDone: isEnd && !row.again };
+}
+
+function concernedVolumes({ volumes, replicas }: Tables, row: FanOutRow): VolumeId[] {
+  const { of, subjectId, afterId } = row;
+  const holders = new Set(
+    [...replicas.values()]
+      .filter(({ nodeId, diskId }) => subjectId === (of === 'node' ? nodeId : diskId))
+      .map(({ volumeId }) => volumeId),
+  );
+  return [...volumes.values()]
+    .filter((volume) => {
+      if (volume.clusterId !== row.clusterId) return false;
+      if (of === 'cluster' || holders.has(volume.id)) return true;
+      const isAwaitingNode = volume.attachment !== undefined && volume.attachedNodeId === undefined;
+      return of === 'node' && (volume.attachedNodeId === subjectId || isAwaitingNode);
+    })
+    .map(({ id }) => id)
+    .filter((id) => afterId === undefined || compareIds(id, afterId) > 0)
+    .sort(compareIds);
+}

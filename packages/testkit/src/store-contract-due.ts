@@ -1,0 +1,321 @@
+import type { FanOutBatch } from '@holdfast/control/ports/store.js';
+import { asId, type DiskId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import { expect, test } from '@jest/globals';
+import {
+  aDiskReport,
+  aHeartbeat,
+  anEngineReport,
+  aReplica,
+  aSettledVolume,
+  aSnapshot,
+  NOON,
+  testId,
+} from './builders.js';
+import { DISK, StoreFixture } from './store-fixture.js';
+import type { MakeStore } from './store-under-test.js';
+
+const VOLUME = asId<VolumeId>(testId(1));
+const LATER = new Date(NOON.getTime() + 5_000);
+const volumeIdOf = (number: number) => asId<VolumeId>(testId(number));
+
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
+export function dueContract(makeStore: MakeStore): void {
+  const fixture = new StoreFixture(makeStore);
+  const settled = (part: Partial<Volume> = {}) => fixture.volume(aSettledVolume(fixture.tenant, part));
+  const dueIds = async (now = NOON) =>
+    (await fixture.store.listDueVolumes({ now, limit: 100 })).map(({ volumeId }) => volumeId);
+  const record = async (at: Date | undefined, volumeId = VOLUME) => {
+    const { due } = await fixture.load(volumeId);
+    return fixture.store.recordDue(volumeId, { at, ifMarks: due.marks });
+  };
+  /** Nothing is due, and no fan-out and no wake-up is left. */
+  const calmDown = async (...volumeIds: VolumeId[]) => {
+    await fanOutAll();
+    for (const volumeId of volumeIds) expect(await record(undefined, volumeId)).toBe(true);
+    await fixture.under.takeWakeUps();
+    expect(await dueIds()).toEqual([]);
+  };
+  const fanOutAll = async (limit = 100): Promise<FanOutBatch[]> => {
+    const batches: FanOutBatch[] = [];
+    for (;;) {
+      const batch = await fixture.store.fanOut(fixture.tenant.clusterId, limit);
+      if (batch === undefined) return batches;
+      batches.push(batch);
+    }
+  };
+  const wokenVolumes = async () =>
+    (await fixture.under.takeWakeUps())
+      .flatMap((wakeUp) => (wakeUp.kind === 'volume' ? [wakeUp.volumeId] : []))
+      .sort();
+  /** Volumes 1 to `count`, each with a replica on the node. */
+  const volumesOn = async (nodeId: NodeId, count: number, diskId: DiskId = DISK) => {
+    const volumeIds = Array.from({ length: count }, (_, index) => volumeIdOf(index + 1));
+    for (const [index, id] of volumeIds.entries()) {
+      const replica = aReplica({ id: asId(testId(101 + index)), volumeId: id, nodeId, diskId });
+      await fixture.volume(aSettledVolume(fixture.tenant, { id, name: `volume-${index}` }), [
+        { kind: 'replica.create', replica, booking: undefined },
+      ]);
+    }
+    return volumeIds;
+  };
+  const cordon = (nodeId: NodeId) =>
+    fixture.store.commit({ kind: 'new' }, [{ kind: 'node.patch', nodeId, patch: { cordoned: true } }]);
+
+  test('a new volume is due at once, whatever the time is, and no more once that is recorded', async () => {
+    await settled();
+    expect(await dueIds(new Date(0))).toEqual([VOLUME]);
+    expect(await record(undefined)).toBe(true);
+    expect(await dueIds(new Date(8e12))).toEqual([]);
+    expect((await fixture.load(VOLUME)).due.at).toBeUndefined();
+  });
+
+  test('a volume is due from the moment that was recorded, and its version stays', async () => {
+    await settled();
+    await record(LATER);
+    expect(await dueIds(new Date(LATER.getTime() - 1))).toEqual([]);
+    expect(await dueIds(LATER)).toEqual([VOLUME]);
+    const { volume, due } = await fixture.load(VOLUME);
+    expect([volume.version, due.at]).toEqual([1, LATER]);
+  });
+
+  test('every commit that touches a volume marks it, also through its replicas, snapshots and record', async () => {
+    await settled({ epoch: 3 });
+    const replica = aReplica({ volumeId: VOLUME });
+    const snapshot = aSnapshot({ volumeId: VOLUME });
+    for (const change of [
+      { kind: 'volume.patch', volumeId: VOLUME, patch: { detachForced: false } },
+      { kind: 'replica.create', replica, booking: undefined },
+      { kind: 'replica.patch', replicaId: replica.id, patch: { provisioned: true } },
+      { kind: 'snapshot.create', snapshot },
+      { kind: 'snapshot.delete', snapshotId: snapshot.id },
+      { kind: 'replica.delete', replicaId: replica.id },
+    ] as const) {
+      await calmDown(VOLUME);
+      await fixture.store.commit({ kind: 'new' }, [change]);
+      expect([change.kind, await dueIds()]).toEqual([change.kind, [VOLUME]]);
+      expect(await wokenVolumes()).toEqual([VOLUME]);
+    }
+    await calmDown(VOLUME);
+    const confirmed = { epoch: 3, dataGeneration: 1, members: [replica.id] };
+    await fixture.store.confirmRecord(VOLUME, confirmed);
+    expect(await dueIds()).toEqual([VOLUME]);
+  });
+
+  test('a commit that fails marks nothing', async () => {
+    await settled();
+    await calmDown(VOLUME);
+    const stale = fixture.patch(VOLUME, 7, { detachForced: true });
+    await expect(stale).rejects.toMatchObject({ code: 'store.conflict' });
+    expect(await dueIds()).toEqual([]);
+  });
+
+  test('a mark that was set after the volume was loaded is not cleared, not even in the same moment', async () => {
+    await settled();
+    const { due } = await fixture.load(VOLUME);
+    const marks = await Promise.all(
+      [1, 2].map((ifVersion) => fixture.patch(VOLUME, ifVersion, {}).catch(() => undefined)),
+    );
+    expect(marks).toHaveLength(2);
+    expect(await fixture.store.recordDue(VOLUME, { at: undefined, ifMarks: due.marks })).toBe(false);
+    expect(await dueIds()).toEqual([VOLUME]);
+    expect(await record(LATER)).toBe(true);
+    expect(await dueIds()).toEqual([]);
+  });
+
+  test('a recorded time does not undo another reconciler, and a volume that is gone records nothing', async () => {
+    await settled();
+    const { due } = await fixture.load(VOLUME);
+    expect(await fixture.store.recordDue(VOLUME, { at: LATER, ifMarks: due.marks })).toBe(true);
+    // Both had loaded the same: the later answer is as good, and no mark is lost.
+    expect(await fixture.store.recordDue(VOLUME, { at: undefined, ifMarks: due.marks })).toBe(true);
+    await fixture.store.commit({ kind: 'new' }, [{ kind: 'volume.delete', volumeId: VOLUME }]);
+    expect(await fixture.store.recordDue(VOLUME, { at: LATER, ifMarks: due.marks })).toBe(false);
+    expect(await dueIds(LATER)).toEqual([]);
+  });
+
+  test('pages follow each other in the order of the times, then of the ids', async () => {
+    const times: [number, Date][] = [
+      [4, NOON],
+      [2, LATER],
+      [3, NOON],
+      [1, new Date(LATER.getTime() + 1)],
+    ];
+    for (const [number, at] of times) {
+      await settled({ id: volumeIdOf(number), name: `volume-${number}` });
+      await record(at, volumeIdOf(number));
+    }
+    const first = await fixture.store.listDueVolumes({ now: LATER, limit: 2 });
+    expect(first).toEqual([
+      { volumeId: testId(3), at: NOON },
+      { volumeId: testId(4), at: NOON },
+    ]);
+    const [, after] = first;
+    if (after === undefined) throw new Error('the page was too short');
+    const second = await fixture.store.listDueVolumes({ now: LATER, limit: 2, after });
+    expect(second).toEqual([{ volumeId: testId(2), at: LATER }]);
+  });
+
+  test('a heartbeat marks the volumes of which it brings news, and not the others', async () => {
+    const nodeId = await fixture.node();
+    const other = volumeIdOf(2);
+    await settled({ state: 'attached', attachedNodeId: nodeId, epoch: 2 });
+    await settled({ id: other, name: 'other' });
+    await calmDown(VOLUME, other);
+    const beat = (part: Partial<Parameters<typeof anEngineReport>[0]> = {}) =>
+      fixture.store.recordHeartbeat(
+        fixture.tenant.clusterId,
+        aHeartbeat('node-1', { engines: [anEngineReport({ volumeId: VOLUME, epoch: 2, ...part })] }),
+        LATER,
+      );
+    await beat();
+    expect(await dueIds()).toEqual([VOLUME]);
+    await calmDown(VOLUME);
+    await beat({ writtenBytes: 4096 });
+    expect(await dueIds()).toEqual([]);
+    const durable = { epoch: 2, dataGeneration: 1 };
+    await beat({ record: { epoch: 2, dataGeneration: 1, members: [], durable } });
+    expect(await dueIds()).toEqual([VOLUME]);
+  });
+
+  test('a mode that a replica has not is news, also when the engine has reported it before', async () => {
+    const nodeId = await fixture.node();
+    const replica = aReplica({ volumeId: VOLUME, nodeId, diskId: DISK });
+    await fixture.volume(
+      aSettledVolume(fixture.tenant, { state: 'attached', attachedNodeId: nodeId, epoch: 2 }),
+      [{ kind: 'replica.create', replica, booking: undefined }],
+    );
+    const replicas = [{ replicaId: replica.id, mode: 'RW' as const, reason: '' }];
+    const engines = [anEngineReport({ volumeId: VOLUME, epoch: 2, replicas })];
+    const beat = () =>
+      fixture.store.recordHeartbeat(fixture.tenant.clusterId, aHeartbeat('node-1', { engines }), LATER);
+    await beat();
+    await calmDown(VOLUME);
+    await beat();
+    expect(await dueIds()).toEqual([]);
+    await fixture.store.commit({ kind: 'new' }, [
+      { kind: 'replica.patch', replicaId: replica.id, patch: { mode: 'ERR' } },
+    ]);
+    await calmDown(VOLUME);
+    await beat();
+    expect(await dueIds()).toEqual([VOLUME]);
+  });
+
+  test('the end of a filling, or of its volume, marks the volume that it was filled from', async () => {
+    const source = volumeIdOf(2);
+    await settled({ id: source, name: 'source' });
+    const snapshot = aSnapshot({ volumeId: source });
+    await fixture.store.commit({ kind: 'new' }, [{ kind: 'snapshot.create', snapshot }]);
+    const fill = {
+      sourceVolumeId: source,
+      snapshotId: snapshot.id,
+      startedEpoch: undefined,
+      trouble: undefined,
+      requestedAt: NOON,
+    };
+    const second = volumeIdOf(3);
+    await settled({ fill });
+    await settled({ id: second, name: 'second', fill });
+    await calmDown(VOLUME, source, second);
+    await fixture.patch(VOLUME, 1, { fill: undefined });
+    expect(await dueIds()).toEqual([VOLUME, source]);
+    await calmDown(VOLUME, source);
+    await fixture.store.commit({ kind: 'new' }, [{ kind: 'volume.delete', volumeId: second }]);
+    expect(await dueIds()).toEqual([source]);
+  });
+
+  test('a change of a node marks and wakes its volumes in batches, and those that wait for a node', async () => {
+    const nodeId = await fixture.node();
+    const elsewhereId = await fixture.node('node-2', asId(testId(502)));
+    const [first, second, third] = await volumesOn(nodeId, 3);
+    const [attached, waiting, elsewhere] = [volumeIdOf(4), volumeIdOf(5), volumeIdOf(6)];
+    await settled({ id: attached, name: 'attached', state: 'attached', attachedNodeId: nodeId });
+    const attachment = { nodeId: elsewhereId, requestedAt: NOON };
+    await settled({ id: waiting, name: 'waiting', state: 'attaching', attachment });
+    await settled({ id: elsewhere, name: 'elsewhere', state: 'attached', attachedNodeId: elsewhereId });
+    const all = [first, second, third, attached, waiting].flatMap((id) => (id === undefined ? [] : [id]));
+    await calmDown(...all, elsewhere);
+
+    await cordon(nodeId);
+    expect(await dueIds()).toEqual([]);
+    expect(await fixture.under.takeWakeUps()).toEqual([
+      { kind: 'cluster', clusterId: fixture.tenant.clusterId },
+    ]);
+    const batch = () => fixture.store.fanOut(fixture.tenant.clusterId, 2);
+    expect(await batch()).toEqual({ of: 'node', isDone: false });
+    expect(await dueIds()).toEqual(all.slice(0, 2));
+    expect(await wokenVolumes()).toEqual(all.slice(0, 2));
+    expect(await batch()).toEqual({ of: 'node', isDone: false });
+    expect(await batch()).toEqual({ of: 'node', isDone: true });
+    expect(await dueIds()).toEqual(all);
+    expect(await batch()).toBeUndefined();
+  });
+
+  test('a subject that changes during its fan-out is walked once more, from the first volume', async () => {
+    const nodeId = await fixture.node();
+    const volumeIds = await volumesOn(nodeId, 3);
+    await calmDown(...volumeIds);
+    await cordon(nodeId);
+    await cordon(nodeId);
+    const batch = () => fixture.store.fanOut(fixture.tenant.clusterId, 1);
+    expect(await batch()).toEqual({ of: 'node', isDone: false });
+    await cordon(nodeId);
+    for (const volumeId of volumeIds) await record(undefined, volumeId);
+    // Two more volumes, and the end.
+    for (let count = 0; count < 3; count += 1) expect(await batch()).toEqual({ of: 'node', isDone: false });
+    expect(await dueIds()).toEqual(volumeIds.slice(1));
+    expect(await fanOutAll(2)).toEqual([
+      { of: 'node', isDone: false },
+      { of: 'node', isDone: true },
+    ]);
+    expect(await dueIds()).toEqual(volumeIds);
+  });
+
+  test('of a disk only what it is used for concerns its volumes, and nodes and disks come before settings', async () => {
+    const nodeId = await fixture.node();
+    const [volumeId = VOLUME] = await volumesOn(nodeId, 1);
+    const other = volumeIdOf(2);
+    await settled({ id: other, name: 'other' });
+    await calmDown(volumeId, other);
+    const patch = (part: Partial<Parameters<typeof diskPatch>[0]>) =>
+      fixture.store.commit({ kind: 'new' }, [diskPatch(part)]);
+    await patch({ conditions: [] });
+    expect(await fanOutAll()).toEqual([]);
+    await fixture.under.setSetting('stale-replica-timeout', 5);
+    await patch({ allowScheduling: false, evictionRequested: true });
+    const { clusterId } = fixture.tenant;
+    expect(await fixture.store.fanOut(clusterId, 100)).toEqual({ of: 'disk', isDone: true });
+    expect(await dueIds()).toEqual([volumeId]);
+    expect(await fixture.store.fanOut(clusterId, 100)).toEqual({ of: 'cluster', isDone: true });
+    expect(await dueIds()).toEqual([volumeId, other]);
+  });
+
+  test('a disk that is lost or comes back marks its volumes, and so does a new boot of their agent', async () => {
+    const nodeId = await fixture.node();
+    const [volumeId = VOLUME] = await volumesOn(nodeId, 1);
+    await calmDown(volumeId);
+    const beat = (ready: boolean, bootId = testId(401)) =>
+      fixture.store.recordHeartbeat(
+        fixture.tenant.clusterId,
+        aHeartbeat('node-1', { node: { bootId }, disks: [aDiskReport(DISK, { ready })] }),
+        LATER,
+      );
+    await beat(false);
+    expect(await dueIds()).toEqual([volumeId]);
+    await calmDown(volumeId);
+    await beat(false);
+    expect(await dueIds()).toEqual([]);
+    await beat(true);
+    expect(await dueIds()).toEqual([volumeId]);
+    await calmDown(volumeId);
+    await beat(true, testId(402));
+    expect(await fanOutAll()).toEqual([{ of: 'node', isDone: true }]);
+    expect(await dueIds()).toEqual([volumeId]);
+  });
+}
+
+function diskPatch(
+  patch: Extract<Parameters<StoreFixture['store']['commit']>[1][number], { kind: 'disk.patch' }>['patch'],
+) {
+  return { kind: 'disk.patch' as const, diskId: DISK, patch };
+}
