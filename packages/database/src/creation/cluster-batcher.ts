@@ -50,7 +50,7 @@ type Waiting = {
 type Decided = { readonly waiting: Waiting; readonly decision: NewVolume; readonly decideMs: number };
 type Outcome = 'made' | 'name-taken' | 'source-gone' | 'outdated';
 
-export class CreationQueue {
+export class ClusterBatcher {
   #waiting: Waiting[] = [];
   #isRunning = false;
   #known: { fleet: KnownFleet; horizon: FleetHorizon } | undefined;

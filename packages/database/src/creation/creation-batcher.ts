@@ -2,7 +2,7 @@ import type { VolumeCreations } from '@holdfast/control/ports/volume-creations.j
 import type { ClusterId, OrganizationId } from '@holdfast/core/model/ids.js';
 import type { AuditEntry } from '../queries/audit.js';
 import type { Scope } from '../sql/scope.js';
-import { CreationQueue, type CreationTiming } from './creation-queue.js';
+import { ClusterBatcher, type CreationTiming } from './cluster-batcher.js';
 
 /** Clusters whose fleets are remembered at once. A fleet of 1,000 disks takes about 1 MB. */
 const FLEETS_MAX = 50;
@@ -16,9 +16,9 @@ export type CreationCaller = {
 };
 
 /** Where one process makes all its volumes, so that those of one cluster share a view of the fleet and transactions. */
-export class CreationDesk {
+export class CreationBatcher {
   /** By organization and cluster: who names another's cluster gets a queue that finds nothing. */
-  readonly #queues = new Map<string, CreationQueue>();
+  readonly #queues = new Map<string, ClusterBatcher>();
 
   constructor(private readonly scopeOf: (organizationId: OrganizationId) => Scope) {}
 
@@ -33,12 +33,12 @@ export class CreationDesk {
     };
   }
 
-  #queue(organizationId: OrganizationId, clusterId: ClusterId): CreationQueue {
+  #queue(organizationId: OrganizationId, clusterId: ClusterId): ClusterBatcher {
     const key = `${organizationId} ${clusterId}`;
     const known = this.#queues.get(key);
     if (known !== undefined) return known;
     if (this.#queues.size >= FLEETS_MAX) this.#forgetIdle();
-    const queue = new CreationQueue(this.scopeOf(organizationId), { organizationId, clusterId });
+    const queue = new ClusterBatcher(this.scopeOf(organizationId), { organizationId, clusterId });
     this.#queues.set(key, queue);
     return queue;
   }
