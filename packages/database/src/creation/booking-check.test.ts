@@ -1,4 +1,4 @@
-import { KnownFleet } from '@holdfast/control/creation/known-fleet.js';
+import { FleetCache } from '@holdfast/control/creation/fleet-cache.js';
 import type { NewVolume } from '@holdfast/control/ports/volume-creations.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
@@ -18,9 +18,9 @@ test('a volume that is refused takes nothing from those after it', () => {
   expect(check.take(wanting('a'))).toBe(false);
 });
 
-function known(): KnownFleet {
+function known(): FleetCache {
   const { clusterId, nodes, disks, settings, settingsVersion } = FLEET;
-  return new KnownFleet(clusterId, {
+  return new FleetCache(clusterId, {
     nodes,
     disks,
     settings,

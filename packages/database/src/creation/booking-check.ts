@@ -1,4 +1,4 @@
-import type { KnownFleet } from '@holdfast/control/creation/known-fleet.js';
+import type { FleetCache } from '@holdfast/control/creation/fleet-cache.js';
 import type { NewReplica, NewVolume } from '@holdfast/control/ports/volume-creations.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import { leavesFreeSpace, spaceLimits } from '@holdfast/core/scheduling/space.js';
@@ -14,7 +14,7 @@ const WRITTEN_BYTES = 0;
 export class BookingCheck {
   constructor(
     private readonly disks: ReadonlyMap<DiskId, LockedDisk>,
-    private readonly fleet: KnownFleet,
+    private readonly fleet: FleetCache,
   ) {}
 
   /** Takes all places of a volume, or none. */

@@ -5,7 +5,7 @@
  * fleet, locks the chosen disks, compares each decision with them, and stores those that hold. The others are decided
  * again. Crash behaviour: a transaction that did not commit left nothing, and nobody was answered.
  */
-import { KnownFleet } from '@holdfast/control/creation/known-fleet.js';
+import { FleetCache } from '@holdfast/control/creation/fleet-cache.js';
 import type { DecideVolume, NewVolume } from '@holdfast/control/ports/volume-creations.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
@@ -53,7 +53,7 @@ type Outcome = 'made' | 'name-taken' | 'source-gone' | 'outdated';
 export class ClusterBatcher {
   #waiting: Waiting[] = [];
   #isRunning = false;
-  #known: { fleet: KnownFleet; horizon: FleetHorizon } | undefined;
+  #known: { fleet: FleetCache; horizon: FleetHorizon } | undefined;
 
   constructor(
     private readonly scope: Scope,
@@ -120,7 +120,7 @@ export class ClusterBatcher {
   }
 
   /** Decides in turn, for as long as that may take; who is left waits for the next transaction. */
-  #decide(batch: Waiting[], fleet: KnownFleet): Decided[] {
+  #decide(batch: Waiting[], fleet: FleetCache): Decided[] {
     const endsAtMs = performance.now() + DECIDE_MS_MAX;
     const decided: Decided[] = [];
     for (const [index, waiting] of batch.entries()) {
@@ -134,7 +134,7 @@ export class ClusterBatcher {
     return decided;
   }
 
-  async #refresh(sql: Sql): Promise<KnownFleet> {
+  async #refresh(sql: Sql): Promise<FleetCache> {
     const { clusterId } = this.place;
     if (this.#known !== undefined) {
       const { fleet } = this.#known;
@@ -143,7 +143,7 @@ export class ClusterBatcher {
       if (fleet.apply(changes)) return fleet;
     }
     const { whole, horizon } = await readWholeFleet(sql, clusterId);
-    const fleet = new KnownFleet(clusterId, whole);
+    const fleet = new FleetCache(clusterId, whole);
     this.#known = { fleet, horizon };
     return fleet;
   }
@@ -198,7 +198,7 @@ export class ClusterBatcher {
 }
 
 /** A decision that throws is its caller's alone. */
-function decideOne(waiting: Waiting, fleet: KnownFleet): Decided | undefined {
+function decideOne(waiting: Waiting, fleet: FleetCache): Decided | undefined {
   const startedAtMs = performance.now();
   try {
     const decision = waiting.decide(fleet, waiting.attempt === ATTEMPTS_MAX);

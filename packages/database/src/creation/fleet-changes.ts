@@ -1,4 +1,4 @@
-import type { FleetChanges, WholeFleet } from '@holdfast/control/creation/known-fleet.js';
+import type { FleetChanges, WholeFleet } from '@holdfast/control/creation/fleet-cache.js';
 import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';

@@ -43,7 +43,7 @@ const WRITTEN_BYTES = 0;
  *
  * It is a copy and never the truth: whoever books compares each disk with its row once more, under its lock.
  */
-export class KnownFleet implements PlacementFleet {
+export class FleetCache implements PlacementFleet {
   readonly #nodes = new Map<NodeId, StorageNode>();
   readonly #disks = new Map<DiskId, StorageDisk>();
   readonly #index: FleetIndex;
