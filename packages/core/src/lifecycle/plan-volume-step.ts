@@ -11,7 +11,7 @@
 import { planAttachment, planDetachment } from './plan-attachment.js';
 import { planDeletion } from './plan-deletion.js';
 import { planFill } from './plan-fill.js';
-import { planFirstCopies } from './plan-first-copies.js';
+import { planProvisioning } from './plan-provisioning.js';
 import { planIntegrity } from './plan-integrity.js';
 import { planLayerReading } from './plan-layer-reading.js';
 import { planTurnEnd, planTurnRequest } from './plan-layer-turn.js';
@@ -30,7 +30,7 @@ import type { VolumeView } from './views.js';
 const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] = [
   planDeletion,
   planDetachment,
-  planFirstCopies,
+  planProvisioning,
   planAttachment,
   planObservation,
   planStatus,
