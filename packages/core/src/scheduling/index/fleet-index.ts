@@ -14,7 +14,7 @@ import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { PlacementRequest } from '../framework.js';
 import { type FastPlacement, FastPlacer } from './fast-placement.js';
 import { FleetStructure } from './fleet-structure.js';
-import type { FleetShell } from './open-places.js';
+import type { FleetShell } from './eligibility.js';
 
 export type { FastPlacement } from './fast-placement.js';
 

@@ -14,7 +14,7 @@ import { DiskColumns } from './columns.js';
 import { DiskClasses, distinctTags } from './disk-classes.js';
 import { type NodeEntry, unknownNode } from './node-entry.js';
 import { NodeGroup } from './node-group.js';
-import { type FleetShell, openDiskCheck, openNodeCheck } from './open-places.js';
+import { type FleetShell, diskEligibilityCheck, nodeEligibilityCheck } from './eligibility.js';
 import { RequestKeys } from './request-keys.js';
 import { planRequest, type RequestPlan } from './request-plan.js';
 
@@ -45,8 +45,8 @@ export class FleetStructure {
     diskCount: number,
   ) {
     this.columns = new DiskColumns(facts.settings, diskCount);
-    this.isNodeOpen = openNodeCheck(facts);
-    this.isDiskOpen = openDiskCheck(facts);
+    this.isNodeOpen = nodeEligibilityCheck(facts);
+    this.isDiskOpen = diskEligibilityCheck(facts);
   }
 
   get shell(): FleetShell {
@@ -143,8 +143,8 @@ export class FleetStructure {
 
   useSettings(shell: FleetShell): void {
     this.facts = shell;
-    this.isNodeOpen = openNodeCheck(shell);
-    this.isDiskOpen = openDiskCheck(shell);
+    this.isNodeOpen = nodeEligibilityCheck(shell);
+    this.isDiskOpen = diskEligibilityCheck(shell);
     this.columns.useSettings(shell.settings);
     for (const entry of this.nodes.values()) {
       entry.open = entry.facts !== undefined && this.isNodeOpen(entry.facts) === undefined;

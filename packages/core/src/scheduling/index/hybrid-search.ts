@@ -12,7 +12,7 @@ import { CapacitySummary } from '../capacity-summary.js';
 import { ReusedObjects } from '../reused-objects.js';
 import { LARGEST, LEAST_SUM, SUM } from './disk-class-view.js';
 import type { NodeEntry } from './node-entry.js';
-import { outsidersOf } from './outsiders.js';
+import { groupExceptionsOf } from './group-exceptions.js';
 import type { PlanMember } from './request-plan.js';
 import type { SearchDemand, SpaceSearch } from './space-search.js';
 
@@ -43,16 +43,16 @@ export class HybridSearch {
   /** @param members an element each for the groups that may be used */
   bestNode(members: readonly PlanMember[], alpha: number): NodeEntry | undefined {
     this.alpha = alpha;
-    const outsiders = outsidersOf(members, this.demand, this.nodeBySlot);
+    const exceptions = groupExceptionsOf(members, this.demand, this.nodeBySlot);
     // So many that each node may as well stand for itself: slower by far, and no less exact.
-    if (outsiders === undefined)
+    if (exceptions === undefined)
       return this.lowest(
         [],
         members.flatMap(({ view }) => view.nodes),
       );
-    for (const { view, node } of outsiders.hidden) view.hide(node);
-    const best = this.lowest(outsiders.groups, outsiders.nodes);
-    for (const { view, node } of outsiders.hidden) view.refresh(node);
+    for (const { view, node } of exceptions.hidden) view.hide(node);
+    const best = this.lowest(exceptions.groups, exceptions.nodes);
+    for (const { view, node } of exceptions.hidden) view.refresh(node);
     return best;
   }
 

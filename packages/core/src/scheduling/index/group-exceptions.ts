@@ -9,26 +9,26 @@ import type { PlanMember } from './request-plan.js';
 import type { SearchDemand } from './space-search.js';
 
 /** Beyond, taking nodes out of their groups costs more than it saves. */
-const OUTSIDERS_MAX = 256;
+const EXCEPTIONS_MAX = 256;
 
-type Outsider = { readonly view: DiskClassView; readonly node: NodeEntry };
-type Outsiders = {
+type ExceptionalNode = { readonly view: DiskClassView; readonly node: NodeEntry };
+type GroupExceptions = {
   /** The groups whose other nodes are alike. */
   readonly groups: readonly PlanMember[];
   /** To be taken out of those groups. */
-  readonly hidden: readonly Outsider[];
+  readonly hidden: readonly ExceptionalNode[];
   /** Nodes that stand for themselves. */
   readonly nodes: readonly NodeEntry[];
 };
 
 /** `undefined` when there are too many. */
-export function outsidersOf(
+export function groupExceptionsOf(
   members: readonly PlanMember[],
   demand: SearchDemand,
   nodeBySlot: readonly NodeEntry[],
-): Outsiders | undefined {
+): GroupExceptions | undefined {
   const groups: PlanMember[] = [];
-  const hidden: Outsider[] = [];
+  const hidden: ExceptionalNode[] = [];
   const single: NodeEntry[] = [];
   const taken = nodesWithReplicas(demand, nodeBySlot);
   for (const member of members) {
@@ -41,7 +41,7 @@ export function outsidersOf(
     groups.push(member);
     for (const node of taken) if (node.group === member.group) hidden.push({ view, node });
     if (!allHold(view, demand, 1)) collectUnfit(view, demand, 1, taken, hidden);
-    if (hidden.length > OUTSIDERS_MAX) return undefined;
+    if (hidden.length > EXCEPTIONS_MAX) return undefined;
   }
   return { groups, hidden, nodes: [...single, ...hidden.map(({ node }) => node)] };
 }
@@ -61,9 +61,9 @@ function collectUnfit(
   demand: SearchDemand,
   treeNode: number,
   known: readonly NodeEntry[],
-  unfit: Outsider[],
+  unfit: ExceptionalNode[],
 ): void {
-  if (unfit.length > OUTSIDERS_MAX || allHold(view, demand, treeNode)) return;
+  if (unfit.length > EXCEPTIONS_MAX || allHold(view, demand, treeNode)) return;
   const { firstLeaf } = view.tree;
   if (treeNode < firstLeaf) {
     collectUnfit(view, demand, 2 * treeNode, known, unfit);

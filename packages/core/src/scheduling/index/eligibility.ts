@@ -19,14 +19,14 @@ import { HOLDFAST_PROFILE } from '../profile.js';
 /** A fleet without what is in it. */
 export type FleetShell = Omit<FleetView, 'nodes' | 'disks'>;
 
-export function openNodeCheck(shell: FleetShell): Check<StorageNode> {
+export function nodeEligibilityCheck(shell: FleetShell): Check<StorageNode> {
   return prepareAll(
     [nodeReadyFilter, nodeSchedulableFilter, nodeAllowSchedulingFilter, engineAvailableFilter],
     cycleOf(shell),
   );
 }
 
-export function openDiskCheck(shell: FleetShell): Check<StorageDisk> {
+export function diskEligibilityCheck(shell: FleetShell): Check<StorageDisk> {
   return prepareAll([diskReadyFilter, diskAllowSchedulingFilter], cycleOf(shell));
 }
 
