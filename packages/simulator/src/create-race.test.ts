@@ -11,7 +11,7 @@ function storeWithRival(world: World, rival: () => Promise<void>): Store {
   return {
     loadVolume: (volumeId) => world.store.loadVolume(volumeId),
     loadRebuildQueue: (clusterId) => world.store.loadRebuildQueue(clusterId),
-    loadTurnQueue: (clusterId, options) => world.store.loadTurnQueue(clusterId, options),
+    loadTaskQueue: (clusterId, options) => world.store.loadTaskQueue(clusterId, options),
     loadOrphans: (clusterId, limit) => world.store.loadOrphans(clusterId, limit),
     loadOrphan: (orphanId) => world.store.loadOrphan(orphanId),
     listUnsettledVolumes: (page) => world.store.listUnsettledVolumes(page),

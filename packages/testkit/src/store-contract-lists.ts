@@ -130,7 +130,7 @@ export function listContract(makeStore: MakeStore): void {
         state: 'removed',
       },
     );
-    const load = (now: Date, limit = 10) => fixture.store.loadTurnQueue(clusterId, { now, limit });
+    const load = (now: Date, limit = 10) => fixture.store.loadTaskQueue(clusterId, { now, limit });
     // The cron's time is every midnight; the first is before all of this.
     await fixture.under.setSetting('snapshot-data-integrity-cronjob', '@daily');
     const tomorrow = new Date('2026-01-02T00:00:00.000Z');
@@ -215,7 +215,7 @@ export function listContract(makeStore: MakeStore): void {
       },
     ]);
     const load = (limit: number) =>
-      fixture.store.loadTurnQueue(fixture.tenant.clusterId, { now: NOON, limit });
+      fixture.store.loadTaskQueue(fixture.tenant.clusterId, { now: NOON, limit });
     const { waiting, busy } = await load(10);
     expect(waiting.map(({ volumeId }) => names[volumeId])).toEqual([
       'first',

@@ -1,4 +1,4 @@
-import { movesLayers } from '@holdfast/core/lifecycle/plan-layer-turn.js';
+import { movesLayers } from '@holdfast/core/lifecycle/plan-task-admission.js';
 import type { Condition } from '@holdfast/core/model/condition.js';
 import { replicaState } from '@holdfast/core/model/replica.js';
 import { isRepairing, type Volume, type VolumeVerification } from '@holdfast/core/model/volume.js';
@@ -101,11 +101,11 @@ function fillView(volume: Volume): VolumeView['fill'] {
   if (fill === undefined) return null;
   const { sourceVolumeId, snapshotId, trouble } = fill;
   const error = trouble?.message ?? null;
-  return { sourceVolumeId, snapshotId, bytes: writtenBytes, error, waitingFor: waitsForTurn(volume) };
+  return { sourceVolumeId, snapshotId, bytes: writtenBytes, error, waitingFor: waitsForAdmission(volume) };
 }
 
 /** What a purge or a filling waits for that could begin otherwise; null when it waits for something else, or runs. */
-function waitsForTurn(volume: Volume): string | null {
+function waitsForAdmission(volume: Volume): string | null {
   const { state, turnAt, layerTask, fill, epoch } = volume;
   const hasBegun = (fill ?? layerTask)?.startedEpoch === epoch;
   if (state !== 'attached' || turnAt !== undefined || hasBegun || !movesLayers(volume)) return null;
@@ -116,7 +116,7 @@ function filledCondition(volume: Volume): Condition[] {
   const { fill } = volume;
   if (fill === undefined) return [];
   const { trouble, requestedAt } = fill;
-  const waitingFor = waitsForTurn(volume);
+  const waitingFor = waitsForAdmission(volume);
   const reason = trouble !== undefined ? 'FillFailed' : waitingFor === null ? 'Filling' : 'WaitingForTurn';
   const words = 'it is being filled from the snapshot it was cloned from';
   const message = trouble?.message ?? (waitingFor === null ? words : `it waits for ${waitingFor}`);
@@ -140,7 +140,7 @@ function taskView(volume: Volume): VolumeView['task'] {
     snapshotId: task.kind === 'revert' ? task.snapshotId : null,
     state: task.startedEpoch === epoch ? 'running' : 'waiting',
     error: task.trouble?.message ?? null,
-    waitingFor: waitsForTurn(volume),
+    waitingFor: waitsForAdmission(volume),
     requestedAt: task.requestedAt.toISOString(),
   };
 }

@@ -3,7 +3,7 @@ import type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan
 import type {
   FleetView,
   RebuildQueueView,
-  TurnQueueView,
+  TaskQueueView,
   VolumeView,
 } from '@holdfast/core/lifecycle/views.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
@@ -28,7 +28,7 @@ export type {
   EngineObservation,
   FleetView,
   RebuildQueueView,
-  TurnQueueView,
+  TaskQueueView,
   VolumeView,
 } from '@holdfast/core/lifecycle/views.js';
 
@@ -74,10 +74,10 @@ export interface Store {
    * snapshot of a user: first those with an automatic hash that waits, then, of those that were not checked since the
    * cron's last time, those whose check is the longest ago.
    */
-  loadTurnQueue(
+  loadTaskQueue(
     clusterId: ClusterId,
     options: { now: Date; limit: number },
-  ): Promise<TurnQueueView & { readonly version: number }>;
+  ): Promise<TaskQueueView & { readonly version: number }>;
   /**
    * Orphans on Ready disks of Ready nodes, at most `limit`: first those that a person wants removed, then those that are
    * not announced, then the oldest.

@@ -52,7 +52,7 @@ export async function executeStep(
       return removeSnapshot(ports, view, step);
     case 'hash-snapshot':
       return hashSnapshot(ports, view, step);
-    case 'ask-for-turn':
+    case 'request-admission':
       await ports.queue.wake({ kind: 'cluster', clusterId: view.volume.clusterId });
       return 'pause';
     case 'change-layers':

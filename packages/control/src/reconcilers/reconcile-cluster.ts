@@ -19,7 +19,7 @@ import {
 import { isAgentAlive } from '@holdfast/core/policy/node-liveness.js';
 import { planAdmissions } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { Change, FleetView } from '../ports/store.js';
-import { grantTurns } from './grant-turns.js';
+import { admitTasks } from './admit-tasks.js';
 import { reconcileOrphans } from './reconcile-orphans.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
 import { wakeVolumesOfNode } from './wake-volumes.js';
@@ -35,7 +35,7 @@ export async function reconcileCluster(ports: ReconcilerPorts, clusterId: Cluste
   const current = await ports.store.loadFleet(clusterId);
   for (const node of current.nodes) await reconcileDisks(ports, current, node);
   await admitRebuilds(ports, clusterId);
-  await grantTurns(ports, clusterId);
+  await admitTasks(ports, clusterId);
   await reconcileOrphans(ports, clusterId);
 }
 

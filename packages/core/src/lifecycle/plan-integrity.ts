@@ -2,7 +2,7 @@
  * What a volume does with its turn to hash snapshots by itself: it asks for all of them when its periodic check is due,
  * and gives the turn back when none is left that nobody asked for.
  *
- * The turn is granted per cluster (`plan-turns.ts`). One that is lost with its attachment is given back, and what
+ * The turn is granted per cluster (`plan-task-queue.ts`). One that is lost with its attachment is given back, and what
  * was asked for waits for the next turn.
  */
 import type { HashRequest, Snapshot } from '../model/snapshot.js';
@@ -14,7 +14,7 @@ import type { VolumeView } from './views.js';
 import { volumeEvent } from './volume-facts.js';
 
 /** Longhorn's bound too. A copy that is that slow, or an engine that refuses all day, must not keep others waiting. */
-const TURN_MS_MAX = 24 * 3600 * 1000;
+const ADMISSION_MS_MAX = 24 * 3600 * 1000;
 
 /** The volume's own answer, or else its cluster's. */
 export function integrityOf({ volume, fleet }: Pick<VolumeView, 'volume' | 'fleet'>): SnapshotDataIntegrity {
@@ -32,7 +32,7 @@ export function planIntegrity(view: VolumeView, now: Date): Step | undefined {
   if (hashing === undefined) return undefined;
   if (volume.state !== 'attached')
     return commit(view, 'it is not attached any more', { hashing: undefined }, []);
-  if (now.getTime() - hashing.admittedAt.getTime() > TURN_MS_MAX) return planGivingUp(view, now);
+  if (now.getTime() - hashing.admittedAt.getTime() > ADMISSION_MS_MAX) return planGivingUp(view, now);
 
   const isBegun = (volume.integrityCheckedAt?.getTime() ?? 0) >= hashing.admittedAt.getTime();
   if (hashing.isPass && !isBegun) {

@@ -88,7 +88,7 @@ function withSettings(overrides: Record<string, unknown>): Partial<VolumeView> {
   return { fleet: { ...view().fleet, settings: effectiveSettings(overrides) } };
 }
 
-const waitingForTurn = aSnapshot({
+const waitingForAdmission = aSnapshot({
   volumeId: VOLUME,
   hashRequest: { requestedAt: NOON, force: false, automatic: true, startedEpoch: undefined },
 });
@@ -164,12 +164,12 @@ describe('what is asked for', () => {
     },
     {
       name: 'a hash that nobody asked for, before its turn',
-      seen: view({ snapshots: [waitingForTurn] }),
+      seen: view({ snapshots: [waitingForAdmission] }),
       want: undefined,
     },
     {
       name: 'a hash that nobody asked for, in its turn',
-      seen: view({ snapshots: [waitingForTurn] }, { hashing: { admittedAt: NOON, isPass: false } }),
+      seen: view({ snapshots: [waitingForAdmission] }, { hashing: { admittedAt: NOON, isPass: false } }),
       want: 'hash-snapshot',
     },
     {
@@ -241,6 +241,6 @@ test('a purge that has no turn yet asks for one, once nothing else is to be done
   const engine = { nodeId: NODE_ID, bootId: volume.engineBootId ?? '', at: NOON, report };
   const step = (turnAt: Date | undefined) =>
     planVolumeStep({ ...seen, engine, volume: { ...volume, turnAt } }, NOON);
-  expect(step(undefined)).toEqual({ kind: 'ask-for-turn' });
+  expect(step(undefined)).toEqual({ kind: 'request-admission' });
   expect(step(NOON)).toEqual({ kind: 'change-layers' });
 });

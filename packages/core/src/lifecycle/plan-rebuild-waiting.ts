@@ -10,7 +10,7 @@ import type { Volume } from '../model/volume.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { blockText } from '../rebuild/plan-admissions.js';
 import { placeHeldUntil } from '../scheduling/occupancy.js';
-import { pressingTask } from './plan-layer-turn.js';
+import { pressingTask } from './plan-task-admission.js';
 import { rebuildPause } from './rebuild-pause.js';
 import type { VolumeView } from './views.js';
 import { activeRebuild, isOnReadyNode, lastingCopies, nodeName } from './volume-facts.js';

@@ -14,7 +14,7 @@ import { planFill } from './plan-fill.js';
 import { planProvisioning } from './plan-provisioning.js';
 import { planIntegrity } from './plan-integrity.js';
 import { planLayerReading } from './plan-layer-reading.js';
-import { planTurnEnd, planTurnRequest } from './plan-layer-turn.js';
+import { planTaskAdmissionEnd, planTaskAdmissionRequest } from './plan-task-admission.js';
 import { planLayerWork } from './plan-layer-work.js';
 import { planObservation } from './plan-observation.js';
 import { planOfflineRebuild } from './plan-offline-rebuild.js';
@@ -39,12 +39,12 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planOfflineRebuild,
   planRecurringSnapshots,
   planIntegrity,
-  planTurnEnd,
+  planTaskAdmissionEnd,
   planLayerWork,
   planReplenishment,
   planRemoval,
   planLayerReading,
-  planTurnRequest,
+  planTaskAdmissionRequest,
 ];
 
 export function planVolumeStep(view: VolumeView, now: Date): Step {

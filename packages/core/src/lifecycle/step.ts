@@ -41,7 +41,7 @@ export type Step =
   /** Asks the engine for what the volume's layer task says. */
   | { kind: 'change-layers' }
   /** Has the cluster look who may be purged or filled. */
-  | { kind: 'ask-for-turn' }
+  | { kind: 'request-admission' }
   /** Asks the engine which layers there are, and records them. */
   | { kind: 'read-layers' }
   | { kind: 'verify'; replicaIds: readonly ReplicaId[] };

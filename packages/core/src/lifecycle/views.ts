@@ -46,15 +46,15 @@ export type VolumeView = {
 };
 
 /** Everything that decides which volumes may be purged or filled, or hash their snapshots by themselves. */
-export type TurnQueueView = {
+export type TaskQueueView = {
   readonly clusterId: ClusterId;
   readonly settings: ClusterSettings;
   /** They have a turn. */
-  readonly busy: readonly TurnVolume[];
+  readonly busy: readonly TaskVolume[];
   /** They are to be purged or filled, since when they wait for it or failed the last time. */
-  readonly waiting: readonly (TurnVolume & { readonly since: Date })[];
+  readonly waiting: readonly (TaskVolume & { readonly since: Date })[];
   /** They may have something to hash. */
-  readonly candidates: readonly (TurnVolume & {
+  readonly candidates: readonly (TaskVolume & {
     /** Its last check; or, where that is longer ago, when the oldest of its snapshots was taken. */
     readonly checkedAt: Date;
     /** Since when a snapshot waits for its first hash. */
@@ -63,7 +63,7 @@ export type TurnQueueView = {
 };
 
 /** A volume and the nodes of its copies. */
-export type TurnVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };
+export type TaskVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };
 
 /** Everything rebuild admission reads. */
 export type RebuildQueueView = {

@@ -35,7 +35,7 @@ export type HashRequest = {
   requestedAt: Date;
   /** Also where nothing has changed since it was last hashed: finds what the disk did to it. */
   force: boolean;
-  /** Nobody asked for it, so it waits for the volume's turn (`HashingTurn`). */
+  /** Nobody asked for it, so it waits for the volume's turn (`HashingAdmission`). */
   automatic: boolean;
   /** The attachment whose engine was asked; another one knows nothing of it. */
   startedEpoch: number | undefined;

@@ -25,7 +25,7 @@ export const REPLICA_COUNT_MIN = 1;
 export const REPLICA_COUNT_MAX = 20;
 
 /** Hashing that nobody asked for waits for its turn: only so many volumes on a node may read whole layers at once. */
-export type HashingTurn = {
+export type HashingAdmission = {
   admittedAt: Date;
   /** The periodic check of all snapshots is due; else only those that wait for their first. */
   isPass: boolean;
@@ -148,7 +148,7 @@ export type Volume = {
   /** When its snapshots' periodic check was last begun. */
   integrityCheckedAt: Date | undefined;
   /** It may hash snapshots by itself now. */
-  hashing: HashingTurn | undefined;
+  hashing: HashingAdmission | undefined;
   /** Since when it may be purged or filled: what moves whole layers waits for its turn too. */
   turnAt: Date | undefined;
   /** Set by what brings the volume into such a state, never by its users (docs/adr/0113). */

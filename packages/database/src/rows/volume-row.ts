@@ -7,7 +7,7 @@ import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.
 import type {
   AttachmentRequest,
   Attention,
-  HashingTurn,
+  HashingAdmission,
   Volume,
   VolumeConditionType,
   VolumeEndpoint,
@@ -127,7 +127,7 @@ export type VolumeRow = {
   layer_task: Stored<LayerTask> | null;
   recurring_snapshots: readonly Stored<RecurringSnapshot>[];
   integrity_checked_at: Date | null;
-  hashing: Stored<HashingTurn> | null;
+  hashing: Stored<HashingAdmission> | null;
   turn_at: Date | null;
   rebuild_hold: Volume['rebuildHold'] | null;
   survey: Stored<CopiesSurvey> | null;
@@ -169,7 +169,7 @@ export function readVolume(row: VolumeRow): Volume {
     layerTask: row.layer_task === null ? undefined : readTask(row.layer_task),
     recurringSnapshots: row.recurring_snapshots.map(readRecurring),
     integrityCheckedAt: orUndefined(row.integrity_checked_at),
-    hashing: row.hashing === null ? undefined : readTurn(row.hashing),
+    hashing: row.hashing === null ? undefined : readAdmission(row.hashing),
     turnAt: orUndefined(row.turn_at),
     rebuildHold: orUndefined(row.rebuild_hold),
     survey: row.survey === null ? undefined : readSurvey(row.survey),
@@ -231,7 +231,7 @@ function readTask(stored: Stored<LayerTask>): LayerTask {
   return { ...task, requestedAt: new Date(requestedAt), startedEpoch, trouble: readTrouble(trouble) };
 }
 
-function readTurn({ admittedAt, isPass }: Stored<HashingTurn>): HashingTurn {
+function readAdmission({ admittedAt, isPass }: Stored<HashingAdmission>): HashingAdmission {
   return { admittedAt: new Date(admittedAt), isPass };
 }
 

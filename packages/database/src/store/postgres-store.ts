@@ -7,7 +7,7 @@ import type {
   OrphansView,
   RebuildQueueView,
   Store,
-  TurnQueueView,
+  TaskQueueView,
   VolumeView,
 } from '@holdfast/control/ports/store.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
@@ -23,7 +23,7 @@ import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
 import { listUnsettledVolumes, listVolumesOfNode } from './list-volumes.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
-import { loadTurnQueueView } from './load-turn-queue.js';
+import { loadTaskQueueView } from './load-task-queue.js';
 import { loadFleetView, loadRebuildQueueView, loadSettings, loadVolumeView } from './load-views.js';
 import { Touched, writeOutbox } from './touched.js';
 
@@ -54,11 +54,11 @@ export class PostgresStore implements Store {
     return snapshot(this.scope, (sql) => loadRebuildQueueView(sql, clusterId));
   }
 
-  loadTurnQueue(
+  loadTaskQueue(
     clusterId: ClusterId,
     options: { now: Date; limit: number },
-  ): Promise<TurnQueueView & { readonly version: number }> {
-    return snapshot(this.scope, (sql) => loadTurnQueueView(sql, clusterId, options));
+  ): Promise<TaskQueueView & { readonly version: number }> {
+    return snapshot(this.scope, (sql) => loadTaskQueueView(sql, clusterId, options));
   }
 
   loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView> {

@@ -1,4 +1,4 @@
-import { planTurns } from '@holdfast/core/lifecycle/plan-turns.js';
+import { planTaskQueue } from '@holdfast/core/lifecycle/plan-task-queue.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import type { Change } from '../ports/store.js';
@@ -13,14 +13,14 @@ const ATTEMPTS_MAX = 5;
  * Lets volumes be purged or filled, or hash their snapshots by themselves, as many as the limit allows: of two that count
  * at once, one loses.
  */
-export async function grantTurns(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
+export async function admitTasks(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const admittedAt = ports.clock.now();
-    const view = await ports.store.loadTurnQueue(clusterId, { now: admittedAt, limit: CANDIDATES_MAX });
-    const changes = planTurns(view, admittedAt).map((turn): Change => {
+    const view = await ports.store.loadTaskQueue(clusterId, { now: admittedAt, limit: CANDIDATES_MAX });
+    const changes = planTaskQueue(view, admittedAt).map((admission): Change => {
       const patch =
-        turn.kind === 'layers' ? { turnAt: admittedAt } : { hashing: { admittedAt, isPass: turn.isPass } };
-      return { kind: 'volume.patch', volumeId: turn.volumeId, patch };
+        admission.kind === 'layers' ? { turnAt: admittedAt } : { hashing: { admittedAt, isPass: admission.isPass } };
+      return { kind: 'volume.patch', volumeId: admission.volumeId, patch };
     });
     if (changes.length === 0) return;
     try {

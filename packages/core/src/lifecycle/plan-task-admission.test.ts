@@ -3,7 +3,7 @@ import { aFleet } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId, type ClusterId, type NodeId, type OrganizationId, type ProjectId } from '../model/ids.js';
 import type { Volume } from '../model/volume.js';
-import { planTurnEnd, planTurnRequest, pressingTask } from './plan-layer-turn.js';
+import { planTaskAdmissionEnd, planTaskAdmissionRequest, pressingTask } from './plan-task-admission.js';
 import type { VolumeView } from './views.js';
 
 const owner = {
@@ -39,11 +39,11 @@ describe('a turn', () => {
     { name: 'of a detached volume', volume: { layerTask: PURGE, state: 'detached' }, may: false },
     { name: 'on a silent node', volume: { layerTask: PURGE, attachedNodeId: asId('n2') }, may: false },
   ])('$name is asked for or kept: $may', ({ volume, may }) => {
-    expect(planTurnRequest(view(volume))?.kind).toBe(may ? 'ask-for-turn' : undefined);
-    expect(planTurnEnd(view(volume))).toBeUndefined();
+    expect(planTaskAdmissionRequest(view(volume))?.kind).toBe(may ? 'request-admission' : undefined);
+    expect(planTaskAdmissionEnd(view(volume))).toBeUndefined();
     const held = view({ ...volume, turnAt: NOON });
-    expect(planTurnRequest(held)).toBeUndefined();
-    const end = planTurnEnd(held);
+    expect(planTaskAdmissionRequest(held)).toBeUndefined();
+    const end = planTaskAdmissionEnd(held);
     if (may) expect(end).toBeUndefined();
     else expect(end).toMatchObject({ kind: 'commit', changes: [{ patch: { turnAt: undefined } }] });
   });

@@ -1,5 +1,5 @@
 /**
- * A volume's turn to be purged or filled (`plan-turns.ts`): asked for while there is such work and an engine to do it,
+ * A volume's turn to be purged or filled (`plan-task-queue.ts`): asked for while there is such work and an engine to do it,
  * and given back as soon as there is not.
  */
 import type { Volume } from '../model/volume.js';
@@ -19,20 +19,20 @@ export function pressingTask({ layerTask, turnAt, epoch }: Volume): Volume['laye
   return isWaiting ? undefined : layerTask;
 }
 
-export function planTurnEnd(view: VolumeView): Step | undefined {
+export function planTaskAdmissionEnd(view: VolumeView): Step | undefined {
   const { volume } = view;
-  if (volume.turnAt === undefined || mayHaveTurn(view)) return undefined;
+  if (volume.turnAt === undefined || mayBeAdmitted(view)) return undefined;
   const change = { kind: 'volume.patch', volumeId: volume.id, patch: { turnAt: undefined } } as const;
   return { kind: 'commit', why: 'its turn is over', changes: [change] };
 }
 
 /** The last of a volume's concerns: it only says that somebody has to look. */
-export function planTurnRequest(view: VolumeView): Step | undefined {
-  return view.volume.turnAt === undefined && mayHaveTurn(view) ? { kind: 'ask-for-turn' } : undefined;
+export function planTaskAdmissionRequest(view: VolumeView): Step | undefined {
+  return view.volume.turnAt === undefined && mayBeAdmitted(view) ? { kind: 'request-admission' } : undefined;
 }
 
-/** `Store.loadTurnQueue` asks the same, so that nobody is given what it gives back at once. */
-function mayHaveTurn({ volume, fleet }: VolumeView): boolean {
+/** `Store.loadTaskQueue` asks the same, so that nobody is given what it gives back at once. */
+function mayBeAdmitted({ volume, fleet }: VolumeView): boolean {
   const holder = nodeById(fleet, volume.attachedNodeId);
   return volume.state === 'attached' && holder !== undefined && isNodeReady(holder) && movesLayers(volume);
 }

@@ -1,5 +1,5 @@
-import type { TurnQueueView } from '@holdfast/control/ports/store.js';
-import { movesLayers } from '@holdfast/core/lifecycle/plan-layer-turn.js';
+import type { TaskQueueView } from '@holdfast/control/ports/store.js';
+import { movesLayers } from '@holdfast/core/lifecycle/plan-task-admission.js';
 import { lastCronTime } from '@holdfast/core/model/cron.js';
 import { type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
@@ -8,15 +8,15 @@ import { effectiveValue } from '@holdfast/core/policy/volume-settings.js';
 import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
 import type { Tables } from './tables.js';
 
-type Candidate = TurnQueueView['candidates'][number];
+type Candidate = TaskQueueView['candidates'][number];
 
-/** See `Store.loadTurnQueue`. */
-export function turnQueue(
+/** See `Store.loadTaskQueue`. */
+export function taskQueue(
   tables: Tables,
   clusterId: ClusterId,
   settings: ClusterSettings,
   { now, limit }: { now: Date; limit: number },
-): Pick<TurnQueueView, 'busy' | 'waiting' | 'candidates'> {
+): Pick<TaskQueueView, 'busy' | 'waiting' | 'candidates'> {
   const volumes = [...tables.volumes.values()]
     .filter((volume) => volume.clusterId === clusterId)
     .sort((a, b) => compareIds(a.id, b.id));
@@ -43,7 +43,7 @@ export function turnQueue(
   };
 }
 
-function waitingOf(tables: Tables, volume: Volume): TurnQueueView['waiting'][number][] {
+function waitingOf(tables: Tables, volume: Volume): TaskQueueView['waiting'][number][] {
   const { id, state, turnAt, deletionRequestedAt, attachedNodeId } = volume;
   const work = volume.fill ?? volume.layerTask;
   const holder = attachedNodeId === undefined ? undefined : tables.nodes.get(attachedNodeId);
