@@ -76,7 +76,7 @@ export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume 
 }
 
 /** A volume that needs nothing: detached, with all its copies. */
-export function aSettledVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume {
+export function anIdleVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume {
   return aVolume(owner, {
     state: 'detached',
     robustness: 'healthy',

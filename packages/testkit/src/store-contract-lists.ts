@@ -14,7 +14,7 @@ import {
   aRebuild,
   aRebuildReport,
   aReplica,
-  aSettledVolume,
+  anIdleVolume,
   aSnapshot,
   NOON,
   testId,
@@ -44,13 +44,13 @@ const A_CHAIN: VolumeChain = {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
 export function listContract(makeStore: MakeStore): void {
   const fixture = new StoreFixture(makeStore);
-  const settled = (part: Partial<Volume> = {}, further: Change[] = []) =>
-    fixture.volume(aSettledVolume(fixture.tenant, part), further);
-  const unsettled = () => fixture.store.listUnsettledVolumes({ now: NOON, limit: 10 });
+  const idle = (part: Partial<Volume> = {}, further: Change[] = []) =>
+    fixture.volume(anIdleVolume(fixture.tenant, part), further);
+  const toReconcile = () => fixture.store.listVolumesToReconcile({ now: NOON, limit: 10 });
 
-  test('a settled volume is not listed', async () => {
-    await settled();
-    expect(await unsettled()).toEqual([]);
+  test('an idle volume is not listed', async () => {
+    await idle();
+    expect(await toReconcile()).toEqual([]);
   });
 
   test.each<[string, Partial<Volume>]>([
@@ -88,8 +88,8 @@ export function listContract(makeStore: MakeStore): void {
       },
     ],
   ])('a volume with %s is listed', async (_name, part) => {
-    await settled(part);
-    expect(await unsettled()).toEqual([VOLUME]);
+    await idle(part);
+    expect(await toReconcile()).toEqual([VOLUME]);
   });
 
   test('what may be hashed is listed: what waits first, then what was checked longest ago', async () => {
@@ -103,7 +103,7 @@ export function listContract(makeStore: MakeStore): void {
       names[id] = name;
       const own = aSnapshot({ id: asId(testId(600 + number)), volumeId: id, ...snapshot });
       const replica = aReplica({ id: asId(testId(100 + number)), volumeId: id, nodeId, diskId: DISK });
-      return settled({ id, name, state: 'attached', ...part }, [
+      return idle({ id, name, state: 'attached', ...part }, [
         { kind: 'snapshot.create', snapshot: own },
         { kind: 'replica.create', replica, booking: undefined },
       ]);
@@ -173,7 +173,7 @@ export function listContract(makeStore: MakeStore): void {
     const purge = (seconds: number): LayerTask => ({ ...A_TASK, kind: 'purge', requestedAt: at(seconds) });
     const source = asId<VolumeId>(testId(99));
     const snapshot = aSnapshot({ id: asId(testId(98)), volumeId: source });
-    await settled({ id: source, name: 'source' }, [{ kind: 'snapshot.create', snapshot }]);
+    await idle({ id: source, name: 'source' }, [{ kind: 'snapshot.create', snapshot }]);
     const fill = {
       sourceVolumeId: source,
       snapshotId: snapshot.id,
@@ -192,7 +192,7 @@ export function listContract(makeStore: MakeStore): void {
       names[id] = name;
       const replica = aReplica({ id: asId(testId(100 + number)), volumeId: id, nodeId, diskId: DISK });
       const attached = { state: 'attached', attachedNodeId: nodeId } as const;
-      await settled({ id, name, ...attached, ...part }, [
+      await idle({ id, name, ...attached, ...part }, [
         { kind: 'replica.create', replica, booking: undefined },
         ...further(id),
       ]);
@@ -235,9 +235,9 @@ export function listContract(makeStore: MakeStore): void {
     const later = new Date(NOON.getTime() + 60_000);
     const hourly = { name: 'hourly', cron: '@hourly', retain: 2, nextRunAt: later, lastRun: last };
     const daily = { ...hourly, name: 'daily', nextRunAt: new Date(later.getTime() + 1), lastRun: undefined };
-    await settled({ recurringSnapshots: [daily, hourly] });
-    expect(await unsettled()).toEqual([]);
-    const list = (now: Date) => fixture.store.listUnsettledVolumes({ now, limit: 10 });
+    await idle({ recurringSnapshots: [daily, hourly] });
+    expect(await toReconcile()).toEqual([]);
+    const list = (now: Date) => fixture.store.listVolumesToReconcile({ now, limit: 10 });
     expect(await list(new Date(later.getTime() - 1))).toEqual([]);
     expect(await list(later)).toEqual([VOLUME]);
     expect((await fixture.store.loadVolume(VOLUME))?.volume.recurringSnapshots).toEqual([daily, hourly]);
@@ -249,41 +249,41 @@ export function listContract(makeStore: MakeStore): void {
 
   test('a volume with an active rebuild or a leaving replica is listed', async () => {
     const { clusterId } = fixture.tenant;
-    await settled({}, [{ kind: 'rebuild.create', rebuild: aRebuild({ clusterId, volumeId: VOLUME }) }]);
+    await idle({}, [{ kind: 'rebuild.create', rebuild: aRebuild({ clusterId, volumeId: VOLUME }) }]);
     const other = asId<VolumeId>(testId(2));
     const leaving = aReplica({ volumeId: other, intent: 'evict' });
-    await settled({ id: other, name: 'other' }, [
+    await idle({ id: other, name: 'other' }, [
       { kind: 'replica.create', replica: leaving, booking: undefined },
     ]);
-    expect(await unsettled()).toEqual([VOLUME, other]);
+    expect(await toReconcile()).toEqual([VOLUME, other]);
   });
 
   test('an attached volume is listed when its node is not ready, has started again or shows no engine', async () => {
     const nodeId = await fixture.node();
     const beat = (engines: Heartbeat['engines']) =>
       fixture.store.recordHeartbeat(fixture.tenant.clusterId, aHeartbeat('node-1', { engines }), NOON);
-    await settled({
+    await idle({
       state: 'attached',
       attachment: { nodeId, requestedAt: NOON },
       attachedNodeId: nodeId,
       engineBootId: testId(401),
       chain: A_CHAIN,
     });
-    expect(await unsettled()).toEqual([VOLUME]);
+    expect(await toReconcile()).toEqual([VOLUME]);
     const ready = { type: 'Ready' as const, reason: '', message: '', lastTransitionAt: NOON };
     const setReady = (status: 'True' | 'False') =>
       fixture.store.commit({ kind: 'new' }, [
         { kind: 'node.patch', nodeId, patch: { conditions: [{ ...ready, status }] } },
       ]);
     await setReady('True');
-    expect(await unsettled()).toEqual([VOLUME]);
+    expect(await toReconcile()).toEqual([VOLUME]);
     await beat([anEngineReport({ volumeId: VOLUME, epoch: 0 })]);
-    expect(await unsettled()).toEqual([]);
+    expect(await toReconcile()).toEqual([]);
     await beat([]);
-    expect(await unsettled()).toEqual([VOLUME]);
+    expect(await toReconcile()).toEqual([VOLUME]);
     await beat([anEngineReport({ volumeId: VOLUME, epoch: 0 })]);
     await fixture.patch(VOLUME, 1, { engineBootId: testId(402) });
-    expect(await unsettled()).toEqual([VOLUME]);
+    expect(await toReconcile()).toEqual([VOLUME]);
   });
 
   test.each<[string, Partial<Volume>, Change[]]>([
@@ -304,38 +304,38 @@ export function listContract(makeStore: MakeStore): void {
     const nodeId = await fixture.node();
     const attachment = { nodeId, requestedAt: NOON };
     const attached = { state: 'attached' as const, attachment, attachedNodeId: nodeId, chain: A_CHAIN };
-    await settled({ ...attached, engineBootId: testId(401), ...part }, further);
+    await idle({ ...attached, engineBootId: testId(401), ...part }, further);
     const status = { type: 'Ready' as const, status: 'True' as const, reason: '', message: '' };
     const conditions = [{ ...status, lastTransitionAt: NOON }];
     await fixture.store.commit({ kind: 'new' }, [{ kind: 'node.patch', nodeId, patch: { conditions } }]);
     const engines = [anEngineReport({ volumeId: VOLUME, epoch: 0 })];
     await fixture.store.recordHeartbeat(fixture.tenant.clusterId, aHeartbeat('node-1', { engines }), NOON);
-    expect(await unsettled()).toEqual([VOLUME]);
+    expect(await toReconcile()).toEqual([VOLUME]);
     await fixture.patch(VOLUME, 1, { chain: A_CHAIN, layerTask: undefined });
-    expect(await unsettled()).toEqual(further.length === 0 ? [] : [VOLUME]);
+    expect(await toReconcile()).toEqual(further.length === 0 ? [] : [VOLUME]);
   });
 
   test('a volume that is being filled is listed, and its source knows of it', async () => {
     const source = asId<VolumeId>(testId(2));
     const snapshotId = asId<SnapshotId>(testId(601));
-    await settled({ id: source, name: 'source' }, [
+    await idle({ id: source, name: 'source' }, [
       { kind: 'snapshot.create', snapshot: aSnapshot({ id: snapshotId, volumeId: source }) },
     ]);
     const started = { startedEpoch: undefined, trouble: undefined, requestedAt: NOON };
-    await settled({ fill: { sourceVolumeId: source, snapshotId, ...started } });
-    expect(await unsettled()).toEqual([VOLUME]);
+    await idle({ fill: { sourceVolumeId: source, snapshotId, ...started } });
+    expect(await toReconcile()).toEqual([VOLUME]);
     expect((await fixture.load(source)).clones).toEqual([{ volumeId: VOLUME, snapshotId }]);
     expect((await fixture.load(VOLUME)).clones).toEqual([]);
   });
 
   test('a volume with a layer task blocks its rebuilds', async () => {
-    await settled({ layerTask: A_TASK, turnAt: NOON });
+    await idle({ layerTask: A_TASK, turnAt: NOON });
     const { blocked } = await fixture.store.loadRebuildQueue(fixture.tenant.clusterId);
     expect(blocked).toEqual([{ volumeId: VOLUME, reason: 'purge' }]);
   });
 
   test('a volume with a hold blocks its rebuilds, and the hold is told before a task', async () => {
-    await settled({ rebuildHold: 'migrating' });
+    await idle({ rebuildHold: 'migrating' });
     const blocked = async () => (await fixture.store.loadRebuildQueue(fixture.tenant.clusterId)).blocked;
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'migrating' }]);
     const { volume } = await fixture.load(VOLUME);
@@ -367,7 +367,7 @@ export function listContract(makeStore: MakeStore): void {
     const nodeId = await fixture.node();
     const end: Partial<Rebuild> = { state: 'cancelled', finishedAt: NOON, epoch: 2, ...part };
     const rebuild = aRebuild({ clusterId, volumeId: VOLUME, ...end });
-    await settled({ state: 'attached', attachedNodeId: nodeId, engineBootId: testId(401), epoch: 2 }, [
+    await idle({ state: 'attached', attachedNodeId: nodeId, engineBootId: testId(401), epoch: 2 }, [
       { kind: 'rebuild.create', rebuild },
     ]);
     if (reported !== undefined) {
@@ -385,7 +385,7 @@ export function listContract(makeStore: MakeStore): void {
     const { clusterId } = fixture.tenant;
     const attachedNodeId = await fixture.node();
     const cancelled: Partial<Rebuild> = { state: 'cancelled', finishedAt: NOON, epoch: 2 };
-    await settled({ state: 'attached', attachedNodeId, engineBootId: testId(401), epoch: 2 }, [
+    await idle({ state: 'attached', attachedNodeId, engineBootId: testId(401), epoch: 2 }, [
       { kind: 'rebuild.create', rebuild: aRebuild({ clusterId, volumeId: VOLUME, ...cancelled }) },
     ]);
     const count = async () => (await fixture.store.loadRebuildQueue(clusterId)).ending.length;
@@ -400,15 +400,15 @@ export function listContract(makeStore: MakeStore): void {
     for (const number of [3, 1, 2]) {
       await fixture.volume({ id: asId(testId(number)), name: `volume-${number}` });
     }
-    const first = await fixture.store.listUnsettledVolumes({ now: NOON, limit: 2 });
+    const first = await fixture.store.listVolumesToReconcile({ now: NOON, limit: 2 });
     expect(first).toEqual([testId(1), testId(2)]);
     const afterId = asId<VolumeId>(testId(2));
-    expect(await fixture.store.listUnsettledVolumes({ now: NOON, limit: 2, afterId })).toEqual([testId(3)]);
+    expect(await fixture.store.listVolumesToReconcile({ now: NOON, limit: 2, afterId })).toEqual([testId(3)]);
   });
 
   test('the volumes of a node are those with a copy or their engine there', async () => {
     const nodeId: NodeId = await fixture.node();
-    await settled({}, [
+    await idle({}, [
       {
         kind: 'replica.create',
         replica: aReplica({ volumeId: VOLUME, nodeId, diskId: DISK }),
@@ -416,8 +416,8 @@ export function listContract(makeStore: MakeStore): void {
       },
     ]);
     const attached = asId<VolumeId>(testId(2));
-    await settled({ id: attached, name: 'attached', attachedNodeId: nodeId });
-    await settled({ id: asId(testId(3)), name: 'elsewhere' });
+    await idle({ id: attached, name: 'attached', attachedNodeId: nodeId });
+    await idle({ id: asId(testId(3)), name: 'elsewhere' });
     expect(await fixture.store.listVolumesOfNode(nodeId, { limit: 10 })).toEqual([VOLUME, attached]);
     expect(await fixture.store.listVolumesOfNode(nodeId, { limit: 10, afterId: VOLUME })).toEqual([attached]);
   });

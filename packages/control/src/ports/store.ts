@@ -93,7 +93,7 @@ export interface Store {
    * are to be changed, are busy or were read in another state of its engine, or that has a recurring snapshot due at `now`.
    * A lost wake-up costs at most one period of the sweep because of this list.
    */
-  listUnsettledVolumes(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
+  listVolumesToReconcile(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
   /** Volumes with a replica or their engine on the node, in id order: who has to know that it died or came back. */
   listVolumesOfNode(nodeId: NodeId, options: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
   listClusters(): Promise<ClusterId[]>;

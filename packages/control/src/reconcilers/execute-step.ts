@@ -14,7 +14,7 @@ import { verifyCopies } from './verify-step.js';
 export async function executeStep(
   ports: ReconcilerPorts,
   view: VolumeView,
-  step: Exclude<Step, { kind: 'settled' }>,
+  step: Exclude<Step, { kind: 'idle' }>,
 ): Promise<StepOutcome> {
   switch (step.kind) {
     case 'commit':

@@ -20,7 +20,7 @@ const STEPS_MAX = 64;
 const CONFLICTS_MAX = 10;
 
 export type ReconcileOutcome =
-  | { did: 'settled'; steps: number }
+  | { did: 'idle'; steps: number }
   /** The volume does not exist any more. */
   | { did: 'gone'; steps: number }
   /** Something said no for now; the sweep or a report brings the volume back. */
@@ -32,7 +32,7 @@ export async function reconcileVolume(ports: ReconcilerPorts, volumeId: VolumeId
     const view = await ports.store.loadVolume(volumeId);
     if (view === undefined) return { did: 'gone', steps };
     const step = planVolumeStep(view, ports.clock.now());
-    if (step.kind === 'settled') return { did: 'settled', steps };
+    if (step.kind === 'idle') return { did: 'idle', steps };
     try {
       const outcome = await doStep(ports, view, step);
       if (outcome === 'pause') return { did: 'waiting', steps, reason: step.kind, code: 'report' };
@@ -52,7 +52,7 @@ export async function reconcileVolume(ports: ReconcilerPorts, volumeId: VolumeId
 function doStep(
   ports: ReconcilerPorts,
   view: VolumeView,
-  step: Exclude<Step, { kind: 'settled' }>,
+  step: Exclude<Step, { kind: 'idle' }>,
 ): Promise<StepOutcome> {
   const { id, detachForced } = view.volume;
   const work = executeStep(ports, view, step);

@@ -4,7 +4,7 @@
  */
 import { nodesChangedSince } from './reconcile-cluster.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
-import { wakeUnsettledVolumes, wakeVolumesOfNode } from './wake-volumes.js';
+import { wakeVolumesToReconcile, wakeVolumesOfNode } from './wake-volumes.js';
 
 /** How often the sweep runs. */
 export const SWEEP_INTERVAL_MS = 5_000;
@@ -20,6 +20,6 @@ export async function sweep(ports: ReconcilerPorts): Promise<{ clusters: number;
     const fleet = await ports.store.loadFleet(clusterId);
     for (const nodeId of nodesChangedSince(fleet, since)) volumes += await wakeVolumesOfNode(ports, nodeId);
   }
-  volumes += await wakeUnsettledVolumes(ports);
+  volumes += await wakeVolumesToReconcile(ports);
   return { clusters: clusterIds.length, volumes };
 }

@@ -12,9 +12,9 @@ export function wakeVolumesOfNode(ports: ReconcilerPorts, nodeId: NodeId): Promi
   return wakeAll(ports, (options) => ports.store.listVolumesOfNode(nodeId, options));
 }
 
-export function wakeUnsettledVolumes(ports: ReconcilerPorts): Promise<number> {
+export function wakeVolumesToReconcile(ports: ReconcilerPorts): Promise<number> {
   const now = ports.clock.now();
-  return wakeAll(ports, (options) => ports.store.listUnsettledVolumes({ ...options, now }));
+  return wakeAll(ports, (options) => ports.store.listVolumesToReconcile({ ...options, now }));
 }
 
 async function wakeAll({ queue }: ReconcilerPorts, list: ListPage): Promise<number> {

@@ -2,7 +2,7 @@ import {
   A_SPEC,
   anEngineReport,
   aRebuild,
-  aSettledVolume,
+  anIdleVolume,
   aSnapshot,
   aVolume,
   NOON,
@@ -228,9 +228,9 @@ test('a purge that has no turn yet asks for one, once nothing else is to be done
     replicas: [{ replicaId: replica.id, mode: 'RW', reason: '' }],
   });
   const volume: Volume = {
-    ...aSettledVolume(owner),
+    ...anIdleVolume(owner),
     ...seen.volume,
-    conditions: aSettledVolume(owner).conditions,
+    conditions: anIdleVolume(owner).conditions,
     robustness: 'healthy',
     observedGeneration: seen.volume.generation,
     record: copyRecord(1, 1, [replica.id]),

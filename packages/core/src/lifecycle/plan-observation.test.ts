@@ -3,7 +3,7 @@ import {
   anEngineReport,
   aRebuild,
   aRebuildReport,
-  aSettledVolume,
+  anIdleVolume,
   NOON,
   testId,
 } from '@holdfast/testkit/builders.js';
@@ -33,7 +33,7 @@ const copies = [aReplicaOn('n1-disk', { mode: 'RW' }), aReplicaOn('n2-disk', { m
 function aView(reported: Partial<EngineObservation['report']>, part: Partial<VolumeView> = {}): VolumeView {
   const report = anEngineReport({ volumeId: VOLUME, epoch: 1, ...reported });
   return {
-    volume: aSettledVolume(owner, {
+    volume: anIdleVolume(owner, {
       state: 'attached',
       epoch: 1,
       attachedNodeId: N1,

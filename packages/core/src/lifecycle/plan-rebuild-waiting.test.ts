@@ -1,4 +1,4 @@
-import { A_SPEC, aRebuild, aSettledVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { A_SPEC, aRebuild, anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
@@ -38,7 +38,7 @@ function rebuild(part: Partial<Rebuild>): Rebuild {
 /** An attached volume of three copies, of which one failed a minute ago on a node that is away. */
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
   return {
-    volume: aSettledVolume(owner, { state: 'attached', robustness: 'degraded', ...volume }),
+    volume: anIdleVolume(owner, { state: 'attached', robustness: 'degraded', ...volume }),
     replicas: [copy('n1'), copy('n2'), failed('n3', 60)],
     snapshots: [],
     clones: [],

@@ -44,8 +44,8 @@ export function rebuildWaits(view: VolumeView, conditions: Volume['conditions'],
   const { volume, fleet } = view;
   const { numberOfReplicas: wanted } = volume.spec;
   const copies = lastingCopies(view).filter((replica) => isOnReadyNode(replica, fleet)).length;
-  const isSettled = volume.state === 'attached' || volume.state === 'detached';
-  if (copies >= wanted || copies === 0 || !isSettled || volume.fill !== undefined) return undefined;
+  const isSteady = volume.state === 'attached' || volume.state === 'detached';
+  if (copies >= wanted || copies === 0 || !isSteady || volume.fill !== undefined) return undefined;
   const active = activeRebuild(view);
   if (active !== undefined) {
     const further = wanted - copies - 1;

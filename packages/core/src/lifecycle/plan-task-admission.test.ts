@@ -1,4 +1,4 @@
-import { aSettledVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId, type ClusterId, type NodeId, type OrganizationId, type ProjectId } from '../model/ids.js';
@@ -20,7 +20,7 @@ const FILL = { ...work, sourceVolumeId: asId<Volume['id']>(testId(9)), snapshotI
 function view(volume: Partial<Volume>): VolumeView {
   const attached = { state: 'attached', attachedNodeId: asId<NodeId>('n1') } as const;
   return {
-    volume: aSettledVolume(owner, { ...attached, ...volume }),
+    volume: anIdleVolume(owner, { ...attached, ...volume }),
     replicas: [],
     snapshots: [],
     clones: [],

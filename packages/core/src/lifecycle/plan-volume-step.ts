@@ -1,7 +1,7 @@
 /**
  * Decides the next thing to do for one volume, from one frozen view of it.
  *
- * Pure: the same view and time give the same step, and a view in which everything is as wanted gives `settled`. Control
+ * Pure: the same view and time give the same step, and a view in which everything is as wanted gives `idle`. Control
  * executes the step, records it and asks again. If the process dies in between, the next run sees a view in which the
  * step was not recorded and asks for it again; every step may be repeated.
  *
@@ -23,7 +23,7 @@ import { planRemoval } from './plan-removal.js';
 import { planReplenishment } from './plan-replenishment.js';
 import { planStatus } from './plan-status.js';
 import { planVerification } from './plan-verification.js';
-import { SETTLED, type Step } from './step.js';
+import { IDLE, type Step } from './step.js';
 import type { VolumeView } from './views.js';
 
 /** Each looks after one concern and answers `undefined` when it has nothing to do. */
@@ -52,5 +52,5 @@ export function planVolumeStep(view: VolumeView, now: Date): Step {
     const step = plan(view, now);
     if (step !== undefined) return step;
   }
-  return SETTLED;
+  return IDLE;
 }

@@ -9,7 +9,7 @@ import type { Change, SpaceBooking } from './changes.js';
  */
 export type Step =
   /** Nothing can be done now. What changes that wakes the volume again, or the sweep does. */
-  | { kind: 'settled' }
+  | { kind: 'idle' }
   | { kind: 'commit'; why: string; changes: readonly Change[] }
   /** Makes the directory of a placed replica, and records it. `firstCopy`: the volume has never been written. */
   | { kind: 'provision'; replicaId: ReplicaId; nodeId: NodeId; firstCopy: boolean }
@@ -46,4 +46,4 @@ export type Step =
   | { kind: 'read-layers' }
   | { kind: 'verify'; replicaIds: readonly ReplicaId[] };
 
-export const SETTLED: Step = { kind: 'settled' };
+export const IDLE: Step = { kind: 'idle' };

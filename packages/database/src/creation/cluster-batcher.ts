@@ -85,7 +85,7 @@ export class ClusterBatcher {
     try {
       const results = await transaction(this.scope, (sql) => this.#attempt(sql, batch));
       const endedAtMs = performance.now();
-      for (const [decided, outcome] of results) this.#settle(decided, outcome, { startedAtMs, endedAtMs });
+      for (const [decided, outcome] of results) this.#complete(decided, outcome, { startedAtMs, endedAtMs });
     } catch (error) {
       // What was decided in there is not booked: the fleet is asked for anew.
       this.#known = undefined;
@@ -168,7 +168,7 @@ export class ClusterBatcher {
     return new Set(made);
   }
 
-  #settle(
+  #complete(
     { waiting, decision, decideMs }: Decided,
     outcome: Outcome,
     { startedAtMs, endedAtMs }: { startedAtMs: number; endedAtMs: number },

@@ -8,8 +8,8 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 type Page = { limit: number; afterId?: VolumeId };
 
-/** See `Store.listUnsettledVolumes`: one condition here for each of its words. */
-export async function listUnsettledVolumes(
+/** See `Store.listVolumesToReconcile`: one condition here for each of its words. */
+export async function listVolumesToReconcile(
   sql: Sql,
   { now, limit, afterId }: Page & { now: Date },
 ): Promise<VolumeId[]> {

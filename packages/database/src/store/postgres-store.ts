@@ -21,7 +21,7 @@ import { sourceGone, takeCloneSources } from './clone-sources.js';
 import { confirmRecord } from './confirm-record.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
-import { listUnsettledVolumes, listVolumesOfNode } from './list-volumes.js';
+import { listVolumesToReconcile, listVolumesOfNode } from './list-volumes.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
 import { loadTaskQueueView } from './load-task-queue.js';
 import { loadFleetView, loadRebuildQueueView, loadSettings, loadVolumeView } from './load-views.js';
@@ -72,8 +72,8 @@ export class PostgresStore implements Store {
     return snapshot(this.scope, (sql) => loadOrphan(sql, orphanId));
   }
 
-  listUnsettledVolumes(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
-    return snapshot(this.scope, (sql) => listUnsettledVolumes(sql, options));
+  listVolumesToReconcile(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
+    return snapshot(this.scope, (sql) => listVolumesToReconcile(sql, options));
   }
 
   listVolumesOfNode(nodeId: NodeId, options: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {

@@ -193,9 +193,9 @@ export class MemoryStore implements Store {
     return engine === undefined || engine.at.getTime() <= endMs + START_CALL_MS_MAX;
   }
 
-  async listUnsettledVolumes(page: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
+  async listVolumesToReconcile(page: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]> {
     return pageOf(
-      this.volumeIdsWhere((volume) => this.isUnsettled(volume, page.now)),
+      this.volumeIdsWhere((volume) => this.needsReconciling(volume, page.now)),
       page,
     );
   }
@@ -215,7 +215,7 @@ export class MemoryStore implements Store {
   }
 
   /** One line for each of the words of the port's comment. */
-  private isUnsettled(volume: Volume, now: Date): boolean {
+  private needsReconciling(volume: Volume, now: Date): boolean {
     const { tables } = this;
     const holder = volume.attachedNodeId === undefined ? undefined : tables.nodes.get(volume.attachedNodeId);
     const isHolderWell =

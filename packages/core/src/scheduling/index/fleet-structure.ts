@@ -35,7 +35,7 @@ export class FleetStructure {
   private readonly classes = new DiskClasses();
   private readonly plans = new Map<number, RequestPlan>();
   private readonly keys = new RequestKeys(() => this.plans.clear());
-  private readonly unsettled = new Set<NodeEntry>();
+  private readonly ungrouped = new Set<NodeEntry>();
   private lastSlot = 0;
   private isNodeOpen: Check<StorageNode>;
   private isDiskOpen: Check<StorageDisk>;
@@ -83,7 +83,7 @@ export class FleetStructure {
     entry.zone = zoneKey(node);
     entry.evicting = node.evictionRequested;
     entry.open = this.isNodeOpen(node) === undefined;
-    if (before === undefined || nodeKind(before) !== nodeKind(node)) this.unsettled.add(entry);
+    if (before === undefined || nodeKind(before) !== nodeKind(node)) this.ungrouped.add(entry);
     else this.refresh(entry);
   }
 
@@ -93,7 +93,7 @@ export class FleetStructure {
     if (entry?.facts === undefined) return;
     entry.facts = undefined;
     entry.open = false;
-    this.unsettled.add(entry);
+    this.ungrouped.add(entry);
   }
 
   /** Adds a disk, or says what has become of it. */
@@ -138,7 +138,7 @@ export class FleetStructure {
     if (slot === undefined) throw new Bug('a disk is to be booked that the index does not have');
     this.columns.book(slot, sizeBytes, writtenBytes);
     const node = this.nodeOf(slot);
-    if (this.isSettled(node)) node.group?.refreshDisk(node, this.columns.classOf(slot));
+    if (this.isGrouped(node)) node.group?.refreshDisk(node, this.columns.classOf(slot));
   }
 
   useSettings(shell: FleetShell): void {
@@ -148,13 +148,13 @@ export class FleetStructure {
     this.columns.useSettings(shell.settings);
     for (const entry of this.nodes.values()) {
       entry.open = entry.facts !== undefined && this.isNodeOpen(entry.facts) === undefined;
-      this.unsettled.add(entry);
+      this.ungrouped.add(entry);
     }
   }
 
   /** What requests of this kind may use, with every noted change taken in. */
   plan(request: PlacementRequest, now: Date): RequestPlan {
-    if (this.unsettled.size > 0) this.settle();
+    if (this.ungrouped.size > 0) this.assignGroups();
     const key = this.keys.of(request);
     const known = this.plans.get(key);
     if (known !== undefined) return known;
@@ -177,7 +177,7 @@ export class FleetStructure {
   }
 
   get allGroups(): Iterable<NodeGroup> {
-    if (this.unsettled.size > 0) this.settle();
+    if (this.ungrouped.size > 0) this.assignGroups();
     return this.groups.values();
   }
 
@@ -202,21 +202,21 @@ export class FleetStructure {
   }
 
   private changed(entry: NodeEntry, isOtherKind: boolean): void {
-    if (isOtherKind) this.unsettled.add(entry);
+    if (isOtherKind) this.ungrouped.add(entry);
     else this.refresh(entry);
   }
 
   /** A node that waits to be settled is measured then. */
   private refresh(entry: NodeEntry): void {
-    if (this.isSettled(entry)) entry.group?.refresh(entry);
+    if (this.isGrouped(entry)) entry.group?.refresh(entry);
   }
 
-  private isSettled(entry: NodeEntry): boolean {
-    return this.unsettled.size === 0 || !this.unsettled.has(entry);
+  private isGrouped(entry: NodeEntry): boolean {
+    return this.ungrouped.size === 0 || !this.ungrouped.has(entry);
   }
 
-  private settle(): void {
-    for (const entry of this.unsettled) {
+  private assignGroups(): void {
+    for (const entry of this.ungrouped) {
       const key = entry.facts === undefined ? undefined : this.groupKey(entry, entry.facts);
       const group = key === undefined || entry.facts === undefined ? undefined : this.group(key, entry.facts);
       if (entry.group !== group) entry.group?.remove(entry);
@@ -224,7 +224,7 @@ export class FleetStructure {
       group?.add(entry);
     }
     for (const [key, group] of this.groups) if (group.size === 0) this.groups.delete(key);
-    this.unsettled.clear();
+    this.ungrouped.clear();
     this.plans.clear();
   }
 
