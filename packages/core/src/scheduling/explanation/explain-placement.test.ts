@@ -32,7 +32,7 @@ describe('a replica that fits', () => {
   });
   const explanation = explainPlacement(aQuestion({ fleet, replicas: [aReplicaOn('a-1')] }));
 
-  test('names its place, its rung and how many competed', () => {
+  test('names its place, its tier and how many competed', () => {
     expect(explanation.outcome).toBe('placed');
     expect(explanation.sentence).toBe(
       'A replica would go to disk b-2 of node b in zone west, a node and a zone without a replica of the volume; it is the best of 2 disks there.',

@@ -1,5 +1,5 @@
 /**
- * Explains one placement: what each rule did in its turn, which rung won, how the best were scored and, when nothing
+ * Explains one placement: what each rule did in its turn, which tier won, how the best were scored and, when nothing
  * fits, what would make it fit. The decision is the scheduler's own; everything here is words about it.
  */
 import type { DiskId, ReplicaId } from '../../model/ids.js';

@@ -61,20 +61,20 @@ export type FilterReport = {
 
 export type TierOutcome =
   | 'won'
-  /** No node is on this rung. */
+  /** No node is on this tier. */
   | 'no-node'
   /** There are nodes, and none of their disks passed. */
   | 'no-disk'
-  /** A rung before it had a disk. */
+  /** A tier before it had a disk. */
   | 'not-needed';
 
-/** One rung of the anti-affinity ladder, in the order in which they are tried. */
+/** One anti-affinity tier, in the order in which they are tried. */
 export type TierReport = {
   readonly name: TierName;
-  /** What the rung asks for, for people. */
+  /** What the tier asks for, for people. */
   readonly description: string;
   readonly nodes: number;
-  /** Disks of those nodes that passed every rule; 0 for a rung that was not needed. */
+  /** Disks of those nodes that passed every rule; 0 for a tier that was not needed. */
   readonly candidates: number;
   readonly outcome: TierOutcome;
 };
@@ -89,7 +89,7 @@ export type ScoreParts = {
   readonly score: number;
 };
 
-/** A candidate of the winning rung: its node among the nodes, then the disk among that node's disks. */
+/** A candidate of the winning tier: its node among the nodes, then the disk among that node's disks. */
 export type ScoredCandidate = NamedPlace & {
   readonly isChosen: boolean;
   readonly node: ScoreParts;
@@ -134,7 +134,7 @@ export type PlacementExplanation = {
   };
   /** Where it would go (or is); null when it fits nowhere. */
   readonly place: NamedPlace | null;
-  /** The rung that won; null when none did. */
+  /** The tier that won; null when none did. */
   readonly tier: TierName | null;
   readonly filters: readonly FilterReport[];
   readonly tiers: readonly TierReport[];

@@ -131,7 +131,7 @@ function diskCures(reason: RejectionReason, { node, disk }: Place, question: Pla
   }
 }
 
-/** The rungs of the ladder, put as what each hard domain forbids (see `tiers.ts`). */
+/** The anti-affinity tiers, put as what each hard domain forbids (see `tiers.ts`). */
 function sharingObstacles(
   node: StorageNode,
   occupancy: Occupancy,

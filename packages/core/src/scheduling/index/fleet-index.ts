@@ -1,7 +1,7 @@
 /**
  * A fleet, arranged so that placing a replica costs a walk down a tree and booking it a walk up (ADR 0060).
  *
- * `place` answers as `placeReplica` with the `holdfast` profile does: the same disk from the same rung. It explains
+ * `place` answers as `placeReplica` with the `holdfast` profile does: the same disk from the same tier. It explains
  * nothing. On `none` ask `placeReplica`: that explains the refusal, and answers the few kinds of requests that the
  * index leaves to it (reuse of a given disk, inputs of an imported cluster).
  *
