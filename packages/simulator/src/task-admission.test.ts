@@ -76,7 +76,7 @@ test.each(FAULTS)(
     world.faults = NO_FAULTS;
     world.store.setSetting(world.clusterId, CRON, '0 0 1 1 *');
     await world.run(30);
-    expect((await volumes(ids)).filter(({ turnAt }) => turnAt !== undefined)).toEqual([]);
+    expect((await volumes(ids)).filter(({ taskAdmittedAt }) => taskAdmittedAt !== undefined)).toEqual([]);
   },
 );
 
@@ -98,7 +98,7 @@ test('a purge that waits for its turn does not hold up the rebuild of its volume
   world.startNode('node-3');
   const isHealthy = async () => (await client.view()).rebuilds[0]?.state === 'succeeded';
   expect(await world.runUntil(isHealthy, 60)).toBe(true);
-  expect((await client.view()).volume).toMatchObject({ layerTask: { kind: 'purge' }, turnAt: undefined });
+  expect((await client.view()).volume).toMatchObject({ layerTask: { kind: 'purge' }, taskAdmittedAt: undefined });
   world.faults = NO_FAULTS;
   const isDone = async () => (await client.view()).volume.layerTask === undefined;
   expect(await world.runUntil(isDone, 60)).toBe(true);
@@ -117,17 +117,17 @@ test('a turn ends with the attachment, and the others go on', async () => {
   await world.run(2);
   await requestPurge(world.useCases, { volumeId: other.volumeId });
   await world.run(10);
-  expect((await client.view()).volume.turnAt).toBeDefined();
-  expect((await other.view()).volume.turnAt).toBeUndefined();
+  expect((await client.view()).volume.taskAdmittedAt).toBeDefined();
+  expect((await other.view()).volume.taskAdmittedAt).toBeUndefined();
   await requestDetach(world.useCases, { volumeId: client.volumeId });
   await world.run(10);
-  expect((await client.view()).volume.turnAt).toBeUndefined();
-  expect((await other.view()).volume.turnAt).toBeDefined();
+  expect((await client.view()).volume.taskAdmittedAt).toBeUndefined();
+  expect((await other.view()).volume.taskAdmittedAt).toBeDefined();
 });
 
-async function give({ volumeId }: SimClient, turnAt: Date): Promise<void> {
+async function give({ volumeId }: SimClient, taskAdmittedAt: Date): Promise<void> {
   const view = await world.store.loadVolume(volumeId);
   if (view === undefined) throw new Error('the volume is gone');
-  const change = { kind: 'volume.patch', volumeId, patch: { turnAt } } as const;
+  const change = { kind: 'volume.patch', volumeId, patch: { taskAdmittedAt } } as const;
   await world.store.commit({ kind: 'volume', volumeId, ifVersion: view.volume.version }, [change]);
 }

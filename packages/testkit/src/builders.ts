@@ -64,7 +64,7 @@ export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume 
     recurringSnapshots: [],
     integrityCheckedAt: undefined,
     hashing: undefined,
-    turnAt: undefined,
+    taskAdmittedAt: undefined,
     rebuildHold: undefined,
     survey: undefined,
     salvage: undefined,

@@ -68,7 +68,7 @@ export function listContract(makeStore: MakeStore): void {
       },
     ],
     ['a turn to hash', { hashing: { admittedAt: NOON, isPass: true } }],
-    ['a turn to be purged or filled', { turnAt: NOON }],
+    ['a turn to be purged or filled', { taskAdmittedAt: NOON }],
     ['a wanted attachment', { attachment: { nodeId: undefined, requestedAt: NOON } }],
     [
       'an attachment nobody wants',
@@ -122,7 +122,7 @@ export function listContract(makeStore: MakeStore): void {
     await add('degraded', { robustness: 'degraded' }, {});
     await add('no-user-snapshot', {}, { origin: 'system' });
     await add('its-turn', { hashing: { admittedAt: NOON, isPass: false } }, {});
-    await add('purged', { layerTask: A_TASK, turnAt: NOON }, { state: 'removed' });
+    await add('purged', { layerTask: A_TASK, taskAdmittedAt: NOON }, { state: 'removed' });
     await add(
       'reverted',
       { layerTask: { ...A_TASK, kind: 'revert', snapshotId: asId(testId(9)) } },
@@ -201,7 +201,7 @@ export function listContract(makeStore: MakeStore): void {
     await add('first', { layerTask: purge(1) });
     await add('fill', { fill });
     await add('fill-that-failed', { fill: { ...fill, trouble: { message: '', at: at(9) } } });
-    await add('has-its-turn', { layerTask: purge(0), turnAt: NOON });
+    await add('has-its-turn', { layerTask: purge(0), taskAdmittedAt: NOON });
     await add('reverted', {
       layerTask: { ...A_TASK, kind: 'revert', snapshotId: asId(testId(9)) },
     });
@@ -329,7 +329,7 @@ export function listContract(makeStore: MakeStore): void {
   });
 
   test('a volume with a layer task blocks its rebuilds', async () => {
-    await idle({ layerTask: A_TASK, turnAt: NOON });
+    await idle({ layerTask: A_TASK, taskAdmittedAt: NOON });
     const { blocked } = await fixture.store.loadRebuildQueue(fixture.tenant.clusterId);
     expect(blocked).toEqual([{ volumeId: VOLUME, reason: 'purge' }]);
   });
@@ -339,7 +339,7 @@ export function listContract(makeStore: MakeStore): void {
     const blocked = async () => (await fixture.store.loadRebuildQueue(fixture.tenant.clusterId)).blocked;
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'migrating' }]);
     const { volume } = await fixture.load(VOLUME);
-    await fixture.patch(VOLUME, volume.version, { layerTask: A_TASK, turnAt: NOON });
+    await fixture.patch(VOLUME, volume.version, { layerTask: A_TASK, taskAdmittedAt: NOON });
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'migrating' }]);
     await fixture.patch(VOLUME, volume.version + 1, { rebuildHold: undefined });
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'purge' }]);

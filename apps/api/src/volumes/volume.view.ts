@@ -106,9 +106,9 @@ function fillView(volume: Volume): VolumeView['fill'] {
 
 /** What a purge or a filling waits for that could begin otherwise; null when it waits for something else, or runs. */
 function waitsForAdmission(volume: Volume): string | null {
-  const { state, turnAt, layerTask, fill, epoch } = volume;
+  const { state, taskAdmittedAt, layerTask, fill, epoch } = volume;
   const hasBegun = (fill ?? layerTask)?.startedEpoch === epoch;
-  if (state !== 'attached' || turnAt !== undefined || hasBegun || !movesLayers(volume)) return null;
+  if (state !== 'attached' || taskAdmittedAt !== undefined || hasBegun || !movesLayers(volume)) return null;
   return `its turn: ${HEAVY_TASK_LIMIT} says how many volumes of a node may be purged, filled or hashed at once`;
 }
 

@@ -109,7 +109,7 @@ function refused(
   if (!FINAL.has(error.code) && tries < TRIES_MAX) {
     const layerTask: LayerTask = { ...task, tries, trouble: { message: error.message, at: now } };
     // The next try of what was refused is behind all who wait for their turn now. What got no answer may be under way.
-    const patch: VolumePatch = isAnswer ? { layerTask, turnAt: undefined } : { layerTask };
+    const patch: VolumePatch = isAnswer ? { layerTask, taskAdmittedAt: undefined } : { layerTask };
     return [{ kind: 'volume.patch', volumeId, patch }];
   }
   const message = `the ${task.kind} of volume ${name} was given up: ${error.message}`;

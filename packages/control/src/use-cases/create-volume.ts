@@ -136,7 +136,7 @@ function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now
     recurringSnapshots: [],
     integrityCheckedAt: undefined,
     hashing: undefined,
-    turnAt: undefined,
+    taskAdmittedAt: undefined,
     rebuildHold: undefined,
     survey: undefined,
     salvage: undefined,

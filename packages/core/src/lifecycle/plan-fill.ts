@@ -26,7 +26,7 @@ function planCopying(view: VolumeView, now: Date): Step | undefined {
   const { fill } = volume;
   if (fill === undefined) return undefined;
   if (fill.startedEpoch !== volume.epoch) {
-    const mayBegin = volume.turnAt !== undefined && mayTry(fill.trouble, now);
+    const mayBegin = volume.taskAdmittedAt !== undefined && mayTry(fill.trouble, now);
     return mayBegin ? { kind: 'fill-volume' } : undefined;
   }
   const reported = engine?.report.fill;
@@ -34,7 +34,7 @@ function planCopying(view: VolumeView, now: Date): Step | undefined {
   if (reported.state === 'succeeded') return planEnd(view, now);
   const trouble = { message: reported.error, at: now };
   // Its next try is behind all who wait now: one that can't succeed must not keep them waiting.
-  const patch: VolumePatch = { fill: { ...fill, startedEpoch: undefined, trouble }, turnAt: undefined };
+  const patch: VolumePatch = { fill: { ...fill, startedEpoch: undefined, trouble }, taskAdmittedAt: undefined };
   return { kind: 'commit', why: 'the filling failed', changes: [patched(volume.id, patch)] };
 }
 

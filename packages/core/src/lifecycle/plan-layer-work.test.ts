@@ -49,7 +49,7 @@ const PURGE: LayerTask = {
   tries: 0,
   trouble: undefined,
 };
-const TURN = { turnAt: NOON };
+const TURN = { taskAdmittedAt: NOON };
 const trouble = (secondsAgo: number) => ({
   message: 'busy',
   at: new Date(NOON.getTime() - secondsAgo * 1000),
@@ -239,8 +239,8 @@ test('a purge that has no turn yet asks for one, once nothing else is to be done
     layerTask: PURGE,
   };
   const engine = { nodeId: NODE_ID, bootId: volume.engineBootId ?? '', at: NOON, report };
-  const step = (turnAt: Date | undefined) =>
-    planVolumeStep({ ...seen, engine, volume: { ...volume, turnAt } }, NOON);
+  const step = (taskAdmittedAt: Date | undefined) =>
+    planVolumeStep({ ...seen, engine, volume: { ...volume, taskAdmittedAt } }, NOON);
   expect(step(undefined)).toEqual({ kind: 'request-admission' });
   expect(step(NOON)).toEqual({ kind: 'change-layers' });
 });

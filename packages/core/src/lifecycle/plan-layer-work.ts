@@ -53,10 +53,10 @@ function planRemoving({ snapshots }: VolumeView, now: Date): Step | undefined {
 }
 
 function planTask(view: VolumeView, now: Date): Step | undefined {
-  const { layerTask: task, epoch, turnAt } = view.volume;
+  const { layerTask: task, epoch, taskAdmittedAt } = view.volume;
   if (task === undefined || task.startedEpoch === epoch || !mayTry(task.trouble, now)) return undefined;
   // Purges read and write whole layers: as many at once as the cluster's limit lets.
-  if (task.kind === 'purge' && turnAt === undefined) return undefined;
+  if (task.kind === 'purge' && taskAdmittedAt === undefined) return undefined;
   return isRebuilding(view) ? undefined : { kind: 'change-layers' };
 }
 

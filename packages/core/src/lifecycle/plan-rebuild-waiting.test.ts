@@ -78,7 +78,7 @@ test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
   },
   {
     name: 'a purge',
-    seen: view({}, { layerTask: PURGE, turnAt: NOON }),
+    seen: view({}, { layerTask: PURGE, taskAdmittedAt: NOON }),
     reason: 'VolumePurging',
     says: 'are being purged',
   },

@@ -41,16 +41,16 @@ describe('a turn', () => {
   ])('$name is asked for or kept: $may', ({ volume, may }) => {
     expect(planTaskAdmissionRequest(view(volume))?.kind).toBe(may ? 'request-admission' : undefined);
     expect(planTaskAdmissionEnd(view(volume))).toBeUndefined();
-    const held = view({ ...volume, turnAt: NOON });
+    const held = view({ ...volume, taskAdmittedAt: NOON });
     expect(planTaskAdmissionRequest(held)).toBeUndefined();
     const end = planTaskAdmissionEnd(held);
     if (may) expect(end).toBeUndefined();
-    else expect(end).toMatchObject({ kind: 'commit', changes: [{ patch: { turnAt: undefined } }] });
+    else expect(end).toMatchObject({ kind: 'commit', changes: [{ patch: { taskAdmittedAt: undefined } }] });
   });
 
   test.each<{ name: string; volume: Partial<Volume>; holds: boolean }>([
     { name: 'a purge before its turn', volume: { layerTask: PURGE }, holds: false },
-    { name: 'a purge in its turn', volume: { layerTask: PURGE, turnAt: NOON }, holds: true },
+    { name: 'a purge in its turn', volume: { layerTask: PURGE, taskAdmittedAt: NOON }, holds: true },
     {
       name: 'a purge that an older version began',
       volume: { epoch: 3, layerTask: { ...PURGE, startedEpoch: 3 } },

@@ -14,21 +14,21 @@ export function movesLayers({ layerTask, fill }: Pick<Volume, 'layerTask' | 'fil
 }
 
 /** A change of all layers that is under way or comes next. A purge that still waits for its turn holds nothing up. */
-export function pressingTask({ layerTask, turnAt, epoch }: Volume): Volume['layerTask'] {
-  const isWaiting = layerTask?.kind === 'purge' && turnAt === undefined && layerTask.startedEpoch !== epoch;
+export function pressingTask({ layerTask, taskAdmittedAt, epoch }: Volume): Volume['layerTask'] {
+  const isWaiting = layerTask?.kind === 'purge' && taskAdmittedAt === undefined && layerTask.startedEpoch !== epoch;
   return isWaiting ? undefined : layerTask;
 }
 
 export function planTaskAdmissionEnd(view: VolumeView): Step | undefined {
   const { volume } = view;
-  if (volume.turnAt === undefined || mayBeAdmitted(view)) return undefined;
-  const change = { kind: 'volume.patch', volumeId: volume.id, patch: { turnAt: undefined } } as const;
+  if (volume.taskAdmittedAt === undefined || mayBeAdmitted(view)) return undefined;
+  const change = { kind: 'volume.patch', volumeId: volume.id, patch: { taskAdmittedAt: undefined } } as const;
   return { kind: 'commit', why: 'its turn is over', changes: [change] };
 }
 
 /** The last of a volume's concerns: it only says that somebody has to look. */
 export function planTaskAdmissionRequest(view: VolumeView): Step | undefined {
-  return view.volume.turnAt === undefined && mayBeAdmitted(view) ? { kind: 'request-admission' } : undefined;
+  return view.volume.taskAdmittedAt === undefined && mayBeAdmitted(view) ? { kind: 'request-admission' } : undefined;
 }
 
 /** `Store.loadTaskQueue` asks the same, so that nobody is given what it gives back at once. */

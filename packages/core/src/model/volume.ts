@@ -150,7 +150,7 @@ export type Volume = {
   /** It may hash snapshots by itself now. */
   hashing: HashingAdmission | undefined;
   /** Since when it may be purged or filled: what moves whole layers waits for its turn too. */
-  turnAt: Date | undefined;
+  taskAdmittedAt: Date | undefined;
   /** Set by what brings the volume into such a state, never by its users (docs/adr/0113). */
   rebuildHold: RebuildHold | undefined;
   /** Set while too few current copies answer for an attach to go on. */

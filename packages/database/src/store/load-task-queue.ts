@@ -34,13 +34,13 @@ export async function loadTaskQueueView(
   return {
     clusterId,
     settings,
-    busy: busy.rows.map(turnVolume),
+    busy: busy.rows.map(taskVolume),
     waiting: (await loadWaiting(sql, clusterId, limit)).map((row) => ({
-      ...turnVolume(row),
+      ...taskVolume(row),
       since: row.since,
     })),
     candidates: candidates.map((row) => ({
-      ...turnVolume(row),
+      ...taskVolume(row),
       checkedAt: row.checked_at,
       askedAt: row.asked_at ?? undefined,
     })),
@@ -87,6 +87,6 @@ async function loadCandidates(
   return rows;
 }
 
-function turnVolume({ id, node_ids }: BusyRow) {
+function taskVolume({ id, node_ids }: BusyRow) {
   return { volumeId: id, nodeIds: node_ids };
 }

@@ -232,7 +232,7 @@ export class MemoryStore implements Store {
       volume.verification?.state === 'running' ||
       volume.fill !== undefined ||
       volume.hashing !== undefined ||
-      volume.turnAt !== undefined ||
+      volume.taskAdmittedAt !== undefined ||
       isRepairing(volume) ||
       volume.recurringSnapshots.some(({ nextRunAt }) => nextRunAt.getTime() <= now.getTime()) ||
       (volume.attachment !== undefined) !== (volume.state === 'attached') ||

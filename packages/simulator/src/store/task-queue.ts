@@ -21,7 +21,7 @@ export function taskQueue(
     .filter((volume) => volume.clusterId === clusterId)
     .sort((a, b) => compareIds(a.id, b.id));
   const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
-  const isBusy = ({ hashing, turnAt }: Volume) => hashing !== undefined || turnAt !== undefined;
+  const isBusy = ({ hashing, taskAdmittedAt }: Volume) => hashing !== undefined || taskAdmittedAt !== undefined;
   return {
     busy: volumes.filter(isBusy).map(({ id }) => ({ volumeId: id, nodeIds: nodesOf(tables, id) })),
     waiting: volumes
@@ -44,7 +44,7 @@ export function taskQueue(
 }
 
 function waitingOf(tables: Tables, volume: Volume): TaskQueueView['waiting'][number][] {
-  const { id, state, turnAt, deletionRequestedAt, attachedNodeId } = volume;
+  const { id, state, taskAdmittedAt, deletionRequestedAt, attachedNodeId } = volume;
   const work = volume.fill ?? volume.layerTask;
   const holder = attachedNodeId === undefined ? undefined : tables.nodes.get(attachedNodeId);
   const isServed = state === 'attached' && holder !== undefined && isNodeReady(holder);
@@ -52,7 +52,7 @@ function waitingOf(tables: Tables, volume: Volume): TaskQueueView['waiting'][num
     (row) => row.volumeId === id && row.state === 'running',
   );
   if (work === undefined || !movesLayers(volume) || !isServed || isRebuilt) return [];
-  if (turnAt !== undefined || deletionRequestedAt !== undefined) return [];
+  if (taskAdmittedAt !== undefined || deletionRequestedAt !== undefined) return [];
   return [{ volumeId: id, nodeIds: nodesOf(tables, id), since: work.trouble?.at ?? work.requestedAt }];
 }
 
