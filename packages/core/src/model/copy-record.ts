@@ -67,7 +67,7 @@ export function isSetBack(own: RecordNumber, durable: RecordNumber | undefined):
 }
 
 /**
- * May the engine by itself go on with `next` members after `last`?
+ * May the engine go on with `next` members after `last` without asking Postgres?
  *
  * Only with more than half of the last ones: then no other engine can have found half of the last members at hand. Below that the
  * database has to record the new members first, and I/O waits for it.
@@ -106,7 +106,7 @@ export type AttachDecision =
     };
 
 /**
- * Decides which copies an engine may believe, or that it must not start by itself.
+ * Decides which copies an engine may believe, or that it must not start without a user's decision.
  *
  * It goes on with at least half of the highest known record's members at hand and no higher record in Postgres;
  * else a person is asked. Copies outside that record are stale: they are rebuilt, never read. So is a member whose own

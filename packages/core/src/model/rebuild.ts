@@ -66,7 +66,7 @@ export type Rebuild = {
   sizeBytes: number;
   /** Why it does not run yet; empty when it does. */
   waitingFor: string;
-  /** The same in a code; `undefined` when it runs, has ended, or nobody has looked at it yet. */
+  /** The same in a code; `undefined` when it runs, has ended, or no admission has looked at it yet. */
   waitingReason: WaitingReason | undefined;
   /** Held up by a person: it does not start, or stands still while the target gets user writes. */
   paused: boolean;

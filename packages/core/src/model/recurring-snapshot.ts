@@ -19,7 +19,7 @@ export type RecurringSnapshot = {
 export type RecurringRun = {
   dueAt: Date;
   at: Date;
-  /** `requested`: a snapshot was asked for, and shows by itself what becomes of it. */
+  /** `requested`: a snapshot was asked for, and its own state shows what becomes of it. */
   outcome: 'requested' | 'skipped';
   /** Of the snapshot; `undefined` when it was skipped. */
   snapshotName: string | undefined;

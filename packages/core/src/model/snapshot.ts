@@ -15,7 +15,7 @@ export type Snapshot = {
   volumeId: VolumeId;
   /** Of the user snapshots that are there or wanted, unique within the volume. */
   name: string;
-  /** `system` snapshots are made by rebuilds and may be cleaned up; `user` ones never are by themselves. */
+  /** `system` snapshots are made by rebuilds, and the worker may clean them up; `user` ones only go when a user asks. */
   origin: 'user' | 'system';
   state: SnapshotState;
   /** The schedule that took it, and that may delete it again (`RecurringSnapshot.name`). */
@@ -35,7 +35,7 @@ export type HashRequest = {
   requestedAt: Date;
   /** Also where nothing has changed since it was last hashed: finds what the disk did to it. */
   force: boolean;
-  /** Nobody asked for it, so it waits for the volume's turn (`HashingAdmission`). */
+  /** The worker's own request and not a user's: it waits for the volume's admission (`HashingAdmission`). */
   automatic: boolean;
   /** The attachment whose engine was asked; another one knows nothing of it. */
   startedEpoch: number | undefined;

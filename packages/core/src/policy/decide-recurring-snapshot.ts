@@ -1,4 +1,4 @@
-/** What a person sets, checked: shared by the API and whoever shows a form for it. */
+/** Validation of a schedule that a user sets: shared by the API and the console's form. */
 import type { VolumeView } from '../lifecycle/views.js';
 import { cronProblem } from '../model/cron.js';
 import type { FaultItem } from '../model/faults.js';

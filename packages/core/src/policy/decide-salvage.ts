@@ -33,7 +33,7 @@ export type CopyAdvice = {
 };
 
 export type SalvageAdvice = {
-  /** The highest record that anybody who answers knows; `undefined` when none is known at all. */
+  /** The highest record among the copies that answer and Postgres; `undefined` when none is known at all. */
   readonly highest: CopyRecord | undefined;
   /** The best first: usable ones by record, equal before unequal, then the fullest. */
   readonly ranking: readonly CopyAdvice[];
@@ -171,7 +171,7 @@ function textOf(record: CopyRecord | undefined): string {
     : `epoch ${record.epoch}, generation ${record.dataGeneration}`;
 }
 
-/** In words for the event and for whoever is to decide. */
+/** In words for the event and for the user who decides. */
 export function salvageRisk(
   advice: SalvageAdvice,
   chosen: readonly ReplicaId[],

@@ -51,7 +51,7 @@ export class CapacitySummary {
     this.addSmall(usableBytes, totalBytes);
   }
 
-  /** The group's second largest is added by itself, where it can matter. */
+  /** The caller adds the group's second largest separately, where it can matter. */
   addGroup({ count, usableSum, totalBytes, largestBytes, smallestBytes }: CapacityGroup): void {
     this.count += count;
     this.sumOf(totalBytes).addSum(usableSum);

@@ -1,8 +1,8 @@
 /**
  * Finds the disk for one replica: filters → tiers → disk anti-affinity → balance.
  *
- * Pure and deterministic. The first tier with a disk that passes wins, so a tier is left not only when it
- * has no node but also when its disks are full, tagged otherwise or taken.
+ * Pure and deterministic. The first tier with a disk that passes wins, so the next tier is tried not only when a tier has
+ * no node but also when its disks are full, tagged otherwise or taken.
  */
 import type { FleetView } from '../lifecycle/views.js';
 import { Bug } from '../model/faults.js';

@@ -1,5 +1,5 @@
 /**
- * The anti-affinity tiers: sets of nodes from the safest to the least safe. The first set with a disk that passes wins.
+ * Anti-affinity tiers: sets of nodes from the safest to the least safe. The first tier with a disk that passes wins.
  *
  * | zone      | node      | tiers |
  * |-----------|-----------|-------|
@@ -8,7 +8,7 @@
  * | preferred | preferred | unused node in unused zone, unused node, used node |
  *
  * "Leaving" is where every replica is being evicted: its replacement may share the place for a while. A used node
- * includes those, so the last row needs no tier of its own for them.
+ * includes leaving ones, so the last row has no tier for them.
  */
 import type { StorageNode } from '../model/node.js';
 import { isUnderPressure } from './disk-pressure.js';

@@ -88,7 +88,7 @@ async function bookedBytes(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ id, bytes }) => [id, Number(bytes)]));
 }
 
-describe('a fleet that is remembered', () => {
+describe('a cached fleet', () => {
   // Each of these happens behind the batcher's back, after it has seen the fleet, and without a version being counted up.
   test.each([
     ['a node is cordoned', `UPDATE node SET cordoned = true WHERE name = 'node-b'`],
@@ -96,7 +96,7 @@ describe('a fleet that is remembered', () => {
     ['a disk is switched off', `UPDATE disk SET allow_scheduling = false WHERE name = 'disk-56'`],
     ['a disk is full', `UPDATE disk SET storage_available_bytes = 0 WHERE name = 'disk-56'`],
     [
-      'a disk is booked by somebody else',
+      'a disk is booked by another process',
       `UPDATE disk SET storage_scheduled_bytes = 99.5 * 1073741824 WHERE name = 'disk-56'`,
     ],
   ])('when %s, the next volume avoids it', async (_name, change) => {
@@ -156,7 +156,7 @@ describe('what has changed', () => {
   const changesSince = (since: FleetHorizon) =>
     transaction(scope, (sql) => readFleetChanges(sql, seed.clusterId, since));
 
-  test('is nothing at once after a look, then what was written, whoever wrote it', async () => {
+  test('is nothing at once after a look, then what was written, by any writer', async () => {
     const { horizon } = await transaction(scope, (sql) => readWholeFleet(sql, seed.clusterId));
     expect((await changesSince(horizon)).changes).toMatchObject({
       settings: undefined,

@@ -1,6 +1,6 @@
 /**
- * Asks every rule about everything that the rules before it let pass, and counts. The placement itself stops at the
- * first answer; this is the slow path that says what happened on the way.
+ * Filter pipeline with counts: every filter is asked about all that the filters before it let pass. The placement itself
+ * stops at the first answer; this is the slow path that says what happened on the way.
  */
 import { compareIds } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';

@@ -1,5 +1,5 @@
 /**
- * Explains one placement: what each rule did in its turn, which tier won, how the best were scored and, when nothing
+ * Explains one placement: what each rule rejected, which tier won, how the best were scored and, when nothing
  * fits, what would make it fit. The decision is the scheduler's own; everything here is words about it.
  */
 import type { DiskId, ReplicaId } from '../../model/ids.js';
@@ -25,7 +25,7 @@ export function explainPlacement(question: PlacementQuestion, replicaId?: Replic
   return explainWith(findCures, question, replicaId);
 }
 
-/** As `explainPlacement` where nothing is to be cured, or nobody could read so many cures. */
+/** `explainPlacement` without the search for cures: where nothing is to be cured, or more cures than a user could read. */
 export function explainWithoutCures(question: PlacementQuestion, replicaId?: ReplicaId): PlacementExplanation {
   return explainWith(() => NO_SEARCH, question, replicaId);
 }

@@ -11,7 +11,7 @@ import type { CureChange } from './cure-change.js';
 
 /** Refused candidates listed per filter: what one looks at in a table. The counts tell the rest. */
 export const REJECTIONS_SHOWN_MAX = 20;
-/** Candidates whose scores are shown: the winner and whom it beat. */
+/** Candidates whose scores are shown: the winner and the next best. */
 export const SCORES_SHOWN_MAX = 5;
 /** Cures shown: more than a screenful is no advice. */
 export const CURES_SHOWN_MAX = 12;
@@ -45,11 +45,11 @@ export type FilterRejection = {
   readonly numbers: ComparedNumbers | null;
 };
 
-/** One rule in its turn. It was asked only about what the rules before it had let pass. */
+/** What one filter rejected. It was asked only about what the filters before it had let pass. */
 export type FilterReport = {
   readonly name: string;
   readonly subject: 'node' | 'disk';
-  /** False: it has nothing to say about this replica, so nobody asked it. */
+  /** False: the filter does not concern this replica, and was not asked. */
   readonly applies: boolean;
   readonly asked: number;
   readonly rejected: number;

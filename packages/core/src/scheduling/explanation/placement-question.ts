@@ -1,5 +1,4 @@
-/** A placement question, and the same question with one thing changed: what every cure is tried on. */
-
+/** Where one more replica of a volume would go; and the same question with one thing changed, on which a cure is tried. */
 import type { FleetView } from '../../lifecycle/views.js';
 import { asId, type DiskId, type NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';

@@ -1,7 +1,7 @@
 /**
- * What the index keeps of a fleet: nodes in groups, disks in columns, and the plans of the kinds of requests seen. It
- * changes in two ways. Figures and states change in place, in the depth of a tournament. Changes of what there is
- * (a node, a disk, tags, a zone) are noted, and the groups they touch are built anew before the next decision.
+ * The data of the fleet index: nodes in groups, disks in columns, and the plans of the kinds of requests seen. It
+ * changes in two ways. Figures and states change in place, in the depth of a tournament. Where a node, a disk, tags or a
+ * zone change, the node becomes ungrouped, and groups are assigned before the next decision.
  */
 import { Bug } from '../../model/faults.js';
 import { asId, compareIds, type DiskId, type NodeId } from '../../model/ids.js';
@@ -35,6 +35,7 @@ export class FleetStructure {
   private readonly classes = new DiskClasses();
   private readonly plans = new Map<number, RequestPlan>();
   private readonly keys = new RequestKeys(() => this.plans.clear());
+  /** Nodes whose group is not determined: they are new, or changed in what makes a group. */
   private readonly ungrouped = new Set<NodeEntry>();
   private lastSlot = 0;
   private isNodeOpen: Check<StorageNode>;
@@ -65,7 +66,7 @@ export class FleetStructure {
     return this.slots.get(id);
   }
 
-  /** As `slot`, faster for the disk that was chosen last: who places a replica books it next. */
+  /** As `slot`, faster for the disk that was chosen last: a placement is followed by its booking. */
   recentSlot(id: DiskId): number | undefined {
     return this.diskIds[this.lastSlot] === id ? this.lastSlot : this.slots.get(id);
   }
@@ -206,7 +207,7 @@ export class FleetStructure {
     else this.refresh(entry);
   }
 
-  /** A node that waits to be settled is measured then. */
+  /** An ungrouped node is measured when it gets its group. */
   private refresh(entry: NodeEntry): void {
     if (this.isGrouped(entry)) entry.group?.refresh(entry);
   }

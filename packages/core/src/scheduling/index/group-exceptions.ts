@@ -1,6 +1,6 @@
 /**
- * The nodes of some groups that are unlike the rest of their group for one request: they hold a replica of the volume,
- * or one of their disks can't take it.
+ * Exceptions of groups for one request: nodes that can't be judged by their group's figures, because they hold a replica
+ * of the volume or one of their disks can't take it.
  */
 import { at } from './columns.js';
 import { type DiskClassView, LEAST_FREE, LEAST_HEADROOM } from './disk-class-view.js';
@@ -8,16 +8,16 @@ import type { NodeEntry } from './node-entry.js';
 import type { PlanMember } from './request-plan.js';
 import type { SearchDemand } from './space-search.js';
 
-/** Beyond, taking nodes out of their groups costs more than it saves. */
+/** Beyond this, taking nodes out of their groups costs more than it saves. */
 const EXCEPTIONS_MAX = 256;
 
 type ExceptionalNode = { readonly view: DiskClassView; readonly node: NodeEntry };
 type GroupExceptions = {
-  /** The groups whose other nodes are alike. */
+  /** Groups whose figures hold once `hidden` is taken out. */
   readonly groups: readonly PlanMember[];
-  /** To be taken out of those groups. */
+  /** Nodes to be taken out of those groups. */
   readonly hidden: readonly ExceptionalNode[];
-  /** Nodes that stand for themselves. */
+  /** Nodes to be scored one by one. */
   readonly nodes: readonly NodeEntry[];
 };
 
@@ -55,7 +55,7 @@ function nodesWithReplicas(demand: SearchDemand, nodeBySlot: readonly NodeEntry[
   return [...nodes];
 }
 
-/** Nodes with a disk that is too full for the replica, or that no replica may use; those in `known` are known. */
+/** Collects nodes with a disk that is too full for the replica, or that no replica may use, except those in `known`. */
 function collectUnfit(
   view: DiskClassView,
   demand: SearchDemand,

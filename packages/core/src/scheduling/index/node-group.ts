@@ -16,7 +16,7 @@ import type { NodeEntry } from './node-entry.js';
 const VIEWS_MAX = 8;
 
 export class NodeGroup {
-  /** Sorted by id. A new list after every change of who belongs here, because views keep the one they were built on. */
+  /** Sorted by id. A new list after every change of members, because views keep the one they were built on. */
   nodes: readonly NodeEntry[] = [];
   private readonly members = new Set<NodeEntry>();
   private readonly views = new Map<string, DiskClassView>();
