@@ -60,7 +60,7 @@ class Chaos {
     await world.run(2);
     world.store.setSetting(world.clusterId, 'replica-replenishment-wait-interval', world.random.below(60));
     world.store.setSetting(world.clusterId, 'concurrent-replica-rebuild-per-node-limit', 1);
-    // What the worker does by itself, beside what is asked of it.
+    // The worker's own background tasks, beside what is asked of it.
     world.store.setSetting(world.clusterId, 'offline-replica-rebuilding', world.random.chance(0.5));
     world.store.setSetting(world.clusterId, 'snapshot-data-integrity-cronjob', '* * * * *');
     const { organizationId, projectId, clusterId } = world;
@@ -151,8 +151,8 @@ class Chaos {
   }
 
   /**
-   * The cruellest order of deaths: one node goes, the others acknowledge writes without it and die before anybody has
-   * heard of it, and only the first comes back. Nobody may then believe its copies.
+   * The cruellest order of deaths: one node goes, the others acknowledge writes without it and die before the
+   * worker has heard of it, and only the first comes back. No engine may then believe its copies.
    */
   private async loseAllButOne(): Promise<void> {
     const survivor = this.world.random.pick(this.world.nodes);

@@ -5,7 +5,7 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { expect, test } from '@jest/globals';
 import { World } from './world.js';
 
-/** The world's store, in which somebody else does something right after the first look at the fleet. */
+/** The world's store, in which another process does something right after the first look at the fleet. */
 function storeWithRival(world: World, rival: () => Promise<void>): Store {
   let isFirst = true;
   return {

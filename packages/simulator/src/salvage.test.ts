@@ -115,7 +115,7 @@ test('a decision that does not hold any more is refused and forgotten', async ()
   await expect(salvage(copy)).rejects.toMatchObject({ code: 'volume.record_higher' });
 });
 
-test('who does not answer, or is not faulted, can not be salvaged', async () => {
+test('a copy that does not answer, or a volume that is not faulted, can not be salvaged', async () => {
   await expect(salvage(await copyOn('node-1'))).rejects.toMatchObject({ code: 'volume.copies_missing' });
   await requestDetach(world.useCases, { volumeId: client.volumeId });
   await world.run(5);

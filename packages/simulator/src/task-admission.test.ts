@@ -1,4 +1,4 @@
-/** Purges and fillings wait for their turn as hashing does: never more on a node than may, everybody in the end. */
+/** Purges and fillings wait for admission as hashing does: never more on a node than may, every volume in the end. */
 import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestPurge, requestSnapshot } from '@holdfast/control/use-cases/snapshots.js';
@@ -80,7 +80,7 @@ test.each(FAULTS)(
   },
 );
 
-test('a purge that waits for its turn does not hold up the rebuild of its volume', async () => {
+test('a purge that waits for admission does not hold up the rebuild of its volume', async () => {
   world = await aWorld();
   const busy = await served('busy');
   const client = await served('pg-data');
@@ -104,7 +104,7 @@ test('a purge that waits for its turn does not hold up the rebuild of its volume
   expect(await world.runUntil(isDone, 60)).toBe(true);
 });
 
-test('a turn ends with the attachment, and the others go on', async () => {
+test('an admission ends with the attachment, and the others go on', async () => {
   world = await aWorld();
   const client = await served('pg-data');
   const other = await served('other');

@@ -8,7 +8,7 @@ import { LocalStack } from './local-stack.js';
 const pictures = process.env.HOLDFAST_SCREENSHOTS;
 const THEMES = ['light', 'dark'] as const;
 
-/** Somebody at the console of a stack of their own, in a real browser. */
+/** A user at the console of a stack of their own, in a real browser. */
 export class ConsoleVisit {
   /** What was thrown on any page and not caught: nothing should be. */
   readonly errors: string[] = [];

@@ -67,11 +67,11 @@ export function listContract(makeStore: MakeStore): void {
         attachedNodeId: asId(testId(301)),
       },
     ],
-    ['a turn to hash', { hashing: { admittedAt: NOON, isPass: true } }],
-    ['a turn to be purged or filled', { taskAdmittedAt: NOON }],
+    ['an admission to hash', { hashing: { admittedAt: NOON, isPass: true } }],
+    ['an admission to be purged or filled', { taskAdmittedAt: NOON }],
     ['a wanted attachment', { attachment: { nodeId: undefined, requestedAt: NOON } }],
     [
-      'an attachment nobody wants',
+      'an attachment that is not wanted',
       { state: 'attached', attachedNodeId: asId(testId(301)), engineBootId: testId(401) },
     ],
     [
@@ -121,7 +121,7 @@ export function listContract(makeStore: MakeStore): void {
     await add('detached', { state: 'detached' }, {});
     await add('degraded', { robustness: 'degraded' }, {});
     await add('no-user-snapshot', {}, { origin: 'system' });
-    await add('its-turn', { hashing: { admittedAt: NOON, isPass: false } }, {});
+    await add('hashed', { hashing: { admittedAt: NOON, isPass: false } }, {});
     await add('purged', { layerTask: A_TASK, taskAdmittedAt: NOON }, { state: 'removed' });
     await add(
       'reverted',
@@ -152,14 +152,14 @@ export function listContract(makeStore: MakeStore): void {
     });
     expect(view.candidates[0]?.askedAt).toEqual(NOON);
     expect(view.candidates[4]?.checkedAt).toEqual(new Date(later.getTime() + 1));
-    expect(view.busy.map(({ volumeId }) => names[volumeId])).toEqual(['its-turn', 'purged']);
+    expect(view.busy.map(({ volumeId }) => names[volumeId])).toEqual(['hashed', 'purged']);
     expect((await load(tomorrow, 2)).candidates).toHaveLength(2);
     await fixture.under.setSetting('snapshot-data-integrity', 'disabled');
     const byOwn = await load(tomorrow);
     expect(byOwn.candidates.map(({ volumeId }) => names[volumeId])).toEqual(['asked']);
   });
 
-  test('what waits to be purged or filled is listed: who waits longest, or failed longest ago, first', async () => {
+  test('what waits to be purged or filled is listed: the longest wait, or the oldest failure, first', async () => {
     const nodeId = await fixture.node();
     const silentId = await fixture.node('node-2', asId(testId(502)));
     const ready = { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: NOON } as const;
@@ -201,7 +201,7 @@ export function listContract(makeStore: MakeStore): void {
     await add('first', { layerTask: purge(1) });
     await add('fill', { fill });
     await add('fill-that-failed', { fill: { ...fill, trouble: { message: '', at: at(9) } } });
-    await add('has-its-turn', { layerTask: purge(0), taskAdmittedAt: NOON });
+    await add('admitted', { layerTask: purge(0), taskAdmittedAt: NOON });
     await add('reverted', {
       layerTask: { ...A_TASK, kind: 'revert', snapshotId: asId(testId(9)) },
     });
@@ -224,10 +224,10 @@ export function listContract(makeStore: MakeStore): void {
       'fill-that-failed',
     ]);
     expect(waiting[0]).toEqual({ volumeId: testId(2), nodeIds: [nodeId], since: at(1) });
-    expect(busy.map(({ volumeId }) => names[volumeId])).toEqual(['has-its-turn']);
+    expect(busy.map(({ volumeId }) => names[volumeId])).toEqual(['admitted']);
     expect((await load(2)).waiting).toHaveLength(2);
     const { blocked } = await fixture.store.loadRebuildQueue(fixture.tenant.clusterId);
-    expect(blocked.map(({ volumeId }) => names[volumeId])).toEqual(['has-its-turn', 'reverted']);
+    expect(blocked.map(({ volumeId }) => names[volumeId])).toEqual(['admitted', 'reverted']);
   });
 
   test('a volume is listed from the moment its recurring snapshot is due', async () => {

@@ -21,7 +21,7 @@ const NOTE_INTERVAL_MS = 60_000;
 const NOTED_TOKENS_MAX = 10_000;
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Finds out who asks, and whether they may. */
+/** Authenticates a request's token, and checks the caller's role. */
 @Injectable()
 export class Authenticator {
   private readonly lastNotedMs = new Map<TokenId, number>();

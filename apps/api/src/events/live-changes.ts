@@ -13,7 +13,7 @@ type Subscriber = (change: LiveChange) => void;
 /**
  * One database connection listens for the whole process, and tells those whose cluster changed.
  *
- * A notification that is lost while the connection is down costs nothing: after each reconnect everybody is told to
+ * A notification that is lost while the connection is down costs nothing: after each reconnect all subscribers are told to
  * read again, and streams read by position.
  */
 @Injectable()

@@ -16,7 +16,7 @@ export type ReplicaView = z.infer<typeof replicaSchema>;
 
 const HEAVY_TASK_LIMIT = 'snapshot-heavy-task-concurrent-limit';
 
-/** A volume as the API shows it to somebody with this role. */
+/** A volume as the API shows it to a user with this role. */
 export function volumeView({ volume, replicas }: VolumeWithReplicas, role: MemberRole): VolumeView {
   const { spec } = volume;
   return {
@@ -64,7 +64,7 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
   };
 }
 
-/** What the worker attaches to fill or to rebuild is nobody's attachment. */
+/** True when the worker attached it, to fill or to rebuild it: to users it is detached. */
 function isWorkersOwn(volume: Volume): boolean {
   return volume.fill !== undefined || isRepairing(volume);
 }
@@ -74,7 +74,7 @@ function shownState(volume: Volume): VolumeView['state'] {
   return isRepairing(volume) ? 'detached' : volume.state;
 }
 
-/** The address holds the attachment's secret: who has it may write. So it is for those who may change volumes. */
+/** The address holds the attachment's secret, which lets its holder write: only roles that may change volumes see it. */
 function endpointView(volume: Volume, role: MemberRole): VolumeView['endpoint'] {
   const { state, endpoint } = volume;
   if (isWorkersOwn(volume) || state !== 'attached' || endpoint === undefined) return null;
@@ -123,7 +123,7 @@ function filledCondition(volume: Volume): Condition[] {
   return [{ type: 'Filled', status: 'False', reason, message, lastTransitionAt: requestedAt }];
 }
 
-/** Since when is not kept: whoever sets the hold knows it. */
+/** The time of the hold is not stored: the caller that sets it knows it. */
 function heldCondition({ rebuildHold, createdAt }: Volume): Condition[] {
   if (rebuildHold === undefined) return [];
   const { reason, waitingFor } = blockText(rebuildHold);

@@ -7,6 +7,6 @@ import type { WakeUp } from './queue.js';
 export interface Outbox {
   /** Hands over the oldest ones, at most `limit`, and returns how many there were. Several relays share the work. */
   drain(limit: number, handOver: (wakeUps: readonly WakeUp[]) => Promise<void>): Promise<number>;
-  /** Calls `listener` soon after something was written. May miss some: a relay also looks by itself now and then. */
+  /** Calls `listener` soon after something was written. May miss some: a relay also polls now and then. */
   listen(listener: () => void): Promise<{ close(): Promise<void> }>;
 }

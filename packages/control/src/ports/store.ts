@@ -41,7 +41,7 @@ export type CommitGuard =
   | { kind: 'orphan'; orphanId: OrphanId; ifVersion: number }
   | { kind: 'new' };
 
-/** A node reports up to 10,000 copies; nobody reads a longer list of strays, and the rest follows as these go. */
+/** A node reports up to 10,000 copies; a longer list of orphans is too long to read, and the rest follows as these go. */
 export const ORPHANS_OF_NODE_MAX = 1_000;
 
 /**
@@ -64,15 +64,15 @@ export interface Store {
    * `ending` are the cancelled and failed rebuilds that were started under the epoch at which their volume is still
    * attached, in the same life of its agent, and that the engine may still run: its last report lists them as running,
    * or does not list them and is missing or no later than `START_CALL_MS_MAX` after their end. `blocked` are the volumes
-   * with a hold (which is told first) or a layer task; not one whose purge waits for its turn.
+   * with a hold (which is told first) or a layer task; not one whose purge waits for admission.
    */
   loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { readonly version: number }>;
   /**
-   * What turns are decided from, under the same version as rebuilds. `busy` have one. `waiting` are attached on a Ready node
-   * and to be purged or filled, have no turn and no rebuild that runs: at most `limit`, who waits longest first. `candidates`
-   * are at most `limit` attached, healthy volumes without a turn to hash, whose integrity is not disabled and that have a
-   * snapshot of a user: first those with an automatic hash that waits, then, of those that were not checked since the
-   * cron's last time, those whose check is the longest ago.
+   * What the admission of background tasks is decided from, under the same version as rebuilds. `busy` are admitted.
+   * `waiting` are attached on a Ready node and to be purged or filled, not admitted and without a rebuild that runs: at
+   * most `limit`, the longest wait first. `candidates` are at most `limit` attached, healthy volumes that are not admitted
+   * to hashing, whose integrity is not disabled and that have a snapshot of a user: first those with an automatic hash that
+   * waits, then, of those that were not checked since the cron's last time, those whose check is the longest ago.
    */
   loadTaskQueue(
     clusterId: ClusterId,
@@ -87,14 +87,15 @@ export interface Store {
   /**
    * Ids of volumes that may need work, in id order, at most `limit` after `afterId`: every volume whose state is not
    * `attached` or `detached`, whose robustness is not `healthy`, whose Scheduled condition is not True, whose newest
-   * generation has not been observed, that is to be deleted, verified or filled, has a turn or is attached only to be rebuilt, has an active rebuild or a replica whose
-   * intent is not `keep`, whose wanted attachment is not its state, whose engine's node is not Ready or has another boot
+   * generation has not been observed, that is to be deleted, verified or filled, has an admitted task or is attached only
+   * to be rebuilt, has an active rebuild or a replica whose intent is not `keep`, whose wanted attachment is not its state,
+   * whose engine's node is not Ready or has another boot
    * than `engineBootId`, or that is attached while no report shows its engine, or while its layers
    * are to be changed, are busy or were read in another state of its engine, or that has a recurring snapshot due at `now`.
    * A lost wake-up costs at most one period of the sweep because of this list.
    */
   listVolumesToReconcile(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
-  /** Volumes with a replica or their engine on the node, in id order: who has to know that it died or came back. */
+  /** Volumes with a replica or their engine on the node, in id order: they are reconciled when it dies or comes back. */
   listVolumesOfNode(nodeId: NodeId, options: { limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
   listClusters(): Promise<ClusterId[]>;
   agentOf(nodeId: NodeId): Promise<AgentTarget | undefined>;
@@ -104,7 +105,7 @@ export interface Store {
    * whose engine, modes or rebuilds changed, not the others. Creates node and disks on first contact.
    *
    * A new boot says that the node's engines are gone: what it served is `attaching` again and has no address until a
-   * reconciler has granted it anew, so that nobody is given an address where nothing answers.
+   * reconciler has granted it anew, so that no client gets an address where nothing answers.
    *
    * `now` is for tests: left out, and where it is in the future, it is the database's own time. An agent beside the one
    * that is known under the node's name is refused (see `judgeAgent`), which one event tells.

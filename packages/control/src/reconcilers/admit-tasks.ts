@@ -6,12 +6,12 @@ import type { ReconcilerPorts } from './reconciler-ports.js';
 
 /** Volumes looked at in one run; the next run, at most a sweep later, sees those behind them. */
 const CANDIDATES_MAX = 100;
-/** Who admits rebuilds at the same moment holds the same version; a few tries get past that. */
+/** Another worker that admits rebuilds at the same moment commits under the same version; a few tries get past that. */
 const ATTEMPTS_MAX = 5;
 
 /**
- * Lets volumes be purged or filled, or hash their snapshots by themselves, as many as the limit allows: of two that count
- * at once, one loses.
+ * Admits background tasks of a cluster (purges, fillings, hashing), as many as the limit allows. Of two workers that admit
+ * at once one fails its commit and reads again, so that the limit is not passed.
  */
 export async function admitTasks(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {

@@ -11,7 +11,7 @@ import { addressOf } from './step-lookup.js';
 /**
  * Asks the engine of a new volume to copy what it was cloned from, and records which attachment was asked. The same
  * filling asked for twice is one. Why it can't be done is noted with the volume, and tried again after a pause, behind
- * all who wait for their turn now.
+ * all volumes that wait for admission now.
  */
 export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Promise<StepOutcome> {
   const { volume } = view;
@@ -34,7 +34,7 @@ export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Prom
   return 'continue';
 }
 
-/** The full copies of the source that can be reached, whether somebody uses it or not: its snapshots do not change. */
+/** The full copies of the source that can be reached, whether it is attached or not: its snapshots do not change. */
 async function sourcesOf({ store }: ReconcilerPorts, fill: VolumeFill): Promise<ReplicaAddress[]> {
   const source = await store.loadVolume(fill.sourceVolumeId);
   const snapshot = source?.snapshots.find(({ id }) => id === fill.snapshotId);

@@ -93,8 +93,8 @@ function commandOf(task: LayerTask, epoch: number): LayerCommand {
 }
 
 /**
- * An engine that does not answer may have done it, and one that is busy ends that by itself: these are no refusals, and it
- * is asked again for as long as it takes.
+ * An engine that does not answer may have done it, and one that is busy will be free: these are no refusals, and it is
+ * asked again for as long as it takes.
  */
 function refused(
   ports: ReconcilerPorts,
@@ -108,7 +108,7 @@ function refused(
   const { id: volumeId, name } = view.volume;
   if (!FINAL.has(error.code) && tries < TRIES_MAX) {
     const layerTask: LayerTask = { ...task, tries, trouble: { message: error.message, at: now } };
-    // The next try of what was refused is behind all who wait for their turn now. What got no answer may be under way.
+    // The next try of what was refused is behind all volumes that wait now. What got no answer may be under way.
     const patch: VolumePatch = isAnswer ? { layerTask, taskAdmittedAt: undefined } : { layerTask };
     return [{ kind: 'volume.patch', volumeId, patch }];
   }

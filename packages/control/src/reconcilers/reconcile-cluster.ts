@@ -1,6 +1,6 @@
 /**
- * Looks after what concerns a whole cluster: which nodes are alive, which waiting rebuilds may run, which volumes may
- * hash their snapshots by themselves, and which copies belong to nobody.
+ * Reconciler of a cluster: which nodes are alive, which waiting rebuilds and background tasks may run, and which copies
+ * are orphans.
  *
  * Keeps nothing between runs. A crash between a node's change and the wake-ups that follow it is repaired by the sweep,
  * which wakes the volumes of nodes that changed lately.
@@ -24,7 +24,7 @@ import { reconcileOrphans } from './reconcile-orphans.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
 import { wakeVolumesOfNode } from './wake-volumes.js';
 
-/** Somebody else who admits at the same moment has done the work; a few tries see to that. */
+/** A conflict means that another worker admits at the same moment; a few tries get past that. */
 const ADMISSION_ATTEMPTS_MAX = 5;
 /** A commit stays small, so that it locks little; what is left over is done by the next run. */
 const CHANGES_MAX = 200;

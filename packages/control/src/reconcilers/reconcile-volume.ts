@@ -14,7 +14,7 @@ import { executeStep } from './execute-step.js';
 import type { ReconcilerPorts, StepOutcome } from './reconciler-ports.js';
 import { unlessForced } from './unless-forced.js';
 
-/** More steps than any one change needs (20 replicas to provision, an attach, a rebuild); then others get their turn. */
+/** More steps than any one change needs (20 replicas to provision, an attach, a rebuild); then other volumes go first. */
 const STEPS_MAX = 64;
 /** Losing this often means that others are busy with the volume: their commits wake it again. */
 const CONFLICTS_MAX = 10;

@@ -1,6 +1,6 @@
 /**
  * Wakes everything that may need work, whatever became of its own wake-up: the net under lost jobs, crashed relays and
- * changes that wake nobody (a setting, a tag, time passing).
+ * changes that wake no volume (a setting, a tag, time passing).
  */
 import { nodesChangedSince } from './reconcile-cluster.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';

@@ -23,7 +23,7 @@ export type CreateVolumeInput = VolumeSpecInput & {
   projectId: ProjectId;
   clusterId: ClusterId;
   name: string;
-  /** From where it is filled before anybody may use it. */
+  /** The snapshot that it is filled from before users may attach it. */
   fill?: VolumeFill;
 };
 

@@ -138,7 +138,7 @@ function hashEnded(
   return { hashRequest: undefined, trouble };
 }
 
-/** What a rebuild, a drop or an expansion has frozen, or what was taken while nobody could record it. */
+/** What a rebuild, a drop or an expansion has frozen, or what was taken while the worker could not record it. */
 function newSnapshot({ volume }: VolumeView, layer: Layer, now: Date): Snapshot {
   const createdAt = new Date(layer.createdAt);
   return {

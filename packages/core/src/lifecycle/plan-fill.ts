@@ -33,7 +33,7 @@ function planCopying(view: VolumeView, now: Date): Step | undefined {
   if (reported?.fillId !== volume.id || reported.state === 'running') return undefined;
   if (reported.state === 'succeeded') return planEnd(view, now);
   const trouble = { message: reported.error, at: now };
-  // Its next try is behind all who wait now: one that can't succeed must not keep them waiting.
+  // Its next try is behind all volumes that wait now: one that can't succeed must not keep them waiting.
   const patch: VolumePatch = { fill: { ...fill, startedEpoch: undefined, trouble }, taskAdmittedAt: undefined };
   return { kind: 'commit', why: 'the filling failed', changes: [patched(volume.id, patch)] };
 }

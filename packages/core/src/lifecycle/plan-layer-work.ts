@@ -12,7 +12,7 @@ import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
 import { isServing, volumeEvent } from './volume-facts.js';
 
-/** Most refusals are of an engine that is busy with something that ends by itself. */
+/** Most refusals are of an engine that is busy and will soon be free. */
 const RETRY_PAUSE_MS = 5_000;
 
 export function planLayerWork(view: VolumeView, now: Date): Step | undefined {

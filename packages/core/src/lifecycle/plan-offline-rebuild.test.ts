@@ -57,12 +57,12 @@ test.each<{ name: string; seen: VolumeView; begins: boolean }>([
     begins: false,
   },
   {
-    name: 'somebody wants it',
+    name: 'a user wants it attached',
     seen: view({}, { attachment: { nodeId: undefined, requestedAt: NOON } }),
     begins: false,
   },
   { name: 'it is being deleted', seen: view({}, { deletionRequestedAt: NOON }), begins: false },
-  { name: 'nobody wants that', seen: view({}, { spec: A_SPEC }), begins: false },
+  { name: 'it is not enabled', seen: view({}, { spec: A_SPEC }), begins: false },
 ])('an offline rebuild, $name: $begins', ({ seen, begins }) => {
   expect(planOfflineRebuild(seen, NOON)?.kind).toBe(begins ? 'commit' : undefined);
 });

@@ -82,15 +82,15 @@ test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
     reason: 'VolumePurging',
     says: 'are being purged',
   },
-  { name: 'a purge before its turn', seen: view({}, { layerTask: PURGE }), reason: 'CopyMayReturn' },
+  { name: 'a purge before its admission', seen: view({}, { layerTask: PURGE }), reason: 'CopyMayReturn' },
   {
-    name: 'nobody uses it',
+    name: 'no user has it attached',
     seen: view({}, { state: 'detached' }),
     reason: 'VolumeDetached',
     says: 'while it is attached',
   },
   {
-    name: 'nobody uses it, and it is rebuilt then too',
+    name: 'no user has it attached, and it is rebuilt then too',
     seen: view({}, { state: 'detached', spec: { ...A_SPEC, offlineRebuilding: 'enabled' } }),
     reason: 'CopyMayReturn',
   },

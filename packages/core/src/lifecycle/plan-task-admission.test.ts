@@ -30,7 +30,7 @@ function view(volume: Partial<Volume>): VolumeView {
   };
 }
 
-describe('a turn', () => {
+describe('an admission', () => {
   test.each<{ name: string; volume: Partial<Volume>; may: boolean }>([
     { name: 'to be purged', volume: { layerTask: PURGE }, may: true },
     { name: 'to be filled', volume: { fill: FILL }, may: true },
@@ -49,8 +49,8 @@ describe('a turn', () => {
   });
 
   test.each<{ name: string; volume: Partial<Volume>; holds: boolean }>([
-    { name: 'a purge before its turn', volume: { layerTask: PURGE }, holds: false },
-    { name: 'a purge in its turn', volume: { layerTask: PURGE, taskAdmittedAt: NOON }, holds: true },
+    { name: 'a purge before its admission', volume: { layerTask: PURGE }, holds: false },
+    { name: 'an admitted purge', volume: { layerTask: PURGE, taskAdmittedAt: NOON }, holds: true },
     {
       name: 'a purge that an older version began',
       volume: { epoch: 3, layerTask: { ...PURGE, startedEpoch: 3 } },

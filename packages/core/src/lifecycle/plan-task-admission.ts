@@ -1,6 +1,6 @@
 /**
- * A volume's turn to be purged or filled (`plan-task-queue.ts`): asked for while there is such work and an engine to do it,
- * and given back as soon as there is not.
+ * Admission of one volume's purge or filling (granted by `plan-task-queue.ts`): requested while there is such work and an
+ * engine to do it, and ended as soon as there is not.
  */
 import type { Volume } from '../model/volume.js';
 import { isNodeReady } from '../policy/node-conditions.js';
@@ -13,7 +13,7 @@ export function movesLayers({ layerTask, fill }: Pick<Volume, 'layerTask' | 'fil
   return fill !== undefined || layerTask?.kind === 'purge';
 }
 
-/** A change of all layers that is under way or comes next. A purge that still waits for its turn holds nothing up. */
+/** A change of all layers that is under way or comes next. A purge that still waits for admission holds nothing up. */
 export function pressingTask({ layerTask, taskAdmittedAt, epoch }: Volume): Volume['layerTask'] {
   const isWaiting = layerTask?.kind === 'purge' && taskAdmittedAt === undefined && layerTask.startedEpoch !== epoch;
   return isWaiting ? undefined : layerTask;
@@ -23,15 +23,15 @@ export function planTaskAdmissionEnd(view: VolumeView): Step | undefined {
   const { volume } = view;
   if (volume.taskAdmittedAt === undefined || mayBeAdmitted(view)) return undefined;
   const change = { kind: 'volume.patch', volumeId: volume.id, patch: { taskAdmittedAt: undefined } } as const;
-  return { kind: 'commit', why: 'its turn is over', changes: [change] };
+  return { kind: 'commit', why: 'its admission is over', changes: [change] };
 }
 
-/** The last of a volume's concerns: it only says that somebody has to look. */
+/** Asks the cluster's reconciler to admit this purge or filling. The last concern, because it only wakes the cluster. */
 export function planTaskAdmissionRequest(view: VolumeView): Step | undefined {
   return view.volume.taskAdmittedAt === undefined && mayBeAdmitted(view) ? { kind: 'request-admission' } : undefined;
 }
 
-/** `Store.loadTaskQueue` asks the same, so that nobody is given what it gives back at once. */
+/** `Store.loadTaskQueue` has the same condition: otherwise an admission would be ended as soon as it was granted. */
 function mayBeAdmitted({ volume, fleet }: VolumeView): boolean {
   const holder = nodeById(fleet, volume.attachedNodeId);
   return volume.state === 'attached' && holder !== undefined && isNodeReady(holder) && movesLayers(volume);

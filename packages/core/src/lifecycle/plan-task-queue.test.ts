@@ -39,7 +39,7 @@ function granted(line: Line, limit: number): string[] {
   return planTaskQueue(view, NOON).map(({ kind, volumeId }) => `${kind} ${volumeId}`);
 }
 
-describe('turns', () => {
+describe('task admissions', () => {
   test.each<{ name: string; line: Line; limit: number; want: string[] }>([
     {
       name: 'no more volumes of a node than may, and other nodes go on',
@@ -48,7 +48,7 @@ describe('turns', () => {
       want: ['layers a', 'layers c'],
     },
     {
-      name: 'one that has a turn counts',
+      name: 'one that is admitted counts',
       line: { busy: [on('x', 'n1')], waiting: [waits(on('a', 'n1'), 1)] },
       limit: 1,
       want: [],
@@ -60,7 +60,7 @@ describe('turns', () => {
       want: ['layers a', 'layers b'],
     },
     {
-      name: 'nobody behind the first that waits takes a node of its',
+      name: 'no volume behind the first that waits takes a node of its',
       line: { busy: [on('x', 'n1')], waiting: [waits(on('wide', 'n1', 'n2'), 2), waits(on('b', 'n2'), 1)] },
       limit: 1,
       want: [],

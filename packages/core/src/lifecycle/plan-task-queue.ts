@@ -1,10 +1,10 @@
 /**
- * Decides which volumes may do now what reads or moves whole layers: be purged, be filled, or hash their snapshots by
- * themselves; as many as each node of their copies may have at once.
+ * Admission of background tasks, which read or move whole layers: purges, fillings, and the worker's own hashing of
+ * snapshots. A setting limits how many volumes with a copy on one node may run such a task at once.
  *
- * Pure, and strict as the admission of rebuilds is: one commit at a time per cluster applies it. Nobody waits for ever:
- * each has a place in the line that only grows older, and while the first in the line waits for a node, nobody behind it
- * gets a turn there.
+ * Pure, and strict as the admission of rebuilds is: one commit at a time per cluster applies it. No volume waits for ever:
+ * each has a place in the line that only grows older, and while the first in the line waits for a node, no volume behind
+ * it is admitted there.
  */
 import { lastCronTime } from '../model/cron.js';
 import type { NodeId, VolumeId } from '../model/ids.js';
@@ -16,7 +16,7 @@ export type TaskAdmission =
 
 type Wanted = { readonly volume: TaskVolume; readonly placeMs: number; readonly admission: TaskAdmission };
 
-/** Somebody waits for the room that a purge makes, or for a clone; for a check only after this long. */
+/** Users wait for the room that a purge makes, or for a clone; a check may wait this much longer. */
 const FIRST_HASH_BEHIND_MS = 3600 * 1000;
 const PERIODIC_CHECK_BEHIND_MS = 24 * 3600 * 1000;
 
@@ -30,7 +30,7 @@ export function planTaskQueue(view: TaskQueueView, now: Date): TaskAdmission[] {
   for (const { volume, admission } of inLine(view, now)) {
     const { volumeId, nodeIds } = volume;
     if (isBusy.has(volumeId)) {
-      // It counts already. What moves layers joins what it does; what only checks them waits until that is over.
+      // It counts already. A purge or filling joins the admitted task; a check waits until that is over.
       if (admission.kind === 'layers') granted.push(admission);
       continue;
     }

@@ -8,7 +8,7 @@ import type { Change, SpaceBooking } from './changes.js';
  * Every step may be repeated, because the process can die between the effect and its record.
  */
 export type Step =
-  /** Nothing can be done now. What changes that wakes the volume again, or the sweep does. */
+  /** Nothing to do, or nothing that can be done now. What changes that wakes the volume again, or the sweep does. */
   | { kind: 'idle' }
   | { kind: 'commit'; why: string; changes: readonly Change[] }
   /** Makes the directory of a placed replica, and records it. `firstCopy`: the volume has never been written. */
@@ -40,7 +40,7 @@ export type Step =
   | { kind: 'hash-snapshot'; snapshotId: SnapshotId; force: boolean }
   /** Asks the engine for what the volume's layer task says. */
   | { kind: 'change-layers' }
-  /** Has the cluster look who may be purged or filled. */
+  /** Wakes the cluster's reconciler, which admits purges and fillings. */
   | { kind: 'request-admission' }
   /** Asks the engine which layers there are, and records them. */
   | { kind: 'read-layers' }

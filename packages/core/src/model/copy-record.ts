@@ -109,7 +109,7 @@ export type AttachDecision =
  * Decides which copies an engine may believe, or that it must not start without a user's decision.
  *
  * It goes on with at least half of the highest known record's members at hand and no higher record in Postgres;
- * else a person is asked. Copies outside that record are stale: they are rebuilt, never read. So is a member whose own
+ * else a user is asked. Copies outside that record are stale: they are rebuilt, never read. So is a member whose own
  * record is older than one that it is known to have stored: it lost what it had, and counts as one that does not answer.
  */
 export function decideCurrentCopies(survey: CopySurvey): AttachDecision {

@@ -68,9 +68,9 @@ export type Rebuild = {
   waitingFor: string;
   /** The same in a code; `undefined` when it runs, has ended, or no admission has looked at it yet. */
   waitingReason: WaitingReason | undefined;
-  /** Held up by a person: it does not start, or stands still while the target gets user writes. */
+  /** Paused by a user: it does not start, or stands still while the target gets user writes. */
   paused: boolean;
-  /** The most a person lets it copy; `undefined` for no limit of its own. */
+  /** Bandwidth limit set by a user, in bytes per second. `undefined`: none for this rebuild. */
   bandwidthBytesPerSecond: number | undefined;
   /** What it may copy now: its own limit, and its share of its target node's. `undefined`: as much as it can. */
   grantedBytesPerSecond: number | undefined;

@@ -51,7 +51,7 @@ export function agreedChecksum({ checksums }: Pick<Snapshot, 'checksums'>): stri
   return known.size === 1 ? only : undefined;
 }
 
-/** A snapshot that people count with: neither deleted nor never taken. */
+/** A snapshot that exists for users: neither deleted nor never taken. */
 export function isLiveSnapshot({ origin, state }: Pick<Snapshot, 'origin' | 'state'>): boolean {
   return origin === 'user' && (state === 'creating' || state === 'ready');
 }

@@ -15,7 +15,7 @@ export type DataLocality = 'disabled' | 'best-effort' | 'strict-local';
 export type Override = 'ignored' | 'enabled' | 'disabled';
 /** Which disk of the chosen node a replica gets: the emptiest, or the fullest that still holds it. */
 export type DiskChoice = 'spread' | 'pack';
-/** Which snapshots the worker hashes in the background: none; all in full; those that changed since they were last hashed. */
+/** Which snapshots the worker hashes in the background: none; all in full; those that changed since their last hash. */
 export type SnapshotDataIntegrity = 'disabled' | 'enabled' | 'fast-check';
 export type VolumeConditionType = 'Scheduled' | 'TooManySnapshots' | 'OfflineRebuilding' | 'RebuildWaiting';
 export type AutoBalance = 'ignored' | 'disabled' | 'least-effort' | 'best-effort';
@@ -24,14 +24,14 @@ export const REPLICA_COUNT_MIN = 1;
 /** Longhorn's bound; more copies cost bandwidth on every write and buy nothing. */
 export const REPLICA_COUNT_MAX = 20;
 
-/** Admission for background snapshot hashing. A cluster setting limits how many volumes per node may read whole layers at once. */
+/** Admission for background snapshot hashing: a setting limits how many volumes per node may read whole layers at once. */
 export type HashingAdmission = {
   admittedAt: Date;
   /** The periodic check of all snapshots is due; else only those that wait for their first. */
   isPass: boolean;
 };
 
-/** What people want of a volume. `generation` grows with each change of it. */
+/** Desired state of a volume, set by users. `generation` grows with each change of it. */
 export type VolumeSpec = {
   sizeBytes: number;
   numberOfReplicas: number;
@@ -163,7 +163,7 @@ export type Volume = {
   version: number;
 };
 
-/** Is it attached only to be rebuilt? To people it is detached meanwhile. */
+/** Is it attached only to be rebuilt? To users it is detached meanwhile. */
 export function isRepairing({ attachment }: Pick<Volume, 'attachment'>): boolean {
   return attachment?.purpose === 'rebuild';
 }

@@ -1,4 +1,4 @@
-/** Validation of a schedule that a user sets: shared by the API and the console's form. */
+/** Validation of a recurring snapshot's schedule, as a user sets it. */
 import type { VolumeView } from '../lifecycle/views.js';
 import { cronProblem } from '../model/cron.js';
 import type { FaultItem } from '../model/faults.js';

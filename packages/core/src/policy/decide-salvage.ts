@@ -33,7 +33,7 @@ export type CopyAdvice = {
 };
 
 export type SalvageAdvice = {
-  /** The highest record among the copies that answer and Postgres; `undefined` when none is known at all. */
+  /** The highest record of Postgres and the copies that answer; `undefined` when none is known at all. */
   readonly highest: CopyRecord | undefined;
   /** The best first: usable ones by record, equal before unequal, then the fullest. */
   readonly ranking: readonly CopyAdvice[];

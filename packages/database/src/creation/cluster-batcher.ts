@@ -94,7 +94,7 @@ export class ClusterBatcher {
     }
   }
 
-  /** One creation of the batch, or the database, failed the transaction. Each is tried alone, so that only the culprit fails. */
+  /** One creation, or the database, failed the transaction. Each creation is tried alone, so that only the culprit fails. */
   async #afterFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
     const [first] = batch;
     const isLost = isFault(error) && error.code !== 'store.conflict';

@@ -15,7 +15,7 @@ export type CreationCaller = {
   onTiming?: (timing: CreationTiming) => void;
 };
 
-/** The batchers of one process, one per cluster: all volumes are created here, so that those of a cluster share transactions and a cached fleet. */
+/** All creations of one process, by a batcher per cluster: those of a cluster share transactions and a fleet cache. */
 export class CreationBatcher {
   /** By organization and cluster: a caller that names another organization's cluster gets a batcher that finds nothing. */
   readonly #batchers = new Map<string, ClusterBatcher>();

@@ -19,8 +19,8 @@ export type Page<Item> = {
 };
 
 /** The same page with each item turned into something else. */
-export function mapPage<From, To>(page: Page<From>, turn: (item: From) => To): Page<To> {
-  return { ...page, items: page.items.map(turn) };
+export function mapPage<From, To>(page: Page<From>, convert: (item: From) => To): Page<To> {
+  return { ...page, items: page.items.map(convert) };
 }
 
 export type ListSource = {
