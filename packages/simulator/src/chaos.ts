@@ -1,5 +1,5 @@
 /**
- * One randomized run: volumes with users on a cluster whose nodes die, are cut off and come back while the worker dies,
+ * Randomized run of a simulated cluster: volumes with users on a cluster whose nodes die, are cut off and come back while the worker dies,
  * loses answers and wake-ups. Then calm, and everything has to come right. A failing seed replays the same run.
  */
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';

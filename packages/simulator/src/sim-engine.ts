@@ -1,6 +1,7 @@
 /**
- * An engine as the control plane sees one: it writes to all its replicas, drops those that fail, shrinks the record as
- * the rules allow, and rebuilds one replica at a time. Which copies are current it decides as they do (docs/adr/0004-copies-say-which-is-current.md); its bytes are write numbers.
+ * Simulated engine, as the control plane sees one: it writes to all its replicas, drops those that fail, shrinks the
+ * record as the rules allow, and rebuilds one replica at a time. Its rules for which copies are current are the real ones
+ * (docs/adr/0004-copies-say-which-is-current.md); its bytes are write numbers.
  */
 import type {
   EngineReport,

@@ -1,7 +1,7 @@
 import type { WakeUp } from './queue.js';
 
 /**
- * The wake-ups that commits have written down. They are taken out only when `handOver` has succeeded, so a relay that
+ * Transactional outbox: the wake-ups that commits have written. They are taken out only when `handOver` has succeeded, so a relay that
  * dies in between leaves them for the next one: each is handed over at least once.
  */
 export interface Outbox {

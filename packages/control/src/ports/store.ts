@@ -79,7 +79,7 @@ export interface Store {
     options: { now: Date; limit: number },
   ): Promise<TaskQueueView & { readonly version: number }>;
   /**
-   * Orphans on Ready disks of Ready nodes, at most `limit`: first those that a person wants removed, then those that are
+   * Orphans on Ready disks of Ready nodes, at most `limit`: first those that a user wants removed, then those that are
    * not announced, then the oldest.
    */
   loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView>;
@@ -89,10 +89,9 @@ export interface Store {
    * `attached` or `detached`, whose robustness is not `healthy`, whose Scheduled condition is not True, whose newest
    * generation has not been observed, that is to be deleted, verified or filled, has an admitted task or is attached only
    * to be rebuilt, has an active rebuild or a replica whose intent is not `keep`, whose wanted attachment is not its state,
-   * whose engine's node is not Ready or has another boot
-   * than `engineBootId`, or that is attached while no report shows its engine, or while its layers
-   * are to be changed, are busy or were read in another state of its engine, or that has a recurring snapshot due at `now`.
-   * A lost wake-up costs at most one period of the sweep because of this list.
+   * whose engine's node is not Ready or has another boot than `engineBootId`, or that is attached while no report shows its
+   * engine, or while its layers are to be changed, are busy or were read in another state of its engine, or that has a
+   * recurring snapshot due at `now`. A lost wake-up costs at most one period of the sweep because of this list.
    */
   listVolumesToReconcile(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
   /** Volumes with a replica or their engine on the node, in id order: they are reconciled when it dies or comes back. */

@@ -1,5 +1,5 @@
 /**
- * Granting, starting and stopping an engine.
+ * Steps of an attachment: granting, starting and stopping an engine.
  *
  * Grant: one commit names node and epoch before anything is started, so that nothing can run that is not recorded.
  * Start: fence every reachable copy at the epoch, ask what each holds, start the engine on the current ones, record.

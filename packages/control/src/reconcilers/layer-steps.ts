@@ -1,5 +1,5 @@
 /**
- * Changes of a volume's layers as a whole, and reading what they are.
+ * Steps that change a volume's layers as a whole (purge, revert, expand), or read which there are.
  *
  * Revert and expand are done when the engine answers. A purge goes on behind its answer: the attachment that was asked is
  * recorded, and the layers are read until the engine says that it has ended. Each call may be repeated.

@@ -1,5 +1,5 @@
 /**
- * Waiting for others, with a bound. These are the only timers of this room: they run in real time, and never decide
+ * Bounded waits for agents and engines. These are the only timers of this package: they run in real time, and never decide
  * anything but whether to go on without an answer.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Makes one volume what it should be: load, plan one step, execute it, record it, again until nothing is left to do.
+ * Reconciler of one volume: load, plan one step, execute it, record it, again until nothing is left to do.
  *
  * It keeps nothing between runs. If the process dies anywhere, the next run loads what was recorded and goes on; two
  * runs at once are kept apart by the volume's version in the store and by the epoch at the agents.

@@ -1,5 +1,5 @@
 /**
- * Wakes everything that may need work, whatever became of its own wake-up: the net under lost jobs, crashed relays and
+ * Periodic sweep: wakes everything that may need work. It makes up for lost jobs, crashed relays and
  * changes that wake no volume (a setting, a tag, time passing).
  */
 import { nodesChangedSince } from './reconcile-cluster.js';

@@ -1,4 +1,4 @@
-/** What people may ask of a volume's snapshots. The worker does it, while the volume is attached. */
+/** Use cases of snapshots: users ask, and the worker does it while the volume is attached. */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { LayerChange } from '@holdfast/core/model/layer-task.js';

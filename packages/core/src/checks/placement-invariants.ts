@@ -1,6 +1,6 @@
 /**
- * What must hold at the moment a replica is given its place, checked against the fleet of that moment: later the limit,
- * the labels and the switches may be others, and the place be lawful all the same. Each finding is a sentence.
+ * Invariants of a placement, checked against the fleet of its moment: when limits, labels or switches change later, the
+ * placement stays valid. Each finding is a sentence.
  *
  * Written apart from the rules that place replicas, so that an error there is not repeated here.
  */

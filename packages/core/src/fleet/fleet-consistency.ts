@@ -1,6 +1,6 @@
 /**
- * Is a fleet view one that a placement may be decided on? A view that is broken (a disk twice, negative bytes, a disk
- * on a node that is not there) would give an answer that looks right and is wrong; so nothing is placed on it.
+ * Consistency check of a fleet view. A broken one (a disk twice, negative bytes, a disk on a node that is not there)
+ * would give an answer that looks right and is wrong; so nothing is placed on it.
  *
  * Asked where a view is read or an index built, not per decision.
  */

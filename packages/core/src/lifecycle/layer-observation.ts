@@ -1,6 +1,6 @@
 /**
- * Draws the conclusions from what the engine says of a volume's layers: rows for what is there, none for what is gone,
- * and what has come to its end.
+ * Conclusions from an engine's report of a volume's layers: snapshot rows for layers that are there, none for those that
+ * are gone, and which task or hash has ended.
  */
 import type { VolumeLayers } from '../model/agent-protocol.js';
 import { asId, type SnapshotId } from '../model/ids.js';

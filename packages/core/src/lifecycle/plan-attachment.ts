@@ -1,5 +1,5 @@
 /**
- * Attaching, letting go, and what happens when the engine is lost.
+ * Planner of attachments: attach, detach, and what follows when the engine is lost.
  *
  * | wanted     | granted node | engine                     | step |
  * |------------|--------------|----------------------------|------|

@@ -1,5 +1,5 @@
 /**
- * Fills a new volume from a snapshot of another one: attach it, let its engine copy, detach it. A filling that fails, or
+ * Planner of clones: fills a new volume from a snapshot of another one (attach, copy, detach). A filling that fails, or
  * whose engine is lost, begins again; blocks that are equal already are not written twice.
  */
 import type { Change, VolumePatch } from './changes.js';

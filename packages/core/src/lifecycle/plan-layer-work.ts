@@ -1,5 +1,5 @@
 /**
- * Makes the layers of an attached volume what people want: snapshots taken, deleted and hashed, and the one change of
+ * Planner of an attached volume's layers, as users want them: snapshots taken, deleted and hashed, and the one change of
  * all layers (purge, revert, expand) that may be wanted at a time.
  *
  * Whatever is refused notes why and when, and is tried again after a pause, so that it holds nothing else up. Every call

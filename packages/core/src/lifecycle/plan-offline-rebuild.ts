@@ -1,6 +1,6 @@
 /**
- * Brings a detached volume back to its wanted number of full copies: attaches it without an address, lets the rebuild of
- * any attached volume do the rest, and lets it go.
+ * Planner of offline rebuilds: brings a detached volume back to its wanted number of full copies. It attaches the volume
+ * without an address, lets the rebuild of any attached volume do the rest, and detaches it.
  *
  * The attachment says that it is for that (`purpose`), so a user's attach takes it over and a delete takes it away, and a
  * worker that dies leaves nothing that the next one could mistake for a user's attachment. What can't be rebuilt now is

@@ -1,8 +1,8 @@
 /**
- * Says why nothing rebuilds a copy that is missing, as a condition of the volume. A rebuild that is in the queue says for
- * itself what it waits for; a copy without a place is told of by the Scheduled condition.
+ * Condition `RebuildWaiting`: why no rebuild of a missing copy is queued. A queued rebuild has its own reason for waiting,
+ * and a copy without a place is the Scheduled condition's.
  *
- * It only tells: the rules are those of replenishment, offline rebuilds and admission, asked in their order.
+ * It decides nothing: the rules are those of replenishment, offline rebuilds and admission, asked in their order.
  */
 import { conditionOf, withCondition } from '../model/condition.js';
 import { isPotentiallyReusable } from '../model/replica.js';

@@ -1,5 +1,5 @@
 /**
- * Brings what users see up to date: state, robustness, the Scheduled condition, and what a person has to decide.
+ * Planner of the status that users see: state, robustness, conditions, and what a user has to decide.
  *
  * Nothing here acts. A status that is wrong for one run is put right by the next.
  */

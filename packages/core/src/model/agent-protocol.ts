@@ -1,5 +1,5 @@
 /**
- * What the control plane and an agent say to each other, and what an engine says to replicas on other agents.
+ * Protocol between control plane and agents, and between an engine and replicas on other agents.
  *
  * Control plane → agent: HTTP on the agent's control address, `Authorization: Bearer <controlSecret>`; every call may
  * be repeated. Agent → control plane: heartbeats and record confirmations on the API, with the cluster's agent token.

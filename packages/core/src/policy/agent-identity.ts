@@ -1,5 +1,5 @@
 /**
- * A node's name is not its identity: two agents may be started under one name, by a copied configuration or a cloned
+ * Identity of a node's agent, which its name does not prove: two agents may be started under one name, by a copied configuration or a cloned
  * machine. Only one of them is believed.
  */
 

@@ -1,9 +1,9 @@
 /**
- * May a volume go on with copies that a person names, although fewer than half of the last members answer?
+ * Decides whether a volume may go on with copies that a user names, although fewer than half of the last members answer.
  *
  * Only with copies that the highest known record names: the others are known to be behind. What such a salvage may lose is
- * what copies that do not answer acknowledged without the named ones: they were more than half, so they could go on by
- * themselves, and only they would know. The API asks with the last survey, the worker again with a fresh one.
+ * what copies that do not answer acknowledged without the named ones: they were more than half, so an engine could
+ * go on with them alone, and only they would know. The API asks with the last survey, the worker again with a fresh one.
  */
 import {
   type CopyRecord,

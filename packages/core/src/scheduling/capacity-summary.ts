@@ -1,5 +1,5 @@
 /**
- * What the score of every option needs to know about all options together: how many, their sums, and the two largest
+ * Aggregates that the score of every option needs of all options together: how many, their sums, and the two largest
  * values and the smallest, so that any one can be exchanged for a smaller one. With it one option is scored in constant
  * time.
  *

@@ -1,5 +1,5 @@
 /**
- * Says, for every candidate, which rule refused it. Runs only when nothing fitted, so that a placement that succeeds
+ * Refusals by candidate: which rule refused each one. Runs only when nothing fitted, so that a placement that succeeds
  * never pays for words.
  */
 import type { StorageDisk, StorageNode } from '../model/node.js';

@@ -1,5 +1,5 @@
 /**
- * Everything that stands between one disk and the replica, not only the first rule that refused it; each with the
+ * Obstacles between one disk and the replica: all of them, not only the first rule that refused it; each with the
  * changes that would take it away. A disk with one obstacle is one change from being a place.
  */
 import type { StorageDisk, StorageNode } from '../../model/node.js';

@@ -1,5 +1,5 @@
 /**
- * A fleet, arranged so that placing a replica costs a walk down a tree and booking it a walk up (ADR 0060).
+ * Index over a fleet: placing a replica costs a walk down a tree, and booking it a walk up (ADR 0060).
  *
  * `place` answers as `placeReplica` with the `holdfast` profile does: the same disk from the same tier. It explains
  * nothing. On `none` ask `placeReplica`: that explains the refusal, and answers the few kinds of requests that the

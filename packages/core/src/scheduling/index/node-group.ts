@@ -1,5 +1,5 @@
 /**
- * Nodes that no request can tell apart but by their space: same zone, region and tags (and, for α < 1, the same disks
+ * Group of nodes that differ only by space for any request: same zone, region and tags (and, for α < 1, the same disks
  * by class and capacity). A request either wants the whole group or none of it.
  */
 import { compareIds } from '../../model/ids.js';

@@ -1,5 +1,5 @@
 /**
- * A fleet that is filled step by step, each step seeing the bookings of those before it. It decides with the index,
+ * Working copy of a fleet, in which each placement sees the bookings of those before it. It decides with the index,
  * which gives the scheduler's own answers; nothing outside of it changes.
  */
 import type { FleetView } from '../../lifecycle/views.js';
