@@ -1,6 +1,7 @@
 /**
- * Randomized run of a simulated cluster: volumes with users on a cluster whose nodes die, are cut off and come back while the worker dies,
- * loses answers and wake-ups. Then calm, and everything has to come right. A failing seed replays the same run.
+ * Randomized run of a simulated cluster: volumes with users on a cluster whose nodes die, are cut off and come back
+ * while the worker dies, loses answers and wake-ups. Then calm, and everything has to come right. A failing seed
+ * replays the same run.
  */
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';

@@ -70,9 +70,10 @@ export interface Store {
   /**
    * What the admission of background tasks is decided from, under the same version as rebuilds. `busy` are admitted.
    * `waiting` are attached on a Ready node and to be purged or filled, not admitted and without a rebuild that runs: at
-   * most `limit`, the longest wait first. `candidates` are at most `limit` attached, healthy volumes that are not admitted
-   * to hashing, whose integrity is not disabled and that have a snapshot of a user: first those with an automatic hash that
-   * waits, then, of those that were not checked since the cron's last time, those whose check is the longest ago.
+   * most `limit`, the longest wait first. `candidates` are at most `limit` attached, healthy volumes that are not
+   * admitted to hashing, whose integrity is not disabled and that have a snapshot of a user: first those with an
+   * automatic hash that waits, then, of those that were not checked since the cron's last time, those whose check is
+   * the longest ago.
    */
   loadTaskQueue(
     clusterId: ClusterId,
@@ -87,11 +88,12 @@ export interface Store {
   /**
    * Ids of volumes that may need work, in id order, at most `limit` after `afterId`: every volume whose state is not
    * `attached` or `detached`, whose robustness is not `healthy`, whose Scheduled condition is not True, whose newest
-   * generation has not been observed, that is to be deleted, verified or filled, has an admitted task or is attached only
-   * to be rebuilt, has an active rebuild or a replica whose intent is not `keep`, whose wanted attachment is not its state,
-   * whose engine's node is not Ready or has another boot than `engineBootId`, or that is attached while no report shows its
-   * engine, or while its layers are to be changed, are busy or were read in another state of its engine, or that has a
-   * recurring snapshot due at `now`. A lost wake-up costs at most one period of the sweep because of this list.
+   * generation has not been observed, that is to be deleted, verified or filled, has an admitted task or is attached
+   * only to be rebuilt, has an active rebuild or a replica whose intent is not `keep`, whose wanted attachment is not
+   * its state, whose engine's node is not Ready or has another boot than `engineBootId`, or that is attached while no
+   * report shows its engine, or while its layers are to be changed, are busy or were read in another state of its
+   * engine, or that has a recurring snapshot due at `now`. A lost wake-up costs at most one period of the sweep because
+   * of this list.
    */
   listVolumesToReconcile(options: { now: Date; limit: number; afterId?: VolumeId }): Promise<VolumeId[]>;
   /** Volumes with a replica or their engine on the node, in id order: they are reconciled when it dies or comes back. */

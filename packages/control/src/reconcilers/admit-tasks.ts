@@ -10,8 +10,8 @@ const CANDIDATES_MAX = 100;
 const ATTEMPTS_MAX = 5;
 
 /**
- * Admits background tasks of a cluster (purges, fillings, hashing), as many as the limit allows. Of two workers that admit
- * at once one fails its commit and reads again, so that the limit is not passed.
+ * Admits background tasks of a cluster (purges, fillings, hashing), as many as the limit allows. Of two workers that
+ * admit at once one fails its commit and reads again, so that the limit is not passed.
  */
 export async function admitTasks(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {

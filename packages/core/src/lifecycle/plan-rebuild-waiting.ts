@@ -1,6 +1,6 @@
 /**
- * Condition `RebuildWaiting`: why no rebuild of a missing copy is queued. A queued rebuild has its own reason for waiting,
- * and a copy without a place is the Scheduled condition's.
+ * Condition `RebuildWaiting`: why no rebuild of a missing copy is queued. A queued rebuild has its own reason for
+ * waiting, and a copy without a place is the Scheduled condition's.
  *
  * It decides nothing: the rules are those of replenishment, offline rebuilds and admission, asked in their order.
  */

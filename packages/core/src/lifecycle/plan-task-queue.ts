@@ -2,9 +2,9 @@
  * Admission of background tasks, which read or move whole layers: purges, fillings, and the worker's own hashing of
  * snapshots. A setting limits how many volumes with a copy on one node may run such a task at once.
  *
- * Pure, and strict as the admission of rebuilds is: one commit at a time per cluster applies it. No volume waits for ever:
- * each has a place in the line that only grows older, and while the first in the line waits for a node, no volume behind
- * it is admitted there.
+ * Pure, and strict as the admission of rebuilds is: one commit at a time per cluster applies it. No volume waits for
+ * ever: each has a place in the line that only grows older, and while the first in the line waits for a node, no volume
+ * behind it is admitted there.
  */
 import { lastCronTime } from '../model/cron.js';
 import type { NodeId, VolumeId } from '../model/ids.js';

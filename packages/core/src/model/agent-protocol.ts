@@ -219,8 +219,8 @@ export const startRebuildSchema = z.object({
 
 /**
  * POST /v1/engines/{volumeId}/fill: fills a new volume with what a snapshot of another volume reads as; the sources are
- * copies of that one, tried in order. No client may use the volume until the report says `succeeded`. The same fillId twice
- * is one filling; after a failure it begins again.
+ * copies of that one, tried in order. No client may use the volume until the report says `succeeded`. The same fillId
+ * twice is one filling; after a failure it begins again.
  */
 export const fillVolumeSchema = z.object({
   epoch: counter,

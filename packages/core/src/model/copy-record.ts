@@ -1,7 +1,8 @@
 import { compareIds, type ReplicaId } from './ids.js';
 
 /**
- * Copy record: which copies of a volume are current, as each copy has stored it (docs/adr/0004-copies-say-which-is-current.md).
+ * Copy record: which copies of a volume are current, as each copy has stored it
+ * (docs/adr/0004-copies-say-which-is-current.md).
  *
  * Records are ordered by (epoch, dataGeneration). The engine writes a new record to every member before it
  * acknowledges anything under it, so a copy named in the highest record is current even if it had not yet written

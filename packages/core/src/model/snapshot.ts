@@ -1,8 +1,9 @@
 import type { SnapshotId, VolumeId } from './ids.js';
 
 /**
- * State of a snapshot. `creating` until all copies have taken it; `removing` until all copies have marked it as deleted; `removed` until a
- * purge takes its layer out, and the row with it. `failed`: it can't be taken, `trouble` says why.
+ * State of a snapshot. `creating` until all copies have taken it; `removing` until all copies have marked it as
+ * deleted; `removed` until a purge takes its layer out, and the row with it. `failed`: it can't be taken, `trouble`
+ * says why.
  */
 export type SnapshotState = 'creating' | 'ready' | 'removing' | 'removed' | 'failed';
 

@@ -1,9 +1,10 @@
 /**
  * Decides whether a volume may go on with copies that a user names, although fewer than half of the last members answer.
  *
- * Only with copies that the highest known record names: the others are known to be behind. What such a salvage may lose is
- * what copies that do not answer acknowledged without the named ones: they were more than half, so an engine could
- * go on with them alone, and only they would know. The API asks with the last survey, the worker again with a fresh one.
+ * Only with copies that the highest known record names: the others are known to be behind. What such a salvage may lose
+ * is what copies that do not answer acknowledged without the named ones: they were more than half, so an engine could
+ * go on with them alone, and only they would know. The API asks with the last survey, the worker again with a fresh
+ * one.
  */
 import {
   type CopyRecord,

@@ -1,5 +1,6 @@
 /**
- * Settings that a volume may override: which value is in effect, and whether the volume, its cluster or a default sets it.
+ * Settings that a volume may override: which value is in effect, and whether the volume, its cluster or a default sets
+ * it.
  *
  * Reconcilers, API, CLI and console all ask here, so that what is shown is what is done.
  */

@@ -1,7 +1,7 @@
 /**
  * Explanation of a placement: why a replica is where it is, or why it has no place and what would change that. Plain
- * data: it is stored with an
- * unscheduled replica and sent as it is by the API, so optional values are `null` and times are ISO 8601 texts.
+ * data: it is stored with an unscheduled replica and sent as it is by the API, so optional values are `null` and times
+ * are ISO 8601 texts.
  *
  * `explainPlacement` makes it, with the same rules that place replicas.
  */
