@@ -98,7 +98,10 @@ test('a purge that waits for admission does not hold up the rebuild of its volum
   world.startNode('node-3');
   const isHealthy = async () => (await client.view()).rebuilds[0]?.state === 'succeeded';
   expect(await world.runUntil(isHealthy, 60)).toBe(true);
-  expect((await client.view()).volume).toMatchObject({ layerTask: { kind: 'purge' }, taskAdmittedAt: undefined });
+  expect((await client.view()).volume).toMatchObject({
+    layerTask: { kind: 'purge' },
+    taskAdmittedAt: undefined,
+  });
   world.faults = NO_FAULTS;
   const isDone = async () => (await client.view()).volume.layerTask === undefined;
   expect(await world.runUntil(isDone, 60)).toBe(true);

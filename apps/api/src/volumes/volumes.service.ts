@@ -21,8 +21,8 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import type { VolumeVerification } from '@holdfast/core/model/volume.js';
-import { CreationBatcher } from '@holdfast/database/creation/creation-batcher.js';
 import type { CreationTiming } from '@holdfast/database/creation/cluster-batcher.js';
+import { CreationBatcher } from '@holdfast/database/creation/creation-batcher.js';
 import type { ListRequest } from '@holdfast/database/queries/list-rows.js';
 import { findOnlyProject, findProject } from '@holdfast/database/queries/tenancy.js';
 import { findVolume, listVolumes, type VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';

@@ -19,7 +19,9 @@ export async function admitTasks(ports: ReconcilerPorts, clusterId: ClusterId): 
     const view = await ports.store.loadTaskQueue(clusterId, { now: admittedAt, limit: CANDIDATES_MAX });
     const changes = planTaskQueue(view, admittedAt).map((admission): Change => {
       const patch =
-        admission.kind === 'layers' ? { taskAdmittedAt: admittedAt } : { hashing: { admittedAt, isPass: admission.isPass } };
+        admission.kind === 'layers'
+          ? { taskAdmittedAt: admittedAt }
+          : { hashing: { admittedAt, isPass: admission.isPass } };
       return { kind: 'volume.patch', volumeId: admission.volumeId, patch };
     });
     if (changes.length === 0) return;

@@ -27,7 +27,10 @@ export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Prom
     const trouble = { message: error.message, at: ports.clock.now() };
     // An agent that does not answer may have begun.
     const isOver = error.code !== 'agent.unreachable';
-    await commitFill(ports, view, { fill: { ...fill, trouble }, ...(isOver ? { taskAdmittedAt: undefined } : {}) });
+    await commitFill(ports, view, {
+      fill: { ...fill, trouble },
+      ...(isOver ? { taskAdmittedAt: undefined } : {}),
+    });
     return 'continue';
   }
   await commitFill(ports, view, { fill: { ...fill, startedEpoch: epoch, trouble: undefined } });

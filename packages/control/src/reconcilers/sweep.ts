@@ -4,7 +4,7 @@
  */
 import { nodesChangedSince } from './reconcile-cluster.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
-import { wakeVolumesToReconcile, wakeVolumesOfNode } from './wake-volumes.js';
+import { wakeVolumesOfNode, wakeVolumesToReconcile } from './wake-volumes.js';
 
 /** How often the sweep runs. */
 export const SWEEP_INTERVAL_MS = 5_000;

@@ -34,7 +34,10 @@ function planCopying(view: VolumeView, now: Date): Step | undefined {
   if (reported.state === 'succeeded') return planEnd(view, now);
   const trouble = { message: reported.error, at: now };
   // Its next try is behind all volumes that wait now: one that can't succeed must not keep them waiting.
-  const patch: VolumePatch = { fill: { ...fill, startedEpoch: undefined, trouble }, taskAdmittedAt: undefined };
+  const patch: VolumePatch = {
+    fill: { ...fill, startedEpoch: undefined, trouble },
+    taskAdmittedAt: undefined,
+  };
   return { kind: 'commit', why: 'the filling failed', changes: [patched(volume.id, patch)] };
 }
 

@@ -1,8 +1,8 @@
 import {
   A_SPEC,
   anEngineReport,
-  aRebuild,
   anIdleVolume,
+  aRebuild,
   aSnapshot,
   aVolume,
   NOON,

@@ -1,9 +1,9 @@
 import {
   A_SPEC,
   anEngineReport,
+  anIdleVolume,
   aRebuild,
   aRebuildReport,
-  anIdleVolume,
   NOON,
   testId,
 } from '@holdfast/testkit/builders.js';

@@ -1,4 +1,4 @@
-import { A_SPEC, aRebuild, anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { A_SPEC, anIdleVolume, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';

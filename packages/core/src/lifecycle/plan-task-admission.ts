@@ -15,7 +15,8 @@ export function movesLayers({ layerTask, fill }: Pick<Volume, 'layerTask' | 'fil
 
 /** A change of all layers that is under way or comes next. A purge that still waits for admission holds nothing up. */
 export function pressingTask({ layerTask, taskAdmittedAt, epoch }: Volume): Volume['layerTask'] {
-  const isWaiting = layerTask?.kind === 'purge' && taskAdmittedAt === undefined && layerTask.startedEpoch !== epoch;
+  const isWaiting =
+    layerTask?.kind === 'purge' && taskAdmittedAt === undefined && layerTask.startedEpoch !== epoch;
   return isWaiting ? undefined : layerTask;
 }
 
@@ -28,7 +29,9 @@ export function planTaskAdmissionEnd(view: VolumeView): Step | undefined {
 
 /** Asks the cluster's reconciler to admit this purge or filling. The last concern, because it only wakes the cluster. */
 export function planTaskAdmissionRequest(view: VolumeView): Step | undefined {
-  return view.volume.taskAdmittedAt === undefined && mayBeAdmitted(view) ? { kind: 'request-admission' } : undefined;
+  return view.volume.taskAdmittedAt === undefined && mayBeAdmitted(view)
+    ? { kind: 'request-admission' }
+    : undefined;
 }
 
 /** `Store.loadTaskQueue` has the same condition: otherwise an admission would be ended as soon as it was granted. */

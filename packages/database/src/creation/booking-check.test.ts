@@ -12,7 +12,10 @@ const FLEET = aFleet({ a: {}, b: {} });
 const LIMIT_BYTES = 100 * GIB;
 
 test('a volume that is refused takes nothing from those after it', () => {
-  const check = new BookingCheck(new Map([lockedDisk('a', 60 * GIB), lockedDisk('b', LIMIT_BYTES)]), cachedFleet());
+  const check = new BookingCheck(
+    new Map([lockedDisk('a', 60 * GIB), lockedDisk('b', LIMIT_BYTES)]),
+    cachedFleet(),
+  );
   expect(check.take(wanting('a', 'b'))).toBe(false);
   expect(check.take(wanting('a'))).toBe(true);
   expect(check.take(wanting('a'))).toBe(false);

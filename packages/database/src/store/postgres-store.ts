@@ -21,7 +21,7 @@ import { sourceGone, takeCloneSources } from './clone-sources.js';
 import { confirmRecord } from './confirm-record.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
-import { listVolumesToReconcile, listVolumesOfNode } from './list-volumes.js';
+import { listVolumesOfNode, listVolumesToReconcile } from './list-volumes.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
 import { loadTaskQueueView } from './load-task-queue.js';
 import { loadFleetView, loadRebuildQueueView, loadSettings, loadVolumeView } from './load-views.js';

@@ -21,7 +21,8 @@ export function taskQueue(
     .filter((volume) => volume.clusterId === clusterId)
     .sort((a, b) => compareIds(a.id, b.id));
   const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
-  const isBusy = ({ hashing, taskAdmittedAt }: Volume) => hashing !== undefined || taskAdmittedAt !== undefined;
+  const isBusy = ({ hashing, taskAdmittedAt }: Volume) =>
+    hashing !== undefined || taskAdmittedAt !== undefined;
   return {
     busy: volumes.filter(isBusy).map(({ id }) => ({ volumeId: id, nodeIds: nodesOf(tables, id) })),
     waiting: volumes

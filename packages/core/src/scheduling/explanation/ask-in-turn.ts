@@ -42,7 +42,9 @@ export function askInTurn(cycle: PlacementCycle): AskedInTurn {
 
   const occupancy = occupancyOf(cycle, passing);
   const triedTiers = tryTiers(cycle, passing, occupancy);
-  const tried = new Set(triedTiers.flatMap(({ tier, outcome }) => (outcome === 'not-needed' ? [] : tier.nodes)));
+  const tried = new Set(
+    triedTiers.flatMap(({ tier, outcome }) => (outcome === 'not-needed' ? [] : tier.nodes)),
+  );
   const reached = askTiers(tagged, tried, (node) => rejectionByTiers(node, occupancy), ofNodes);
   const withDisks = askOne('node-has-disk', reached, withoutDisk(cycle), ofNodes);
 

@@ -9,7 +9,10 @@ import type { PlacementQuestion } from './placement-question.js';
 
 const SPEC: VolumeSpec = { ...A_SPEC, sizeBytes: 10 * GIB, numberOfReplicas: 2 };
 
-function aQuestion(part: Partial<PlacementQuestion> & Pick<PlacementQuestion, 'fleet'>, spec: Partial<VolumeSpec> = {}): PlacementQuestion {
+function aQuestion(
+  part: Partial<PlacementQuestion> & Pick<PlacementQuestion, 'fleet'>,
+  spec: Partial<VolumeSpec> = {},
+): PlacementQuestion {
   return {
     volume: { spec: { ...SPEC, ...spec }, writtenBytes: 0, attachedNodeId: undefined },
     replicas: [],

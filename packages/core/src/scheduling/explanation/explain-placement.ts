@@ -26,7 +26,10 @@ export function explainPlacement(question: PlacementQuestion, replicaId?: Replic
 }
 
 /** `explainPlacement` without the search for cures: where nothing is to be cured, or more cures than a user could read. */
-export function explainWithoutCures(question: PlacementQuestion, replicaId?: ReplicaId): PlacementExplanation {
+export function explainWithoutCures(
+  question: PlacementQuestion,
+  replicaId?: ReplicaId,
+): PlacementExplanation {
   return explainWith(() => NO_SEARCH, question, replicaId);
 }
 

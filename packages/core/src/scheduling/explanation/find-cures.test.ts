@@ -24,7 +24,12 @@ type Case = {
   want: string[];
 };
 
-function questionOf({ nodes, spec = {}, replicas = [], settings = {} }: Omit<Case, 'name' | 'want'>): PlacementQuestion {
+function questionOf({
+  nodes,
+  spec = {},
+  replicas = [],
+  settings = {},
+}: Omit<Case, 'name' | 'want'>): PlacementQuestion {
   const volume = { spec: { ...SPEC, ...spec }, writtenBytes: 0, attachedNodeId: undefined };
   return { volume, replicas, fleet: aFleet(nodes, settings), now: NOON };
 }

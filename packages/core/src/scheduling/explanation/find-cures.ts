@@ -16,7 +16,13 @@ import { CURES_SHOWN_MAX, CURES_TRIED_MAX, type Cure, type CuredPlace } from './
 import { hardwareChanges } from './hardware-cures.js';
 import { placeInWords } from './named-place.js';
 import { type ObstructedDisk, obstructedDisks } from './obstacles.js';
-import { cycleOf, NEW_DISK_ID, NEW_NODE_ID, type PlacementQuestion, withChanges } from './placement-question.js';
+import {
+  cycleOf,
+  NEW_DISK_ID,
+  NEW_NODE_ID,
+  type PlacementQuestion,
+  withChanges,
+} from './placement-question.js';
 
 /** Of each kind: the smallest, and a few more to choose from. */
 const TRIED_PER_KIND_MAX = 4;

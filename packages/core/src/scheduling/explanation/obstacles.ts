@@ -38,7 +38,10 @@ export function obstructedDisks(question: PlacementQuestion, cycle: PlacementCyc
 }
 
 /** What is wrong with a node itself, apart from its disks. */
-export function nodeObstaclesOf(question: PlacementQuestion, cycle: PlacementCycle): (node: StorageNode) => Obstacle[] {
+export function nodeObstaclesOf(
+  question: PlacementQuestion,
+  cycle: PlacementCycle,
+): (node: StorageNode) => Obstacle[] {
   const checks = prepared([...PLACEMENT_RULES.nodeFilters, ...NODE_TAG_FILTERS], cycle);
   const passing = prepared(PLACEMENT_RULES.nodeFilters, cycle);
   const candidates = cycle.fleet.nodes.filter((node) => passing.every((check) => check(node) === undefined));
@@ -83,7 +86,11 @@ function diskObstaclesOf(question: PlacementQuestion, cycle: PlacementCycle): (p
   };
 }
 
-function nodeCures(reason: RejectionReason, node: StorageNode, question: PlacementQuestion): readonly CureChange[] {
+function nodeCures(
+  reason: RejectionReason,
+  node: StorageNode,
+  question: PlacementQuestion,
+): readonly CureChange[] {
   const named = { nodeId: node.id, nodeName: node.name };
   switch (reason) {
     case 'NodeNotReady':
@@ -110,7 +117,11 @@ function nodeCures(reason: RejectionReason, node: StorageNode, question: Placeme
   }
 }
 
-function diskCures(reason: RejectionReason, { node, disk }: Place, question: PlacementQuestion): readonly CureChange[] {
+function diskCures(
+  reason: RejectionReason,
+  { node, disk }: Place,
+  question: PlacementQuestion,
+): readonly CureChange[] {
   const named = { nodeId: node.id, nodeName: node.name, diskId: disk.id, diskName: disk.name };
   switch (reason) {
     case 'DiskNotReady':

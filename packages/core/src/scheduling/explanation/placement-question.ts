@@ -66,7 +66,9 @@ function withChange(question: PlacementQuestion, change: CureChange): PlacementQ
         [change.selector]: question.volume.spec[change.selector].filter((tag) => !change.tags.includes(tag)),
       });
     case 'add-selector-tags':
-      return onSpec(question, { [change.selector]: [...question.volume.spec[change.selector], ...change.tags] });
+      return onSpec(question, {
+        [change.selector]: [...question.volume.spec[change.selector], ...change.tags],
+      });
     case 'set-override':
       return onSpec(question, { [change.field]: change.to });
     case 'set-setting': {
@@ -80,12 +82,20 @@ function withChange(question: PlacementQuestion, change: CureChange): PlacementQ
   }
 }
 
-function onNode(question: PlacementQuestion, id: NodeId, part: (node: StorageNode) => Partial<StorageNode>): PlacementQuestion {
+function onNode(
+  question: PlacementQuestion,
+  id: NodeId,
+  part: (node: StorageNode) => Partial<StorageNode>,
+): PlacementQuestion {
   const nodes = question.fleet.nodes.map((node) => (node.id === id ? { ...node, ...part(node) } : node));
   return { ...question, fleet: { ...question.fleet, nodes } };
 }
 
-function onDisk(question: PlacementQuestion, id: DiskId, part: (disk: StorageDisk) => Partial<StorageDisk>): PlacementQuestion {
+function onDisk(
+  question: PlacementQuestion,
+  id: DiskId,
+  part: (disk: StorageDisk) => Partial<StorageDisk>,
+): PlacementQuestion {
   const disks = question.fleet.disks.map((disk) => (disk.id === id ? { ...disk, ...part(disk) } : disk));
   return { ...question, fleet: { ...question.fleet, disks } };
 }
@@ -94,13 +104,20 @@ function onSpec(question: PlacementQuestion, part: Partial<PlaceableVolume['spec
   return { ...question, volume: { ...question.volume, spec: { ...question.volume.spec, ...part } } };
 }
 
-function withHardware(question: PlacementQuestion, node: StorageNode | undefined, disk: StorageDisk): PlacementQuestion {
+function withHardware(
+  question: PlacementQuestion,
+  node: StorageNode | undefined,
+  disk: StorageDisk,
+): PlacementQuestion {
   const { fleet } = question;
   const nodes = node === undefined ? fleet.nodes : [...fleet.nodes, node];
   return { ...question, fleet: { ...fleet, nodes, disks: [...fleet.disks, disk] } };
 }
 
-function newNode(question: PlacementQuestion, change: Extract<CureChange, { kind: 'add-node' }>): StorageNode {
+function newNode(
+  question: PlacementQuestion,
+  change: Extract<CureChange, { kind: 'add-node' }>,
+): StorageNode {
   return emptyNode({
     id: NEW_NODE_ID,
     clusterId: question.fleet.clusterId,

@@ -12,9 +12,9 @@ import type { FleetView } from '../../lifecycle/views.js';
 import type { DiskId, NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { PlacementRequest } from '../framework.js';
+import type { FleetShell } from './eligibility.js';
 import { type FastPlacement, FastPlacer } from './fast-placement.js';
 import { FleetStructure } from './fleet-structure.js';
-import type { FleetShell } from './eligibility.js';
 
 export type { FastPlacement } from './fast-placement.js';
 

@@ -12,9 +12,9 @@ import { zoneKey } from '../occupancy.js';
 import { HOLDFAST_PROFILE } from '../profile.js';
 import { DiskColumns } from './columns.js';
 import { DiskClasses, distinctTags } from './disk-classes.js';
+import { diskEligibilityCheck, type FleetShell, nodeEligibilityCheck } from './eligibility.js';
 import { type NodeEntry, unknownNode } from './node-entry.js';
 import { NodeGroup } from './node-group.js';
-import { type FleetShell, diskEligibilityCheck, nodeEligibilityCheck } from './eligibility.js';
 import { RequestKeys } from './request-keys.js';
 import { planRequest, type RequestPlan } from './request-plan.js';
 

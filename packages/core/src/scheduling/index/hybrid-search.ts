@@ -11,8 +11,8 @@ import { toleratedScore } from '../balance.js';
 import { CapacitySummary } from '../capacity-summary.js';
 import { ReusedObjects } from '../reused-objects.js';
 import { LARGEST, LEAST_SUM, SUM } from './disk-class-view.js';
-import type { NodeEntry } from './node-entry.js';
 import { groupExceptionsOf } from './group-exceptions.js';
+import type { NodeEntry } from './node-entry.js';
 import type { PlanMember } from './request-plan.js';
 import type { SearchDemand, SpaceSearch } from './space-search.js';
 
