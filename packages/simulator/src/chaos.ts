@@ -182,7 +182,7 @@ class Chaos {
     for (const node of this.world.nodes) node.isConnected = true;
   }
 
-  /** People cordon, close and empty nodes, and open them again. */
+  /** Users cordon, close and empty nodes, and open them again. */
   private async switchNode(): Promise<void> {
     const { world } = this;
     const nodeId = world.random.pick(world.nodes)?.nodeId;
@@ -199,7 +199,7 @@ class Chaos {
   private async switchDisk(): Promise<void> {
     const { world } = this;
     const disk = world.random.pick((await world.store.loadFleet(world.clusterId)).disks);
-    // A disk is not emptied here: the replacement may share its node, and if people then call the eviction off, two
+    // A disk is not emptied here: the replacement may share its node, and if users then call the eviction off, two
     // copies stay there lawfully, which the check of domains can't tell from a wrong placement.
     const patch = world.random.pick([OPEN_DISK, { allowScheduling: false }]);
     if (disk === undefined || patch === undefined) return;

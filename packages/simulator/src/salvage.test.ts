@@ -1,4 +1,4 @@
-/** One copy of three answers: the volume waits for a person, and goes on as they say. */
+/** One copy of three answers: the volume waits for a user, and goes on as they say. */
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';

@@ -26,7 +26,7 @@ const SESSION_HOURS = 24 * 7;
 
 @Controller('api/v1/sessions')
 export class SessionsController {
-  /** Compared with when there is no such person, so that the time taken tells nothing. */
+  /** Compared with when there is no such user, so that the time taken tells nothing. */
   private readonly nobodysHash = hashPassword(systemRandom.secret());
 
   constructor(

@@ -4,7 +4,7 @@ import { OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { Volume } from '../api/types';
 import { sentence } from './waiting-copies';
 
-/** Nothing is broken, but people want to know. Why a rebuild waits stands with the rebuilds. */
+/** Nothing is broken, but users want to know. Why a rebuild waits stands with the rebuilds. */
 const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld']);
 
 /** Why the worker can't bring the volume further, and what the user may do about it. */

@@ -57,7 +57,7 @@ function bookingFindings(
   ];
 }
 
-/** Nothing new on a place that people keep replicas away from. */
+/** Nothing new on a place that users keep replicas away from. */
 function switchFindings(node: StorageNode, disk: StorageDisk, { settings }: FleetView): string[] {
   const mindsCordon = settings['disable-scheduling-on-cordoned-node'];
   return [

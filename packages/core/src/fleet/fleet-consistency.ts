@@ -55,7 +55,7 @@ function describe({ kind, id, name, problem }: Finding): string {
 function identityFindings({ nodes, disks }: FleetView): Finding[] {
   const nodeIds = new Set<string>(nodes.map(({ id }) => id));
   return [
-    // People speak of nodes by their names, so a name stands for one node only.
+    // Users speak of nodes by their names, so a name stands for one node only.
     ...repeated('node', nodes, ({ id, name }) => [`id ${id}`, `name ${name}`]),
     ...repeated('disk', disks, ({ id }) => [id]),
     ...disks

@@ -14,7 +14,7 @@ export type CycleChecks = {
   readonly checkDisk: Check<StorageDisk>;
 };
 
-/** Messages name at most this many candidates each: a condition is read by people, the counts tell the rest. */
+/** Messages name at most this many candidates each: a condition is read by users, the counts tell the rest. */
 const NAMED_MAX = 12;
 
 export function explainRefusal(

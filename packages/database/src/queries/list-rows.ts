@@ -66,7 +66,7 @@ export async function listRows<Row extends Record<string, unknown>>(
   const place = (value: unknown) => `$${values.push(value)}`;
   const conditions = [source.where.text];
   for (const { field, operator, value } of parseFilter(request.filter ?? '', source.fields)) {
-    // `!=` also finds rows that have no value at all, which is what people mean by it.
+    // `!=` also finds rows that have no value at all, which is what users mean by it.
     const sqlOperator = operator === '!=' ? 'IS DISTINCT FROM' : operator;
     conditions.push(`${field.sql} ${sqlOperator} ${place(value)}::${SQL_TYPE[field.type]}`);
   }

@@ -1,7 +1,7 @@
 import { type Scope, transaction } from '../sql/scope.js';
 
 const EVENTS_KEPT_DAYS = 30;
-/** Expired tokens stay visible for a while, so that people see why something stopped working. */
+/** Expired tokens stay visible for a while, so that users see why something stopped working. */
 const EXPIRED_TOKENS_KEPT_DAYS = 7;
 /** Rows per run: a first run after a long pause must not hold locks for minutes. The next run takes the rest. */
 const ROWS_MAX = 50_000;

@@ -143,7 +143,7 @@ function askOne<Subject>(
   return left;
 }
 
-/** The tiers refuse for a taken node or for a taken zone: two rules, as people know them. */
+/** The tiers refuse for a taken node or for a taken zone: two rules, as users know them. */
 function askTiers(
   nodes: readonly StorageNode[],
   inTriedTiers: ReadonlySet<StorageNode>,

@@ -19,7 +19,7 @@ export const CURES_SHOWN_MAX = 12;
 /** Changes that are tried by running the scheduler. Each run looks at every disk once, so this bounds the whole search. */
 export const CURES_TRIED_MAX = 64;
 
-/** A disk with the names people know it by. */
+/** A disk with the names users know it by. */
 export type NamedPlace = {
   readonly nodeId: NodeId;
   readonly nodeName: string;
@@ -72,7 +72,7 @@ export type TierOutcome =
 /** One anti-affinity tier, in the order in which they are tried. */
 export type TierReport = {
   readonly name: TierName;
-  /** What the tier asks for, for people. */
+  /** What the tier asks for, for users. */
   readonly description: string;
   readonly nodes: number;
   /** Disks of those nodes that passed every rule; 0 for a tier that was not needed. */

@@ -49,7 +49,7 @@ export function nodeObstaclesOf(
 
   return (node) => {
     const reasons = checks.map((check) => check(node)?.reason).filter((reason) => reason !== undefined);
-    // One rule judges both and speaks of the first; a person has to undo both.
+    // One rule judges both and speaks of the first; a user has to undo both.
     if (reasons.includes('NodeCordoned') && node.evictionRequested) reasons.push('NodeEvicting');
     // The same agent is missing for both.
     const distinct = reasons.filter(
