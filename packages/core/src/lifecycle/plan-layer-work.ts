@@ -100,7 +100,7 @@ function planAutomaticPurge(view: VolumeView, now: Date): Step | undefined {
     trouble: undefined,
   };
   const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch: { layerTask } }];
-  return { kind: 'commit', why: 'layers are there that nobody wants', changes };
+  return { kind: 'commit', why: 'there are layers to purge', changes };
 }
 
 function isToGo({ volume, fleet }: VolumeView, { id, origin, state }: Snapshot): boolean {

@@ -77,7 +77,7 @@ test.each([
 test.each([
   { code: 'rebuild.failed', name: 'for whatever reason', spent: 2 },
   { code: 'replica.corrupt', name: 'since the copy is damaged', spent: 5 },
-  { code: 'replica.format_unknown', name: 'since nobody here can read the copy', spent: 5 },
+  { code: 'replica.format_unknown', name: 'since no engine here can read the copy', spent: 5 },
 ])('after one failed rebuild, a second that fails $name makes $spent of five tries', ({ code, spent }) => {
   const [first] = copies;
   const target = aReplicaOn('n2-disk', { mode: 'WO', rebuildRetryCount: 1 });
