@@ -17,7 +17,7 @@ import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.servi
 import { SnapshotsService } from './snapshots/snapshots.service.js';
 import { VolumesService } from './volumes/volumes.service.js';
 
-/** A request of a person is a few fields. */
+/** A user's request is a few fields. */
 const BODY_BYTES_MAX = 256 * 1024;
 /** A heartbeat names everything on a node: up to ten thousand replicas at about 300 bytes each, and their engines. */
 const AGENT_BODY_BYTES_MAX = 8 * 1024 * 1024;

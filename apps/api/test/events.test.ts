@@ -129,7 +129,7 @@ test('an event whose transaction commits late is neither lost nor overtaken', as
     await slow.query('BEGIN');
     await insert(slow, 'began first');
     await insert(api.owner, 'committed first');
-    // Whoever reads by id alone would now pass the first one for good.
+    // A reader that goes by id alone would now pass the first one for good.
     const { body } = await api.call('GET', `/clusters/${api.seed.clusterId}/events?limit=1`);
     expect(body.items).toMatchObject([{ message: 'committed first' }]);
     expect(stream.events).toEqual([]);

@@ -19,7 +19,7 @@ const ids: Record<string, string> = {};
 
 const OPERATIONS = listOperations();
 
-/** Fields without which a body would be refused before anybody looks for the resource. */
+/** Fields without which a body would be refused before the API looks for the resource. */
 const BODIES: Record<string, unknown> = {
   'POST /api/v1/clusters/{clusterId}/volumes': { name: 'stolen', size: GIB },
   'PUT /api/v1/clusters/{clusterId}/settings/{name}': { value: 0.5 },

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.stop());
 
-/** An agent reports a copy that nobody knows; what the worker would do about it is done here. */
+/** An agent reports an orphan; what the worker would do about it is done here. */
 beforeEach(async () => {
   await api.owner.query('DELETE FROM orphan');
   await beat([
@@ -87,7 +87,7 @@ test('its removal is asked for once, wakes the cluster and is in the audit log',
   expect(audit.rows).toEqual([{ target_kind: 'orphan' }]);
 });
 
-test('while its disk does not answer nobody can ask for that', async () => {
+test('while its disk does not answer its removal is refused', async () => {
   const id = await onlyId();
   await api.owner.query(`UPDATE node SET conditions = '[]'`);
   expect(await api.call('GET', `${path}/${id}`)).toMatchObject({ body: { isReachable: false } });

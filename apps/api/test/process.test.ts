@@ -76,7 +76,7 @@ test('starts before its database, gets ready with it, survives its death and sto
     const second = await startEmbeddedPostgres({ directory, port });
     try {
       await untilReady();
-      // A stream never ends by itself, and must not keep the process from stopping.
+      // The client keeps its stream open, which must not keep the process from stopping.
       const events = await fetch(`${origin}/api/v1/clusters/${clusterId}/events/stream`, {
         headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
       });

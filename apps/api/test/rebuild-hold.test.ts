@@ -32,7 +32,7 @@ test.each([
   );
 });
 
-test('nobody sets or takes a hold by a request', async () => {
+test('no request sets or takes a hold', async () => {
   const { id } = await api.createVolume();
   for (const rebuildHold of ['standby', null]) {
     expect(await api.call('PATCH', `${api.volumes}/${id}`, { body: { rebuildHold } })).toMatchObject({

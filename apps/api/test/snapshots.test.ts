@@ -240,7 +240,7 @@ describe('clones', () => {
         fill: { sourceVolumeId: volume.id, snapshotId: snapshot.id, bytes: 0, error: null },
       },
     });
-    // What the worker attaches for itself is shown to nobody.
+    // What the worker attaches for its own tasks is shown to no user.
     await api.owner.query(
       `UPDATE volume SET state = 'attached', attached_node_id = $2, endpoint = $3 WHERE id = $1`,
       [made.body.id, nodeId, JSON.stringify({ host: '127.0.0.1', port: 7420, exportName: 'x' })],

@@ -1,4 +1,4 @@
-/** The scheduler's rules and rungs as people read them. A name that is not here yet is shown as it is. */
+/** The scheduler's rules and tiers as users read them. A name that is not here yet is shown as it is. */
 const RULES: Record<string, string> = {
   'node-ready': 'Node answers',
   'node-schedulable': 'Node is not cordoned or being emptied',

@@ -2,7 +2,7 @@ import type { VolumeSetting } from './api/types';
 
 type Name = VolumeSetting['name'];
 
-/** The settings that a volume may answer for itself, as people read them. A new one is a type error here. */
+/** The settings that a volume may answer for itself, as users read them. A new one is a type error here. */
 const NAMES = {
   snapshotDataIntegrity: 'Hash snapshots by itself',
   snapshotMaxCount: 'Snapshots at most',

@@ -7,7 +7,7 @@ import { type PortPlan, portPlan } from './port-plan.js';
 const SIZE = /^\d+([KMGT]iB?)?$/;
 const SIZE_RULE = 'must be bytes, or a number with Ki, Mi, Gi or Ti';
 
-/** The environment of `npm start`; outsiders rely on the names. */
+/** The environment of `npm start`; external scripts rely on the names. */
 const environmentSchema = z.object({
   HOLDFAST_HOME: z.string().min(1).optional(),
   // The block of 40 ports has to fit below 65536.

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { readJson, writeJsonPrivately } from './private-file.js';
 
-/** What scripts, the CLI and tests read to find the stack; outsiders rely on its fields. Written when the stack is ready. */
+/** Address file of the stack, for the CLI, tests and external scripts, which rely on its fields. Written when the stack is ready. */
 export type LocalJson = {
   apiUrl: string;
   graphqlUrl: string;

@@ -32,7 +32,7 @@ const HOST = '127.0.0.1';
 const READY_TIMEOUT_MS = 110_000;
 /** What was attached is attached again within seconds; what can't be says why, and is not waited for any longer. */
 const REATTACH_TIMEOUT_MS = 30_000;
-/** Everything has to be down within 15 s, which outsiders rely on: agents first, then what they report to, then Postgres. */
+/** Everything has to be down within 15 s, which external scripts rely on: agents first, then what they report to, then Postgres. */
 const AGENT_STOP_MS = 8_000;
 const SERVICE_STOP_MS = 4_000;
 

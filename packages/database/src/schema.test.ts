@@ -107,7 +107,7 @@ describe('isolation', () => {
       expect(table).toMatchObject({ rls: true, forced: true });
       expect(table.policies).toEqual(expect.arrayContaining(['api_isolation', 'system_access']));
     }
-    // An organization's own id is its organization; a person belongs to several through memberships.
+    // An organization's own id is its organization; a user belongs to several through memberships.
     const without = all.filter((table) => !table.has_org).map((table) => table.name);
     expect(without.sort()).toEqual(['app_user', 'organization']);
   });

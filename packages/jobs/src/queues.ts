@@ -8,7 +8,7 @@ export const QUEUE_NAMES = {
   cluster: 'holdfast-cluster',
 } as const satisfies Record<WakeUp['kind'], string>;
 
-/** A job is an id and nothing else: whoever runs it reads the current state. */
+/** A job is an id and nothing else: the worker that runs it reads the current state. */
 const jobSchema = z.strictObject({ id: z.string().uuid() });
 export type Job = z.infer<typeof jobSchema>;
 

@@ -227,7 +227,7 @@ async function startHolder(kind: 'postgres' | 'redis', id: string): Promise<Chil
   return child;
 }
 
-/** Rows that were written while nobody listened. The real one is tested with the database. */
+/** An outbox without notifications: the relay finds its rows by polling. The real one is tested with the database. */
 function silentOutbox(rows: WakeUp[]): Outbox {
   return {
     async drain(limit, handOver) {

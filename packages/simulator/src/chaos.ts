@@ -1,6 +1,7 @@
 /**
- * One randomized run: volumes with users on a cluster whose nodes die, are cut off and come back while the worker dies,
- * loses answers and wake-ups. Then calm, and everything has to come right. A failing seed replays the same run.
+ * Randomized run of a simulated cluster: volumes with users on a cluster whose nodes die, are cut off and come back
+ * while the worker dies, loses answers and wake-ups. Then calm, and everything has to come right. A failing seed
+ * replays the same run.
  */
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
@@ -60,7 +61,7 @@ class Chaos {
     await world.run(2);
     world.store.setSetting(world.clusterId, 'replica-replenishment-wait-interval', world.random.below(60));
     world.store.setSetting(world.clusterId, 'concurrent-replica-rebuild-per-node-limit', 1);
-    // What the worker does by itself, beside what is asked of it.
+    // The worker's own background tasks, beside what is asked of it.
     world.store.setSetting(world.clusterId, 'offline-replica-rebuilding', world.random.chance(0.5));
     world.store.setSetting(world.clusterId, 'snapshot-data-integrity-cronjob', '* * * * *');
     const { organizationId, projectId, clusterId } = world;
@@ -151,8 +152,8 @@ class Chaos {
   }
 
   /**
-   * The cruellest order of deaths: one node goes, the others acknowledge writes without it and die before anybody has
-   * heard of it, and only the first comes back. Nobody may then believe its copies.
+   * The cruellest order of deaths: one node goes, the others acknowledge writes without it and die before the
+   * worker has heard of it, and only the first comes back. No engine may then believe its copies.
    */
   private async loseAllButOne(): Promise<void> {
     const survivor = this.world.random.pick(this.world.nodes);
@@ -181,7 +182,7 @@ class Chaos {
     for (const node of this.world.nodes) node.isConnected = true;
   }
 
-  /** People cordon, close and empty nodes, and open them again. */
+  /** Users cordon, close and empty nodes, and open them again. */
   private async switchNode(): Promise<void> {
     const { world } = this;
     const nodeId = world.random.pick(world.nodes)?.nodeId;
@@ -198,7 +199,7 @@ class Chaos {
   private async switchDisk(): Promise<void> {
     const { world } = this;
     const disk = world.random.pick((await world.store.loadFleet(world.clusterId)).disks);
-    // A disk is not emptied here: the replacement may share its node, and if people then call the eviction off, two
+    // A disk is not emptied here: the replacement may share its node, and if users then call the eviction off, two
     // copies stay there lawfully, which the check of domains can't tell from a wrong placement.
     const patch = world.random.pick([OPEN_DISK, { allowScheduling: false }]);
     if (disk === undefined || patch === undefined) return;

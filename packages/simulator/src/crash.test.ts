@@ -11,7 +11,7 @@ import type { SimClient } from './sim-client.js';
 import { aVolumeIn, aWorld } from './test-world.js';
 import type { World } from './world.js';
 
-const SETTLES_WITHIN_SECONDS = 120;
+const RECOVERS_WITHIN_SECONDS = 120;
 
 /** Lets one fault happen at the n-th effect from now on; counts the effects. */
 function faultAt(world: World, wanted: number, fault: EffectFault): { effects: () => number } {
@@ -38,13 +38,13 @@ async function tellStory(world: World): Promise<SimClient> {
   const client = await aVolumeIn(world);
   const { volumeId } = client;
   await requestAttach(world.useCases, { volumeId, nodeId: world.nodeId('node-1') });
-  await world.runUntil(() => isWell(client), SETTLES_WITHIN_SECONDS);
+  await world.runUntil(() => isWell(client), RECOVERS_WITHIN_SECONDS);
   await client.write();
   world.node('node-3').kill();
   await client.write();
   await world.run(12);
   world.startNode('node-3');
-  await world.runUntil(() => isWell(client), SETTLES_WITHIN_SECONDS);
+  await world.runUntil(() => isWell(client), RECOVERS_WITHIN_SECONDS);
 
   await client.write();
   world.node('node-1').kill();
@@ -53,11 +53,11 @@ async function tellStory(world: World): Promise<SimClient> {
   await requestAttach(world.useCases, { volumeId, nodeId: world.nodeId('node-2') });
   await world.runUntil(
     async () => (await client.view()).volume.endpoint !== undefined,
-    SETTLES_WITHIN_SECONDS,
+    RECOVERS_WITHIN_SECONDS,
   );
   await client.write();
   world.startNode('node-1');
-  await world.runUntil(() => isWell(client), SETTLES_WITHIN_SECONDS);
+  await world.runUntil(() => isWell(client), RECOVERS_WITHIN_SECONDS);
   return client;
 }
 

@@ -5,13 +5,13 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { expect, test } from '@jest/globals';
 import { World } from './world.js';
 
-/** The world's store, in which somebody else does something right after the first look at the fleet. */
+/** The world's store, in which another process does something right after the first look at the fleet. */
 function storeWithRival(world: World, rival: () => Promise<void>): Store {
   let isFirst = true;
   return {
     loadVolume: (volumeId) => world.store.loadVolume(volumeId),
     loadRebuildQueue: (clusterId) => world.store.loadRebuildQueue(clusterId),
-    loadTurnQueue: (clusterId, options) => world.store.loadTurnQueue(clusterId, options),
+    loadTaskQueue: (clusterId, options) => world.store.loadTaskQueue(clusterId, options),
     loadOrphans: (clusterId, limit) => world.store.loadOrphans(clusterId, limit),
     loadOrphan: (orphanId) => world.store.loadOrphan(orphanId),
     listDueVolumes: (page) => world.store.listDueVolumes(page),

@@ -1,7 +1,6 @@
 /**
- * What can go wrong between a worker and the rest: it dies before or after any effect, calls are lost before or after
- * they took effect, wake-ups vanish
- * or are delivered twice at once.
+ * Fault injection between a worker and the rest: it dies before or after any effect, calls are lost before or after they
+ * took effect, wake-ups vanish or are delivered twice at once.
  */
 import type { AgentClient } from '@holdfast/control/ports/agent-client.js';
 import type { Store } from '@holdfast/control/ports/store.js';

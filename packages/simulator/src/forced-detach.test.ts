@@ -66,7 +66,7 @@ describe('when the holder does not answer', () => {
   test('a forced detach does not wait behind a step that waits for the holder', async () => {
     hang(['stopEngine', 'openReplica']);
     await requestDetach(world.useCases, { volumeId: client.volumeId });
-    // This turn's work ends only because the detach is forced meanwhile.
+    // This tick's work ends only because the detach is forced meanwhile.
     const stuck = world.run(1);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(unanswered).toEqual(['stopEngine']);

@@ -39,7 +39,7 @@ const patch = ({ volumeId }: SimClient, part: Partial<Volume['spec']>) =>
   patchVolume(world.useCases, { volumeId, patch: part });
 
 describe('the periodic check', () => {
-  test('hashes all snapshots of people when its time comes, and gives its turn back', async () => {
+  test('hashes all user snapshots when its time comes, and ends its admission', async () => {
     world = await aWorld();
     const client = await aServedVolume();
     await take(client, 'a');
@@ -101,12 +101,12 @@ describe('the periodic check', () => {
     set(LIMIT, 2);
     set(CRON, '5 0 * * *');
     let most = 0;
-    const turns = async () => {
+    const admitted = async () => {
       const volumes = await Promise.all(clients.map(async (client) => (await client.view()).volume));
       return volumes.filter(({ hashing }) => hashing !== undefined).length;
     };
     await world.runUntil(async () => {
-      most = Math.max(most, await turns());
+      most = Math.max(most, await admitted());
       return false;
     }, 400);
     expect(most).toBe(2);
@@ -135,7 +135,7 @@ describe('the periodic check', () => {
 });
 
 describe('the check right after a snapshot', () => {
-  test('waits for its turn too; what a person asks for does not', async () => {
+  test('waits for admission too; what a user asks for does not', async () => {
     world = await aWorld();
     const client = await aServedVolume();
     const other = await aServedVolume('other');

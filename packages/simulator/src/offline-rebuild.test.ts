@@ -1,4 +1,4 @@
-/** Missing copies of a detached volume are rebuilt without anybody attaching it. */
+/** Missing copies of a detached volume are rebuilt without a user attaching it. */
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
@@ -102,7 +102,7 @@ describe('offline rebuilding', () => {
     expect((await volume()).robustness).toBe('healthy');
   });
 
-  test('gives way to who attaches it: the engine and the rebuild go on as theirs', async () => {
+  test('gives way to a user who attaches it: the engine and the rebuild go on as theirs', async () => {
     await aDegradedVolume();
     await isAtWork();
     const { epoch } = await volume();
@@ -115,7 +115,7 @@ describe('offline rebuilding', () => {
     expect(await offline()).toMatchObject({ status: 'False', reason: 'Preempted' });
   });
 
-  test('gives way to who attaches it on another node', async () => {
+  test('gives way to a user who attaches it on another node', async () => {
     await aDegradedVolume();
     await isAtWork();
     const { attachedNodeId, epoch } = await volume();
@@ -128,7 +128,7 @@ describe('offline rebuilding', () => {
     expect(await client.missing()).toEqual([]);
   });
 
-  test('is nobody’s attachment: what needs one is refused, and a deletion goes ahead', async () => {
+  test('is no user’s attachment: what needs one is refused, and a deletion goes ahead', async () => {
     await aDegradedVolume();
     await isAtWork();
     expect(await codeOf(requestSnapshot(world.useCases, { ...key(), name: 's' }))).toBe(

@@ -96,7 +96,7 @@ describe('a copy that outlived its volume', () => {
   });
 });
 
-test('deleting and making volumes makes no orphans, and wakes nobody for them', async () => {
+test('deleting and making volumes makes no orphans, and wakes no reconciler for them', async () => {
   for (let round = 0; round < 3; round += 1) {
     await requestDelete(world.useCases, { volumeId: client.volumeId });
     await world.run(10);

@@ -75,7 +75,7 @@ describe('a recurring snapshot', () => {
     expect(await names()).toEqual(['minutely-20260101T0004Z ready']);
   });
 
-  test('is made up for once after hours in which nobody looked', async () => {
+  test('is made up for once after hours in which no worker ran', async () => {
     await aServedVolume();
     await set('hourly', '0 * * * *', 10);
     world.standStill(5 * 3600);

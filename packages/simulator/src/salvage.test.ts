@@ -1,4 +1,4 @@
-/** One copy of three answers: the volume waits for a person, and goes on as they say. */
+/** One copy of three answers: the volume waits for a user, and goes on as they say. */
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
@@ -115,7 +115,7 @@ test('a decision that does not hold any more is refused and forgotten', async ()
   await expect(salvage(copy)).rejects.toMatchObject({ code: 'volume.record_higher' });
 });
 
-test('who does not answer, or is not faulted, can not be salvaged', async () => {
+test('a copy that does not answer, or a volume that is not faulted, can not be salvaged', async () => {
   await expect(salvage(await copyOn('node-1'))).rejects.toMatchObject({ code: 'volume.copies_missing' });
   await requestDetach(world.useCases, { volumeId: client.volumeId });
   await world.run(5);

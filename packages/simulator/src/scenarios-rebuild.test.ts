@@ -130,7 +130,7 @@ describe('limits', () => {
     await world.run(0.5);
     loseNext('cancelRebuild', 3);
     await end(a);
-    for (let turn = 0; turn < 20; turn += 1) {
+    for (let round = 0; round < 20; round += 1) {
       await world.run(0.5);
       expect(await checkWorld(world)).toEqual([]);
     }

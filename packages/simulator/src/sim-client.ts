@@ -4,7 +4,7 @@ import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { SimEngine } from './sim-engine.js';
 import type { World } from './world.js';
 
-/** Somebody who uses a volume, and remembers what was acknowledged. */
+/** A client of a volume, which remembers what was acknowledged. */
 export class SimClient {
   readonly acknowledged = new Set<number>();
   private next = 1;

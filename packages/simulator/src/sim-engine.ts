@@ -1,6 +1,7 @@
 /**
- * An engine as the control plane sees one: it writes to all its replicas, drops those that fail, shrinks the record as
- * the rules allow, and rebuilds one replica at a time. Which copies are current it decides as they do (docs/adr/0004-copies-say-which-is-current.md); its bytes are write numbers.
+ * Simulated engine, as the control plane sees one: it writes to all its replicas, drops those that fail, shrinks the
+ * record as the rules allow, and rebuilds one replica at a time. Its rules for which copies are current are the real ones
+ * (docs/adr/0004-copies-say-which-is-current.md); its bytes are write numbers.
  */
 import type {
   EngineReport,
@@ -26,7 +27,7 @@ export type EngineSurroundings = {
 
 type SimRebuild = { request: StartRebuild; stepsLeft: number; report: RebuildReport };
 
-/** Steps that a rebuild takes; one per turn of the world. */
+/** Steps that a rebuild takes; one per tick of the world. */
 const REBUILD_STEPS = 4;
 /** The virtual size of what a rebuild copies, so that progress has numbers. */
 const REBUILD_TOTAL_BYTES = 1_000_000;
@@ -121,8 +122,8 @@ export class SimEngine {
     this.fill = { request, report: { fillId: request.fillId, state: 'running', bytes: 0, error: '' } };
   }
 
-  /** Copies all of it in one turn, from the first source that can be reached. */
-  private fillTurn(): void {
+  /** Copies all of it in one tick, from the first source that can be reached. */
+  private fillTick(): void {
     if (this.fill?.report.state !== 'running') return;
     const { request, report } = this.fill;
     const layer = request.sources
@@ -150,13 +151,13 @@ export class SimEngine {
   }
 
   /** Lets time pass: fencing and lost replicas are noticed, a rebuild goes one step on. */
-  async turn(): Promise<void> {
+  async tick(): Promise<void> {
     if (this.state === 'stopped') return;
     await this.dropUnreachable();
     if (this.state === 'waiting-record') await this.spreadRecord();
     const rebuild = this.rebuilds.find(({ report }) => report.state === 'running');
-    this.layers.turn();
-    this.fillTurn();
+    this.layers.tick();
+    this.fillTick();
     if (rebuild === undefined || rebuild.report.paused === true || !this.isServing) return;
     const target = this.surroundings.reach(asId<ReplicaId>(rebuild.request.target.replicaId));
     const source = this.surroundings.reach(this.withMode('RW')[0] ?? asId<ReplicaId>(''));

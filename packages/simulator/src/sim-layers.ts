@@ -3,7 +3,7 @@ import type { LayerCommand, VolumeLayers } from '@holdfast/core/model/agent-prot
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { checksumOf, type SimCopy, type SimLayer } from './sim-copy.js';
 
-/** Turns of the world for which a purge or a hash goes on behind its answer. */
+/** Ticks of the world for which a purge or a hash goes on behind its answer. */
 const BUSY_TURNS = 2;
 
 export class SimLayers {
@@ -51,7 +51,7 @@ export class SimLayers {
     }
   }
 
-  turn(): void {
+  tick(): void {
     if (this.busy === undefined) return;
     this.busy.turnsLeft -= 1;
     if (this.busy.turnsLeft > 0) return;

@@ -24,7 +24,7 @@ export class SimNode {
   readonly disks: SimDisk[];
   nodeId: NodeId | undefined;
   isAlive = true;
-  /** False: alive, but nobody reaches it. */
+  /** False: alive, but cut off from the network. */
   isConnected = true;
   bootId: string;
 

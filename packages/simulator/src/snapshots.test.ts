@@ -220,7 +220,7 @@ describe('clone', () => {
     expect(written(volumeId)).toEqual([[1], [1], [1]]);
   });
 
-  test('nobody uses it before, and its snapshot and source stay meanwhile', async () => {
+  test('no user can attach it before, and its snapshot and source stay meanwhile', async () => {
     await aSource();
     world.faults = { ...NO_FAULTS, onEffect: (name) => (name === 'fillVolume' ? 'lost-before' : 'none') };
     const volumeId = await clone();

@@ -2,8 +2,8 @@
  * A whole cluster in memory: nodes with agents, copies and engines, the real use cases and reconcilers over the
  * in-memory store, a virtual clock and one seed. Two runs with the same seed and the same calls are the same run.
  *
- * Time passes only in `run`. One turn is half a second: agents beat, engines work, the relay moves wake-ups to the
- * queue, workers empty it, and every tenth turn sweeps.
+ * Time passes only in `run`. One tick is half a second: agents beat, engines work, the relay moves wake-ups to the
+ * queue, workers empty it, and every tenth tick sweeps.
  */
 
 import type { Clock } from '@holdfast/control/ports/clock.js';
@@ -32,9 +32,9 @@ import { SimQueue } from './sim-queue.js';
 import { MemoryStore } from './store/memory-store.js';
 import type { ObservedPlacement } from './store/observed-placement.js';
 
-const TURN_MS = 500;
-/** Wake-ups worked off in one turn. A cluster that needs more in half a virtual second goes round in circles. */
-const WAKE_UPS_PER_TURN_MAX = 2_000;
+const TICK_MS = 500;
+/** Wake-ups worked off in one tick. A cluster that needs more in half a virtual second goes round in circles. */
+const WAKE_UPS_PER_TICK_MAX = 2_000;
 
 export class World {
   readonly random: SeededRandom;
@@ -52,7 +52,7 @@ export class World {
   /** What was wrong with replicas when they were given their places. */
   readonly placementFindings: string[] = [];
   private nowMs = Date.UTC(2026, 0, 1);
-  private turns = 0;
+  private ticks = 0;
   /** The ports of the reconcilers in the worker's present life, with the faults in them. */
   reconcilers: ReconcilerPorts;
   private readonly agents: SimAgentClient;
@@ -116,7 +116,7 @@ export class World {
   /** Lets virtual time pass. */
   async run(seconds: number): Promise<void> {
     const untilMs = this.nowMs + seconds * 1000;
-    while (this.nowMs < untilMs) await this.turn();
+    while (this.nowMs < untilMs) await this.tick();
   }
 
   /** Lets time pass until the condition holds; at most `seconds`. */
@@ -124,19 +124,19 @@ export class World {
     const untilMs = this.nowMs + seconds * 1000;
     while (!(await holds())) {
       if (this.nowMs >= untilMs) return false;
-      await this.turn();
+      await this.tick();
     }
     return true;
   }
 
-  private async turn(): Promise<void> {
-    this.nowMs += TURN_MS;
-    this.turns += 1;
+  private async tick(): Promise<void> {
+    this.nowMs += TICK_MS;
+    this.ticks += 1;
     for (const node of this.nodes.filter(({ isAlive }) => isAlive)) {
-      for (const engine of node.engines.values()) await engine.turn();
+      for (const engine of node.engines.values()) await engine.tick();
       if (node.isConnected) await this.beat(node);
     }
-    if (this.turns % (SWEEP_INTERVAL_MS / TURN_MS) === 0) await this.survive(() => sweep(this.reconcilers));
+    if (this.ticks % (SWEEP_INTERVAL_MS / TICK_MS) === 0) await this.survive(() => sweep(this.reconcilers));
     await this.workOff();
   }
 
@@ -146,7 +146,7 @@ export class World {
   }
 
   private async workOff(): Promise<void> {
-    for (let count = 0; count < WAKE_UPS_PER_TURN_MAX; count += 1) {
+    for (let count = 0; count < WAKE_UPS_PER_TICK_MAX; count += 1) {
       await this.relay();
       const wakeUp = this.queue.take();
       if (wakeUp === undefined) return;
@@ -156,7 +156,7 @@ export class World {
       // A worker that dies leaves its job to be delivered again.
       if (!isDone) await this.queue.wake(wakeUp);
     }
-    throw new Bug(`more than ${WAKE_UPS_PER_TURN_MAX} wake-ups in one turn`);
+    throw new Bug(`more than ${WAKE_UPS_PER_TICK_MAX} wake-ups in one tick`);
   }
 
   private async relay(): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * What a volume must hold, as a plain list of blocks in memory.
  *
- * A write that no flush has covered may be there or not after a crash, each block by itself. Everything else is
+ * A write that no flush has covered may be there or not after a crash, each block independently. Everything else is
  * certain: a block that was flushed reads as it was flushed, or as something that was written to it since.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';

@@ -64,7 +64,7 @@ export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume 
     recurringSnapshots: [],
     integrityCheckedAt: undefined,
     hashing: undefined,
-    turnAt: undefined,
+    taskAdmittedAt: undefined,
     rebuildHold: undefined,
     survey: undefined,
     salvage: undefined,
@@ -76,7 +76,7 @@ export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume 
 }
 
 /** A volume that needs nothing: detached, with all its copies. */
-export function aSettledVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume {
+export function anIdleVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume {
   return aVolume(owner, {
     state: 'detached',
     robustness: 'healthy',

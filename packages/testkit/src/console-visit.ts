@@ -4,11 +4,11 @@ import type { Browser, Page } from 'playwright-core';
 import { accessibilityProblems, openBrowser } from './browser.js';
 import { LocalStack } from './local-stack.js';
 
-/** Where to leave pictures for a person; none are taken when it is not set. */
+/** Where to leave pictures for a developer; none are taken when it is not set. */
 const pictures = process.env.HOLDFAST_SCREENSHOTS;
 const THEMES = ['light', 'dark'] as const;
 
-/** Somebody at the console of a stack of their own, in a real browser. */
+/** A user at the console of a stack of their own, in a real browser. */
 export class ConsoleVisit {
   /** What was thrown on any page and not caught: nothing should be. */
   readonly errors: string[] = [];
@@ -42,7 +42,7 @@ export class ConsoleVisit {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
   }
 
-  /** By the links that people use, from wherever one is. */
+  /** By the links that users use, from wherever one is. */
   async openVolume(name: string): Promise<void> {
     await this.page.getByRole('link', { name: 'Volumes' }).first().click();
     // The page before may have a link of the same name.

@@ -5,7 +5,7 @@ import net from 'node:net';
 const given = new Set<number>();
 
 /**
- * A port that nobody uses, for a server that can't be told to choose one itself. Asked of the kernel, and never computed from
+ * A free port, for a server that can't be told to choose one itself. Asked of the kernel, and never computed from
  * another: servers get odd ports and outgoing connections even ones as long as there are any, so that the neighbour of
  * a free port may well be in use.
  */

@@ -208,7 +208,7 @@ function cleanEnvironment(): Record<string, string> {
   return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));
 }
 
-/** A block of ports whose first few nobody uses. Below the range that the kernel gives out by itself. */
+/** A block of ports whose first few are free. Below the range from which the kernel chooses ports. */
 export async function freePortBlock(): Promise<number> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const base = 12_000 + PORT_BLOCK * Math.floor(Math.random() * 450);

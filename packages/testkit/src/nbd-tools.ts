@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Folders of programs for administrators, which are not in everybody's path. */
+/** Folders of programs for administrators, which are not in every user's path. */
 const ADMIN_FOLDERS = ['/usr/sbin', '/sbin'];
 
 /**

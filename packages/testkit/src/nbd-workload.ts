@@ -63,7 +63,7 @@ export class NbdWorkload {
     const before = new Map([...this.#chunks].map(([index, chunk]) => [index, chunk.since.at(-1)]));
     const idle = new Set([...before.keys()].filter((index) => !this.#busy.has(index)));
     await this.client.flush();
-    for (const index of idle) this.#settle(index, before.get(index));
+    for (const index of idle) this.#markFlushed(index, before.get(index));
   }
 
   /** Reads every chunk that was ever written and says which hold something they must not. */
@@ -107,7 +107,7 @@ export class NbdWorkload {
     this.operations += 2;
   }
 
-  #settle(index: number, seed: number | undefined): void {
+  #markFlushed(index: number, seed: number | undefined): void {
     const chunk = this.#chunks.get(index);
     if (chunk === undefined || seed === undefined) return;
     chunk.flushed = seed;

@@ -6,8 +6,8 @@ import {
   aDiskReport,
   aHeartbeat,
   anEngineReport,
+  anIdleVolume,
   aReplica,
-  aSettledVolume,
   aSnapshot,
   NOON,
   testId,
@@ -22,7 +22,7 @@ const volumeIdOf = (number: number) => asId<VolumeId>(testId(number));
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
 export function dueContract(makeStore: MakeStore): void {
   const fixture = new StoreFixture(makeStore);
-  const settled = (part: Partial<Volume> = {}) => fixture.volume(aSettledVolume(fixture.tenant, part));
+  const idle = (part: Partial<Volume> = {}) => fixture.volume(anIdleVolume(fixture.tenant, part));
   const dueIds = async (now = NOON) =>
     (await fixture.store.listDueVolumes({ now, limit: 100 })).map(({ volumeId }) => volumeId);
   const record = async (at: Date | undefined, volumeId = VOLUME) => {
@@ -53,7 +53,7 @@ export function dueContract(makeStore: MakeStore): void {
     const volumeIds = Array.from({ length: count }, (_, index) => volumeIdOf(index + 1));
     for (const [index, id] of volumeIds.entries()) {
       const replica = aReplica({ id: asId(testId(101 + index)), volumeId: id, nodeId, diskId });
-      await fixture.volume(aSettledVolume(fixture.tenant, { id, name: `volume-${index}` }), [
+      await fixture.volume(anIdleVolume(fixture.tenant, { id, name: `volume-${index}` }), [
         { kind: 'replica.create', replica, booking: undefined },
       ]);
     }
@@ -63,7 +63,7 @@ export function dueContract(makeStore: MakeStore): void {
     fixture.store.commit({ kind: 'new' }, [{ kind: 'node.patch', nodeId, patch: { cordoned: true } }]);
 
   test('a new volume is due at once, whatever the time is, and no more once that is recorded', async () => {
-    await settled();
+    await idle();
     expect(await dueIds(new Date(0))).toEqual([VOLUME]);
     expect(await record(undefined)).toBe(true);
     expect(await dueIds(new Date(8e12))).toEqual([]);
@@ -71,7 +71,7 @@ export function dueContract(makeStore: MakeStore): void {
   });
 
   test('a volume is due from the moment that was recorded, and its version stays', async () => {
-    await settled();
+    await idle();
     await record(LATER);
     expect(await dueIds(new Date(LATER.getTime() - 1))).toEqual([]);
     expect(await dueIds(LATER)).toEqual([VOLUME]);
@@ -80,7 +80,7 @@ export function dueContract(makeStore: MakeStore): void {
   });
 
   test('every commit that touches a volume marks it, also through its replicas, snapshots and record', async () => {
-    await settled({ epoch: 3 });
+    await idle({ epoch: 3 });
     const replica = aReplica({ volumeId: VOLUME });
     const snapshot = aSnapshot({ volumeId: VOLUME });
     for (const change of [
@@ -103,7 +103,7 @@ export function dueContract(makeStore: MakeStore): void {
   });
 
   test('a commit that fails marks nothing', async () => {
-    await settled();
+    await idle();
     await calmDown(VOLUME);
     const stale = fixture.patch(VOLUME, 7, { detachForced: true });
     await expect(stale).rejects.toMatchObject({ code: 'store.conflict' });
@@ -111,7 +111,7 @@ export function dueContract(makeStore: MakeStore): void {
   });
 
   test('a mark that was set after the volume was loaded is not cleared, not even in the same moment', async () => {
-    await settled();
+    await idle();
     const { due } = await fixture.load(VOLUME);
     const marks = await Promise.all(
       [1, 2].map((ifVersion) => fixture.patch(VOLUME, ifVersion, {}).catch(() => undefined)),
@@ -124,7 +124,7 @@ export function dueContract(makeStore: MakeStore): void {
   });
 
   test('a recorded time does not undo another reconciler, and a volume that is gone records nothing', async () => {
-    await settled();
+    await idle();
     const { due } = await fixture.load(VOLUME);
     expect(await fixture.store.recordDue(VOLUME, { at: LATER, ifMarks: due.marks })).toBe(true);
     // Both had loaded the same: the later answer is as good, and no mark is lost.
@@ -142,7 +142,7 @@ export function dueContract(makeStore: MakeStore): void {
       [1, new Date(LATER.getTime() + 1)],
     ];
     for (const [number, at] of times) {
-      await settled({ id: volumeIdOf(number), name: `volume-${number}` });
+      await idle({ id: volumeIdOf(number), name: `volume-${number}` });
       await record(at, volumeIdOf(number));
     }
     const first = await fixture.store.listDueVolumes({ now: LATER, limit: 2 });
@@ -159,8 +159,8 @@ export function dueContract(makeStore: MakeStore): void {
   test('a heartbeat marks the volumes of which it brings news, and not the others', async () => {
     const nodeId = await fixture.node();
     const other = volumeIdOf(2);
-    await settled({ state: 'attached', attachedNodeId: nodeId, epoch: 2 });
-    await settled({ id: other, name: 'other' });
+    await idle({ state: 'attached', attachedNodeId: nodeId, epoch: 2 });
+    await idle({ id: other, name: 'other' });
     await calmDown(VOLUME, other);
     const beat = (part: Partial<Parameters<typeof anEngineReport>[0]> = {}) =>
       fixture.store.recordHeartbeat(
@@ -182,7 +182,7 @@ export function dueContract(makeStore: MakeStore): void {
     const nodeId = await fixture.node();
     const replica = aReplica({ volumeId: VOLUME, nodeId, diskId: DISK });
     await fixture.volume(
-      aSettledVolume(fixture.tenant, { state: 'attached', attachedNodeId: nodeId, epoch: 2 }),
+      anIdleVolume(fixture.tenant, { state: 'attached', attachedNodeId: nodeId, epoch: 2 }),
       [{ kind: 'replica.create', replica, booking: undefined }],
     );
     const replicas = [{ replicaId: replica.id, mode: 'RW' as const, reason: '' }];
@@ -203,7 +203,7 @@ export function dueContract(makeStore: MakeStore): void {
 
   test('the end of a filling, or of its volume, marks the volume that it was filled from', async () => {
     const source = volumeIdOf(2);
-    await settled({ id: source, name: 'source' });
+    await idle({ id: source, name: 'source' });
     const snapshot = aSnapshot({ volumeId: source });
     await fixture.store.commit({ kind: 'new' }, [{ kind: 'snapshot.create', snapshot }]);
     const fill = {
@@ -214,8 +214,8 @@ export function dueContract(makeStore: MakeStore): void {
       requestedAt: NOON,
     };
     const second = volumeIdOf(3);
-    await settled({ fill });
-    await settled({ id: second, name: 'second', fill });
+    await idle({ fill });
+    await idle({ id: second, name: 'second', fill });
     await calmDown(VOLUME, source, second);
     await fixture.patch(VOLUME, 1, { fill: undefined });
     expect(await dueIds()).toEqual([VOLUME, source]);
@@ -229,10 +229,10 @@ export function dueContract(makeStore: MakeStore): void {
     const elsewhereId = await fixture.node('node-2', asId(testId(502)));
     const [first, second, third] = await volumesOn(nodeId, 3);
     const [attached, waiting, elsewhere] = [volumeIdOf(4), volumeIdOf(5), volumeIdOf(6)];
-    await settled({ id: attached, name: 'attached', state: 'attached', attachedNodeId: nodeId });
+    await idle({ id: attached, name: 'attached', state: 'attached', attachedNodeId: nodeId });
     const attachment = { nodeId: elsewhereId, requestedAt: NOON };
-    await settled({ id: waiting, name: 'waiting', state: 'attaching', attachment });
-    await settled({ id: elsewhere, name: 'elsewhere', state: 'attached', attachedNodeId: elsewhereId });
+    await idle({ id: waiting, name: 'waiting', state: 'attaching', attachment });
+    await idle({ id: elsewhere, name: 'elsewhere', state: 'attached', attachedNodeId: elsewhereId });
     const all = [first, second, third, attached, waiting].flatMap((id) => (id === undefined ? [] : [id]));
     await calmDown(...all, elsewhere);
 
@@ -275,7 +275,7 @@ export function dueContract(makeStore: MakeStore): void {
     const nodeId = await fixture.node();
     const [volumeId = VOLUME] = await volumesOn(nodeId, 1);
     const other = volumeIdOf(2);
-    await settled({ id: other, name: 'other' });
+    await idle({ id: other, name: 'other' });
     await calmDown(volumeId, other);
     const patch = (part: Partial<Parameters<typeof diskPatch>[0]>) =>
       fixture.store.commit({ kind: 'new' }, [diskPatch(part)]);

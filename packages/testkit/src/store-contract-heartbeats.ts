@@ -246,7 +246,7 @@ export function heartbeatContract(makeStore: MakeStore): void {
     await attachedVolume();
     const written = (bytes: number) => [
       { replicaId: REPLICA, volumeId: VOLUME, diskId: DISK, writtenBytes: bytes, record: null },
-      // Of a replica that nobody knows any more: its bytes are no longer booked here.
+      // Of a replica that has no row any more: its bytes are no longer booked here.
       { replicaId: testId(999), volumeId: VOLUME, diskId: DISK, writtenBytes: GIB, record: null },
     ];
     await beat({ replicas: written(5 * MIB) });

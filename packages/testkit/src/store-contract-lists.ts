@@ -11,10 +11,10 @@ import {
   A_SPEC,
   aHeartbeat,
   anEngineReport,
+  anIdleVolume,
   aRebuild,
   aRebuildReport,
   aReplica,
-  aSettledVolume,
   aSnapshot,
   NOON,
   testId,
@@ -34,8 +34,8 @@ const A_TASK: LayerTask = {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
 export function listContract(makeStore: MakeStore): void {
   const fixture = new StoreFixture(makeStore);
-  const settled = (part: Partial<Volume> = {}, further: Change[] = []) =>
-    fixture.volume(aSettledVolume(fixture.tenant, part), further);
+  const idle = (part: Partial<Volume> = {}, further: Change[] = []) =>
+    fixture.volume(anIdleVolume(fixture.tenant, part), further);
 
   test('what may be hashed is listed: what waits first, then what was checked longest ago', async () => {
     const nodeId = await fixture.node();
@@ -48,7 +48,7 @@ export function listContract(makeStore: MakeStore): void {
       names[id] = name;
       const own = aSnapshot({ id: asId(testId(600 + number)), volumeId: id, ...snapshot });
       const replica = aReplica({ id: asId(testId(100 + number)), volumeId: id, nodeId, diskId: DISK });
-      return settled({ id, name, state: 'attached', ...part }, [
+      return idle({ id, name, state: 'attached', ...part }, [
         { kind: 'snapshot.create', snapshot: own },
         { kind: 'replica.create', replica, booking: undefined },
       ]);
@@ -66,8 +66,8 @@ export function listContract(makeStore: MakeStore): void {
     await add('detached', { state: 'detached' }, {});
     await add('degraded', { robustness: 'degraded' }, {});
     await add('no-user-snapshot', {}, { origin: 'system' });
-    await add('its-turn', { hashing: { admittedAt: NOON, isPass: false } }, {});
-    await add('purged', { layerTask: A_TASK, turnAt: NOON }, { state: 'removed' });
+    await add('hashed', { hashing: { admittedAt: NOON, isPass: false } }, {});
+    await add('purged', { layerTask: A_TASK, taskAdmittedAt: NOON }, { state: 'removed' });
     await add(
       'reverted',
       { layerTask: { ...A_TASK, kind: 'revert', snapshotId: asId(testId(9)) } },
@@ -75,7 +75,7 @@ export function listContract(makeStore: MakeStore): void {
         state: 'removed',
       },
     );
-    const load = (now: Date, limit = 10) => fixture.store.loadTurnQueue(clusterId, { now, limit });
+    const load = (now: Date, limit = 10) => fixture.store.loadTaskQueue(clusterId, { now, limit });
     // The cron's time is every midnight; the first is before all of this.
     await fixture.under.setSetting('snapshot-data-integrity-cronjob', '@daily');
     const tomorrow = new Date('2026-01-02T00:00:00.000Z');
@@ -97,14 +97,14 @@ export function listContract(makeStore: MakeStore): void {
     });
     expect(view.candidates[0]?.askedAt).toEqual(NOON);
     expect(view.candidates[4]?.checkedAt).toEqual(new Date(later.getTime() + 1));
-    expect(view.busy.map(({ volumeId }) => names[volumeId])).toEqual(['its-turn', 'purged']);
+    expect(view.busy.map(({ volumeId }) => names[volumeId])).toEqual(['hashed', 'purged']);
     expect((await load(tomorrow, 2)).candidates).toHaveLength(2);
     await fixture.under.setSetting('snapshot-data-integrity', 'disabled');
     const byOwn = await load(tomorrow);
     expect(byOwn.candidates.map(({ volumeId }) => names[volumeId])).toEqual(['asked']);
   });
 
-  test('what waits to be purged or filled is listed: who waits longest, or failed longest ago, first', async () => {
+  test('what waits to be purged or filled is listed: the longest wait, or the oldest failure, first', async () => {
     const nodeId = await fixture.node();
     const silentId = await fixture.node('node-2', asId(testId(502)));
     const ready = { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: NOON } as const;
@@ -118,7 +118,7 @@ export function listContract(makeStore: MakeStore): void {
     const purge = (seconds: number): LayerTask => ({ ...A_TASK, kind: 'purge', requestedAt: at(seconds) });
     const source = asId<VolumeId>(testId(99));
     const snapshot = aSnapshot({ id: asId(testId(98)), volumeId: source });
-    await settled({ id: source, name: 'source' }, [{ kind: 'snapshot.create', snapshot }]);
+    await idle({ id: source, name: 'source' }, [{ kind: 'snapshot.create', snapshot }]);
     const fill = {
       sourceVolumeId: source,
       snapshotId: snapshot.id,
@@ -137,7 +137,7 @@ export function listContract(makeStore: MakeStore): void {
       names[id] = name;
       const replica = aReplica({ id: asId(testId(100 + number)), volumeId: id, nodeId, diskId: DISK });
       const attached = { state: 'attached', attachedNodeId: nodeId } as const;
-      await settled({ id, name, ...attached, ...part }, [
+      await idle({ id, name, ...attached, ...part }, [
         { kind: 'replica.create', replica, booking: undefined },
         ...further(id),
       ]);
@@ -146,7 +146,7 @@ export function listContract(makeStore: MakeStore): void {
     await add('first', { layerTask: purge(1) });
     await add('fill', { fill });
     await add('fill-that-failed', { fill: { ...fill, trouble: { message: '', at: at(9) } } });
-    await add('has-its-turn', { layerTask: purge(0), turnAt: NOON });
+    await add('admitted', { layerTask: purge(0), taskAdmittedAt: NOON });
     await add('reverted', {
       layerTask: { ...A_TASK, kind: 'revert', snapshotId: asId(testId(9)) },
     });
@@ -160,7 +160,7 @@ export function listContract(makeStore: MakeStore): void {
       },
     ]);
     const load = (limit: number) =>
-      fixture.store.loadTurnQueue(fixture.tenant.clusterId, { now: NOON, limit });
+      fixture.store.loadTaskQueue(fixture.tenant.clusterId, { now: NOON, limit });
     const { waiting, busy } = await load(10);
     expect(waiting.map(({ volumeId }) => names[volumeId])).toEqual([
       'first',
@@ -169,36 +169,36 @@ export function listContract(makeStore: MakeStore): void {
       'fill-that-failed',
     ]);
     expect(waiting[0]).toEqual({ volumeId: testId(2), nodeIds: [nodeId], since: at(1) });
-    expect(busy.map(({ volumeId }) => names[volumeId])).toEqual(['has-its-turn']);
+    expect(busy.map(({ volumeId }) => names[volumeId])).toEqual(['admitted']);
     expect((await load(2)).waiting).toHaveLength(2);
     const { blocked } = await fixture.store.loadRebuildQueue(fixture.tenant.clusterId);
-    expect(blocked.map(({ volumeId }) => names[volumeId])).toEqual(['has-its-turn', 'reverted']);
+    expect(blocked.map(({ volumeId }) => names[volumeId])).toEqual(['admitted', 'reverted']);
   });
 
   test('the source of a volume that is being filled knows of it', async () => {
     const source = asId<VolumeId>(testId(2));
     const snapshotId = asId<SnapshotId>(testId(601));
-    await settled({ id: source, name: 'source' }, [
+    await idle({ id: source, name: 'source' }, [
       { kind: 'snapshot.create', snapshot: aSnapshot({ id: snapshotId, volumeId: source }) },
     ]);
     const started = { startedEpoch: undefined, trouble: undefined, requestedAt: NOON };
-    await settled({ fill: { sourceVolumeId: source, snapshotId, ...started } });
+    await idle({ fill: { sourceVolumeId: source, snapshotId, ...started } });
     expect((await fixture.load(source)).clones).toEqual([{ volumeId: VOLUME, snapshotId }]);
     expect((await fixture.load(VOLUME)).clones).toEqual([]);
   });
 
   test('a volume with a layer task blocks its rebuilds', async () => {
-    await settled({ layerTask: A_TASK, turnAt: NOON });
+    await idle({ layerTask: A_TASK, taskAdmittedAt: NOON });
     const { blocked } = await fixture.store.loadRebuildQueue(fixture.tenant.clusterId);
     expect(blocked).toEqual([{ volumeId: VOLUME, reason: 'purge' }]);
   });
 
   test('a volume with a hold blocks its rebuilds, and the hold is told before a task', async () => {
-    await settled({ rebuildHold: 'migrating' });
+    await idle({ rebuildHold: 'migrating' });
     const blocked = async () => (await fixture.store.loadRebuildQueue(fixture.tenant.clusterId)).blocked;
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'migrating' }]);
     const { volume } = await fixture.load(VOLUME);
-    await fixture.patch(VOLUME, volume.version, { layerTask: A_TASK, turnAt: NOON });
+    await fixture.patch(VOLUME, volume.version, { layerTask: A_TASK, taskAdmittedAt: NOON });
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'migrating' }]);
     await fixture.patch(VOLUME, volume.version + 1, { rebuildHold: undefined });
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'purge' }]);
@@ -226,7 +226,7 @@ export function listContract(makeStore: MakeStore): void {
     const nodeId = await fixture.node();
     const end: Partial<Rebuild> = { state: 'cancelled', finishedAt: NOON, epoch: 2, ...part };
     const rebuild = aRebuild({ clusterId, volumeId: VOLUME, ...end });
-    await settled({ state: 'attached', attachedNodeId: nodeId, engineBootId: testId(401), epoch: 2 }, [
+    await idle({ state: 'attached', attachedNodeId: nodeId, engineBootId: testId(401), epoch: 2 }, [
       { kind: 'rebuild.create', rebuild },
     ]);
     if (reported !== undefined) {
@@ -244,7 +244,7 @@ export function listContract(makeStore: MakeStore): void {
     const { clusterId } = fixture.tenant;
     const attachedNodeId = await fixture.node();
     const cancelled: Partial<Rebuild> = { state: 'cancelled', finishedAt: NOON, epoch: 2 };
-    await settled({ state: 'attached', attachedNodeId, engineBootId: testId(401), epoch: 2 }, [
+    await idle({ state: 'attached', attachedNodeId, engineBootId: testId(401), epoch: 2 }, [
       { kind: 'rebuild.create', rebuild: aRebuild({ clusterId, volumeId: VOLUME, ...cancelled }) },
     ]);
     const count = async () => (await fixture.store.loadRebuildQueue(clusterId)).ending.length;

@@ -124,7 +124,7 @@ export function orphanContract(makeStore: MakeStore): void {
     expect(await orphans()).toEqual([]);
   });
 
-  test('those that a person wants gone come first, then those that nobody has been told of', async () => {
+  test('those that a user wants gone come first, then those that are not announced', async () => {
     await ready(await fixture.node());
     const copies = [101, 102, 103].map((number) => ({ ...copy, replicaId: testId(number) }));
     await beat({ replicas: copies });

@@ -17,5 +17,5 @@ export type StoreUnderTest = {
   stop(): Promise<void>;
 };
 
-/** Makes a store that nobody else uses, for one test. */
+/** Makes a store for one test alone. */
 export type MakeStore = () => Promise<StoreUnderTest>;

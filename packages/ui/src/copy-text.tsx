@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 
 const CONFIRM_MS = 2_000;
 
-/** Text that people carry elsewhere: an address, an id, a command. One click copies it and says so. */
+/** Text that users carry elsewhere: an address, an id, a command. One click copies it and says so. */
 export function CopyText({ text, label, display = text }: { text: string; label: string; display?: string }) {
   const [copied, setCopied] = useState(false);
 

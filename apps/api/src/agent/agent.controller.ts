@@ -1,6 +1,6 @@
 /**
- * What agents send. They are not users: their token belongs to one cluster, and the work runs as the system role,
- * because a cluster's space and limits are everybody's.
+ * The agents' part of the API. Agents are not users: their token belongs to one cluster, and the work runs as the system
+ * role, because a cluster's space and limits concern all of its users.
  */
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';

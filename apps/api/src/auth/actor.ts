@@ -1,7 +1,7 @@
 import type { ClusterId, OrganizationId, ProjectId, TokenId, UserId } from '@holdfast/core/model/ids.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
 
-/** A person, by a session or by one of their tokens. */
+/** A user, authenticated by a session or by one of their tokens. */
 export type UserActor = {
   kind: 'user';
   tokenId: TokenId;

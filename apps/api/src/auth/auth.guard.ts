@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { ROUTE_OPTIONS, type RouteOptions } from '../platform/route.decorator.js';
 import { Authenticator, assertAllowed } from './authenticator.js';
 
-/** Lets in who may call a route. Every route states what it needs; one that does not is a bug. */
+/** Guard of all routes: the caller's role must allow the route. Every route states what it needs; one that does not is a bug. */
 @Injectable()
 export class AuthGuard implements CanActivate {
   constructor(

@@ -21,7 +21,7 @@ const NOTE_INTERVAL_MS = 60_000;
 const NOTED_TOKENS_MAX = 10_000;
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Finds out who asks, and whether they may. */
+/** Authenticates a request's token, and checks the caller's role. */
 @Injectable()
 export class Authenticator {
   private readonly lastNotedMs = new Map<TokenId, number>();
@@ -53,7 +53,7 @@ export class Authenticator {
     });
   }
 
-  /** Writes down that a token is in use, once in a while: people want to see which ones are, not when to the second. */
+  /** Writes down that a token is in use, once in a while: users want to see which ones are, not when to the second. */
   private async noteUse(scope: Scope, tokenId: TokenId): Promise<void> {
     const now = systemClock.now();
     if (now.getTime() - (this.lastNotedMs.get(tokenId) ?? 0) < NOTE_INTERVAL_MS) return;

@@ -26,7 +26,7 @@ const SESSION_HOURS = 24 * 7;
 
 @Controller('api/v1/sessions')
 export class SessionsController {
-  /** Compared with when there is no such person, so that the time taken tells nothing. */
+  /** Compared with when there is no such user, so that the time taken tells nothing. */
   private readonly nobodysHash = hashPassword(systemRandom.secret());
 
   constructor(
@@ -73,7 +73,8 @@ export class SessionsController {
     return tenant.read(async (sql) => {
       const member = await findMember(sql, userId);
       const organization = await findOrganization(sql, organizationId);
-      if (member === undefined || organization === undefined) throw new Bug('a token of nobody was let in');
+      if (member === undefined || organization === undefined)
+        throw new Bug('a token without a user was let in');
       const { email, name } = member;
       return { userId, email, name, organizationId, organizationName: organization.name, role, tokenId };
     });

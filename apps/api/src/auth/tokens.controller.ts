@@ -74,7 +74,7 @@ export class TokensController {
   }
 }
 
-/** Admins see everybody's tokens and the agents'; others their own. */
+/** Admins see the tokens of all users and agents; other users their own. */
 export function ownerFor({ actor }: Tenant): TokenOwner {
   return { userId: isAllowed(actor.role, 'cluster:write') ? undefined : actor.userId };
 }
@@ -139,7 +139,7 @@ function tokenNotFound(tokenId: TokenId): StorageFault {
   return new StorageFault('token.not_found', { publicMessage: `there is no token ${tokenId}` });
 }
 
-/** Nobody makes a token that may do more than its maker; one that may do less than was asked for would surprise. */
+/** A user can't make a token that may do more than the user; one that may do less than was asked for would surprise. */
 function requireNotStronger(wanted: MemberRole, own: MemberRole): void {
   if (weakerRole(wanted, own) === wanted) return;
   throw new StorageFault('auth.forbidden', {

@@ -14,7 +14,7 @@ import type { LiveChange, LiveChanges } from './live-changes.js';
 /** Proxies and browsers give up on a silent connection; half of the usual 30 s. */
 const KEEP_ALIVE_MS = 15_000;
 /** When a transaction that began earlier is still running, its events may come before those that wait. */
-const UNSETTLED_PAUSE_MS = 50;
+const UNFINISHED_PAUSE_MS = 50;
 const EVENTS_PER_READ = 200;
 /** A reader that takes nothing is cut off rather than kept in memory; it resumes where it was. */
 const BUFFERED_BYTES_MAX = 1024 * 1024;
@@ -84,7 +84,7 @@ export class EventStream {
           const view = eventView(event);
           this.write(`id: ${view.id}\nevent: event\ndata: ${JSON.stringify(view)}\n\n`);
         }
-        if (more && events.length === 0) setTimeout(() => this.wake(), UNSETTLED_PAUSE_MS).unref();
+        if (more && events.length === 0) setTimeout(() => this.wake(), UNFINISHED_PAUSE_MS).unref();
         else if (more) this.dirty = true;
       } catch {
         // The database is away: the client comes back with its last id and misses nothing.

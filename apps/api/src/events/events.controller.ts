@@ -55,7 +55,7 @@ export class EventsController implements OnApplicationShutdown {
     reply.raw.once('close', () => this.streams.delete(stream));
   }
 
-  /** Streams never end by themselves, and the server waits for its connections. */
+  /** Ends the streams: clients keep them open, and a stopping server waits for its connections. */
   beforeApplicationShutdown(): void {
     for (const stream of this.streams) stream.close();
   }

@@ -13,8 +13,8 @@ type Subscriber = (change: LiveChange) => void;
 /**
  * One database connection listens for the whole process, and tells those whose cluster changed.
  *
- * A notification that is lost while the connection is down costs nothing: after each reconnect everybody is told to
- * read again, and streams read by position.
+ * A notification that is lost while the connection is down costs nothing: after each reconnect all subscribers are told
+ * to read again, and streams read by position.
  */
 @Injectable()
 export class LiveChanges implements OnApplicationShutdown {

@@ -1,4 +1,4 @@
-/** What the fields of the GraphQL API have in common: who may ask, how arguments are read, how lists are cut. */
+/** What the fields of the GraphQL API have in common: the role they need, how arguments are read, how lists are cut. */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Page } from '@holdfast/database/queries/list-rows.js';
 import {
@@ -26,7 +26,7 @@ export type GraphqlContext = { tenant: Tenant };
 export type Field = GraphQLFieldConfig<unknown, GraphqlContext>;
 export type Fields = Record<string, Field>;
 
-/** One field: who may ask, the arguments' schema, and what it does. */
+/** One field: the role it needs, the arguments' schema, and what it does. */
 export function field<Schema extends z.ZodType>(
   type: GraphQLOutputType,
   options: {

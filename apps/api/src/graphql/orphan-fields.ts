@@ -1,4 +1,4 @@
-/** Copies that belong to no replica: the same as in REST. */
+/** GraphQL fields of orphans (copies that belong to no replica), as in REST. */
 import { OrphanPath, orphanSchema } from '../orphans/orphan.schemas.js';
 import type { OrphansService } from '../orphans/orphans.service.js';
 import { type Fields, field, ids, listField } from './fields.js';

@@ -1,4 +1,4 @@
-/** Rebuilds: read, held up, let go on, slowed down and cancelled. */
+/** GraphQL fields of rebuilds: read, pause, resume, limit and cancel, as in REST. */
 import { z } from 'zod';
 import { PatchRebuildBody, RebuildPath, rebuildSchema } from '../rebuilds/rebuild.schemas.js';
 import type { RebuildsService } from '../rebuilds/rebuilds.service.js';

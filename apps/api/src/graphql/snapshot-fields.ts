@@ -1,4 +1,4 @@
-/** Snapshots, taken by people or again and again: the same as in REST. */
+/** GraphQL fields of snapshots and of their schedules, as in REST. */
 import { GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
 import { z } from 'zod';
 import {

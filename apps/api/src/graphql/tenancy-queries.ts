@@ -1,4 +1,4 @@
-/** What an organization and a cluster are configured with: the same as in REST, as connections and lists. */
+/** GraphQL queries of an organization's and a cluster's configuration: as in REST, as connections and lists. */
 import { listMembers, listOrganizations, listProjects } from '@holdfast/database/queries/tenancy.js';
 import { findTokenById, listTokens } from '@holdfast/database/queries/tokens.js';
 import { GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';

@@ -1,4 +1,4 @@
-/** What can be done with volumes: thin over the service that REST uses, with the same schemas and the same refusals. */
+/** GraphQL mutations of volumes: thin over the service that REST uses, with the same schemas and the same refusals. */
 import type { GraphQLObjectType } from 'graphql';
 import { z } from 'zod';
 import { ClusterPath } from '../clusters/cluster.schemas.js';

@@ -25,7 +25,7 @@ export class Databases implements OnApplicationShutdown {
     });
   }
 
-  /** For the two questions that may be asked before it is known who asks. */
+  /** For the two queries that run before the caller is authenticated. */
   get signIn(): Pool {
     return this.api;
   }

@@ -11,7 +11,7 @@ export type DtoClass<Schema extends z.ZodType = z.ZodType> = {
  * No instance is ever made: handlers get what the schema returned.
  */
 export function dto<Schema extends z.ZodType>(schema: Schema): DtoClass<Schema> {
-  // An empty class can't have the schema's type by itself; the pipe makes the promise true.
+  // An empty class does not have the schema's type; the pipe makes the promise true.
   return Object.assign(class {}, { schema }) as unknown as DtoClass<Schema>;
 }
 

@@ -65,7 +65,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       await transaction(scope, (sql) => storeAnswer(sql, idempotent, { status: reply.statusCode, body }));
       return body;
     } catch (error) {
-      // A refusal changed nothing. After anything else nobody knows, and the key stays taken until its lock ends.
+      // A refusal changed nothing. Any other error may have, and the key stays taken until its lock ends.
       if (isFault(error) && error.code !== 'store.unavailable') {
         await transaction(scope, (sql) => releaseKey(sql, idempotent));
       }

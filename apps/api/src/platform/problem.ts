@@ -59,14 +59,14 @@ export function problemOf(fault: StorageFault, requestId: string, status = statu
   };
 }
 
-/** Stored data that is broken is nobody's request, so it is the server's failure. */
+/** Broken stored data is the server's failure and not the caller's. */
 const STATUS_OF_CODE: Partial<Record<FaultCode, number>> = { 'fleet.inconsistent': 500 };
 
 export function statusOf(fault: StorageFault): number {
   return STATUS_OF_CODE[fault.code] ?? STATUS[fault.traits.kind];
 }
 
-/** Something went wrong that nobody expected: the log has it, the answer does not. */
+/** An unexpected error: the log has it, the answer does not. */
 export function internalProblem(requestId: string): Problem {
   return {
     type: 'urn:holdfast:problem:internal',

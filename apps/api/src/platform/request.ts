@@ -6,7 +6,7 @@ import type { Tenant } from './tenant.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the guard for people's requests. */
+    /** Set by the guard for users' requests. */
     tenant?: Tenant;
     /** Set by the guard for agents' requests. */
     agent?: AgentActor;

@@ -2,7 +2,7 @@ import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import type { Action } from '../auth/permissions.js';
 import type { DtoClass } from './dto.js';
 
-/** `public`: anybody. `agent`: an agent's token. Else what a person's role must allow. */
+/** `public`: no token needed. `agent`: an agent's token. Else what the user's role must allow. */
 export type RouteAccess = 'public' | 'agent' | Action;
 
 export type RouteOptions = {
@@ -18,7 +18,7 @@ export type RouteOptions = {
 /** Metadata key under which the guard and the OpenAPI document find what a route says of itself. */
 export const ROUTE_OPTIONS = 'holdfast:route';
 
-/** What every route says of itself: who may call it, and its part of the OpenAPI document. */
+/** What every route declares: the access it needs, and its part of the OpenAPI document. */
 export function Route(options: RouteOptions): MethodDecorator {
   return applyDecorators(SetMetadata(ROUTE_OPTIONS, options), HttpCode(options.status ?? 200));
 }

@@ -10,9 +10,9 @@ function source() {
   };
 }
 
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const afterMicrotasks = () => new Promise((resolve) => setImmediate(resolve));
 
-test('who asks after the question was sent gets the next answer, together', async () => {
+test('callers that ask after the question was sent get the next answer, together', async () => {
   const shared = new SharedRead<string>();
   const { read, waiting } = source();
   const first = shared.ask('k', read);
@@ -20,11 +20,11 @@ test('who asks after the question was sent gets the next answer, together', asyn
   expect(waiting).toHaveLength(1);
   waiting[0]?.resolve('old');
   expect(await first).toBe('old');
-  await settled();
+  await afterMicrotasks();
   expect(waiting).toHaveLength(2);
   waiting[1]?.resolve('new');
   expect(await Promise.all([second, third])).toEqual(['new', 'new']);
-  await settled();
+  await afterMicrotasks();
   const fourth = shared.ask('k', read);
   waiting[2]?.resolve('newest');
   expect(await fourth).toBe('newest');
@@ -44,7 +44,7 @@ test('a failure is told to those who asked it, and the next question is asked an
   const [first, second] = [shared.ask('k', read), shared.ask('k', read)];
   waiting[0]?.reject(new Error('broken'));
   await expect(first).rejects.toThrow('broken');
-  await settled();
+  await afterMicrotasks();
   waiting[1]?.resolve('fine');
   expect(await second).toBe('fine');
 });

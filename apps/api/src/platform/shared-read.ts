@@ -1,7 +1,7 @@
 /**
- * Asks one question once for all who want to know the answer before it is sent.
+ * Coalesces equal reads: callers that ask before a read is sent share its answer.
  *
- * Who comes while the question is under way waits for the next one: an answer is never older than its question, so a
+ * A caller that asks while a read is under way waits for the next one: an answer is never older than its question, so a
  * token that was revoked, say, stops at once. With many requests at a time this is one round trip for all of them.
  */
 export class SharedRead<Answer> {
@@ -31,6 +31,6 @@ export class SharedRead<Answer> {
 
 type Flight<Answer> = {
   readonly answer: Promise<Answer>;
-  /** What those wait for who came after the question was sent. */
+  /** The next read, for callers that asked after this one was sent. */
   next: Promise<Answer> | undefined;
 };

@@ -11,7 +11,7 @@ const SHORT = /^\/api\/v1\/(?<kind>nodes|volumes)\/(?<id>[^/?]+)(?<rest>.*)$/;
 
 /**
  * Sends `/volumes/{v}…` and `/nodes/{n}…` on to their full addresses below their cluster, with the same method and body
- * (308): who has only an id need not know the cluster. Access is judged at the full address.
+ * (308): a client that has only an id need not know the cluster. Access is judged at the full address.
  */
 @Controller('api/v1')
 export class ShortAddressesController {

@@ -50,7 +50,7 @@ export function rebuildView(
   };
 }
 
-/** One that stands still while it runs waits too: for the person who paused it. */
+/** A paused rebuild waits too: for the user who paused it. */
 function waitingOf(rebuild: Rebuild): Pick<RebuildView, 'waitingFor' | 'waitingReason'> {
   const { state, paused, waitingFor, waitingReason } = rebuild;
   if (state === 'running' && paused) return { waitingReason: 'Paused', waitingFor: 'it is paused' };

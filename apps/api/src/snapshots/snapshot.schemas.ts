@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { dto } from '../platform/dto.js';
 import { bytes, id, pageOf, time, uuid } from '../platform/schemas.js';
 
-/** A name ends up in file metadata on every copy, and in commands that people type. */
+/** A name ends up in file metadata on every copy, and in commands that users type. */
 const SNAPSHOT_NAME = /^[A-Za-z0-9]([A-Za-z0-9._:-]{0,126}[A-Za-z0-9])?$/;
 
 export const snapshotSchema = z

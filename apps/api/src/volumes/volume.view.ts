@@ -1,4 +1,4 @@
-import { movesLayers } from '@holdfast/core/lifecycle/plan-layer-turn.js';
+import { movesLayers } from '@holdfast/core/lifecycle/plan-task-admission.js';
 import type { Condition } from '@holdfast/core/model/condition.js';
 import { replicaState } from '@holdfast/core/model/replica.js';
 import { isRepairing, type Volume, type VolumeVerification } from '@holdfast/core/model/volume.js';
@@ -16,7 +16,7 @@ export type ReplicaView = z.infer<typeof replicaSchema>;
 
 const HEAVY_TASK_LIMIT = 'snapshot-heavy-task-concurrent-limit';
 
-/** A volume as the API shows it to somebody with this role. */
+/** A volume as the API shows it to a user with this role. */
 export function volumeView({ volume, replicas }: VolumeWithReplicas, role: MemberRole): VolumeView {
   const { spec } = volume;
   return {
@@ -64,7 +64,7 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
   };
 }
 
-/** What the worker attaches to fill or to rebuild is nobody's attachment. */
+/** True when the worker attached it, to fill or to rebuild it: to users it is detached. */
 function isWorkersOwn(volume: Volume): boolean {
   return volume.fill !== undefined || isRepairing(volume);
 }
@@ -74,7 +74,7 @@ function shownState(volume: Volume): VolumeView['state'] {
   return isRepairing(volume) ? 'detached' : volume.state;
 }
 
-/** The address holds the attachment's secret: who has it may write. So it is for those who may change volumes. */
+/** The address holds the attachment's secret, which lets its holder write: only roles that may change volumes see it. */
 function endpointView(volume: Volume, role: MemberRole): VolumeView['endpoint'] {
   const { state, endpoint } = volume;
   if (isWorkersOwn(volume) || state !== 'attached' || endpoint === undefined) return null;
@@ -101,14 +101,14 @@ function fillView(volume: Volume): VolumeView['fill'] {
   if (fill === undefined) return null;
   const { sourceVolumeId, snapshotId, trouble } = fill;
   const error = trouble?.message ?? null;
-  return { sourceVolumeId, snapshotId, bytes: writtenBytes, error, waitingFor: waitsForTurn(volume) };
+  return { sourceVolumeId, snapshotId, bytes: writtenBytes, error, waitingFor: waitsForAdmission(volume) };
 }
 
 /** What a purge or a filling waits for that could begin otherwise; null when it waits for something else, or runs. */
-function waitsForTurn(volume: Volume): string | null {
-  const { state, turnAt, layerTask, fill, epoch } = volume;
+function waitsForAdmission(volume: Volume): string | null {
+  const { state, taskAdmittedAt, layerTask, fill, epoch } = volume;
   const hasBegun = (fill ?? layerTask)?.startedEpoch === epoch;
-  if (state !== 'attached' || turnAt !== undefined || hasBegun || !movesLayers(volume)) return null;
+  if (state !== 'attached' || taskAdmittedAt !== undefined || hasBegun || !movesLayers(volume)) return null;
   return `its turn: ${HEAVY_TASK_LIMIT} says how many volumes of a node may be purged, filled or hashed at once`;
 }
 
@@ -116,14 +116,14 @@ function filledCondition(volume: Volume): Condition[] {
   const { fill } = volume;
   if (fill === undefined) return [];
   const { trouble, requestedAt } = fill;
-  const waitingFor = waitsForTurn(volume);
+  const waitingFor = waitsForAdmission(volume);
   const reason = trouble !== undefined ? 'FillFailed' : waitingFor === null ? 'Filling' : 'WaitingForTurn';
   const words = 'it is being filled from the snapshot it was cloned from';
   const message = trouble?.message ?? (waitingFor === null ? words : `it waits for ${waitingFor}`);
   return [{ type: 'Filled', status: 'False', reason, message, lastTransitionAt: requestedAt }];
 }
 
-/** Since when is not kept: whoever sets the hold knows it. */
+/** The time of the hold is not stored: the caller that sets it knows it. */
 function heldCondition({ rebuildHold, createdAt }: Volume): Condition[] {
   if (rebuildHold === undefined) return [];
   const { reason, waitingFor } = blockText(rebuildHold);
@@ -140,7 +140,7 @@ function taskView(volume: Volume): VolumeView['task'] {
     snapshotId: task.kind === 'revert' ? task.snapshotId : null,
     state: task.startedEpoch === epoch ? 'running' : 'waiting',
     error: task.trouble?.message ?? null,
-    waitingFor: waitsForTurn(volume),
+    waitingFor: waitsForAdmission(volume),
     requestedAt: task.requestedAt.toISOString(),
   };
 }

@@ -1,4 +1,4 @@
-import type { CreationTiming } from '@holdfast/database/creation/creation-queue.js';
+import type { CreationTiming } from '@holdfast/database/creation/cluster-batcher.js';
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';

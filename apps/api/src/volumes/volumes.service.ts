@@ -21,8 +21,8 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import type { VolumeVerification } from '@holdfast/core/model/volume.js';
-import { CreationDesk } from '@holdfast/database/creation/creation-desk.js';
-import type { CreationTiming } from '@holdfast/database/creation/creation-queue.js';
+import type { CreationTiming } from '@holdfast/database/creation/cluster-batcher.js';
+import { CreationBatcher } from '@holdfast/database/creation/creation-batcher.js';
 import type { ListRequest } from '@holdfast/database/queries/list-rows.js';
 import { findOnlyProject, findProject } from '@holdfast/database/queries/tenancy.js';
 import { findVolume, listVolumes, type VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
@@ -46,11 +46,11 @@ export type VolumeKey = { clusterId: ClusterId; volumeId: VolumeId };
 /** What can be done with volumes. REST and GraphQL are two thin adapters over it. */
 @Injectable()
 export class VolumesService {
-  private readonly creations: CreationDesk;
+  private readonly creations: CreationBatcher;
   private readonly projects = new SharedRead<ProjectId | undefined>();
 
   constructor(databases: Databases) {
-    this.creations = new CreationDesk((organizationId) => databases.organization(organizationId));
+    this.creations = new CreationBatcher((organizationId) => databases.organization(organizationId));
   }
 
   async list(tenant: Tenant, clusterId: ClusterId, request: ListRequest) {

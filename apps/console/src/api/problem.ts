@@ -1,4 +1,4 @@
-/** An answer of the API that says no, in the form of RFC 9457. */
+/** A refusal of the API, as an RFC 9457 problem document. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 

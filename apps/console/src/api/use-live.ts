@@ -91,7 +91,7 @@ function openStream(url: string, { onState, onEvent, onChange, onGap }: StreamHa
     source.onerror = () => {
       wasCut = true;
       onState('reconnecting');
-      // Cut streams the browser opens again by itself; refused ones it does not.
+      // The browser reopens streams that were cut, and not those that were refused.
       if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, REOPEN_PAUSE_MS);
     };
     source.addEventListener('event', (message: MessageEvent<string>) => onEvent(message.data));

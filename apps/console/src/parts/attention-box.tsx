@@ -4,10 +4,10 @@ import { OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { Volume } from '../api/types';
 import { sentence } from './waiting-copies';
 
-/** Nothing is broken, but people want to know. Why a rebuild waits stands with the rebuilds. */
+/** Nothing is broken, but users want to know. Why a rebuild waits stands with the rebuilds. */
 const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld']);
 
-/** What keeps the volume from going on by itself, and what a person may do about it. */
+/** Why the worker can't bring the volume further, and what the user may do about it. */
 export function AttentionBox({ volume }: { volume: Volume }) {
   const unscheduled = volume.conditions.find(
     (condition) => condition.type === 'Scheduled' && condition.status === 'False',

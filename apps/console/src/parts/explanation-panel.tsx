@@ -60,7 +60,7 @@ function Explained({ data, isShort }: { data: VolumeExplanation; isShort: boolea
 
 type OneProps = {
   explanation: PlacementExplanation;
-  /** False: nobody asked for it, so that it is no warning when it fits nowhere. */
+  /** False: the replica is hypothetical, so that it is no warning when it fits nowhere. */
   isWanted: boolean;
   /** Its sentence stands above already. */
   isSaid: boolean;
@@ -85,7 +85,7 @@ function One({ explanation, isWanted, isSaid }: OneProps) {
 function Tables({ explanation, isOpen }: { explanation: PlacementExplanation; isOpen: boolean }) {
   const { filters, tiers, scores, alpha } = explanation;
   return (
-    // The key: whoever looks at another copy finds the tables as they suit that one.
+    // The key resets the tables when the user looks at another copy.
     <details key={String(isOpen)} open={isOpen}>
       <summary className="mx-4 inline-flex min-h-6 cursor-pointer items-center text-sm text-muted hover:underline">
         Rule by rule, with the numbers

@@ -17,7 +17,7 @@ function Part({ title, note, children }: { title: string; note?: string; childre
     <div>
       <h3 className="px-4 pb-1 text-xs font-semibold text-muted">{title}</h3>
       {note !== undefined && <p className="px-4 pb-1 text-xs text-muted">{note}</p>}
-      {/* A wide table scrolls by itself, by keyboard too. */}
+      {/* A wide table scrolls within the page, by keyboard too. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
       <section className="overflow-x-auto" aria-label={`${title}, scrollable`} tabIndex={0}>
         {children}

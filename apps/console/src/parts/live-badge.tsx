@@ -8,7 +8,7 @@ const LOOK = {
   reconnecting: { text: 'Reconnecting…', dot: 'bg-warn motion-safe:animate-pulse' },
 } satisfies Record<LiveState, { text: string; dot: string }>;
 
-/** Whether changes arrive by themselves right now. */
+/** Whether the page is updated live right now. */
 export function LiveBadge({ state }: { state: LiveState }) {
   const { text, dot } = LOOK[state];
   return (

@@ -1,4 +1,4 @@
-/** Where the client's certificate, its key and the CA's are: whoever copies the command puts their own folder there. */
+/** Folder of the client's certificate, its key and the CA's: a placeholder that the user replaces. */
 const CERTIFICATES = '/etc/pki/nbd';
 
 /** Commands that use a volume's NBD address. Under TLS clients have to show a certificate. */

@@ -10,7 +10,7 @@ import { keys } from '../api/queries';
 import type { Rebuild } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 
-/** Steps that people think in; any other limit can be set by the CLI and is shown here too. */
+/** Steps that users think in; any other limit can be set by the CLI and is shown here too. */
 const LIMITS_BYTES = [10, 50, 100, 250].map((mebibytes) => mebibytes * MIB);
 const NO_LIMIT = '';
 

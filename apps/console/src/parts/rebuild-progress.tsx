@@ -14,11 +14,11 @@ import { sentence } from './waiting-copies';
 type Props = {
   rebuild: Rebuild;
   names: { volume: string; node: string };
-  /** Where people come to do something about it, and not only to see. */
+  /** Where users come to do something about it, and not only to see. */
   withControls?: boolean;
 };
 
-/** One rebuild as people want to know it: of what, to where, how far, how fast, and safe by when. */
+/** One rebuild as users want to know it: of what, to where, how far, how fast, and safe by when. */
 export function RebuildProgress({ rebuild, names, withControls = false }: Props) {
   const { tone } = REBUILD_STATE[rebuild.state];
   const look = lookOf(rebuild);
@@ -52,7 +52,7 @@ export function RebuildProgress({ rebuild, names, withControls = false }: Props)
   );
 }
 
-/** What is more telling than the state: how far it is, or that it stands still for a person or for its volume. */
+/** What is more telling than the state: how far it is, or that it stands still for a user or for its volume. */
 function lookOf({ state, paused, phase, waitingReason }: Rebuild): { tone: Tone; word: string } {
   const isActive = state === 'running' || state === 'queued';
   if (isActive && paused) return { tone: 'idle', word: 'Paused' };

@@ -17,7 +17,7 @@ import { RecurringDialog } from './recurring-dialog';
 
 type Editing = { kind: 'new' } | { kind: 'change'; one: RecurringSnapshot };
 
-/** Which snapshots of the volume are taken by themselves, when, and what became of the last time. */
+/** The volume's schedules of snapshots: when they are due, and what became of the last time. */
 export function RecurringPanel({ volume }: { volume: Volume }) {
   const cluster = useCluster();
   const queryClient = useQueryClient();

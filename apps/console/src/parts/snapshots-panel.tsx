@@ -153,7 +153,7 @@ function notServed(volume: Volume): string | undefined {
   return taskUnderWay(volume);
 }
 
-/** Mostly the worker does it by itself; by hand it is for what stays because a setting says so. */
+/** Mostly the worker purges unasked; the button is for what stays because a setting says so. */
 function purgeBlock({ task }: Volume, snapshots: readonly Snapshot[]): string | undefined {
   if (task !== null) return 'A purge is asked for already';
   const isToGo = ({ state, origin }: Snapshot) => state === 'removed' || origin === 'system';

@@ -1,5 +1,5 @@
 /**
- * Which agents are silent now, so that not every call waits out its own limit to find that out again.
+ * Circuit breakers for silent agents, so that not every call waits out its own limit to find the silence again.
  *
  * Only silence is remembered: a refused connection costs a millisecond and is simply tried again. An agent becomes
  * silent by a call that ran out of time while nothing at all came from it. From then on calls to it first wait for a

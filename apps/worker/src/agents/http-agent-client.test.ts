@@ -77,7 +77,7 @@ describe('HttpAgentClient', () => {
   });
 
   test.each([
-    { what: 'a port that nobody listens on', url: 'http://127.0.0.1:1' },
+    { what: 'a port without a listener', url: 'http://127.0.0.1:1' },
     { what: 'an agent without an address', url: undefined },
   ])('$what is unreachable', async ({ url }) => {
     await expect(client.deleteReplica(target(url), REPLICA)).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A probe that takes longer than this is answered with 503: whoever asks has given up by then. */
+/** A probe that takes longer than this is answered with 503: the prober has given up by then. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 export type HealthChecks = {

@@ -1,5 +1,5 @@
 /**
- * The worker's engine room: wake-ups in, reconcilers run, and the relay and the sweep that feed the queue.
+ * Runtime of the worker: runs reconcilers on wake-ups, and the relay and the sweep that feed the queue.
  *
  * Crash behaviour: nothing here is remembered. A job whose worker died is delivered again, an outbox row stays until
  * its job is queued, and the sweep wakes whatever both missed.

@@ -1,5 +1,5 @@
 /**
- * Runs a piece of work again and again with a pause after each run, so that a slow run never overlaps the next. What
+ * Periodic task, with a pause after each run, so that a slow run never overlaps the next. What
  * it throws is reported and the repetition goes on.
  */
 export class Repeat {

@@ -7,7 +7,7 @@ import type { Change, Store } from '../ports/store.js';
 import type { DecideVolume, NewVolume, PlacementFleet, VolumeCreations } from '../ports/volume-creations.js';
 import { retryConflicts } from '../use-cases/use-case.js';
 
-/** Creations on nothing but a store: each reads the whole fleet and commits by itself. */
+/** Creations without a batcher: each reads the whole fleet and has a commit of its own. */
 export class StoreCreations implements VolumeCreations {
   constructor(private readonly store: Store) {}
 

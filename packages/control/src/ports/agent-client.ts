@@ -34,7 +34,7 @@ export interface AgentClient {
    * @throws StorageFault `agent.refused` when it has changed: look again
    */
   deleteReplica(agent: AgentTarget, replicaId: ReplicaId, expected?: ReplicaState): Promise<void>;
-  /** Removes a copy that nobody knows. @throws StorageFault `agent.refused` when it is another one than was reported */
+  /** Removes an orphan. @throws StorageFault `agent.refused` when it is another one than was reported */
   removeOrphan(agent: AgentTarget, replicaId: ReplicaId, orphan: RemoveOrphan): Promise<void>;
   /** Fences the copy at the epoch and says what it holds. */
   openReplica(

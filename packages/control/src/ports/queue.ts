@@ -1,6 +1,6 @@
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 
-/** What a wake-up names. It carries no data: whoever is woken reads the current state. */
+/** What a wake-up names. It carries no data: the reconciler that is woken reads the current state. */
 export type WakeUp =
   | { kind: 'volume'; volumeId: VolumeId }
   /** Admission of rebuilds, and the check which nodes are alive. */

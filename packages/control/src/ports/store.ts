@@ -3,7 +3,7 @@ import type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan
 import type {
   FleetView,
   RebuildQueueView,
-  TurnQueueView,
+  TaskQueueView,
   VolumeView,
 } from '@holdfast/core/lifecycle/views.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
@@ -28,7 +28,7 @@ export type {
   EngineObservation,
   FleetView,
   RebuildQueueView,
-  TurnQueueView,
+  TaskQueueView,
   VolumeView,
 } from '@holdfast/core/lifecycle/views.js';
 
@@ -86,22 +86,23 @@ export interface Store {
    * `ending` are the cancelled and failed rebuilds that were started under the epoch at which their volume is still
    * attached, in the same life of its agent, and that the engine may still run: its last report lists them as running,
    * or does not list them and is missing or no later than `START_CALL_MS_MAX` after their end. `blocked` are the volumes
-   * with a hold (which is told first) or a layer task; not one whose purge waits for its turn.
+   * with a hold (which is told first) or a layer task; not one whose purge waits for admission.
    */
   loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { readonly version: number }>;
   /**
-   * What turns are decided from, under the same version as rebuilds. `busy` have one. `waiting` are attached on a Ready node
-   * and to be purged or filled, have no turn and no rebuild that runs: at most `limit`, who waits longest first. `candidates`
-   * are at most `limit` attached, healthy volumes without a turn to hash, whose integrity is not disabled and that have a
-   * snapshot of a user: first those with an automatic hash that waits, then, of those that were not checked since the
-   * cron's last time, those whose check is the longest ago.
+   * What the admission of background tasks is decided from, under the same version as rebuilds. `busy` are admitted.
+   * `waiting` are attached on a Ready node and to be purged or filled, not admitted and without a rebuild that runs: at
+   * most `limit`, the longest wait first. `candidates` are at most `limit` attached, healthy volumes that are not
+   * admitted to hashing, whose integrity is not disabled and that have a snapshot of a user: first those with an
+   * automatic hash that waits, then, of those that were not checked since the cron's last time, those whose check is
+   * the longest ago.
    */
-  loadTurnQueue(
+  loadTaskQueue(
     clusterId: ClusterId,
     options: { now: Date; limit: number },
-  ): Promise<TurnQueueView & { readonly version: number }>;
+  ): Promise<TaskQueueView & { readonly version: number }>;
   /**
-   * Orphans on Ready disks of Ready nodes, at most `limit`: first those that a person wants removed, then those that are
+   * Orphans on Ready disks of Ready nodes, at most `limit`: first those that a user wants removed, then those that are
    * not announced, then the oldest.
    */
   loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView>;

@@ -1,5 +1,5 @@
 /**
- * Granting, starting and stopping an engine.
+ * Steps of an attachment: granting, starting and stopping an engine.
  *
  * Grant: one commit names node and epoch before anything is started, so that nothing can run that is not recorded.
  * Start: fence every reachable copy at the epoch, ask what each holds, start the engine on the current ones, record.
@@ -73,7 +73,7 @@ function clearedModes({ replicas }: VolumeView): Change[] {
     .map(({ id }) => ({ kind: 'replica.patch', replicaId: id, patch: { mode: undefined } }));
 }
 
-/** An agent that says no is tried again by the sweep; meanwhile people see why the volume does not attach. */
+/** An agent that says no is tried again by the sweep; meanwhile users see why the volume does not attach. */
 export async function startEngine(
   ports: ReconcilerPorts,
   view: VolumeView,
@@ -175,7 +175,7 @@ async function startOnCurrentCopies(
 const LOOK_AGAIN_MS = 500;
 
 /**
- * Shows why it waits, and with what a person could go on. What they have asked for is done when it still holds for the
+ * Shows why it waits, and with what a user could go on. What they have asked for is done when it still holds for the
  * copies as they are now.
  */
 async function waitForCopies(

@@ -14,7 +14,7 @@ import { verifyCopies } from './verify-step.js';
 export async function executeStep(
   ports: ReconcilerPorts,
   view: VolumeView,
-  step: Exclude<Step, { kind: 'settled' }>,
+  step: Exclude<Step, { kind: 'idle' }>,
 ): Promise<StepOutcome> {
   switch (step.kind) {
     case 'commit':
@@ -52,7 +52,7 @@ export async function executeStep(
       return removeSnapshot(ports, view, step);
     case 'hash-snapshot':
       return hashSnapshot(ports, view, step);
-    case 'ask-for-turn':
+    case 'request-admission':
       await ports.queue.wake({ kind: 'cluster', clusterId: view.volume.clusterId });
       return 'pause';
     case 'change-layers':

@@ -11,7 +11,7 @@ import { addressOf } from './step-lookup.js';
 /**
  * Asks the engine of a new volume to copy what it was cloned from, and records which attachment was asked. The same
  * filling asked for twice is one. Why it can't be done is noted with the volume, and tried again after a pause, behind
- * all who wait for their turn now.
+ * all volumes that wait for admission now.
  */
 export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Promise<StepOutcome> {
   const { volume } = view;
@@ -27,14 +27,17 @@ export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Prom
     const trouble = { message: error.message, at: ports.clock.now() };
     // An agent that does not answer may have begun.
     const isOver = error.code !== 'agent.unreachable';
-    await commitFill(ports, view, { fill: { ...fill, trouble }, ...(isOver ? { turnAt: undefined } : {}) });
+    await commitFill(ports, view, {
+      fill: { ...fill, trouble },
+      ...(isOver ? { taskAdmittedAt: undefined } : {}),
+    });
     return 'continue';
   }
   await commitFill(ports, view, { fill: { ...fill, startedEpoch: epoch, trouble: undefined } });
   return 'continue';
 }
 
-/** The full copies of the source that can be reached, whether somebody uses it or not: its snapshots do not change. */
+/** The full copies of the source that can be reached, whether it is attached or not: its snapshots do not change. */
 async function sourcesOf({ store }: ReconcilerPorts, fill: VolumeFill): Promise<ReplicaAddress[]> {
   const source = await store.loadVolume(fill.sourceVolumeId);
   const snapshot = source?.snapshots.find(({ id }) => id === fill.snapshotId);

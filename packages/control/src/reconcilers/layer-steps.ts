@@ -1,5 +1,5 @@
 /**
- * Changes of a volume's layers as a whole, and reading what they are.
+ * Steps that change a volume's layers as a whole (purge, revert, expand), or read which there are.
  *
  * Revert and expand are done when the engine answers. A purge goes on behind its answer: the attachment that was asked is
  * recorded, and the layers are read until the engine says that it has ended. Each call may be repeated.
@@ -93,8 +93,8 @@ function commandOf(task: LayerTask, epoch: number): LayerCommand {
 }
 
 /**
- * An engine that does not answer may have done it, and one that is busy ends that by itself: these are no refusals, and it
- * is asked again for as long as it takes.
+ * An engine that does not answer may have done it, and one that is busy will be free: these are no refusals, and it is
+ * asked again for as long as it takes.
  */
 function refused(
   ports: ReconcilerPorts,
@@ -108,8 +108,8 @@ function refused(
   const { id: volumeId, name } = view.volume;
   if (!FINAL.has(error.code) && tries < TRIES_MAX) {
     const layerTask: LayerTask = { ...task, tries, trouble: { message: error.message, at: now } };
-    // The next try of what was refused is behind all who wait for their turn now. What got no answer may be under way.
-    const patch: VolumePatch = isAnswer ? { layerTask, turnAt: undefined } : { layerTask };
+    // The next try of what was refused is behind all volumes that wait now. What got no answer may be under way.
+    const patch: VolumePatch = isAnswer ? { layerTask, taskAdmittedAt: undefined } : { layerTask };
     return [{ kind: 'volume.patch', volumeId, patch }];
   }
   const message = `the ${task.kind} of volume ${name} was given up: ${error.message}`;

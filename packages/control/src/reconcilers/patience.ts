@@ -1,6 +1,6 @@
 /**
- * Waiting for others, with a bound. These are the only timers of this room: they run in real time, and never decide
- * anything but whether to go on without an answer.
+ * Bounded waits for agents and engines. These are the only timers of this package: they run in real time, and never
+ * decide anything but whether to go on without an answer.
  */
 
 /** The answer, or `undefined` when there is none in time. The work goes on; what becomes of it then is not looked at. */

@@ -74,7 +74,7 @@ function newRebuild(ports: ReconcilerPorts, view: VolumeView, target: Replica, s
 
 /**
  * Tells the engine to run an admitted rebuild. The epoch is recorded before the call: should the engine then be
- * replaced, nobody waits for a rebuild that the new one has never heard of.
+ * replaced, the worker does not wait for a rebuild that the new one has never heard of.
  */
 export async function startRebuild(
   ports: ReconcilerPorts,

@@ -1,6 +1,6 @@
 /**
- * Looks after what concerns a whole cluster: which nodes are alive, which waiting rebuilds may run, which volumes may
- * hash their snapshots by themselves, and which copies belong to nobody.
+ * Reconciler of a cluster: which nodes are alive, which waiting rebuilds and background tasks may run, and which copies
+ * are orphans.
  *
  * Keeps nothing between runs. A change of a node, a disk or a setting leaves a fan-out in the store, of which each run
  * does some batches; a worker that dies leaves the rest to the next run, at most a sweep later.
@@ -19,11 +19,11 @@ import {
 import { isAgentAlive } from '@holdfast/core/policy/node-liveness.js';
 import { planAdmissions } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { Change, FleetView } from '../ports/store.js';
-import { grantTurns } from './grant-turns.js';
+import { admitTasks } from './admit-tasks.js';
 import { reconcileOrphans } from './reconcile-orphans.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
 
-/** Somebody else who admits at the same moment has done the work; a few tries see to that. */
+/** A conflict means that another worker admits at the same moment; a few tries get past that. */
 const ADMISSION_ATTEMPTS_MAX = 5;
 /** Volumes per batch of a fan-out: a transaction that locks as many rows for some ten milliseconds. */
 const FAN_OUT_BATCH = 500;
@@ -39,7 +39,7 @@ export async function reconcileCluster(ports: ReconcilerPorts, clusterId: Cluste
   for (const node of current.nodes) await reconcileDisks(ports, current, node);
   await fanOutChanges(ports, clusterId);
   await admitRebuilds(ports, clusterId);
-  await grantTurns(ports, clusterId);
+  await admitTasks(ports, clusterId);
   await reconcileOrphans(ports, clusterId);
 }
 

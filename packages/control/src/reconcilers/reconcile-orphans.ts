@@ -1,5 +1,5 @@
 /**
- * Tells people of orphans, and removes those that may go.
+ * Reconciler of orphans: announces them by an event, and removes those that may go.
  *
  * A removal is claimed in the database first, under the orphan's version: the commit fails when a replica has its id by
  * then, and from then on no replica can get it. The agent removes only what is still the copy that was reported. A crash
@@ -35,7 +35,7 @@ export async function reconcileOrphans(ports: ReconcilerPorts, clusterId: Cluste
   }
 }
 
-/** Somebody else did it, or it is no orphan any more: the next pass judges it anew. */
+/** Another worker did it, or it is no orphan any more: the next pass judges it anew. */
 async function ignoreConflict(work: () => Promise<void>): Promise<void> {
   try {
     await work();

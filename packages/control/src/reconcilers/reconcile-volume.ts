@@ -1,5 +1,5 @@
 /**
- * Makes one volume what it should be: load, plan one step, execute it, record it, again until nothing is left to do.
+ * Reconciler of one volume: load, plan one step, execute it, record it, again until nothing is left to do.
  *
  * It keeps nothing between runs. If the process dies anywhere, the volume stays due, and the next run loads what was
  * recorded and goes on; two runs at once are kept apart by the volume's version in the store and by the epoch at the
@@ -15,13 +15,13 @@ import { executeStep } from './execute-step.js';
 import type { ReconcilerPorts, StepOutcome } from './reconciler-ports.js';
 import { unlessForced } from './unless-forced.js';
 
-/** More steps than any one change needs (20 replicas to provision, an attach, a rebuild); then others get their turn. */
+/** More steps than any one change needs (20 replicas to provision, an attach, a rebuild); then other volumes go first. */
 const STEPS_MAX = 64;
 /** Losing this often means that others are busy with the volume: their commits wake it again. */
 const CONFLICTS_MAX = 10;
 
 export type ReconcileOutcome =
-  | { did: 'settled'; steps: number }
+  | { did: 'idle'; steps: number }
   /** The volume does not exist any more. */
   | { did: 'gone'; steps: number }
   /** An agent refused for now, or a report is awaited: the volume stays due, so the next sweep or the report wakes it. */
@@ -33,9 +33,9 @@ export async function reconcileVolume(ports: ReconcilerPorts, volumeId: VolumeId
     const view = await ports.store.loadVolume(volumeId);
     if (view === undefined) return { did: 'gone', steps };
     const step = planVolumeStep(view, ports.clock.now());
-    if (step.kind === 'settled') {
+    if (step.kind === 'idle') {
       await moveDue(ports, view, step.until);
-      return { did: 'settled', steps };
+      return { did: 'idle', steps };
     }
     try {
       const outcome = await doStep(ports, view, step);
@@ -80,7 +80,7 @@ async function keepDue(ports: ReconcilerPorts, view: DueView): Promise<void> {
 function doStep(
   ports: ReconcilerPorts,
   view: VolumeView,
-  step: Exclude<Step, { kind: 'settled' }>,
+  step: Exclude<Step, { kind: 'idle' }>,
 ): Promise<StepOutcome> {
   const { id, detachForced } = view.volume;
   const work = executeStep(ports, view, step);

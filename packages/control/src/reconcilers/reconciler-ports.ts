@@ -31,8 +31,8 @@ export async function agentOf({ store }: ReconcilerPorts, nodeId: NodeId): Promi
  * Commits changes of one volume under the version that was planned from: of two reconcilers with the same view, one
  * loses and plans again.
  *
- * A rebuild or a turn that starts or ends makes room for another, so the cluster is woken. The outbox would do it too;
- * this is only sooner.
+ * A rebuild or background task that starts or ends makes room for another, so the cluster is woken. The outbox would do
+ * it too; this is only sooner.
  */
 export async function commitVolume(
   { store, queue }: ReconcilerPorts,
@@ -52,7 +52,7 @@ function isOfAdmission(change: Change): boolean {
     case 'rebuild.patch':
       return change.patch.state !== undefined;
     case 'volume.patch':
-      return Object.hasOwn(change.patch, 'hashing') || Object.hasOwn(change.patch, 'turnAt');
+      return Object.hasOwn(change.patch, 'hashing') || Object.hasOwn(change.patch, 'taskAdmittedAt');
     case 'snapshot.patch':
       return (
         change.patch.hashRequest?.automatic === true && change.patch.hashRequest.startedEpoch === undefined

@@ -6,7 +6,7 @@ import type { VolumePatch, VolumeView } from '../ports/store.js';
 import { commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 
 /**
- * Goes on with the copies that a person named, or says why not.
+ * Step of a salvage: goes on with the copies that a user named, or says why not.
  *
  * One commit raises the epoch and records the named copies as the only members, before any engine starts: from then on the
  * others are stale wherever they turn up, and an engine that they may still have is fenced off by its epoch. No copy can

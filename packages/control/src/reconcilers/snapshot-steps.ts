@@ -1,6 +1,6 @@
 /**
- * Taking, deleting and hashing single snapshots. A refusal is noted on the snapshot, so that the volume goes on with what
- * else is to be done; the plan tries again after a pause.
+ * Steps on single snapshots: taking, deleting and hashing. A refusal is noted on the snapshot, so that the volume goes
+ * on with what else is to be done; the plan tries again after a pause.
  */
 import type { Step } from '@holdfast/core/lifecycle/step.js';
 import { volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';

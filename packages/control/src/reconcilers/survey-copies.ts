@@ -1,4 +1,4 @@
-/** What the copies of a volume say of themselves when an engine is to start. */
+/** Survey of a volume's copies before its engine starts: what each one says of itself. */
 import { isOnReadyNode } from '@holdfast/core/lifecycle/volume-facts.js';
 import type { OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, copyRecord, decideCurrentCopies } from '@holdfast/core/model/copy-record.js';

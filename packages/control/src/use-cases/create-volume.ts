@@ -23,7 +23,7 @@ export type CreateVolumeInput = VolumeSpecInput & {
   projectId: ProjectId;
   clusterId: ClusterId;
   name: string;
-  /** From where it is filled before anybody may use it. */
+  /** The snapshot that it is filled from before users may attach it. */
   fill?: VolumeFill;
 };
 
@@ -136,7 +136,7 @@ function newVolume(input: CreateVolumeInput, spec: VolumeSpec, id: VolumeId, now
     recurringSnapshots: [],
     integrityCheckedAt: undefined,
     hashing: undefined,
-    turnAt: undefined,
+    taskAdmittedAt: undefined,
     rebuildHold: undefined,
     survey: undefined,
     salvage: undefined,

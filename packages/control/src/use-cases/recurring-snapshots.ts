@@ -1,4 +1,4 @@
-/** What people may set of a volume's recurring snapshots. The worker takes them. */
+/** Use cases of recurring snapshots: users set the schedules, and the worker takes the snapshots. */
 import { nextCronTime } from '@holdfast/core/model/cron.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';

@@ -6,7 +6,7 @@ import { loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 /**
  * Asks for the volume and all its copies to be deleted. Repeating it changes nothing.
  *
- * @throws StorageFault `volume.attached` while somebody holds it or wants it
+ * @throws StorageFault `volume.attached` while a user's attachment is wanted or held
  */
 export function requestDelete(
   ports: UseCasePorts,
@@ -21,7 +21,7 @@ export function requestDelete(
         cures: ['wait until its clones are filled', 'delete the clones'],
       });
     }
-    // Nobody but the worker holds one that is filled or rebuilt, and its engine is stopped before its copies go.
+    // While it is filled or rebuilt only the worker holds it, and its engine is stopped before its copies go.
     const isHeld = volume.fill === undefined && !isRepairing(volume);
     if (isHeld && (volume.attachment !== undefined || volume.attachedNodeId !== undefined)) {
       throw new StorageFault('volume.attached', {

@@ -13,7 +13,7 @@ export type DetachInput = {
 };
 
 /**
- * Asks for the volume to be let go. A volume that nobody holds is left as it is, so that a repeated detach succeeds.
+ * Asks for the volume to be let go. A volume that is not attached is left as it is, so that a repeated detach succeeds.
  *
  * @throws StorageFault `volume.holder_unreachable` when the holder can't be asked to stop and `force` was not given
  */
@@ -23,7 +23,7 @@ export function requestDetach(ports: UseCasePorts, input: DetachInput): Promise<
     const { volume } = view;
     assertFilled(volume);
     const force = input.force === true;
-    // One that is only rebuilt is nobody's, and lets go by itself.
+    // The worker attached it for a rebuild, and detaches it afterwards.
     if (isRepairing(volume)) return;
     if (volume.attachment === undefined && volume.attachedNodeId === undefined) return;
     if (!force) assertHolderAnswers(view);

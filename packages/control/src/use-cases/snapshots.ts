@@ -1,4 +1,4 @@
-/** What people may ask of a volume's snapshots. The worker does it, while the volume is attached. */
+/** Use cases of snapshots: users ask, and the worker does it while the volume is attached. */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { LayerChange } from '@holdfast/core/model/layer-task.js';
@@ -58,7 +58,7 @@ export function requestSnapshotDeletion(ports: UseCasePorts, key: SnapshotKey): 
 }
 
 /**
- * Asks for the layers that nobody wants any more to be taken out.
+ * Asks for deleted layers, and those that rebuilds left behind, to be taken out.
  *
  * @throws StorageFault `volume.not_attached`, `volume.busy`
  */
@@ -90,7 +90,7 @@ export function requestHash(ports: UseCasePorts, input: SnapshotKey & { force: b
     const known = snapshot.hashRequest;
     const isUnderWay = known !== undefined && (!known.automatic || known.startedEpoch === view.volume.epoch);
     if (isUnderWay) return [];
-    // One that waits for its turn is done at once when somebody asks for it.
+    // A hash that waits for admission is done at once when a user asks for it.
     const force = input.force || known?.force === true;
     const hashRequest = { requestedAt: ports.clock.now(), force, automatic: false, startedEpoch: undefined };
     const patch = { hashRequest, trouble: undefined };
@@ -121,7 +121,7 @@ export function taskPatch(
   { volume }: VolumeView,
   change: LayerChange,
 ): Change {
-  // A purge, which mostly nobody has asked for, gives way: what it leaves goes with the next one.
+  // A purge, which is mostly the worker's own, gives way: what it leaves goes with the next one.
   if (volume.layerTask !== undefined && volume.layerTask.kind !== 'purge') {
     throw new StorageFault('volume.busy', {
       publicMessage: `volume ${volume.name} is busy: its ${volume.layerTask.kind} has not ended`,

@@ -15,8 +15,8 @@ export type UseCasePorts = { store: Store; clock: Clock; random: Random };
 const ATTEMPTS_MAX = 8;
 
 /**
- * Runs a load-decide-commit function again when somebody else committed in between. The last attempt is told that it
- * is the last, so that it can do without what others keep taking.
+ * Runs a load-decide-commit function again when another request or worker committed in between. The last attempt is told
+ * that it is the last, so that it can do without what others keep taking.
  *
  * @throws StorageFault `store.conflict` when it lost every time
  */

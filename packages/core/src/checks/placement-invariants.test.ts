@@ -69,12 +69,12 @@ describe('checkPlacement', () => {
       want: 'its limit is',
     },
     {
-      name: 'a node that nobody knows',
+      name: 'a node without a row',
       event: { nodeId: asId<NodeId>('z') },
       want: 'which the fleet does not have',
     },
     {
-      name: 'a disk that nobody knows',
+      name: 'a disk without a row',
       event: { booking: { ...BOOKING, diskId: asId<DiskId>('a-9') } },
       want: 'which the fleet does not have',
     },
@@ -156,7 +156,7 @@ describe('checkPlacement', () => {
 
   test.each<Planted & { name: string }>([
     {
-      name: 'a cordon that nobody minds',
+      name: 'a cordon that the setting disregards',
       node: { cordoned: true },
       settings: { 'disable-scheduling-on-cordoned-node': false },
     },

@@ -1,6 +1,6 @@
 /**
- * What must hold at the moment a replica is given its place, checked against the fleet of that moment: later the limit,
- * the labels and the switches may be others, and the place be lawful all the same. Each finding is a sentence.
+ * Invariants of a placement, checked against the fleet of its moment: when limits, labels or switches change later, the
+ * placement stays valid. Each finding is a sentence.
  *
  * Written apart from the rules that place replicas, so that an error there is not repeated here.
  */
@@ -57,7 +57,7 @@ function bookingFindings(
   ];
 }
 
-/** Nothing new on a place that people keep replicas away from. */
+/** Nothing new on a place that users keep replicas away from. */
 function switchFindings(node: StorageNode, disk: StorageDisk, { settings }: FleetView): string[] {
   const mindsCordon = settings['disable-scheduling-on-cordoned-node'];
   return [

@@ -1,6 +1,6 @@
 /**
- * What must hold for every volume at every moment, whatever failed: checked by the simulator after every step and by
- * whoever wants to know whether a fleet is sound. Each finding is a sentence that names what is wrong.
+ * Invariants of every volume, which hold at every moment whatever failed: the simulator checks them after every step.
+ * Each finding is a sentence that names what is wrong.
  */
 import type { RebuildQueueView, VolumeView } from '../lifecycle/views.js';
 import { nodeById } from '../lifecycle/volume-facts.js';

@@ -1,6 +1,6 @@
 /**
- * Is a fleet view one that a placement may be decided on? A view that is broken (a disk twice, negative bytes, a disk
- * on a node that is not there) would give an answer that looks right and is wrong; so nothing is placed on it.
+ * Consistency check of a fleet view. A broken one (a disk twice, negative bytes, a disk on a node that is not there)
+ * would give an answer that looks right and is wrong; so nothing is placed on it.
  *
  * Asked where a view is read or an index built, not per decision.
  */
@@ -55,7 +55,7 @@ function describe({ kind, id, name, problem }: Finding): string {
 function identityFindings({ nodes, disks }: FleetView): Finding[] {
   const nodeIds = new Set<string>(nodes.map(({ id }) => id));
   return [
-    // People speak of nodes by their names, so a name stands for one node only.
+    // Users speak of nodes by their names, so a name stands for one node only.
     ...repeated('node', nodes, ({ id, name }) => [`id ${id}`, `name ${name}`]),
     ...repeated('disk', disks, ({ id }) => [id]),
     ...disks

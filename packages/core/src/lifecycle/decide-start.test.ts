@@ -75,7 +75,7 @@ describe('decideStart', () => {
     expect(decideStart(starting, found(A, B), later(5))).toMatchObject({ kind: 'wait' });
   });
 
-  test('too few never go on by themselves, and it says which are missing', () => {
+  test('too few never go on without a user, and it says which are missing', () => {
     const dead = view({ b: { ready: false }, c: { ready: false } }, NOON);
     expect(decideStart(dead, found(A), later(600))).toMatchObject({
       kind: 'wait',

@@ -2,8 +2,8 @@
 import {
   A_SPEC,
   anEngineReport,
+  anIdleVolume,
   aRebuild,
-  aSettledVolume,
   aSnapshot,
   NOON,
   testId,
@@ -63,7 +63,7 @@ function seen({ volume = {}, replicas = FULL, ...rest }: Parts): VolumeView {
     ),
   });
   return {
-    volume: aSettledVolume(owner, {
+    volume: anIdleVolume(owner, {
       state: 'attached',
       attachment: { nodeId: undefined, requestedAt: NOON },
       attachedNodeId: asId('n1'),
@@ -156,7 +156,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
     name: 'a filling failed',
     view: seen({
       volume: {
-        turnAt: NOON,
+        taskAdmittedAt: NOON,
         fill: {
           sourceVolumeId: asId(testId(8)),
           snapshotId: asId(testId(9)),
@@ -221,7 +221,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
     name: 'an engine refused a task',
     view: seen({
       volume: {
-        turnAt: NOON,
+        taskAdmittedAt: NOON,
         layerTask: { kind: 'purge', requestedAt: NOON, startedEpoch: undefined, tries: 1, trouble: TROUBLE },
       },
     }),
@@ -288,18 +288,18 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
   if (byDueTimes === undefined || byMinutes === undefined) return;
   expect(byMinutes.at.getTime() - byDueTimes.at.getTime()).toBeLessThan(MINUTE_MS);
   expect(byMinutes.at >= byDueTimes.at).toBe(true);
-  expect(planVolumeStep(quiet, new Date(byDueTimes.at.getTime() - 1)).kind).toBe('settled');
+  expect(planVolumeStep(quiet, new Date(byDueTimes.at.getTime() - 1)).kind).toBe('idle');
 });
 
 test('a volume that lacks a copy is looked at with every sweep, since free space marks nothing', () => {
   const quiet = committed(seen({ replicas: LOST, fleet: aFleet(SILENT) }));
-  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'settled', until: seconds(4) });
-  expect(planVolumeStep(quiet, seconds(598))).toEqual({ kind: 'settled', until: seconds(600) });
+  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'idle', until: seconds(4) });
+  expect(planVolumeStep(quiet, seconds(598))).toEqual({ kind: 'idle', until: seconds(600) });
 });
 
 test('a detached volume that is not rebuilt before its next attach waits for no space', () => {
   const quiet = committed(seen({ volume: DETACHED, replicas: LOST, fleet: aFleet(SILENT) }));
-  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'settled', until: seconds(600) });
+  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'idle', until: seconds(600) });
 });
 
 type Found = { at: Date; step: Step['kind'] };
@@ -308,7 +308,7 @@ function firstStepByDueTimes(view: VolumeView): Found | undefined {
   let at: Date | undefined = NOON;
   while (at !== undefined && at <= WEEK_END) {
     const step = planVolumeStep(view, at);
-    if (step.kind !== 'settled') return { at, step: step.kind };
+    if (step.kind !== 'idle') return { at, step: step.kind };
     const next = nextTime(view, at);
     if (next !== undefined) expect(next > at).toBe(true);
     at = next;
@@ -320,7 +320,7 @@ function firstStepByMinutes(view: VolumeView): Found | undefined {
   for (let minute = 0; minute <= WEEK_MINUTES; minute += 1) {
     const at = new Date(NOON.getTime() + minute * MINUTE_MS);
     const step = planVolumeStep(view, at);
-    if (step.kind !== 'settled') return { at, step: step.kind };
+    if (step.kind !== 'idle') return { at, step: step.kind };
   }
   return undefined;
 }
@@ -338,7 +338,7 @@ function committed(view: VolumeView): VolumeView {
   for (let count = 0; count < 10; count += 1) {
     const step = planVolumeStep(current, NOON);
     if (step.kind !== 'commit') {
-      expect(step.kind).toBe('settled');
+      expect(step.kind).toBe('idle');
       return current;
     }
     current = step.changes.reduce(applied, current);

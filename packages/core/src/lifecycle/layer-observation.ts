@@ -1,6 +1,6 @@
 /**
- * Draws the conclusions from what the engine says of a volume's layers: rows for what is there, none for what is gone,
- * and what has come to its end.
+ * Conclusions from an engine's report of a volume's layers: snapshot rows for layers that are there, none for those that
+ * are gone, and which task or hash has ended.
  */
 import type { VolumeLayers } from '../model/agent-protocol.js';
 import { asId, type SnapshotId } from '../model/ids.js';
@@ -138,7 +138,7 @@ function hashEnded(
   return { hashRequest: undefined, trouble };
 }
 
-/** What a rebuild, a drop or an expansion has frozen, or what was taken while nobody could record it. */
+/** What a rebuild, a drop or an expansion has frozen, or what was taken while the worker could not record it. */
 function newSnapshot({ volume }: VolumeView, layer: Layer, now: Date): Snapshot {
   const createdAt = new Date(layer.createdAt);
   return {

@@ -1,17 +1,17 @@
 /**
- * Attaching, letting go, and what happens when the engine is lost.
+ * Planner of attachments: attach, detach, and what follows when the engine is lost.
  *
  * | wanted     | granted node | engine                     | step |
  * |------------|--------------|----------------------------|------|
- * | nobody     | some         | any                        | stop it, forget the node |
+ * | detached   | some         | any                        | stop it, forget the node |
  * | attached   | none         | –                          | grant: choose the node, new epoch |
  * | attached   | some         | not started                | start it on the current copies |
  * | attached   | alive        | gone (new boot) or stopped | grant the same node again, new epoch |
  * | attached   | alive        | not reported for too long  | grant the same node again, new epoch |
- * | attached   | dead         | unknown                    | nothing: a person decides, and the status says so |
+ * | attached   | dead         | unknown                    | nothing: a user decides, and the status says so |
  *
  * A crash between grant and start repeats the start at the same epoch, which answers as the first time. An engine that
- * was started without anybody recording it is stopped by a detach, because the granted node is recorded first.
+ * was started before a worker died, and not recorded, is stopped by a detach, because the granted node is recorded first.
  */
 import { compareIds, type NodeId } from '../model/ids.js';
 import { isHealthy } from '../model/replica.js';
@@ -23,7 +23,7 @@ import { isOnReadyNode, nodeById } from './volume-facts.js';
 
 /** An engine is in its agent's report at once; this is for one heartbeat that was on its way when it started. */
 const FIRST_REPORT_MS = 5_000;
-/** How long an engine may then be missing: several heartbeats, so that one odd report cuts nobody off. */
+/** How long an engine may then be missing: several heartbeats, so that one odd report cuts no client off. */
 const MISSING_MS_MAX = 10_000;
 const ENGINE_MISSING = 'EngineMissing';
 
@@ -46,7 +46,7 @@ export function planAttachment(view: VolumeView, now: Date): Step | undefined {
 
   const node = nodeById(fleet, volume.attachedNodeId);
   if (node === undefined || !isNodeReady(node)) return undefined;
-  // An epoch belongs to one life of the agent. Also a start that nobody has recorded may have happened in the life
+  // An epoch belongs to one life of the agent. Also a start that no worker has recorded may have happened in the life
   // before, so only a new epoch is sure to have no other engine.
   if (node.bootId !== volume.engineBootId) {
     return { kind: 'grant-attachment', nodeId: node.id, why: `the agent on ${node.name} was restarted` };
@@ -109,7 +109,7 @@ function planGrant(view: VolumeView): Step | undefined {
     : { kind: 'grant-attachment', nodeId, why: 'an attach was requested' };
 }
 
-/** Why the volume can't attach yet although somebody wants it; `undefined` when nothing stands in the way. */
+/** Why the volume can't attach yet although that is wanted; `undefined` when nothing stands in the way. */
 export function attachObstacle(
   view: VolumeView,
 ): { code: string; message: string; cures: string[] } | undefined {

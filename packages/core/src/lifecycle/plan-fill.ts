@@ -1,5 +1,5 @@
 /**
- * Fills a new volume from a snapshot of another one: attach it, let its engine copy, detach it. A filling that fails, or
+ * Planner of clones: fills a new volume from a snapshot of another one (attach, copy, detach). A filling that fails, or
  * whose engine is lost, begins again; blocks that are equal already are not written twice.
  */
 import type { Change, VolumePatch } from './changes.js';
@@ -31,15 +31,18 @@ function planCopying(view: VolumeView, now: Date): Step | undefined {
   const { fill } = volume;
   if (fill === undefined) return undefined;
   if (fill.startedEpoch !== volume.epoch) {
-    const mayBegin = volume.turnAt !== undefined && mayTry(fill.trouble, now);
+    const mayBegin = volume.taskAdmittedAt !== undefined && mayTry(fill.trouble, now);
     return mayBegin ? { kind: 'fill-volume' } : undefined;
   }
   const reported = engine?.report.fill;
   if (reported?.fillId !== volume.id || reported.state === 'running') return undefined;
   if (reported.state === 'succeeded') return planEnd(view, now);
   const trouble = { message: reported.error, at: now };
-  // Its next try is behind all who wait now: one that can't succeed must not keep them waiting.
-  const patch: VolumePatch = { fill: { ...fill, startedEpoch: undefined, trouble }, turnAt: undefined };
+  // Its next try is behind all volumes that wait now: one that can't succeed must not keep them waiting.
+  const patch: VolumePatch = {
+    fill: { ...fill, startedEpoch: undefined, trouble },
+    taskAdmittedAt: undefined,
+  };
   return { kind: 'commit', why: 'the filling failed', changes: [patched(volume.id, patch)] };
 }
 

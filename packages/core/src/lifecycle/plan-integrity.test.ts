@@ -17,7 +17,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const automatic = { requestedAt: NOON, force: false, automatic: true, startedEpoch: undefined };
 const after = (ms: number) => new Date(NOON.getTime() + ms);
 
-/** An attached volume with its turn, whose periodic check is due, and one snapshot. */
+/** An attached volume that is admitted to hashing, whose periodic check is due, and one snapshot. */
 function view(volume: Partial<Volume> = {}, snapshot: Partial<Snapshot> = {}): VolumeView {
   return {
     volume: aVolume(owner, { state: 'attached', hashing: { admittedAt: NOON, isPass: true }, ...volume }),
@@ -42,7 +42,7 @@ function changes(of: VolumeView, now = NOON) {
   };
 }
 
-describe('the turn of a volume', () => {
+describe('an admitted volume', () => {
   test.each<{ name: string; snapshot: Partial<Snapshot>; volume?: Partial<Volume>; want: number }>([
     { name: 'a ready one', snapshot: {}, want: 1 },
     { name: 'one that is asked for already', snapshot: { hashRequest: automatic }, want: 0 },

@@ -1,9 +1,9 @@
 /**
- * What a volume does with its turn to hash snapshots by itself: it asks for all of them when its periodic check is due,
- * and gives the turn back when none is left that nobody asked for.
+ * Background hashing of a volume's snapshots, once it is admitted: requests a hash of all of them when the periodic check
+ * is due, and ends the admission when none of the worker's own requests is left.
  *
- * The turn is granted per cluster (`plan-turns.ts`). One that is lost with its attachment is given back, and what
- * was asked for waits for the next turn.
+ * Admission is granted per cluster (`plan-task-queue.ts`). It ends with the attachment, and what was requested waits for
+ * the next one.
  */
 import type { HashRequest, Snapshot } from '../model/snapshot.js';
 import type { SnapshotDataIntegrity } from '../model/volume.js';
@@ -13,8 +13,8 @@ import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
 import { volumeEvent } from './volume-facts.js';
 
-/** Longhorn's bound too. A copy that is that slow, or an engine that refuses all day, must not keep others waiting. */
-const TURN_MS_MAX = 24 * 3600 * 1000;
+/** Longhorn's bound too. A copy that slow, or an engine that refuses all day, must not keep other volumes waiting. */
+const ADMISSION_MS_MAX = 24 * 3600 * 1000;
 
 /** The volume's own answer, or else its cluster's. */
 export function integrityOf({ volume, fleet }: Pick<VolumeView, 'volume' | 'fleet'>): SnapshotDataIntegrity {
@@ -32,7 +32,7 @@ export function planIntegrity(view: VolumeView, now: Date): Step | undefined {
   if (hashing === undefined) return undefined;
   if (volume.state !== 'attached')
     return commit(view, 'it is not attached any more', { hashing: undefined }, []);
-  if (now.getTime() - hashing.admittedAt.getTime() > TURN_MS_MAX) return planGivingUp(view, now);
+  if (now.getTime() - hashing.admittedAt.getTime() > ADMISSION_MS_MAX) return planGivingUp(view, now);
 
   const isBegun = (volume.integrityCheckedAt?.getTime() ?? 0) >= hashing.admittedAt.getTime();
   if (hashing.isPass && !isBegun) {
@@ -43,9 +43,9 @@ export function planIntegrity(view: VolumeView, now: Date): Step | undefined {
   return commit(view, 'its snapshots are hashed', { hashing: undefined }, []);
 }
 
-/** When a turn to hash is given up. */
+/** When the admission of a background hash is given up. */
 export function hashingTimes({ volume: { hashing } }: VolumeView): Date[] {
-  return hashing === undefined ? [] : [new Date(hashing.admittedAt.getTime() + TURN_MS_MAX + 1)];
+  return hashing === undefined ? [] : [new Date(hashing.admittedAt.getTime() + ADMISSION_MS_MAX + 1)];
 }
 
 function requests(view: VolumeView, now: Date): Change[] {

@@ -19,7 +19,7 @@ export function planLayerReading(view: VolumeView): Step | undefined {
   return isGoingOn || isOutOfDate ? { kind: 'read-layers' } : undefined;
 }
 
-/** Engines freeze layers by themselves where they change the record: at a drop, and for a rebuild. */
+/** Engines freeze layers unasked where they change the record: at a drop, and for a rebuild. */
 export function chainKey({ record }: Pick<EngineReport, 'record'>): string {
   return `${record.epoch}.${record.dataGeneration}`;
 }

@@ -1,8 +1,8 @@
 import {
   A_SPEC,
   anEngineReport,
+  anIdleVolume,
   aRebuild,
-  aSettledVolume,
   aSnapshot,
   aVolume,
   NOON,
@@ -49,7 +49,7 @@ const PURGE: LayerTask = {
   tries: 0,
   trouble: undefined,
 };
-const TURN = { turnAt: NOON };
+const ADMITTED = { taskAdmittedAt: NOON };
 const trouble = (secondsAgo: number) => ({
   message: 'busy',
   at: new Date(NOON.getTime() - secondsAgo * 1000),
@@ -88,13 +88,13 @@ function withSettings(overrides: Record<string, unknown>): Partial<VolumeView> {
   return { fleet: { ...view().fleet, settings: effectiveSettings(overrides) } };
 }
 
-const waitingForTurn = aSnapshot({
+const waitingForAdmission = aSnapshot({
   volumeId: VOLUME,
   hashRequest: { requestedAt: NOON, force: false, automatic: true, startedEpoch: undefined },
 });
 const system = { ...removed, origin: 'system' as const, state: 'ready' as const };
 
-describe('a purge by itself', () => {
+describe('a purge that the worker starts', () => {
   test.each<{ name: string; seen: VolumeView; purges: boolean }>([
     { name: 'a deleted snapshot', seen: view(), purges: true },
     { name: 'what a rebuild left', seen: view({ snapshots: [system] }), purges: true },
@@ -145,8 +145,8 @@ describe('a purge by itself', () => {
 describe('what is asked for', () => {
   const creating = { ...removed, state: 'creating' as const };
   test.each<{ name: string; seen: VolumeView; want: string | undefined }>([
-    { name: 'a purge in its turn', seen: view({}, { ...TURN, layerTask: PURGE }), want: 'change-layers' },
-    { name: 'a purge before its turn', seen: view({}, { layerTask: PURGE }), want: undefined },
+    { name: 'an admitted purge', seen: view({}, { ...ADMITTED, layerTask: PURGE }), want: 'change-layers' },
+    { name: 'a purge before its admission', seen: view({}, { layerTask: PURGE }), want: undefined },
     {
       name: 'a change that moves no whole layers',
       seen: view({}, { layerTask: { ...PURGE, kind: 'expand', sizeBytes: 2, fromBytes: 1 } }),
@@ -154,37 +154,37 @@ describe('what is asked for', () => {
     },
     {
       name: 'a task that runs already',
-      seen: view({}, { ...TURN, layerTask: { ...PURGE, startedEpoch: 1 } }),
+      seen: view({}, { ...ADMITTED, layerTask: { ...PURGE, startedEpoch: 1 } }),
       want: undefined,
     },
     {
       name: 'a task of an earlier attachment',
-      seen: view({}, { ...TURN, epoch: 1, layerTask: { ...PURGE, startedEpoch: 0 } }),
+      seen: view({}, { ...ADMITTED, epoch: 1, layerTask: { ...PURGE, startedEpoch: 0 } }),
       want: 'change-layers',
     },
     {
-      name: 'a hash that nobody asked for, before its turn',
-      seen: view({ snapshots: [waitingForTurn] }),
+      name: 'a background hash before its admission',
+      seen: view({ snapshots: [waitingForAdmission] }),
       want: undefined,
     },
     {
-      name: 'a hash that nobody asked for, in its turn',
-      seen: view({ snapshots: [waitingForTurn] }, { hashing: { admittedAt: NOON, isPass: false } }),
+      name: 'an admitted background hash',
+      seen: view({ snapshots: [waitingForAdmission] }, { hashing: { admittedAt: NOON, isPass: false } }),
       want: 'hash-snapshot',
     },
     {
       name: 'a task that was refused a moment ago',
-      seen: view({}, { ...TURN, layerTask: { ...PURGE, trouble: trouble(4) } }),
+      seen: view({}, { ...ADMITTED, layerTask: { ...PURGE, trouble: trouble(4) } }),
       want: undefined,
     },
     {
       name: 'a task that was refused a while ago',
-      seen: view({}, { ...TURN, layerTask: { ...PURGE, trouble: trouble(5) } }),
+      seen: view({}, { ...ADMITTED, layerTask: { ...PURGE, trouble: trouble(5) } }),
       want: 'change-layers',
     },
     {
       name: 'a task during a rebuild',
-      seen: view({ rebuilds: [running] }, { ...TURN, layerTask: PURGE }),
+      seen: view({ rebuilds: [running] }, { ...ADMITTED, layerTask: PURGE }),
       want: undefined,
     },
     {
@@ -218,7 +218,7 @@ test.each([
   expect(planLayerReading(view({}, { chain }))?.kind).toBe(want);
 });
 
-test('a purge that has no turn yet asks for one, once nothing else is to be done', () => {
+test('a purge that is not admitted yet requests that, once nothing else is to be done', () => {
   const seen = view({ snapshots: [] });
   const [replica] = seen.replicas;
   if (replica === undefined) throw new Error('the volume has a copy');
@@ -228,9 +228,9 @@ test('a purge that has no turn yet asks for one, once nothing else is to be done
     replicas: [{ replicaId: replica.id, mode: 'RW', reason: '' }],
   });
   const volume: Volume = {
-    ...aSettledVolume(owner),
+    ...anIdleVolume(owner),
     ...seen.volume,
-    conditions: aSettledVolume(owner).conditions,
+    conditions: anIdleVolume(owner).conditions,
     robustness: 'healthy',
     observedGeneration: seen.volume.generation,
     record: copyRecord(1, 1, [replica.id]),
@@ -239,8 +239,8 @@ test('a purge that has no turn yet asks for one, once nothing else is to be done
     layerTask: PURGE,
   };
   const engine = { nodeId: NODE_ID, bootId: volume.engineBootId ?? '', at: NOON, report };
-  const step = (turnAt: Date | undefined) =>
-    planVolumeStep({ ...seen, engine, volume: { ...volume, turnAt } }, NOON);
-  expect(step(undefined)).toEqual({ kind: 'ask-for-turn' });
+  const step = (taskAdmittedAt: Date | undefined) =>
+    planVolumeStep({ ...seen, engine, volume: { ...volume, taskAdmittedAt } }, NOON);
+  expect(step(undefined)).toEqual({ kind: 'request-admission' });
   expect(step(NOON)).toEqual({ kind: 'change-layers' });
 });

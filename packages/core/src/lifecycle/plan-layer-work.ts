@@ -1,5 +1,5 @@
 /**
- * Makes the layers of an attached volume what people want: snapshots taken, deleted and hashed, and the one change of
+ * Planner of an attached volume's layers, as users want them: snapshots taken, deleted and hashed, and the one change of
  * all layers (purge, revert, expand) that may be wanted at a time.
  *
  * Whatever is refused notes why and when, and is tried again after a pause, so that it holds nothing else up. Every call
@@ -12,7 +12,7 @@ import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
 import { isServing, volumeEvent } from './volume-facts.js';
 
-/** Most refusals are of an engine that is busy with something that ends by itself. */
+/** Most refusals are of an engine that is busy and will soon be free. */
 const RETRY_PAUSE_MS = 5_000;
 
 export function planLayerWork(view: VolumeView, now: Date): Step | undefined {
@@ -53,10 +53,10 @@ function planRemoving({ snapshots }: VolumeView, now: Date): Step | undefined {
 }
 
 function planTask(view: VolumeView, now: Date): Step | undefined {
-  const { layerTask: task, epoch, turnAt } = view.volume;
+  const { layerTask: task, epoch, taskAdmittedAt } = view.volume;
   if (task === undefined || task.startedEpoch === epoch || !mayTry(task.trouble, now)) return undefined;
   // Purges read and write whole layers: as many at once as the cluster's limit lets.
-  if (task.kind === 'purge' && turnAt === undefined) return undefined;
+  if (task.kind === 'purge' && taskAdmittedAt === undefined) return undefined;
   return isRebuilding(view) ? undefined : { kind: 'change-layers' };
 }
 
@@ -100,7 +100,7 @@ function planAutomaticPurge(view: VolumeView, now: Date): Step | undefined {
     trouble: undefined,
   };
   const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch: { layerTask } }];
-  return { kind: 'commit', why: 'layers are there that nobody wants', changes };
+  return { kind: 'commit', why: 'there are layers to purge', changes };
 }
 
 function isToGo({ volume, fleet }: VolumeView, { id, origin, state }: Snapshot): boolean {

@@ -1,9 +1,9 @@
 import {
   A_SPEC,
   anEngineReport,
+  anIdleVolume,
   aRebuild,
   aRebuildReport,
-  aSettledVolume,
   NOON,
   testId,
 } from '@holdfast/testkit/builders.js';
@@ -33,7 +33,7 @@ const copies = [aReplicaOn('n1-disk', { mode: 'RW' }), aReplicaOn('n2-disk', { m
 function aView(reported: Partial<EngineObservation['report']>, part: Partial<VolumeView> = {}): VolumeView {
   const report = anEngineReport({ volumeId: VOLUME, epoch: 1, ...reported });
   return {
-    volume: aSettledVolume(owner, {
+    volume: anIdleVolume(owner, {
       state: 'attached',
       epoch: 1,
       attachedNodeId: N1,
@@ -77,7 +77,7 @@ test.each([
 test.each([
   { code: 'rebuild.failed', name: 'for whatever reason', spent: 2 },
   { code: 'replica.corrupt', name: 'since the copy is damaged', spent: 5 },
-  { code: 'replica.format_unknown', name: 'since nobody here can read the copy', spent: 5 },
+  { code: 'replica.format_unknown', name: 'since no engine here can read the copy', spent: 5 },
 ])('after one failed rebuild, a second that fails $name makes $spent of five tries', ({ code, spent }) => {
   const [first] = copies;
   const target = aReplicaOn('n2-disk', { mode: 'WO', rebuildRetryCount: 1 });

@@ -1,6 +1,6 @@
 /**
- * Draws the conclusions from what the engine reports: which copies are full or have failed, the record, how a rebuild
- * ended. Bare facts (modes, progress, written bytes) the store takes over from the heartbeat itself.
+ * Conclusions from an engine's report: which copies are full or have failed, the record, how a rebuild ended. Bare facts
+ * (modes, progress, written bytes) the store takes over from the heartbeat itself.
  *
  * The report is of the volume's current epoch on the node that holds it, so it is never from an engine that was fenced
  * off. It may be a little older than what has been recorded since; the rules below hold for that too.

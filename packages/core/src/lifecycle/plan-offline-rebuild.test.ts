@@ -1,4 +1,4 @@
-import { A_SPEC, aRebuild, aSettledVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { A_SPEC, anIdleVolume, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
@@ -24,7 +24,7 @@ const failed = (node: string, part: Partial<Replica> = {}) =>
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
   const spec = { ...A_SPEC, offlineRebuilding: 'enabled' as const };
   return {
-    volume: aSettledVolume(owner, { robustness: 'degraded', spec, ...volume }),
+    volume: anIdleVolume(owner, { robustness: 'degraded', spec, ...volume }),
     replicas: [full('n1'), full('n2'), failed('n3')],
     snapshots: [],
     clones: [],
@@ -57,12 +57,12 @@ test.each<{ name: string; seen: VolumeView; begins: boolean }>([
     begins: false,
   },
   {
-    name: 'somebody wants it',
+    name: 'a user wants it attached',
     seen: view({}, { attachment: { nodeId: undefined, requestedAt: NOON } }),
     begins: false,
   },
   { name: 'it is being deleted', seen: view({}, { deletionRequestedAt: NOON }), begins: false },
-  { name: 'nobody wants that', seen: view({}, { spec: A_SPEC }), begins: false },
+  { name: 'it is not enabled', seen: view({}, { spec: A_SPEC }), begins: false },
 ])('an offline rebuild, $name: $begins', ({ seen, begins }) => {
   expect(planOfflineRebuild(seen, NOON)?.kind).toBe(begins ? 'commit' : undefined);
 });

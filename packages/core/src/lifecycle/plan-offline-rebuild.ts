@@ -1,10 +1,10 @@
 /**
- * Brings a detached volume back to its wanted number of full copies: attaches it without an address, lets the rebuild of
- * any attached volume do the rest, and lets it go.
+ * Planner of offline rebuilds: brings a detached volume back to its wanted number of full copies. It attaches the volume
+ * without an address, lets the rebuild of any attached volume do the rest, and detaches it.
  *
- * The attachment says that it is for that (`purpose`), so whoever wants the volume takes it over or takes it away, and a
- * worker that dies leaves nothing that the next one could mistake for somebody's use. What can't be rebuilt now is let go
- * after a minute and left alone for a while.
+ * The attachment says that it is for that (`purpose`), so a user's attach takes it over and a delete takes it away, and a
+ * worker that dies leaves nothing that the next one could mistake for a user's attachment. What can't be rebuilt now is
+ * let go after a minute and left alone for a while.
  */
 import { conditionOf, withCondition } from '../model/condition.js';
 import { isHealthy } from '../model/replica.js';
@@ -41,7 +41,7 @@ function planBeginning(view: VolumeView, now: Date): Step | undefined {
   if (!isIdle || volume.verification?.state === 'running' || !isEnabled(view)) return undefined;
   if (robustnessOf(view) !== 'degraded' || isResting(volume, now)) return undefined;
   if (volume.rebuildHold !== undefined) return undefined;
-  // A copy whose node is away for a moment is not lost: it would be given up by an attach that nobody needs.
+  // A copy whose node is away for a moment is not lost: it would be given up by an attach that no user needs.
   const hopeful = view.replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep').length;
   if (hopeful >= volume.spec.numberOfReplicas) return undefined;
   if (isPausingRebuilds(view.rebuilds, now) || !canReplenish(view, now)) return undefined;
@@ -63,7 +63,7 @@ function planEnd(view: VolumeView, now: Date): Step | undefined {
     endpoint: undefined,
     attention: undefined,
     state: volume.attachedNodeId === undefined ? 'detached' : 'detaching',
-    // Nobody has written through it, so a holder that does not answer is not waited for.
+    // No client has written through it, so a holder that does not answer is not waited for.
     detachForced: volume.detachForced || isHolderLost(view),
     conditions: shown(volume, { status: 'False', ...why }, now),
   };
@@ -100,7 +100,7 @@ export function offlineRebuildTimes(view: VolumeView): Date[] {
   return last?.reason === STALLED ? [new Date(last.lastTransitionAt.getTime() + REST_MS)] : [];
 }
 
-/** Somebody attached or deletes it: from then on it is an ordinary volume. */
+/** A user attached or deletes it: from then on it is an ordinary volume. */
 function planTakenOver(view: VolumeView, now: Date): Step {
   const { volume } = view;
   const message = 'somebody else has taken the volume over';

@@ -50,7 +50,7 @@ describe('planOrphans', () => {
   });
 
   test.each<{ name: string; item: OrphanInContext; overrides?: Record<string, unknown>; want: boolean }>([
-    { name: 'nobody wants removed stays', item: anOrphan(), want: false },
+    { name: 'no user wants removed stays', item: anOrphan(), want: false },
     { name: 'a person wants removed goes', item: anOrphan(asked()), want: true },
     { name: 'is on a disk out of reach stays', item: anOrphan(asked(), { isReachable: false }), want: false },
     {
@@ -102,16 +102,16 @@ describe('planOrphans', () => {
     expect(planned([item], overrides)).toEqual(want ? ['remove o-1'] : []);
   });
 
-  test.each<{ robustness: Robustness; byItself: boolean }>([
-    { robustness: 'healthy', byItself: true },
-    { robustness: 'degraded', byItself: false },
-    { robustness: 'faulted', byItself: false },
-    { robustness: 'unknown', byItself: false },
+  test.each<{ robustness: Robustness; bySetting: boolean }>([
+    { robustness: 'healthy', bySetting: true },
+    { robustness: 'degraded', bySetting: false },
+    { robustness: 'faulted', bySetting: false },
+    { robustness: 'unknown', bySetting: false },
   ])(
-    'of a volume that is $robustness: by itself $byItself, by a person always',
-    ({ robustness, byItself }) => {
+    'of a volume that is $robustness: by the setting $bySetting, by a user always',
+    ({ robustness, bySetting }) => {
       const volume = { name: 'pg-data', robustness };
-      expect(planned([anOrphan({}, { volume })], AUTOMATIC)).toEqual(byItself ? ['remove o-1'] : []);
+      expect(planned([anOrphan({}, { volume })], AUTOMATIC)).toEqual(bySetting ? ['remove o-1'] : []);
       expect(planned([anOrphan(asked(), { volume })])).toEqual(['remove o-1']);
     },
   );

@@ -1,7 +1,7 @@
 /**
- * Decides which orphans people are told of, and which are removed now.
+ * Planner of orphans: which are announced by an event, and which are removed now.
  *
- * Pure. An orphan is removed because a person said so, or by the setting after its grace time. Both only while its node
+ * Pure. An orphan is removed because a user said so, or by the setting after its grace time. Both only while its node
  * and its disk are well, and both are fenced where they are recorded: `Store.commit` refuses to claim a copy that a
  * replica row stands for, and a replica that would take the id of a claimed one.
  */
@@ -72,7 +72,7 @@ function removalOf(item: OrphanInContext, settings: ClusterSettings, now: Date):
 
 function isDue({ orphan, volume }: OrphanInContext, settings: ClusterSettings, now: Date): boolean {
   if (!listItems(settings['orphan-resource-auto-deletion']).includes('replica-data')) return false;
-  // While the volume misses copies, this one may hold what no other does. A person may still remove it.
+  // While the volume misses copies, this one may hold what no other does. A user may still remove it.
   if (volume !== undefined && volume.robustness !== 'healthy') return false;
   return ageMs(orphan, now) >= settings['orphan-resource-auto-deletion-grace-period'] * 1000;
 }
@@ -81,7 +81,7 @@ function ageMs({ firstSeenAt }: Orphan, now: Date): number {
   return now.getTime() - firstSeenAt.getTime();
 }
 
-/** What people ask for before what the setting does, then the oldest. */
+/** Removals by users before those by the setting, then the oldest. */
 function byAge({ orphan: a }: OrphanInContext, { orphan: b }: OrphanInContext): number {
   const rank = ({ removal }: Orphan) => (removal?.by === 'person' ? 0 : 1);
   return rank(a) - rank(b) || a.firstSeenAt.getTime() - b.firstSeenAt.getTime() || compareIds(a.id, b.id);

@@ -1,4 +1,4 @@
-import { A_SPEC, aRebuild, aSettledVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { A_SPEC, anIdleVolume, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
@@ -38,7 +38,7 @@ function rebuild(part: Partial<Rebuild>): Rebuild {
 /** An attached volume of three copies, of which one failed a minute ago on a node that is away. */
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
   return {
-    volume: aSettledVolume(owner, { state: 'attached', robustness: 'degraded', ...volume }),
+    volume: anIdleVolume(owner, { state: 'attached', robustness: 'degraded', ...volume }),
     replicas: [copy('n1'), copy('n2'), failed('n3', 60)],
     snapshots: [],
     clones: [],
@@ -78,19 +78,19 @@ test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
   },
   {
     name: 'a purge',
-    seen: view({}, { layerTask: PURGE, turnAt: NOON }),
+    seen: view({}, { layerTask: PURGE, taskAdmittedAt: NOON }),
     reason: 'VolumePurging',
     says: 'are being purged',
   },
-  { name: 'a purge before its turn', seen: view({}, { layerTask: PURGE }), reason: 'CopyMayReturn' },
+  { name: 'a purge before its admission', seen: view({}, { layerTask: PURGE }), reason: 'CopyMayReturn' },
   {
-    name: 'nobody uses it',
+    name: 'no user has it attached',
     seen: view({}, { state: 'detached' }),
     reason: 'VolumeDetached',
     says: 'while it is attached',
   },
   {
-    name: 'nobody uses it, and it is rebuilt then too',
+    name: 'no user has it attached, and it is rebuilt then too',
     seen: view({}, { state: 'detached', spec: { ...A_SPEC, offlineRebuilding: 'enabled' } }),
     reason: 'CopyMayReturn',
   },

@@ -1,8 +1,8 @@
 /**
- * Says why nothing rebuilds a copy that is missing, as a condition of the volume. A rebuild that is in the queue says for
- * itself what it waits for; a copy without a place is told of by the Scheduled condition.
+ * Condition `RebuildWaiting`: why no rebuild of a missing copy is queued. A queued rebuild has its own reason for
+ * waiting, and a copy without a place is the Scheduled condition's.
  *
- * It only tells: the rules are those of replenishment, offline rebuilds and admission, asked in their order.
+ * It decides nothing: the rules are those of replenishment, offline rebuilds and admission, asked in their order.
  */
 import { conditionOf, withCondition } from '../model/condition.js';
 import { isPotentiallyReusable } from '../model/replica.js';
@@ -10,7 +10,7 @@ import type { Volume } from '../model/volume.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { blockText } from '../rebuild/plan-admissions.js';
 import { placeHeldUntil } from '../scheduling/occupancy.js';
-import { pressingTask } from './plan-layer-turn.js';
+import { pressingTask } from './plan-task-admission.js';
 import { rebuildPause } from './rebuild-pause.js';
 import type { VolumeView } from './views.js';
 import { activeRebuild, isOnReadyNode, lastingCopies, nodeName } from './volume-facts.js';
@@ -44,8 +44,8 @@ export function rebuildWaits(view: VolumeView, conditions: Volume['conditions'],
   const { volume, fleet } = view;
   const { numberOfReplicas: wanted } = volume.spec;
   const copies = lastingCopies(view).filter((replica) => isOnReadyNode(replica, fleet)).length;
-  const isSettled = volume.state === 'attached' || volume.state === 'detached';
-  if (copies >= wanted || copies === 0 || !isSettled || volume.fill !== undefined) return undefined;
+  const isSteady = volume.state === 'attached' || volume.state === 'detached';
+  if (copies >= wanted || copies === 0 || !isSteady || volume.fill !== undefined) return undefined;
   const active = activeRebuild(view);
   if (active !== undefined) {
     const further = wanted - copies - 1;

@@ -2,7 +2,7 @@
  * Takes the snapshots of a volume that are due, and deletes those of the same schedule that are too many.
  *
  * The next due time moves in the commit that asks for the snapshot, under the volume's version: of two workers one loses,
- * and one that dies has done both or neither. However many times passed while nobody looked, one snapshot is taken, since
+ * and one that dies has done both or neither. However many times passed while no worker ran, one snapshot is taken, since
  * several of one moment would hold the same.
  */
 import { nextCronTime } from '../model/cron.js';
@@ -88,7 +88,7 @@ function skippedEvent(view: VolumeView, due: RecurringSnapshot, why: string, now
   return [{ kind: 'event', event: volumeEvent(view, now, { type, severity: 'warning', message }) }];
 }
 
-/** Deleting is done by the engine, so only while there is one. The purge follows by itself. */
+/** Deleting is done by the engine, so only while there is one. The purge follows as a step of its own. */
 function planRetention(view: VolumeView): Step | undefined {
   if (view.volume.state !== 'attached') return undefined;
   const changes = view.volume.recurringSnapshots.flatMap((one) => retentionChanges(view, one));

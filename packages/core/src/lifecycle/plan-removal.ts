@@ -1,6 +1,6 @@
 /**
- * Clears away copies that are no longer wanted: those a person or the surplus rule dropped, and failed ones that have
- * been given up or were left behind too long.
+ * Planner of removals: deletes copies that are no longer wanted, because a user or the surplus rule dropped them, or
+ * because they failed and were given up or not used for too long.
  *
  * Runs last, so that a copy goes only when nothing is left to repair.
  */

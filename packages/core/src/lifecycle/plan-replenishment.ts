@@ -1,5 +1,5 @@
 /**
- * Brings an attached volume back to its wanted number of full copies.
+ * Planner of replenishment: brings an attached volume back to its wanted number of full copies.
  *
  * At most one rebuild per volume is active. Every missing copy is made by the first of these that applies: finish the
  * rebuild that is active, rebuild a replica that waits for it, take a failed replica back (the one that failed last is

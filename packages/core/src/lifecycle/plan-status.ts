@@ -1,5 +1,5 @@
 /**
- * Brings what users see up to date: state, robustness, the Scheduled condition, and what a person has to decide.
+ * Planner of the status that users see: state, robustness, conditions, and what a user has to decide.
  *
  * Nothing here acts. A status that is wrong for one run is put right by the next.
  */
@@ -22,7 +22,7 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
   const attention = attentionOf(view, now);
   const patch: VolumePatch = {};
 
-  const state = settledState(view);
+  const state = stateAfterCreation(view);
   if (state !== volume.state) patch.state = state;
   if (robustness !== volume.robustness) {
     patch.robustness = robustness;
@@ -46,8 +46,8 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
   };
 }
 
-/** A volume stops being `creating` once every directory that can be made now has been made. */
-function settledState({ volume }: VolumeView): VolumeState {
+/** The state once creation has ended: a volume stops being `creating` once every directory that can be made now exists. */
+function stateAfterCreation({ volume }: VolumeView): VolumeState {
   if (volume.state !== 'creating') return volume.state;
   return volume.attachment === undefined ? 'detached' : 'attaching';
 }

@@ -3,7 +3,7 @@ import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
 import { isOnReadyNode } from './volume-facts.js';
 
-/** Compares all copies by checksum while nobody uses the volume. An attach that comes in between wins. */
+/** Compares all copies by checksum while the volume is detached. An attach that comes in between wins. */
 export function planVerification(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
   if (volume.verification?.state !== 'running') return undefined;

@@ -1,9 +1,8 @@
 /**
- * Decides the next thing to do for one volume, from one frozen view of it.
+ * The planner of a volume: decides the next step for it, from one frozen view.
  *
- * Pure: the same view and time give the same step, and a view in which everything is as wanted gives `settled`, with the
- * next moment at which that may change although the view does not. Control
- * executes the step, records it and asks again. If the process dies in between, the next run sees a view in which the
+ * Pure: the same view and time give the same step, and a view in which everything is as wanted gives `idle`, with the
+ * next moment at which that may change although the view does not. Control executes the step, records it and asks again. If the process dies in between, the next run sees a view in which the
  * step was not recorded and asks for it again; every step may be repeated.
  *
  * The order matters: what users wait for (letting go, attaching) comes before repair, repair before clean-up, and what
@@ -12,17 +11,17 @@
 import { attachmentTimes, planAttachment, planDetachment } from './plan-attachment.js';
 import { planDeletion } from './plan-deletion.js';
 import { fillTimes, planFill } from './plan-fill.js';
-import { planFirstCopies, provisioningTimes } from './plan-first-copies.js';
 import { hashingTimes, planIntegrity } from './plan-integrity.js';
 import { planLayerReading } from './plan-layer-reading.js';
-import { planTurnEnd, planTurnRequest } from './plan-layer-turn.js';
 import { layerWorkTimes, planLayerWork } from './plan-layer-work.js';
 import { planObservation } from './plan-observation.js';
 import { offlineRebuildTimes, planOfflineRebuild } from './plan-offline-rebuild.js';
+import { planProvisioning, provisioningTimes } from './plan-provisioning.js';
 import { planRecurringSnapshots, recurringTimes } from './plan-recurring-snapshots.js';
 import { planRemoval, removalTimes } from './plan-removal.js';
 import { planReplenishment, replenishmentTimes } from './plan-replenishment.js';
 import { planStatus } from './plan-status.js';
+import { planTaskAdmissionEnd, planTaskAdmissionRequest } from './plan-task-admission.js';
 import { planVerification } from './plan-verification.js';
 import type { Step } from './step.js';
 import type { VolumeView } from './views.js';
@@ -32,7 +31,7 @@ import { lacksCopies } from './volume-facts.js';
 const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] = [
   planDeletion,
   planDetachment,
-  planFirstCopies,
+  planProvisioning,
   planAttachment,
   planObservation,
   planStatus,
@@ -41,12 +40,12 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planOfflineRebuild,
   planRecurringSnapshots,
   planIntegrity,
-  planTurnEnd,
+  planTaskAdmissionEnd,
   planLayerWork,
   planReplenishment,
   planRemoval,
   planLayerReading,
-  planTurnRequest,
+  planTaskAdmissionRequest,
 ];
 
 export function planVolumeStep(view: VolumeView, now: Date): Step {
@@ -55,7 +54,7 @@ export function planVolumeStep(view: VolumeView, now: Date): Step {
     if (step !== undefined) return step;
   }
   const until = dueAgain(view, now);
-  return until === undefined ? { kind: 'settled' } : { kind: 'settled', until };
+  return until === undefined ? { kind: 'idle' } : { kind: 'idle', until };
 }
 
 /** The moments at which a rule of a concern may come out differently in an unchanged view; past ones too. */

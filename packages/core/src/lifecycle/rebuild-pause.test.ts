@@ -25,7 +25,7 @@ describe('isPausingRebuilds', () => {
       want: false,
     },
     { name: 'its engine went away', rebuilds: [failed(1, 'engine.not_found')], want: false },
-    { name: 'somebody cancelled it', rebuilds: [ended(299, { state: 'cancelled' })], want: true },
+    { name: 'a user cancelled it', rebuilds: [ended(299, { state: 'cancelled' })], want: true },
     { name: 'that was a while ago', rebuilds: [ended(300, { state: 'cancelled' })], want: false },
   ])('$name → $want', ({ rebuilds, want }) => {
     expect(isPausingRebuilds(rebuilds, NOON)).toBe(want);

@@ -4,7 +4,7 @@ import type { Rebuild } from '../model/rebuild.js';
 const FAILED_PAUSE_MS = 5_000;
 /** Longer pauses would only leave the volume degraded for longer; what is broken is shown meanwhile. */
 const FAILED_PAUSE_MAX_MS = 3 * 60_000;
-/** After a cancel: a person wanted it stopped, so it must not start again under their hands. */
+/** After a cancel: a user wanted it stopped, so it must not start again at once. */
 const CANCELLED_PAUSE_MS = 5 * 60_000;
 
 export type RebuildPause = { readonly until: Date; readonly after: 'cancelled' | 'failed' };

@@ -8,7 +8,7 @@ import type { ClusterSettings } from '../settings/definitions.js';
 export type ScheduledFacts = {
   /** Replicas that have a disk and have not failed. */
   readonly placedCount: number;
-  /** Why the next replica found no disk; `undefined` when none is missing or nobody has asked yet. */
+  /** Why the next replica found no disk; `undefined` when none is missing or placement has not been tried yet. */
   readonly refusals: readonly CandidateRefusal[] | undefined;
   readonly settings: ClusterSettings;
 };
@@ -50,7 +50,7 @@ type Unstamped = Omit<Condition<'Scheduled'>, 'lastTransitionAt'>;
 
 /**
  * The condition with the answer that was found by trying, on a line of its own ahead of the details: what is the matter,
- * and the smallest cure. Who has room for one line shows the first.
+ * and the smallest cure. A view with room for one line shows the first.
  */
 export function withSentence(condition: Unstamped, explanation: StoredExplanation | undefined): Unstamped {
   if (explanation === undefined) return condition;

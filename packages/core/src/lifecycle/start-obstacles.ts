@@ -1,4 +1,4 @@
-/** What people are told when an engine can't start: what is missing, on which node and disk, and what would cure it. */
+/** Obstacles to an engine's start, as users see them: what is missing, on which node and disk, and what would cure it. */
 import { conditionOf } from '../model/condition.js';
 import type { FaultCode } from '../model/faults.js';
 import type { ReplicaId } from '../model/ids.js';

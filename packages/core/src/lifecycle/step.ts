@@ -12,7 +12,7 @@ export type Step =
    * Nothing can be done now, and in an unchanged view not before `until` either; left out: time alone changes nothing.
    * A commit, a heartbeat or a change of the fleet that concerns the volume makes it due sooner.
    */
-  | { kind: 'settled'; until?: Date }
+  | { kind: 'idle'; until?: Date }
   | { kind: 'commit'; why: string; changes: readonly Change[] }
   /** Makes the directory of a placed replica, and records it. `firstCopy`: the volume has never been written. */
   | { kind: 'provision'; replicaId: ReplicaId; nodeId: NodeId; firstCopy: boolean }
@@ -43,8 +43,8 @@ export type Step =
   | { kind: 'hash-snapshot'; snapshotId: SnapshotId; force: boolean }
   /** Asks the engine for what the volume's layer task says. */
   | { kind: 'change-layers' }
-  /** Has the cluster look who may be purged or filled. */
-  | { kind: 'ask-for-turn' }
+  /** Wakes the cluster's reconciler, which admits purges and fillings. */
+  | { kind: 'request-admission' }
   /** Asks the engine which layers there are, and records them. */
   | { kind: 'read-layers' }
   | { kind: 'verify'; replicaIds: readonly ReplicaId[] };

@@ -45,16 +45,16 @@ export type VolumeView = {
   readonly engine: EngineObservation | undefined;
 };
 
-/** Everything that decides which volumes may be purged or filled, or hash their snapshots by themselves. */
-export type TurnQueueView = {
+/** Everything that the admission of background tasks reads: purges, fillings and the worker's own hashing. */
+export type TaskQueueView = {
   readonly clusterId: ClusterId;
   readonly settings: ClusterSettings;
-  /** They have a turn. */
-  readonly busy: readonly TurnVolume[];
-  /** They are to be purged or filled, since when they wait for it or failed the last time. */
-  readonly waiting: readonly (TurnVolume & { readonly since: Date })[];
-  /** They may have something to hash. */
-  readonly candidates: readonly (TurnVolume & {
+  /** Admitted already. */
+  readonly busy: readonly TaskVolume[];
+  /** To be purged or filled; `since` when they wait for it or failed the last time. */
+  readonly waiting: readonly (TaskVolume & { readonly since: Date })[];
+  /** Volumes that may have something to hash. */
+  readonly candidates: readonly (TaskVolume & {
     /** Its last check; or, where that is longer ago, when the oldest of its snapshots was taken. */
     readonly checkedAt: Date;
     /** Since when a snapshot waits for its first hash. */
@@ -63,7 +63,7 @@ export type TurnQueueView = {
 };
 
 /** A volume and the nodes of its copies. */
-export type TurnVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };
+export type TaskVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };
 
 /** Everything rebuild admission reads. */
 export type RebuildQueueView = {
@@ -79,7 +79,7 @@ export type RebuildQueueView = {
   readonly ending: readonly Rebuild[];
   /**
    * Volumes with a hold, or whose layers are being changed or are next to be: no rebuild of them may start meanwhile. A
-   * purge that waits for its turn does not count.
+   * purge that waits for admission does not count.
    */
   readonly blocked: readonly {
     readonly volumeId: VolumeId;

@@ -1,4 +1,4 @@
-/** Small questions about a volume's view that several decisions ask. */
+/** Predicates and look-ups on a volume's view that several planners share. */
 import type { ClusterEvent, EventSubject } from '../model/event.js';
 import type { NodeId } from '../model/ids.js';
 import type { StorageNode } from '../model/node.js';

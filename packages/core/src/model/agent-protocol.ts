@@ -1,5 +1,5 @@
 /**
- * What the control plane and an agent say to each other, and what an engine says to replicas on other agents.
+ * Protocol between control plane and agents, and between an engine and replicas on other agents.
  *
  * Control plane → agent: HTTP on the agent's control address, `Authorization: Bearer <controlSecret>`; every call may
  * be repeated. Agent → control plane: heartbeats and record confirmations on the API, with the cluster's agent token.
@@ -173,7 +173,7 @@ export const startEngineSchema = z.object({
   /** Tells this grant of the epoch from another one that a database made which had lost this one. */
   grantId: uuid.optional(),
   sizeBytes: bytes,
-  /** Ends the export name, so that only whom the control plane told it can open the volume. */
+  /** Ends the export name, so that only clients which the control plane gave it to can open the volume. */
   attachmentSecret: z.string().min(16),
   /** The record that was found to be the highest; the engine writes a new one above it before it serves. */
   record: copyRecordSchema,
@@ -221,8 +221,8 @@ export const startRebuildSchema = z.object({
 
 /**
  * POST /v1/engines/{volumeId}/fill: fills a new volume with what a snapshot of another volume reads as; the sources are
- * copies of that one, tried in order. Nobody may use the volume until the report says `succeeded`. The same fillId twice
- * is one filling; after a failure it begins again.
+ * copies of that one, tried in order. No client may use the volume until the report says `succeeded`. The same fillId
+ * twice is one filling; after a failure it begins again.
  */
 export const fillVolumeSchema = z.object({
   epoch: counter,
@@ -343,7 +343,7 @@ export const removeReplicaSchema = z.object({ expected: replicaStateSchema });
 export const agentProblemSchema = z.object({
   code: z.string(),
   message: z.string(),
-  /** With `engine.stale_epoch`: the highest epoch that the one who refuses knows. */
+  /** With `engine.stale_epoch`: the highest epoch that the refusing copy or engine knows. */
   newestEpoch: counter.optional(),
 });
 

@@ -12,7 +12,7 @@ export const VOLUME_BYTES_MAX = Number.MAX_SAFE_INTEGER - (Number.MAX_SAFE_INTEG
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
-/** A size for people, in binary units with at most one decimal: `1.5 GiB`. */
+/** A size for users, in binary units with at most one decimal: `1.5 GiB`. */
 export function formatBytes(bytes: number): string {
   let value = Math.abs(bytes);
   let unit = 0;

@@ -4,7 +4,7 @@ export type Condition<Type extends string = string> = {
   status: 'True' | 'False' | 'Unknown';
   /** Machine-readable, PascalCase; empty when there is nothing to say. */
   reason: string;
-  /** For people. */
+  /** For users. */
   message: string;
   lastTransitionAt: Date;
 };

@@ -1,7 +1,8 @@
 import { compareIds, type ReplicaId } from './ids.js';
 
 /**
- * Which copies of a volume are current, as each copy itself has stored it (docs/adr/0004-copies-say-which-is-current.md).
+ * Copy record: which copies of a volume are current, as each copy has stored it
+ * (docs/adr/0004-copies-say-which-is-current.md).
  *
  * Records are ordered by (epoch, dataGeneration). The engine writes a new record to every member before it
  * acknowledges anything under it, so a copy named in the highest record is current even if it had not yet written
@@ -67,7 +68,7 @@ export function isSetBack(own: RecordNumber, durable: RecordNumber | undefined):
 }
 
 /**
- * May the engine by itself go on with `next` members after `last`?
+ * May the engine go on with `next` members after `last` without asking Postgres?
  *
  * Only with more than half of the last ones: then no other engine can have found half of the last members at hand. Below that the
  * database has to record the new members first, and I/O waits for it.
@@ -106,10 +107,10 @@ export type AttachDecision =
     };
 
 /**
- * Decides which copies an engine may believe, or that it must not start by itself.
+ * Decides which copies an engine may believe, or that it must not start without a user's decision.
  *
  * It goes on with at least half of the highest known record's members at hand and no higher record in Postgres;
- * else a person is asked. Copies outside that record are stale: they are rebuilt, never read. So is a member whose own
+ * else a user is asked. Copies outside that record are stale: they are rebuilt, never read. So is a member whose own
  * record is older than one that it is known to have stored: it lost what it had, and counts as one that does not answer.
  */
 export function decideCurrentCopies(survey: CopySurvey): AttachDecision {

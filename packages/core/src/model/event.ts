@@ -6,7 +6,7 @@ export type EventSubject = {
   id: string;
 };
 
-/** Something that happened, kept for people and streamed to the console. `type` is a noun and a past participle. */
+/** Something that happened, kept for users and streamed to the console. `type` is a noun and a past participle. */
 export type ClusterEvent = {
   clusterId: ClusterId;
   type: string;

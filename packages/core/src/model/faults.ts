@@ -6,7 +6,7 @@ export type FaultTraits = {
     | 'forbidden' // 403
     | 'not-found' // 404
     | 'conflict' // 409: the state of things says no
-    | 'precondition' // 412: somebody changed it meanwhile
+    | 'precondition' // 412: another request changed it meanwhile
     | 'too-large' // 413
     | 'limited' // 429
     | 'unavailable'; // 503: try again later
@@ -125,7 +125,7 @@ export function isFault(error: unknown, code?: FaultCode): error is StorageFault
   return error instanceof StorageFault && (code === undefined || error.code === code);
 }
 
-/** The highest epoch that whoever refused is known to have been opened at; `undefined` where it did not say. */
+/** The highest epoch that the refusing copy or engine was opened at; `undefined` where it did not say. */
 export function newestEpochOf(error: unknown): number | undefined {
   if (!isFault(error, 'engine.stale_epoch')) return undefined;
   const newest = error.details.context?.newest;

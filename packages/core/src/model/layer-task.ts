@@ -3,7 +3,7 @@ import type { Trouble } from './snapshot.js';
 
 /** What of a volume's layers is to be changed as a whole. One at a time, and none together with a rebuild. */
 export type LayerChange =
-  /** Takes out the layers that nobody wants any more. */
+  /** Takes out deleted layers, and those that rebuilds left behind. */
   | { kind: 'purge' }
   /** Makes the volume read as it did when the snapshot was taken. */
   | { kind: 'revert'; snapshotId: SnapshotId }

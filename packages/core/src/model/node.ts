@@ -8,7 +8,7 @@ export type DiskType = 'filesystem' | 'block';
 /**
  * A storage node: one agent and the disks it owns.
  *
- * Spec is what people want (`allowScheduling` … `region`); the rest is what the agent reported last.
+ * Spec is what users want (`allowScheduling` … `region`); the rest is what the agent reported last.
  */
 export type StorageNode = {
   id: NodeId;

@@ -20,7 +20,7 @@ export type Orphan = {
   /** As it was last reported; a copy with another one has been used since. */
   record: CopyRecord | undefined;
   firstSeenAt: Date;
-  /** From then on people see it. A report that was under way while a copy was removed makes an orphan for a moment. */
+  /** From then on users see it. A report that was under way while a copy was removed makes an orphan for a moment. */
   announcedAt: Date | undefined;
   removal: OrphanRemoval | undefined;
   version: number;

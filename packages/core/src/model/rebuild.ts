@@ -66,11 +66,11 @@ export type Rebuild = {
   sizeBytes: number;
   /** Why it does not run yet; empty when it does. */
   waitingFor: string;
-  /** The same in a code; `undefined` when it runs, has ended, or nobody has looked at it yet. */
+  /** The same in a code; `undefined` when it runs, has ended, or no admission has looked at it yet. */
   waitingReason: WaitingReason | undefined;
-  /** Held up by a person: it does not start, or stands still while the target gets user writes. */
+  /** Paused by a user: it does not start, or stands still while the target gets user writes. */
   paused: boolean;
-  /** The most a person lets it copy; `undefined` for no limit of its own. */
+  /** Bandwidth limit set by a user, in bytes per second. `undefined`: none for this rebuild. */
   bandwidthBytesPerSecond: number | undefined;
   /** What it may copy now: its own limit, and its share of its target node's. `undefined`: as much as it can. */
   grantedBytesPerSecond: number | undefined;

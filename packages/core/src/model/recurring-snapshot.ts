@@ -1,7 +1,7 @@
 import { USER_SNAPSHOTS_MAX } from './snapshot.js';
 
 /**
- * Snapshots that are taken of a volume again and again. `name` is unique in the volume, and is what its snapshots are
+ * Schedule of a volume's recurring snapshots. `name` is unique in the volume, and is what its snapshots are
  * known by: a schedule that is deleted and set again counts the ones it took before.
  */
 export type RecurringSnapshot = {
@@ -19,7 +19,7 @@ export type RecurringSnapshot = {
 export type RecurringRun = {
   dueAt: Date;
   at: Date;
-  /** `requested`: a snapshot was asked for, and shows by itself what becomes of it. */
+  /** `requested`: a snapshot was asked for, and its own state shows what becomes of it. */
   outcome: 'requested' | 'skipped';
   /** Of the snapshot; `undefined` when it was skipped. */
   snapshotName: string | undefined;

@@ -17,5 +17,5 @@ export type SurveyedCopy = {
   writtenBytes: number;
 };
 
-/** A person's decision to go on with these copies although others may hold more. */
+/** A user's decision to go on with these copies although others may hold more. */
 export type SalvageRequest = { replicaIds: readonly ReplicaId[]; requestedAt: Date };

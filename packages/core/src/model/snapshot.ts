@@ -1,8 +1,9 @@
 import type { SnapshotId, VolumeId } from './ids.js';
 
 /**
- * `creating` until all copies have taken it; `removing` until all copies have marked it as deleted; `removed` until a
- * purge takes its layer out, and the row with it. `failed`: it can't be taken, `trouble` says why.
+ * State of a snapshot. `creating` until all copies have taken it; `removing` until all copies have marked it as
+ * deleted; `removed` until a purge takes its layer out, and the row with it. `failed`: it can't be taken, `trouble`
+ * says why.
  */
 export type SnapshotState = 'creating' | 'ready' | 'removing' | 'removed' | 'failed';
 
@@ -15,7 +16,7 @@ export type Snapshot = {
   volumeId: VolumeId;
   /** Of the user snapshots that are there or wanted, unique within the volume. */
   name: string;
-  /** `system` snapshots are made by rebuilds and may be cleaned up; `user` ones never are by themselves. */
+  /** `system` snapshots are made by rebuilds, and the worker may clean them up; `user` ones only go when a user asks. */
   origin: 'user' | 'system';
   state: SnapshotState;
   /** The schedule that took it, and that may delete it again (`RecurringSnapshot.name`). */
@@ -35,7 +36,7 @@ export type HashRequest = {
   requestedAt: Date;
   /** Also where nothing has changed since it was last hashed: finds what the disk did to it. */
   force: boolean;
-  /** Nobody asked for it, so it waits for the volume's turn (`HashingTurn`). */
+  /** The worker's own request and not a user's: it waits for the volume's admission (`HashingAdmission`). */
   automatic: boolean;
   /** The attachment whose engine was asked; another one knows nothing of it. */
   startedEpoch: number | undefined;
@@ -51,7 +52,7 @@ export function agreedChecksum({ checksums }: Pick<Snapshot, 'checksums'>): stri
   return known.size === 1 ? only : undefined;
 }
 
-/** A snapshot that people count with: neither deleted nor never taken. */
+/** A snapshot that exists for users: neither deleted nor never taken. */
 export function isLiveSnapshot({ origin, state }: Pick<Snapshot, 'origin' | 'state'>): boolean {
   return origin === 'user' && (state === 'creating' || state === 'ready');
 }

@@ -1,8 +1,8 @@
 import type { ReplicaId } from './ids.js';
 
 /**
- * What is stored of the answer why a replica has no place: a `PlacementExplanation` of the scheduler's, of which the
- * model knows no more than this.
+ * Stored explanation why a replica has no place: a `PlacementExplanation` of the scheduler, of which the model knows no
+ * more than this.
  */
 export type StoredExplanation = {
   readonly sentence: string;

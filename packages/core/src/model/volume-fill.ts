@@ -2,8 +2,8 @@ import type { SnapshotId, VolumeId } from './ids.js';
 import type { Trouble } from './snapshot.js';
 
 /**
- * From where a new volume is filled. While it has one the volume counts as being created: the worker attaches it, lets
- * its engine copy, and detaches it; nobody else gets to use it.
+ * Source of a clone: the snapshot that a new volume is filled from. Until it is filled the volume counts as being
+ * created: the worker attaches it, lets its engine copy, and detaches it; users can't attach it.
  */
 export type VolumeFill = {
   sourceVolumeId: VolumeId;

@@ -15,7 +15,7 @@ export type DataLocality = 'disabled' | 'best-effort' | 'strict-local';
 export type Override = 'ignored' | 'enabled' | 'disabled';
 /** Which disk of the chosen node a replica gets: the emptiest, or the fullest that still holds it. */
 export type DiskChoice = 'spread' | 'pack';
-/** Which snapshots are hashed by themselves: none; all of them in full; those that changed since they were last hashed. */
+/** Which snapshots the worker hashes in the background: none; all in full; those that changed since their last hash. */
 export type SnapshotDataIntegrity = 'disabled' | 'enabled' | 'fast-check';
 export type VolumeConditionType = 'Scheduled' | 'TooManySnapshots' | 'OfflineRebuilding' | 'RebuildWaiting';
 export type AutoBalance = 'ignored' | 'disabled' | 'least-effort' | 'best-effort';
@@ -24,14 +24,14 @@ export const REPLICA_COUNT_MIN = 1;
 /** Longhorn's bound; more copies cost bandwidth on every write and buy nothing. */
 export const REPLICA_COUNT_MAX = 20;
 
-/** Hashing that nobody asked for waits for its turn: only so many volumes on a node may read whole layers at once. */
-export type HashingTurn = {
+/** Admission for background snapshot hashing: a setting limits how many volumes per node may read whole layers at once. */
+export type HashingAdmission = {
   admittedAt: Date;
   /** The periodic check of all snapshots is due; else only those that wait for their first. */
   isPass: boolean;
 };
 
-/** What people want of a volume. `generation` grows with each change of it. */
+/** Desired state of a volume, set by users. `generation` grows with each change of it. */
 export type VolumeSpec = {
   sizeBytes: number;
   numberOfReplicas: number;
@@ -58,15 +58,15 @@ export type VolumeSpec = {
 export const REBUILD_HOLDS = ['migrating', 'restoring', 'standby'] as const;
 export type RebuildHold = (typeof REBUILD_HOLDS)[number];
 
-/** Who wants the volume attached. `nodeId` undefined: on any node that holds a copy. */
+/** Request for an attachment. `nodeId` undefined: on any node that holds a copy. */
 export type AttachmentRequest = {
   nodeId: NodeId | undefined;
   requestedAt: Date;
-  /** The worker's own, to rebuild what is missing; absent: somebody uses it. */
+  /** `rebuild`: the worker's own attachment, to rebuild missing copies; absent: a user's. */
   purpose?: 'rebuild' | undefined;
 };
 
-/** Why a volume can't go on by itself, and what a person may do about it. */
+/** Why the worker can't bring the volume further, and what a user may do about it. */
 export type Attention = {
   code: string;
   message: string;
@@ -108,7 +108,7 @@ export type Volume = {
 
   state: VolumeState;
   robustness: Robustness;
-  /** `undefined`: nobody wants it attached. */
+  /** `undefined`: neither a user nor the worker wants it attached. */
   attachment: AttachmentRequest | undefined;
   /** True after `detach {force}`: the holder may be dead, do not wait for it. */
   detachForced: boolean;
@@ -147,10 +147,10 @@ export type Volume = {
   recurringSnapshots: readonly RecurringSnapshot[];
   /** When its snapshots' periodic check was last begun. */
   integrityCheckedAt: Date | undefined;
-  /** It may hash snapshots by itself now. */
-  hashing: HashingTurn | undefined;
-  /** Since when it may be purged or filled: what moves whole layers waits for its turn too. */
-  turnAt: Date | undefined;
+  /** Set while the worker may hash its snapshots in the background. */
+  hashing: HashingAdmission | undefined;
+  /** When its purge or filling was admitted; `undefined` while that waits, or there is none. */
+  taskAdmittedAt: Date | undefined;
   /** Set by what brings the volume into such a state, never by its users (docs/adr/0113). */
   rebuildHold: RebuildHold | undefined;
   /** Set while too few current copies answer for an attach to go on. */
@@ -163,7 +163,7 @@ export type Volume = {
   version: number;
 };
 
-/** Is it attached only to be rebuilt? To people it is detached meanwhile. */
+/** Is it attached only to be rebuilt? To users it is detached meanwhile. */
 export function isRepairing({ attachment }: Pick<Volume, 'attachment'>): boolean {
   return attachment?.purpose === 'rebuild';
 }

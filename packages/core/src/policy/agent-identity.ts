@@ -1,6 +1,6 @@
 /**
- * A node's name is not its identity: two agents may be started under one name, by a copied configuration or a cloned
- * machine. Only one of them is believed.
+ * Identity of a node's agent, which its name does not prove: two agents may be started under one name, by a copied
+ * configuration or a cloned machine. Only one of them is believed.
  */
 
 /** What a heartbeat says of the agent's process and of where it answers. */

@@ -1,4 +1,4 @@
-/** May a volume grow to a size, and what has to be booked for it? Shared by the API, the CLI and the console. */
+/** Decides whether a volume may grow to a size, and what is booked for it. Shared by the API, the CLI and the console. */
 import type { Change } from '../lifecycle/changes.js';
 import type { VolumeView } from '../lifecycle/views.js';
 import { nodeName } from '../lifecycle/volume-facts.js';

@@ -1,4 +1,4 @@
-/** What a person sets, checked: shared by the API and whoever shows a form for it. */
+/** Validation of a recurring snapshot's schedule, as a user sets it. */
 import type { VolumeView } from '../lifecycle/views.js';
 import { cronProblem } from '../model/cron.js';
 import type { FaultItem } from '../model/faults.js';

@@ -1,9 +1,10 @@
 /**
- * May a volume go on with copies that a person names, although fewer than half of the last members answer?
+ * Decides whether a volume may go on with copies that a user names, although fewer than half of the last members answer.
  *
- * Only with copies that the highest known record names: the others are known to be behind. What such a salvage may lose is
- * what copies that do not answer acknowledged without the named ones: they were more than half, so they could go on by
- * themselves, and only they would know. The API asks with the last survey, the worker again with a fresh one.
+ * Only with copies that the highest known record names: the others are known to be behind. What such a salvage may lose
+ * is what copies that do not answer acknowledged without the named ones: they were more than half, so an engine could
+ * go on with them alone, and only they would know. The API asks with the last survey, the worker again with a fresh
+ * one.
  */
 import {
   type CopyRecord,
@@ -33,7 +34,7 @@ export type CopyAdvice = {
 };
 
 export type SalvageAdvice = {
-  /** The highest record that anybody who answers knows; `undefined` when none is known at all. */
+  /** The highest record of Postgres and the copies that answer; `undefined` when none is known at all. */
   readonly highest: CopyRecord | undefined;
   /** The best first: usable ones by record, equal before unequal, then the fullest. */
   readonly ranking: readonly CopyAdvice[];
@@ -171,7 +172,7 @@ function textOf(record: CopyRecord | undefined): string {
     : `epoch ${record.epoch}, generation ${record.dataGeneration}`;
 }
 
-/** In words for the event and for whoever is to decide. */
+/** In words for the event and for the user who decides. */
 export function salvageRisk(
   advice: SalvageAdvice,
   chosen: readonly ReplicaId[],

@@ -1,4 +1,4 @@
-/** May a snapshot be taken, and may one be deleted? Asked by people's requests and by recurring snapshots alike. */
+/** Decides whether a snapshot may be taken or deleted, for users' requests and recurring snapshots alike. */
 import type { Change } from '../lifecycle/changes.js';
 import type { VolumeView } from '../lifecycle/views.js';
 import type { FaultCode } from '../model/faults.js';

@@ -22,7 +22,7 @@ test('a node is ready while its agent is heard, and its condition names it when 
   expect(nodeReadyCondition(false, 'n').message).toContain('agent on n');
 });
 
-test('a node without a condition is not ready: nobody has heard of it', () => {
+test('a node without a condition is not ready: no heartbeat has been recorded', () => {
   expect(isNodeReady(aNode('n'))).toBe(true);
   expect(isNodeReady(aNode('n', { ready: false }))).toBe(false);
   expect(isNodeReady({ conditions: [] })).toBe(false);

@@ -2,7 +2,7 @@ import type { StorageNode } from '../model/node.js';
 import type { ClusterSettings } from '../settings/definitions.js';
 import { isNodeReady } from './node-conditions.js';
 
-/** When it is judged, and since when whoever judges has been there to hear of heartbeats. */
+/** When liveness is judged, and since when the judge (the database, else the worker) could have heard of heartbeats. */
 export type Judging = { now: Date; since: Date };
 
 /**

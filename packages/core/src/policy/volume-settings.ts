@@ -1,5 +1,6 @@
 /**
- * The settings that a volume may answer for itself instead of its cluster: what is in effect, and who says so.
+ * Settings that a volume may override: which value is in effect, and whether the volume, its cluster or a default sets
+ * it.
  *
  * Reconcilers, API, CLI and console all ask here, so that what is shown is what is done.
  */

@@ -75,7 +75,7 @@ export function planAdmissions(view: RebuildQueueView): Admissions {
   return { admit, grants, waiting };
 }
 
-/** Who is nearest to losing data goes first: fewest full copies, then the oldest, then the smallest. */
+/** The volume that is nearest to losing data goes first: fewest full copies, then the oldest, then the smallest. */
 export function compareQueued(a: Rebuild, b: Rebuild): number {
   return (
     a.healthyCopies - b.healthyCopies ||
@@ -128,7 +128,7 @@ class RunningLoad {
   }
 }
 
-/** @param does who takes part, and how: `node-2 receives` */
+/** @param does the node that takes part, and how: `node-2 receives` */
 function limited(
   reason: WaitingReason,
   does: string,

@@ -2,8 +2,8 @@
  * How each frozen layer gets to the target of a rebuild: not at all, by comparing, or as a whole.
  *
  * One pure decision over what both sides say of themselves. A layer may be left out only where something proves that
- * the target has it: equal checksums that are valid for the files as they are, or an absence during which nobody else
- * could change it. Everything else is compared or sent: on folders (v1) block by block, on block disks (v2) by stored
+ * the target has it: equal checksums that are valid for the files as they are, or an absence during which no engine could
+ * change it. Everything else is compared or sent: on folders (v1) block by block, on block disks (v2) by stored
  * checksums of ranges, and as a whole where there are none.
  */
 import { compareRecords } from '../model/copy-record.js';
@@ -21,7 +21,7 @@ export type SourceLayer = {
   readonly name: string;
   /** The layer it stands on; null for the lowest. */
   readonly parentId: string | null;
-  /** When it was frozen, as whoever asked for it said. */
+  /** When it was frozen, as the request for it said. */
   readonly createdAt: string;
   readonly heldBytes: number;
   /** Valid for the files as they are now; null when there is none that is. */

@@ -1,5 +1,5 @@
 /**
- * What the score of every option needs to know about all options together: how many, their sums, and the two largest
+ * Aggregates that the score of every option needs of all options together: how many, their sums, and the two largest
  * values and the smallest, so that any one can be exchanged for a smaller one. With it one option is scored in constant
  * time.
  *
@@ -51,7 +51,7 @@ export class CapacitySummary {
     this.addSmall(usableBytes, totalBytes);
   }
 
-  /** The group's second largest is added by itself, where it can matter. */
+  /** The caller adds the group's second largest separately, where it can matter. */
   addGroup({ count, usableSum, totalBytes, largestBytes, smallestBytes }: CapacityGroup): void {
     this.count += count;
     this.sumOf(totalBytes).addSum(usableSum);

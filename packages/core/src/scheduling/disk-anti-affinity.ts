@@ -6,7 +6,7 @@ import { type Occupancy, replicaOn } from './occupancy.js';
  * Keeps the disks on which a further replica of the volume does the least harm: those without one; where sharing is
  * allowed and all hold some, those that hold the fewest.
  *
- * It judges all disks of a rung together, so that a free disk on another node is preferred to sharing one here.
+ * It judges all disks of a tier together, so that a free disk on another node is preferred to sharing one here.
  */
 export function leastSharedDisks(
   { request, profile }: PlacementCycle,

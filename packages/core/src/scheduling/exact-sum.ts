@@ -1,5 +1,5 @@
 /**
- * A sum of whole bytes that stays exact past 2^53: a hundred thousand disks of 16 TiB have 1.7e18 bytes, and a double
+ * Exact sum of whole bytes, also past 2^53: a hundred thousand disks of 16 TiB have 1.7e18 bytes, and a double
  * would round differently for every order of adding.
  *
  * Two limbs instead of a BigInt, because the index adds on every booking and a BigInt allocates each time.

@@ -31,13 +31,13 @@ describe('a refusal in words', () => {
     );
   });
 
-  test('a node that is off the ladder gives that for each of its disks, whatever they are like', () => {
+  test('a node that is in no tier gives that for each of its disks, whatever they are like', () => {
     const nodes = { a: { disks: { 'a-1': { ready: false }, 'a-2': {} } } };
     const replicas = [aReplicaOn('a-1')];
     const reasonsOf = (request: Partial<PlacementRequest>) =>
       refusalsOf(nodes, { replicas, ...request }).map(({ rejection }) => rejection.reason);
     expect(reasonsOf({})).toEqual(['NodeOccupied', 'NodeOccupied']);
-    // On the ladder the disks are asked.
+    // In a tier the disks are asked.
     const soft = { nodeAntiAffinity: 'preferred', sizeBytes: 200 * GIB } as const;
     expect(reasonsOf(soft)).toEqual(['DiskNotReady', 'InsufficientProvisionableSpace']);
     expect(reasonsOf({ ...soft, nodeSelector: ['ssd'] })).toEqual(['NodeTagsMissing', 'NodeTagsMissing']);

@@ -1,5 +1,5 @@
 /**
- * Says, for every candidate, which rule refused it. Runs only when nothing fitted, so that a placement that succeeds
+ * Refusals by candidate: which rule refused each one. Runs only when nothing fitted, so that a placement that succeeds
  * never pays for words.
  */
 import type { StorageDisk, StorageNode } from '../model/node.js';
@@ -14,7 +14,7 @@ export type CycleChecks = {
   readonly checkDisk: Check<StorageDisk>;
 };
 
-/** Messages name at most this many candidates each: a condition is read by people, the counts tell the rest. */
+/** Messages name at most this many candidates each: a condition is read by users, the counts tell the rest. */
 const NAMED_MAX = 12;
 
 export function explainRefusal(
@@ -23,13 +23,13 @@ export function explainRefusal(
   tiers: readonly Tier[],
   occupancy: Occupancy,
 ): CandidateRefusal[] {
-  const onRungs = new Set(tiers.flatMap(({ nodes }) => nodes));
+  const onTiers = new Set(tiers.flatMap(({ nodes }) => nodes));
   return cycle.fleet.nodes.flatMap((node) => {
     const disks = cycle.disksByNode.get(node.id) ?? [];
-    // A rung may hold a node whose tags do not match (longhorn's used-node rung): then its disks were asked.
+    // A tier may hold a node whose tags do not match (longhorn's used-node tier): then its disks were asked.
     const rejection =
       checks.checkNode(node) ??
-      (onRungs.has(node) ? undefined : (checks.checkNodeTags(node) ?? rejectionByTiers(node, occupancy)));
+      (onTiers.has(node) ? undefined : (checks.checkNodeTags(node) ?? rejectionByTiers(node, occupancy)));
     if (disks.length === 0) return [refusal(node, undefined, rejection ?? nodeWithoutDisk(node))];
     // A disk that passes its own filters was refused for the replica that it holds already.
     return disks.map((disk) =>

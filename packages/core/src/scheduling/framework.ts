@@ -80,7 +80,7 @@ export type RejectionReason =
   | 'InsufficientProvisionableSpace'
   | 'DiskOccupied';
 
-/** Why one rule refused one candidate. `message` is for people and names what was found. */
+/** Why one rule refused one candidate. `message` is for users and names what was found. */
 export type Rejection = {
   readonly rule: string;
   readonly reason: RejectionReason;

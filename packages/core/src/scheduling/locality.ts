@@ -3,7 +3,7 @@ import type { StorageDisk } from '../model/node.js';
 import type { PlacementRequest } from './framework.js';
 
 /**
- * Best-effort data locality: of the winning rung's disks, those on the volume's own node, where it has no live copy
+ * Best-effort data locality: of the winning tier's disks, those on the volume's own node, where it has no live copy
  * yet. One that is leaving or not running still counts as a copy, so that locality never makes a second one.
  */
 export function preferLocal(

@@ -1,5 +1,5 @@
 /**
- * Which failure domains the volume's other replicas already use.
+ * Occupancy: the failure domains that the volume's other replicas already use.
  *
  * A replica holds its place while it lives or may come back: one that failed keeps it until a new replica may be built
  * instead, else its own return would find the place taken and two replicas in one zone. A replica that is to be

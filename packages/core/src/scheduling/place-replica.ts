@@ -1,8 +1,8 @@
 /**
  * Finds the disk for one replica: filters → tiers → disk anti-affinity → balance.
  *
- * Pure and deterministic. The first rung of the ladder with a disk that passes wins, so a rung is left not only when it
- * has no node but also when its disks are full, tagged otherwise or taken.
+ * Pure and deterministic. The first tier with a disk that passes wins, so the next tier is tried not only when a tier has
+ * no node but also when its disks are full, tagged otherwise or taken.
  */
 import type { FleetView } from '../lifecycle/views.js';
 import { Bug } from '../model/faults.js';
@@ -46,7 +46,7 @@ export function decidePlacement(cycle: PlacementCycle): Placed | Unplaced {
   const found = findCandidates(cycle, PLACEMENT_RULES);
   if (found.kind === 'none') return found;
   const disk = choose(cycle, found.candidates);
-  if (disk === undefined) throw new Bug('a rung with candidates gave no disk');
+  if (disk === undefined) throw new Bug('a tier with candidates gave no disk');
   return placed(disk, found.tier, found.candidates);
 }
 
@@ -63,7 +63,7 @@ type Candidates =
   | { readonly kind: 'found'; readonly tier: Tier; readonly candidates: readonly StorageDisk[] }
   | Unplaced;
 
-/** The disks of the first rung that has any left. */
+/** The disks of the first tier that has any left. */
 export function findCandidates(cycle: PlacementCycle, { nodeFilters, diskFilters }: RuleSet): Candidates {
   const checkNode = prepareAll(nodeFilters, cycle);
   const checkDisk = prepareAll(diskFilters, cycle);

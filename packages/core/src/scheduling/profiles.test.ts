@@ -201,7 +201,7 @@ describe('under both profiles', () => {
   });
 
   test('a copy that leaves still counts as local', () => {
-    // Each node holds a copy, so that the last rung offers the free disks of both.
+    // Each node holds a copy, so that the last tier offers the free disks of both.
     const parts = {
       a: { disks: { 'a-1': {}, 'a-2': {} } },
       b: { disks: { 'b-1': {}, 'b-2': { bytes: 50 * GIB } } },

@@ -41,7 +41,7 @@ const DISK_FILTERS: readonly DiskFilter[] = [
   provisionableSpaceFilter,
 ];
 
-/** Asked after occupancy is known, because a profile may leave them out on its last rung. */
+/** Asked after occupancy is known, because a profile may leave them out on its last tier. */
 export const NODE_TAG_FILTERS: readonly NodeFilter[] = [nodeTagsFilter, backingImageNodeFilter];
 
 /** The rules for a new replica, or for the one disk that a request names for reuse. */

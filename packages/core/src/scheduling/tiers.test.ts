@@ -25,7 +25,7 @@ const NODES: Record<string, NodePart> = { a1: { zone: 'a' }, a2: { zone: 'a' }, 
 const ask = ({ nodes = NODES, replicas, request = {}, settings = {} }: Case) =>
   outcomeOf(placeReplica(aRequest({ replicas, ...request }), aFleet(nodes, settings), NOON));
 
-describe('the anti-affinity ladder', () => {
+describe('the anti-affinity tiers', () => {
   const a1 = aReplicaOn('a1-disk');
   const b1 = aReplicaOn('b1-disk');
   test.each<Case>([
@@ -62,13 +62,13 @@ describe('the anti-affinity ladder', () => {
       want: 'a1-other',
     },
     {
-      name: 'a rung is left when its disks are full, not only when it is empty',
+      name: 'a tier is left when its disks are full, not only when it is empty',
       nodes: { ...NODES, b1: { zone: 'b', disks: { 'b1-disk': { storageAvailableBytes: 1 } } } },
       replicas: [a1],
       want: 'a2-disk',
     },
     {
-      name: 'the used rung honours the node selector',
+      name: 'the used tier honours the node selector',
       nodes: { a1: { zone: 'a' } },
       replicas: [a1],
       request: { nodeAntiAffinity: SOFT, nodeSelector: ['fast'] },
@@ -184,7 +184,7 @@ describe('disk anti-affinity', () => {
   });
 });
 
-test('best-effort locality prefers the attached node within the winning rung', () => {
+test('best-effort locality prefers the attached node within the winning tier', () => {
   const nodes = { a1: {}, b1: { disks: { 'b1-disk': { bytes: 2 ** 33 } } } };
   const fleet = aFleet(nodes);
   const local = aRequest({ localNodeId: fleet.nodes[1]?.id });

@@ -1,14 +1,14 @@
 /**
- * The anti-affinity ladder: sets of nodes from the safest to the least safe. The first set with a disk that passes wins.
+ * Anti-affinity tiers: sets of nodes from the safest to the least safe. The first tier with a disk that passes wins.
  *
- * | zone      | node      | rungs |
+ * | zone      | node      | tiers |
  * |-----------|-----------|-------|
  * | required  | any       | unused node in unused zone, leaving node in leaving zone |
  * | preferred | required  | unused node in unused zone, unused node, leaving node |
  * | preferred | preferred | unused node in unused zone, unused node, used node |
  *
  * "Leaving" is where every replica is being evicted: its replacement may share the place for a while. A used node
- * includes those, so the last row needs no rung of its own for them.
+ * includes leaving ones, so the last row has no tier for them.
  */
 import type { StorageNode } from '../model/node.js';
 import { isUnderPressure } from './disk-pressure.js';
@@ -19,7 +19,7 @@ export type Tier = { readonly name: TierName; readonly nodes: readonly StorageNo
 
 /**
  * @param candidates the nodes that passed the node filters
- * @param nodeTags the node selector's check, which the rungs apply because not every profile applies it on all
+ * @param nodeTags the node selector's check, which the tiers apply because not every profile applies it on all
  */
 export function tiersOf(
   cycle: PlacementCycle,
@@ -63,7 +63,7 @@ function nodesSharedByAutoBalance(cycle: PlacementCycle): (node: StorageNode) =>
     (cycle.disksByNode.get(node.id) ?? []).some((disk) => isUnderPressure(disk, pressurePercentage));
 }
 
-/** Why no rung holds a node that passed the filters. */
+/** Why no tier holds a node that passed the filters. */
 export function rejectionByTiers(node: StorageNode, occupancy: Occupancy): Rejection {
   const occupant = occupancy.nodes.get(node.id);
   if (occupant !== undefined) {

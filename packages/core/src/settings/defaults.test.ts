@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { effectiveSettings } from './effective.js';
 
-test('what placement is decided by is set as Longhorn sets it, unless somebody says otherwise', () => {
+test('what placement is decided by is set as Longhorn sets it, unless a user sets it otherwise', () => {
   expect(effectiveSettings({})).toMatchObject({
     'replica-soft-anti-affinity': false,
     'replica-zone-soft-anti-affinity': true,

@@ -46,7 +46,7 @@ export function* flushing(
     const covers = engine.source === null || engine.hasOlder;
     if (!covers && rules.holds('a flush waits until copies that lost something are equal to the others'))
       return;
-    // What was acknowledged, never flushed and lost with the process of a copy is promised by nobody: it is not read.
+    // What was acknowledged, never flushed and lost with the process of a copy is no promise of any engine: it is not read.
     const read = rules.readers(engine).map((copy) => at(state.copies, copy).value);
     const value = Math.min(state.acknowledged, ...read);
     if (value <= state.flushed) return;

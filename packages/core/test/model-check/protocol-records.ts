@@ -1,4 +1,4 @@
-/** How an engine has its members recorded: by itself where it may, else by Postgres. */
+/** How an engine changes its members: on its own where it may, else after Postgres recorded them. */
 import type { ProtocolRules } from './protocol-rules.js';
 import {
   type Act,

@@ -1,4 +1,4 @@
-import { KnownFleet } from '@holdfast/control/creation/known-fleet.js';
+import { FleetCache } from '@holdfast/control/creation/fleet-cache.js';
 import type { NewVolume } from '@holdfast/control/ports/volume-creations.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
@@ -12,15 +12,18 @@ const FLEET = aFleet({ a: {}, b: {} });
 const LIMIT_BYTES = 100 * GIB;
 
 test('a volume that is refused takes nothing from those after it', () => {
-  const check = new BookingCheck(new Map([lockedDisk('a', 60 * GIB), lockedDisk('b', LIMIT_BYTES)]), known());
+  const check = new BookingCheck(
+    new Map([lockedDisk('a', 60 * GIB), lockedDisk('b', LIMIT_BYTES)]),
+    cachedFleet(),
+  );
   expect(check.take(wanting('a', 'b'))).toBe(false);
   expect(check.take(wanting('a'))).toBe(true);
   expect(check.take(wanting('a'))).toBe(false);
 });
 
-function known(): KnownFleet {
+function cachedFleet(): FleetCache {
   const { clusterId, nodes, disks, settings, settingsVersion } = FLEET;
-  return new KnownFleet(clusterId, {
+  return new FleetCache(clusterId, {
     nodes,
     disks,
     settings,

@@ -1,4 +1,4 @@
-import type { KnownFleet } from '@holdfast/control/creation/known-fleet.js';
+import type { FleetCache } from '@holdfast/control/creation/fleet-cache.js';
 import type { NewReplica, NewVolume } from '@holdfast/control/ports/volume-creations.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import { leavesFreeSpace, spaceLimits } from '@holdfast/core/scheduling/space.js';
@@ -8,13 +8,13 @@ import type { LockedDisk } from './write-creations.js';
 const WRITTEN_BYTES = 0;
 
 /**
- * Compares decisions with the disks as they are under their locks: what was decided from a copy that has become old
+ * Compares decisions with the disks as they are under their locks: what was decided from a cache that is out of date
  * is not stored. Decisions are taken one after the other, each beside those taken before it.
  */
 export class BookingCheck {
   constructor(
     private readonly disks: ReadonlyMap<DiskId, LockedDisk>,
-    private readonly fleet: KnownFleet,
+    private readonly fleet: FleetCache,
   ) {}
 
   /** Takes all places of a volume, or none. */

@@ -15,7 +15,7 @@ import { systemClock, systemRandom } from '../clock-and-random.js';
 import { createPool, type Pool } from '../sql/pool.js';
 import { organizationScope, type Scope } from '../sql/scope.js';
 import { PostgresStore } from '../store/postgres-store.js';
-import { CreationDesk } from './creation-desk.js';
+import { CreationBatcher } from './creation-batcher.js';
 
 const SNAPSHOT = asId<SnapshotId>(testId(601));
 
@@ -23,7 +23,7 @@ let database: TestDatabase;
 let owner: pg.Client;
 let pool: Pool;
 let scope: Scope;
-let desk: CreationDesk;
+let batcher: CreationBatcher;
 let owned: Pick<Parameters<typeof createVolume>[1], 'organizationId' | 'projectId' | 'clusterId'>;
 let volumeId: VolumeId;
 
@@ -39,7 +39,7 @@ beforeEach(async () => {
   const { organizationId, projectId, clusterId } = await seedTestDatabase(database);
   owned = { organizationId, projectId, clusterId };
   scope = organizationScope(pool, organizationId);
-  desk = new CreationDesk((id) => organizationScope(pool, id));
+  batcher = new CreationBatcher((id) => organizationScope(pool, id));
   const disks = [aDiskReport(asId<DiskId>(testId(501)))];
   await new PostgresStore(scope).recordHeartbeat(clusterId, aHeartbeat('node-1', { disks }), NOON);
   const ready = { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: NOON };
@@ -79,10 +79,10 @@ function ports(rival: () => Promise<unknown> = async () => undefined): UseCasePo
   return { store, clock: systemClock, random: systemRandom };
 }
 
-type Way = 'the desk' | 'the store alone';
+type Way = 'the batcher' | 'the store alone';
 function clone(way: Way, rival?: () => Promise<unknown>): Promise<VolumeId> {
   const { organizationId } = owned;
-  const creations = way === 'the desk' ? { creations: desk.for({ organizationId }) } : {};
+  const creations = way === 'the batcher' ? { creations: batcher.for({ organizationId }) } : {};
   const input = { volumeId, snapshotId: SNAPSHOT, name: 'copy' };
   return cloneVolume({ ...ports(rival), ...creations }, input);
 }
@@ -98,7 +98,7 @@ async function volumes(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-describe.each<Way>(['the desk', 'the store alone'])('through %s', (way) => {
+describe.each<Way>(['the batcher', 'the store alone'])('through %s', (way) => {
   test('a snapshot that was cloned a moment ago is not deleted', async () => {
     expect(await outcome(deleteSnapshot(() => clone(way)))).toBe('snapshot.in_use');
     expect(await volumes()).toEqual(['copy', 'source']);

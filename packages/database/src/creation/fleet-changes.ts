@@ -1,4 +1,4 @@
-import type { FleetChanges, WholeFleet } from '@holdfast/control/creation/known-fleet.js';
+import type { FleetChanges, WholeFleet } from '@holdfast/control/creation/fleet-cache.js';
 import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
@@ -37,7 +37,7 @@ export async function readWholeFleet(
 /**
  * Reads what has changed in a cluster since `since`, in one statement.
  *
- * Postgres marks each version of a row with the transaction that wrote it (`xmin`), whoever that was. A row that was
+ * Postgres marks each version of a row with the transaction that wrote it (`xmin`), of any writer. A row that was
  * not visible at the last look was written by a transaction that still ran then or began later. Asking from the oldest
  * of those on may show a row twice, and never misses one (ADR 0070). Rows that are gone are noticed by their number.
  *

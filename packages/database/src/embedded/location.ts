@@ -49,7 +49,7 @@ function fallbackHome(directory: string): string {
   return path.join(FALLBACK_ROOT, 'postgres', name);
 }
 
-/** True when every folder on the way can be entered by anybody. Folders that do not exist yet will be made so. */
+/** True when every user may enter every folder on the way. Folders that do not exist yet will be made so. */
 function isReachableByOthers(directory: string): boolean {
   const OTHERS_MAY_ENTER = 0o001;
   for (let current = directory; ; current = path.dirname(current)) {

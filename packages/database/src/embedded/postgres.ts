@@ -3,7 +3,7 @@
  *
  * Crash behaviour: a half-made data folder is thrown away (initdb works under another name, then renames). A Postgres
  * whose supervisor was killed is adopted at the next start, so that two never fight over one folder. A killed
- * Postgres recovers by itself from its log at the next start.
+ * Postgres recovers from its log at the next start.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -61,14 +61,14 @@ export async function readEventsAfter(
   after: EventPosition,
   limit: number,
 ): Promise<{ events: StoredEvent[]; more: boolean }> {
-  const { rows } = await sql.query<EventRow & { settled: boolean }>(
-    `SELECT e.*, e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS settled
+  const { rows } = await sql.query<EventRow & { is_final: boolean }>(
+    `SELECT e.*, e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_final
      FROM event e
      WHERE e.cluster_id = $1 AND (e.transaction_id, e.id) > ($2, $3)
      ORDER BY e.transaction_id, e.id LIMIT $4`,
     [clusterId, after.transactionId, after.id, limit + 1],
   );
-  const events = rows.slice(0, limit).filter(({ settled }) => settled);
+  const events = rows.slice(0, limit).filter((row) => row.is_final);
   return { events: events.map(readEvent), more: events.length < rows.length };
 }
 
@@ -81,7 +81,7 @@ export async function isEventKept(sql: Sql, clusterId: ClusterId, position: Even
   return rowCount === 1;
 }
 
-/** Where a stream begins that asks for nothing older: everything settled by now is behind it. */
+/** Where a stream begins that asks for nothing older: behind every event of transactions that have ended by now. */
 export async function currentEventPosition(sql: Sql): Promise<EventPosition> {
   const { rows } = await sql.query<{ transaction_id: number }>(
     'SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1 AS transaction_id',

@@ -19,8 +19,8 @@ export type Page<Item> = {
 };
 
 /** The same page with each item turned into something else. */
-export function mapPage<From, To>(page: Page<From>, turn: (item: From) => To): Page<To> {
-  return { ...page, items: page.items.map(turn) };
+export function mapPage<From, To>(page: Page<From>, convert: (item: From) => To): Page<To> {
+  return { ...page, items: page.items.map(convert) };
 }
 
 export type ListSource = {
@@ -66,7 +66,7 @@ export async function listRows<Row extends Record<string, unknown>>(
   const place = (value: unknown) => `$${values.push(value)}`;
   const conditions = [source.where.text];
   for (const { field, operator, value } of parseFilter(request.filter ?? '', source.fields)) {
-    // `!=` also finds rows that have no value at all, which is what people mean by it.
+    // `!=` also finds rows that have no value at all, which is what users mean by it.
     const sqlOperator = operator === '!=' ? 'IS DISTINCT FROM' : operator;
     conditions.push(`${field.sql} ${sqlOperator} ${place(value)}::${SQL_TYPE[field.type]}`);
   }

@@ -7,7 +7,7 @@ import type { MemberRole } from './tenancy.js';
 
 export type TokenKind = 'session' | 'api' | 'agent';
 
-/** Who a secret belongs to, as `find_token` tells it. */
+/** The holder of a token, as `find_token` tells it. */
 export type TokenHolder = {
   token_id: TokenId;
   kind: TokenKind;
@@ -89,7 +89,7 @@ export async function createToken(sql: Sql, token: NewToken): Promise<void> {
   );
 }
 
-/** Whose tokens: of one person, or of everybody in the organization. */
+/** Owner of the tokens: one user; `undefined`: all users of the organization. */
 export type TokenOwner = { userId: UserId | undefined };
 
 const FIELDS = {

@@ -6,7 +6,7 @@ import { readVolume, type VolumeRow } from '../rows/volume-row.js';
 import type { Sql } from '../sql/scope.js';
 import { type ListRequest, listRows, type Page } from './list-rows.js';
 
-/** A replica with what people need to find it. */
+/** A replica with what users need to find it. */
 export type PlacedReplica = { replica: Replica; zone: string | undefined };
 export type VolumeWithReplicas = { volume: Volume; replicas: readonly PlacedReplica[] };
 

@@ -7,7 +7,7 @@ import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.
 import type {
   AttachmentRequest,
   Attention,
-  HashingTurn,
+  HashingAdmission,
   Volume,
   VolumeConditionType,
   VolumeEndpoint,
@@ -73,7 +73,7 @@ export const VOLUMES: Table<Volume> = {
     column('recurringSnapshots', 'recurring_due_at', earliestDue),
     column('integrityCheckedAt', 'integrity_checked_at'),
     column('hashing', 'hashing', asJson),
-    column('turnAt', 'turn_at'),
+    column('taskAdmittedAt', 'turn_at'),
     column('rebuildHold', 'rebuild_hold'),
     column('survey', 'survey', asJson),
     column('salvage', 'salvage', asJson),
@@ -127,7 +127,7 @@ export type VolumeRow = {
   layer_task: Stored<LayerTask> | null;
   recurring_snapshots: readonly Stored<RecurringSnapshot>[];
   integrity_checked_at: Date | null;
-  hashing: Stored<HashingTurn> | null;
+  hashing: Stored<HashingAdmission> | null;
   turn_at: Date | null;
   rebuild_hold: Volume['rebuildHold'] | null;
   survey: Stored<CopiesSurvey> | null;
@@ -171,8 +171,8 @@ export function readVolume(row: VolumeRow): Volume {
     layerTask: row.layer_task === null ? undefined : readTask(row.layer_task),
     recurringSnapshots: row.recurring_snapshots.map(readRecurring),
     integrityCheckedAt: orUndefined(row.integrity_checked_at),
-    hashing: row.hashing === null ? undefined : readTurn(row.hashing),
-    turnAt: orUndefined(row.turn_at),
+    hashing: row.hashing === null ? undefined : readAdmission(row.hashing),
+    taskAdmittedAt: orUndefined(row.turn_at),
     rebuildHold: orUndefined(row.rebuild_hold),
     survey: row.survey === null ? undefined : readSurvey(row.survey),
     salvage: row.salvage === null ? undefined : readSalvage(row.salvage),
@@ -233,7 +233,7 @@ function readTask(stored: Stored<LayerTask>): LayerTask {
   return { ...task, requestedAt: new Date(requestedAt), startedEpoch, trouble: readTrouble(trouble) };
 }
 
-function readTurn({ admittedAt, isPass }: Stored<HashingTurn>): HashingTurn {
+function readAdmission({ admittedAt, isPass }: Stored<HashingAdmission>): HashingAdmission {
   return { admittedAt: new Date(admittedAt), isPass };
 }
 

@@ -7,7 +7,7 @@ const CONFLICTS = new Set(['40001', '40P01', '55P03', '23001', '23503', '23505']
 const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '53300', '57014']);
 const BROKEN_SOCKET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
 
-/** What people can name, and what it means that a name is in use. */
+/** What users can name, and what it means that a name is in use. */
 const TAKEN = {
   snapshot: { code: 'snapshot.name_taken', message: 'the volume has a snapshot of that name' },
   volume: { code: 'volume.name_taken', message: 'the project has a volume of that name' },
@@ -15,7 +15,7 @@ const TAKEN = {
   project: { code: 'project.name_taken', message: 'there is a project of that name' },
 } as const satisfies Record<string, { code: FaultCode; message: string }>;
 
-/** Unique constraints that people can run into by a name they choose. */
+/** Unique constraints that users can run into by a name they choose. */
 const NAME_CONSTRAINTS: Readonly<Record<string, keyof typeof TAKEN>> = {
   snapshot_live_name_key: 'snapshot',
   volume_project_id_name_key: 'volume',

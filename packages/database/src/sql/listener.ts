@@ -8,12 +8,12 @@ export type ListenerOptions = {
   applicationName: string;
   channels: readonly string[];
   onNotification: (channel: string, payload: string) => void;
-  /** After each connect: what was said while there was none is lost, so whoever relies on it reads again. */
+  /** After each connect: notifications sent while disconnected are lost, so a subscriber that relies on them reads again. */
   onConnected: () => void;
   onTrouble: (error: unknown) => void;
 };
 
-/** One connection that hears what Postgres is told by NOTIFY, and comes back by itself when it is cut. */
+/** A connection that receives Postgres notifications (NOTIFY), and reconnects when it is cut. */
 export class Listener {
   private client: pg.Client | undefined;
   private stopped = false;

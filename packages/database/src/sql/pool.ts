@@ -37,7 +37,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     types,
   });
-  // A connection that breaks is replaced at the next use, and whoever was using it gets the error from the query.
+  // A connection that breaks is replaced at the next use, and a caller that was using it gets the error from the query.
   // Without a listener on the pool (idle ones) and on each client (used ones) it would also end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));

@@ -32,7 +32,7 @@ const BEGIN: Record<Mode, string> = {
   snapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
 };
 
-/** Changes things: row locks and versions decide who wins. */
+/** A read-write transaction. Row locks and versions decide which of two writers wins. */
 export function transaction<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promise<T> {
   return run(scope, 'write', work);
 }
@@ -42,7 +42,7 @@ export function snapshot<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promi
   return run(scope, 'snapshot', work);
 }
 
-/** One statement by itself, in one round trip. It sees no organization's rows: for what may be asked without one. */
+/** A single statement in one round trip. It sees no organization's rows: for what may be asked without one. */
 export async function queryUnscoped<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   text: string,

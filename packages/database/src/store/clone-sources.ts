@@ -1,7 +1,7 @@
 /**
- * Keeps what a clone is made from. Its creation counts the source volume up, so that a deletion that was decided before
- * loses and sees the clone when it decides again; and it looks at the snapshot only then, so that it sees a deletion that
- * came first.
+ * Guard of clone sources, which must not be deleted while a clone needs them. A clone's creation counts the source
+ * volume up, so that a deletion that was decided before loses and sees the clone when it decides again; and it looks at
+ * the snapshot only then, so that it sees a deletion that came first.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { compareIds } from '@holdfast/core/model/ids.js';

@@ -1,5 +1,5 @@
 import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
-import { aSettledVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   rival = new pg.Client({ connectionString: database.ownerUrl });
   await rival.connect();
   store = new PostgresStore(systemScope(pool));
-  const volume = aSettledVolume(tenant, { id: VOLUME });
+  const volume = anIdleVolume(tenant, { id: VOLUME });
   await store.commit({ kind: 'new' }, [{ kind: 'volume.create', volume }]);
 });
 

@@ -15,7 +15,7 @@ const WOKEN_MAX = 10_000;
  * Stores the disks' facts, and makes disks at their first contact.
  *
  * A disk whose identity another node has already reported stays that node's: its replicas are booked there, and
- * moving a disk between nodes is a person's decision.
+ * moving a disk between nodes is a user's decision.
  */
 export async function storeDisks(context: HeartbeatContext): Promise<void> {
   const { sql, clusterId, nodeId, heartbeat, touched } = context;

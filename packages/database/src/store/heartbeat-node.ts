@@ -135,7 +135,7 @@ async function createNode(
 }
 
 /**
- * The agent's labels are taken over when they change, and not when people have changed them since. The version counts
+ * The agent's labels are taken over when they change, and not when users have changed them since. The version counts
  * the changes that decisions depend on; a mere sign of life is none.
  */
 async function updateNode(sql: Sql, nodeId: NodeId, { heartbeat: { node }, now }: Report): Promise<void> {

@@ -2,7 +2,7 @@
  * Takes over one agent's report, in one transaction and a fixed number of statements, whatever the node holds.
  *
  * Facts are stored and decisions are not made here. Only what changed is woken: a heartbeat that repeats the last one
- * wakes nobody. Heartbeats do not count versions up for facts that change all the time (free bytes, progress), so
+ * wakes no volume. Heartbeats do not count versions up for facts that change all the time (free bytes, progress), so
  * that a reconciler is not sent back to its start for them.
  *
  * Locks: the node, then volumes, disks and replicas by id. A commit may hold them in another order; Postgres then ends

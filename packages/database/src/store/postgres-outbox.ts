@@ -34,9 +34,9 @@ export class PostgresOutbox implements Outbox {
       applicationName: 'holdfast-relay',
       channels: [OUTBOX_CHANNEL],
       onNotification: listener,
-      // What was said while nobody listened is in the table.
+      // Rows that were written while the connection was down are in the table.
       onConnected: listener,
-      // The relay also looks by itself every now and then, so a connection that is being replaced only costs time.
+      // The relay also polls, so a connection that is being replaced only costs time.
       onTrouble: () => {},
     });
     return { close: () => connection.stop() };

@@ -9,7 +9,7 @@ import type {
   OrphansView,
   RebuildQueueView,
   Store,
-  TurnQueueView,
+  TaskQueueView,
   VolumeDue,
   VolumeView,
 } from '@holdfast/control/ports/store.js';
@@ -27,7 +27,7 @@ import { fanOut } from './fan-out.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
-import { loadTurnQueueView } from './load-turn-queue.js';
+import { loadTaskQueueView } from './load-task-queue.js';
 import { loadFleetView, loadRebuildQueueView, loadSettings, loadVolumeView } from './load-views.js';
 import { Touched, writeOutbox } from './touched.js';
 
@@ -58,11 +58,11 @@ export class PostgresStore implements Store {
     return snapshot(this.scope, (sql) => loadRebuildQueueView(sql, clusterId));
   }
 
-  loadTurnQueue(
+  loadTaskQueue(
     clusterId: ClusterId,
     options: { now: Date; limit: number },
-  ): Promise<TurnQueueView & { readonly version: number }> {
-    return snapshot(this.scope, (sql) => loadTurnQueueView(sql, clusterId, options));
+  ): Promise<TaskQueueView & { readonly version: number }> {
+    return snapshot(this.scope, (sql) => loadTaskQueueView(sql, clusterId, options));
   }
 
   loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView> {

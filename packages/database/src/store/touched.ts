@@ -50,7 +50,7 @@ export async function writeOutbox(sql: Sql, { volumes, clusters }: Touched): Pro
   );
 }
 
-/** Tells live readers of progress that nobody has to be woken for. */
+/** Tells live readers of progress for which no reconciler has to be woken. */
 export async function announceProgress(sql: Sql, volumes: readonly VolumeId[]): Promise<void> {
   if (volumes.length === 0) return;
   await sql.query(

@@ -15,11 +15,11 @@ import type {
   OrphansView,
   RebuildQueueView,
   Store,
-  TurnQueueView,
+  TaskQueueView,
   VolumeDue,
   VolumeView,
 } from '@holdfast/control/ports/store.js';
-import { pressingTask } from '@holdfast/core/lifecycle/plan-layer-turn.js';
+import { pressingTask } from '@holdfast/core/lifecycle/plan-task-admission.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
@@ -46,7 +46,7 @@ import { storeHeartbeat } from './heartbeat.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { inContext, orphansOf } from './orphans.js';
 import { type ClusterRow, Tables, Transaction } from './tables.js';
-import { turnQueue } from './turn-queue.js';
+import { taskQueue } from './task-queue.js';
 
 /** Ended rebuilds in a volume's view: enough to count failures in a row. */
 const ENDED_REBUILDS_MAX = 10;
@@ -161,12 +161,12 @@ export class MemoryStore implements Store {
     };
   }
 
-  async loadTurnQueue(
+  async loadTaskQueue(
     clusterId: ClusterId,
     options: { now: Date; limit: number },
-  ): Promise<TurnQueueView & { version: number }> {
+  ): Promise<TaskQueueView & { version: number }> {
     const { settings, rebuildQueueVersion: version } = this.clusterRow(clusterId);
-    return { clusterId, settings, ...turnQueue(this.tables, clusterId, settings, options), version };
+    return { clusterId, settings, ...taskQueue(this.tables, clusterId, settings, options), version };
   }
 
   async loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView> {

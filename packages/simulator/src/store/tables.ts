@@ -35,7 +35,7 @@ export type NodeRow = StorageNode & {
   readonly pastBootIds: readonly string[];
   /** The last life of an agent that was refused. */
   readonly refusedBootId: string | undefined;
-  /** The labels as the agent reported them last: people's own stay until these change. */
+  /** The labels as the agent reported them last: those that users set stay until these change. */
   readonly reportedZone: string | undefined;
   readonly reportedRegion: string | undefined;
 };

@@ -110,7 +110,7 @@ describe('who occupies node and zone (section 4)', () => {
   });
 });
 
-describe('the rungs (section 4)', () => {
+describe('the tiers (section 4)', () => {
   const SOFT_NODES = { replicaSoftAntiAffinity: true };
   const nowhere = 'unschedulable (no reason)';
 
@@ -120,13 +120,13 @@ describe('the rungs (section 4)', () => {
     const existing = [leaving, on('b')];
     expect(placed({ nodes, existing })).toBe('a/a-e');
     expect(placed({ nodes, existing: [...existing, on('a', { name: 'stays' })] })).toBe(nowhere);
-    // The rung of used nodes has the free disk of a as well.
+    // The tier of used nodes has the free disk of a as well.
     expect(placed({ nodes, existing: [...existing, on('a', { name: 'stays' })], settings: SOFT_NODES })).toBe(
       'a/a-e',
     );
   });
 
-  test('the rung of used nodes asks for no tags of nodes, the others do', () => {
+  test('the tier of used nodes asks for no tags of nodes, the others do', () => {
     const nodes = [aVectorNode('a', { tags: ['slow'] }, [aVectorDisk('a-d'), aVectorDisk('a-e')])];
     const volume = { nodeSelector: ['fast'] };
     expect(placed({ nodes, volume, settings: SOFT_NODES })).toBe(nowhere);
@@ -134,7 +134,7 @@ describe('the rungs (section 4)', () => {
     expect(placed({ nodes, volume, existing: [on('a', { evictionRequested: true })] })).toBe(nowhere);
   });
 
-  test('a rung is left when its disks do not pass, and the reasons of all that were tried are told', () => {
+  test('a tier is left when its disks do not pass, and the reasons of all that were tried are told', () => {
     const full = aVectorDisk('b-d', { storageScheduled: 95 * GIB });
     const small = aVectorNode('b', { zone: 'y' }, [full]);
     const nodes = [aVectorNode('a', { zone: 'z' }), small, aVectorNode('c', { zone: 'z' })];
@@ -145,7 +145,7 @@ describe('the rungs (section 4)', () => {
     );
   });
 
-  test('of all disks of a rung those without a replica are kept, of whatever node', () => {
+  test('of all disks of a tier those without a replica are kept, of whatever node', () => {
     const nodes = [
       aVectorNode('a', {}, [aVectorDisk('a-d', { storageMaximum: 900 * GIB, storageAvailable: 900 * GIB })]),
       aVectorNode('b', {}, [aVectorDisk('b-d'), aVectorDisk('b-e', { storageAvailable: 50 * GIB })]),
@@ -325,7 +325,7 @@ describe('data locality (section 2)', () => {
     );
   });
 
-  test('is no reason to leave the best rung, and strict locality is another’s business', () => {
+  test('is no reason to leave the best tier, and strict locality is another’s business', () => {
     const inZone = [
       aVectorNode('a', { zone: 'z' }),
       aVectorNode('b', { zone: 'z' }),

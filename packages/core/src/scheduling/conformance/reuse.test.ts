@@ -111,7 +111,7 @@ describe('reuse of a failed replica (section 8)', () => {
     expect(reused({ nodes, existing: [failed], volume: { size: 16 * TIB } })).toBe('reuse none, wait 601 s');
   });
 
-  test('one whose node or disk nobody knows stays away', () => {
+  test('one whose node or disk is unknown stays away', () => {
     const nodes = [aVectorNode('a')];
     const lost = [on('z', { failedAt: LONG_AGO }), on('a', { failedAt: LONG_AGO, diskId: 'a-x' })];
     expect(reused({ nodes, existing: lost })).toBe('reuse none, wait 601 s');

@@ -23,25 +23,25 @@ function row({ filters }: ReturnType<typeof askInTurn>, name: string): string {
     .join('; ');
 }
 
-const rungs = ({ tiers }: ReturnType<typeof askInTurn>) =>
+const outcomesOf = ({ tiers }: ReturnType<typeof askInTurn>) =>
   tiers.map(({ nodes, candidates, outcome }) => `${outcome}: ${candidates} on ${nodes}`);
 
-test('a rung ends without a node, without a disk, as the one that is taken, or is not needed', () => {
+test('a tier ends without a node, without a disk, as the one that is taken, or is not needed', () => {
   const nodes = { a: { zone: 'east' }, b: { zone: 'west', disks: { 'b-1': FULL } }, c: { zone: 'east' } };
   const asked = ask(nodes, { replicas: [aReplicaOn('a-disk')] });
-  expect(rungs(asked)).toEqual(['no-disk: 0 on 1', 'won: 1 on 2', 'not-needed: 0 on 0']);
+  expect(outcomesOf(asked)).toEqual(['no-disk: 0 on 1', 'won: 1 on 2', 'not-needed: 0 on 0']);
   expect(asked.candidates.map(({ id }) => id)).toEqual(['c-disk']);
   // Both nodes were tried, so both disks were asked.
   expect(row(asked, 'provisionable-space')).toBe('1 of 2, InsufficientProvisionableSpace 1');
 
   const east = ask({ a: nodes.a, c: nodes.c }, { replicas: [aReplicaOn('a-disk')] });
-  expect(rungs(east)).toEqual(['no-node: 0 on 0', 'won: 1 on 1', 'not-needed: 0 on 0']);
+  expect(outcomesOf(east)).toEqual(['no-node: 0 on 0', 'won: 1 on 1', 'not-needed: 0 on 0']);
 });
 
-test('a node that only a rung that was not needed holds is refused for its zone', () => {
+test('a node that only a tier that was not needed holds is refused for its zone', () => {
   const nodes = { a: { zone: 'east' }, b: { zone: 'west' }, c: { zone: 'east' } };
   const asked = ask(nodes, { replicas: [aReplicaOn('a-disk')] });
-  expect(rungs(asked)).toEqual(['won: 1 on 1', 'not-needed: 0 on 2', 'not-needed: 0 on 0']);
+  expect(outcomesOf(asked)).toEqual(['won: 1 on 1', 'not-needed: 0 on 2', 'not-needed: 0 on 0']);
   expect(row(asked, 'node-anti-affinity')).toBe('1 of 3, NodeOccupied 1');
   expect(row(asked, 'zone-anti-affinity')).toBe('1 of 2, ZoneOccupied 1');
   expect(row(asked, 'disk-ready')).toBe('0 of 1');
@@ -54,7 +54,7 @@ test('a disk that holds a replica is refused last, when all else of it passed', 
   const both = [aReplicaOn('a-1'), aReplicaOn('a-2')];
   const hard = ask(nodes, { ...soft, replicas: both, diskAntiAffinity: 'required' });
   expect(row(hard, 'disk-anti-affinity')).toBe('2 of 2, DiskOccupied 2');
-  expect(rungs(hard)).toEqual(['no-node: 0 on 0', 'no-node: 0 on 0', 'no-disk: 0 on 1']);
+  expect(outcomesOf(hard)).toEqual(['no-node: 0 on 0', 'no-node: 0 on 0', 'no-disk: 0 on 1']);
 });
 
 test('every rule has its row, also one that has nothing to say', () => {

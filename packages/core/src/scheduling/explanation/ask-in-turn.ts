@@ -1,6 +1,6 @@
 /**
- * Asks every rule about everything that the rules before it let pass, and counts. The placement itself stops at the
- * first answer; this is the slow path that says what happened on the way.
+ * Filter pipeline with counts: every filter is asked about all that the filters before it let pass. The placement itself
+ * stops at the first answer; this is the slow path that says what happened on the way.
  */
 import { compareIds } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
@@ -41,15 +41,17 @@ export function askInTurn(cycle: PlacementCycle): AskedInTurn {
   const tagged = askAll(NODE_TAG_FILTERS, cycle, passing, ofNodes);
 
   const occupancy = occupancyOf(cycle, passing);
-  const rungs = climb(cycle, passing, occupancy);
-  const tried = new Set(rungs.flatMap(({ tier, outcome }) => (outcome === 'not-needed' ? [] : tier.nodes)));
+  const triedTiers = tryTiers(cycle, passing, occupancy);
+  const tried = new Set(
+    triedTiers.flatMap(({ tier, outcome }) => (outcome === 'not-needed' ? [] : tier.nodes)),
+  );
   const reached = askTiers(tagged, tried, (node) => rejectionByTiers(node, occupancy), ofNodes);
   const withDisks = askOne('node-has-disk', reached, withoutDisk(cycle), ofNodes);
 
   const ofDisks = reporterOfDisks(reports, cycle);
   const disks = withDisks.flatMap((node) => cycle.disksByNode.get(node.id) ?? []);
   const fitting = askAll(PLACEMENT_RULES.diskFilters, cycle, disks, ofDisks);
-  const candidates = rungs.find(({ outcome }) => outcome === 'won')?.candidates ?? [];
+  const candidates = triedTiers.find(({ outcome }) => outcome === 'won')?.candidates ?? [];
   const isCandidate = new Set(candidates);
   askOne(
     'disk-anti-affinity',
@@ -57,20 +59,20 @@ export function askInTurn(cycle: PlacementCycle): AskedInTurn {
     (disk) => (isCandidate.has(disk) ? undefined : rejectionBySharing(disk)),
     ofDisks,
   );
-  return { filters: reports, tiers: rungs.map(toTierReport), candidates };
+  return { filters: reports, tiers: triedTiers.map(toTierReport), candidates };
 }
 
-type Rung = {
+type TriedTier = {
   readonly tier: Tier;
   readonly candidates: readonly StorageDisk[];
   readonly outcome: TierOutcome;
 };
 
-function climb(cycle: PlacementCycle, nodes: readonly StorageNode[], occupancy: Occupancy): Rung[] {
+function tryTiers(cycle: PlacementCycle, nodes: readonly StorageNode[], occupancy: Occupancy): TriedTier[] {
   const checkDisk = prepareAll(PLACEMENT_RULES.diskFilters, cycle);
   const tiers = tiersOf(cycle, nodes, occupancy, prepareAll(NODE_TAG_FILTERS, cycle));
   let isWon = false;
-  return tiers.map((tier): Rung => {
+  return tiers.map((tier): TriedTier => {
     if (isWon) return { tier, candidates: [], outcome: 'not-needed' };
     if (tier.nodes.length === 0) return { tier, candidates: [], outcome: 'no-node' };
     const disks = tier.nodes.flatMap((node) => cycle.disksByNode.get(node.id) ?? []);
@@ -93,7 +95,7 @@ export function tierInWords(name: TierName): string {
   return TIER_WORDS[name];
 }
 
-function toTierReport({ tier, candidates, outcome }: Rung): TierReport {
+function toTierReport({ tier, candidates, outcome }: TriedTier): TierReport {
   return {
     name: tier.name,
     description: TIER_WORDS[tier.name],
@@ -141,15 +143,15 @@ function askOne<Subject>(
   return left;
 }
 
-/** The rungs refuse for a taken node or for a taken zone: two rules, as people know them. */
+/** The tiers refuse for a taken node or for a taken zone: two rules, as users know them. */
 function askTiers(
   nodes: readonly StorageNode[],
-  onRungs: ReadonlySet<StorageNode>,
+  inTriedTiers: ReadonlySet<StorageNode>,
   rejectionOf: (node: StorageNode) => Rejection,
   report: Reporter<StorageNode>,
 ): readonly StorageNode[] {
   const refusedBy = (rule: string) => (node: StorageNode) => {
-    const rejection = onRungs.has(node) ? undefined : rejectionOf(node);
+    const rejection = inTriedTiers.has(node) ? undefined : rejectionOf(node);
     return rejection?.rule === rule ? rejection : undefined;
   };
   const left = askOne('node-anti-affinity', nodes, refusedBy('node-anti-affinity'), report);

@@ -19,7 +19,7 @@ export function smallestFirst(candidates: readonly Changes[]): Changes[] {
       (a, b) =>
         compareLists(a.ranks, b.ranks) ||
         sizeOf(a.changes) - sizeOf(b.changes) ||
-        // By the names that people know, before the ids that they don't.
+        // By the names that users know, before the ids that they don't.
         compareIds(a.words, b.words) ||
         compareIds(a.key, b.key),
     )

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { decidePlacement } from '../place-replica.js';
 import type { CureChange } from './cure-change.js';
 import { explainPlacement } from './explain-placement.js';
-import { cycleOf, type Scene, withChanges } from './scene.js';
+import { cycleOf, type PlacementQuestion, withChanges } from './placement-question.js';
 
 /** Few enough to explain each in full, many enough to meet every rule several times. */
 const RUNS = 400;
@@ -43,7 +43,7 @@ const node: fc.Arbitrary<NodePart> = fc.record({
     .map((disks) => Object.fromEntries(disks.map((one, at) => [`${at}`, one]))),
 });
 
-const scene: fc.Arbitrary<Scene> = fc
+const question: fc.Arbitrary<PlacementQuestion> = fc
   .record({
     nodes: fc.array(node, { minLength: 1, maxLength: 5 }),
     holders: fc.subarray([0, 1, 2, 3, 4]),
@@ -84,7 +84,7 @@ const scene: fc.Arbitrary<Scene> = fc
     return { volume: { spec, writtenBytes, attachedNodeId: undefined }, replicas, fleet, now: NOON };
   });
 
-function fits(given: Scene, changes: readonly CureChange[]): boolean {
+function fits(given: PlacementQuestion, changes: readonly CureChange[]): boolean {
   return decidePlacement(cycleOf(withChanges(given, changes))).kind === 'placed';
 }
 
@@ -121,7 +121,7 @@ test('an explanation agrees with the scheduler, and each cure is as small as it 
   let unplaced = 0;
   let less = 0;
   fc.assert(
-    fc.property(scene, (given) => {
+    fc.property(question, (given) => {
       const explanation = explainPlacement(given);
       const decision = decidePlacement(cycleOf(given));
       expect(explanation.place?.diskId).toBe(decision.kind === 'placed' ? decision.diskId : undefined);

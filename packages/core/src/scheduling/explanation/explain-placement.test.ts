@@ -5,11 +5,14 @@ import { describe, expect, test } from '@jest/globals';
 import type { VolumeSpec } from '../../model/volume.js';
 import { explainPlacement } from './explain-placement.js';
 import type { PlacementExplanation } from './explanation.js';
-import type { Scene } from './scene.js';
+import type { PlacementQuestion } from './placement-question.js';
 
 const SPEC: VolumeSpec = { ...A_SPEC, sizeBytes: 10 * GIB, numberOfReplicas: 2 };
 
-function aScene(part: Partial<Scene> & Pick<Scene, 'fleet'>, spec: Partial<VolumeSpec> = {}): Scene {
+function aQuestion(
+  part: Partial<PlacementQuestion> & Pick<PlacementQuestion, 'fleet'>,
+  spec: Partial<VolumeSpec> = {},
+): PlacementQuestion {
   return {
     volume: { spec: { ...SPEC, ...spec }, writtenBytes: 0, attachedNodeId: undefined },
     replicas: [],
@@ -30,9 +33,9 @@ describe('a replica that fits', () => {
     c: { zone: 'west', cordoned: true },
     d: { zone: 'west', disks: {} },
   });
-  const explanation = explainPlacement(aScene({ fleet, replicas: [aReplicaOn('a-1')] }));
+  const explanation = explainPlacement(aQuestion({ fleet, replicas: [aReplicaOn('a-1')] }));
 
-  test('names its place, its rung and how many competed', () => {
+  test('names its place, its tier and how many competed', () => {
     expect(explanation.outcome).toBe('placed');
     expect(explanation.sentence).toBe(
       'A replica would go to disk b-2 of node b in zone west, a node and a zone without a replica of the volume; it is the best of 2 disks there.',
@@ -64,7 +67,7 @@ describe('a replica that fits', () => {
 test('an overdrawn disk is scored as one that has nothing left, and shown as it is', () => {
   const disks = { full: { storageScheduledBytes: 150 * GIB }, free: {} };
   const fleet = aFleet({ a: { disks } }, { 'storage-over-provisioning-percentage': 300 });
-  const overdrawn = explainPlacement(aScene({ fleet })).scores.find(({ diskName }) => diskName === 'full');
+  const overdrawn = explainPlacement(aQuestion({ fleet })).scores.find(({ diskName }) => diskName === 'full');
   expect(overdrawn?.disk).toMatchObject({ usableBeforeBytes: -50 * GIB, usableAfterBytes: -60 * GIB });
   // −10 and 100 GiB are left: a range of 110 over a mean of 45.
   expect(overdrawn?.disk.absolute).toBeCloseTo(110 / 45, 12);
@@ -78,7 +81,7 @@ test('a node is scored as the choice counts it: what one disk is overdrawn by is
     },
     { 'storage-over-provisioning-percentage': 300 },
   );
-  const [best] = explainPlacement(aScene({ fleet })).scores;
+  const [best] = explainPlacement(aQuestion({ fleet })).scores;
   expect(best).toMatchObject({ diskName: 'a-1', isChosen: true });
   // 90 and 80 GiB are left: a range of 10 over a mean of 85.
   expect(best?.node.absolute).toBeCloseTo(10 / 85, 12);
@@ -93,7 +96,7 @@ test('the best few are shown: the chosen first, then by score, at most five', ()
       { disks: { [`n${gib}-x`]: { bytes: gib * GIB }, [`n${gib}-y`]: { bytes: 20 * GIB } } },
     ]),
   );
-  const { scores } = explainPlacement(aScene({ fleet: aFleet(nodes) }));
+  const { scores } = explainPlacement(aQuestion({ fleet: aFleet(nodes) }));
   expect(scores).toHaveLength(5);
   expect(scores.map(({ isChosen }) => isChosen)).toEqual([true, false, false, false, false]);
   expect(scores[0]?.diskName).toBe('n100-x');
@@ -110,13 +113,13 @@ test('of many nodes those are scored that can be best, the chosen among them', (
       { disks: { [`n${at}-d`]: { bytes: (at + 20) * GIB } } },
     ]),
   );
-  const { scores } = explainPlacement(aScene({ fleet: aFleet(nodes) }));
+  const { scores } = explainPlacement(aQuestion({ fleet: aFleet(nodes) }));
   expect(scores.map(({ diskName }) => diskName)).toEqual(['n99-d', 'n98-d', 'n97-d', 'n96-d', 'n95-d']);
 });
 
 test('a score weighs bytes and shares by α', () => {
   const nodes = { a: { disks: { 'a-1': { bytes: 100 * GIB }, 'a-2': { bytes: 40 * GIB } } } };
-  const [best] = explainPlacement(aScene({ fleet: aFleet(nodes, { 'balance-alpha': 0.25 }) })).scores;
+  const [best] = explainPlacement(aQuestion({ fleet: aFleet(nodes, { 'balance-alpha': 0.25 }) })).scores;
   // 90 and 40 GiB are left: a range of 50 over a mean of 65; shares of 0.9 and 1: 0.1 over 0.95.
   expect(best).toMatchObject({ diskName: 'a-1', isChosen: true });
   expect(best?.disk.absolute).toBeCloseTo(50 / 65, 12);
@@ -132,13 +135,13 @@ test('of many nodes one with a large share of little is scored too, where shares
     ),
     small: { disks: { 'small-d': { bytes: 60 * GIB } } },
   };
-  const [best] = explainPlacement(aScene({ fleet: aFleet(nodes, { 'balance-alpha': 0 }) })).scores;
+  const [best] = explainPlacement(aQuestion({ fleet: aFleet(nodes, { 'balance-alpha': 0 }) })).scores;
   expect(best).toMatchObject({ diskName: 'small-d', isChosen: true });
 });
 
 test('a place that the replica fills leaves nothing to balance: its score is even', () => {
   const fleet = aFleet({ a: { disks: { 'a-1': { bytes: 10 * GIB } } } });
-  const [only] = explainPlacement(aScene({ fleet })).scores;
+  const [only] = explainPlacement(aQuestion({ fleet })).scores;
   expect(only?.disk).toMatchObject({ usableAfterBytes: 0, absolute: 0, ratio: 0, score: 0 });
 });
 
@@ -195,7 +198,7 @@ describe('the sentence says what the refused lack', () => {
       want: '1 disk can not hold so large a file (files below 16 TiB only)',
     },
   ])('$name', ({ node, spec = {}, settings = {}, want }) => {
-    const { sentence } = explainPlacement(aScene({ fleet: aFleet({ n: node }, settings) }, spec));
+    const { sentence } = explainPlacement(aQuestion({ fleet: aFleet({ n: node }, settings) }, spec));
     expect(sentence).toContain(`: ${want}; the smallest cure is to `);
   });
 });
@@ -203,14 +206,14 @@ describe('the sentence says what the refused lack', () => {
 describe('a replica that fits nowhere', () => {
   test('lists first what lacks the fewest bytes', () => {
     const disks = { a: { bytes: 5 * GIB }, b: { bytes: 8 * GIB }, c: { bytes: 2 * GIB } };
-    const { filters } = explainPlacement(aScene({ fleet: aFleet({ n: { disks } }) }));
+    const { filters } = explainPlacement(aQuestion({ fleet: aFleet({ n: { disks } }) }));
     const { rejections } = filters.find(({ name }) => name === 'provisionable-space') ?? { rejections: [] };
     expect(rejections.map(({ diskName }) => diskName)).toEqual(['b', 'a', 'c']);
   });
 
   test('tells the numbers that were compared', () => {
     const fleet = aFleet({ a: { disks: { 'a-1': { storageScheduledBytes: 95 * GIB } } } });
-    const explanation = explainPlacement(aScene({ fleet }));
+    const explanation = explainPlacement(aQuestion({ fleet }));
     const [rejection] =
       explanation.filters.find(({ name }) => name === 'provisionable-space')?.rejections ?? [];
     expect(rejection?.numbers).toEqual({
@@ -225,7 +228,7 @@ describe('a replica that fits nowhere', () => {
   });
 
   test('a fleet without nodes says so, and that hardware helps', () => {
-    const explanation = explainPlacement(aScene({ fleet: aFleet({}) }));
+    const explanation = explainPlacement(aQuestion({ fleet: aFleet({}) }));
     expect(explanation.sentence).toContain('the cluster has no node; the smallest cure is to add a node');
   });
 
@@ -236,6 +239,6 @@ describe('a replica that fits nowhere', () => {
       c: { allowScheduling: false },
     });
     const turned = { ...fleet, nodes: [...fleet.nodes].reverse(), disks: [...fleet.disks].reverse() };
-    expect(explainPlacement(aScene({ fleet: turned }))).toEqual(explainPlacement(aScene({ fleet })));
+    expect(explainPlacement(aQuestion({ fleet: turned }))).toEqual(explainPlacement(aQuestion({ fleet })));
   });
 });

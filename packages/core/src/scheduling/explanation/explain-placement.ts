@@ -1,5 +1,5 @@
 /**
- * Explains one placement: what each rule did in its turn, which rung won, how the best were scored and, when nothing
+ * Explains one placement: what each rule rejected, which tier won, how the best were scored and, when nothing
  * fits, what would make it fit. The decision is the scheduler's own; everything here is words about it.
  */
 import type { DiskId, ReplicaId } from '../../model/ids.js';
@@ -9,7 +9,7 @@ import { askInTurn } from './ask-in-turn.js';
 import { CURES_TRIED_MAX, type NamedPlace, type PlacementExplanation } from './explanation.js';
 import { type CureSearch, findCures } from './find-cures.js';
 import { namedPlace } from './named-place.js';
-import { cycleOf, type Scene } from './scene.js';
+import { cycleOf, type PlacementQuestion } from './placement-question.js';
 import { scoreCandidates } from './score-candidates.js';
 import { sentenceOfPlaced, sentenceOfUnplaced } from './sentences.js';
 
@@ -18,33 +18,36 @@ const NO_SEARCH: CureSearch = { cures: [], tried: 0, isComplete: true };
 /**
  * Where a further replica of the volume would go, and why.
  *
- * @param scene the volume with its other replicas, in the fleet as it is
+ * @param question the volume with its other replicas, in the fleet as it is
  * @param replicaId of the replica in question, where it exists
  */
-export function explainPlacement(scene: Scene, replicaId?: ReplicaId): PlacementExplanation {
-  return explainWith(findCures, scene, replicaId);
+export function explainPlacement(question: PlacementQuestion, replicaId?: ReplicaId): PlacementExplanation {
+  return explainWith(findCures, question, replicaId);
 }
 
-/** As `explainPlacement` where nothing is to be cured, or nobody could read so many cures. */
-export function explainWithoutCures(scene: Scene, replicaId?: ReplicaId): PlacementExplanation {
-  return explainWith(() => NO_SEARCH, scene, replicaId);
+/** `explainPlacement` without the search for cures: where nothing is to be cured, or more cures than a user could read. */
+export function explainWithoutCures(
+  question: PlacementQuestion,
+  replicaId?: ReplicaId,
+): PlacementExplanation {
+  return explainWith(() => NO_SEARCH, question, replicaId);
 }
 
 function explainWith(
-  search: (scene: Scene) => CureSearch,
-  scene: Scene,
+  search: (question: PlacementQuestion) => CureSearch,
+  question: PlacementQuestion,
   replicaId: ReplicaId | undefined,
 ): PlacementExplanation {
-  const cycle = cycleOf(scene);
+  const cycle = cycleOf(question);
   const asked = askInTurn(cycle);
   const decision = decidePlacement(cycle);
   const isPlaced = decision.kind === 'placed';
   const diskId = isPlaced ? decision.diskId : undefined;
-  const { cures, tried, isComplete } = isPlaced ? NO_SEARCH : search(scene);
+  const { cures, tried, isComplete } = isPlaced ? NO_SEARCH : search(question);
   const place = placeOf(cycle, diskId);
   const facts = {
     replicaId: replicaId ?? null,
-    at: scene.now.toISOString(),
+    at: question.now.toISOString(),
     asked: whatWasAsked(cycle),
     place,
     tier: isPlaced ? decision.tier : null,

@@ -6,7 +6,7 @@ import type { Replica } from '../../model/replica.js';
 import { explainPlacement, explainWithoutCures } from './explain-placement.js';
 import type { PlacementExplanation } from './explanation.js';
 import { namedPlace, placeInWords } from './named-place.js';
-import { cycleOf, type Scene } from './scene.js';
+import { cycleOf, type PlacementQuestion } from './placement-question.js';
 
 export type VolumeExplanation = {
   /** The whole answer in one plain sentence. */
@@ -54,12 +54,12 @@ function sentenceOf(
  * Why a replica is where it is: the question is asked anew as if it were not there, and the answer compared with its
  * place. They differ where the fleet has changed since; nothing moves for that alone.
  */
-function explainPlaced(scene: Scene, replica: Replica): PlacementExplanation {
-  const { fleet } = scene;
+function explainPlaced(question: PlacementQuestion, replica: Replica): PlacementExplanation {
+  const { fleet } = question;
   const disk = fleet.disks.find(({ id }) => id === replica.diskId);
-  const without: Scene = {
-    ...scene,
-    replicas: scene.replicas.filter(({ id }) => id !== replica.id),
+  const without: PlacementQuestion = {
+    ...question,
+    replicas: question.replicas.filter(({ id }) => id !== replica.id),
     fleet: { ...fleet, disks: fleet.disks.map((one) => (one === disk ? released(one, replica) : one)) },
   };
   const explanation = explainWithoutCures(without, replica.id);

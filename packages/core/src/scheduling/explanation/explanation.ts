@@ -1,6 +1,7 @@
 /**
- * Why one replica is where it is, or why it is nowhere and what would change that. Plain data: it is stored with an
- * unscheduled replica and sent as it is by the API, so optional values are `null` and times are ISO 8601 texts.
+ * Explanation of a placement: why a replica is where it is, or why it has no place and what would change that. Plain
+ * data: it is stored with an unscheduled replica and sent as it is by the API, so optional values are `null` and times
+ * are ISO 8601 texts.
  *
  * `explainPlacement` makes it, with the same rules that place replicas.
  */
@@ -11,14 +12,14 @@ import type { CureChange } from './cure-change.js';
 
 /** Refused candidates listed per filter: what one looks at in a table. The counts tell the rest. */
 export const REJECTIONS_SHOWN_MAX = 20;
-/** Candidates whose scores are shown: the winner and whom it beat. */
+/** Candidates whose scores are shown: the winner and the next best. */
 export const SCORES_SHOWN_MAX = 5;
 /** Cures shown: more than a screenful is no advice. */
 export const CURES_SHOWN_MAX = 12;
 /** Changes that are tried by running the scheduler. Each run looks at every disk once, so this bounds the whole search. */
 export const CURES_TRIED_MAX = 64;
 
-/** A disk with the names people know it by. */
+/** A disk with the names users know it by. */
 export type NamedPlace = {
   readonly nodeId: NodeId;
   readonly nodeName: string;
@@ -45,11 +46,11 @@ export type FilterRejection = {
   readonly numbers: ComparedNumbers | null;
 };
 
-/** One rule in its turn. It was asked only about what the rules before it had let pass. */
+/** What one filter rejected. It was asked only about what the filters before it had let pass. */
 export type FilterReport = {
   readonly name: string;
   readonly subject: 'node' | 'disk';
-  /** False: it has nothing to say about this replica, so nobody asked it. */
+  /** False: the filter does not concern this replica, and was not asked. */
   readonly applies: boolean;
   readonly asked: number;
   readonly rejected: number;
@@ -61,20 +62,20 @@ export type FilterReport = {
 
 export type TierOutcome =
   | 'won'
-  /** No node is on this rung. */
+  /** No node is on this tier. */
   | 'no-node'
   /** There are nodes, and none of their disks passed. */
   | 'no-disk'
-  /** A rung before it had a disk. */
+  /** A tier before it had a disk. */
   | 'not-needed';
 
-/** One rung of the anti-affinity ladder, in the order in which they are tried. */
+/** One anti-affinity tier, in the order in which they are tried. */
 export type TierReport = {
   readonly name: TierName;
-  /** What the rung asks for, for people. */
+  /** What the tier asks for, for users. */
   readonly description: string;
   readonly nodes: number;
-  /** Disks of those nodes that passed every rule; 0 for a rung that was not needed. */
+  /** Disks of those nodes that passed every rule; 0 for a tier that was not needed. */
   readonly candidates: number;
   readonly outcome: TierOutcome;
 };
@@ -89,7 +90,7 @@ export type ScoreParts = {
   readonly score: number;
 };
 
-/** A candidate of the winning rung: its node among the nodes, then the disk among that node's disks. */
+/** A candidate of the winning tier: its node among the nodes, then the disk among that node's disks. */
 export type ScoredCandidate = NamedPlace & {
   readonly isChosen: boolean;
   readonly node: ScoreParts;
@@ -134,7 +135,7 @@ export type PlacementExplanation = {
   };
   /** Where it would go (or is); null when it fits nowhere. */
   readonly place: NamedPlace | null;
-  /** The rung that won; null when none did. */
+  /** The tier that won; null when none did. */
   readonly tier: TierName | null;
   readonly filters: readonly FilterReport[];
   readonly tiers: readonly TierReport[];

@@ -10,7 +10,7 @@ import type { SettingValue } from '../../settings/effective.js';
 import { decidePlacement } from '../place-replica.js';
 import type { CureChange } from './cure-change.js';
 import { findCures } from './find-cures.js';
-import { cycleOf, type Scene, withChanges } from './scene.js';
+import { cycleOf, type PlacementQuestion, withChanges } from './placement-question.js';
 
 const SPEC: VolumeSpec = { ...A_SPEC, sizeBytes: 10 * GIB };
 
@@ -24,13 +24,18 @@ type Case = {
   want: string[];
 };
 
-function sceneOf({ nodes, spec = {}, replicas = [], settings = {} }: Omit<Case, 'name' | 'want'>): Scene {
+function questionOf({
+  nodes,
+  spec = {},
+  replicas = [],
+  settings = {},
+}: Omit<Case, 'name' | 'want'>): PlacementQuestion {
   const volume = { spec: { ...SPEC, ...spec }, writtenBytes: 0, attachedNodeId: undefined };
   return { volume, replicas, fleet: aFleet(nodes, settings), now: NOON };
 }
 
-function fits(scene: Scene, changes: readonly CureChange[] = []): boolean {
-  return decidePlacement(cycleOf(withChanges(scene, changes))).kind === 'placed';
+function fits(question: PlacementQuestion, changes: readonly CureChange[] = []): boolean {
+  return decidePlacement(cycleOf(withChanges(question, changes))).kind === 'placed';
 }
 
 /** A disk that is one byte short of room for the volume, by each formula. */
@@ -207,19 +212,19 @@ describe('findCures', () => {
       want: ['add-node'],
     },
   ])('$name', (given) => {
-    const scene = sceneOf(given);
-    expect(fits(scene)).toBe(false);
-    const { cures } = findCures(scene);
+    const question = questionOf(given);
+    expect(fits(question)).toBe(false);
+    const { cures } = findCures(question);
     expect(cures.map(({ changes }) => changes.map(label).join(' + '))).toEqual(given.want);
     for (const { changes, leadsTo } of cures) {
-      const decision = decidePlacement(cycleOf(withChanges(scene, changes)));
+      const decision = decidePlacement(cycleOf(withChanges(question, changes)));
       expect(decision).toMatchObject({ kind: 'placed', tier: leadsTo.tier });
     }
   });
 
   test('two changes are no advice where one is enough', () => {
     const nodes = { a: { cordoned: true }, b: { cordoned: true, disks: { 'b-d': FULL } } };
-    const kinds = findCures(sceneOf({ nodes })).cures.map(({ changes }) => changes.map(label).join(' + '));
+    const kinds = findCures(questionOf({ nodes })).cures.map(({ changes }) => changes.map(label).join(' + '));
     expect(kinds).toEqual([
       'uncordon-node',
       'set-setting disable-scheduling-on-cordoned-node=false',
@@ -230,7 +235,7 @@ describe('findCures', () => {
   test('dropping more tags from the selector than one has to is no advice; dropping others is', () => {
     const disks = { bare: {}, big: { tags: ['big'] }, ssd: { tags: ['ssd'] } };
     const spec = { diskSelector: ['ssd', 'fast', 'big'] };
-    const cures = findCures(sceneOf({ nodes: { a: { disks } }, spec })).cures;
+    const cures = findCures(questionOf({ nodes: { a: { disks } }, spec })).cures;
     const dropped = cures.flatMap(({ changes: [change] }) =>
       change?.kind === 'remove-selector-tags' ? [change.tags] : [],
     );
@@ -247,7 +252,7 @@ describe('findCures', () => {
         { storageScheduledBytes: 90 * GIB + 1 + ((index * 7) % 30) },
       ]),
     );
-    const { cures, isComplete } = findCures(sceneOf({ nodes: { a: { disks } } }));
+    const { cures, isComplete } = findCures(questionOf({ nodes: { a: { disks } } }));
     const freed = cures.flatMap(({ changes: [change] }) => (change?.kind === 'free-space' ? [change] : []));
     expect(freed.map(({ releaseBytes }) => releaseBytes)).toEqual([1, 2, 3, 4]);
     expect(isComplete).toBe(false);
@@ -281,14 +286,14 @@ describe('which cures are told, and how', () => {
     const cordoned = { cordoned: true };
     const nodes = { e: cordoned, c: cordoned, a: cordoned, d: cordoned, b: cordoned };
     const ids = Object.fromEntries(Object.keys(nodes).map((name, at) => [name, `${9 - at}`]));
-    const scene = sceneOf({ nodes });
+    const question = questionOf({ nodes });
     // Ids run the other way than names.
     const fleet = {
-      ...scene.fleet,
-      nodes: scene.fleet.nodes.map((node) => ({ ...node, id: asId<NodeId>(ids[node.name] ?? '') })),
-      disks: scene.fleet.disks.map((disk) => ({ ...disk, nodeId: asId<NodeId>(ids[disk.nodeId] ?? '') })),
+      ...question.fleet,
+      nodes: question.fleet.nodes.map((node) => ({ ...node, id: asId<NodeId>(ids[node.name] ?? '') })),
+      disks: question.fleet.disks.map((disk) => ({ ...disk, nodeId: asId<NodeId>(ids[disk.nodeId] ?? '') })),
     };
-    const { cures, isComplete } = findCures({ ...scene, fleet });
+    const { cures, isComplete } = findCures({ ...question, fleet });
     const named = cures.flatMap(({ changes }) =>
       changes.map((change) => 'nodeName' in change && change.nodeName),
     );
@@ -298,7 +303,7 @@ describe('which cures are told, and how', () => {
 
   test('two pairs of a kind: a third disk would be no other advice', () => {
     const nodes = { a: {}, b: {}, c: {} };
-    const { cures } = findCures(sceneOf({ nodes, spec: { nodeSelector: ['x'], diskSelector: ['y'] } }));
+    const { cures } = findCures(questionOf({ nodes, spec: { nodeSelector: ['x'], diskSelector: ['y'] } }));
     const kinds = cures.map(({ changes }) => changes.map(({ kind }) => kind).join(' + '));
     expect(kinds.filter((kind) => kind === 'tag-node + tag-disk')).toHaveLength(2);
     expect(cures[0]?.sentence).toBe(
@@ -311,7 +316,7 @@ describe('which cures are told, and how', () => {
       const nodes = {
         a: { disks: { d: { fileSystem: 'ext4', bytes: 64 * TIB, storageScheduledBytes: 64 * TIB } } },
       };
-      return findCures(sceneOf({ nodes, spec: { sizeBytes } })).cures.map(({ sentence }) => sentence);
+      return findCures(questionOf({ nodes, spec: { sizeBytes } })).cures.map(({ sentence }) => sentence);
     };
     expect(sentences(16 * TIB)[0]).toContain('Add a filesystem (xfs) disk of at least 16 TiB to node a: ');
     expect(sentences(16 * TIB - 4096).join()).toContain(
@@ -320,8 +325,8 @@ describe('which cures are told, and how', () => {
   });
 
   test('where each leads: hardware that is yet to be bought has no id, a node that may be anywhere no zone', () => {
-    const leadsTo = (given: Parameters<typeof sceneOf>[0]) =>
-      findCures(sceneOf(given)).cures.map((cure) => cure.leadsTo);
+    const leadsTo = (given: Parameters<typeof questionOf>[0]) =>
+      findCures(questionOf(given)).cures.map((cure) => cure.leadsTo);
     const tier = 'unused-node-in-unused-zone';
     const onA = { nodeId: 'a', nodeName: 'a', zone: 'z', tier };
     const newNode = { nodeId: null, nodeName: 'new-node', diskId: null, diskName: 'new-disk', tier };
@@ -340,8 +345,8 @@ describe('which cures are told, and how', () => {
   });
 
   test('how many were tried, and whether the bound ended the search', () => {
-    const searched = (given: Parameters<typeof sceneOf>[0]) => {
-      const { tried, isComplete } = findCures(sceneOf(given));
+    const searched = (given: Parameters<typeof questionOf>[0]) => {
+      const { tried, isComplete } = findCures(questionOf(given));
       return { tried, isComplete };
     };
     // A node anywhere; in a new zone it would be no further advice.
@@ -362,7 +367,7 @@ describe('which cures are told, and how', () => {
       x: { bytes: 20 * GIB, storageScheduledBytes: 13 * GIB },
       y: { bytes: 20 * GIB, storageScheduledBytes: 11 * GIB },
     };
-    const [first, second] = findCures(sceneOf({ nodes: { a: { disks } } })).cures;
+    const [first, second] = findCures(questionOf({ nodes: { a: { disks } } })).cures;
     expect([first?.leadsTo.diskName, second?.leadsTo.diskName]).toEqual(['y', 'x']);
     // To uncordon is little and to move bytes is more; a tag is between them.
     const nodes = {
@@ -370,7 +375,7 @@ describe('which cures are told, and how', () => {
       b: { cordoned: true, disks: { 'b-1': { tags: ['hdd'] } } },
     };
     const settings = { 'allow-empty-disk-selector-volume': false };
-    const [smallest] = findCures(sceneOf({ nodes, settings })).cures;
+    const [smallest] = findCures(questionOf({ nodes, settings })).cures;
     expect(smallest?.changes.map(({ kind }) => kind)).toEqual(['uncordon-node', 'add-selector-tags']);
   });
 });

@@ -16,7 +16,13 @@ import { CURES_SHOWN_MAX, CURES_TRIED_MAX, type Cure, type CuredPlace } from './
 import { hardwareChanges } from './hardware-cures.js';
 import { placeInWords } from './named-place.js';
 import { type ObstructedDisk, obstructedDisks } from './obstacles.js';
-import { cycleOf, NEW_DISK_ID, NEW_NODE_ID, type Scene, withChanges } from './scene.js';
+import {
+  cycleOf,
+  NEW_DISK_ID,
+  NEW_NODE_ID,
+  type PlacementQuestion,
+  withChanges,
+} from './placement-question.js';
 
 /** Of each kind: the smallest, and a few more to choose from. */
 const TRIED_PER_KIND_MAX = 4;
@@ -31,15 +37,15 @@ export type CureSearch = {
 
 type Changes = readonly CureChange[];
 
-/** @param scene one in which the replica fits nowhere */
-export function findCures(scene: Scene): CureSearch {
-  const cycle = cycleOf(scene);
-  const search = new Search(scene);
-  const obstructed = obstructedDisks(scene, cycle);
-  search.tryAll([...waits(scene), ...singles(obstructed)], TRIED_PER_KIND_MAX);
+/** @param question one in which the replica fits nowhere */
+export function findCures(question: PlacementQuestion): CureSearch {
+  const cycle = cycleOf(question);
+  const search = new Search(question);
+  const obstructed = obstructedDisks(question, cycle);
+  search.tryAll([...waits(question), ...singles(obstructed)], TRIED_PER_KIND_MAX);
   // Two changes to what is there are less than new hardware, and more than one.
   if (search.cures.length === 0) search.tryAll(pairs(obstructed), PAIRS_PER_KIND_MAX);
-  const hardware = hardwareChanges(scene, cycle).map((change) => [change]);
+  const hardware = hardwareChanges(question, cycle).map((change) => [change]);
   search.tryAll(hardware, TRIED_PER_KIND_MAX);
   return search.result();
 }
@@ -49,7 +55,7 @@ class Search {
   private tried = 0;
   private isComplete = true;
 
-  constructor(private readonly scene: Scene) {}
+  constructor(private readonly question: PlacementQuestion) {}
 
   /** @param perKindMax how many of one kind are tried */
   tryAll(candidates: readonly Changes[], perKindMax: number): void {
@@ -76,7 +82,7 @@ class Search {
 
   private try(changes: Changes): Cure | undefined {
     this.tried += 1;
-    const changed = withChanges(this.scene, changes);
+    const changed = withChanges(this.question, changes);
     const cycle = cycleOf(changed);
     const decision = decidePlacement(cycle);
     if (decision.kind === 'none') return undefined;
@@ -110,7 +116,7 @@ function curedPlace(cycle: PlacementCycle, diskId: DiskId, tier: CuredPlace['tie
 }
 
 /** When each failed replica that still holds its place gives it up. A volume has few replicas, so these are few. */
-function waits({ replicas, fleet, now }: Scene): Changes[] {
+function waits({ replicas, fleet, now }: PlacementQuestion): Changes[] {
   const waitSeconds = fleet.settings['replica-replenishment-wait-interval'];
   return replicas.filter(isPotentiallyReusable).flatMap((replica): Changes[] => {
     const until = placeHeldUntil(replica, waitSeconds);

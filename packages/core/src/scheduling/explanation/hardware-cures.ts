@@ -4,14 +4,14 @@ import type { PlacementCycle } from '../framework.js';
 import { spaceLimits } from '../space.js';
 import type { CureChange } from './cure-change.js';
 import { nodeObstaclesOf } from './obstacles.js';
-import type { Scene } from './scene.js';
+import type { PlacementQuestion } from './placement-question.js';
 import { smallestDisk } from './smallest-amounts.js';
 
 /** Nodes for which a further disk is tried: any of them is as good as the next. */
 const NODES_TRIED_MAX = 2;
 
 /** What could be bought: a disk for a node that lacks only that, a node, a node in a new zone. */
-export function hardwareChanges(scene: Scene, cycle: PlacementCycle): CureChange[] {
+export function hardwareChanges(question: PlacementQuestion, cycle: PlacementCycle): CureChange[] {
   const { request, fleet } = cycle;
   const bytes = smallestDisk(request, spaceLimits(fleet.settings));
   if (bytes === undefined) return [];
@@ -22,7 +22,7 @@ export function hardwareChanges(scene: Scene, cycle: PlacementCycle): CureChange
     diskTags: diskSelector,
     bytes,
   } as const;
-  const obstaclesOf = nodeObstaclesOf(scene, cycle);
+  const obstaclesOf = nodeObstaclesOf(question, cycle);
   const onNodes = fleet.nodes
     .filter((node) => obstaclesOf(node).length === 0)
     .sort((a, b) => compareIds(a.name, b.name) || compareIds(a.id, b.id))

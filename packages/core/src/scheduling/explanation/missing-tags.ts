@@ -1,5 +1,5 @@
 import type { CureChange } from './cure-change.js';
-import type { Scene } from './scene.js';
+import type { PlacementQuestion } from './placement-question.js';
 
 /** A place whose tags do not satisfy one of the volume's selectors. */
 type Mismatch = {
@@ -10,7 +10,7 @@ type Mismatch = {
 };
 
 /** Tag the place, or ask for less; where the selector is empty and the place is kept for others, ask for its tag. */
-export function missingTagCures({ volume }: Scene, mismatch: Mismatch): CureChange[] {
+export function missingTagCures({ volume }: PlacementQuestion, mismatch: Mismatch): CureChange[] {
   const { tags, selector, setting, tagIt } = mismatch;
   const wanted = volume.spec[selector];
   if (wanted.length > 0) {

@@ -1,5 +1,5 @@
 /**
- * Everything that stands between one disk and the replica, not only the first rule that refused it; each with the
+ * Obstacles between one disk and the replica: all of them, not only the first rule that refused it; each with the
  * changes that would take it away. A disk with one obstacle is one change from being a place.
  */
 import type { StorageDisk, StorageNode } from '../../model/node.js';
@@ -9,7 +9,7 @@ import { type Occupancy, occupancyOf, zoneKey } from '../occupancy.js';
 import { NODE_TAG_FILTERS, PLACEMENT_RULES } from '../rules.js';
 import type { CureChange, OverrideField } from './cure-change.js';
 import { missingTagCures } from './missing-tags.js';
-import type { Scene } from './scene.js';
+import type { PlacementQuestion } from './placement-question.js';
 import { spaceCures } from './space-cures.js';
 
 /** What is in the way, and the changes of which any one removes it; none when nothing can. */
@@ -24,9 +24,9 @@ export type ObstructedDisk = {
 type Place = { readonly node: StorageNode; readonly disk: StorageDisk };
 
 /** All disks of the fleet, in its order, less those on which no change of what is there can help. */
-export function obstructedDisks(scene: Scene, cycle: PlacementCycle): ObstructedDisk[] {
-  const nodeObstacles = nodeObstaclesOf(scene, cycle);
-  const diskObstacles = diskObstaclesOf(scene, cycle);
+export function obstructedDisks(question: PlacementQuestion, cycle: PlacementCycle): ObstructedDisk[] {
+  const nodeObstacles = nodeObstaclesOf(question, cycle);
+  const diskObstacles = diskObstaclesOf(question, cycle);
   return cycle.fleet.nodes.flatMap((node) => {
     const ofNode = nodeObstacles(node);
     if (ofNode.some(({ cures }) => cures.length === 0)) return [];
@@ -38,7 +38,10 @@ export function obstructedDisks(scene: Scene, cycle: PlacementCycle): Obstructed
 }
 
 /** What is wrong with a node itself, apart from its disks. */
-export function nodeObstaclesOf(scene: Scene, cycle: PlacementCycle): (node: StorageNode) => Obstacle[] {
+export function nodeObstaclesOf(
+  question: PlacementQuestion,
+  cycle: PlacementCycle,
+): (node: StorageNode) => Obstacle[] {
   const checks = prepared([...PLACEMENT_RULES.nodeFilters, ...NODE_TAG_FILTERS], cycle);
   const passing = prepared(PLACEMENT_RULES.nodeFilters, cycle);
   const candidates = cycle.fleet.nodes.filter((node) => passing.every((check) => check(node) === undefined));
@@ -46,20 +49,20 @@ export function nodeObstaclesOf(scene: Scene, cycle: PlacementCycle): (node: Sto
 
   return (node) => {
     const reasons = checks.map((check) => check(node)?.reason).filter((reason) => reason !== undefined);
-    // One rule judges both and speaks of the first; a person has to undo both.
+    // One rule judges both and speaks of the first; a user has to undo both.
     if (reasons.includes('NodeCordoned') && node.evictionRequested) reasons.push('NodeEvicting');
     // The same agent is missing for both.
     const distinct = reasons.filter(
       (reason) => reason !== 'EngineUnavailable' || !reasons.includes('NodeNotReady'),
     );
     return [
-      ...distinct.map((reason) => ({ reason, cures: nodeCures(reason, node, scene) })),
-      ...sharingObstacles(node, occupancy, scene, cycle),
+      ...distinct.map((reason) => ({ reason, cures: nodeCures(reason, node, question) })),
+      ...sharingObstacles(node, occupancy, question, cycle),
     ];
   };
 }
 
-function diskObstaclesOf(scene: Scene, cycle: PlacementCycle): (place: Place) => Obstacle[] {
+function diskObstaclesOf(question: PlacementQuestion, cycle: PlacementCycle): (place: Place) => Obstacle[] {
   const checks = prepared(PLACEMENT_RULES.diskFilters, cycle);
   const { replicasByDisk } = occupancyOf(cycle, cycle.fleet.nodes);
   const isHard = cycle.request.diskAntiAffinity === 'required';
@@ -72,18 +75,22 @@ function diskObstaclesOf(scene: Scene, cycle: PlacementCycle): (place: Place) =>
     const ofSpace = reasons.filter(isSpace);
     const obstacles = reasons
       .filter((reason) => !isSpace(reason))
-      .map((reason) => ({ reason, cures: diskCures(reason, place, scene) }));
+      .map((reason) => ({ reason, cures: diskCures(reason, place, question) }));
     // Bytes are freed in one go, whichever of the two formulas asks for them.
     const [firstOfSpace] = ofSpace;
     if (firstOfSpace !== undefined)
       obstacles.push({ reason: firstOfSpace, cures: spaceCures(place, ofSpace, cycle) });
     if (isHard && (replicasByDisk.get(disk.id) ?? 0) > 0)
-      obstacles.push({ reason: 'DiskOccupied', cures: sharingCures('disk', scene) });
+      obstacles.push({ reason: 'DiskOccupied', cures: sharingCures('disk', question) });
     return obstacles;
   };
 }
 
-function nodeCures(reason: RejectionReason, node: StorageNode, scene: Scene): readonly CureChange[] {
+function nodeCures(
+  reason: RejectionReason,
+  node: StorageNode,
+  question: PlacementQuestion,
+): readonly CureChange[] {
   const named = { nodeId: node.id, nodeName: node.name };
   switch (reason) {
     case 'NodeNotReady':
@@ -99,7 +106,7 @@ function nodeCures(reason: RejectionReason, node: StorageNode, scene: Scene): re
     case 'NodeEvicting':
       return [{ kind: 'cancel-node-eviction', ...named }];
     case 'NodeTagsMissing':
-      return missingTagCures(scene, {
+      return missingTagCures(question, {
         tags: node.tags,
         selector: 'nodeSelector',
         setting: 'allow-empty-node-selector-volume',
@@ -110,7 +117,11 @@ function nodeCures(reason: RejectionReason, node: StorageNode, scene: Scene): re
   }
 }
 
-function diskCures(reason: RejectionReason, { node, disk }: Place, scene: Scene): readonly CureChange[] {
+function diskCures(
+  reason: RejectionReason,
+  { node, disk }: Place,
+  question: PlacementQuestion,
+): readonly CureChange[] {
   const named = { nodeId: node.id, nodeName: node.name, diskId: disk.id, diskName: disk.name };
   switch (reason) {
     case 'DiskNotReady':
@@ -120,7 +131,7 @@ function diskCures(reason: RejectionReason, { node, disk }: Place, scene: Scene)
     case 'DiskEvicting':
       return [{ kind: 'cancel-disk-eviction', ...named }];
     case 'DiskTagsMissing':
-      return missingTagCures(scene, {
+      return missingTagCures(question, {
         tags: disk.tags,
         selector: 'diskSelector',
         setting: 'allow-empty-disk-selector-volume',
@@ -131,11 +142,11 @@ function diskCures(reason: RejectionReason, { node, disk }: Place, scene: Scene)
   }
 }
 
-/** The rungs of the ladder, put as what each hard domain forbids (see `tiers.ts`). */
+/** The anti-affinity tiers, put as what each hard domain forbids (see `tiers.ts`). */
 function sharingObstacles(
   node: StorageNode,
   occupancy: Occupancy,
-  scene: Scene,
+  question: PlacementQuestion,
   { request }: PlacementCycle,
 ): Obstacle[] {
   const { nodes, zones, leavingNodes, leavingZones } = occupancy;
@@ -145,9 +156,9 @@ function sharingObstacles(
 
   const obstacles: Obstacle[] = [];
   if (request.nodeAntiAffinity === 'required' && nodes.has(node.id))
-    obstacles.push({ reason: 'NodeOccupied', cures: sharingCures('node', scene) });
+    obstacles.push({ reason: 'NodeOccupied', cures: sharingCures('node', question) });
   if (isZoneHard && zones.has(zoneKey(node)))
-    obstacles.push({ reason: 'ZoneOccupied', cures: sharingCures('zone', scene) });
+    obstacles.push({ reason: 'ZoneOccupied', cures: sharingCures('zone', question) });
   return obstacles;
 }
 
@@ -157,7 +168,7 @@ const SHARING = {
   disk: { field: 'replicaDiskSoftAntiAffinity', setting: 'replica-disk-soft-anti-affinity' },
 } as const;
 
-function sharingCures(domain: keyof typeof SHARING, { volume }: Scene): CureChange[] {
+function sharingCures(domain: keyof typeof SHARING, { volume }: PlacementQuestion): CureChange[] {
   const { field, setting } = SHARING[domain];
   const override = overrideOf(field, volume.spec);
   if (override === 'enabled') return [];
@@ -167,7 +178,7 @@ function sharingCures(domain: keyof typeof SHARING, { volume }: Scene): CureChan
   return cures;
 }
 
-function overrideOf(field: OverrideField, spec: Scene['volume']['spec']): Override {
+function overrideOf(field: OverrideField, spec: PlacementQuestion['volume']['spec']): Override {
   return spec[field];
 }
 

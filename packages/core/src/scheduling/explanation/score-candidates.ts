@@ -1,6 +1,6 @@
 /**
  * The scores behind a choice, by the definition (`balance-score.ts`): of each node among the nodes, then of each disk
- * among its node's disks. Only for people: the choice itself is the scheduler's.
+ * among its node's disks. Only for users: the choice itself is the scheduler's.
  */
 import { compareIds, type DiskId, type NodeId } from '../../model/ids.js';
 import type { StorageDisk } from '../../model/node.js';

@@ -66,9 +66,9 @@ function refusedInWords(asked: Asked, { reasons, rejections }: FilterReport): st
 }
 
 export function sentenceOfPlaced(place: NamedPlace, tier: TierName | null, candidates: number): string {
-  const rung = tier === null ? '' : `, ${tierInWords(tier)}`;
+  const tierWords = tier === null ? '' : `, ${tierInWords(tier)}`;
   const choice = candidates === 1 ? 'the only disk that fits there' : `the best of ${candidates} disks there`;
-  return `A replica would go to ${placeInWords(place)}${rung}; it is ${choice}.`;
+  return `A replica would go to ${placeInWords(place)}${tierWords}; it is ${choice}.`;
 }
 
 export function sentenceOfUnplaced({

@@ -1,5 +1,5 @@
 /**
- * The least that has to change for a space formula to pass. Each is found by halving with the formula itself, so that it
+ * Smallest change that lets a space formula pass. It is found by bisection with the formula itself, so that it
  * is exact to the byte and to the percent however the formula rounds; no copy of a formula can go stale here.
  */
 import { VOLUME_BYTES_MAX } from '../../model/bytes.js';

@@ -1,6 +1,6 @@
 import type { DiskFilter } from '../framework.js';
 
-/** Rejects a disk that people keep replicas away from: scheduling is off, or it is being emptied. */
+/** Rejects a disk that users keep replicas away from: scheduling is off, or it is being emptied. */
 export const diskAllowSchedulingFilter: DiskFilter = {
   name: 'disk-allow-scheduling',
 

@@ -1,4 +1,4 @@
-/** What each rule says: for people, so every word and number counts. */
+/** What each rule says: for users, so every word and number counts. */
 import { GIB, TIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
 import { NOON } from '@holdfast/testkit/builders.js';

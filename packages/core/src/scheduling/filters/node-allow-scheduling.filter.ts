@@ -1,6 +1,6 @@
 import type { NodeFilter } from '../framework.js';
 
-/** Rejects a node whose scheduling people have switched off. */
+/** Rejects a node whose scheduling users have switched off. */
 export const nodeAllowSchedulingFilter: NodeFilter = {
   name: 'node-allow-scheduling',
 

@@ -1,7 +1,7 @@
 import { conditionOf } from '../../model/condition.js';
 import type { NodeFilter, Rejection } from '../framework.js';
 
-/** Rejects a node that people keep replicas away from: cordoned (where the setting minds that) or being evicted. */
+/** Rejects a node that users keep replicas away from: cordoned (where the setting minds that) or being evicted. */
 export const nodeSchedulableFilter: NodeFilter = {
   name: 'node-schedulable',
 

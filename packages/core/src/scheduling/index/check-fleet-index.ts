@@ -1,4 +1,4 @@
-/** Does an index still say what a view says? For tests, and for whoever keeps one for long. */
+/** Compares an index with the view that it was built from. For tests, and for processes that keep an index for long. */
 import type { FleetView } from '../../lifecycle/views.js';
 import { compareIds } from '../../model/ids.js';
 import { DiskClassView } from './disk-class-view.js';
@@ -24,7 +24,7 @@ type Descriptions = ReadonlyMap<string, string>;
 
 function describeNodes(structure: FleetStructure): Descriptions {
   const known = [...structure.allNodes].filter(({ facts }) => facts !== undefined);
-  // `allGroups` settles what was noted, so that groups can be told.
+  // `allGroups` gives every ungrouped node its group first.
   for (const group of structure.allGroups) void group;
   return new Map(known.map((node) => [node.id, describeNode(structure, node)]));
 }

@@ -1,6 +1,6 @@
 /**
- * The figures of every disk in one flat array, so that judging a disk touches one or two cache lines instead of a
- * dozen objects. A disk's row is found by its slot; slots of removed disks are used again.
+ * Column store of every disk's figures in one flat array, so that judging a disk touches one or two cache lines instead
+ * of a dozen objects. A disk's row is found by its slot; slots of removed disks are used again.
  */
 import type { StorageDisk } from '../../model/node.js';
 import type { ClusterSettings } from '../../settings/definitions.js';

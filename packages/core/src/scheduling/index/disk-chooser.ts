@@ -1,4 +1,4 @@
-/** The last step on a node, or on the few nodes of a rung that needs no search. */
+/** The last step on a node, or on the few nodes of a tier that needs no search. */
 import { chooseDisk, chooseFromOptions, type DiskOption, type Option } from '../balance.js';
 import type { PlacementRequest } from '../framework.js';
 import { preferredNodeId } from '../locality.js';

@@ -1,5 +1,5 @@
 /**
- * A group's nodes, seen as if they had only the disks of some classes: per node the sum of its usable bytes and the
+ * View of a group's nodes as if they had only the disks of some classes: per node the sum of its usable bytes and the
  * largest of what its disks offer, in a tournament. Those bound what any request can find on the node, and where all
  * the disks of a node hold the request they are exactly that.
  */

@@ -1,8 +1,8 @@
 import type { StorageDisk } from '../../model/node.js';
 
 /**
- * Distinct combinations of what a request can ask of a disk beside space: type, file system and tags. Each is known by
- * a small number and by one of its disks, so that the filters judge a class by judging that disk.
+ * Disk classes: distinct combinations of what a request can ask of a disk beside space, which is type, file system and
+ * tags. Each has a small number and one sample disk, so that the filters judge a class by judging that disk.
  */
 export class DiskClasses {
   private readonly ids = new Map<string, number>();

@@ -1,7 +1,7 @@
 /**
- * One decision over the index: the same ladder as `placeReplica`, with searches where that looks at every disk.
+ * One decision over the index: the same tiers as `placeReplica`, with searches where that looks at every disk.
  *
- * | rung | how |
+ * | tier | how |
  * |---|---|
  * | unused node in unused zone, unused node | branch and bound over the groups' tournaments |
  * | leaving node in leaving zone, leaving node, used node | the few nodes that hold replicas, disk by disk |
@@ -63,20 +63,20 @@ export class FastPlacer {
     demand.sizeBytes = request.sizeBytes;
     demand.writtenBytes = request.writtenBytes;
     demand.isWanted = plan.isWanted;
-    return this.walkLadder({ request, plan, topology });
+    return this.walkTiers({ request, plan, topology });
   }
 
-  private walkLadder(question: Question): FastPlacement {
+  private walkTiers(question: Question): FastPlacement {
     const { places } = this;
     const { zoneAntiAffinity, nodeAntiAffinity } = question.request;
-    const best = this.unusedRung(question, true);
+    const best = this.unusedTier(question, true);
     if (best !== undefined) return this.placed(best, 'unused-node-in-unused-zone');
     if (zoneAntiAffinity === 'required') {
       const leaving = places.leavingNodes().filter(({ zone }) => places.isLeavingZone(zone));
       return this.placed(this.fewNodes(question, leaving), 'leaving-node-in-leaving-zone');
     }
-    // Without an occupied zone the second rung is the first.
-    const second = places.zones.isEmpty ? undefined : this.unusedRung(question, false);
+    // Without an occupied zone the second tier is the first.
+    const second = places.zones.isEmpty ? undefined : this.unusedTier(question, false);
     if (second !== undefined) return this.placed(second, 'unused-node');
     if (nodeAntiAffinity === 'required') {
       return this.placed(this.fewNodes(question, places.leavingNodes()), 'leaving-node');
@@ -84,16 +84,16 @@ export class FastPlacer {
     return this.placed(this.fewNodes(question, places.nodes.toArray()), 'used-node');
   }
 
-  /** The rungs that hold most of the fleet. */
-  private unusedRung(question: Question, inUnusedZone: boolean): number | undefined {
+  /** The tiers that hold most of the fleet. */
+  private unusedTier(question: Question, inUnusedZone: boolean): number | undefined {
     const { structure, places } = this;
     const { requiredNodeId } = question.request;
     if (requiredNodeId !== undefined) {
-      return this.fewNodes(question, this.onRung(structure.node(requiredNodeId), inUnusedZone));
+      return this.fewNodes(question, this.onTier(structure.node(requiredNodeId), inUnusedZone));
     }
     const localId = preferredNodeId(question.request);
     if (localId !== undefined) {
-      const local = this.onRung(structure.node(localId), inUnusedZone).filter(({ slots }) =>
+      const local = this.onTier(structure.node(localId), inUnusedZone).filter(({ slots }) =>
         slots.some((slot) => this.search.holds(slot)),
       );
       const slot = this.fewNodes(question, local);
@@ -105,12 +105,12 @@ export class FastPlacer {
     const sharing = new Set(places.slots.toArray().map((taken) => structure.nodeBySlot[taken]));
     return this.fewNodes(
       question,
-      [...sharing].flatMap((node) => this.onRung(node, inUnusedZone)),
+      [...sharing].flatMap((node) => this.onTier(node, inUnusedZone)),
     );
   }
 
-  /** A list of the node, or of none when a replica of the volume keeps it off the rung. */
-  private onRung(node: NodeEntry | undefined, inUnusedZone: boolean): NodeEntry[] {
+  /** A list of the node, or of none when a replica of the volume keeps it off the tier. */
+  private onTier(node: NodeEntry | undefined, inUnusedZone: boolean): NodeEntry[] {
     const { nodes, zones } = this.places;
     if (node === undefined || nodes.has(node)) return [];
     return inUnusedZone && zones.has(node.zone) ? [] : [node];

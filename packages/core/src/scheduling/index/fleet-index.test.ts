@@ -38,7 +38,7 @@ test(`agrees with the linear path and with the definition in ${FLEETS * DECISION
     const problem = runFleet(seed, seen);
     if (problem !== undefined) throw new Error(`fleet of seed ${seed}: ${problem}`);
   }
-  // Every rung is walked often enough to mean something.
+  // Every tier is walked often enough to mean something.
   for (const tier of [
     'unused-node-in-unused-zone',
     'leaving-node-in-leaving-zone',

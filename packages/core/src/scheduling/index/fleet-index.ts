@@ -1,7 +1,7 @@
 /**
- * A fleet, arranged so that placing a replica costs a walk down a tree and booking it a walk up (ADR 0060).
+ * Index over a fleet: placing a replica costs a walk down a tree, and booking it a walk up (ADR 0060).
  *
- * `place` answers as `placeReplica` with the `holdfast` profile does: the same disk from the same rung. It explains
+ * `place` answers as `placeReplica` with the `holdfast` profile does: the same disk from the same tier. It explains
  * nothing. On `none` ask `placeReplica`: that explains the refusal, and answers the few kinds of requests that the
  * index leaves to it (reuse of a given disk, inputs of an imported cluster).
  *
@@ -12,9 +12,9 @@ import type { FleetView } from '../../lifecycle/views.js';
 import type { DiskId, NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { PlacementRequest } from '../framework.js';
+import type { FleetShell } from './eligibility.js';
 import { type FastPlacement, FastPlacer } from './fast-placement.js';
 import { FleetStructure } from './fleet-structure.js';
-import type { FleetShell } from './open-places.js';
 
 export type { FastPlacement } from './fast-placement.js';
 

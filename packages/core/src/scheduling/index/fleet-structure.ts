@@ -1,7 +1,7 @@
 /**
- * What the index keeps of a fleet: nodes in groups, disks in columns, and the plans of the kinds of requests seen. It
- * changes in two ways. Figures and states change in place, in the depth of a tournament. Changes of what there is
- * (a node, a disk, tags, a zone) are noted, and the groups they touch are built anew before the next decision.
+ * The data of the fleet index: nodes in groups, disks in columns, and the plans of the kinds of requests seen. It
+ * changes in two ways. Figures and states change in place, in the depth of a tournament. Where a node, a disk, tags or a
+ * zone change, the node becomes ungrouped, and groups are assigned before the next decision.
  */
 import { Bug } from '../../model/faults.js';
 import { asId, compareIds, type DiskId, type NodeId } from '../../model/ids.js';
@@ -12,9 +12,9 @@ import { zoneKey } from '../occupancy.js';
 import { HOLDFAST_PROFILE } from '../profile.js';
 import { DiskColumns } from './columns.js';
 import { DiskClasses, distinctTags } from './disk-classes.js';
+import { diskEligibilityCheck, type FleetShell, nodeEligibilityCheck } from './eligibility.js';
 import { type NodeEntry, unknownNode } from './node-entry.js';
 import { NodeGroup } from './node-group.js';
-import { type FleetShell, openDiskCheck, openNodeCheck } from './open-places.js';
 import { RequestKeys } from './request-keys.js';
 import { planRequest, type RequestPlan } from './request-plan.js';
 
@@ -35,7 +35,8 @@ export class FleetStructure {
   private readonly classes = new DiskClasses();
   private readonly plans = new Map<number, RequestPlan>();
   private readonly keys = new RequestKeys(() => this.plans.clear());
-  private readonly unsettled = new Set<NodeEntry>();
+  /** Nodes whose group is not determined: they are new, or changed in what makes a group. */
+  private readonly ungrouped = new Set<NodeEntry>();
   private lastSlot = 0;
   private isNodeOpen: Check<StorageNode>;
   private isDiskOpen: Check<StorageDisk>;
@@ -45,8 +46,8 @@ export class FleetStructure {
     diskCount: number,
   ) {
     this.columns = new DiskColumns(facts.settings, diskCount);
-    this.isNodeOpen = openNodeCheck(facts);
-    this.isDiskOpen = openDiskCheck(facts);
+    this.isNodeOpen = nodeEligibilityCheck(facts);
+    this.isDiskOpen = diskEligibilityCheck(facts);
   }
 
   get shell(): FleetShell {
@@ -65,7 +66,7 @@ export class FleetStructure {
     return this.slots.get(id);
   }
 
-  /** As `slot`, faster for the disk that was chosen last: who places a replica books it next. */
+  /** As `slot`, faster for the disk that was chosen last: a placement is followed by its booking. */
   recentSlot(id: DiskId): number | undefined {
     return this.diskIds[this.lastSlot] === id ? this.lastSlot : this.slots.get(id);
   }
@@ -83,7 +84,7 @@ export class FleetStructure {
     entry.zone = zoneKey(node);
     entry.evicting = node.evictionRequested;
     entry.open = this.isNodeOpen(node) === undefined;
-    if (before === undefined || nodeKind(before) !== nodeKind(node)) this.unsettled.add(entry);
+    if (before === undefined || nodeKind(before) !== nodeKind(node)) this.ungrouped.add(entry);
     else this.refresh(entry);
   }
 
@@ -93,7 +94,7 @@ export class FleetStructure {
     if (entry?.facts === undefined) return;
     entry.facts = undefined;
     entry.open = false;
-    this.unsettled.add(entry);
+    this.ungrouped.add(entry);
   }
 
   /** Adds a disk, or says what has become of it. */
@@ -138,23 +139,23 @@ export class FleetStructure {
     if (slot === undefined) throw new Bug('a disk is to be booked that the index does not have');
     this.columns.book(slot, sizeBytes, writtenBytes);
     const node = this.nodeOf(slot);
-    if (this.isSettled(node)) node.group?.refreshDisk(node, this.columns.classOf(slot));
+    if (this.isGrouped(node)) node.group?.refreshDisk(node, this.columns.classOf(slot));
   }
 
   useSettings(shell: FleetShell): void {
     this.facts = shell;
-    this.isNodeOpen = openNodeCheck(shell);
-    this.isDiskOpen = openDiskCheck(shell);
+    this.isNodeOpen = nodeEligibilityCheck(shell);
+    this.isDiskOpen = diskEligibilityCheck(shell);
     this.columns.useSettings(shell.settings);
     for (const entry of this.nodes.values()) {
       entry.open = entry.facts !== undefined && this.isNodeOpen(entry.facts) === undefined;
-      this.unsettled.add(entry);
+      this.ungrouped.add(entry);
     }
   }
 
   /** What requests of this kind may use, with every noted change taken in. */
   plan(request: PlacementRequest, now: Date): RequestPlan {
-    if (this.unsettled.size > 0) this.settle();
+    if (this.ungrouped.size > 0) this.assignGroups();
     const key = this.keys.of(request);
     const known = this.plans.get(key);
     if (known !== undefined) return known;
@@ -177,7 +178,7 @@ export class FleetStructure {
   }
 
   get allGroups(): Iterable<NodeGroup> {
-    if (this.unsettled.size > 0) this.settle();
+    if (this.ungrouped.size > 0) this.assignGroups();
     return this.groups.values();
   }
 
@@ -202,21 +203,21 @@ export class FleetStructure {
   }
 
   private changed(entry: NodeEntry, isOtherKind: boolean): void {
-    if (isOtherKind) this.unsettled.add(entry);
+    if (isOtherKind) this.ungrouped.add(entry);
     else this.refresh(entry);
   }
 
-  /** A node that waits to be settled is measured then. */
+  /** An ungrouped node is measured when it gets its group. */
   private refresh(entry: NodeEntry): void {
-    if (this.isSettled(entry)) entry.group?.refresh(entry);
+    if (this.isGrouped(entry)) entry.group?.refresh(entry);
   }
 
-  private isSettled(entry: NodeEntry): boolean {
-    return this.unsettled.size === 0 || !this.unsettled.has(entry);
+  private isGrouped(entry: NodeEntry): boolean {
+    return this.ungrouped.size === 0 || !this.ungrouped.has(entry);
   }
 
-  private settle(): void {
-    for (const entry of this.unsettled) {
+  private assignGroups(): void {
+    for (const entry of this.ungrouped) {
       const key = entry.facts === undefined ? undefined : this.groupKey(entry, entry.facts);
       const group = key === undefined || entry.facts === undefined ? undefined : this.group(key, entry.facts);
       if (entry.group !== group) entry.group?.remove(entry);
@@ -224,7 +225,7 @@ export class FleetStructure {
       group?.add(entry);
     }
     for (const [key, group] of this.groups) if (group.size === 0) this.groups.delete(key);
-    this.unsettled.clear();
+    this.ungrouped.clear();
     this.plans.clear();
   }
 

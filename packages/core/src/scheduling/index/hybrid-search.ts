@@ -4,15 +4,15 @@
  * Among nodes of one capacity the score never gets worse with more usable space, so the best node is among the fullest
  * offers of the capacities: a group gives its count, its sum and its extremes, and only its best node is looked at.
  * That holds for nodes all of whose disks may take the replica. Others are taken out of their group for the time of
- * the decision, and stand for themselves.
+ * the decision, and scored one by one.
  */
 import { compareIds } from '../../model/ids.js';
 import { toleratedScore } from '../balance.js';
 import { CapacitySummary } from '../capacity-summary.js';
 import { ReusedObjects } from '../reused-objects.js';
 import { LARGEST, LEAST_SUM, SUM } from './disk-class-view.js';
+import { groupExceptionsOf } from './group-exceptions.js';
 import type { NodeEntry } from './node-entry.js';
-import { outsidersOf } from './outsiders.js';
 import type { PlanMember } from './request-plan.js';
 import type { SearchDemand, SpaceSearch } from './space-search.js';
 
@@ -25,13 +25,13 @@ type Contender = {
   score: number;
 };
 
-function nobody(): Contender {
+function emptyContender(): Contender {
   return { node: undefined, member: undefined, usableBytes: 0, totalBytes: 0, score: 0 };
 }
 
 export class HybridSearch {
   private readonly summary = new CapacitySummary();
-  private readonly contenders = new ReusedObjects<Contender>(nobody);
+  private readonly contenders = new ReusedObjects<Contender>(emptyContender);
   private alpha = 0;
 
   constructor(
@@ -43,16 +43,16 @@ export class HybridSearch {
   /** @param members an element each for the groups that may be used */
   bestNode(members: readonly PlanMember[], alpha: number): NodeEntry | undefined {
     this.alpha = alpha;
-    const outsiders = outsidersOf(members, this.demand, this.nodeBySlot);
-    // So many that each node may as well stand for itself: slower by far, and no less exact.
-    if (outsiders === undefined)
+    const exceptions = groupExceptionsOf(members, this.demand, this.nodeBySlot);
+    // Too many exceptions: every node is scored one by one, which is far slower and as exact.
+    if (exceptions === undefined)
       return this.lowest(
         [],
         members.flatMap(({ view }) => view.nodes),
       );
-    for (const { view, node } of outsiders.hidden) view.hide(node);
-    const best = this.lowest(outsiders.groups, outsiders.nodes);
-    for (const { view, node } of outsiders.hidden) view.refresh(node);
+    for (const { view, node } of exceptions.hidden) view.hide(node);
+    const best = this.lowest(exceptions.groups, exceptions.nodes);
+    for (const { view, node } of exceptions.hidden) view.refresh(node);
     return best;
   }
 
@@ -111,7 +111,7 @@ export class HybridSearch {
     for (let at = 0; at < contenders.count; at += 1) this.rate(contenders.at(at));
 
     let lowest = this.lowestContender();
-    // Each turn finds a group's node or puts the group out of the contest, so there are at most as many as groups.
+    // Each pass finds a group's node or puts the group out of the contest, so there are at most as many as groups.
     while (lowest !== undefined && lowest.node === undefined && lowest.score < Number.POSITIVE_INFINITY) {
       this.findNode(lowest);
       lowest = this.lowestContender();

@@ -1,5 +1,5 @@
 /**
- * A tournament: leaves hold a few keys each, and every inner node holds, key by key, the largest below it. One change
+ * Tournament tree: leaves hold a few keys each, and every inner node holds, key by key, the largest below it. One change
  * costs a walk to the root; a search walks down only where a key says that the wanted leaf may be.
  */
 import { at } from './columns.js';

@@ -1,5 +1,5 @@
 /**
- * Nodes that no request can tell apart but by their space: same zone, region and tags (and, for α < 1, the same disks
+ * Group of nodes that differ only by space for any request: same zone, region and tags (and, for α < 1, the same disks
  * by class and capacity). A request either wants the whole group or none of it.
  */
 import { compareIds } from '../../model/ids.js';
@@ -16,7 +16,7 @@ import type { NodeEntry } from './node-entry.js';
 const VIEWS_MAX = 8;
 
 export class NodeGroup {
-  /** Sorted by id. A new list after every change of who belongs here, because views keep the one they were built on. */
+  /** Sorted by id. A new list after every change of members, because views keep the one they were built on. */
   nodes: readonly NodeEntry[] = [];
   private readonly members = new Set<NodeEntry>();
   private readonly views = new Map<string, DiskClassView>();

@@ -1,6 +1,7 @@
 /**
- * Where the volume's other replicas are, in the index's own terms. The same facts as `occupancyOf` gathers, kept in
- * lists that are used again for the next decision: a handful of entries is searched faster than a map is made.
+ * Occupancy of nodes, zones and disks by the volume's other replicas, in the index's own terms. The same facts as
+ * `occupancyOf` gathers, kept in lists that are used again for the next decision: a handful of entries is searched
+ * faster than a map is made.
  */
 import type { DiskId, NodeId } from '../../model/ids.js';
 import type { Replica } from '../../model/replica.js';

@@ -15,7 +15,7 @@ function both(index: FleetIndex, view: FleetView, request: PlacementRequest): [s
   return [outcomeOf(placeReplica(request, view, NOON)), fast.kind === 'placed' ? fast.diskId : 'none'];
 }
 
-test('on the rung of used nodes, too, the local node is preferred to one with more space', () => {
+test('on the tier of used nodes, too, the local node is preferred to one with more space', () => {
   const view = aFleet({
     a: { disks: { 'a-1': { bytes: 900 * GIB }, 'a-2': { bytes: 900 * GIB } } },
     b: { disks: { 'b-1': { bytes: 90 * GIB }, 'b-2': { bytes: 90 * GIB } } },

@@ -1,6 +1,7 @@
 /**
- * Which groups and which of their disks a kind of request may use: all that a decision depends on besides space and
- * the volume's other replicas. Requests of one kind share it, so that selectors are matched once and not per decision.
+ * Plan of a kind of request: the groups and disk classes that it may use, which is all that a decision depends on
+ * besides space and the volume's other replicas. Requests of one kind share it, so that selectors are matched once and
+ * not per decision.
  */
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import { diskTagsFilter } from '../filters/disk-tags.filter.js';

@@ -47,7 +47,7 @@ export function restoreExisting(
 
 function hitOf(existing: ExistingVolume, { diskIds, nodeIds }: LostPlaces): Hit {
   const isGone = ({ diskId }: Replica) => diskId !== undefined && diskIds.has(diskId);
-  // A copy that had failed or was to go is missed by nobody.
+  // A copy that had failed or was to go is no loss.
   const lost = existing.replicas.filter(
     (replica) => isGone(replica) && replica.failedAt === undefined && replica.intent !== 'remove',
   );

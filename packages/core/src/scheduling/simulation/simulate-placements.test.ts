@@ -69,7 +69,7 @@ describe('new volumes', () => {
     expect(result.shapes[0]?.howManyMore).toMatchObject({ count: 0, isAtLeast: false });
   });
 
-  test('how many more is counted for each shape by itself, and why not one more', () => {
+  test('how many more is counted for each shape alone, and why not one more', () => {
     const request = {
       volumes: [
         { ...SHAPE, count: 1 },

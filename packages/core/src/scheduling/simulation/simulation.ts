@@ -1,5 +1,5 @@
 /**
- * What would happen if: volumes of some shapes were created, nodes, zones or disks lost or added, settings changed.
+ * Request and answer of a what-if: volumes of some shapes created, nodes, zones or disks lost or added, settings changed.
  * Plain data in and out; `simulatePlacements` answers with the rules that place replicas, on a copy of the fleet.
  *
  * The order is fixed: settings, losses and additions first, then the existing volumes get back what they lost, then the

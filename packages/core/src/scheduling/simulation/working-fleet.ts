@@ -1,5 +1,5 @@
 /**
- * A fleet that is filled step by step, each step seeing the bookings of those before it. It decides with the index,
+ * Working copy of a fleet, in which each placement sees the bookings of those before it. It decides with the index,
  * which gives the scheduler's own answers; nothing outside of it changes.
  */
 import type { FleetView } from '../../lifecycle/views.js';
@@ -62,10 +62,10 @@ export class WorkingFleet {
     replicas: readonly Replica[],
     cures: 'searched' | 'left-out' = 'searched',
   ): PlacementExplanation {
-    const scene = { volume, replicas, fleet: this.view, now: this.now };
-    if (cures === 'left-out' || this.searchesLeft === 0) return explainWithoutCures(scene);
+    const question = { volume, replicas, fleet: this.view, now: this.now };
+    if (cures === 'left-out' || this.searchesLeft === 0) return explainWithoutCures(question);
     this.searchesLeft -= 1;
-    return explainPlacement(scene);
+    return explainPlacement(question);
   }
 
   private change(diskId: DiskId, sizeBytes: number, writtenBytes: number): void {

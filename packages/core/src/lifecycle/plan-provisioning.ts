@@ -10,13 +10,13 @@ import { activeRebuild, isAwaitingRebuild, isOnReadyNode, nodeName } from './vol
 const PROVISION_PAUSE_MS = 10_000;
 
 /**
- * Finds places for replicas that have none, and makes the directories of those that have one.
+ * Provisioning of replicas: finds disks for those that have none, and makes the directories of those that have one.
  *
- * Also gives up, for the time being, a copy that was to be filled by a rebuild when its node is dead: as a failed one it
- * is waited for and then replaced, instead of being counted as on its way for ever.
+ * A copy that was to be filled by a rebuild counts as failed while its node is dead: it is then waited for and replaced,
+ * instead of being counted as on its way for ever.
  */
-export function planFirstCopies(view: VolumeView, now: Date): Step | undefined {
-  return planPlacement(view, now) ?? planProvisioning(view, now) ?? planUnreachableTarget(view, now);
+export function planProvisioning(view: VolumeView, now: Date): Step | undefined {
+  return planPlacement(view, now) ?? planDirectory(view, now) ?? planUnreachableTarget(view, now);
 }
 
 function planPlacement(view: VolumeView, now: Date): Step | undefined {
@@ -33,7 +33,7 @@ function planPlacement(view: VolumeView, now: Date): Step | undefined {
   return changes.length === 0 ? undefined : { kind: 'commit', why: 'places were found', changes };
 }
 
-function planProvisioning({ volume, replicas, fleet }: VolumeView, now: Date): Step | undefined {
+function planDirectory({ volume, replicas, fleet }: VolumeView, now: Date): Step | undefined {
   for (const replica of replicas) {
     const nodeId = provisionableOn(replica, now);
     if (nodeId === undefined || !isOnReadyNode(replica, fleet)) continue;

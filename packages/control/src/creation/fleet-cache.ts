@@ -20,30 +20,31 @@ import {
 import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
 import type { PlacementFleet } from '../ports/volume-creations.js';
 
-/** What of a fleet has changed since it was last asked for. */
+/** Rows of a fleet that changed since the last read. */
 export type FleetChanges = {
   readonly settingsVersion: number;
-  /** `undefined`: the version is still the one that is known. */
+  /** `undefined`: the version is still the cached one. */
   readonly settings: ClusterSettings | undefined;
   readonly nodes: readonly StorageNode[];
   readonly disks: readonly StorageDisk[];
-  /** How many there are in all: fewer than known means that some are gone. */
+  /** Counts over the whole fleet: fewer than cached means that some are gone. */
   readonly nodeCount: number;
   readonly diskCount: number;
 };
 
-/** An answer that holds everything. */
+/** All rows of a fleet. */
 export type WholeFleet = FleetChanges & { readonly settings: ClusterSettings };
 
 /** A replica that is new holds nothing yet. */
 const WRITTEN_BYTES = 0;
 
 /**
- * A fleet that one process remembers between decisions, so that a decision costs what has changed and not what there is.
+ * Cache of a cluster's fleet with an index over it, kept between decisions, so that a decision costs what has changed
+ * and not the size of the fleet.
  *
- * It is a copy and never the truth: whoever books compares each disk with its row once more, under its lock.
+ * It may be out of date: a booking compares each disk with its row once more, under the row's lock.
  */
-export class KnownFleet implements PlacementFleet {
+export class FleetCache implements PlacementFleet {
   readonly #nodes = new Map<NodeId, StorageNode>();
   readonly #disks = new Map<DiskId, StorageDisk>();
   readonly #index: FleetIndex;

@@ -1,9 +1,9 @@
-import { aSettledVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId, type ClusterId, type NodeId, type OrganizationId, type ProjectId } from '../model/ids.js';
 import type { Volume } from '../model/volume.js';
-import { planTurnEnd, planTurnRequest, pressingTask } from './plan-layer-turn.js';
+import { planTaskAdmissionEnd, planTaskAdmissionRequest, pressingTask } from './plan-task-admission.js';
 import type { VolumeView } from './views.js';
 
 const owner = {
@@ -20,7 +20,7 @@ const FILL = { ...work, sourceVolumeId: asId<Volume['id']>(testId(9)), snapshotI
 function view(volume: Partial<Volume>): VolumeView {
   const attached = { state: 'attached', attachedNodeId: asId<NodeId>('n1') } as const;
   return {
-    volume: aSettledVolume(owner, { ...attached, ...volume }),
+    volume: anIdleVolume(owner, { ...attached, ...volume }),
     replicas: [],
     snapshots: [],
     clones: [],
@@ -30,7 +30,7 @@ function view(volume: Partial<Volume>): VolumeView {
   };
 }
 
-describe('a turn', () => {
+describe('an admission', () => {
   test.each<{ name: string; volume: Partial<Volume>; may: boolean }>([
     { name: 'to be purged', volume: { layerTask: PURGE }, may: true },
     { name: 'to be filled', volume: { fill: FILL }, may: true },
@@ -39,18 +39,18 @@ describe('a turn', () => {
     { name: 'of a detached volume', volume: { layerTask: PURGE, state: 'detached' }, may: false },
     { name: 'on a silent node', volume: { layerTask: PURGE, attachedNodeId: asId('n2') }, may: false },
   ])('$name is asked for or kept: $may', ({ volume, may }) => {
-    expect(planTurnRequest(view(volume))?.kind).toBe(may ? 'ask-for-turn' : undefined);
-    expect(planTurnEnd(view(volume))).toBeUndefined();
-    const held = view({ ...volume, turnAt: NOON });
-    expect(planTurnRequest(held)).toBeUndefined();
-    const end = planTurnEnd(held);
+    expect(planTaskAdmissionRequest(view(volume))?.kind).toBe(may ? 'request-admission' : undefined);
+    expect(planTaskAdmissionEnd(view(volume))).toBeUndefined();
+    const held = view({ ...volume, taskAdmittedAt: NOON });
+    expect(planTaskAdmissionRequest(held)).toBeUndefined();
+    const end = planTaskAdmissionEnd(held);
     if (may) expect(end).toBeUndefined();
-    else expect(end).toMatchObject({ kind: 'commit', changes: [{ patch: { turnAt: undefined } }] });
+    else expect(end).toMatchObject({ kind: 'commit', changes: [{ patch: { taskAdmittedAt: undefined } }] });
   });
 
   test.each<{ name: string; volume: Partial<Volume>; holds: boolean }>([
-    { name: 'a purge before its turn', volume: { layerTask: PURGE }, holds: false },
-    { name: 'a purge in its turn', volume: { layerTask: PURGE, turnAt: NOON }, holds: true },
+    { name: 'a purge before its admission', volume: { layerTask: PURGE }, holds: false },
+    { name: 'an admitted purge', volume: { layerTask: PURGE, taskAdmittedAt: NOON }, holds: true },
     {
       name: 'a purge that an older version began',
       volume: { epoch: 3, layerTask: { ...PURGE, startedEpoch: 3 } },

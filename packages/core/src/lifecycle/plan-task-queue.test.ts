@@ -2,8 +2,8 @@ import { NOON } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId, type ClusterId, type NodeId, type VolumeId } from '../model/ids.js';
 import { effectiveSettings } from '../settings/effective.js';
-import { planTurns } from './plan-turns.js';
-import type { TurnQueueView, TurnVolume } from './views.js';
+import { planTaskQueue } from './plan-task-queue.js';
+import type { TaskQueueView, TaskVolume } from './views.js';
 
 const LIMIT = 'snapshot-heavy-task-concurrent-limit';
 const HOUR_MS = 3600 * 1000;
@@ -11,24 +11,24 @@ const HOUR_MS = 3600 * 1000;
 const CRON = { 'snapshot-data-integrity-cronjob': '@daily' };
 const LONG_AGO = new Date(NOON.getTime() - 48 * HOUR_MS);
 
-const on = (volumeId: string, ...nodes: string[]): TurnVolume => ({
+const on = (volumeId: string, ...nodes: string[]): TaskVolume => ({
   volumeId: asId<VolumeId>(volumeId),
   nodeIds: nodes.map((node) => asId<NodeId>(node)),
 });
-const waits = (volume: TurnVolume, hoursAgo: number) => ({
+const waits = (volume: TaskVolume, hoursAgo: number) => ({
   ...volume,
   since: new Date(NOON.getTime() - hoursAgo * HOUR_MS),
 });
-const checked = (volume: TurnVolume, checkedAt = NOON, askedHoursAgo?: number) => ({
+const checked = (volume: TaskVolume, checkedAt = NOON, askedHoursAgo?: number) => ({
   ...volume,
   checkedAt,
   askedAt: askedHoursAgo === undefined ? undefined : new Date(NOON.getTime() - askedHoursAgo * HOUR_MS),
 });
 
-type Line = Partial<Pick<TurnQueueView, 'busy' | 'waiting' | 'candidates'>>;
+type Line = Partial<Pick<TaskQueueView, 'busy' | 'waiting' | 'candidates'>>;
 
 function granted(line: Line, limit: number): string[] {
-  const view: TurnQueueView = {
+  const view: TaskQueueView = {
     clusterId: asId<ClusterId>('c'),
     settings: effectiveSettings({ [LIMIT]: limit, ...CRON }),
     busy: [],
@@ -36,10 +36,10 @@ function granted(line: Line, limit: number): string[] {
     candidates: [],
     ...line,
   };
-  return planTurns(view, NOON).map(({ kind, volumeId }) => `${kind} ${volumeId}`);
+  return planTaskQueue(view, NOON).map(({ kind, volumeId }) => `${kind} ${volumeId}`);
 }
 
-describe('turns', () => {
+describe('task admissions', () => {
   test.each<{ name: string; line: Line; limit: number; want: string[] }>([
     {
       name: 'no more volumes of a node than may, and other nodes go on',
@@ -48,7 +48,7 @@ describe('turns', () => {
       want: ['layers a', 'layers c'],
     },
     {
-      name: 'one that has a turn counts',
+      name: 'one that is admitted counts',
       line: { busy: [on('x', 'n1')], waiting: [waits(on('a', 'n1'), 1)] },
       limit: 1,
       want: [],
@@ -60,7 +60,7 @@ describe('turns', () => {
       want: ['layers a', 'layers b'],
     },
     {
-      name: 'nobody behind the first that waits takes a node of its',
+      name: 'no volume behind the first that waits takes a node of its',
       line: { busy: [on('x', 'n1')], waiting: [waits(on('wide', 'n1', 'n2'), 2), waits(on('b', 'n2'), 1)] },
       limit: 1,
       want: [],
@@ -111,7 +111,7 @@ describe('turns', () => {
   test('a check that has been due for a day goes before purges that keep coming', () => {
     const candidates = [checked(on('check', 'n1'), new Date(NOON.getTime() - 72 * HOUR_MS))];
     const cron = { 'snapshot-data-integrity-cronjob': '0 11 30 12 *' };
-    const view: TurnQueueView = {
+    const view: TaskQueueView = {
       clusterId: asId<ClusterId>('c'),
       settings: effectiveSettings({ [LIMIT]: 1, ...cron }),
       busy: [],
@@ -119,6 +119,6 @@ describe('turns', () => {
       candidates,
     };
     // It was due on the 30th at 11:00 and is now behind nothing that was asked for after the 31st at 11:00.
-    expect(planTurns(view, NOON)).toEqual([{ kind: 'hashing', volumeId: 'check', isPass: true }]);
+    expect(planTaskQueue(view, NOON)).toEqual([{ kind: 'hashing', volumeId: 'check', isPass: true }]);
   });
 });

@@ -13,7 +13,7 @@ import { changeSetting } from '../settings.js';
 import { createPool, type Pool } from '../sql/pool.js';
 import { organizationScope, type Scope, transaction } from '../sql/scope.js';
 import { PostgresStore } from '../store/postgres-store.js';
-import { CreationDesk } from './creation-desk.js';
+import { CreationBatcher } from './creation-batcher.js';
 import { type FleetHorizon, readFleetChanges, readWholeFleet } from './fleet-changes.js';
 
 const ZONES = ['a', 'b', 'c'];
@@ -24,7 +24,7 @@ let owner: pg.Client;
 let pool: Pool;
 let seed: LocalSeed;
 let scope: Scope;
-let desk: CreationDesk;
+let batcher: CreationBatcher;
 
 beforeAll(async () => {
   database = await startTestDatabase();
@@ -37,7 +37,7 @@ beforeEach(async () => {
   await owner.query('TRUNCATE organization, app_user, outbox, audit_entry CASCADE');
   seed = await seedTestDatabase(database);
   scope = organizationScope(pool, seed.organizationId);
-  desk = new CreationDesk((organizationId) => organizationScope(pool, organizationId));
+  batcher = new CreationBatcher((organizationId) => organizationScope(pool, organizationId));
   for (const zone of ZONES) await addNode(zone);
 });
 
@@ -68,9 +68,9 @@ function diskOf(name: string): DiskId {
   return asId(testId(500 + name.charCodeAt(0)));
 }
 
-type Wish = { sizeBytes?: number; numberOfReplicas?: number; projectId?: ProjectId; at?: CreationDesk };
+type Wish = { sizeBytes?: number; numberOfReplicas?: number; projectId?: ProjectId; at?: CreationBatcher };
 
-async function create(name: string, { at = desk, ...wish }: Wish = {}) {
+async function create(name: string, { at = batcher, ...wish }: Wish = {}) {
   const { organizationId, projectId, clusterId } = seed;
   const creations = at.for({ organizationId });
   const ports = { store: new PostgresStore(scope), clock: systemClock, random: systemRandom, creations };
@@ -88,15 +88,15 @@ async function bookedBytes(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ id, bytes }) => [id, Number(bytes)]));
 }
 
-describe('a fleet that is remembered', () => {
-  // Each of these happens behind the desk's back, after it has seen the fleet, and without a version being counted up.
+describe('a cached fleet', () => {
+  // Each of these happens behind the batcher's back, after it has seen the fleet, and without a version being counted up.
   test.each([
     ['a node is cordoned', `UPDATE node SET cordoned = true WHERE name = 'node-b'`],
     ['a node is not ready any more', `UPDATE node SET conditions = '[]' WHERE name = 'node-b'`],
     ['a disk is switched off', `UPDATE disk SET allow_scheduling = false WHERE name = 'disk-56'`],
     ['a disk is full', `UPDATE disk SET storage_available_bytes = 0 WHERE name = 'disk-56'`],
     [
-      'a disk is booked by somebody else',
+      'a disk is booked by another process',
       `UPDATE disk SET storage_scheduled_bytes = 99.5 * 1073741824 WHERE name = 'disk-56'`,
     ],
   ])('when %s, the next volume avoids it', async (_name, change) => {
@@ -136,7 +136,7 @@ describe('a fleet that is remembered', () => {
       [stray, testId(901), seed.clusterId],
     );
     expect(await outcome(create('during'))).toBe('fleet.inconsistent');
-    expect(await outcome(create('elsewhere', { at: new CreationDesk(() => scope) }))).toBe(
+    expect(await outcome(create('elsewhere', { at: new CreationBatcher(() => scope) }))).toBe(
       'fleet.inconsistent',
     );
     await owner.query('DELETE FROM disk WHERE id = $1', [stray]);
@@ -156,7 +156,7 @@ describe('what has changed', () => {
   const changesSince = (since: FleetHorizon) =>
     transaction(scope, (sql) => readFleetChanges(sql, seed.clusterId, since));
 
-  test('is nothing at once after a look, then what was written, whoever wrote it', async () => {
+  test('is nothing at once after a look, then what was written, by any writer', async () => {
     const { horizon } = await transaction(scope, (sql) => readWholeFleet(sql, seed.clusterId));
     expect((await changesSince(horizon)).changes).toMatchObject({
       settings: undefined,
@@ -211,7 +211,7 @@ describe('a booking', () => {
     ],
     ['its disk filled up', `UPDATE disk SET storage_available_bytes = 0 WHERE name = 'disk-56'`],
   ])('is refused when %s after the decision', async (_name, change) => {
-    const creations = desk.for({ organizationId: seed.organizationId });
+    const creations = batcher.for({ organizationId: seed.organizationId });
     const changer = new pg.Client({ connectionString: database.ownerUrl });
     await changer.connect();
     // A lock on another disk holds the booking up, so that the change falls between decision and booking.
@@ -262,9 +262,9 @@ describe('a booking', () => {
   });
 
   test('never passes a limit, whichever process makes it', async () => {
-    const desks = [desk, new CreationDesk(() => scope), new CreationDesk(() => scope)];
+    const batchers = [batcher, new CreationBatcher(() => scope), new CreationBatcher(() => scope)];
     const wishes = Array.from({ length: 60 }, (_, n) =>
-      create(`v-${n}`, { at: desks[n % desks.length] ?? desk, sizeBytes: 7 * GIB }),
+      create(`v-${n}`, { at: batchers[n % batchers.length] ?? batcher, sizeBytes: 7 * GIB }),
     );
     const created = await Promise.all(wishes);
     // 14 of 7 GiB fit on a disk of 100 GiB, and every volume wants all three disks.
@@ -314,7 +314,7 @@ describe('volumes that share a transaction', () => {
   });
 
   test('decisions that take long are spread over several transactions, and none is lost', async () => {
-    const creations = desk.for({ organizationId: seed.organizationId });
+    const creations = batcher.for({ organizationId: seed.organizationId });
     const slowly: typeof creations = {
       create: (clusterId, decide) =>
         creations.create(clusterId, (fleet, isLast) => {
@@ -343,7 +343,7 @@ describe('volumes that share a transaction', () => {
   });
 
   test('each leaves its event, its wake-up and its audit entry', async () => {
-    const audited = desk.for({ organizationId: seed.organizationId, audit: () => auditEntry('r-1') });
+    const audited = batcher.for({ organizationId: seed.organizationId, audit: () => auditEntry('r-1') });
     const { organizationId, projectId, clusterId } = seed;
     const ports = { store: new PostgresStore(scope), clock: systemClock, random: systemRandom };
     const input = { organizationId, projectId, clusterId, sizeBytes: GIB };
@@ -384,7 +384,7 @@ describe("another organization's cluster", () => {
     await owner.query(`INSERT INTO organization (id, name, created_at) VALUES ($1, 'other', now())`, [
       stranger,
     ]);
-    const creations = desk.for({ organizationId: stranger });
+    const creations = batcher.for({ organizationId: stranger });
     const ports = { store: new PostgresStore(scope), clock: systemClock, random: systemRandom, creations };
     const { projectId, clusterId } = seed;
     const input = { organizationId: stranger, projectId, clusterId, name: 'theirs', sizeBytes: GIB };

@@ -1,4 +1,4 @@
-/** Purges and fillings wait for their turn as hashing does: never more on a node than may, everybody in the end. */
+/** Purges and fillings wait for admission as hashing does: never more on a node than may, every volume in the end. */
 import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestPurge, requestSnapshot } from '@holdfast/control/use-cases/snapshots.js';
@@ -76,11 +76,11 @@ test.each(FAULTS)(
     world.faults = NO_FAULTS;
     world.store.setSetting(world.clusterId, CRON, '0 0 1 1 *');
     await world.run(30);
-    expect((await volumes(ids)).filter(({ turnAt }) => turnAt !== undefined)).toEqual([]);
+    expect((await volumes(ids)).filter(({ taskAdmittedAt }) => taskAdmittedAt !== undefined)).toEqual([]);
   },
 );
 
-test('a purge that waits for its turn does not hold up the rebuild of its volume', async () => {
+test('a purge that waits for admission does not hold up the rebuild of its volume', async () => {
   world = await aWorld();
   const busy = await served('busy');
   const client = await served('pg-data');
@@ -98,13 +98,16 @@ test('a purge that waits for its turn does not hold up the rebuild of its volume
   world.startNode('node-3');
   const isHealthy = async () => (await client.view()).rebuilds[0]?.state === 'succeeded';
   expect(await world.runUntil(isHealthy, 60)).toBe(true);
-  expect((await client.view()).volume).toMatchObject({ layerTask: { kind: 'purge' }, turnAt: undefined });
+  expect((await client.view()).volume).toMatchObject({
+    layerTask: { kind: 'purge' },
+    taskAdmittedAt: undefined,
+  });
   world.faults = NO_FAULTS;
   const isDone = async () => (await client.view()).volume.layerTask === undefined;
   expect(await world.runUntil(isDone, 60)).toBe(true);
 });
 
-test('a turn ends with the attachment, and the others go on', async () => {
+test('an admission ends with the attachment, and the others go on', async () => {
   world = await aWorld();
   const client = await served('pg-data');
   const other = await served('other');
@@ -117,17 +120,17 @@ test('a turn ends with the attachment, and the others go on', async () => {
   await world.run(2);
   await requestPurge(world.useCases, { volumeId: other.volumeId });
   await world.run(10);
-  expect((await client.view()).volume.turnAt).toBeDefined();
-  expect((await other.view()).volume.turnAt).toBeUndefined();
+  expect((await client.view()).volume.taskAdmittedAt).toBeDefined();
+  expect((await other.view()).volume.taskAdmittedAt).toBeUndefined();
   await requestDetach(world.useCases, { volumeId: client.volumeId });
   await world.run(10);
-  expect((await client.view()).volume.turnAt).toBeUndefined();
-  expect((await other.view()).volume.turnAt).toBeDefined();
+  expect((await client.view()).volume.taskAdmittedAt).toBeUndefined();
+  expect((await other.view()).volume.taskAdmittedAt).toBeDefined();
 });
 
-async function give({ volumeId }: SimClient, turnAt: Date): Promise<void> {
+async function give({ volumeId }: SimClient, taskAdmittedAt: Date): Promise<void> {
   const view = await world.store.loadVolume(volumeId);
   if (view === undefined) throw new Error('the volume is gone');
-  const change = { kind: 'volume.patch', volumeId, patch: { turnAt } } as const;
+  const change = { kind: 'volume.patch', volumeId, patch: { taskAdmittedAt } } as const;
   await world.store.commit({ kind: 'volume', volumeId, ifVersion: view.volume.version }, [change]);
 }

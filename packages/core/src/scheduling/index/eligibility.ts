@@ -1,4 +1,4 @@
-/** The rules that no request changes: asked once per node and disk when it changes, not once per decision. */
+/** Eligibility of nodes and disks: the filters that read no request. Asked when a node or disk changes, not per decision. */
 import type { FleetView } from '../../lifecycle/views.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import { diskAllowSchedulingFilter } from '../filters/disk-allow-scheduling.filter.js';
@@ -16,17 +16,17 @@ import {
 } from '../framework.js';
 import { HOLDFAST_PROFILE } from '../profile.js';
 
-/** A fleet without what is in it. */
+/** A fleet's settings and identity, without its nodes and disks. */
 export type FleetShell = Omit<FleetView, 'nodes' | 'disks'>;
 
-export function openNodeCheck(shell: FleetShell): Check<StorageNode> {
+export function nodeEligibilityCheck(shell: FleetShell): Check<StorageNode> {
   return prepareAll(
     [nodeReadyFilter, nodeSchedulableFilter, nodeAllowSchedulingFilter, engineAvailableFilter],
     cycleOf(shell),
   );
 }
 
-export function openDiskCheck(shell: FleetShell): Check<StorageDisk> {
+export function diskEligibilityCheck(shell: FleetShell): Check<StorageDisk> {
   return prepareAll([diskReadyFilter, diskAllowSchedulingFilter], cycleOf(shell));
 }
 
@@ -34,7 +34,7 @@ function cycleOf(shell: FleetShell): PlacementCycle {
   return beginCycle(ANY_REQUEST, { ...shell, nodes: [], disks: [] }, HOLDFAST_PROFILE, new Date(0));
 }
 
-/** These rules read nothing of it but that it is not for reuse. */
+/** A request for these filters: they read only that it is not for reuse. */
 const ANY_REQUEST: PlacementRequest = {
   sizeBytes: 0,
   writtenBytes: 0,

@@ -1,11 +1,12 @@
 /**
- * New volumes of one cluster, as one process makes them: those that come while a transaction runs share the next one.
+ * Group commit of new volumes, for one process and cluster: creations that arrive while a transaction runs share the
+ * next one, because most of a transaction's cost does not depend on how many volumes it creates.
  *
- * A transaction reads what has changed in the fleet since the last look, decides all that wait from the remembered
+ * A transaction reads what has changed in the fleet since the last one, decides all waiting creations from the cached
  * fleet, locks the chosen disks, compares each decision with them, and stores those that hold. The others are decided
- * again. Crash behaviour: a transaction that did not commit left nothing, and nobody was answered.
+ * again. Crash behaviour: a transaction that did not commit left nothing, and no caller was answered.
  */
-import { KnownFleet } from '@holdfast/control/creation/known-fleet.js';
+import { FleetCache } from '@holdfast/control/creation/fleet-cache.js';
 import type { DecideVolume, NewVolume } from '@holdfast/control/ports/volume-creations.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
@@ -21,9 +22,9 @@ import { type CreationPlace, insertBelongings, insertVolumes, lockForBooking } f
 const BATCH_MAX = 64;
 /** Decisions of one transaction: a refusal is explained, which takes a while, and nothing else runs meanwhile. */
 const DECIDE_MS_MAX = 100;
-/** Waiting volumes: some seconds of work. Who comes later is told to try again. */
+/** Waiting volumes: some seconds of work. Callers beyond that are told to try again. */
 const WAITING_MAX = 2_000;
-/** One that loses this often races with more writers than a fleet ever has. The last time it does without places. */
+/** A creation that loses this often races with more writers than a fleet ever has. Its last attempt does without places. */
 const ATTEMPTS_MAX = 8;
 
 /** Where the time of one creation went. */
@@ -50,10 +51,10 @@ type Waiting = {
 type Decided = { readonly waiting: Waiting; readonly decision: NewVolume; readonly decideMs: number };
 type Outcome = 'made' | 'name-taken' | 'source-gone' | 'outdated';
 
-export class CreationQueue {
+export class ClusterBatcher {
   #waiting: Waiting[] = [];
   #isRunning = false;
-  #known: { fleet: KnownFleet; horizon: FleetHorizon } | undefined;
+  #cache: { fleet: FleetCache; horizon: FleetHorizon } | undefined;
 
   constructor(
     private readonly scope: Scope,
@@ -79,21 +80,21 @@ export class CreationQueue {
     this.#isRunning = false;
   }
 
-  /** Never throws: whatever happens is told to those who wait. */
+  /** Never throws: every outcome goes to the callers that wait. */
   async #process(batch: Waiting[]): Promise<void> {
     const startedAtMs = performance.now();
     try {
       const results = await transaction(this.scope, (sql) => this.#attempt(sql, batch));
       const endedAtMs = performance.now();
-      for (const [decided, outcome] of results) this.#settle(decided, outcome, { startedAtMs, endedAtMs });
+      for (const [decided, outcome] of results) this.#complete(decided, outcome, { startedAtMs, endedAtMs });
     } catch (error) {
-      // What was decided in there is not booked: the fleet is asked for anew.
-      this.#known = undefined;
+      // The cache counts bookings that were rolled back: the whole fleet is read again.
+      this.#cache = undefined;
       await this.#afterFailure(batch, error);
     }
   }
 
-  /** Something in the batch, or the database, failed it. Alone, each of them learns whether it was it. */
+  /** One creation, or the database, failed the transaction. Each creation is tried alone, so that only the culprit fails. */
   async #afterFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
     const [first] = batch;
     const isLost = isFault(error) && error.code !== 'store.conflict';
@@ -119,8 +120,8 @@ export class CreationQueue {
     );
   }
 
-  /** Decides in turn, for as long as that may take; who is left waits for the next transaction. */
-  #decide(batch: Waiting[], fleet: KnownFleet): Decided[] {
+  /** Decides one after the other, for `DECIDE_MS_MAX`; the rest waits for the next transaction. */
+  #decide(batch: Waiting[], fleet: FleetCache): Decided[] {
     const endsAtMs = performance.now() + DECIDE_MS_MAX;
     const decided: Decided[] = [];
     for (const [index, waiting] of batch.entries()) {
@@ -134,17 +135,17 @@ export class CreationQueue {
     return decided;
   }
 
-  async #refresh(sql: Sql): Promise<KnownFleet> {
+  async #refresh(sql: Sql): Promise<FleetCache> {
     const { clusterId } = this.place;
-    if (this.#known !== undefined) {
-      const { fleet } = this.#known;
-      const { changes, horizon } = await readFleetChanges(sql, clusterId, this.#known.horizon);
-      this.#known = { fleet, horizon };
+    if (this.#cache !== undefined) {
+      const { fleet } = this.#cache;
+      const { changes, horizon } = await readFleetChanges(sql, clusterId, this.#cache.horizon);
+      this.#cache = { fleet, horizon };
       if (fleet.apply(changes)) return fleet;
     }
     const { whole, horizon } = await readWholeFleet(sql, clusterId);
-    const fleet = new KnownFleet(clusterId, whole);
-    this.#known = { fleet, horizon };
+    const fleet = new FleetCache(clusterId, whole);
+    this.#cache = { fleet, horizon };
     return fleet;
   }
 
@@ -168,7 +169,7 @@ export class CreationQueue {
     return new Set(made);
   }
 
-  #settle(
+  #complete(
     { waiting, decision, decideMs }: Decided,
     outcome: Outcome,
     { startedAtMs, endedAtMs }: { startedAtMs: number; endedAtMs: number },
@@ -180,7 +181,7 @@ export class CreationQueue {
       return;
     }
     for (const { booking } of decision.replicas) {
-      if (booking !== undefined) this.#known?.fleet.release(booking);
+      if (booking !== undefined) this.#cache?.fleet.release(booking);
     }
     if (outcome === 'name-taken') waiting.reject(nameTaken('volume'));
     else if (outcome === 'source-gone') waiting.reject(sourceGone());
@@ -197,8 +198,8 @@ export class CreationQueue {
   }
 }
 
-/** A decision that throws is its caller's alone. */
-function decideOne(waiting: Waiting, fleet: KnownFleet): Decided | undefined {
+/** A decision that throws fails its own caller and not the batch. */
+function decideOne(waiting: Waiting, fleet: FleetCache): Decided | undefined {
   const startedAtMs = performance.now();
   try {
     const decision = waiting.decide(fleet, waiting.attempt === ATTEMPTS_MAX);
@@ -209,7 +210,7 @@ function decideOne(waiting: Waiting, fleet: KnownFleet): Decided | undefined {
   }
 }
 
-/** Without those that are to be filled from what is not there any more. */
+/** Leaves out clones whose source snapshot is gone. */
 async function withSources(sql: Sql, decided: readonly Decided[]): Promise<Decided[]> {
   const fillOf = ({ decision }: Decided) => decision.volume.fill;
   const fills = decided.map(fillOf).filter((fill) => fill !== undefined);

@@ -1,44 +1,44 @@
 /**
- * Decides which volumes may do now what reads or moves whole layers: be purged, be filled, or hash their snapshots by
- * themselves; as many as each node of their copies may have at once.
+ * Admission of background tasks, which read or move whole layers: purges, fillings, and the worker's own hashing of
+ * snapshots. A setting limits how many volumes with a copy on one node may run such a task at once.
  *
- * Pure, and strict as the admission of rebuilds is: one commit at a time per cluster applies it. Nobody waits for ever:
- * each has a place in the line that only grows older, and while the first in the line waits for a node, nobody behind it
- * gets a turn there.
+ * Pure, and strict as the admission of rebuilds is: one commit at a time per cluster applies it. No volume waits for
+ * ever: each has a place in the line that only grows older, and while the first in the line waits for a node, no volume
+ * behind it is admitted there.
  */
 import { lastCronTime } from '../model/cron.js';
 import type { NodeId, VolumeId } from '../model/ids.js';
-import type { TurnQueueView, TurnVolume } from './views.js';
+import type { TaskQueueView, TaskVolume } from './views.js';
 
-export type GrantedTurn =
+export type TaskAdmission =
   | { readonly kind: 'layers'; readonly volumeId: VolumeId }
   | { readonly kind: 'hashing'; readonly volumeId: VolumeId; readonly isPass: boolean };
 
-type Wanted = { readonly volume: TurnVolume; readonly placeMs: number; readonly turn: GrantedTurn };
+type Wanted = { readonly volume: TaskVolume; readonly placeMs: number; readonly admission: TaskAdmission };
 
-/** Somebody waits for the room that a purge makes, or for a clone; for a check only after this long. */
+/** Users wait for the room that a purge makes, or for a clone; a check may wait this much longer. */
 const FIRST_HASH_BEHIND_MS = 3600 * 1000;
 const PERIODIC_CHECK_BEHIND_MS = 24 * 3600 * 1000;
 
-export function planTurns(view: TurnQueueView, now: Date): GrantedTurn[] {
+export function planTaskQueue(view: TaskQueueView, now: Date): TaskAdmission[] {
   const limit = view.settings['snapshot-heavy-task-concurrent-limit'];
   const load = new Map<NodeId, number>();
   const isBusy = new Set(view.busy.map(({ volumeId }) => volumeId));
   for (const volume of view.busy) take(load, volume);
   const heldFor = new Set<NodeId>();
-  const granted: GrantedTurn[] = [];
-  for (const { volume, turn } of inLine(view, now)) {
+  const granted: TaskAdmission[] = [];
+  for (const { volume, admission } of inLine(view, now)) {
     const { volumeId, nodeIds } = volume;
     if (isBusy.has(volumeId)) {
-      // It counts already. What moves layers joins what it does; what only checks them waits until that is over.
-      if (turn.kind === 'layers') granted.push(turn);
+      // It counts already. A purge or filling joins the admitted task; a check waits until that is over.
+      if (admission.kind === 'layers') granted.push(admission);
       continue;
     }
     const hasRoom = (nodeId: NodeId) => (load.get(nodeId) ?? 0) < limit && !heldFor.has(nodeId);
     if (limit === 0 || nodeIds.every(hasRoom)) {
       take(load, volume);
       isBusy.add(volumeId);
-      granted.push(turn);
+      granted.push(admission);
     } else {
       for (const nodeId of nodeIds) heldFor.add(nodeId);
     }
@@ -47,14 +47,14 @@ export function planTurns(view: TurnQueueView, now: Date): GrantedTurn[] {
 }
 
 /** The oldest place first; among equals as the view has them. */
-function inLine(view: TurnQueueView, now: Date): Wanted[] {
+function inLine(view: TaskQueueView, now: Date): Wanted[] {
   const layers = view.waiting.map(({ since, ...volume }): Wanted => {
-    return { volume, placeMs: since.getTime(), turn: { kind: 'layers', volumeId: volume.volumeId } };
+    return { volume, placeMs: since.getTime(), admission: { kind: 'layers', volumeId: volume.volumeId } };
   });
   return [...layers, ...checks(view, now)].sort((a, b) => a.placeMs - b.placeMs);
 }
 
-function checks({ candidates, settings }: TurnQueueView, now: Date): Wanted[] {
+function checks({ candidates, settings }: TaskQueueView, now: Date): Wanted[] {
   const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
   return candidates.flatMap((volume) => {
     const isPass = dueAt !== undefined && volume.checkedAt.getTime() < dueAt.getTime();
@@ -63,11 +63,11 @@ function checks({ candidates, settings }: TurnQueueView, now: Date): Wanted[] {
       ...(isPass ? [dueAt.getTime() + PERIODIC_CHECK_BEHIND_MS] : []),
     ];
     if (places.length === 0) return [];
-    const turn = { kind: 'hashing' as const, volumeId: volume.volumeId, isPass };
-    return [{ volume, placeMs: Math.min(...places), turn }];
+    const admission = { kind: 'hashing' as const, volumeId: volume.volumeId, isPass };
+    return [{ volume, placeMs: Math.min(...places), admission }];
   });
 }
 
-function take(load: Map<NodeId, number>, { nodeIds }: TurnVolume): void {
+function take(load: Map<NodeId, number>, { nodeIds }: TaskVolume): void {
   for (const nodeId of nodeIds) load.set(nodeId, (load.get(nodeId) ?? 0) + 1);
 }

@@ -1,5 +1,5 @@
-import type { TurnQueueView } from '@holdfast/control/ports/store.js';
-import { movesLayers } from '@holdfast/core/lifecycle/plan-layer-turn.js';
+import type { TaskQueueView } from '@holdfast/control/ports/store.js';
+import { movesLayers } from '@holdfast/core/lifecycle/plan-task-admission.js';
 import { lastCronTime } from '@holdfast/core/model/cron.js';
 import { type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
@@ -8,20 +8,21 @@ import { effectiveValue } from '@holdfast/core/policy/volume-settings.js';
 import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
 import type { Tables } from './tables.js';
 
-type Candidate = TurnQueueView['candidates'][number];
+type Candidate = TaskQueueView['candidates'][number];
 
-/** See `Store.loadTurnQueue`. */
-export function turnQueue(
+/** See `Store.loadTaskQueue`. */
+export function taskQueue(
   tables: Tables,
   clusterId: ClusterId,
   settings: ClusterSettings,
   { now, limit }: { now: Date; limit: number },
-): Pick<TurnQueueView, 'busy' | 'waiting' | 'candidates'> {
+): Pick<TaskQueueView, 'busy' | 'waiting' | 'candidates'> {
   const volumes = [...tables.volumes.values()]
     .filter((volume) => volume.clusterId === clusterId)
     .sort((a, b) => compareIds(a.id, b.id));
   const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
-  const isBusy = ({ hashing, turnAt }: Volume) => hashing !== undefined || turnAt !== undefined;
+  const isBusy = ({ hashing, taskAdmittedAt }: Volume) =>
+    hashing !== undefined || taskAdmittedAt !== undefined;
   return {
     busy: volumes.filter(isBusy).map(({ id }) => ({ volumeId: id, nodeIds: nodesOf(tables, id) })),
     waiting: volumes
@@ -43,8 +44,8 @@ export function turnQueue(
   };
 }
 
-function waitingOf(tables: Tables, volume: Volume): TurnQueueView['waiting'][number][] {
-  const { id, state, turnAt, deletionRequestedAt, attachedNodeId } = volume;
+function waitingOf(tables: Tables, volume: Volume): TaskQueueView['waiting'][number][] {
+  const { id, state, taskAdmittedAt, deletionRequestedAt, attachedNodeId } = volume;
   const work = volume.fill ?? volume.layerTask;
   const holder = attachedNodeId === undefined ? undefined : tables.nodes.get(attachedNodeId);
   const isServed = state === 'attached' && holder !== undefined && isNodeReady(holder);
@@ -52,7 +53,7 @@ function waitingOf(tables: Tables, volume: Volume): TurnQueueView['waiting'][num
     (row) => row.volumeId === id && row.state === 'running',
   );
   if (work === undefined || !movesLayers(volume) || !isServed || isRebuilt) return [];
-  if (turnAt !== undefined || deletionRequestedAt !== undefined) return [];
+  if (taskAdmittedAt !== undefined || deletionRequestedAt !== undefined) return [];
   return [{ volumeId: id, nodeIds: nodesOf(tables, id), since: work.trouble?.at ?? work.requestedAt }];
 }
 

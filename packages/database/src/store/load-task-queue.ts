@@ -1,4 +1,4 @@
-import type { TurnQueueView } from '@holdfast/control/ports/store.js';
+import type { TaskQueueView } from '@holdfast/control/ports/store.js';
 import { lastCronTime } from '@holdfast/core/model/cron.js';
 import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
@@ -12,12 +12,12 @@ const READY = `'[{"type": "Ready", "status": "True"}]'`;
 const NODE_IDS = `ARRAY(SELECT DISTINCT r.node_id FROM replica r
   WHERE r.volume_id = v.id AND r.node_id IS NOT NULL ORDER BY r.node_id) AS node_ids`;
 
-/** See `Store.loadTurnQueue`. */
-export async function loadTurnQueueView(
+/** See `Store.loadTaskQueue`. */
+export async function loadTaskQueueView(
   sql: Sql,
   clusterId: ClusterId,
   { now, limit }: { now: Date; limit: number },
-): Promise<TurnQueueView & { version: number }> {
+): Promise<TaskQueueView & { version: number }> {
   const { settings, rebuildQueueVersion } = await loadSettings(sql, clusterId);
   const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
   const busy = await sql.query<BusyRow>(
@@ -34,13 +34,13 @@ export async function loadTurnQueueView(
   return {
     clusterId,
     settings,
-    busy: busy.rows.map(turnVolume),
+    busy: busy.rows.map(taskVolume),
     waiting: (await loadWaiting(sql, clusterId, limit)).map((row) => ({
-      ...turnVolume(row),
+      ...taskVolume(row),
       since: row.since,
     })),
     candidates: candidates.map((row) => ({
-      ...turnVolume(row),
+      ...taskVolume(row),
       checkedAt: row.checked_at,
       askedAt: row.asked_at ?? undefined,
     })),
@@ -87,6 +87,6 @@ async function loadCandidates(
   return rows;
 }
 
-function turnVolume({ id, node_ids }: BusyRow) {
+function taskVolume({ id, node_ids }: BusyRow) {
   return { volumeId: id, nodeIds: node_ids };
 }

@@ -21,15 +21,15 @@ test('attached, degraded while it waits, and detached are all at rest', async ()
   await world.run(1);
   await attach(world, client, 'node-1');
   await world.run(3);
-  expect(await again(client.volumeId)).toEqual({ did: 'settled', steps: 0 });
+  expect(await again(client.volumeId)).toEqual({ did: 'idle', steps: 0 });
 
   world.node('node-3').kill();
   await client.write();
   await world.run(30);
   expect((await client.view()).volume.robustness).toBe('degraded');
-  expect(await again(client.volumeId)).toEqual({ did: 'settled', steps: 0 });
+  expect(await again(client.volumeId)).toEqual({ did: 'idle', steps: 0 });
 
   await requestDetach(world.useCases, { volumeId: client.volumeId });
   await world.run(3);
-  expect(await again(client.volumeId)).toEqual({ did: 'settled', steps: 0 });
+  expect(await again(client.volumeId)).toEqual({ did: 'idle', steps: 0 });
 });

@@ -1,6 +1,6 @@
 /**
- * The nodes of some groups that are unlike the rest of their group for one request: they hold a replica of the volume,
- * or one of their disks can't take it.
+ * Exceptions of groups for one request: nodes that can't be judged by their group's figures, because they hold a replica
+ * of the volume or one of their disks can't take it.
  */
 import { at } from './columns.js';
 import { type DiskClassView, LEAST_FREE, LEAST_HEADROOM } from './disk-class-view.js';
@@ -8,27 +8,27 @@ import type { NodeEntry } from './node-entry.js';
 import type { PlanMember } from './request-plan.js';
 import type { SearchDemand } from './space-search.js';
 
-/** Beyond, taking nodes out of their groups costs more than it saves. */
-const OUTSIDERS_MAX = 256;
+/** Beyond this, taking nodes out of their groups costs more than it saves. */
+const EXCEPTIONS_MAX = 256;
 
-type Outsider = { readonly view: DiskClassView; readonly node: NodeEntry };
-type Outsiders = {
-  /** The groups whose other nodes are alike. */
+type ExceptionalNode = { readonly view: DiskClassView; readonly node: NodeEntry };
+type GroupExceptions = {
+  /** Groups whose figures hold once `hidden` is taken out. */
   readonly groups: readonly PlanMember[];
-  /** To be taken out of those groups. */
-  readonly hidden: readonly Outsider[];
-  /** Nodes that stand for themselves. */
+  /** Nodes to be taken out of those groups. */
+  readonly hidden: readonly ExceptionalNode[];
+  /** Nodes to be scored one by one. */
   readonly nodes: readonly NodeEntry[];
 };
 
 /** `undefined` when there are too many. */
-export function outsidersOf(
+export function groupExceptionsOf(
   members: readonly PlanMember[],
   demand: SearchDemand,
   nodeBySlot: readonly NodeEntry[],
-): Outsiders | undefined {
+): GroupExceptions | undefined {
   const groups: PlanMember[] = [];
-  const hidden: Outsider[] = [];
+  const hidden: ExceptionalNode[] = [];
   const single: NodeEntry[] = [];
   const taken = nodesWithReplicas(demand, nodeBySlot);
   for (const member of members) {
@@ -41,7 +41,7 @@ export function outsidersOf(
     groups.push(member);
     for (const node of taken) if (node.group === member.group) hidden.push({ view, node });
     if (!allHold(view, demand, 1)) collectUnfit(view, demand, 1, taken, hidden);
-    if (hidden.length > OUTSIDERS_MAX) return undefined;
+    if (hidden.length > EXCEPTIONS_MAX) return undefined;
   }
   return { groups, hidden, nodes: [...single, ...hidden.map(({ node }) => node)] };
 }
@@ -55,15 +55,15 @@ function nodesWithReplicas(demand: SearchDemand, nodeBySlot: readonly NodeEntry[
   return [...nodes];
 }
 
-/** Nodes with a disk that is too full for the replica, or that no replica may use; those in `known` are known. */
+/** Collects nodes with a disk that is too full for the replica, or that no replica may use, except those in `known`. */
 function collectUnfit(
   view: DiskClassView,
   demand: SearchDemand,
   treeNode: number,
   known: readonly NodeEntry[],
-  unfit: Outsider[],
+  unfit: ExceptionalNode[],
 ): void {
-  if (unfit.length > OUTSIDERS_MAX || allHold(view, demand, treeNode)) return;
+  if (unfit.length > EXCEPTIONS_MAX || allHold(view, demand, treeNode)) return;
   const { firstLeaf } = view.tree;
   if (treeNode < firstLeaf) {
     collectUnfit(view, demand, 2 * treeNode, known, unfit);

@@ -1,0 +1,50 @@
+import type { VolumeCreations } from '@holdfast/control/ports/volume-creations.js';
+import type { ClusterId, OrganizationId } from '@holdfast/core/model/ids.js';
+import type { AuditEntry } from '../queries/audit.js';
+import type { Scope } from '../sql/scope.js';
+import { ClusterBatcher, type CreationTiming } from './cluster-batcher.js';
+
+/** Clusters whose fleets are cached at once. A fleet of 1,000 disks takes about 1 MB. */
+const FLEETS_MAX = 50;
+
+export type CreationCaller = {
+  organizationId: OrganizationId;
+  /** What goes into the audit log with the volume. */
+  audit?: () => AuditEntry;
+  /** Called with where the time of a creation went. */
+  onTiming?: (timing: CreationTiming) => void;
+};
+
+/** All creations of one process, by a batcher per cluster: those of a cluster share transactions and a fleet cache. */
+export class CreationBatcher {
+  /** By organization and cluster: a caller that names another organization's cluster gets a batcher that finds nothing. */
+  readonly #batchers = new Map<string, ClusterBatcher>();
+
+  constructor(private readonly scopeOf: (organizationId: OrganizationId) => Scope) {}
+
+  /** The port for one caller. */
+  for({ organizationId, audit, onTiming }: CreationCaller): VolumeCreations {
+    return {
+      create: async (clusterId, decide) => {
+        const { volume, timing } = await this.#batcher(organizationId, clusterId).create(decide, audit);
+        onTiming?.(timing);
+        return volume;
+      },
+    };
+  }
+
+  #batcher(organizationId: OrganizationId, clusterId: ClusterId): ClusterBatcher {
+    const key = `${organizationId} ${clusterId}`;
+    const known = this.#batchers.get(key);
+    if (known !== undefined) return known;
+    if (this.#batchers.size >= FLEETS_MAX) this.#evictIdle();
+    const batcher = new ClusterBatcher(this.scopeOf(organizationId), { organizationId, clusterId });
+    this.#batchers.set(key, batcher);
+    return batcher;
+  }
+
+  /** Evicting is safe: a new batcher reads the whole fleet again. */
+  #evictIdle(): void {
+    for (const [key, batcher] of this.#batchers) if (batcher.isIdle) this.#batchers.delete(key);
+  }
+}
