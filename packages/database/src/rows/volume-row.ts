@@ -273,7 +273,7 @@ function readRecurring({ nextRunAt, lastRun, ...rest }: Stored<RecurringSnapshot
   };
 }
 
-/** The sweep compares it with the time, which it could not do inside a JSON value without reading them all. */
+/** For sweeps of the version before, while both run; a volume's own due time has taken its place (ADR 0145). */
 function earliestDue(recurring: readonly RecurringSnapshot[]): Date | null {
   const times = recurring.map(({ nextRunAt }) => nextRunAt.getTime());
   return times.length === 0 ? null : new Date(Math.min(...times));
