@@ -1,3 +1,4 @@
+import type { FaultCode } from '@holdfast/core/model/faults.js';
 import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import type { Action } from '../auth/permissions.js';
 import type { DtoClass } from './dto.js';
@@ -13,6 +14,11 @@ export type RouteOptions = {
   status?: number;
   /** When the answer is no JSON. */
   produces?: string;
+  /**
+   * Fault codes that it may refuse with, for the OpenAPI document. Those that follow from what the route takes are added
+   * by `refusalsOf`. The API's tests compare each refusal that they get with the document.
+   */
+  refuses?: readonly FaultCode[];
 };
 
 /** Metadata key under which the guard and the OpenAPI document find what a route says of itself. */
