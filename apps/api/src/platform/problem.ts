@@ -20,7 +20,7 @@ export const problemSchema = z
           detail: z.string().describe('What is wrong there.'),
         }),
       )
-      .describe('The wrong parts of the request, at most 20; empty when it is not about its fields.'),
+      .describe('The wrong parts of the request; empty when it is not about its fields.'),
     cures: z.array(z.string()).describe('What would help, for people; empty when nothing is known to.'),
   })
   .meta({ id: 'Problem' });
