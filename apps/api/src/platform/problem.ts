@@ -68,7 +68,7 @@ export function problemOf(fault: StorageFault, requestId: string, status = statu
   };
 }
 
-/** Stored data that is broken is nobody's request, so it is the server's failure. */
+/** Statuses that a code's kind does not give: broken stored data is no fault of the request, so it is the server's failure. */
 const STATUS_OF_CODE: Partial<Record<FaultCode, number>> = { 'fleet.inconsistent': 500 };
 
 export function statusOf(fault: StorageFault): number {

@@ -181,7 +181,7 @@ function isAttachSettled(volume: Volume): boolean {
   return (volume.state === 'attached' && volume.endpoint !== null) || needsPerson(volume);
 }
 
-/** What has a cure needs somebody to apply it; anything else passes by itself. */
+/** A trouble with a cure waits for the user to apply it; one without passes once the worker can go on. */
 function needsPerson({ attention }: Volume): boolean {
   return attention !== null && attention.cures.length > 0;
 }
