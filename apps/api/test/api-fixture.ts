@@ -13,6 +13,7 @@ import {
 import type { InjectOptions } from 'fastify';
 import pg from 'pg';
 import { type App, createApp } from '../src/app.js';
+import { assertDeclared } from './documented-operations.js';
 
 export type Json = Record<string, unknown> & { items?: Json[] };
 export type Answer = { status: number; headers: Record<string, unknown>; body: Json };
@@ -55,7 +56,11 @@ export class ApiFixture {
     await this.database.stop();
   }
 
-  /** Calls a path under /api/v1 with the admin's token, another one, or (null) none. */
+  /**
+   * Calls a path under /api/v1 with the admin's token, another one, or (null) none.
+   *
+   * @throws Error when it is refused with a code that the OpenAPI document does not name for the operation
+   */
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
     const token = options.token === undefined ? TEST_SECRETS.token : options.token;
     const request: InjectOptions = {
@@ -72,11 +77,10 @@ export class ApiFixture {
     // A body is JSON text, raw bytes, or an object that inject turns into JSON.
     if (payload !== undefined) request.payload = payload as string;
     const answer = await this.app.fastify.inject(request);
-    return {
-      status: answer.statusCode,
-      headers: answer.headers,
-      body: answer.body === '' ? {} : JSON.parse(answer.body),
-    };
+    const { statusCode: status, headers } = answer;
+    const body = answer.body === '' ? {} : JSON.parse(answer.body);
+    assertDeclared({ method, url: `/api/v1${path}` }, { status, body });
+    return { status, headers, body };
   }
 
   get volumes(): string {

@@ -1,108 +1,93 @@
+import { createEndpointClient, type EndpointClient } from '@holdfast/api-client/client.js';
 import type { Connection } from './connection.js';
 import { CliError, EXIT, exitCodeFor } from './exit-codes.js';
-import type { Page, ProblemBody } from './types.js';
+import { fieldOf } from './json.js';
+import type { Page } from './types.js';
 
 const REQUEST_TIMEOUT_MS = 90_000;
 const PAGE_LIMIT = 200;
 /** 100,000 items: enough for any cluster, and an end if a cursor never does. */
 const PAGES_MAX = 500;
 
-export type Query = Record<string, string | number | undefined>;
+/** One volume, below its cluster. */
+export const VOLUME = '/clusters/{clusterId}/volumes/{volumeId}';
 
-/** Calls the REST API and turns refusals into the CLI's own errors. */
-export class Api {
-  constructor(private readonly connection: Connection) {}
+/** What the typed client gives for a request, whether it was refused or not. */
+export type Answer<T> = { data?: T; error?: unknown; response: Response };
 
-  get<T>(path: string, query: Query = {}): Promise<T> {
-    return this.#call<T>('GET', `${path}${queryString(query)}`);
+export type PageQuery = { limit: number; cursor?: string };
+
+/** The typed client for the connection; an API that can't be reached is an error of the CLI's own. */
+export function createApi({ apiUrl, token }: Connection): EndpointClient {
+  if (!URL.canParse(apiUrl)) throw unreachable(apiUrl, 'it is no URL');
+  return createEndpointClient({ endpoint: apiUrl, token, fetch: (request) => send(request, apiUrl) });
+}
+
+/**
+ * The body of an answer.
+ *
+ * @throws CliError for a refusal, with the exit code of its status
+ */
+export async function bodyOf<T>(answer: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await answer;
+  if (!response.ok) throw refusal(response.status, error);
+  if (data === undefined) throw new CliError(EXIT.unexpected, 'the API gave no answer');
+  return data;
+}
+
+/** As `bodyOf`; undefined for what is not there. */
+export async function bodyIfFound<T>(answer: Promise<Answer<T>>): Promise<T | undefined> {
+  const { response } = await answer;
+  return response.status === 404 ? undefined : bodyOf(answer);
+}
+
+/** Every item of a list, page by page. */
+export async function itemsOf<T>(askPage: (query: PageQuery) => Promise<Answer<Page<T>>>): Promise<T[]> {
+  const items: T[] = [];
+  let query: PageQuery = { limit: PAGE_LIMIT };
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const { items: more, nextCursor } = await bodyOf(askPage(query));
+    items.push(...more);
+    if (nextCursor === null) return items;
+    query = { limit: PAGE_LIMIT, cursor: nextCursor };
   }
+  return items;
+}
 
-  post<T>(path: string, body: object = {}, headers: Record<string, string> = {}): Promise<T> {
-    return this.#call<T>('POST', path, body, headers);
-  }
-
-  put<T>(path: string, body: object): Promise<T> {
-    return this.#call<T>('PUT', path, body);
-  }
-
-  patch<T>(path: string, body: object): Promise<T> {
-    return this.#call<T>('PATCH', path, body);
-  }
-
-  delete<T>(path: string): Promise<T> {
-    return this.#call<T>('DELETE', path);
-  }
-
-  /** Every item of a list, page by page. */
-  async list<T>(path: string, query: Query = {}): Promise<T[]> {
-    const items: T[] = [];
-    let cursor: string | undefined;
-    for (let page = 0; page < PAGES_MAX; page += 1) {
-      const answer: Page<T> = await this.get(path, { limit: PAGE_LIMIT, ...query, cursor });
-      items.push(...answer.items);
-      if (answer.nextCursor === null) return items;
-      cursor = answer.nextCursor;
-    }
-    return items;
-  }
-
-  async #call<T>(
-    method: string,
-    path: string,
-    body?: object,
-    headers: Record<string, string> = {},
-  ): Promise<T> {
-    const response = await this.#fetch(method, path, body, headers);
-    const answer: unknown = await response.json().catch(() => undefined);
-    if (!response.ok) throw refusal(response.status, answer);
-    // The API's answers have the shapes of its OpenAPI document, which the types here are taken from.
-    return answer as T;
-  }
-
-  async #fetch(
-    method: string,
-    path: string,
-    body: object | undefined,
-    headers: Record<string, string>,
-  ): Promise<Response> {
-    const url = `${this.connection.apiUrl}${path}`;
-    try {
-      return await fetch(url, {
-        method,
-        headers: {
-          authorization: `Bearer ${this.connection.token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        body: body === undefined ? null : JSON.stringify(body),
-        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-      });
-    } catch (error) {
-      const cause = error instanceof Error ? (error.cause ?? error) : error;
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new CliError(EXIT.unreachable, `${this.connection.apiUrl} does not answer: ${why}`, [
-        'is the stack running? start it with `npm start`',
-      ]);
-    }
+async function send(request: Request, apiUrl: string): Promise<Response> {
+  try {
+    return await fetch(request, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw unreachable(apiUrl, why);
   }
 }
 
-function queryString(query: Query): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) parameters.set(name, String(value));
-  }
-  return parameters.size === 0 ? '' : `?${parameters}`;
-}
-
-function refusal(status: number, body: unknown): CliError {
-  const problem: ProblemBody = typeof body === 'object' && body !== null ? body : {};
-  const text = problem.detail ?? problem.title ?? `the API answered ${status}`;
-  const details = (problem.errors ?? []).map((error) => `${error.pointer}: ${error.detail}`);
-  const where = problem.requestId === undefined ? [] : [`request ${problem.requestId}`];
-  return new CliError(exitCodeFor(status), text, [
-    ...details,
-    ...(problem.cures ?? []),
-    ...(status >= 500 ? where : []),
+function unreachable(apiUrl: string, why: string): CliError {
+  return new CliError(EXIT.unreachable, `${apiUrl} does not answer: ${why}`, [
+    'is the stack running? start it with `npm start`',
   ]);
+}
+
+/** A proxy in between answers in its own way, so nothing of a problem document is sure to be there. */
+function refusal(status: number, body: unknown): CliError {
+  const text = textAt(body, 'detail') ?? textAt(body, 'title') ?? `the API answered ${status}`;
+  const details = listAt(body, 'errors').map(
+    (error) => `${textAt(error, 'pointer') ?? ''}: ${textAt(error, 'detail') ?? ''}`,
+  );
+  const cures = listAt(body, 'cures').filter((cure) => typeof cure === 'string');
+  const requestId = textAt(body, 'requestId');
+  const where = status < 500 || requestId === undefined ? [] : [`request ${requestId}`];
+  return new CliError(exitCodeFor(status), text, [...details, ...cures, ...where]);
+}
+
+function textAt(value: unknown, key: string): string | undefined {
+  const found = fieldOf(value, key);
+  return typeof found === 'string' ? found : undefined;
+}
+
+function listAt(value: unknown, key: string): unknown[] {
+  const found = fieldOf(value, key);
+  return Array.isArray(found) ? found : [];
 }

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CliError, EXIT } from './exit-codes.js';
+import { isObjectWith } from './json.js';
 
 /** What a running local stack tells about itself (`local.json`). */
 export type LocalJson = {
@@ -10,8 +11,11 @@ export type LocalJson = {
   clusterId: string;
   consoleUrl: string;
   controlSocket: string;
-  agents: { nodeId: string; name: string; zone: string; pid: number; url: string; disks: string[] }[];
+  agents: LocalAgent[];
 };
+
+/** What is read of an agent; the file tells more, which is passed on as it is. */
+export type LocalAgent = { name: string; zone: string; pid: number };
 
 export type Connection = { apiUrl: string; token: string; clusterId: string | undefined };
 
@@ -39,13 +43,34 @@ export function localHome(env: NodeJS.ProcessEnv): string {
 
 export function readLocal(env: NodeJS.ProcessEnv): LocalJson {
   const file = path.join(localHome(env), 'local.json');
-  try {
-    // The local stack wrote it.
-    return JSON.parse(fs.readFileSync(file, 'utf8')) as LocalJson;
-  } catch {
+  const local = parsedFile(file);
+  if (!isLocalJson(local)) {
     throw new CliError(EXIT.unreachable, `no local stack runs in ${path.dirname(file)}`, [
       'start one with `npm start`',
       'or name an API with HOLDFAST_ENDPOINT and HOLDFAST_TOKEN',
     ]);
   }
+  return local;
+}
+
+/** Undefined where there is no file, and for one that is just being written. */
+function parsedFile(file: string): unknown {
+  try {
+    return JSON.parse(fs.readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function isLocalJson(value: unknown): value is LocalJson {
+  const texts = { apiUrl: 'string', token: 'string', clusterId: 'string', consoleUrl: 'string' } as const;
+  return (
+    isObjectWith(value, { ...texts, controlSocket: 'string', agents: 'object' }) &&
+    Array.isArray(value.agents) &&
+    value.agents.every(isLocalAgent)
+  );
+}
+
+export function isLocalAgent(value: unknown): value is LocalAgent {
+  return isObjectWith(value, { name: 'string', zone: 'string', pid: 'number' });
 }

@@ -1,10 +1,12 @@
+import type { EndpointClient } from '@holdfast/api-client/client.js';
 import type { Command } from 'commander';
-import { Api } from './api.js';
+import { bodyOf, createApi, itemsOf, VOLUME } from './api.js';
 import { type ConnectionOptions, resolveConnection } from './connection.js';
 import { CliError, EXIT } from './exit-codes.js';
+import { findNamed } from './find-named.js';
 import { type OutputOptions, parseFormat, wantsColor } from './output/format.js';
 import { parseDurationMs } from './output/quantities.js';
-import type { Cluster, Node, Rebuild, Volume } from './types.js';
+import type { Node, Rebuild, Volume } from './types.js';
 
 type GlobalOptions = ConnectionOptions & {
   output: string;
@@ -15,7 +17,7 @@ type GlobalOptions = ConnectionOptions & {
 
 /** What every command works with: the API, the cluster, and how to print. */
 export class Context {
-  readonly api: Api;
+  readonly api: EndpointClient;
   readonly output: OutputOptions;
   readonly timeoutMs: number;
   readonly now = new Date();
@@ -24,7 +26,7 @@ export class Context {
   constructor(command: Command) {
     const options = command.optsWithGlobals<GlobalOptions>();
     const connection = resolveConnection(options, process.env);
-    this.api = new Api(connection);
+    this.api = createApi(connection);
     this.#clusterId = connection.clusterId;
     this.timeoutMs = parseDurationMs(options.timeout);
     this.output = {
@@ -34,10 +36,10 @@ export class Context {
     };
   }
 
-  /** The path of the cluster that is meant: the named one, or the only one. */
-  async clusterPath(): Promise<string> {
-    if (this.#clusterId !== undefined) return `/clusters/${this.#clusterId}`;
-    const clusters = await this.api.list<Cluster>('/clusters');
+  /** The cluster that is meant: the named one, or the only one. */
+  async clusterId(): Promise<string> {
+    if (this.#clusterId !== undefined) return this.#clusterId;
+    const clusters = await itemsOf((query) => this.api.GET('/clusters', { params: { query } }));
     const [only, ...others] = clusters;
     if (only === undefined) throw new CliError(EXIT.notFound, 'there is no cluster yet');
     if (others.length > 0) {
@@ -45,43 +47,61 @@ export class Context {
         `name one with --cluster: ${clusters.map((cluster) => cluster.id).join(', ')}`,
       ]);
     }
-    return `/clusters/${only.id}`;
+    return only.id;
   }
 
   async volume(nameOrId: string): Promise<Volume> {
-    const cluster = await this.clusterPath();
-    const volumes = await this.api.list<Volume>(`${cluster}/volumes`);
-    return pick(volumes, nameOrId, 'volume');
+    const clusterId = await this.clusterId();
+    return findNamed(nameOrId, {
+      kind: 'volume',
+      byId: (volumeId) => this.api.GET(VOLUME, { params: { path: { clusterId, volumeId } } }),
+      byFilter: (query) => this.api.GET(VOLUMES, { params: { path: { clusterId }, query } }),
+    });
+  }
+
+  /** A volume as it is now, of which only the key is known. */
+  readVolume(path: VolumeKey): Promise<Volume> {
+    return bodyOf(this.api.GET(VOLUME, { params: { path } }));
+  }
+
+  /** The address of a volume, by its name or id. */
+  async volumeKey(nameOrId: string): Promise<VolumeKey> {
+    return keyOf(await this.volume(nameOrId));
+  }
+
+  async volumes(query: { filter?: string; sort?: string } = {}): Promise<Volume[]> {
+    const path = { clusterId: await this.clusterId() };
+    return itemsOf((page) => this.api.GET(VOLUMES, { params: { path, query: { ...query, ...page } } }));
   }
 
   async node(nameOrId: string): Promise<Node> {
-    const cluster = await this.clusterPath();
-    return pick(await this.api.list<Node>(`${cluster}/nodes`), nameOrId, 'node');
+    const clusterId = await this.clusterId();
+    return findNamed(nameOrId, {
+      kind: 'node',
+      byId: (nodeId) => this.api.GET(`${NODES}/{nodeId}`, { params: { path: { clusterId, nodeId } } }),
+      byFilter: (query) => this.api.GET(NODES, { params: { path: { clusterId }, query } }),
+    });
   }
 
   async nodes(): Promise<Node[]> {
-    return this.api.list<Node>(`${await this.clusterPath()}/nodes`);
+    const path = { clusterId: await this.clusterId() };
+    return itemsOf((query) => this.api.GET(NODES, { params: { path, query } }));
   }
 
   async rebuilds(): Promise<Rebuild[]> {
-    return this.api.list<Rebuild>(`${await this.clusterPath()}/rebuilds`);
+    const path = { clusterId: await this.clusterId() };
+    return itemsOf((query) => this.api.GET('/clusters/{clusterId}/rebuilds', { params: { path, query } }));
   }
 }
 
-function pick<T extends { id: string; name: string }>(
-  items: readonly T[],
-  nameOrId: string,
-  kind: string,
-): T {
-  const found = items.filter((item) => item.id === nameOrId || item.name === nameOrId);
-  const [item, ...others] = found;
-  if (item === undefined) throw new CliError(EXIT.notFound, `there is no ${kind} ${nameOrId}`);
-  if (others.length > 0) {
-    throw new CliError(EXIT.usage, `${nameOrId} names ${found.length} ${kind}s`, [
-      `use an id: ${found.map(({ id }) => id).join(', ')}`,
-    ]);
-  }
-  return item;
+const VOLUMES = '/clusters/{clusterId}/volumes';
+const NODES = '/clusters/{clusterId}/nodes';
+
+/** Where a volume is addressed. */
+export type VolumeKey = { clusterId: string; volumeId: string };
+
+export function keyOf({ clusterId, id }: Volume): VolumeKey {
+  return { clusterId, volumeId: id };
 }
 
 /** Data goes to stdout; everything else to stderr, so that a pipe gets data only. */

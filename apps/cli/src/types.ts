@@ -1,11 +1,8 @@
-/** The API's answers, under the names the CLI uses for them. The OpenAPI document says what each field means. */
-import type { Schema } from '@holdfast/api-client/client.js';
+/** The API's requests and answers, under the names the CLI uses for them. The OpenAPI document says what each field means. */
+import type { Body, Schema } from '@holdfast/api-client/client.js';
 
 export type Page<T> = { items: T[]; nextCursor: string | null };
-/** Any part may be missing: a proxy in between answers in its own way. */
-export type ProblemBody = Partial<Schema<'Problem'>>;
 export type Condition = Schema<'Condition'>;
-export type Cluster = Schema<'Cluster'>;
 export type Node = Schema<'Node'>;
 export type Disk = Schema<'Disk'>;
 export type Replica = Schema<'Replica'>;
@@ -22,3 +19,7 @@ export type RecurringSnapshot = Schema<'RecurringSnapshot'>;
 export type SalvageAdvice = Schema<'SalvageAdvice'>;
 export type Setting = Schema<'Setting'>;
 export type ClusterEvent = Schema<'Event'>;
+
+export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;
+export type VolumeChange = Body<'/api/v1/clusters/{clusterId}/volumes/{volumeId}', 'patch'>;
+export type SimulationRequest = Body<'/api/v1/clusters/{clusterId}/placements/simulate', 'post'>;

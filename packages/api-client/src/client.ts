@@ -15,11 +15,39 @@ export type ClientOptions = {
 
 /** A client whose paths, parameters and answers are those of the checked-in OpenAPI document. */
 export function createClient({ origin, token }: ClientOptions): ApiClient {
-  return createFetchClient<paths>({
-    baseUrl: origin,
-    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-  });
+  return createFetchClient<paths>({ baseUrl: origin, headers: bearer(token) });
 }
+
+/** The document's paths without the `/api/v1` that each begins with. */
+type EndpointPaths = {
+  [Path in keyof paths as Path extends `/api/v1${infer Rest}` ? Rest : never]: paths[Path];
+};
+
+export type EndpointClient = Client<EndpointPaths>;
+
+export type EndpointOptions = {
+  /** The API's own address, such as `http://host:7400/api/v1`; a proxy may have it under another path. */
+  endpoint: string;
+  token: string;
+  /** Sends one request; left out: the global `fetch`. */
+  fetch?: (request: Request) => Promise<Response>;
+};
+
+/** As `createClient`, for who knows the API by its endpoint: paths begin behind `/api/v1`. */
+export function createEndpointClient({ endpoint, token, ...options }: EndpointOptions): EndpointClient {
+  return createFetchClient<EndpointPaths>({ baseUrl: endpoint, headers: bearer(token), ...options });
+}
+
+function bearer(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
+
+/** The JSON that an operation takes: `Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>`. */
+export type Body<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Path][Method] extends {
+  requestBody?: { content: { 'application/json': infer Json } };
+}
+  ? Json
+  : never;
 
 /** A refusal, as every route gives it. */
 export type Problem = Schema<'Problem'>;

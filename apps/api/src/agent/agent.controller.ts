@@ -34,14 +34,24 @@ export class AgentController {
   }
 
   @Post('heartbeat')
-  @Route({ access: 'agent', summary: 'Report what a node is and holds', answer: HeartbeatReplyDto })
+  @Route({
+    access: 'agent',
+    summary: 'Report what a node is and holds',
+    answer: HeartbeatReplyDto,
+    refuses: ['cluster.not_found', 'node.name_taken'],
+  })
   async heartbeat(@CurrentAgent() agent: AgentActor, @Body() heartbeat: HeartbeatBody) {
     const { nodeId } = await this.store.recordHeartbeat(agent.clusterId, heartbeat);
     return { nodeId, intervalMs: this.config.heartbeatIntervalMs };
   }
 
   @Post('volumes/:volumeId/record')
-  @Route({ access: 'agent', summary: "Record a volume's smaller members", answer: RecordConfirmedDto })
+  @Route({
+    access: 'agent',
+    summary: "Record a volume's smaller members",
+    answer: RecordConfirmedDto,
+    refuses: ['volume.not_found', 'engine.stale_epoch'],
+  })
   async confirmRecord(
     @CurrentAgent() agent: AgentActor,
     @Param() { volumeId }: AgentVolumePath,

@@ -12,6 +12,10 @@ export class HeartbeatBody extends dto(heartbeatSchema) {}
 export class HeartbeatReplyDto extends dto(heartbeatReplySchema) {}
 export class ConfirmRecordBody extends dto(confirmRecordSchema) {}
 export class RecordConfirmedDto extends dto(
-  z.object({ recorded: z.literal(true) }).meta({ id: 'RecordConfirmed' }),
+  z
+    .object({ recorded: z.literal(true).describe('The members are stored: I/O may go on.') })
+    .meta({ id: 'RecordConfirmed' }),
 ) {}
-export class AgentVolumePath extends dto(z.object({ volumeId: id<VolumeId>() })) {}
+export class AgentVolumePath extends dto(
+  z.object({ volumeId: id<VolumeId>().describe('The volume whose engine asks.') }),
+) {}

@@ -35,7 +35,7 @@ export class SessionsController {
   ) {}
 
   @Post()
-  @Route({ access: 'public', summary: 'Sign in', answer: SessionDto, status: 201 })
+  @Route({ access: 'public', summary: 'Sign in', answer: SessionDto, status: 201, refuses: ['auth.invalid'] })
   async signIn(@Body() body: SignInBody, @Res({ passthrough: true }) reply: FastifyReply) {
     const user = await this.checkPassword(body);
     const secret = newTokenSecret('session');

@@ -41,7 +41,13 @@ export class TokensController {
   }
 
   @Post()
-  @Route({ access: 'token:own', summary: 'Create a token', answer: NewTokenDto, status: 201 })
+  @Route({
+    access: 'token:own',
+    summary: 'Create a token',
+    answer: NewTokenDto,
+    status: 201,
+    refuses: ['cluster.not_found', 'project.not_found', 'token.not_found'],
+  })
   async create(@CurrentTenant() tenant: Tenant, @Body() body: CreateTokenBody) {
     const token = newToken(tenant, body);
     const created = await tenant.write(async (sql) => {
@@ -59,7 +65,7 @@ export class TokensController {
   }
 
   @Get(':tokenId')
-  @Route({ access: 'token:own', summary: 'Read a token', answer: TokenDto })
+  @Route({ access: 'token:own', summary: 'Read a token', answer: TokenDto, refuses: ['token.not_found'] })
   async get(@CurrentTenant() tenant: Tenant, @Param() { tokenId }: TokenPath): Promise<TokenView> {
     const found = await tenant.read((sql) => findTokenById(sql, ownerFor(tenant), tokenId));
     if (found === undefined) throw tokenNotFound(tokenId);
@@ -67,7 +73,7 @@ export class TokensController {
   }
 
   @Delete(':tokenId')
-  @Route({ access: 'token:own', summary: 'Revoke a token', status: 204 })
+  @Route({ access: 'token:own', summary: 'Revoke a token', status: 204, refuses: ['token.not_found'] })
   async delete(@CurrentTenant() tenant: Tenant, @Param() { tokenId }: TokenPath): Promise<void> {
     const found = await tenant.write((sql) => deleteToken(sql, ownerFor(tenant), tokenId));
     if (!found) throw tokenNotFound(tokenId);

@@ -32,7 +32,13 @@ export class ClustersController {
   }
 
   @Post()
-  @Route({ access: 'cluster:write', summary: 'Create a cluster', answer: ClusterDto, status: 201 })
+  @Route({
+    access: 'cluster:write',
+    summary: 'Create a cluster',
+    answer: ClusterDto,
+    status: 201,
+    refuses: ['cluster.name_taken', 'cluster.not_found'],
+  })
   async create(@CurrentTenant() tenant: Tenant, @Body() body: CreateClusterBody): Promise<ClusterView> {
     const id = asId<ClusterId>(tenant.newId());
     const { organizationId } = tenant.actor;
@@ -41,7 +47,12 @@ export class ClustersController {
   }
 
   @Get(':clusterId')
-  @Route({ access: 'cluster:read', summary: 'Read a cluster', answer: ClusterDto })
+  @Route({
+    access: 'cluster:read',
+    summary: 'Read a cluster',
+    answer: ClusterDto,
+    refuses: ['cluster.not_found'],
+  })
   async get(
     @CurrentTenant() tenant: Tenant,
     @Param() { clusterId }: ClusterPath,
@@ -53,7 +64,12 @@ export class ClustersController {
   }
 
   @Patch(':clusterId')
-  @Route({ access: 'cluster:write', summary: 'Rename a cluster', answer: ClusterDto })
+  @Route({
+    access: 'cluster:write',
+    summary: 'Rename a cluster',
+    answer: ClusterDto,
+    refuses: ['cluster.not_found', 'cluster.name_taken'],
+  })
   async patch(
     @CurrentTenant() tenant: Tenant,
     @Param() { clusterId }: ClusterPath,
@@ -68,7 +84,12 @@ export class ClustersController {
   }
 
   @Delete(':clusterId')
-  @Route({ access: 'cluster:write', summary: 'Delete a cluster that holds nothing', status: 204 })
+  @Route({
+    access: 'cluster:write',
+    summary: 'Delete a cluster that holds nothing',
+    status: 204,
+    refuses: ['cluster.not_found', 'cluster.not_empty'],
+  })
   async delete(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath): Promise<void> {
     const found = await tenant.write((sql) => deleteCluster(sql, clusterId));
     if (!found) throw clusterNotFound(clusterId);

@@ -5,13 +5,22 @@ import { pageOf, time, uuid } from '../platform/schemas.js';
 
 export const eventSchema = z
   .object({
-    id: z.string().describe('Also what a stream resumes from, as `Last-Event-ID`.'),
-    type: z.string(),
-    severity: z.enum(['info', 'warning', 'error']),
-    subject: z.object({ kind: z.string(), id: z.string() }),
-    volumeId: uuid.nullable(),
-    message: z.string(),
-    at: time,
+    id: z.string().describe('Id of the event, and what a stream resumes from as `Last-Event-ID`.'),
+    type: z.string().describe('Stable code of what happened, such as `VolumeCreated`.'),
+    severity: z
+      .enum(['info', 'warning', 'error'])
+      .describe(
+        '`warning`: redundancy or capacity suffers; `error`: a volume can not be used or data is at risk.',
+      ),
+    subject: z
+      .object({
+        kind: z.string().describe('Kind of the object, such as `volume`, `node` or `rebuild`.'),
+        id: z.string().describe('Id of the object.'),
+      })
+      .describe('The object that it happened to.'),
+    volumeId: uuid.nullable().describe('The volume concerned; null when it is about none.'),
+    message: z.string().describe('What happened, in a sentence for people.'),
+    at: time.describe('When it happened.'),
   })
   .meta({ id: 'Event' });
 

@@ -18,7 +18,12 @@ export class EventsController implements OnApplicationShutdown {
   constructor(private readonly changes: LiveChanges) {}
 
   @Get()
-  @Route({ access: 'event:read', summary: 'List events, newest first', answer: EventPage })
+  @Route({
+    access: 'event:read',
+    summary: 'List events, newest first',
+    answer: EventPage,
+    refuses: ['cluster.not_found'],
+  })
   list(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath, @Query() query: ListQuery) {
     return tenant.read(async (sql) => {
       await requireCluster(sql, clusterId);
@@ -32,6 +37,7 @@ export class EventsController implements OnApplicationShutdown {
     access: 'event:read',
     summary: 'Follow events and changes as they happen',
     produces: 'text/event-stream',
+    refuses: ['cluster.not_found', 'request.invalid'],
   })
   async stream(
     @CurrentTenant() tenant: Tenant,

@@ -45,8 +45,8 @@ export class GraphqlTypes {
 
   /** The type of an answer's schema, whose name is the schema's id. */
   object(schema: z.ZodObject): GraphQLObjectType {
-    const name = schema.meta()?.id;
-    if (typeof name !== 'string') throw new Bug('a schema needs an id to become a GraphQL type');
+    const name = idOf(schema);
+    if (name === undefined) throw new Bug('a schema needs an id to become a GraphQL type');
     return this.objectNamed(schema, name);
   }
 
@@ -86,8 +86,7 @@ export class GraphqlTypes {
   private outputCore(schema: z.ZodType, name: string) {
     if (schema instanceof z.ZodArray) return new GraphQLList(this.outputType(partOf(schema.element), name));
     if (schema instanceof z.ZodObject) {
-      const id = schema.meta()?.id;
-      return this.objectNamed(schema, typeof id === 'string' ? id : name);
+      return this.objectNamed(schema, KEPT_NAMES.has(name) ? name : (idOf(schema) ?? name));
     }
     return scalarOf(schema);
   }
@@ -145,6 +144,17 @@ function shapeOf(schema: z.ZodObject): Record<string, z.ZodType> {
 
 function withDescription<Config extends object>(config: Config, schema: z.ZodType): Config {
   return schema.description === undefined ? config : { ...config, description: schema.description };
+}
+
+/** Names that clients know of types which are described anew by their field, and would have their schema's name. */
+const KEPT_NAMES = new Set(['ExplanationNext']);
+
+/** The name of a schema; a field that only describes one anew (`.describe`) has the name of what it describes. */
+function idOf(schema: z.core.$ZodType): string | undefined {
+  const id = z.globalRegistry.get(schema)?.id;
+  if (typeof id === 'string') return id;
+  const { parent } = schema._zod;
+  return parent === undefined ? undefined : idOf(parent);
 }
 
 function capitalised(text: string): string {

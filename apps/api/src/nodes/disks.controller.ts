@@ -14,7 +14,12 @@ import { nodeNotFound } from './nodes.controller.js';
 @Controller('api/v1/clusters/:clusterId/nodes/:nodeId/disks')
 export class DisksController {
   @Get()
-  @Route({ access: 'node:read', summary: "List a node's disks", answer: DiskPage })
+  @Route({
+    access: 'node:read',
+    summary: "List a node's disks",
+    answer: DiskPage,
+    refuses: ['node.not_found'],
+  })
   async list(@CurrentTenant() tenant: Tenant, @Param() path: NodePath, @Query() query: ListQuery) {
     return tenant.read(async (sql) => {
       if ((await findNode(sql, path)) === undefined) throw nodeNotFound(path);
@@ -24,7 +29,7 @@ export class DisksController {
   }
 
   @Get(':diskId')
-  @Route({ access: 'node:read', summary: 'Read a disk', answer: DiskDto })
+  @Route({ access: 'node:read', summary: 'Read a disk', answer: DiskDto, refuses: ['disk.not_found'] })
   async get(
     @CurrentTenant() tenant: Tenant,
     @Param() path: DiskPath,
@@ -39,7 +44,12 @@ export class DisksController {
   }
 
   @Patch(':diskId')
-  @Route({ access: 'node:write', summary: 'Change what is wanted of a disk', answer: DiskDto })
+  @Route({
+    access: 'node:write',
+    summary: 'Change what is wanted of a disk',
+    answer: DiskDto,
+    refuses: ['cluster.not_found', 'disk.not_found'],
+  })
   async patch(
     @CurrentTenant() tenant: Tenant,
     @Param() path: DiskPath,

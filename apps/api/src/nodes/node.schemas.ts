@@ -1,71 +1,116 @@
-import type { ClusterId, DiskId, NodeId } from '@holdfast/core/model/ids.js';
+import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import { z } from 'zod';
 import { storageSchema } from '../clusters/cluster.schemas.js';
 import { dto } from '../platform/dto.js';
-import { bytes, conditionSchema, id, pageOf, time, uuid } from '../platform/schemas.js';
+import {
+  bytes,
+  clusterIdInPath,
+  conditionSchema,
+  id,
+  pageOf,
+  time,
+  uuid,
+  version,
+} from '../platform/schemas.js';
 
-const tags = z.array(z.string().min(1).max(128)).max(32);
+const tags = z
+  .array(z.string().min(1).max(128))
+  .max(32)
+  .describe('Replaces all tags. Volumes whose selector names tags are placed only where all of them are.');
 const label = z.string().min(1).max(128).nullable();
 
 export const nodeSchema = z
   .object({
-    id: uuid,
-    clusterId: uuid,
-    name: z.string(),
-    zone: z.string().nullable(),
-    region: z.string().nullable(),
-    tags: z.array(z.string()),
-    allowScheduling: z.boolean(),
-    cordoned: z.boolean(),
-    evictionRequested: z.boolean(),
-    conditions: z.array(conditionSchema),
-    nbdHost: z.string().nullable(),
-    nbdPort: z.int().nullable(),
-    pid: z.int().nullable(),
-    agentVersion: z.string().nullable(),
-    lastHeartbeatAt: time.nullable(),
-    disks: z.int(),
-    replicas: z.int(),
-    storage: storageSchema,
-    version: z.int(),
+    id: uuid.describe('Id of the node.'),
+    clusterId: uuid.describe('The cluster it belongs to.'),
+    name: z.string().describe('As its agent is called; unique in the cluster.'),
+    zone: z
+      .string()
+      .nullable()
+      .describe('Failure domain of the node; null: no label. Nodes without one form one unnamed zone.'),
+    region: z.string().nullable().describe('Larger failure domain; null: no label.'),
+    tags: z.array(z.string()).describe("What volumes' node selectors may ask for."),
+    allowScheduling: z.boolean().describe('False: no new replica is placed on it.'),
+    cordoned: z
+      .boolean()
+      .describe('True: no new replica is placed on it while `disable-scheduling-on-cordoned-node` is set.'),
+    evictionRequested: z.boolean().describe('True: its replicas are replaced elsewhere, then removed.'),
+    conditions: z
+      .array(conditionSchema)
+      .describe('`Ready`: its agent answers. `Schedulable`: not cordoned, where the setting minds that.'),
+    nbdHost: z
+      .string()
+      .nullable()
+      .describe("Host name or address of the agent's NBD server; null until the agent has registered."),
+    nbdPort: z
+      .int()
+      .nullable()
+      .describe("TCP port of the agent's NBD server; null until the agent has registered."),
+    pid: z
+      .int()
+      .nullable()
+      .describe('Process id of its agent on that machine; null until it has registered.'),
+    agentVersion: z.string().nullable().describe("Its agent's version; null until it has registered."),
+    lastHeartbeatAt: time.nullable().describe('When its agent was last heard; null: never.'),
+    disks: z.int().describe('Number of its disks.'),
+    replicas: z.int().describe('Number of replicas on its disks.'),
+    storage: storageSchema.describe('Space of its disks, in bytes.'),
+    version,
   })
   .meta({ id: 'Node' });
 
 export const diskSchema = z
   .object({
-    id: uuid,
-    nodeId: uuid,
-    name: z.string(),
-    path: z.string(),
-    type: z.enum(['filesystem', 'block']),
-    fileSystem: z.string(),
-    tags: z.array(z.string()),
-    allowScheduling: z.boolean(),
-    evictionRequested: z.boolean(),
-    storageReserved: bytes,
-    storageMaximum: bytes,
-    storageAvailable: bytes,
-    storageScheduled: bytes,
-    writtenBytes: bytes,
-    conditions: z.array(conditionSchema),
-    version: z.int(),
+    id: uuid.describe("Id of the disk, from its identity file: it stays the disk's wherever it is mounted."),
+    nodeId: uuid.describe('The node it is on.'),
+    name: z.string().describe('Unique on its node.'),
+    path: z.string().describe('Where it is on its node: a folder, or the file or device of a block disk.'),
+    type: z
+      .enum(['filesystem', 'block'])
+      .describe('`filesystem`: a folder, for volumes of engine v1; `block`: a file or device, for v2.'),
+    fileSystem: z.string().describe('Such as `ext4` or `xfs`; empty when unknown, and for block disks.'),
+    tags: z.array(z.string()).describe("What volumes' disk selectors may ask for."),
+    allowScheduling: z.boolean().describe('False: no new replica is placed on it.'),
+    evictionRequested: z.boolean().describe('True: its replicas are replaced elsewhere, then removed.'),
+    storageReserved: bytes.describe('Bytes kept free of replicas, for others who use the disk.'),
+    storageMaximum: bytes.describe('Bytes that it holds in all.'),
+    storageAvailable: bytes.describe('Bytes that are free, as its agent last reported.'),
+    storageScheduled: bytes.describe('Bytes booked: the nominal sizes of the replicas on it.'),
+    writtenBytes: bytes.describe('Bytes of those replicas that hold data.'),
+    conditions: z
+      .array(conditionSchema)
+      .describe(
+        '`Ready`: it can be read and written. `Schedulable`: it has room under the limits of the cluster. ' +
+          '`DirectIo`: data goes past the page cache.',
+      ),
+    version,
   })
   .meta({ id: 'Disk' });
 
-export class NodePath extends dto(z.object({ clusterId: id<ClusterId>(), nodeId: id<NodeId>() })) {}
+export class NodePath extends dto(
+  z.object({ clusterId: clusterIdInPath, nodeId: id<NodeId>().describe('Id of the node.') }),
+) {}
 export class DiskPath extends dto(
-  z.object({ clusterId: id<ClusterId>(), nodeId: id<NodeId>(), diskId: id<DiskId>() }),
+  z.object({
+    clusterId: clusterIdInPath,
+    nodeId: id<NodeId>().describe('Id of the node.'),
+    diskId: id<DiskId>().describe('Id of the disk.'),
+  }),
 ) {}
 
 export class PatchNodeBody extends dto(
   z
     .strictObject({
-      allowScheduling: z.boolean(),
-      cordoned: z.boolean(),
-      evictionRequested: z.boolean(),
+      allowScheduling: z.boolean().describe('False: no new replica is placed on it.'),
+      cordoned: z
+        .boolean()
+        .describe('True: no new replica is placed on it while `disable-scheduling-on-cordoned-node` is set.'),
+      evictionRequested: z
+        .boolean()
+        .describe('True: replace its replicas elsewhere, then remove them; needs `allowScheduling` false.'),
       tags,
-      zone: label,
-      region: label,
+      zone: label.describe('Failure domain of the node; null takes the label off.'),
+      region: label.describe('Larger failure domain; null takes the label off.'),
     })
     .partial(),
 ) {}
@@ -73,10 +118,12 @@ export class PatchNodeBody extends dto(
 export class PatchDiskBody extends dto(
   z
     .strictObject({
-      allowScheduling: z.boolean(),
-      evictionRequested: z.boolean(),
+      allowScheduling: z.boolean().describe('False: no new replica is placed on it.'),
+      evictionRequested: z
+        .boolean()
+        .describe('True: replace its replicas elsewhere, then remove them; needs `allowScheduling` false.'),
       tags,
-      storageReserved: bytes,
+      storageReserved: bytes.describe('Bytes to keep free of replicas; at most what the disk holds.'),
     })
     .partial(),
 ) {}

@@ -15,7 +15,7 @@ import { diskView, type NodeView, nodeView } from './node.view.js';
 @Controller('api/v1/clusters/:clusterId')
 export class NodesController {
   @Get('nodes')
-  @Route({ access: 'node:read', summary: 'List nodes', answer: NodePage })
+  @Route({ access: 'node:read', summary: 'List nodes', answer: NodePage, refuses: ['cluster.not_found'] })
   async list(
     @CurrentTenant() tenant: Tenant,
     @Param() { clusterId }: ClusterPath,
@@ -29,7 +29,7 @@ export class NodesController {
   }
 
   @Get('nodes/:nodeId')
-  @Route({ access: 'node:read', summary: 'Read a node', answer: NodeDto })
+  @Route({ access: 'node:read', summary: 'Read a node', answer: NodeDto, refuses: ['node.not_found'] })
   async get(
     @CurrentTenant() tenant: Tenant,
     @Param() path: NodePath,
@@ -39,7 +39,12 @@ export class NodesController {
   }
 
   @Patch('nodes/:nodeId')
-  @Route({ access: 'node:write', summary: 'Change what is wanted of a node', answer: NodeDto })
+  @Route({
+    access: 'node:write',
+    summary: 'Change what is wanted of a node',
+    answer: NodeDto,
+    refuses: ['cluster.not_found', 'node.not_found'],
+  })
   async patch(
     @CurrentTenant() tenant: Tenant,
     @Param() path: NodePath,
@@ -52,7 +57,12 @@ export class NodesController {
   }
 
   @Delete('nodes/:nodeId')
-  @Route({ access: 'node:write', summary: 'Forget a node that is gone and holds nothing', status: 204 })
+  @Route({
+    access: 'node:write',
+    summary: 'Forget a node that is gone and holds nothing',
+    status: 204,
+    refuses: ['node.not_found', 'node.in_use'],
+  })
   async delete(@CurrentTenant() tenant: Tenant, @Param() path: NodePath): Promise<void> {
     const result = await tenant.write((sql) => deleteNode(sql, path));
     if (result === 'gone') throw nodeNotFound(path);
@@ -68,7 +78,12 @@ export class NodesController {
   }
 
   @Get('disks')
-  @Route({ access: 'node:read', summary: 'List the disks of all nodes', answer: DiskPage })
+  @Route({
+    access: 'node:read',
+    summary: 'List the disks of all nodes',
+    answer: DiskPage,
+    refuses: ['cluster.not_found'],
+  })
   async disks(
     @CurrentTenant() tenant: Tenant,
     @Param() { clusterId }: ClusterPath,

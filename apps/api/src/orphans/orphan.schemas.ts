@@ -1,26 +1,29 @@
 import type { OrphanInContext } from '@holdfast/control/ports/store.js';
-import type { ClusterId, OrphanId } from '@holdfast/core/model/ids.js';
+import type { OrphanId } from '@holdfast/core/model/ids.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
-import { bytes, id, pageOf, time, uuid } from '../platform/schemas.js';
+import { bytes, clusterIdInPath, id, pageOf, time, uuid, version } from '../platform/schemas.js';
 
 export const orphanSchema = z
   .object({
-    id: uuid,
-    clusterId: uuid,
-    nodeId: uuid,
-    nodeName: z.string(),
-    diskId: uuid,
-    diskName: z.string(),
+    id: uuid.describe('Id of the orphan.'),
+    clusterId: uuid.describe('The cluster of its node.'),
+    nodeId: uuid.describe('The node whose agent found it.'),
+    nodeName: z.string().describe("That node's name."),
+    diskId: uuid.describe('The disk it is on.'),
+    diskName: z.string().describe("That disk's name."),
     replicaId: uuid.describe('What the copy calls itself; there is no such replica.'),
     volumeId: uuid.describe('The volume it says that it is of.'),
     volumeName: z.string().nullable().describe('Null when there is no such volume any more.'),
-    size: bytes.describe('Space that its data takes on the disk.'),
+    size: bytes.describe('Bytes that its data takes on the disk.'),
     isReachable: z.boolean().describe('Its node and its disk are ready; else it can not be removed now.'),
-    state: z.enum(['found', 'removing']),
-    error: z.string().nullable().describe('Why the last try to remove it failed; it is tried again.'),
-    firstSeenAt: time,
-    version: z.int(),
+    state: z.enum(['found', 'removing']).describe('`removing`: its removal was asked for.'),
+    error: z
+      .string()
+      .nullable()
+      .describe('Why the last try to remove it failed, which is tried again; null: no try has failed.'),
+    firstSeenAt: time.describe('When an agent first reported it.'),
+    version,
   })
   .meta({ id: 'Orphan' });
 
@@ -46,6 +49,8 @@ export function orphanView({ orphan, nodeName, diskName, isReachable, volume }: 
   };
 }
 
-export class OrphanPath extends dto(z.object({ clusterId: id<ClusterId>(), orphanId: id<OrphanId>() })) {}
+export class OrphanPath extends dto(
+  z.object({ clusterId: clusterIdInPath, orphanId: id<OrphanId>().describe('Id of the orphan.') }),
+) {}
 export class OrphanDto extends dto(orphanSchema) {}
 export class OrphanPage extends dto(pageOf(orphanSchema, 'OrphanList')) {}

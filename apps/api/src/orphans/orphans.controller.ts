@@ -16,6 +16,7 @@ export class OrphansController {
     access: 'node:read',
     summary: 'List copies on disks that belong to no replica',
     answer: OrphanPage,
+    refuses: ['cluster.not_found'],
   })
   async list(
     @CurrentTenant() tenant: Tenant,
@@ -26,7 +27,7 @@ export class OrphansController {
   }
 
   @Get(':orphanId')
-  @Route({ access: 'node:read', summary: 'Read an orphan', answer: OrphanDto })
+  @Route({ access: 'node:read', summary: 'Read an orphan', answer: OrphanDto, refuses: ['orphan.not_found'] })
   get(@CurrentTenant() tenant: Tenant, @Param() path: OrphanPath) {
     return this.orphans.get(tenant, path);
   }
@@ -37,6 +38,7 @@ export class OrphansController {
     summary: 'Remove an orphan and its data from its disk',
     answer: OrphanDto,
     status: 202,
+    refuses: ['orphan.not_found', 'disk.not_ready'],
   })
   delete(@CurrentTenant() tenant: Tenant, @Param() path: OrphanPath) {
     return this.orphans.delete(tenant, path);

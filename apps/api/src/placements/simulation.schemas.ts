@@ -4,6 +4,7 @@ import {
   ADDED_DISKS_PER_NODE_MAX,
   ADDED_NODES_MAX,
   LOSSES_MAX,
+  PLACEMENTS_SHOWN_MAX,
   SHAPES_MAX,
   type SimulationRequest,
   type SimulationResult,
@@ -12,7 +13,7 @@ import {
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
 import { type DeepReadonly, uuid } from '../platform/schemas.js';
-import { changeable, sizeSchema } from '../volumes/volume.schemas.js';
+import { changeable, dataEngine, sizeSchema } from '../volumes/volume.schemas.js';
 import { namedPlaceSchema, placementExplanationSchema } from './explanation.schemas.js';
 
 const NAME_LENGTH_MAX = 253;
@@ -24,42 +25,55 @@ const names = z.array(name).max(LOSSES_MAX);
 const tags = z.array(z.string().min(1).max(128)).max(32);
 
 const shape = z.strictObject({
-  count: z.int().min(1).max(VOLUMES_MAX),
+  count: z.int().min(1).max(VOLUMES_MAX).describe('Number of volumes of this kind.'),
   size: sizeSchema,
-  dataEngine: z.enum(['v1', 'v2']).optional(),
+  dataEngine: dataEngine.optional(),
   ...z.object(changeable).partial().shape,
 });
 
 const addedDisk = z.strictObject({
-  size: z.int().min(1).max(VOLUME_BYTES_MAX),
-  reserved: z.int().min(0).max(VOLUME_BYTES_MAX).optional(),
-  type: z.enum(['filesystem', 'block']).optional(),
-  tags: tags.optional(),
+  size: z.int().min(1).max(VOLUME_BYTES_MAX).describe('Bytes that the disk holds.'),
+  reserved: z
+    .int()
+    .min(0)
+    .max(VOLUME_BYTES_MAX)
+    .optional()
+    .describe('Bytes to keep free of replicas; left out: 0.'),
+  type: z.enum(['filesystem', 'block']).optional().describe('Left out: `filesystem`.'),
+  tags: tags.optional().describe("What volumes' disk selectors may ask for; left out: none."),
 });
 
 const addedNode = z.strictObject({
-  name,
-  zone: name.optional(),
-  tags: tags.optional(),
-  disks: z.array(addedDisk).max(ADDED_DISKS_PER_NODE_MAX),
-  count: z.int().min(1).max(ADDED_NODES_MAX).optional(),
+  name: name.describe('Name of the node; further ones get `-2`, `-3` … behind it.'),
+  zone: name.optional().describe('Zone of the node; left out: no zone label.'),
+  tags: tags.optional().describe("What volumes' node selectors may ask for; left out: none."),
+  disks: z.array(addedDisk).max(ADDED_DISKS_PER_NODE_MAX).describe('The disks of each such node.'),
+  count: z.int().min(1).max(ADDED_NODES_MAX).optional().describe('Number of nodes alike; left out: 1.'),
 });
 
 const disksForNode = addedDisk.extend({
-  node: name.describe('By name or id.'),
-  count: z.int().min(1).max(ADDED_DISKS_MAX).optional(),
+  node: name.describe('The node that gets the disk, by name or id.'),
+  count: z.int().min(1).max(ADDED_DISKS_MAX).optional().describe('Number of disks alike; left out: 1.'),
 });
 
 const add = z
   .strictObject({
-    nodes: z.array(addedNode).max(ADDED_NODES_MAX).optional(),
-    disks: z.array(disksForNode).max(ADDED_DISKS_MAX).optional(),
+    nodes: z.array(addedNode).max(ADDED_NODES_MAX).optional().describe('New nodes, empty and ready.'),
+    disks: z
+      .array(disksForNode)
+      .max(ADDED_DISKS_MAX)
+      .optional()
+      .describe('New disks, empty and ready, for nodes of the cluster.'),
   })
   .describe('New nodes with their disks, and new disks for nodes that are there.');
 
 const lose = z
-  .strictObject({ nodes: names.optional(), zones: names.optional(), disks: names.optional() })
-  .describe('Nodes by name or id, disks by id or as node/disk.');
+  .strictObject({
+    nodes: names.optional().describe('Nodes that are gone, by name or id.'),
+    zones: names.optional().describe('Zones of which all nodes are gone, by name.'),
+    disks: names.optional().describe('Disks that are gone, by id or as node/disk.'),
+  })
+  .describe('What the cluster loses before anything is placed.');
 
 export class SimulateBody extends dto(
   z.strictObject({
@@ -99,28 +113,61 @@ function withSizeBytes<Disk extends z.infer<typeof addedDisk>>({ size, reserved,
 }
 
 const count = z.int().min(0);
-const fill = z.object({ capacityBytes: z.int(), scheduledBytes: z.int() }).meta({ id: 'Fill' });
-const ofVolume = { volumeId: uuid, volumeName: z.string() };
+const fill = z
+  .object({
+    capacityBytes: z.int().describe('Bytes that its disks hold, less what they reserve.'),
+    scheduledBytes: z.int().describe('Bytes booked on its disks.'),
+  })
+  .meta({ id: 'Fill' });
+const ofVolume = {
+  volumeId: uuid.describe('Id of the volume.'),
+  volumeName: z.string().describe("The volume's name."),
+};
+const zone = z.string().nullable().describe('Name of the zone; null: nodes without a zone label.');
+const before = fill.nullable().describe('As it is now; null: it is not there yet.');
+const after = fill.nullable().describe('As it would be; null: it would be gone.');
 
 function shown<Item extends z.ZodType>(item: Item) {
-  return z.object({ total: count, shown: z.array(item) });
+  return z.object({
+    total: count.describe('How many there are, listed or not.'),
+    shown: z.array(item).describe('The first of them, up to a bound.'),
+  });
 }
 
 const shapeResult = z
   .object({
-    shape: count.describe('Place in the request, from 0.'),
-    sizeBytes: count,
-    numberOfReplicas: count,
-    asked: count,
-    fit: count,
-    placed: z.array(z.object({ number: count, places: z.array(namedPlaceSchema) })),
+    shape: count.describe("Which of the request's `volumes` this is, from 0."),
+    sizeBytes: count.describe('Size of each volume, in bytes.'),
+    numberOfReplicas: count.describe('Copies that each volume wants.'),
+    asked: count.describe('Number of volumes that were asked for.'),
+    fit: count.describe('Number of those for which every copy has a place.'),
+    placed: z
+      .array(
+        z.object({
+          number: count.describe('Which of the volumes alike, from 1.'),
+          places: z.array(namedPlaceSchema).describe('A place for each copy.'),
+        }),
+      )
+      .describe(`The first ${PLACEMENTS_SHOWN_MAX} volumes that fit.`),
     firstFailure: z
-      .object({ volumeNumber: count, replicaNumber: count, explanation: placementExplanationSchema })
-      .nullable(),
-    howManyMore: z
-      .object({ count, isAtLeast: z.boolean(), limitedBy: z.string().nullable() })
+      .object({
+        volumeNumber: count.describe('Which of the volumes alike, from 1.'),
+        replicaNumber: count.describe('Which of its copies has no place, from 1.'),
+        explanation: placementExplanationSchema.describe('Why that copy has no place, and what would help.'),
+      })
       .nullable()
-      .describe('Null unless asked for.'),
+      .describe('The first volume that does not fit; null when all do.'),
+    howManyMore: z
+      .object({
+        count: count.describe('Number of further volumes alike that would fit.'),
+        isAtLeast: z.boolean().describe('True: counting stopped at its bound, and more would fit.'),
+        limitedBy: z
+          .string()
+          .nullable()
+          .describe('Why not one more; null when counting stopped at its bound.'),
+      })
+      .nullable()
+      .describe('How many more would fit afterwards; null unless asked for.'),
   })
   .meta({ id: 'ShapeResult' });
 
@@ -130,30 +177,49 @@ export const simulationSchema = z
     allFit: z
       .boolean()
       .describe('Every volume asked for fits, and no existing copy is left without a place.'),
-    shapes: z.array(shapeResult),
-    existing: z.object({
-      volumesHit: count,
-      replicasLost: count,
-      replicasStranded: count,
-      volumesLost: count,
-      replaced: shown(z.object({ ...ofVolume, replicaId: uuid, place: namedPlaceSchema })),
-      stranded: shown(z.object({ ...ofVolume, replicaId: uuid, why: z.string() })),
-      firstStranded: placementExplanationSchema.nullable(),
-      lostVolumes: shown(z.object(ofVolume)),
-    }),
-    zones: z.array(
-      z.object({ zone: z.string().nullable(), before: fill.nullable(), after: fill.nullable() }),
-    ),
+    shapes: z.array(shapeResult).describe("One for each of the request's `volumes`, in its order."),
+    existing: z
+      .object({
+        volumesHit: count.describe('Number of volumes that lose a copy.'),
+        replicasLost: count.describe('Number of copies that are lost.'),
+        replicasStranded: count.describe('Number of those that fit nowhere else.'),
+        volumesLost: count.describe('Number of volumes that lose every full copy.'),
+        replaced: shown(
+          z.object({
+            ...ofVolume,
+            replicaId: uuid.describe('The copy that is lost.'),
+            place: namedPlaceSchema.describe('Where it would be built anew.'),
+          }),
+        ).describe('Lost copies that would get another place.'),
+        stranded: shown(
+          z.object({
+            ...ofVolume,
+            replicaId: uuid.describe('The copy that is lost.'),
+            why: z.string().describe('Why it fits nowhere, in a sentence.'),
+          }),
+        ).describe('Lost copies that fit nowhere else.'),
+        firstStranded: placementExplanationSchema
+          .nullable()
+          .describe('Why the first of them fits nowhere, and what would help; null when all fit.'),
+        lostVolumes: shown(z.object(ofVolume)).describe('Volumes that lose every full copy.'),
+      })
+      .describe('What becomes of volumes that are there. Numbers count all; lists those the caller may see.'),
+    zones: z.array(z.object({ zone, before, after })).describe('How full each zone gets.'),
     nodes: shown(
       z.object({
-        nodeId: z.string(),
-        nodeName: z.string(),
-        zone: z.string().nullable(),
-        before: fill.nullable(),
-        after: fill.nullable(),
+        nodeId: z.string().describe('Id of the node; no UUID for a node that the simulation adds.'),
+        nodeName: z.string().describe("The node's name."),
+        zone: zone.describe("The node's zone; null: it has no zone label."),
+        before,
+        after,
       }),
-    ),
-    lost: z.object({ nodes: count, disks: count }),
+    ).describe('How full each node gets, the fullest first.'),
+    lost: z
+      .object({
+        nodes: count.describe('Number of nodes.'),
+        disks: count.describe('Number of disks, with those of lost nodes.'),
+      })
+      .describe('What the request took away.'),
   })
   .meta({ id: 'Simulation' });
 

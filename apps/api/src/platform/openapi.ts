@@ -8,6 +8,8 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { z } from 'zod';
 import { schemaOf } from './dto.js';
 import { problemSchema } from './problem.js';
+import { refusalsOf } from './refusals.js';
+import { readIfMatch } from './request.js';
 import { ROUTE_OPTIONS, type RouteOptions } from './route.decorator.js';
 
 type JsonSchema = Record<string, unknown>;
@@ -15,15 +17,17 @@ type Operation = Record<string, unknown>;
 
 const PREFIX = 'api/v1';
 const COMPONENTS = '#/components/schemas/';
+const RESPONSES = '#/components/responses/';
 
 export function openApiDocument(controllers: readonly Type[]): object {
   const components = new Map<string, JsonSchema>();
+  const shared = new Map<string, object>();
   const paths: Record<string, Record<string, Operation>> = {};
   for (const controller of controllers) {
     for (const route of routesOf(controller)) {
       if (!route.path.startsWith(`/${PREFIX}`)) continue;
       const path = paths[route.path] ?? {};
-      paths[route.path] = { ...path, [route.method]: operationOf(route, components) };
+      paths[route.path] = { ...path, [route.method]: operationOf(route, components, shared) };
     }
   }
   answerSchema(problemSchema, components);
@@ -34,10 +38,15 @@ export function openApiDocument(controllers: readonly Type[]): object {
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
+      schemas: sortedByName(components),
+      responses: sortedByName(shared),
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     },
   };
+}
+
+function sortedByName(parts: ReadonlyMap<string, object>): object {
+  return Object.fromEntries([...parts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 type DescribedRoute = {
@@ -49,6 +58,7 @@ type DescribedRoute = {
   body: z.ZodType | undefined;
   query: z.ZodType | undefined;
   parameters: z.ZodType | undefined;
+  takesIfMatch: boolean;
 };
 
 function* routesOf(controller: Type): Generator<DescribedRoute> {
@@ -71,6 +81,7 @@ function* routesOf(controller: Type): Generator<DescribedRoute> {
       body: parameterSchema(controller, name, RouteParamtypes.BODY),
       query: parameterSchema(controller, name, RouteParamtypes.QUERY),
       parameters: parameterSchema(controller, name, RouteParamtypes.PARAM),
+      takesIfMatch: sourcesOf(controller, name).some(([, { factory }]) => factory === readIfMatch),
     };
   }
 }
@@ -78,13 +89,20 @@ function* routesOf(controller: Type): Generator<DescribedRoute> {
 /** The schema of the handler's parameter that takes the body, the query or the path. */
 function parameterSchema(controller: Type, name: string, kind: RouteParamtypes): z.ZodType | undefined {
   const types: unknown[] = Reflect.getMetadata('design:paramtypes', controller.prototype, name) ?? [];
-  const sources: Record<string, { index: number }> =
-    Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {};
-  const found = Object.entries(sources).find(([key]) => key.startsWith(`${kind}:`));
+  const found = sourcesOf(controller, name).find(([key]) => key.startsWith(`${kind}:`));
   return found === undefined ? undefined : schemaOf(types[found[1].index]);
 }
 
-function operationOf(route: DescribedRoute, components: Map<string, JsonSchema>): Operation {
+/** Where each of the handler's parameters comes from; `factory` is the function of a decorator of our own. */
+function sourcesOf(controller: Type, name: string): [string, { index: number; factory?: unknown }][] {
+  return Object.entries(Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {});
+}
+
+function operationOf(
+  route: DescribedRoute,
+  components: Map<string, JsonSchema>,
+  shared: Map<string, object>,
+): Operation {
   const { options, body } = route;
   return {
     operationId: route.operationId,
@@ -97,7 +115,7 @@ function operationOf(route: DescribedRoute, components: Map<string, JsonSchema>)
       ...headersOf(route),
     ],
     ...(body === undefined ? {} : { requestBody: requestBodyOf(body) }),
-    responses: responsesOf(options, components),
+    responses: { ...successOf(options, components), ...refusalResponses(route, shared) },
   };
 }
 
@@ -105,16 +123,14 @@ function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query'): o
   if (schema === undefined) return [];
   const { properties } = requestSchema(schema);
   if (typeof properties !== 'object' || properties === null) return [];
-  return Object.entries(properties).map(([name, property]: [string, unknown]) => ({
-    name,
-    in: place,
-    required: place === 'path',
-    schema: property,
-  }));
+  return Object.entries(properties).map(([name, property]: [string, unknown]) => {
+    const { description, ...schema } = isRecord(property) ? property : {};
+    return { name, in: place, required: place === 'path', description, schema };
+  });
 }
 
-/** Headers that every route of a kind understands. */
-function headersOf({ method, options }: DescribedRoute): object[] {
+/** Headers that a route understands beside those of every request. */
+function headersOf({ method, options, takesIfMatch }: DescribedRoute): object[] {
   if (options.access === 'public' || options.access === 'agent') return [];
   const header = (name: string, description: string) => ({
     name,
@@ -123,10 +139,9 @@ function headersOf({ method, options }: DescribedRoute): object[] {
     description,
     schema: { type: 'string' },
   });
-  if (method === 'post')
-    return [header('Idempotency-Key', 'A repeat with the same key gets the first answer.')];
-  if (method === 'get') return [];
-  return [header('If-Match', 'The ETag that was read: 412 when it is not the current one.')];
+  const ifMatch = header('If-Match', 'The ETag that was read: 412 when it is not the current one.');
+  const key = header('Idempotency-Key', 'A repeat with the same key gets the first answer.');
+  return [...(method === 'post' ? [key] : []), ...(takesIfMatch ? [ifMatch] : [])];
 }
 
 function requestBodyOf(schema: z.ZodType): object {
@@ -135,7 +150,7 @@ function requestBodyOf(schema: z.ZodType): object {
   return { required, content: { 'application/json': { schema: requestSchema(schema) } } };
 }
 
-function responsesOf(options: RouteOptions, components: Map<string, JsonSchema>): object {
+function successOf(options: RouteOptions, components: Map<string, JsonSchema>): object {
   const content = {
     schema: options.answer === undefined ? {} : answerSchema(options.answer.schema, components),
   };
@@ -145,11 +160,33 @@ function responsesOf(options: RouteOptions, components: Map<string, JsonSchema>)
       description: 'Done.',
       ...(type === undefined ? {} : { content: { [type]: content } }),
     },
-    default: {
-      description: 'A problem document (RFC 9457).',
-      content: { 'application/problem+json': { schema: { $ref: `${COMPONENTS}Problem` } } },
-    },
   };
+}
+
+/** A response for each status that the route refuses with, which names its codes; `default` for what is in between. */
+function refusalResponses(route: DescribedRoute, shared: Map<string, object>): object {
+  const { method, options, parameters, query, takesIfMatch } = route;
+  const facts = { hasPath: parameters !== undefined, hasQuery: query !== undefined, takesIfMatch };
+  const byStatus = [...refusalsOf({ method, options, ...facts })];
+  return Object.fromEntries([
+    ...byStatus.map(([status, codes]) => [String(status), sharedResponse(status, codes, shared)]),
+    ['default', problemResponse('A problem document (RFC 9457).', PROBLEM)],
+  ]);
+}
+
+const PROBLEM = { $ref: `${COMPONENTS}Problem` };
+
+/** A reference to the response with these codes: most operations share theirs with others. */
+function sharedResponse(status: number, codes: readonly string[], shared: Map<string, object>): object {
+  const name = [status, ...codes].join('_');
+  const code = { type: 'string', enum: codes, description: 'One of the codes of this status.' };
+  const schema = { allOf: [PROBLEM, { type: 'object', properties: { code } }] };
+  shared.set(name, problemResponse(`Refused: ${codes.join(', ')}.`, schema));
+  return { $ref: `${RESPONSES}${name}` };
+}
+
+function problemResponse(description: string, schema: object): object {
+  return { description, content: { 'application/problem+json': { schema } } };
 }
 
 /** What a client may send: before defaults are filled in. */

@@ -4,15 +4,24 @@ import { z } from 'zod';
 /** RFC 9457, with fields of our own: a stable code, the cures, and what the request was about. The same object stands in a GraphQL error's extensions. */
 export const problemSchema = z
   .object({
-    type: z.string().describe('A name for this kind of problem, as a URI.'),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    code: z.string().describe('Stable, for programs.'),
-    requestId: z.string(),
-    retryable: z.boolean(),
-    errors: z.array(z.object({ pointer: z.string(), detail: z.string() })),
-    cures: z.array(z.string()).describe('What would help, for people.'),
+    type: z.string().describe('The code as a URI: `urn:holdfast:problem:` and the code.'),
+    title: z.string().describe('The kind of problem in a few words; the same for all problems of a status.'),
+    status: z.int().describe("The answer's HTTP status."),
+    detail: z.string().describe('What is wrong with this request, in a sentence.'),
+    code: z.string().describe('Stable code of the refusal, for programs; each operation lists its own.'),
+    requestId: z.string().describe("The request's id in the server's log, as in the header `X-Request-Id`."),
+    retryable: z.boolean().describe('The same request may succeed later; `Retry-After` says when to try.'),
+    errors: z
+      .array(
+        z.object({
+          pointer: z
+            .string()
+            .describe('JSON Pointer (RFC 6901) into the body, or the name of a query parameter or header.'),
+          detail: z.string().describe('What is wrong there.'),
+        }),
+      )
+      .describe('The wrong parts of the request; empty when it is not about its fields.'),
+    cures: z.array(z.string()).describe('What would help, for people; empty when nothing is known to.'),
   })
   .meta({ id: 'Problem' });
 
@@ -59,21 +68,28 @@ export function problemOf(fault: StorageFault, requestId: string, status = statu
   };
 }
 
-/** Broken stored data is the server's failure and not the caller's. */
+/** Statuses that a code's kind does not give: broken stored data is no fault of the request, so it is the server's failure. */
 const STATUS_OF_CODE: Partial<Record<FaultCode, number>> = { 'fleet.inconsistent': 500 };
 
 export function statusOf(fault: StorageFault): number {
-  return STATUS_OF_CODE[fault.code] ?? STATUS[fault.traits.kind];
+  return statusOfCode(fault.code);
 }
 
-/** An unexpected error: the log has it, the answer does not. */
+export function statusOfCode(code: FaultCode): number {
+  return STATUS_OF_CODE[code] ?? STATUS[FAULTS[code].kind];
+}
+
+/** The answer to a failure that is no fault: a bug of the server. */
+export const INTERNAL = { code: 'internal', status: 500 } as const;
+
+/** An unexpected failure as a problem document: the log has the details, the answer does not. */
 export function internalProblem(requestId: string): Problem {
   return {
-    type: 'urn:holdfast:problem:internal',
+    type: `urn:holdfast:problem:${INTERNAL.code}`,
     title: 'Something went wrong here',
-    status: 500,
+    status: INTERNAL.status,
     detail: 'the server met a condition it does not know; the log has the details under the request id',
-    code: 'internal',
+    code: INTERNAL.code,
     requestId,
     retryable: true,
     errors: [],

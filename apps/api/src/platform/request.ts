@@ -32,16 +32,17 @@ export const CurrentAgent = createParamDecorator((_data: unknown, context: Execu
 });
 
 /** The version that `If-Match` names; undefined when there is no such header, or it matches anything. */
-export const IfMatch = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): number | undefined => {
-    const header = requestOf(context).headers['if-match'];
-    if (header === undefined || header.trim() === '*') return undefined;
-    const match = /^\s*"(\d{1,15})"\s*$/.exec(header);
-    if (match !== null) return Number(match[1]);
-    // No resource of ours has such a tag, so it is certainly not the current one.
-    throw new StorageFault('request.stale', { publicMessage: `If-Match ${header} is not the current ETag` });
-  },
-);
+export function readIfMatch(_data: unknown, context: ExecutionContext): number | undefined {
+  const header = requestOf(context).headers['if-match'];
+  if (header === undefined || header.trim() === '*') return undefined;
+  const match = /^\s*"(\d{1,15})"\s*$/.exec(header);
+  if (match !== null) return Number(match[1]);
+  // No resource of ours has such a tag, so it is certainly not the current one.
+  throw new StorageFault('request.stale', { publicMessage: `If-Match ${header} is not the current ETag` });
+}
+
+/** A handler's parameter for `readIfMatch`. The OpenAPI document knows by it which routes take the header. */
+export const IfMatch = createParamDecorator(readIfMatch);
 
 /** The tag of a resource's version, as RFC 9110 quotes it. */
 export function etagOf(version: number): string {

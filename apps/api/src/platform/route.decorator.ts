@@ -1,8 +1,9 @@
+import type { FaultCode } from '@holdfast/core/model/faults.js';
 import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import type { Action } from '../auth/permissions.js';
 import type { DtoClass } from './dto.js';
 
-/** `public`: no token needed. `agent`: an agent's token. Else what the user's role must allow. */
+/** Whom a route lets in. `public`: callers without a token too. `agent`: an agent's token. Else what a user's role must allow. */
 export type RouteAccess = 'public' | 'agent' | Action;
 
 export type RouteOptions = {
@@ -13,6 +14,11 @@ export type RouteOptions = {
   status?: number;
   /** When the answer is no JSON. */
   produces?: string;
+  /**
+   * Fault codes that it may refuse with, for the OpenAPI document. Those that follow from what the route takes are added
+   * by `refusalsOf`. The API's tests compare each refusal that they get with the document.
+   */
+  refuses?: readonly FaultCode[];
 };
 
 /** Metadata key under which the guard and the OpenAPI document find what a route says of itself. */

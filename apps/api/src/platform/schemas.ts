@@ -1,5 +1,5 @@
 /** The parts that many requests and answers share. */
-import { type AnyId, asId } from '@holdfast/core/model/ids.js';
+import { type AnyId, asId, type ClusterId } from '@holdfast/core/model/ids.js';
 import type { Page } from '@holdfast/database/queries/list-rows.js';
 import { z } from 'zod';
 import { dto } from './dto.js';
@@ -11,15 +11,27 @@ export function id<T extends AnyId>() {
 
 export const uuid = z.uuid();
 export const time = z.iso.datetime().describe('RFC 3339, UTC.');
-export const bytes = z.int().min(0);
+export const bytes = z.int().min(0).describe('Bytes.');
+
+/** The number that an ETag quotes. */
+export const version = z
+  .int()
+  .describe('Grows with each change of the object; quoted, it is the ETag for `If-Match`.');
+
+/** The cluster that an address begins with. */
+export const clusterIdInPath = id<ClusterId>().describe('Id of the cluster.');
 
 export const conditionSchema = z
   .object({
-    type: z.string(),
-    status: z.enum(['True', 'False', 'Unknown']),
-    reason: z.string(),
-    message: z.string(),
-    lastTransitionAt: time,
+    type: z
+      .string()
+      .describe('What the condition is about, such as `Ready` or `Scheduled`; once per object.'),
+    status: z
+      .enum(['True', 'False', 'Unknown'])
+      .describe('Whether it holds; `Unknown` while that can not be determined.'),
+    reason: z.string().describe('Stable code of the cause, for programs; empty when there is none.'),
+    message: z.string().describe('The cause for people, with names and numbers; may be empty.'),
+    lastTransitionAt: time.describe('When `status` last changed.'),
   })
   .meta({ id: 'Condition' });
 
@@ -35,9 +47,27 @@ export const PAGE_LIMIT_MAX = 200;
 
 export class ListQuery extends dto(
   z.strictObject({
-    limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-    cursor: z.string().max(2_000).optional().describe('`nextCursor` of the page before.'),
-    filter: z.string().max(1_000).optional().describe('`field=value AND field>value …`'),
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(PAGE_LIMIT_MAX)
+      .default(PAGE_LIMIT_DEFAULT)
+      .describe('Items in one page, at most.'),
+    cursor: z
+      .string()
+      .max(2_000)
+      .optional()
+      .describe(
+        '`nextCursor` of the page before, with the same `filter` and `sort`; left out: the first page.',
+      ),
+    filter: z
+      .string()
+      .max(1_000)
+      .optional()
+      .describe(
+        '`field=value AND field>value …`; texts with spaces in double quotes, sizes with Ki, Mi, Gi or Ti.',
+      ),
     sort: z.string().max(100).optional().describe('A field name, with a minus in front for descending.'),
   }),
 ) {}
@@ -49,7 +79,15 @@ export function pageView<From, To>(page: Page<From>, view: (item: From) => To) {
 
 /** `{items, nextCursor}` of one kind of item. */
 export function pageOf<Item extends z.ZodType>(item: Item, name: string) {
-  return z.object({ items: z.array(item), nextCursor: z.string().nullable() }).meta({ id: name });
+  return z
+    .object({
+      items: z.array(item).describe('The items of this page, in the order of `sort`.'),
+      nextCursor: z
+        .string()
+        .nullable()
+        .describe('Opaque; pass it as `cursor` to get the next page. Null on the last page.'),
+    })
+    .meta({ id: name });
 }
 
 export function isoOrNull(date: Date | undefined): string | null {

@@ -1,31 +1,42 @@
-import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
-import { id, pageOf } from '../platform/schemas.js';
+import { clusterIdInPath, pageOf } from '../platform/schemas.js';
 
 const value = z.union([z.boolean(), z.number(), z.string()]);
 
 export const settingSchema = z
   .object({
-    name: z.string(),
-    value: value.describe('In effect.'),
-    default: value,
-    isDefault: z.boolean(),
-    definition: z.object({
-      type: z.enum(['boolean', 'integer', 'number', 'enum', 'cron', 'list']),
-      category: z.string(),
-      description: z.string(),
-      min: z.number().optional(),
-      max: z.number().optional(),
-      unit: z.string().optional(),
-      options: z.array(z.string()).optional(),
-    }),
+    name: z.string().describe('Name of the setting, such as `default-replica-count`.'),
+    value: value.describe('The value in effect, in the type that `definition` says.'),
+    default: value.describe('The value in effect when the cluster sets none.'),
+    isDefault: z.boolean().describe('True: the cluster sets none, and follows a default that may change.'),
+    definition: z
+      .object({
+        type: z
+          .enum(['boolean', 'integer', 'number', 'enum', 'cron', 'list'])
+          .describe('`cron`: a schedule in UTC; `list`: some of `options`, with semicolons between them.'),
+        category: z.string().describe('What it is about, such as `scheduling` or `rebuild`.'),
+        description: z.string().describe('What it does.'),
+        min: z.number().optional().describe('The lowest number allowed; left out where it is no number.'),
+        max: z.number().optional().describe('The highest number allowed; left out where it is no number.'),
+        unit: z.string().optional().describe('Unit of the number; left out where it has none.'),
+        options: z
+          .array(z.string())
+          .optional()
+          .describe('The texts allowed; left out where it is not chosen from a list.'),
+      })
+      .describe('What may be set, and what that means.'),
   })
   .meta({ id: 'Setting' });
 
 export class SettingPath extends dto(
-  z.object({ clusterId: id<ClusterId>(), name: z.string().min(1).max(128) }),
+  z.object({
+    clusterId: clusterIdInPath,
+    name: z.string().min(1).max(128).describe('Name of the setting.'),
+  }),
 ) {}
-export class PutSettingBody extends dto(z.strictObject({ value })) {}
+export class PutSettingBody extends dto(
+  z.strictObject({ value: value.describe('The new value, in the type that the definition says.') }),
+) {}
 export class SettingDto extends dto(settingSchema) {}
 export class SettingPage extends dto(pageOf(settingSchema, 'SettingList')) {}

@@ -15,13 +15,19 @@ export class SettingsController {
     access: 'setting:read',
     summary: 'List settings with definition, value and default',
     answer: SettingPage,
+    refuses: ['cluster.not_found'],
   })
   async list(@CurrentTenant() tenant: Tenant, @Param() { clusterId }: ClusterPath) {
     return { items: await readSettings(tenant, clusterId), nextCursor: null };
   }
 
   @Get(':name')
-  @Route({ access: 'setting:read', summary: 'Read a setting', answer: SettingDto })
+  @Route({
+    access: 'setting:read',
+    summary: 'Read a setting',
+    answer: SettingDto,
+    refuses: ['cluster.not_found', 'setting.not_found'],
+  })
   async get(
     @CurrentTenant() tenant: Tenant,
     @Param() { clusterId, name }: SettingPath,
@@ -30,13 +36,23 @@ export class SettingsController {
   }
 
   @Put(':name')
-  @Route({ access: 'setting:write', summary: 'Set a setting', answer: SettingDto })
+  @Route({
+    access: 'setting:write',
+    summary: 'Set a setting',
+    answer: SettingDto,
+    refuses: ['cluster.not_found', 'setting.not_found', 'setting.invalid'],
+  })
   put(@CurrentTenant() tenant: Tenant, @Param() path: SettingPath, @Body() { value }: PutSettingBody) {
     return setSetting(tenant, path, value);
   }
 
   @Delete(':name')
-  @Route({ access: 'setting:write', summary: 'Go back to the default', answer: SettingDto })
+  @Route({
+    access: 'setting:write',
+    summary: 'Go back to the default',
+    answer: SettingDto,
+    refuses: ['cluster.not_found', 'setting.not_found'],
+  })
   delete(@CurrentTenant() tenant: Tenant, @Param() path: SettingPath) {
     return resetSetting(tenant, path);
   }

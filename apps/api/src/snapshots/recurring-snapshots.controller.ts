@@ -22,13 +22,19 @@ export class RecurringSnapshotsController {
     access: 'volume:read',
     summary: "List a volume's recurring snapshots",
     answer: RecurringSnapshotPage,
+    refuses: ['volume.not_found'],
   })
   async list(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath) {
     return { items: await this.recurring.list(tenant, path), nextCursor: null };
   }
 
   @Get(':recurringName')
-  @Route({ access: 'volume:read', summary: 'Read a recurring snapshot', answer: RecurringSnapshotDto })
+  @Route({
+    access: 'volume:read',
+    summary: 'Read a recurring snapshot',
+    answer: RecurringSnapshotDto,
+    refuses: ['volume.not_found', 'recurring_snapshot.not_found'],
+  })
   async get(
     @CurrentTenant() tenant: Tenant,
     @Param() path: RecurringSnapshotPath,
@@ -42,6 +48,7 @@ export class RecurringSnapshotsController {
     access: 'volume:write',
     summary: 'Have snapshots of a volume taken again and again',
     answer: RecurringSnapshotDto,
+    refuses: ['volume.not_found', 'volume.deleting', 'recurring_snapshot.not_found'],
   })
   async put(
     @CurrentTenant() tenant: Tenant,
@@ -58,6 +65,7 @@ export class RecurringSnapshotsController {
     access: 'volume:write',
     summary: 'End a recurring snapshot; what it took stays',
     answer: RecurringSnapshotDto,
+    refuses: ['volume.not_found', 'volume.deleting', 'recurring_snapshot.not_found'],
   })
   delete(
     @CurrentTenant() tenant: Tenant,

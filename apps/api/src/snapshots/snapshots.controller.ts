@@ -6,7 +6,7 @@ import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { NoBody, VolumeDto, VolumePath } from '../volumes/volume.schemas.js';
 import { volumeView } from '../volumes/volume.view.js';
-import { VolumesService } from '../volumes/volumes.service.js';
+import { LAYER_CHANGE, VolumesService } from '../volumes/volumes.service.js';
 import { CreateSnapshotBody, HashBody, SnapshotDto, SnapshotPage, SnapshotPath } from './snapshot.schemas.js';
 import { SnapshotsService } from './snapshots.service.js';
 
@@ -18,7 +18,12 @@ export class SnapshotsController {
   ) {}
 
   @Get()
-  @Route({ access: 'volume:read', summary: "List a volume's snapshots", answer: SnapshotPage })
+  @Route({
+    access: 'volume:read',
+    summary: "List a volume's snapshots",
+    answer: SnapshotPage,
+    refuses: ['volume.not_found'],
+  })
   async list(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Query() query: ListQuery) {
     return pageView(await this.snapshots.list(tenant, path, query), (view) => view);
   }
@@ -29,6 +34,7 @@ export class SnapshotsController {
     summary: 'Take a snapshot of an attached volume',
     answer: SnapshotDto,
     status: 201,
+    refuses: [...LAYER_CHANGE, 'snapshot.name_taken', 'snapshot.limit_reached', 'snapshot.not_found'],
   })
   async create(
     @CurrentTenant() tenant: Tenant,
@@ -49,6 +55,7 @@ export class SnapshotsController {
     summary: 'Take out deleted snapshots and what rebuilds have left behind',
     answer: VolumeDto,
     status: 202,
+    refuses: [...LAYER_CHANGE],
   })
   async purge(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() _body: NoBody) {
     await this.snapshots.purge(tenant, path);
@@ -56,7 +63,12 @@ export class SnapshotsController {
   }
 
   @Get(':snapshotId')
-  @Route({ access: 'volume:read', summary: 'Read a snapshot', answer: SnapshotDto })
+  @Route({
+    access: 'volume:read',
+    summary: 'Read a snapshot',
+    answer: SnapshotDto,
+    refuses: ['snapshot.not_found'],
+  })
   get(@CurrentTenant() tenant: Tenant, @Param() path: SnapshotPath) {
     return this.snapshots.get(tenant, path);
   }
@@ -67,6 +79,7 @@ export class SnapshotsController {
     summary: 'Delete a snapshot; a purge follows',
     answer: SnapshotDto,
     status: 202,
+    refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
   })
   delete(@CurrentTenant() tenant: Tenant, @Param() path: SnapshotPath) {
     return this.snapshots.delete(tenant, path);
@@ -78,6 +91,7 @@ export class SnapshotsController {
     summary: 'Hash a snapshot on every copy; a damaged copy is rebuilt',
     answer: SnapshotDto,
     status: 202,
+    refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
   })
   hash(@CurrentTenant() tenant: Tenant, @Param() path: SnapshotPath, @Body() { force }: HashBody) {
     return this.snapshots.hash(tenant, path, force === true);

@@ -39,7 +39,12 @@ export class TenancyController {
   }
 
   @Get('organizations/:organizationId')
-  @Route({ access: 'organization:read', summary: 'Read an organization', answer: OrganizationDto })
+  @Route({
+    access: 'organization:read',
+    summary: 'Read an organization',
+    answer: OrganizationDto,
+    refuses: ['organization.not_found'],
+  })
   async organization(@CurrentTenant() tenant: Tenant, @Param() { organizationId }: OrganizationPath) {
     const found = await tenant.read((sql) => findOrganization(sql, organizationId));
     if (found === undefined) throw notFound('organization', organizationId);
@@ -53,7 +58,13 @@ export class TenancyController {
   }
 
   @Post('projects')
-  @Route({ access: 'project:write', summary: 'Create a project', answer: ProjectDto, status: 201 })
+  @Route({
+    access: 'project:write',
+    summary: 'Create a project',
+    answer: ProjectDto,
+    status: 201,
+    refuses: ['project.name_taken', 'project.not_found'],
+  })
   async createProject(@CurrentTenant() tenant: Tenant, @Body() { name }: CreateProjectBody) {
     const id = asId<ProjectId>(tenant.newId());
     const { organizationId } = tenant.actor;
@@ -62,7 +73,12 @@ export class TenancyController {
   }
 
   @Get('projects/:projectId')
-  @Route({ access: 'project:read', summary: 'Read a project', answer: ProjectDto })
+  @Route({
+    access: 'project:read',
+    summary: 'Read a project',
+    answer: ProjectDto,
+    refuses: ['project.not_found'],
+  })
   async project(@CurrentTenant() tenant: Tenant, @Param() { projectId }: ProjectPath) {
     const found = await tenant.read((sql) => findProject(sql, projectId));
     if (found === undefined) throw notFound('project', projectId);
@@ -87,7 +103,12 @@ export class TenancyController {
   }
 
   @Get('members/:userId')
-  @Route({ access: 'member:read', summary: 'Read a member', answer: MemberDto })
+  @Route({
+    access: 'member:read',
+    summary: 'Read a member',
+    answer: MemberDto,
+    refuses: ['member.not_found'],
+  })
   async member(@CurrentTenant() tenant: Tenant, @Param() { userId }: MemberPath) {
     const found = await tenant.read((sql) => findMember(sql, userId));
     if (found === undefined) throw notFound('member', userId);

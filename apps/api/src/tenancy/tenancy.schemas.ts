@@ -2,40 +2,75 @@ import type { OrganizationId, ProjectId, UserId } from '@holdfast/core/model/ids
 import { z } from 'zod';
 import { ROLES } from '../auth/permissions.js';
 import { dto } from '../platform/dto.js';
-import { id, pageOf, time, uuid } from '../platform/schemas.js';
+import { id, pageOf, time, uuid, version } from '../platform/schemas.js';
 
 export const organizationSchema = z
-  .object({ id: uuid, name: z.string(), createdAt: time })
+  .object({
+    id: uuid.describe('Id of the organization.'),
+    name: z.string().describe("The organization's name, for people."),
+    createdAt: time.describe('When it was created.'),
+  })
   .meta({ id: 'Organization' });
 export const projectSchema = z
-  .object({ id: uuid, name: z.string(), version: z.int(), createdAt: time })
+  .object({
+    id: uuid.describe('Id of the project.'),
+    name: z.string().describe('Unique in the organization.'),
+    version,
+    createdAt: time.describe('When it was created.'),
+  })
   .meta({ id: 'Project' });
 export const memberSchema = z
-  .object({ userId: uuid, email: z.string(), name: z.string(), role: z.enum(ROLES), createdAt: time })
+  .object({
+    userId: uuid.describe('Id of the user.'),
+    email: z.string().describe('E-mail address that the user signs in with.'),
+    name: z.string().describe("The user's name, for people."),
+    role: z.enum(ROLES).describe('What the user may do in the organization.'),
+    createdAt: time.describe('When the user joined the organization.'),
+  })
   .meta({ id: 'Member' });
 
-export class OrganizationPath extends dto(z.object({ organizationId: id<OrganizationId>() })) {}
+export class OrganizationPath extends dto(
+  z.object({ organizationId: id<OrganizationId>().describe('Id of the organization.') }),
+) {}
 export class OrganizationDto extends dto(organizationSchema) {}
 export class OrganizationPage extends dto(pageOf(organizationSchema, 'OrganizationList')) {}
 
-export class CreateProjectBody extends dto(z.strictObject({ name: z.string().trim().min(1).max(63) })) {}
-export class ProjectPath extends dto(z.object({ projectId: id<ProjectId>() })) {}
+export class CreateProjectBody extends dto(
+  z.strictObject({
+    name: z.string().trim().min(1).max(63).describe('Unique in the organization; spaces around it go.'),
+  }),
+) {}
+export class ProjectPath extends dto(
+  z.object({ projectId: id<ProjectId>().describe('Id of the project.') }),
+) {}
 export class ProjectDto extends dto(projectSchema) {}
 export class ProjectPage extends dto(pageOf(projectSchema, 'ProjectList')) {}
 
-export class MemberPath extends dto(z.object({ userId: id<UserId>() })) {}
+export class MemberPath extends dto(z.object({ userId: id<UserId>().describe('Id of the user.') })) {}
 export class MemberDto extends dto(memberSchema) {}
 export class MemberPage extends dto(pageOf(memberSchema, 'MemberList')) {}
 
 const auditEntrySchema = z
   .object({
-    id: z.int(),
-    actor: z.object({ kind: z.string(), id: z.string() }),
-    action: z.string().describe('The method and the route.'),
-    target: z.object({ kind: z.string(), id: z.string() }),
-    requestId: z.string(),
-    detail: z.record(z.string(), z.unknown()),
-    at: time,
+    id: z.int().describe('Number of the entry; later ones have higher numbers.'),
+    actor: z
+      .object({
+        kind: z.string().describe('Kind of caller and token, such as `user/session` or `user/api`.'),
+        id: z.string().describe('Id of the user.'),
+      })
+      .describe('Who made the change.'),
+    action: z.string().describe('What was done: the method and the route.'),
+    target: z
+      .object({
+        kind: z.string().describe('Kind of the object, such as `volume`.'),
+        id: z.string().describe('Id of the object.'),
+      })
+      .describe('The object that was changed: the innermost one in the address.'),
+    requestId: z.string().describe("The request's id, as in its answer's header `X-Request-Id`."),
+    detail: z
+      .record(z.string(), z.unknown())
+      .describe('The ids in the address by parameter, and the id of the token.'),
+    at: time.describe('When the change was made.'),
   })
   .meta({ id: 'AuditEntry' });
 

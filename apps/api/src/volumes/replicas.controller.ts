@@ -14,14 +14,24 @@ export class ReplicasController {
 
   /** All of them at once: a volume has at most a few dozen. */
   @Get()
-  @Route({ access: 'volume:read', summary: "List a volume's copies", answer: ReplicaPage })
+  @Route({
+    access: 'volume:read',
+    summary: "List a volume's copies",
+    answer: ReplicaPage,
+    refuses: ['volume.not_found'],
+  })
   async list(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath) {
     const { replicas } = await this.volumes.get(tenant, path);
     return { items: replicas.map(replicaView), nextCursor: null };
   }
 
   @Get(':replicaId')
-  @Route({ access: 'volume:read', summary: 'Read one copy', answer: ReplicaDto })
+  @Route({
+    access: 'volume:read',
+    summary: 'Read one copy',
+    answer: ReplicaDto,
+    refuses: ['volume.not_found', 'replica.not_found'],
+  })
   async get(@CurrentTenant() tenant: Tenant, @Param() path: ReplicaPath): Promise<ReplicaView> {
     const { replicas } = await this.volumes.get(tenant, path);
     const found = replicas.find(({ replica }) => replica.id === path.replicaId);
@@ -37,6 +47,7 @@ export class ReplicasController {
     summary: 'Drop one copy; another is built in its place',
     answer: ReplicaDto,
     status: 202,
+    refuses: ['volume.not_found', 'replica.not_found', 'replica.last_healthy_copy'],
   })
   async delete(
     @CurrentTenant() tenant: Tenant,

@@ -12,32 +12,45 @@ import { z } from 'zod';
 import { dto } from '../platform/dto.js';
 import { bytes, id, isoOrNull, time, uuid } from '../platform/schemas.js';
 
-const record = z.object({ epoch: z.int(), dataGeneration: z.int() });
+const record = z.object({
+  epoch: z.int().describe('Number of the attachment under which it was written; grows with each attach.'),
+  dataGeneration: z.int().describe('Grows with each change of the current copies within an epoch.'),
+});
 
 export const salvageAdviceSchema = z
   .object({
-    volumeId: uuid,
-    isPossible: z.boolean(),
-    reason: z.string().nullable().describe('Why it is not possible.'),
-    cures: z.array(z.string()),
-    risk: z.string().nullable().describe('What is lost with the advised copies.'),
-    requestedAt: time.nullable().describe('It was asked for and has not been done or refused yet.'),
-    surveyedAt: time.nullable().describe('When the copies were last asked and said something new.'),
-    highest: record.nullable().describe('The highest record that anybody who answers knows.'),
+    volumeId: uuid.describe('The volume in question.'),
+    isPossible: z.boolean().describe('True: it waits for a decision, and the advised copies would do.'),
+    reason: z.string().nullable().describe('Why it is not possible; null: it is.'),
+    cures: z.array(z.string()).describe('What would help instead; empty when it is possible.'),
+    risk: z.string().nullable().describe('What is lost with the advised copies; null: it is not possible.'),
+    requestedAt: time
+      .nullable()
+      .describe(
+        'When the salvage was asked for that has been neither done nor refused yet; null: there is none.',
+      ),
+    surveyedAt: time
+      .nullable()
+      .describe('When the copies were last asked and said something new; null: they were not.'),
+    highest: record
+      .nullable()
+      .describe('The highest record that a copy which answers knows; null: none answers.'),
     copies: z
       .array(
         z.object({
-          replicaId: uuid,
-          nodeId: uuid.nullable(),
-          nodeName: z.string(),
+          replicaId: uuid.describe('The copy.'),
+          nodeId: uuid.nullable().describe('Its node; null: it has no place.'),
+          nodeName: z.string().describe("Its node's name."),
           verdict: z
             .enum(['usable', 'stale', 'unfilled', 'missing'])
             .describe('Only usable ones may be named: stale ones are known to miss writes.'),
-          isAdvised: z.boolean(),
-          record: record.nullable(),
-          isUnequal: z.boolean().describe('It may hold writes of its last moments in part.'),
-          writtenBytes: bytes,
-          lastHeardAt: time.nullable().describe('Of its node.'),
+          isAdvised: z.boolean().describe('True: it is one of those to go on with.'),
+          record: record
+            .nullable()
+            .describe('The record it stores; null: it did not answer, or never became a member.'),
+          isUnequal: z.boolean().describe('True: it may hold writes of its last moments in part.'),
+          writtenBytes: bytes.describe('Bytes of it that hold data, as last heard.'),
+          lastHeardAt: time.nullable().describe('When the agent of its node was last heard; null: never.'),
         }),
       )
       .describe('The best first.'),

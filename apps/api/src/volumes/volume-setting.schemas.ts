@@ -21,18 +21,25 @@ const value = z.union([z.string(), z.number()]);
 export const volumeSettingSchema = z
   .object({
     name: z.enum(VOLUME_SETTING_NAMES).describe('The field of the volume that sets it.'),
-    value: value.describe('In effect.'),
+    value: value.describe('The value in effect, in the words of a volume.'),
     own: value.nullable().describe("The volume's own answer; null where it follows its cluster."),
-    source: z.enum(['volume', 'cluster', 'default']).describe('Who says so.'),
+    source: z
+      .enum(['volume', 'cluster', 'default'])
+      .describe('Whose answer is in effect; `default`: neither the volume nor its cluster sets one.'),
     follows: z.string().describe("The cluster's setting that it follows without an answer of its own."),
     clusterValue: value.describe('What that setting says, in the words of a volume.'),
     followWith: value.describe('What to set the field to, to follow the cluster again.'),
-    definition: z.object({
-      description: z.string(),
-      options: z.array(z.string()).optional(),
-      min: z.int().optional(),
-      max: z.int().optional(),
-    }),
+    definition: z
+      .object({
+        description: z.string().describe('What it does.'),
+        options: z
+          .array(z.string())
+          .optional()
+          .describe('The texts allowed, beside `followWith`; left out for a number.'),
+        min: z.int().optional().describe('The lowest number allowed; left out for a text.'),
+        max: z.int().optional().describe('The highest number allowed; left out for a text.'),
+      })
+      .describe('What the field may be set to, and what that means.'),
   })
   .meta({ id: 'VolumeSetting' });
 

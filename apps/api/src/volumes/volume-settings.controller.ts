@@ -16,6 +16,7 @@ export class VolumeSettingsController {
     access: 'volume:read',
     summary: 'Which settings are in effect for a volume, and who says so?',
     answer: VolumeSettingPage,
+    refuses: ['cluster.not_found', 'volume.not_found'],
   })
   async list(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath) {
     return { items: await this.volumes.settings(tenant, path), nextCursor: null };

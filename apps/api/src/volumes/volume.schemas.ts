@@ -1,45 +1,82 @@
 import { BLOCK_BYTES, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
-import type {
-  ClusterId,
-  NodeId,
-  ProjectId,
-  ReplicaId,
-  SnapshotId,
-  VolumeId,
-} from '@holdfast/core/model/ids.js';
+import type { NodeId, ProjectId, ReplicaId, SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
+import { REBUILD_RETRIES_MAX } from '@holdfast/core/model/replica.js';
 import { REBUILD_HOLDS, REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/core/model/volume.js';
 import { SNAPSHOT_COUNT_MAX, SNAPSHOT_COUNT_MIN } from '@holdfast/core/policy/volume-spec.js';
 import { z } from 'zod';
 import { placementExplanationSchema } from '../placements/explanation.schemas.js';
 import { dto } from '../platform/dto.js';
-import { bytes, conditionSchema, id, pageOf, time, uuid } from '../platform/schemas.js';
+import {
+  bytes,
+  clusterIdInPath,
+  conditionSchema,
+  id,
+  pageOf,
+  time,
+  uuid,
+  version,
+} from '../platform/schemas.js';
 import { recurringSnapshotSchema } from '../snapshots/recurring-snapshot.schemas.js';
 
 const tags = z.array(z.string().min(1).max(128)).max(32);
 const override = z.enum(['ignored', 'enabled', 'disabled']);
+const volumeIdInPath = id<VolumeId>().describe('Id of the volume.');
+const newName = z
+  .string()
+  .min(1)
+  .max(63)
+  .describe('Unique in the project; 1 to 63 of a-z, 0-9, - and the dot. It ends up in the NBD export name.');
+
+export const dataEngine = z
+  .enum(['v1', 'v2'])
+  .describe('`v1` keeps copies in folders, `v2` on block disks; left out: `v1`.');
 
 /** What may be said at creation and changed later. */
 export const changeable = {
-  numberOfReplicas: z.int().min(REPLICA_COUNT_MIN).max(REPLICA_COUNT_MAX),
-  nodeSelector: tags,
-  diskSelector: tags,
-  dataLocality: z.enum(['disabled', 'best-effort', 'strict-local']),
-  replicaSoftAntiAffinity: override,
-  replicaZoneSoftAntiAffinity: override,
-  replicaDiskSoftAntiAffinity: override,
+  numberOfReplicas: z
+    .int()
+    .min(REPLICA_COUNT_MIN)
+    .max(REPLICA_COUNT_MAX)
+    .describe('Copies to keep, each on another node where that is required.'),
+  nodeSelector: tags.describe('Tags that a node must have, all of them, to hold a copy; empty: any node.'),
+  diskSelector: tags.describe('Tags that a disk must have, all of them, to hold a copy; empty: any disk.'),
+  dataLocality: z
+    .enum(['disabled', 'best-effort', 'strict-local'])
+    .describe(
+      '`best-effort`: keep a copy on the node it is attached to; `strict-local`: its only copy is there.',
+    ),
+  replicaSoftAntiAffinity: override.describe(
+    'May copies share a node when no better one exists? `ignored`: as the cluster says.',
+  ),
+  replicaZoneSoftAntiAffinity: override.describe(
+    'May copies share a zone when no unused zone has room? `ignored`: as the cluster says.',
+  ),
+  replicaDiskSoftAntiAffinity: override.describe(
+    'May copies share a disk as a last resort? `ignored`: as the cluster says.',
+  ),
   replicaDiskChoice: z
     .enum(['ignored', 'spread', 'pack'])
-    .describe('Which disk of the chosen node: the emptiest, or the fullest that still holds it.'),
-  replicaAutoBalance: z.enum(['ignored', 'disabled', 'least-effort', 'best-effort']),
+    .describe(
+      'Which disk of the chosen node: the emptiest (`spread`), or the fullest that still holds it (`pack`). ' +
+        '`ignored`: as the cluster says.',
+    ),
+  replicaAutoBalance: z
+    .enum(['ignored', 'disabled', 'least-effort', 'best-effort'])
+    .describe('How far copies are moved to spread them evenly. `ignored`: as the cluster says.'),
   snapshotDataIntegrity: z
     .enum(['ignored', 'disabled', 'enabled', 'fast-check'])
-    .describe('Which of its snapshots are hashed by themselves; ignored: as the cluster says.'),
+    .describe(
+      'Which snapshots are hashed in the background: none (`disabled`), all in full (`enabled`), or those that ' +
+        'changed since they were last hashed (`fast-check`). `ignored`: as the cluster says.',
+    ),
   snapshotMaxCount: z
     .int()
     .min(0)
     .max(SNAPSHOT_COUNT_MAX)
-    .describe(`From ${SNAPSHOT_COUNT_MIN}; 0: as many as the cluster says.`),
-  offlineRebuilding: override.describe('Rebuild missing copies while it is detached, too.'),
+    .describe(`User snapshots it may have, from ${SNAPSHOT_COUNT_MIN}; 0: as many as the cluster says.`),
+  offlineRebuilding: override.describe(
+    'Rebuild missing copies while it is detached, too? `ignored`: as the cluster says.',
+  ),
 };
 
 export const sizeSchema = z
@@ -47,14 +84,14 @@ export const sizeSchema = z
   .min(BLOCK_BYTES)
   .max(VOLUME_BYTES_MAX)
   .multipleOf(BLOCK_BYTES)
-  .describe(`Bytes; a multiple of ${BLOCK_BYTES}.`);
+  .describe(`Size of the block device in bytes; a multiple of ${BLOCK_BYTES}.`);
 
 export class CreateVolumeBody extends dto(
   z.strictObject({
-    name: z.string().min(1).max(63),
+    name: newName,
     projectId: id<ProjectId>().optional().describe("Left out: the token's, or the only one."),
     size: sizeSchema,
-    dataEngine: z.enum(['v1', 'v2']).optional(),
+    dataEngine: dataEngine.optional(),
     ...z.object(changeable).partial().shape,
   }),
 ) {}
@@ -62,11 +99,17 @@ export class CreateVolumeBody extends dto(
 export class PatchVolumeBody extends dto(z.strictObject(changeable).partial()) {}
 
 export class AttachBody extends dto(
-  z.strictObject({ nodeId: id<NodeId>().nullish().describe('Left out: a node that holds a copy.') }),
+  z.strictObject({
+    nodeId: id<NodeId>()
+      .nullish()
+      .describe('The node to serve it on; null or left out: a node that holds a copy.'),
+  }),
 ) {}
 
 export class DetachBody extends dto(
-  z.strictObject({ force: z.boolean().optional().describe('Do not wait for a holder that may be dead.') }),
+  z.strictObject({
+    force: z.boolean().optional().describe('True: do not wait for a holder that may be dead.'),
+  }),
 ) {}
 
 export class ExpandBody extends dto(
@@ -75,179 +118,278 @@ export class ExpandBody extends dto(
 
 export class CloneBody extends dto(
   z.strictObject({
-    snapshotId: id<SnapshotId>(),
-    name: z.string().min(1).max(63),
-    size: sizeSchema.optional().describe("At least the source's size, which is the default."),
+    snapshotId: id<SnapshotId>().describe('The snapshot whose contents the new volume gets.'),
+    name: newName,
+    size: sizeSchema.optional().describe("Bytes; at least the source's size, which is the default."),
   }),
 ) {}
 
 /** For actions without parameters: an empty object, or no body at all. */
 export class NoBody extends dto(z.strictObject({})) {}
 
-export class VolumePath extends dto(z.object({ clusterId: id<ClusterId>(), volumeId: id<VolumeId>() })) {}
+export class VolumePath extends dto(z.object({ clusterId: clusterIdInPath, volumeId: volumeIdInPath })) {}
 
 export class ReplicaPath extends dto(
-  z.object({ clusterId: id<ClusterId>(), volumeId: id<VolumeId>(), replicaId: id<ReplicaId>() }),
+  z.object({
+    clusterId: clusterIdInPath,
+    volumeId: volumeIdInPath,
+    replicaId: id<ReplicaId>().describe('Id of the replica.'),
+  }),
 ) {}
 
 export const replicaSchema = z
   .object({
-    id: uuid,
-    volumeId: uuid,
-    nodeId: uuid.nullable(),
-    diskId: uuid.nullable(),
-    zone: z.string().nullable(),
-    mode: z.enum(['RW', 'WO', 'ERR']).nullable(),
-    state: z.enum(['running', 'stopped', 'rebuilding', 'failed']),
-    intent: z.enum(['keep', 'evict', 'remove']),
-    size: bytes,
-    writtenBytes: bytes,
-    healthyAt: time.nullable(),
-    lastHealthyAt: time.nullable(),
-    failedAt: time.nullable(),
-    lastFailedAt: time.nullable(),
-    failure: z.object({ reason: z.string(), message: z.string() }).nullable(),
-    rebuildRetryCount: z.int(),
-    createdAt: time,
+    id: uuid.describe('Id of the replica.'),
+    volumeId: uuid.describe('The volume that it is a copy of.'),
+    nodeId: uuid.nullable().describe('The node it is on; null: no place was found for it yet.'),
+    diskId: uuid.nullable().describe('The disk it is on; null: no place was found for it yet.'),
+    zone: z
+      .string()
+      .nullable()
+      .describe("Its node's zone; null: no place yet, or a node without zone label."),
+    mode: z
+      .enum(['RW', 'WO', 'ERR'])
+      .nullable()
+      .describe(
+        'How the engine uses it: `RW` read and written, `WO` written while it is rebuilt, `ERR` dropped. ' +
+          'Null: no engine runs.',
+      ),
+    state: z
+      .enum(['running', 'stopped', 'rebuilding', 'failed'])
+      .describe('`stopped`: no engine uses it, and nothing is known to be wrong with it.'),
+    intent: z
+      .enum(['keep', 'evict', 'remove'])
+      .describe('What is wanted of it. `evict`: replace it first, then remove it; `remove`: drop it now.'),
+    size: bytes.describe('Nominal bytes, which are booked on its disk.'),
+    writtenBytes: bytes.describe('Bytes of it that hold data.'),
+    healthyAt: time.nullable().describe('When it last became a full copy; null: it is none.'),
+    lastHealthyAt: time.nullable().describe('As `healthyAt`, kept when a rebuild of it begins; null: never.'),
+    failedAt: time.nullable().describe('When it stopped being a full copy; null: it has not failed.'),
+    lastFailedAt: time.nullable().describe('As `failedAt`, kept when it is reused; null: never.'),
+    failure: z
+      .object({
+        reason: z.string().describe('Stable code of the cause.'),
+        message: z.string().describe('The cause for people.'),
+      })
+      .nullable()
+      .describe('Why it failed; null: it has not, or the cause is not known.'),
+    rebuildRetryCount: z
+      .int()
+      .describe(`Number of its reuses whose rebuild failed; at ${REBUILD_RETRIES_MAX} it is given up.`),
+    createdAt: time.describe('When the replica was created.'),
   })
   .meta({ id: 'Replica' });
 
 export const verificationSchema = z
   .object({
-    state: z.enum(['running', 'done', 'failed']),
-    equal: z.boolean().nullable().describe('True when all copies that were compared hold the same bytes.'),
-    message: z.string(),
-    requestedAt: time,
-    finishedAt: time.nullable(),
-    replicas: z.array(
-      z.object({
-        replicaId: uuid,
-        checksum: z.string().nullable(),
-        writtenBytes: bytes.nullable(),
-        error: z.string().nullable(),
-      }),
-    ),
+    state: z
+      .enum(['running', 'done', 'failed'])
+      .describe('`done`: copies were compared, with the result in `equal`; `failed`: they could not be.'),
+    equal: z
+      .boolean()
+      .nullable()
+      .describe('True when all copies that were compared hold the same bytes; null: not known (yet).'),
+    message: z.string().describe('The result in a sentence; empty while it runs.'),
+    requestedAt: time.describe('When it was asked for.'),
+    finishedAt: time.nullable().describe('When it ended; null: it runs.'),
+    replicas: z
+      .array(
+        z.object({
+          replicaId: uuid.describe('The copy.'),
+          checksum: z
+            .string()
+            .nullable()
+            .describe('BLAKE3 checksum of the whole copy, in hex; null: it was not read to its end.'),
+          writtenBytes: bytes
+            .nullable()
+            .describe('Bytes of it that hold data; null: it was not read to its end.'),
+          error: z.string().nullable().describe('Why it could not be read; null: it could.'),
+        }),
+      )
+      .describe('Each copy that was read.'),
   })
   .meta({ id: 'Verification' });
 
 export const volumeSchema = z
   .object({
-    id: uuid,
-    name: z.string(),
-    organizationId: uuid,
-    projectId: uuid,
-    clusterId: uuid,
-    size: bytes,
-    writtenBytes: bytes,
-    numberOfReplicas: z.int(),
-    dataEngine: z.enum(['v1', 'v2']),
-    nodeSelector: z.array(z.string()),
-    diskSelector: z.array(z.string()),
+    id: uuid.describe('Id of the volume.'),
+    name: z.string().describe('Unique in the project.'),
+    organizationId: uuid.describe('The organization that owns it.'),
+    projectId: uuid.describe('The project it belongs to.'),
+    clusterId: uuid.describe('The cluster that keeps it.'),
+    size: bytes.describe('Size of the block device in bytes.'),
+    writtenBytes: bytes.describe('Bytes that hold data, of the fullest copy.'),
+    numberOfReplicas: z.int().describe('Copies that are wanted.'),
+    dataEngine: z.enum(['v1', 'v2']).describe('`v1` keeps copies in folders, `v2` on block disks.'),
+    nodeSelector: z
+      .array(z.string())
+      .describe('Tags that a node must have, all of them, to hold a copy; empty: any node.'),
+    diskSelector: z
+      .array(z.string())
+      .describe('Tags that a disk must have, all of them, to hold a copy; empty: any disk.'),
     dataLocality: changeable.dataLocality,
-    replicaSoftAntiAffinity: override,
-    replicaZoneSoftAntiAffinity: override,
-    replicaDiskSoftAntiAffinity: override,
+    replicaSoftAntiAffinity: changeable.replicaSoftAntiAffinity,
+    replicaZoneSoftAntiAffinity: changeable.replicaZoneSoftAntiAffinity,
+    replicaDiskSoftAntiAffinity: changeable.replicaDiskSoftAntiAffinity,
     replicaDiskChoice: changeable.replicaDiskChoice,
     replicaAutoBalance: changeable.replicaAutoBalance,
     snapshotDataIntegrity: changeable.snapshotDataIntegrity,
     snapshotMaxCount: changeable.snapshotMaxCount,
     offlineRebuilding: changeable.offlineRebuilding,
-    integrityCheckedAt: time.nullable().describe('When the periodic check of its snapshots last began.'),
-    state: z.enum(['creating', 'detached', 'attaching', 'attached', 'detaching', 'deleting']),
-    robustness: z.enum(['healthy', 'degraded', 'faulted', 'unknown']),
-    attachedNodeId: uuid.nullable(),
+    integrityCheckedAt: time
+      .nullable()
+      .describe('When the periodic check of its snapshots last began; null: never.'),
+    state: z
+      .enum(['creating', 'detached', 'attaching', 'attached', 'detaching', 'deleting'])
+      .describe('`creating` until all copies are made and, of a clone, filled.'),
+    robustness: z
+      .enum(['healthy', 'degraded', 'faulted', 'unknown'])
+      .describe('`degraded`: fewer full copies than wanted; `faulted`: none; `unknown`: not judged yet.'),
+    attachedNodeId: uuid
+      .nullable()
+      .describe(
+        'The node that serves it, or will; null: it is neither attached nor attaching to a chosen one.',
+      ),
     endpoint: z
-      .object({ nbdUri: z.string().nullable().describe('Complete for any NBD client; null for viewers.') })
+      .object({
+        nbdUri: z
+          .string()
+          .nullable()
+          .describe("URI for any NBD client, with the attachment's secret; null for viewers."),
+      })
       .nullable()
-      .describe('Not null exactly while the volume is attached.'),
+      .describe('Where clients reach it; null exactly while it is not attached.'),
     attention: z
-      .object({ code: z.string(), message: z.string(), cures: z.array(z.string()), since: time })
+      .object({
+        code: z.string().describe('Stable code of what is wrong.'),
+        message: z.string().describe('What is wrong, for people.'),
+        cures: z.array(z.string()).describe('What a user may do; empty: it passes without a user.'),
+        since: time.describe('Since when.'),
+      })
       .nullable()
-      .describe('What a person has to decide, when the volume can not go on by itself.'),
+      .describe('What keeps the volume from going on; null: nothing.'),
     rebuildHold: z
       .enum(REBUILD_HOLDS)
       .nullable()
-      .describe('A state of the volume during which no copy of it is rebuilt.'),
-    conditions: z.array(conditionSchema),
-    replicas: z.array(replicaSchema),
-    verification: verificationSchema.nullable(),
+      .describe('A state of the volume during which no copy of it is rebuilt; null: none.'),
+    conditions: z
+      .array(conditionSchema)
+      .describe('What else is to be known, such as `Scheduled`: whether every copy has a place.'),
+    replicas: z.array(replicaSchema).describe('Its copies, in the order of their ids.'),
+    verification: verificationSchema
+      .nullable()
+      .describe('The last comparison of all copies; null: there was none.'),
     chain: z
       .object({
-        headParentId: uuid.nullable().describe('The snapshot that the head stands on.'),
-        headBytes: bytes.describe('What was written since, when it was last looked at.'),
+        headParentId: uuid.nullable().describe('The snapshot that the head stands on; null: none.'),
+        headBytes: bytes.describe('Bytes written since that snapshot, when the engine was last asked.'),
         busy: z.string().describe('What is being done to the layers now; empty for nothing.'),
       })
       .nullable()
-      .describe('Null until the volume was attached for the first time.'),
+      .describe('Its layers, as the engine last reported them; null until the first attach.'),
     task: z
       .object({
-        kind: z.enum(['purge', 'revert', 'expand']),
-        size: bytes.nullable().describe('Of an expansion: the size it will have.'),
-        snapshotId: uuid.nullable().describe('Of a revert: to which snapshot.'),
-        state: z.enum(['waiting', 'running']),
-        error: z.string().nullable().describe('Why the last try failed.'),
-        waitingFor: z.string().nullable().describe('Why it has not begun yet.'),
-        requestedAt: time,
+        kind: z.enum(['purge', 'revert', 'expand']).describe('What is to be done.'),
+        size: bytes.nullable().describe('Bytes that it will have after an expansion; null for other tasks.'),
+        snapshotId: uuid
+          .nullable()
+          .describe('The snapshot that a revert goes back to; null for other tasks.'),
+        state: z.enum(['waiting', 'running']).describe('`running`: the engine was asked to do it.'),
+        error: z
+          .string()
+          .nullable()
+          .describe('Why the last try failed, which is repeated; null: it did not.'),
+        waitingFor: z
+          .string()
+          .nullable()
+          .describe('The limit that keeps it from beginning; null: none does.'),
+        requestedAt: time.describe('When it was asked for.'),
       })
       .nullable()
-      .describe('A change of all layers that was asked for and has not ended.'),
+      .describe('A change of all layers that was asked for and has not ended; null: none.'),
     fill: z
       .object({
-        sourceVolumeId: uuid,
-        snapshotId: uuid,
-        bytes: bytes.describe('Written so far.'),
-        error: z.string().nullable().describe('Why the last try failed; it is tried again.'),
-        waitingFor: z.string().nullable().describe('Why nothing is copied now.'),
+        sourceVolumeId: uuid.describe('The volume it was cloned from.'),
+        snapshotId: uuid.describe("That volume's snapshot whose contents it gets."),
+        bytes: bytes.describe('Bytes written so far.'),
+        error: z
+          .string()
+          .nullable()
+          .describe('Why the last try failed, which is repeated; null: it did not.'),
+        waitingFor: z
+          .string()
+          .nullable()
+          .describe('The limit that keeps it from being copied now; null: none does.'),
       })
       .nullable()
-      .describe('Of a clone that is still being filled, which is `creating` meanwhile.'),
-    recurringSnapshots: z.array(recurringSnapshotSchema),
-    lastDegradedAt: time.nullable(),
-    generation: z.int(),
-    observedGeneration: z.int(),
-    version: z.int(),
-    createdAt: time,
+      .describe('How far a clone is filled, which is `creating` meanwhile; null: it is filled, or no clone.'),
+    recurringSnapshots: z
+      .array(recurringSnapshotSchema)
+      .describe('Schedules by which snapshots of it are taken, in the order of their names.'),
+    lastDegradedAt: time.nullable().describe('Since when it is degraded; null: it is not.'),
+    generation: z.int().describe('Grows with each change of what is wanted of it.'),
+    observedGeneration: z
+      .int()
+      .describe(
+        'The newest generation that the worker has acted on: all is done where it equals `generation`.',
+      ),
+    version,
+    createdAt: time.describe('When it was created.'),
   })
   .meta({ id: 'Volume' });
 
 export const explanationSchema = z
   .object({
-    volumeId: uuid,
+    volumeId: uuid.describe('The volume in question.'),
     sentence: z.string().describe('The whole answer in one plain sentence.'),
-    scheduled: conditionSchema.nullable(),
-    replicas: z.array(
-      z.object({
-        replicaId: uuid,
-        nodeName: z.string().nullable(),
-        diskName: z.string().nullable(),
-        zone: z.string().nullable(),
-        message: z.string(),
-        explanation: placementExplanationSchema.nullable(),
-        recorded: placementExplanationSchema
-          .nullable()
-          .describe('Stored when a place was last looked for in vain; null for one that has a place.'),
-      }),
-    ),
+    scheduled: conditionSchema
+      .nullable()
+      .describe('Whether every copy has a place; null: that has not been judged yet.'),
+    replicas: z
+      .array(
+        z.object({
+          replicaId: uuid.describe('The replica.'),
+          nodeName: z.string().nullable().describe('Name of its node; null: it has no place.'),
+          diskName: z.string().nullable().describe('Name of its disk; null: it has no place.'),
+          zone: z
+            .string()
+            .nullable()
+            .describe("Its node's zone; null: no place, or a node without zone label."),
+          message: z.string().describe('Where it is, in words.'),
+          explanation: placementExplanationSchema
+            .nullable()
+            .describe('What the scheduler says of it as things are now; null: it was not asked.'),
+          recorded: placementExplanationSchema
+            .nullable()
+            .describe('Stored when a place was last looked for in vain; null for one that has a place.'),
+        }),
+      )
+      .describe('Each replica, and why it is where it is.'),
     next: placementExplanationSchema.describe('Of one more replica, as things are now.'),
     recorded: placementExplanationSchema
       .nullable()
-      .describe('Stored for a missing copy that has no replica yet.'),
+      .describe('Stored for a missing copy that has no replica yet; null: there is none.'),
     nextReplica: z
       .object({
-        fits: z.boolean(),
-        nodeName: z.string().nullable(),
-        diskName: z.string().nullable(),
-        refusals: z.array(
-          z.object({
-            nodeName: z.string(),
-            diskName: z.string().nullable(),
-            rule: z.string(),
-            reason: z.string(),
-            message: z.string(),
-            cure: z.string(),
-          }),
-        ),
-        cures: z.array(z.string()),
+        fits: z.boolean().describe('Whether one more replica has a place.'),
+        nodeName: z.string().nullable().describe('Name of the node it would go to; null: it fits nowhere.'),
+        diskName: z.string().nullable().describe('Name of the disk it would go to; null: it fits nowhere.'),
+        refusals: z
+          .array(
+            z.object({
+              nodeName: z.string().describe('Name of the refused node, or of the node of the refused disk.'),
+              diskName: z
+                .string()
+                .nullable()
+                .describe('Name of the refused disk; null: the whole node was refused.'),
+              rule: z.string().describe('Name of the rule that refused it.'),
+              reason: z.string().describe('Stable code of the reason.'),
+              message: z.string().describe('The reason for people, with its numbers.'),
+              cure: z.string().describe('What would lift this refusal.'),
+            }),
+          )
+          .describe('Every refused candidate, with the first rule that refused it.'),
+        cures: z.array(z.string()).describe('What would help, each once; empty when it fits.'),
       })
       .describe('Where one more replica would go, or which rule refuses each candidate.'),
   })

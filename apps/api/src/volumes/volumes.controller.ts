@@ -23,14 +23,19 @@ import {
   VolumePath,
 } from './volume.schemas.js';
 import { type VolumeView, verificationView, volumeView } from './volume.view.js';
-import { VolumesService } from './volumes.service.js';
+import { LAYER_CHANGE, VolumesService } from './volumes.service.js';
 
 @Controller('api/v1/clusters/:clusterId/volumes')
 export class VolumesController {
   constructor(private readonly volumes: VolumesService) {}
 
   @Get()
-  @Route({ access: 'volume:read', summary: 'List volumes', answer: VolumePage })
+  @Route({
+    access: 'volume:read',
+    summary: 'List volumes',
+    answer: VolumePage,
+    refuses: ['cluster.not_found'],
+  })
   async list(@CurrentTenant() tenant: Tenant, @Param() path: ClusterPath, @Query() query: ListQuery) {
     const page = await this.volumes.list(tenant, path.clusterId, query);
     return pageView(page, (item) => volumeView(item, tenant.actor.role));
@@ -42,6 +47,7 @@ export class VolumesController {
     summary: 'Create a volume and place its replicas',
     answer: VolumeDto,
     status: 201,
+    refuses: ['cluster.not_found', 'volume.name_taken', 'fleet.inconsistent'],
   })
   async create(
     @CurrentTenant() tenant: Tenant,
@@ -57,7 +63,12 @@ export class VolumesController {
   }
 
   @Get(':volumeId')
-  @Route({ access: 'volume:read', summary: 'Read a volume', answer: VolumeDto })
+  @Route({
+    access: 'volume:read',
+    summary: 'Read a volume',
+    answer: VolumeDto,
+    refuses: ['volume.not_found'],
+  })
   async get(
     @CurrentTenant() tenant: Tenant,
     @Param() path: VolumePath,
@@ -67,7 +78,12 @@ export class VolumesController {
   }
 
   @Patch(':volumeId')
-  @Route({ access: 'volume:write', summary: 'Change what is wanted of a volume', answer: VolumeDto })
+  @Route({
+    access: 'volume:write',
+    summary: 'Change what is wanted of a volume',
+    answer: VolumeDto,
+    refuses: ['volume.not_found', 'volume.deleting'],
+  })
   async patch(
     @CurrentTenant() tenant: Tenant,
     @Param() path: VolumePath,
@@ -87,6 +103,7 @@ export class VolumesController {
     summary: 'Delete a volume and its copies',
     answer: VolumeDto,
     status: 202,
+    refuses: ['volume.not_found', 'volume.in_use', 'volume.attached'],
   })
   async delete(
     @CurrentTenant() tenant: Tenant,
@@ -97,7 +114,19 @@ export class VolumesController {
   }
 
   @Post(':volumeId/attach')
-  @Route({ access: 'volume:write', summary: 'Serve a volume on a node', answer: VolumeDto })
+  @Route({
+    access: 'volume:write',
+    summary: 'Serve a volume on a node',
+    answer: VolumeDto,
+    refuses: [
+      'volume.not_found',
+      'volume.deleting',
+      'volume.busy',
+      'volume.attached_elsewhere',
+      'node.not_found',
+      'node.not_ready',
+    ],
+  })
   async attach(
     @CurrentTenant() tenant: Tenant,
     @Param() path: VolumePath,
@@ -111,7 +140,12 @@ export class VolumesController {
   }
 
   @Post(':volumeId/detach')
-  @Route({ access: 'volume:write', summary: 'Stop serving a volume', answer: VolumeDto })
+  @Route({
+    access: 'volume:write',
+    summary: 'Stop serving a volume',
+    answer: VolumeDto,
+    refuses: ['volume.not_found', 'volume.busy', 'volume.holder_unreachable'],
+  })
   async detach(
     @CurrentTenant() tenant: Tenant,
     @Param() path: VolumePath,
@@ -125,7 +159,12 @@ export class VolumesController {
   }
 
   @Post(':volumeId/expand')
-  @Route({ access: 'volume:write', summary: 'Make an attached volume larger', answer: VolumeDto })
+  @Route({
+    access: 'volume:write',
+    summary: 'Make an attached volume larger',
+    answer: VolumeDto,
+    refuses: [...LAYER_CHANGE, 'volume.expansion_impossible'],
+  })
   async expand(
     @CurrentTenant() tenant: Tenant,
     @Param() path: VolumePath,
@@ -143,6 +182,7 @@ export class VolumesController {
     summary: 'Make an attached volume read as it did when a snapshot was taken; no client may be connected',
     answer: VolumeDto,
     status: 202,
+    refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
   })
   async revert(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() body: RevertBody) {
     return volumeView(await this.volumes.revert(tenant, path, body.snapshotId), tenant.actor.role);
@@ -154,6 +194,15 @@ export class VolumesController {
     summary: 'Create a volume that holds what a snapshot of this one holds',
     answer: VolumeDto,
     status: 201,
+    refuses: [
+      'cluster.not_found',
+      'volume.not_found',
+      'volume.deleting',
+      'volume.name_taken',
+      'snapshot.not_found',
+      'snapshot.in_use',
+      'fleet.inconsistent',
+    ],
   })
   async clone(
     @CurrentTenant() tenant: Tenant,
@@ -171,6 +220,7 @@ export class VolumesController {
     access: 'volume:read',
     summary: 'With which copies could it go on when too few of them answer?',
     answer: SalvageAdviceDto,
+    refuses: ['volume.not_found'],
   })
   adviseSalvage(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath) {
     return this.volumes.adviseSalvage(tenant, path);
@@ -182,6 +232,14 @@ export class VolumesController {
     summary: 'Go on with some copies although too few answer; what only the others hold is lost',
     answer: VolumeDto,
     status: 202,
+    refuses: [
+      'volume.not_found',
+      'volume.deleting',
+      'volume.not_faulted',
+      'volume.record_higher',
+      'volume.copies_missing',
+      'replica.not_found',
+    ],
   })
   async salvage(
     @CurrentTenant() tenant: Tenant,
@@ -193,7 +251,12 @@ export class VolumesController {
   }
 
   @Post(':volumeId/verify')
-  @Route({ access: 'volume:write', summary: 'Are all copies equal?', answer: VerificationDto })
+  @Route({
+    access: 'volume:write',
+    summary: 'Are all copies equal?',
+    answer: VerificationDto,
+    refuses: ['volume.not_found', 'volume.deleting', 'volume.busy', 'volume.attached'],
+  })
   async verify(
     @CurrentTenant() tenant: Tenant,
     @Param() path: VolumePath,
@@ -212,6 +275,7 @@ export class VolumesController {
     access: 'volume:read',
     summary: 'Why is it where it is, and why not elsewhere?',
     answer: ExplanationDto,
+    refuses: ['volume.not_found', 'fleet.inconsistent'],
   })
   explain(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath) {
     return this.volumes.explain(tenant, path);
@@ -223,6 +287,7 @@ export class VolumesController {
     access: 'volume:read',
     summary: 'Why is it where it is, and why not elsewhere?',
     answer: ExplanationDto,
+    refuses: ['volume.not_found', 'fleet.inconsistent'],
   })
   explainByPost(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() _body: NoBody) {
     return this.volumes.explain(tenant, path);

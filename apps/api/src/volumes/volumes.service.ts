@@ -9,7 +9,7 @@ import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
 import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
 import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
 import { requestRevert } from '@holdfast/control/use-cases/snapshots.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
+import { type FaultCode, StorageFault } from '@holdfast/core/model/faults.js';
 import {
   asId,
   type ClusterId,
@@ -40,6 +40,14 @@ import { type VolumeSettingView, volumeSettingViews } from './volume-setting.sch
 /** How long `verify` keeps its caller waiting; larger volumes are asked about again. */
 const VERIFY_WAIT_MS = 60_000;
 const VERIFY_POLL_MS = 250;
+
+/** Refusals of everything that changes the layers of a volume, which its engine does on all copies at once. */
+export const LAYER_CHANGE = [
+  'volume.not_found',
+  'volume.deleting',
+  'volume.not_attached',
+  'volume.busy',
+] as const satisfies readonly FaultCode[];
 
 export type VolumeKey = { clusterId: ClusterId; volumeId: VolumeId };
 

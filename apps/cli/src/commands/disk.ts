@@ -1,5 +1,6 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Command } from 'commander';
+import { itemsOf } from '../api.js';
 import { Context, print } from '../context.js';
 import { formatList } from '../output/format.js';
 import { isTrue } from '../output/states.js';
@@ -55,6 +56,9 @@ export function diskCommand(): Command {
 }
 
 async function disksOf(context: Context, node: Node): Promise<Row[]> {
-  const disks = await context.api.list<Disk>(`${await context.clusterPath()}/nodes/${node.id}/disks`);
+  const path = { clusterId: node.clusterId, nodeId: node.id };
+  const disks = await itemsOf((query) =>
+    context.api.GET('/clusters/{clusterId}/nodes/{nodeId}/disks', { params: { path, query } }),
+  );
   return disks.map((disk) => ({ ...disk, nodeName: node.name }));
 }

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
+import { bodyOf } from '../api.js';
 import { Context, print } from '../context.js';
 import { formatList } from '../output/format.js';
 import { age, parseCount } from '../output/quantities.js';
 import type { Column } from '../output/table.js';
-import type { ClusterEvent, Page } from '../types.js';
+import type { ClusterEvent } from '../types.js';
 
 const DEFAULT_LIMIT = '20';
 
@@ -31,11 +32,12 @@ export function eventCommand(): Command {
     .action(async (options: { limit: string; volume?: string }, command: Command) => {
       const context = new Context(command);
       const volume = options.volume === undefined ? undefined : await context.volume(options.volume);
+      const path = { clusterId: await context.clusterId() };
       const query = {
         limit: parseCount(options.limit),
-        filter: volume === undefined ? undefined : `volumeId=${volume.id}`,
+        ...(volume === undefined ? {} : { filter: `volumeId=${volume.id}` }),
       };
-      const page = await context.api.get<Page<ClusterEvent>>(`${await context.clusterPath()}/events`, query);
+      const page = await bodyOf(context.api.GET('/clusters/{clusterId}/events', { params: { path, query } }));
       print(formatList(page.items, columns(context.now), context.output));
     });
   return event;

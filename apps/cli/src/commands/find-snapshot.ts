@@ -1,10 +1,16 @@
-import type { Context } from '../context.js';
+import { itemsOf, VOLUME } from '../api.js';
+import type { Context, VolumeKey } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import type { Snapshot } from '../types.js';
 
-export async function pathOf(context: Context, volume: string): Promise<string> {
-  const { id } = await context.volume(volume);
-  return `${await context.clusterPath()}/volumes/${id}/snapshots`;
+export const SNAPSHOT = `${VOLUME}/snapshots/{snapshotId}` as const;
+
+/** Where a snapshot is addressed. */
+export type SnapshotKey = VolumeKey & { snapshotId: string };
+
+/** Every snapshot of one volume. */
+export function snapshotsOf(context: Context, path: VolumeKey): Promise<Snapshot[]> {
+  return itemsOf((query) => context.api.GET(`${VOLUME}/snapshots`, { params: { path, query } }));
 }
 
 /** A live snapshot of that name before a deleted one; an id names exactly one. */
@@ -12,11 +18,11 @@ export async function find(
   context: Context,
   volume: string,
   nameOrId: string,
-): Promise<{ found: Snapshot; all: Snapshot[]; path: string }> {
-  const path = await pathOf(context, volume);
-  const all = await context.api.list<Snapshot>(path);
+): Promise<{ found: Snapshot; all: Snapshot[]; path: SnapshotKey }> {
+  const key = await context.volumeKey(volume);
+  const all = await snapshotsOf(context, key);
   const named = all.filter(({ id, name }) => id === nameOrId || name === nameOrId);
   const found = named.find(({ state }) => state === 'ready' || state === 'creating') ?? named[0];
   if (found === undefined) throw new CliError(EXIT.notFound, `${volume} has no snapshot ${nameOrId}`);
-  return { found, all, path };
+  return { found, all, path: { ...key, snapshotId: found.id } };
 }

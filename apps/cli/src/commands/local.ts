@@ -1,8 +1,9 @@
 import http from 'node:http';
 import { Command } from 'commander';
-import { type LocalJson, localHome, readLocal } from '../connection.js';
+import { isLocalAgent, type LocalAgent, localHome, readLocal } from '../connection.js';
 import { print } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
+import { fieldOf } from '../json.js';
 import { formatItem, type OutputOptions, parseFormat } from '../output/format.js';
 
 /** An agent is ready within seconds; this bounds a machine that is very busy. */
@@ -38,9 +39,7 @@ function outputOf(command: Command): OutputOptions {
   return { output: parseFormat(output), headers: true, color: false };
 }
 
-type Agent = LocalJson['agents'][number];
-
-function orderAgent(socketPath: string, name: string): Promise<Agent> {
+function orderAgent(socketPath: string, name: string): Promise<LocalAgent> {
   return new Promise((resolve, reject) => {
     const path = `/agents/${encodeURIComponent(name)}/start`;
     const request = http.request(
@@ -53,9 +52,10 @@ function orderAgent(socketPath: string, name: string): Promise<Agent> {
         });
         response.on('end', () => {
           // The local stack answers with an agent, or with a message.
-          const answer = JSON.parse(text) as Agent & { message?: string };
-          if (response.statusCode === 200) resolve(answer);
-          else reject(new CliError(EXIT.conflict, answer.message ?? 'the local stack refused'));
+          const answer: unknown = JSON.parse(text);
+          const message = fieldOf(answer, 'message');
+          if (response.statusCode === 200 && isLocalAgent(answer)) resolve(answer);
+          else reject(new CliError(EXIT.conflict, String(message ?? 'the local stack refused')));
         });
       },
     );

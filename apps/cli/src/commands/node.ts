@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { bodyOf } from '../api.js';
 import { Context, print } from '../context.js';
 import { formatItem, formatList } from '../output/format.js';
 import { age } from '../output/quantities.js';
@@ -53,9 +54,10 @@ function addCordon(node: Command, verb: string, cordoned: boolean, description: 
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const found = await context.node(name);
-      const changed = await context.api.patch<Node>(`${await context.clusterPath()}/nodes/${found.id}`, {
-        cordoned,
-      });
+      const path = { clusterId: found.clusterId, nodeId: found.id };
+      const changed = await bodyOf(
+        context.api.PATCH('/clusters/{clusterId}/nodes/{nodeId}', { params: { path }, body: { cordoned } }),
+      );
       print(formatItem(changed, () => `${changed.name}: ${nodeLook(changed).text}`, context.output));
     });
 }

@@ -1,5 +1,6 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Command } from 'commander';
+import { bodyOf, itemsOf } from '../api.js';
 import { Context, print } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem, formatList } from '../output/format.js';
@@ -36,7 +37,10 @@ export function orphanCommand(): Command {
     .description('all orphans, the oldest first')
     .action(async (_options: object, command: Command) => {
       const context = new Context(command);
-      const found = await context.api.list<Orphan>(`${await context.clusterPath()}/orphans`);
+      const path = { clusterId: await context.clusterId() };
+      const found = await itemsOf((query) =>
+        context.api.GET('/clusters/{clusterId}/orphans', { params: { path, query } }),
+      );
       print(formatList(found, columns(context.now), context.output));
     });
   orphan
@@ -45,7 +49,7 @@ export function orphanCommand(): Command {
     .description('one orphan')
     .action(async (id: string, _options: object, command: Command) => {
       const context = new Context(command);
-      const found = await context.api.get<Orphan>(await pathOf(context, id));
+      const found = await bodyOf(context.api.GET(ORPHAN, await at(context, id)));
       const text = () => formatList([found], columns(context.now), context.output);
       print(formatItem(found, text, context.output));
     });
@@ -57,10 +61,10 @@ export function orphanCommand(): Command {
     .action(async (ids: string[], options: { yes?: boolean }, command: Command) => {
       const context = new Context(command);
       for (const id of ids) {
-        const path = await pathOf(context, id);
-        const found = await context.api.get<Orphan>(path);
+        const address = await at(context, id);
+        const found = await bodyOf(context.api.GET(ORPHAN, address));
         if (options.yes !== true) throw unconfirmed(found);
-        await context.api.delete(path);
+        await bodyOf(context.api.DELETE(ORPHAN, address));
         print(formatItem({ ...found, state: 'removing' }, () => `${id}: is being removed`, context.output));
       }
     });
@@ -76,6 +80,8 @@ function unconfirmed({ diskName, nodeName, size, volumeName }: Orphan): CliError
   );
 }
 
-async function pathOf(context: Context, id: string): Promise<string> {
-  return `${await context.clusterPath()}/orphans/${encodeURIComponent(id)}`;
+const ORPHAN = '/clusters/{clusterId}/orphans/{orphanId}';
+
+async function at(context: Context, orphanId: string) {
+  return { params: { path: { clusterId: await context.clusterId(), orphanId } } };
 }

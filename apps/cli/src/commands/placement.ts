@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { parse } from 'yaml';
+import { bodyOf } from '../api.js';
 import { Context, print } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem } from '../output/format.js';
 import { parseSize } from '../output/quantities.js';
-import type { Simulation } from '../types.js';
 import { type SimulateOptions, simulateBody } from './simulation-request.js';
 import { describeSimulation } from './simulation-text.js';
 
@@ -45,9 +45,12 @@ export function placementCommand(): Command {
     .addHelpText('after', EXAMPLES)
     .action(async (options: SimulateOptions & { file?: string }, command: Command) => {
       const context = new Context(command);
-      const body = options.file === undefined ? simulateBody(options) : await bodyFrom(options.file);
-      const path = `${await context.clusterPath()}/placements/simulate`;
-      const result = await context.api.post<Simulation>(path, body);
+      const request =
+        options.file === undefined ? { body: simulateBody(options) } : await requestFrom(options.file);
+      const params = { path: { clusterId: await context.clusterId() } };
+      const result = await bodyOf(
+        context.api.POST('/clusters/{clusterId}/placements/simulate', { params, ...request }),
+      );
       print(formatItem(result, () => describeSimulation(result, context.output), context.output));
       // The output has said what does not fit.
       if (!result.allFit) process.exitCode = EXIT.unsatisfied;
@@ -55,7 +58,13 @@ export function placementCommand(): Command {
   return placement;
 }
 
-async function bodyFrom(file: string): Promise<object> {
+/** The content of a file as a request. It is sent as it is: the API says what is wrong with it. */
+async function requestFrom(file: string) {
+  const content = await objectFrom(file);
+  return { body: {}, bodySerializer: () => JSON.stringify(content) };
+}
+
+async function objectFrom(file: string): Promise<object> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new CliError(EXIT.usage, `${file} can't be read: ${error.message}`);
   });

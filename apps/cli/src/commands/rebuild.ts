@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Command } from 'commander';
+import { bodyOf } from '../api.js';
 import { Context, print, remark } from '../context.js';
 import { formatItem, formatList } from '../output/format.js';
 import { age, parseSize } from '../output/quantities.js';
@@ -13,6 +14,12 @@ const WATCH_POLL_MS = 500;
 /** A node that has just come back needs a moment until its rebuild is queued. */
 const FIRST_REBUILD_WAIT_MS = 10_000;
 
+const REBUILD = '/clusters/{clusterId}/rebuilds/{rebuildId}';
+
+async function at(context: Context, rebuildId: string) {
+  return { params: { path: { clusterId: await context.clusterId(), rebuildId } } };
+}
+
 type Names = {
   volume: (id: string) => string;
   node: (id: string) => string;
@@ -20,11 +27,7 @@ type Names = {
 };
 
 async function lookup(context: Context): Promise<Names> {
-  const cluster = await context.clusterPath();
-  const [nodes, volumes] = await Promise.all([
-    context.nodes(),
-    context.api.list<Volume>(`${cluster}/volumes`),
-  ]);
+  const [nodes, volumes] = await Promise.all([context.nodes(), context.volumes()]);
   const nodeNames = new Map(nodes.map(({ id, name }) => [id, name]));
   const volumeNames = new Map(volumes.map(({ id, name }) => [id, name]));
   return { volume: (id) => volumeNames.get(id) ?? id, node: (id) => nodeNames.get(id) ?? id, volumes };
@@ -87,7 +90,7 @@ export function rebuildCommand(): Command {
     .description('one rebuild, and how each snapshot got to the target, with the reason')
     .action(async (id: string, _options: object, command: Command) => {
       const context = new Context(command);
-      const found = await context.api.get<Rebuild>(`${await context.clusterPath()}/rebuilds/${id}`);
+      const found = await bodyOf(context.api.GET(REBUILD, await at(context, id)));
       const names = await lookup(context);
       print(formatItem(found, () => describeRebuild(found, names, context), context.output));
     });
@@ -102,8 +105,9 @@ export function rebuildCommand(): Command {
     .action(async (id: string, rate: string, _options: object, command: Command) => {
       const context = new Context(command);
       const bandwidthBytesPerSecond = rate === 'none' ? null : parseSize(rate);
-      const path = `${await context.clusterPath()}/rebuilds/${id}`;
-      const tuned = await context.api.patch<Rebuild>(path, { bandwidthBytesPerSecond });
+      const tuned = await bodyOf(
+        context.api.PATCH(REBUILD, { ...(await at(context, id)), body: { bandwidthBytesPerSecond } }),
+      );
       print(formatItem(tuned, () => `${tuned.id}: ${rate}`, context.output));
     });
   return rebuild;
@@ -116,8 +120,8 @@ function addAction(rebuild: Command, action: 'pause' | 'resume' | 'cancel', desc
     .description(description)
     .action(async (id: string, _options: object, command: Command) => {
       const context = new Context(command);
-      const path = `${await context.clusterPath()}/rebuilds/${id}/${action}`;
-      const changed = await context.api.post<Rebuild>(path);
+      const address = { ...(await at(context, id)), body: {} };
+      const changed = await bodyOf(context.api.POST(`${REBUILD}/${action}`, address));
       const text = () => `${changed.id}: ${changed.paused ? 'paused' : changed.state}`;
       print(formatItem(changed, text, context.output));
     });
@@ -167,7 +171,7 @@ async function watch(context: Context, follow: boolean): Promise<void> {
 
 /** With every volume healthy no rebuild will come; else one may, within a moment. */
 async function nothingToCome(context: Context, startedAt: number): Promise<boolean> {
-  const volumes = await context.api.list<Volume>(`${await context.clusterPath()}/volumes`);
+  const volumes = await context.volumes();
   const degraded = volumes.some((volume) => volume.robustness === 'degraded');
   if (degraded && Date.now() - startedAt < FIRST_REBUILD_WAIT_MS) return false;
   remark('nothing is being rebuilt');

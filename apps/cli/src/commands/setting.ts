@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { bodyOf } from '../api.js';
 import { Context, print } from '../context.js';
 import { formatItem, formatList } from '../output/format.js';
 import type { Column } from '../output/table.js';
@@ -23,13 +24,9 @@ export function settingCommand(): Command {
     .description('every setting; -o wide says what each means')
     .action(async (_options: object, command: Command) => {
       const context = new Context(command);
-      print(
-        formatList(
-          await context.api.list<Setting>(`${await context.clusterPath()}/settings`),
-          COLUMNS,
-          context.output,
-        ),
-      );
+      const params = { path: { clusterId: await context.clusterId() } };
+      const { items } = await bodyOf(context.api.GET('/clusters/{clusterId}/settings', { params }));
+      print(formatList(items, COLUMNS, context.output));
     });
   setting
     .command('get')
@@ -37,7 +34,7 @@ export function settingCommand(): Command {
     .description('one value')
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
-      const found = await context.api.get<Setting>(await settingPath(context, name));
+      const found = await bodyOf(context.api.GET(SETTING, await at(context, name)));
       print(formatItem(found, () => String(found.value), context.output));
     });
   setting
@@ -47,9 +44,8 @@ export function settingCommand(): Command {
     .description('change one')
     .action(async (name: string, value: string, _options: object, command: Command) => {
       const context = new Context(command);
-      const changed = await context.api.put<Setting>(await settingPath(context, name), {
-        value: literal(value),
-      });
+      const body = { value: literal(value) };
+      const changed = await bodyOf(context.api.PUT(SETTING, { ...(await at(context, name)), body }));
       print(formatItem(changed, () => `${changed.name} = ${String(changed.value)}`, context.output));
     });
   setting
@@ -58,14 +54,14 @@ export function settingCommand(): Command {
     .description('back to its default')
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
-      const path = await settingPath(context, name);
-      await context.api.delete(path);
-      const current = await context.api.get<Setting>(path);
+      const current = await bodyOf(context.api.DELETE(SETTING, await at(context, name)));
       print(formatItem(current, () => `${current.name} = ${String(current.value)}`, context.output));
     });
   return setting;
 }
 
-async function settingPath(context: Context, name: string): Promise<string> {
-  return `${await context.clusterPath()}/settings/${encodeURIComponent(name)}`;
+const SETTING = '/clusters/{clusterId}/settings/{name}';
+
+async function at(context: Context, name: string) {
+  return { params: { path: { clusterId: await context.clusterId(), name } } };
 }

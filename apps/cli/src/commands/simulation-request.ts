@@ -1,5 +1,7 @@
 import { CliError, EXIT } from '../exit-codes.js';
+import { type Choices, parseChoice } from '../output/choices.js';
 import { parseCount, parseSize } from '../output/quantities.js';
+import type { SimulationRequest } from '../types.js';
 import { literal } from './setting-value.js';
 
 export type SimulateOptions = {
@@ -17,20 +19,14 @@ export type SimulateOptions = {
   howManyMore?: boolean;
 };
 
-type AddedNode = { name: string; zone?: string; tags?: string[]; count?: number; disks: { size: number }[] };
-type AddedDisk = { node: string; size: number; count?: number; type?: string; tags?: string[] };
+type Added = NonNullable<SimulationRequest['add']>;
+type AddedNode = NonNullable<Added['nodes']>[number];
+type AddedDisk = NonNullable<Added['disks']>[number];
 
-/** What the flags can say of the body that the API takes. */
-type SimulateBody = {
-  volumes?: object[];
-  lose: { nodes: string[]; zones: string[]; disks: string[] };
-  add: { nodes: AddedNode[]; disks: AddedDisk[] };
-  settings: Record<string, string | number | boolean>;
-  howManyMore: boolean;
-};
+const DISK_TYPES: Choices<NonNullable<AddedDisk['type']>> = { filesystem: true, block: true };
 
 /** The simple what-ifs as flags; everything else goes into a file. */
-export function simulateBody(options: SimulateOptions): SimulateBody {
+export function simulateBody(options: SimulateOptions): SimulationRequest {
   return {
     ...volumesOf(options),
     lose: {
@@ -47,7 +43,7 @@ export function simulateBody(options: SimulateOptions): SimulateBody {
   };
 }
 
-function volumesOf(options: SimulateOptions): Pick<SimulateBody, 'volumes'> {
+function volumesOf(options: SimulateOptions): Pick<SimulationRequest, 'volumes'> {
   if (options.size === undefined) {
     if (options.count === undefined && options.replicas === undefined) return {};
     throw new CliError(EXIT.usage, 'volumes without a size can not be placed', [
@@ -89,7 +85,7 @@ function parseAddedDisk(text: string): AddedDisk {
     node,
     size: parseSize(size),
     ...(count === undefined ? {} : { count: parseCount(count) }),
-    ...(type === undefined ? {} : { type }),
+    ...(type === undefined ? {} : { type: parseChoice(type, DISK_TYPES) }),
     ...(tags === undefined ? {} : { tags: tags.split('+') }),
   };
 }

@@ -4,8 +4,8 @@ import type { OutputOptions } from '../output/format.js';
 import type { Simulation } from '../types.js';
 import { describeSimulation } from './simulation-text.js';
 
-const NARROW = { output: 'table', headers: true, color: false } as OutputOptions;
-const WIDE = { ...NARROW, output: 'wide' } as OutputOptions;
+const NARROW: OutputOptions = { output: 'table', headers: true, color: false };
+const WIDE: OutputOptions = { ...NARROW, output: 'wide' };
 
 const place = (nodeName: string) => ({
   nodeId: nodeName,

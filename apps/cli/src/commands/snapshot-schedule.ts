@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { bodyOf, VOLUME } from '../api.js';
 import { Context, print, remark } from '../context.js';
 import { formatItem, formatList } from '../output/format.js';
 import { age, parseCount } from '../output/quantities.js';
@@ -14,10 +15,8 @@ export function scheduleCommand(): Command {
   return schedule;
 }
 
-async function pathOf(context: Context, volume: string): Promise<string> {
-  const { id } = await context.volume(volume);
-  return `${await context.clusterPath()}/volumes/${id}/recurring-snapshots`;
-}
+const SCHEDULES = `${VOLUME}/recurring-snapshots` as const;
+const SCHEDULE = `${SCHEDULES}/{recurringName}` as const;
 
 function columns(now: Date): Column<RecurringSnapshot>[] {
   return [
@@ -54,9 +53,9 @@ function addSet(schedule: Command): void {
     .action(
       async (volume: string, name: string, options: { cron: string; retain: string }, command: Command) => {
         const context = new Context(command);
-        const path = `${await pathOf(context, volume)}/${encodeURIComponent(name)}`;
+        const path = { ...(await context.volumeKey(volume)), recurringName: name };
         const body = { cron: options.cron, retain: parseCount(options.retain) };
-        const set = await context.api.put<RecurringSnapshot>(path, body);
+        const set = await bodyOf(context.api.PUT(SCHEDULE, { params: { path }, body }));
         print(formatItem(set, () => `${set.name}: next at ${minute(set.nextRunAt)}`, context.output));
       },
     );
@@ -69,8 +68,9 @@ function addList(schedule: Command): void {
     .description("a volume's schedules, when each is due, and what became of its last time")
     .action(async (volume: string, _options: object, command: Command) => {
       const context = new Context(command);
-      const all = await context.api.list<RecurringSnapshot>(await pathOf(context, volume));
-      print(formatList(all, columns(context.now), context.output));
+      const path = await context.volumeKey(volume);
+      const { items } = await bodyOf(context.api.GET(SCHEDULES, { params: { path } }));
+      print(formatList(items, columns(context.now), context.output));
     });
 }
 
@@ -82,9 +82,10 @@ function addDelete(schedule: Command): void {
     .description('end schedules; the snapshots that they took stay')
     .action(async (volume: string, names: string[], _options: object, command: Command) => {
       const context = new Context(command);
-      const path = await pathOf(context, volume);
+      const key = await context.volumeKey(volume);
       for (const name of names) {
-        await context.api.delete(`${path}/${encodeURIComponent(name)}`);
+        const path = { ...key, recurringName: name };
+        await bodyOf(context.api.DELETE(SCHEDULE, { params: { path } }));
         remark(`${name} ended`);
       }
     });

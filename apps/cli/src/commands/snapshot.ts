@@ -1,14 +1,15 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Command } from 'commander';
+import { bodyOf, VOLUME } from '../api.js';
 import { Context, print, remark } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem, formatList } from '../output/format.js';
 import { age } from '../output/quantities.js';
 import { snapshotLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
-import type { Snapshot, Volume } from '../types.js';
+import type { Snapshot } from '../types.js';
 import { waitFor } from '../wait.js';
-import { find, pathOf } from './find-snapshot.js';
+import { find, SNAPSHOT, snapshotsOf } from './find-snapshot.js';
 import { scheduleCommand } from './snapshot-schedule.js';
 import { waitForTask } from './volume-task.js';
 
@@ -50,7 +51,7 @@ function addList(snapshot: Command): void {
     .description("a volume's snapshots, oldest first, and which one the head stands on")
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
-      const all = await context.api.list<Snapshot>(await pathOf(context, name));
+      const all = await snapshotsOf(context, await context.volumeKey(name));
       print(formatList(all, columns(all, context.now), context.output));
     });
 }
@@ -65,9 +66,11 @@ function addCreate(snapshot: Command): void {
     .action(
       async (volume: string, name: string | undefined, options: { wait: boolean }, command: Command) => {
         const context = new Context(command);
-        const path = await pathOf(context, volume);
-        let taken = await context.api.post<Snapshot>(path, name === undefined ? {} : { name });
-        const read = () => context.api.get<Snapshot>(`${path}/${taken.id}`);
+        const key = await context.volumeKey(volume);
+        const body = name === undefined ? {} : { name };
+        let taken = await bodyOf(context.api.POST(`${VOLUME}/snapshots`, { params: { path: key }, body }));
+        const path = { ...key, snapshotId: taken.id };
+        const read = () => bodyOf(context.api.GET(SNAPSHOT, { params: { path } }));
         if (options.wait) {
           taken = await waitFor(
             read,
@@ -106,7 +109,7 @@ function addDelete(snapshot: Command): void {
       const context = new Context(command);
       for (const name of names) {
         const { found, path } = await find(context, volume, name);
-        await context.api.delete(`${path}/${found.id}`);
+        await bodyOf(context.api.DELETE(SNAPSHOT, { params: { path } }));
         remark(`${found.name} deleted`);
       }
     });
@@ -123,10 +126,10 @@ function addHash(snapshot: Command): void {
     .action(
       async (volume: string, name: string, options: { force?: boolean; wait: boolean }, command: Command) => {
         const context = new Context(command);
-        const { found, path } = await find(context, volume, name);
-        const address = `${path}/${found.id}`;
-        let hashed = await context.api.post<Snapshot>(`${address}/hash`, { force: options.force === true });
-        const read = () => context.api.get<Snapshot>(address);
+        const { path } = await find(context, volume, name);
+        const body = { force: options.force === true };
+        let hashed = await bodyOf(context.api.POST(`${SNAPSHOT}/hash`, { params: { path }, body }));
+        const read = () => bodyOf(context.api.GET(SNAPSHOT, { params: { path } }));
         if (options.wait)
           hashed = await waitFor(read, ({ isHashing }) => !isHashing, context.timeoutMs, 'hashing');
         if (hashed.error !== null) throw new CliError(EXIT.unsatisfied, hashed.error);
@@ -143,9 +146,11 @@ function addPurge(snapshot: Command): void {
     .description('take out deleted snapshots and what rebuilds have left behind')
     .action(async (name: string, options: { wait: boolean }, command: Command) => {
       const context = new Context(command);
-      const path = await pathOf(context, name);
-      let volume = await context.api.post<Volume>(`${path}/purge`);
-      if (options.wait) volume = await waitForTask(context, volume.id, 'purging');
+      const path = await context.volumeKey(name);
+      let volume = await bodyOf(
+        context.api.POST(`${VOLUME}/snapshots/purge`, { params: { path }, body: {} }),
+      );
+      if (options.wait) volume = await waitForTask(context, path, 'purging');
       print(formatItem(volume, () => `${volume.name}: purged`, context.output));
     });
 }

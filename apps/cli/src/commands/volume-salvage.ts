@@ -1,6 +1,7 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import type { Command } from 'commander';
-import { Context, print } from '../context.js';
+import { bodyOf, VOLUME } from '../api.js';
+import { Context, print, type VolumeKey } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem, formatList } from '../output/format.js';
 import { age } from '../output/quantities.js';
@@ -40,15 +41,14 @@ export function addSalvage(volume: Command): void {
     .description('which copies a volume could go on with when too few of them answer; with --yes it does')
     .action(async (name: string, options: Options, command: Command) => {
       const context = new Context(command);
-      const found = await context.volume(name);
-      const path = `${await context.clusterPath()}/volumes/${found.id}`;
-      const advice = await context.api.get<SalvageAdvice>(`${path}/salvage`);
+      const path = await context.volumeKey(name);
+      const advice = await readAdvice(context, path);
       if (options.yes !== true) {
         print(formatItem(advice, () => describe(advice, context), context.output));
         return;
       }
       const body = options.copies === undefined ? {} : { replicaIds: options.copies.split(',') };
-      let current = await context.api.post<Volume>(`${path}/salvage`, body);
+      let current = await bodyOf(context.api.POST(`${VOLUME}/salvage`, { params: { path }, body }));
       if (options.wait) current = await waitUntilServed(context, path);
       const text = () => current.endpoint?.nbdUri ?? `${current.name}: ${current.state}`;
       print(formatItem(current, text, context.output));
@@ -57,12 +57,16 @@ export function addSalvage(volume: Command): void {
 
 type Options = { copies?: string; yes?: boolean; wait: boolean };
 
-async function waitUntilServed(context: Context, path: string): Promise<Volume> {
-  const isOver = async () => (await context.api.get<SalvageAdvice>(`${path}/salvage`)).requestedAt === null;
+function readAdvice(context: Context, path: VolumeKey): Promise<SalvageAdvice> {
+  return bodyOf(context.api.GET(`${VOLUME}/salvage`, { params: { path } }));
+}
+
+async function waitUntilServed(context: Context, path: VolumeKey): Promise<Volume> {
+  const isOver = async () => (await readAdvice(context, path)).requestedAt === null;
   await waitFor(isOver, (over) => over, context.timeoutMs, 'salvaging');
   const settled = ({ state, attention }: Volume) =>
     state === 'attached' || (attention !== null && attention.cures.length > 0);
-  const current = await waitFor(() => context.api.get<Volume>(path), settled, context.timeoutMs, 'attaching');
+  const current = await waitFor(() => context.readVolume(path), settled, context.timeoutMs, 'attaching');
   if (current.state === 'attached') return current;
   throw new CliError(EXIT.conflict, current.attention?.message ?? '', current.attention?.cures);
 }

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { EXIT } from '../exit-codes.js';
 import { patchBody } from './volume-set.js';
 
-test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+test.each<[string, Parameters<typeof patchBody>[0], Record<string, unknown>]>([
   ['nothing', {}, {}],
   ['a count', { replicas: '3' }, { numberOfReplicas: 3 }],
   ['a mode', { snapshotDataIntegrity: 'enabled' }, { snapshotDataIntegrity: 'enabled' }],
@@ -11,7 +12,14 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
   ['some tags', { nodeSelector: ['ssd', 'fast'] }, { nodeSelector: ['ssd', 'fast'] }],
   ['no tags any more', { nodeSelector: true }, { nodeSelector: [] }],
   ['several', { diskChoice: 'pack', replicas: '2' }, { numberOfReplicas: 2, replicaDiskChoice: 'pack' }],
-  ['what can not be followed', { dataLocality: 'inherit' }, { dataLocality: 'inherit' }],
 ])('of %s is made what the API takes', (_, options, body) => {
   expect(patchBody(options)).toEqual(body);
+});
+
+test.each<[string, Parameters<typeof patchBody>[0]]>([
+  ['what can not be followed', { dataLocality: 'inherit' }],
+  ['a word of another option', { offlineRebuilding: 'fast-check' }],
+  ['half a copy', { replicas: '1.5' }],
+])('%s is wrong usage', (_, options) => {
+  expect(() => patchBody(options)).toThrow(expect.objectContaining({ exitCode: EXIT.usage }));
 });

@@ -1,78 +1,124 @@
 import { type Command, Option as Flag } from 'commander';
+import { bodyOf, VOLUME } from '../api.js';
 import { Context, print } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
+import { type Choices, parseChoice } from '../output/choices.js';
 import { formatItem, formatList } from '../output/format.js';
 import { parseCount } from '../output/quantities.js';
 import type { Column } from '../output/table.js';
-import type { Volume, VolumeSetting } from '../types.js';
+import type { VolumeChange, VolumeSetting } from '../types.js';
 
-/** How an option becomes a field of the request. */
-type Kind = 'count' | 'text' | 'tags';
-type Field = { flags: string; field: string; kind: Kind; help: string };
+/** An option, and the field of the request that it becomes. */
+type Field = { flags: string; help: string; change: (given: Given) => VolumeChange };
+/** As commander gives it: `true` for an option whose tags are left out. */
+type Given = string | string[] | true;
 
-/** What a person writes for "as the cluster says", whatever the field calls it. */
+/** What a user writes for "as the cluster says", whatever the field calls it. */
 const INHERIT = 'inherit';
 const SWITCH = 'enabled, disabled, or inherit from the cluster';
 
+export const DATA_LOCALITIES: Choices<NonNullable<VolumeChange['dataLocality']>> = {
+  disabled: true,
+  'best-effort': true,
+  'strict-local': true,
+};
+export const DISK_CHOICES: Choices<NonNullable<VolumeChange['replicaDiskChoice']>> = {
+  spread: true,
+  pack: true,
+  ignored: true,
+};
+const SWITCHES: Choices<NonNullable<VolumeChange['offlineRebuilding']>> = {
+  enabled: true,
+  disabled: true,
+  ignored: true,
+};
+const INTEGRITIES: Choices<NonNullable<VolumeChange['snapshotDataIntegrity']>> = {
+  disabled: true,
+  enabled: true,
+  'fast-check': true,
+  ignored: true,
+};
+const BALANCES: Choices<NonNullable<VolumeChange['replicaAutoBalance']>> = {
+  disabled: true,
+  'least-effort': true,
+  'best-effort': true,
+  ignored: true,
+};
+
 const FIELDS: readonly Field[] = [
-  { flags: '--replicas <n>', field: 'numberOfReplicas', kind: 'count', help: 'copies to keep' },
+  {
+    flags: '--replicas <n>',
+    help: 'copies to keep',
+    change: (given) => ({ numberOfReplicas: parseCount(String(given)) }),
+  },
   {
     flags: '--data-locality <mode>',
-    field: 'dataLocality',
-    kind: 'text',
     help: 'disabled, best-effort or strict-local',
+    change: (given) => ({ dataLocality: parseChoice(String(given), DATA_LOCALITIES) }),
   },
   {
     flags: '--node-selector [tags...]',
-    field: 'nodeSelector',
-    kind: 'tags',
     help: 'only nodes that have all these tags; without tags any node',
+    change: (given) => ({ nodeSelector: tagsOf(given) }),
   },
   {
     flags: '--disk-selector [tags...]',
-    field: 'diskSelector',
-    kind: 'tags',
     help: 'only disks that have all these tags; without tags any disk',
+    change: (given) => ({ diskSelector: tagsOf(given) }),
   },
   {
     flags: '--snapshot-data-integrity <mode>',
-    field: 'snapshotDataIntegrity',
-    kind: 'text',
     help: 'disabled, enabled (in full), fast-check, or inherit from the cluster',
+    change: (given) => ({ snapshotDataIntegrity: parseInherited(given, INTEGRITIES) }),
   },
   {
     flags: '--snapshot-max-count <n>',
-    field: 'snapshotMaxCount',
-    kind: 'count',
     help: 'snapshots it may have, or inherit from the cluster',
+    change: (given) => ({ snapshotMaxCount: given === INHERIT ? 0 : parseCount(String(given)) }),
   },
-  { flags: '--offline-rebuilding <mode>', field: 'offlineRebuilding', kind: 'text', help: SWITCH },
-  { flags: '--soft-anti-affinity <mode>', field: 'replicaSoftAntiAffinity', kind: 'text', help: SWITCH },
+  {
+    flags: '--offline-rebuilding <mode>',
+    help: SWITCH,
+    change: (given) => ({ offlineRebuilding: parseInherited(given, SWITCHES) }),
+  },
+  {
+    flags: '--soft-anti-affinity <mode>',
+    help: SWITCH,
+    change: (given) => ({ replicaSoftAntiAffinity: parseInherited(given, SWITCHES) }),
+  },
   {
     flags: '--zone-soft-anti-affinity <mode>',
-    field: 'replicaZoneSoftAntiAffinity',
-    kind: 'text',
     help: SWITCH,
+    change: (given) => ({ replicaZoneSoftAntiAffinity: parseInherited(given, SWITCHES) }),
   },
   {
     flags: '--disk-soft-anti-affinity <mode>',
-    field: 'replicaDiskSoftAntiAffinity',
-    kind: 'text',
     help: SWITCH,
+    change: (given) => ({ replicaDiskSoftAntiAffinity: parseInherited(given, SWITCHES) }),
   },
   {
     flags: '--disk-choice <choice>',
-    field: 'replicaDiskChoice',
-    kind: 'text',
     help: 'spread, pack, or inherit from the cluster',
+    change: (given) => ({ replicaDiskChoice: parseInherited(given, DISK_CHOICES) }),
   },
   {
     flags: '--auto-balance <mode>',
-    field: 'replicaAutoBalance',
-    kind: 'text',
     help: 'disabled, least-effort, best-effort, or inherit from the cluster',
+    change: (given) => ({ replicaAutoBalance: parseInherited(given, BALANCES) }),
   },
 ];
+
+/** The API's word for following the cluster is `ignored`. */
+function parseInherited<Word extends string>(
+  given: Given,
+  choices: Choices<Word | 'ignored'>,
+): Word | 'ignored' {
+  return given === INHERIT ? 'ignored' : parseChoice(String(given), choices);
+}
+
+function tagsOf(given: Given): string[] {
+  return Array.isArray(given) ? given : [];
+}
 
 /** Changes what is wanted of a volume; only what is named. */
 export function addSet(volume: Command): void {
@@ -80,32 +126,24 @@ export function addSet(volume: Command): void {
   for (const { flags, help } of FIELDS) set.option(flags, help);
   set
     .description('change what is wanted of a volume')
-    .action(async (name: string, options: Record<string, unknown>, command: Command) => {
+    .action(async (name: string, options: Record<string, Given>, command: Command) => {
       const context = new Context(command);
       const body = patchBody(options);
       if (Object.keys(body).length === 0) throw new CliError(EXIT.usage, 'nothing to set was named');
-      const { id } = await context.volume(name);
-      const changed = await context.api.patch<Volume>(`${await context.clusterPath()}/volumes/${id}`, body);
+      const path = await context.volumeKey(name);
+      const changed = await bodyOf(context.api.PATCH(VOLUME, { params: { path }, body }));
       print(formatItem(changed, () => `${changed.name}: set`, context.output));
     });
 }
 
 /** @returns the fields that were named, as the API takes them */
-export function patchBody(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const named = FIELDS.flatMap((field) => {
-    const given = options[new Flag(field.flags).attributeName()];
-    return given === undefined ? [] : [[field.field, asField(field, given)] as const];
-  });
-  return Object.fromEntries(named);
-}
-
-function asField({ field, kind }: Field, given: unknown): unknown {
-  // An option whose tags are optional is `true` when it is named without any.
-  if (kind === 'tags') return Array.isArray(given) ? given : [];
-  const text = String(given);
-  const mayInherit = field !== 'numberOfReplicas' && field !== 'dataLocality';
-  if (mayInherit && text === INHERIT) return kind === 'count' ? 0 : 'ignored';
-  return kind === 'count' ? parseCount(text) : text;
+export function patchBody(options: Readonly<Record<string, Given>>): VolumeChange {
+  let body: VolumeChange = {};
+  for (const { flags, change } of FIELDS) {
+    const given = options[new Flag(flags).attributeName()];
+    if (given !== undefined) body = { ...body, ...change(given) };
+  }
+  return body;
 }
 
 const COLUMNS: Column<VolumeSetting>[] = [
@@ -128,8 +166,8 @@ export function addSettings(volume: Command): void {
     .description('what is in effect for it, and whether it or its cluster says so')
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
-      const { id } = await context.volume(name);
-      const path = `${await context.clusterPath()}/volumes/${id}/settings`;
-      print(formatList(await context.api.list<VolumeSetting>(path), COLUMNS, context.output));
+      const path = await context.volumeKey(name);
+      const { items } = await bodyOf(context.api.GET(`${VOLUME}/settings`, { params: { path } }));
+      print(formatList(items, COLUMNS, context.output));
     });
 }

@@ -1,27 +1,27 @@
-import { Command } from 'commander';
-import { Context, print } from '../context.js';
+import type { Command } from 'commander';
+import { bodyOf, VOLUME } from '../api.js';
+import { Context, keyOf, print, type VolumeKey } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { formatItem } from '../output/format.js';
 import { parseSize } from '../output/quantities.js';
-import type { ClusterEvent, Volume } from '../types.js';
+import type { Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { find } from './find-snapshot.js';
 
 /** Waits until nothing is to be done to the volume's layers any more; fails with the reason when it was given up. */
-export async function waitForTask(context: Context, volumeId: string, what: string): Promise<Volume> {
-  const cluster = await context.clusterPath();
-  const path = `${cluster}/volumes/${volumeId}`;
+export async function waitForTask(context: Context, key: VolumeKey, what: string): Promise<Volume> {
+  const { clusterId, volumeId } = key;
   const started = context.now;
   const done = await waitFor(
-    () => context.api.get<Volume>(path),
+    () => context.readVolume(key),
     ({ task }) => task === null,
     context.timeoutMs,
     what,
   );
-  const failures = await context.api.get<{ items: ClusterEvent[] }>(`${cluster}/events`, {
-    filter: `volumeId=${volumeId} AND type=VolumeTaskFailed`,
-    limit: 1,
-  });
+  const query = { filter: `volumeId=${volumeId} AND type=VolumeTaskFailed`, limit: 1 };
+  const failures = await bodyOf(
+    context.api.GET('/clusters/{clusterId}/events', { params: { path: { clusterId }, query } }),
+  );
   const [failure] = failures.items;
   if (failure !== undefined && Date.parse(failure.at) >= started.getTime()) {
     throw new CliError(EXIT.conflict, failure.message);
@@ -38,10 +38,10 @@ export function addExpand(volume: Command): void {
     .description('make an attached volume larger while it is in use')
     .action(async (name: string, options: { size: string; wait: boolean }, command: Command) => {
       const context = new Context(command);
-      const { id } = await context.volume(name);
-      const path = `${await context.clusterPath()}/volumes/${id}`;
-      let grown = await context.api.post<Volume>(`${path}/expand`, { size: parseSize(options.size) });
-      if (options.wait) grown = await waitForTask(context, id, 'expanding');
+      const path = await context.volumeKey(name);
+      const body = { size: parseSize(options.size) };
+      let grown = await bodyOf(context.api.POST(`${VOLUME}/expand`, { params: { path }, body }));
+      if (options.wait) grown = await waitForTask(context, path, 'expanding');
       print(formatItem(grown, () => `${grown.name}: ${grown.size} bytes`, context.output));
     });
 }
@@ -55,10 +55,10 @@ export function addRevert(volume: Command): void {
     .description('make an attached volume read as it did then; no client may be connected')
     .action(async (name: string, snapshot: string, options: { wait: boolean }, command: Command) => {
       const context = new Context(command);
-      const { found } = await find(context, name, snapshot);
-      const path = `${await context.clusterPath()}/volumes/${found.volumeId}`;
-      let reverted = await context.api.post<Volume>(`${path}/revert`, { snapshotId: found.id });
-      if (options.wait) reverted = await waitForTask(context, found.volumeId, 'reverting');
+      const { found, path } = await find(context, name, snapshot);
+      const body = { snapshotId: found.id };
+      let reverted = await bodyOf(context.api.POST(`${VOLUME}/revert`, { params: { path }, body }));
+      if (options.wait) reverted = await waitForTask(context, path, 'reverting');
       print(formatItem(reverted, () => `${reverted.name}: reads as snapshot ${found.name}`, context.output));
     });
 }
@@ -81,12 +81,12 @@ export function addClone(volume: Command): void {
         command: Command,
       ) => {
         const context = new Context(command);
-        const { found } = await find(context, source, snapshot);
-        const volumes = `${await context.clusterPath()}/volumes`;
+        const { found, path } = await find(context, source, snapshot);
         const size = options.size === undefined ? {} : { size: parseSize(options.size) };
         const body = { snapshotId: found.id, name, ...size };
-        let made = await context.api.post<Volume>(`${volumes}/${found.volumeId}/clone`, body);
-        const read = () => context.api.get<Volume>(`${volumes}/${made.id}`);
+        let made = await bodyOf(context.api.POST(`${VOLUME}/clone`, { params: { path }, body }));
+        const key = keyOf(made);
+        const read = () => context.readVolume(key);
         const isFilled = ({ fill, state }: Volume) => fill === null && state === 'detached';
         if (options.wait) made = await waitFor(read, isFilled, context.timeoutMs, 'filling the clone');
         print(formatItem(made, () => `${made.name}: ${made.state}`, context.output));

@@ -1,16 +1,18 @@
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Command } from 'commander';
-import { Context, print, remark } from '../context.js';
+import { bodyIfFound, bodyOf, VOLUME } from '../api.js';
+import { Context, keyOf, print, remark, type VolumeKey } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
+import { type Choices, parseChoice } from '../output/choices.js';
 import { formatItem, formatList, isForPeople } from '../output/format.js';
 import { age, parseCount, parseSize } from '../output/quantities.js';
 import { isHealthyCopy, robustnessLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
-import type { Node, Verification, Volume, VolumeExplanation } from '../types.js';
+import type { NewVolume, Verification, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
 import { addSalvage } from './volume-salvage.js';
-import { addSet, addSettings } from './volume-set.js';
+import { addSet, addSettings, DATA_LOCALITIES, DISK_CHOICES } from './volume-set.js';
 import { addClone, addExpand, addRevert } from './volume-task.js';
 import { describeVerification, describeVolume, unplacedLines } from './volume-text.js';
 
@@ -89,9 +91,10 @@ function addCreate(volume: Command): void {
     .description('make a volume and place its copies')
     .action(async (name: string, options: CreateOptions, command: Command) => {
       const context = new Context(command);
-      const created = await context.api.post<Volume>(
-        `${await context.clusterPath()}/volumes`,
-        createBody(name, options),
+      const path = { clusterId: await context.clusterId() };
+      const body = createBody(name, options);
+      const created = await bodyOf(
+        context.api.POST('/clusters/{clusterId}/volumes', { params: { path }, body }),
       );
       const nodeName = await nameLookup(context);
       print(formatItem(created, () => describeVolume(created, nodeName, context.output), context.output));
@@ -100,16 +103,19 @@ function addCreate(volume: Command): void {
     });
 }
 
-function createBody(name: string, options: CreateOptions): object {
+const DATA_ENGINES: Choices<NonNullable<NewVolume['dataEngine']>> = { v1: true, v2: true };
+
+function createBody(name: string, options: CreateOptions): NewVolume {
+  const { dataEngine, dataLocality, diskChoice } = options;
   return {
     name,
     size: parseSize(options.size),
     ...(options.replicas === undefined ? {} : { numberOfReplicas: parseCount(options.replicas) }),
     ...(options.nodeSelector === undefined ? {} : { nodeSelector: options.nodeSelector }),
     ...(options.diskSelector === undefined ? {} : { diskSelector: options.diskSelector }),
-    ...(options.dataEngine === undefined ? {} : { dataEngine: options.dataEngine }),
-    ...(options.dataLocality === undefined ? {} : { dataLocality: options.dataLocality }),
-    ...(options.diskChoice === undefined ? {} : { replicaDiskChoice: options.diskChoice }),
+    ...(dataEngine === undefined ? {} : { dataEngine: parseChoice(dataEngine, DATA_ENGINES) }),
+    ...(dataLocality === undefined ? {} : { dataLocality: parseChoice(dataLocality, DATA_LOCALITIES) }),
+    ...(diskChoice === undefined ? {} : { replicaDiskChoice: parseChoice(diskChoice, DISK_CHOICES) }),
     ...(options.project === undefined ? {} : { projectId: options.project }),
   };
 }
@@ -122,8 +128,7 @@ function addList(volume: Command): void {
     .description('all volumes')
     .action(async (options: { filter?: string; sort?: string }, command: Command) => {
       const context = new Context(command);
-      const query = { filter: options.filter, sort: options.sort };
-      const volumes = await context.api.list<Volume>(`${await context.clusterPath()}/volumes`, query);
+      const volumes = await context.volumes(options);
       print(formatList(volumes, columns(await nameLookup(context), context.now), context.output));
     });
 }
@@ -150,16 +155,12 @@ function addAttach(volume: Command): void {
     .description('serve it over NBD, and print its address')
     .action(async (name: string, options: { node?: string; wait: boolean }, command: Command) => {
       const context = new Context(command);
-      const path = await volumePath(context, name);
-      const node: Node | undefined =
-        options.node === undefined ? undefined : await context.node(options.node);
-      let current = await context.api.post<Volume>(
-        `${path}/attach`,
-        node === undefined ? {} : { nodeId: node.id },
-      );
+      const path = await context.volumeKey(name);
+      const body = options.node === undefined ? {} : { nodeId: (await context.node(options.node)).id };
+      let current = await bodyOf(context.api.POST(`${VOLUME}/attach`, { params: { path }, body }));
       if (options.wait) {
         current = await waitFor(
-          () => context.api.get<Volume>(path),
+          () => context.readVolume(path),
           isAttachSettled,
           context.timeoutMs,
           'attaching',
@@ -180,7 +181,7 @@ function isAttachSettled(volume: Volume): boolean {
   return (volume.state === 'attached' && volume.endpoint !== null) || needsPerson(volume);
 }
 
-/** What has a cure needs somebody to apply it; anything else passes by itself. */
+/** A trouble with a cure waits for the user to apply it; one without passes once the worker can go on. */
 function needsPerson({ attention }: Volume): boolean {
   return attention !== null && attention.cures.length > 0;
 }
@@ -202,11 +203,12 @@ function addDetach(volume: Command): void {
     .description('flush and stop serving it')
     .action(async (name: string, options: { force?: boolean; wait: boolean }, command: Command) => {
       const context = new Context(command);
-      const path = await volumePath(context, name);
-      let current = await context.api.post<Volume>(`${path}/detach`, { force: options.force === true });
+      const path = await context.volumeKey(name);
+      const body = { force: options.force === true };
+      let current = await bodyOf(context.api.POST(`${VOLUME}/detach`, { params: { path }, body }));
       if (options.wait) {
         const settled = (answer: Volume) => answer.state === 'detached' || needsPerson(answer);
-        current = await waitFor(() => context.api.get<Volume>(path), settled, context.timeoutMs, 'detaching');
+        current = await waitFor(() => context.readVolume(path), settled, context.timeoutMs, 'detaching');
         if (current.state !== 'detached') throw attentionError(current);
       }
       print(formatItem(current, () => `${current.name}: ${current.state}`, context.output));
@@ -221,10 +223,10 @@ function addVerify(volume: Command): void {
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const found = await context.volume(name);
-      const path = `${await context.clusterPath()}/volumes/${found.id}`;
-      const started = await context.api.post<Verification>(`${path}/verify`);
-      const read = async () =>
-        (await context.api.get<{ verification: Verification | null }>(path)).verification ?? started;
+      const path = keyOf(found);
+      const started = await bodyOf(context.api.POST(`${VOLUME}/verify`, { params: { path }, body: {} }));
+      const read = async (): Promise<Verification> =>
+        (await context.readVolume(path)).verification ?? started;
       const done =
         started.state === 'running'
           ? await waitFor(read, (answer) => answer.state !== 'running', context.timeoutMs, 'verifying')
@@ -242,9 +244,8 @@ function addExplain(volume: Command): void {
     .description('why its copies are where they are, why one has no place, and what would help')
     .action(async (nameOrId: string, _options: object, command: Command) => {
       const context = new Context(command);
-      const found = await context.volume(nameOrId);
-      const path = `${await context.clusterPath()}/volumes/${found.id}/explain`;
-      const explained = await context.api.get<VolumeExplanation>(path);
+      const path = await context.volumeKey(nameOrId);
+      const explained = await bodyOf(context.api.GET(`${VOLUME}/explain`, { params: { path } }));
       print(
         formatItem(explained, () => describeVolumeExplanation(explained, context.output), context.output),
       );
@@ -261,25 +262,15 @@ function addDelete(volume: Command): void {
       const context = new Context(command);
       for (const name of names) {
         const found = await context.volume(name);
-        const path = `${await context.clusterPath()}/volumes/${found.id}`;
-        await context.api.delete(path);
-        if (options.wait) await waitUntilGone(context, found);
+        const path = keyOf(found);
+        await bodyOf(context.api.DELETE(VOLUME, { params: { path } }));
+        if (options.wait) await waitUntilGone(context, path);
         remark(`${found.name} deleted`);
       }
     });
 }
 
-async function waitUntilGone(context: Context, gone: Volume): Promise<void> {
-  const list = async () => context.api.list<Volume>(`${await context.clusterPath()}/volumes`);
-  await waitFor(
-    list,
-    (volumes) => volumes.every((volume) => volume.id !== gone.id),
-    context.timeoutMs,
-    'deleting',
-  );
-}
-
-async function volumePath(context: Context, name: string): Promise<string> {
-  const found = await context.volume(name);
-  return `${await context.clusterPath()}/volumes/${found.id}`;
+async function waitUntilGone(context: Context, path: VolumeKey): Promise<void> {
+  const read = () => bodyIfFound(context.api.GET(VOLUME, { params: { path } }));
+  await waitFor(read, (volume) => volume === undefined, context.timeoutMs, 'deleting');
 }

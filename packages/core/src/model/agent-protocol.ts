@@ -16,115 +16,177 @@ const counter = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 /** At most this many of anything in one message: far above what a node can hold, low enough to bound memory. */
 const ITEMS_MAX = 10_000;
 
+const recordNumber = {
+  epoch: counter.describe('Number of the attachment under which it was written; grows with each attach.'),
+  dataGeneration: counter.describe('Grows with each change of the members within an epoch.'),
+};
+
 export const copyRecordSchema = z.object({
-  epoch: counter,
-  dataGeneration: counter,
-  members: z.array(uuid).max(64),
-  /** The newest record that all of these members are known to have stored. */
-  durable: z.object({ epoch: counter, dataGeneration: counter }).optional(),
+  ...recordNumber,
+  members: z.array(uuid).max(64).describe('Ids of the replicas that are current.'),
+  durable: z
+    .object(recordNumber)
+    .optional()
+    .describe(
+      'The newest record that all of these members are known to have stored; left out: none is known.',
+    ),
 });
 
 // ---- heartbeat: agent → POST {api}/agent/heartbeat ---------------------------------------------------------------
 
 export const diskReportSchema = z.object({
-  /** From the disk's identity file, made when the agent first took the folder. */
-  diskId: uuid,
-  name: z.string().min(1).max(128),
-  path: z.string().max(4096),
-  type: z.enum(['filesystem', 'block']),
-  fileSystem: z.string().max(32),
-  maximumBytes: bytes,
-  availableBytes: bytes,
-  ready: z.boolean(),
-  reason: z.string().max(128),
-  message: z.string().max(1024),
-  /** False where the file system refuses direct I/O: data then goes through the page cache. */
-  directIo: z.boolean().optional(),
+  diskId: uuid.describe("Id from the disk's identity file, made when an agent first took the disk."),
+  name: z.string().min(1).max(128).describe('Unique on the node.'),
+  path: z
+    .string()
+    .max(4096)
+    .describe('Where it is on the node: a folder, or the file or device of a block disk.'),
+  type: z.enum(['filesystem', 'block']).describe('`filesystem`: a folder; `block`: a file or device.'),
+  fileSystem: z
+    .string()
+    .max(32)
+    .describe('Such as `ext4` or `xfs`; empty when unknown, and for block disks.'),
+  maximumBytes: bytes.describe('Bytes that it holds in all.'),
+  availableBytes: bytes.describe('Bytes that are free.'),
+  ready: z.boolean().describe('True: it can be read and written.'),
+  reason: z.string().max(128).describe('Stable code of why it is not ready; empty when it is.'),
+  message: z.string().max(1024).describe('Why it is not ready, for people; empty when it is.'),
+  directIo: z
+    .boolean()
+    .optional()
+    .describe('False where the file system refuses direct I/O: data then goes through the page cache.'),
 });
 
 export const replicaReportSchema = z.object({
-  replicaId: uuid,
-  volumeId: uuid,
-  diskId: uuid,
-  writtenBytes: bytes,
-  record: copyRecordSchema.nullable(),
+  replicaId: uuid.describe('The replica whose copy is on the disk.'),
+  volumeId: uuid.describe('The volume that it is a copy of.'),
+  diskId: uuid.describe('The disk it is on.'),
+  writtenBytes: bytes.describe('Bytes of it that hold data.'),
+  record: copyRecordSchema
+    .nullable()
+    .describe('The record that it stores; null for a copy that never became a member.'),
 });
 
 export const rebuildReportSchema = z.object({
-  rebuildId: uuid,
-  replicaId: uuid,
-  state: z.enum(['running', 'succeeded', 'failed']),
-  phase: z.enum(REBUILD_PHASES),
-  /** Held up by request; user writes still reach the target. */
-  paused: z.boolean().optional(),
-  bytes: z.object({ total: bytes, compared: bytes, skipped: bytes, sent: bytes, written: bytes }),
-  rateBytesPerSecond: bytes,
+  rebuildId: uuid.describe('The rebuild.'),
+  replicaId: uuid.describe('Its target.'),
+  state: z.enum(['running', 'succeeded', 'failed']).describe('How far it is, as the engine knows.'),
+  phase: z.enum(REBUILD_PHASES).describe('The step it is at, in their order.'),
+  paused: z
+    .boolean()
+    .optional()
+    .describe('True: held up by request; user writes still reach the target. Left out: it is not.'),
+  bytes: z
+    .object({
+      total: bytes.describe('Bytes that the target has to hold in the end.'),
+      compared: bytes.describe('Bytes looked at, whether sent or skipped.'),
+      skipped: bytes.describe('Bytes that the target had already.'),
+      sent: bytes.describe('Bytes sent to the target.'),
+      written: bytes.describe('Bytes that the target wrote.'),
+    })
+    .describe('What was done so far, in bytes.'),
+  rateBytesPerSecond: bytes.describe('How fast it copies now, in bytes per second.'),
   snapshots: z
     .array(
       z.object({
-        name: z.string(),
-        method: z.enum(REBUILD_METHODS),
-        reason: z.string(),
-        bytesSent: bytes,
+        name: z.string().describe('Name of the layer.'),
+        method: z.enum(REBUILD_METHODS).describe('How its data got to the target.'),
+        reason: z.string().describe('Why that method, in a sentence.'),
+        bytesSent: bytes.describe('Bytes of it that were sent.'),
       }),
     )
-    .max(256),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    .max(256)
+    .describe("How each layer's data got to the target, parents first."),
+  error: z
+    .object({
+      code: z.string().describe('Stable code of the failure.'),
+      message: z.string().describe('What went wrong, for people.'),
+    })
+    .nullable()
+    .describe('Why it failed; null: it has not.'),
 });
 
 export const engineReportSchema = z.object({
-  volumeId: uuid,
-  epoch: counter,
-  /** Of the grant it was started with; absent from agents, and for control planes, that name none. */
-  grantId: uuid.optional(),
-  /** `waiting-record`: I/O waits until the control plane has recorded the members. `stopped`: fenced off or failed. */
-  state: z.enum(['running', 'waiting-record', 'stopped']),
-  reason: z.string().max(1024),
-  record: copyRecordSchema,
+  volumeId: uuid.describe('The volume that it serves.'),
+  epoch: counter.describe('Number of the attachment that it was started for.'),
+  grantId: uuid
+    .optional()
+    .describe(
+      'The grant of that epoch that it was started with; left out by agents, and for control planes, that name none.',
+    ),
+  state: z
+    .enum(['running', 'waiting-record', 'stopped'])
+    .describe(
+      '`waiting-record`: I/O waits until the control plane has recorded the members. `stopped`: fenced off or failed.',
+    ),
+  reason: z.string().max(1024).describe('Why it is stopped or waits; empty while it runs.'),
+  record: copyRecordSchema.describe('The newest record that it has written to its copies.'),
   replicas: z
-    .array(z.object({ replicaId: uuid, mode: z.enum(['RW', 'WO', 'ERR']), reason: z.string().max(1024) }))
-    .max(64),
-  writtenBytes: bytes,
-  rebuilds: z.array(rebuildReportSchema).max(64),
-  /** The filling of a new volume from a snapshot of another one, once it was asked for. */
+    .array(
+      z.object({
+        replicaId: uuid.describe('The replica.'),
+        mode: z
+          .enum(['RW', 'WO', 'ERR'])
+          .describe('`RW` read and written, `WO` written while it is rebuilt, `ERR` dropped.'),
+        reason: z.string().max(1024).describe('Why it was dropped; empty when it was not.'),
+      }),
+    )
+    .max(64)
+    .describe('How it uses each of its copies.'),
+  writtenBytes: bytes.describe('Bytes of the volume that hold data.'),
+  rebuilds: z.array(rebuildReportSchema).max(64).describe('The rebuilds that it runs, or that ended in it.'),
   fill: z
     .object({
-      fillId: uuid,
-      state: z.enum(['running', 'succeeded', 'failed']),
-      bytes,
-      error: z.string().max(1024),
+      fillId: uuid.describe('The request for it.'),
+      state: z.enum(['running', 'succeeded', 'failed']).describe('How far it is.'),
+      bytes: bytes.describe('Bytes written so far.'),
+      error: z.string().max(1024).describe('Why it failed; empty when it has not.'),
     })
-    .optional(),
+    .optional()
+    .describe('The filling of a new volume from a snapshot of another one; left out: none was asked for.'),
 });
 
 export const heartbeatSchema = z.object({
-  node: z.object({
-    name: z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/),
-    zone: z.string().max(128).nullable(),
-    region: z.string().max(128).nullable(),
-    bootId: uuid,
-    controlUrl: z.string().url(),
-    controlSecret: z.string().min(16).max(256),
-    nbdHost: z.string().max(255),
-    nbdPort: z.number().int().min(1).max(65535),
-    pid: z.number().int().positive(),
-    version: z.string().max(64),
-  }),
-  disks: z.array(diskReportSchema).max(256),
-  replicas: z.array(replicaReportSchema).max(ITEMS_MAX),
-  engines: z.array(engineReportSchema).max(ITEMS_MAX),
+  node: z
+    .object({
+      name: z
+        .string()
+        .regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/)
+        .describe('Unique in the cluster: the first heartbeat with it makes the node.'),
+      zone: z.string().max(128).nullable().describe('Failure domain of the node; null: no label.'),
+      region: z.string().max(128).nullable().describe('Larger failure domain; null: no label.'),
+      bootId: uuid.describe('New at each start of the agent: no engine outlives it.'),
+      controlUrl: z.string().url().describe("Where the control plane reaches the agent's control address."),
+      controlSecret: z.string().min(16).max(256).describe('Bearer token for that address.'),
+      nbdHost: z.string().max(255).describe("Host name or address of the agent's NBD server."),
+      nbdPort: z.number().int().min(1).max(65535).describe("TCP port of the agent's NBD server."),
+      pid: z.number().int().positive().describe("The agent's process id."),
+      version: z.string().max(64).describe("The agent's version."),
+    })
+    .describe('The node, and how to reach its agent.'),
+  disks: z.array(diskReportSchema).max(256).describe('All disks of the node.'),
+  replicas: z.array(replicaReportSchema).max(ITEMS_MAX).describe('All copies on those disks.'),
+  engines: z.array(engineReportSchema).max(ITEMS_MAX).describe('All engines that the agent runs.'),
 });
 
 export const heartbeatReplySchema = z.object({
-  nodeId: uuid,
-  /** Pause before the next regular heartbeat; a change is reported at once. */
-  intervalMs: z.number().int().positive(),
+  nodeId: uuid.describe('Id of the node.'),
+  intervalMs: z
+    .number()
+    .int()
+    .positive()
+    .describe('Milliseconds until the next regular heartbeat; a change is reported at once.'),
 });
 
 // ---- records: agent → POST {api}/agent/volumes/{volumeId}/record -------------------------------------------------
 
 /** Asks Postgres to record smaller members before I/O goes on. 200 when recorded, 409 `engine.stale_epoch` else. */
-export const confirmRecordSchema = z.object({ record: copyRecordSchema, grantId: uuid.optional() });
+export const confirmRecordSchema = z.object({
+  record: copyRecordSchema.describe('The record to store, with the members that stay.'),
+  grantId: uuid
+    .optional()
+    .describe("The grant of the record's epoch that the engine serves; left out by older agents."),
+});
 
 // ---- control plane → agent ---------------------------------------------------------------------------------------
 

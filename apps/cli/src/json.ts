@@ -1,0 +1,17 @@
+/** Reading of JSON whose shape is not known from the API's document. */
+
+type TypeNames = { string: string; number: number; object: object | null };
+
+/** An object that has at least these fields, each of the named type. */
+export function isObjectWith<Fields extends Readonly<Record<string, keyof TypeNames>>>(
+  value: unknown,
+  fields: Fields,
+): value is { [Name in keyof Fields]: TypeNames[Fields[Name]] } {
+  return Object.entries(fields).every(([name, type]) => typeof fieldOf(value, name) === type);
+}
+
+/** A field of what came as JSON; undefined where there is none. */
+export function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.entries(value).find(([key]) => key === name)?.[1];
+}
