@@ -38,13 +38,13 @@ function isUnplaced({ nodeName }: Replica): boolean {
   return nodeName === null;
 }
 
-/** How one placement was decided: the rules in their turn, the rungs, the best scores, and what would help. */
+/** How one placement was decided: the rules in their turn, the tiers, the best scores, and what would help. */
 export function describePlacement(explanation: PlacementExplanation, options: OutputOptions): string[] {
   const { filters, tiers, scores, cures } = explanation;
   const asked = options.output === 'wide' ? filters : filters.filter(({ rejected }) => rejected > 0);
   return [
     ...titled('Rules that refused something', asked, FILTERS, options),
-    ...titled('Rungs, in the order in which they are tried', tiers, TIERS, options),
+    ...titled('Tiers, in the order in which they are tried', tiers, TIERS, options),
     ...titled(`Best candidates (α = ${explanation.alpha})`, scores, CANDIDATES, options),
     ...(cures.length === 0 ? [] : ['', 'What would help, smallest first; each was tried:']),
     ...cures.map(({ sentence }, index) => `  ${index + 1}. ${paintTone(sentence, 'busy', options.color)}`),
@@ -96,7 +96,7 @@ function refusalInWords({ nodeName, diskName, message }: Rejection): string {
 }
 
 const TIERS: Column<Tier>[] = [
-  { header: 'rung', cell: ({ description }) => description, tone: ({ outcome }) => TIER_TONES[outcome] },
+  { header: 'tier', cell: ({ description }) => description, tone: ({ outcome }) => TIER_TONES[outcome] },
   { header: 'nodes', cell: ({ nodes }) => String(nodes), align: 'right' },
   { header: 'disks that fit', cell: ({ candidates }) => String(candidates), align: 'right' },
   {
