@@ -21,20 +21,22 @@ export class Touched {
   }
 }
 
+const LOCKED = 'locked AS (SELECT id FROM volume WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE),';
+
 /**
  * Marks the volumes due and writes what has to be woken, in the transaction that changed it, and tells the relay and live
  * readers. Postgres delivers the notifications only when the transaction commits.
  *
- * Volumes are locked in id order, so that of two transactions that touch the same ones neither blocks the other for good.
+ * Several volumes are locked in id order, so that of two transactions that touch the same ones neither blocks the other
+ * for good. One volume needs no order, and most commits touch one.
  */
 export async function writeOutbox(sql: Sql, { volumes, clusters }: Touched): Promise<void> {
   if (volumes.size === 0 && clusters.size === 0) return;
+  const isOne = volumes.size <= 1;
   await sql.query(
-    `WITH locked AS (
-       SELECT id FROM volume WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE
-     ), marked AS (
+    `WITH ${isOne ? '' : LOCKED} marked AS (
        UPDATE volume v SET reconcile_due_at = $3, reconcile_marks = v.reconcile_marks + 1
-       FROM locked WHERE v.id = locked.id
+       ${isOne ? 'WHERE v.id = ANY($1)' : 'FROM locked WHERE v.id = locked.id'}
        RETURNING v.organization_id, v.cluster_id, v.id
      ), targets AS (
        SELECT organization_id, cluster_id, 'volume' AS kind, id FROM marked
