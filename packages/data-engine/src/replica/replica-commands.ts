@@ -26,7 +26,7 @@ export type ServedReplica = {
   /** Data connections, with the epoch of each. */
   readonly sockets: Map<Socket, number>;
   readonly hashing: LayerHashing;
-  /** What rebuilds have read of each layer. */
+  /** Hashes of each layer that rebuilds have asked for so far. */
   readonly trails: ReadTrails;
   readonly connectControl: ConnectControl;
   readonly ports: Ports;
