@@ -1,4 +1,6 @@
-/** Clients that stop in the middle of something, on a volume with three real copies: nobody else waits for them. */
+/**
+ * Clients that stop in the middle of something, on a volume with three real copies: no other client waits for them.
+ */
 import crypto from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -27,7 +29,7 @@ async function served(): Promise<{ engine: Engine; volume: ServedVolume; client:
   return { engine, volume, client };
 }
 
-/** A connection by the oldest way in, which needs no answer before the first request. */
+/** A connection by the oldest handshake, which needs no answer before the first request. */
 async function raw({ port, exportName }: ServedVolume): Promise<net.Socket> {
   const socket = net.connect(port, '127.0.0.1');
   socket.on('error', () => socket.destroy());
@@ -89,7 +91,7 @@ describe('a client that stops', () => {
       await writesAndReads(client, i * MIB);
       await writesAndReads(other.client, i * MIB);
     }
-    // Sixteen may wait in the server, and those that were under way then.
+    // Sixteen may wait in the server, in addition to those that were in flight.
     expect(held()).toBeLessThan(16 * MIB + 65 * MIB);
     expect(modes(engine)).toEqual(['RW', 'RW', 'RW']);
     expect(modes(other.engine)).toEqual(['RW', 'RW', 'RW']);

@@ -21,7 +21,7 @@ import { abandonShared } from './shared-disks.js';
 const BLOCK = 4096;
 const SIZE_BYTES = 64 * MIB;
 const random = new SeededRandom(1);
-/** Where the file holds anything, as the map of a layer knows it. */
+/** Ranges where the file holds data, as a layer's map would know them. */
 let held: { from: number; to: number };
 const DATA: FileUse = {
   kind: 'data',
@@ -51,7 +51,7 @@ async function open(at = disk): Promise<BlockStore> {
   return store;
 }
 
-/** As another process reaches the disk: with locks and memory of its own. */
+/** Opens the disk like another process: with locks and memory of its own. */
 async function openElsewhere(): Promise<{ store: BlockStore; at: string }> {
   const at = path.join(folder, crypto.randomUUID());
   await fs.symlink(disk, at);
@@ -69,7 +69,7 @@ async function makeCopy(store: BlockStore): Promise<{ id: string; files: CopyFil
   return { id, files, data: await files.openFile('data', DATA) };
 }
 
-/** Leaves other contents than zeros in all free space, as a copy does that is removed. */
+/** Leaves content other than zeros in all free space, like a removed copy. */
 async function soil(store: BlockStore): Promise<void> {
   const { id, files, data } = await makeCopy(store);
   const free = (await store.freeBytes()) - CLUSTER_BYTES;
@@ -213,7 +213,7 @@ describe('a file on a block disk', () => {
     await data.write([random.bytes(MIB)], 0);
     await data.syncData();
     const before = await store.freeBytes();
-    // The cast: a disk that is as slow as this test wants.
+    // The cast: makes the disk as slow as this test wants.
     const { disk: slow } = store as unknown as { disk: BlockDisk };
     const sync = slow.sync.bind(slow);
     let goOn = () => undefined as unknown;
@@ -236,7 +236,7 @@ describe('a file on a block disk', () => {
     await data.write([random.bytes(MIB)], 0);
     await data.syncData();
     const before = await store.freeBytes();
-    // The cast: a disk that is as slow as this test wants.
+    // The cast: makes the disk as slow as this test wants.
     const { direct } = (store as unknown as { disk: BlockDisk }).disk;
     const readInto = direct.readInto.bind(direct);
     let goOn = () => undefined as unknown;
@@ -377,7 +377,7 @@ describe('two processes', () => {
     expect(isOpen).toBe(false);
     await abandonShared(at);
     const files = await waiting;
-    // What the dead one had taken and not told anybody is free again.
+    // Clusters that the dead process had allocated without naming them are free again.
     expect(await other.freeBytes()).toBeGreaterThanOrEqual(free + MIB);
     await files.close();
   });
@@ -402,7 +402,7 @@ describe('two processes', () => {
   });
 });
 
-/** Tried out: a container may have the program and not the right. */
+/** Probed: a container may have the program and not the permission. */
 function canMakeLoopDevices(): boolean {
   const file = path.join(os.tmpdir(), `holdfast-loop-${process.pid}`);
   writeFileSync(file, Buffer.alloc(MIB));

@@ -6,7 +6,7 @@ import { PLACE_BYTES } from './sealed-pair.js';
 const FILE = crypto.randomUUID();
 const SECTOR = 512;
 
-/** Both places of a page of which part 5 was in clusters 1, 2, 3, one after the other. */
+/** Both slots of a page in which part 5 was mapped to clusters 1, 2, 3, one after the other. */
 function placesAfter(changes: number, file = FILE): [Buffer, Buffer] {
   const map = new ClusterMap(file);
   const empty = map.emptyCluster(0);
@@ -25,7 +25,7 @@ function put(places: [Buffer, Buffer], pages: readonly StoredPage[]): void {
   for (const { block, which } of pages) places[which] = block;
 }
 
-/** The places after so many changes, and the last one of them on its way: so many sectors of it are there. */
+/** The slots after that many changes, with the last one torn: only its first `sectors` sectors were written. */
 function cutShort(changes: number, sectors: number): [Buffer, Buffer] {
   const [before, after] = [placesAfter(changes - 1), placesAfter(changes)];
   const which = before[0].equals(after[0]) ? 1 : 0;

@@ -7,7 +7,7 @@ import type { Engine } from './engine.js';
 
 const { cluster, nodes } = useClusters();
 
-/** An engine whose resync stands still until `go` is called. */
+/** An engine whose resync is held until `go` is called. */
 async function startHeld(volume: Cluster): Promise<{ engine: Engine; go: () => void }> {
   let go: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
@@ -39,7 +39,7 @@ describe('a flush on an engine that takes over', () => {
     const data = crypto.randomBytes(MIB);
     await write(first, 8 * MIB, data);
     volume.fenceAll();
-    // Two processes of copies die with what no flush had covered.
+    // Two replica processes die with what no flush had covered.
     for (const index of [1, 2]) {
       const { node, address } = volume.copy(index);
       await node.crash(nodes(), address.replicaId);

@@ -10,7 +10,7 @@ const { cluster, nodes } = useClusters();
 const STALE = { code: 'engine.stale_epoch' };
 const [FIRST, SECOND] = [crypto.randomUUID(), crypto.randomUUID()];
 
-/** Engines name their grant when they open a copy. */
+/** Starts an engine that names its grant when it opens a copy. */
 function start(
   volume: Cluster,
   grantId: string,

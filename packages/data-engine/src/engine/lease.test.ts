@@ -9,7 +9,7 @@ import type { ReplicaLink } from './replica-link.js';
 const { cluster } = useClusters();
 const TIMEOUT_MS = 2_000;
 
-/** Nothing that is asked of the copy is answered until the function is called. */
+/** Withholds all answers of the copy until the returned function is called. */
 function silence({ client }: ReplicaLink): () => void {
   const { ping, read, write: put } = client;
   let hear: () => void = () => undefined;

@@ -7,10 +7,13 @@ import { contiguous } from '../nbd/export.js';
 import { RecentChanges } from '../replica/recent-changes.js';
 
 const { cluster, nodes } = useClusters();
-/** Written, and flushed, long before the crash: all of it stays marked. */
+/** Written and flushed long before the crash: all of it stays marked. */
 const FLUSHED_BYTES = 48 * MIB;
 
-/** Counts what is read of copies; what is compared after the first flush, a MiB at a time, waits until it may go on. */
+/**
+ * Counts bytes read from copies; the resync that follows the first flush, in steps of a MiB, waits until it may go
+ * on.
+ */
 function meter(): { connectData: ConnectData; readBytes: () => number; goOn: () => void } {
   let goOn: () => void = () => undefined;
   const going = new Promise<void>((resolve) => {
@@ -37,7 +40,7 @@ async function crash(volume: Cluster, ...indexes: number[]): Promise<void> {
   }
 }
 
-/** An engine that has flushed much, has written a little since, and has died with two processes of copies. */
+/** An engine that has flushed much, has written a little since, and has died with two replica processes. */
 async function crashed(blocks: readonly number[], bytes: Buffer): Promise<Cluster> {
   const volume = await cluster(3);
   const engine = await volume.start(1);
@@ -59,7 +62,7 @@ describe('the first flush after a takeover', () => {
     await engine.device.flush();
     // Five blocks and the gaps within one stretch, from each of three copies.
     expect(readBytes()).toBeLessThan(20 * 64 * 1024);
-    // What was flushed is on the others, though nothing else has been compared yet.
+    // The flushed data is on the others, though nothing else has been compared yet.
     for (const index of [1, 2]) {
       const link = engine.copies.all[index];
       for (const block of blocks) {

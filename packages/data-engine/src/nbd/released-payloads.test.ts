@@ -7,7 +7,7 @@ import { NbdClient } from './client.js';
 import { contiguous, type Payload } from './export.js';
 import { NbdServer, serveExport } from './server.js';
 
-/** Gives out copies of its bytes, and overwrites each when it is released: using one later would be seen. */
+/** Export that lends copies of its bytes, and overwrites each at its release: a later use would be seen. */
 class LendingExport extends MemoryExport {
   lent = 0;
   private waiting: (() => void)[] = [];
@@ -26,7 +26,7 @@ class LendingExport extends MemoryExport {
     return Object.assign([bytes], { release });
   }
 
-  /** Resolves when nothing is lent any more. */
+  /** Resolves when all payloads are released. */
   async returned(): Promise<void> {
     if (this.lent > 0) await new Promise<void>((resolve) => this.waiting.push(resolve));
   }

@@ -44,7 +44,7 @@ async function connect(port: number, exportName = NAME): Promise<NbdClient> {
   return client;
 }
 
-/** Sends raw bytes and gathers all that comes back until the server closes. */
+/** Sends raw bytes and collects the replies until the server closes. */
 function converse(port: number, ...frames: Buffer[]): Promise<Buffer> {
   return new Promise((resolve) => {
     const received: Buffer[] = [];

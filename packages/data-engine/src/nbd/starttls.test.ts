@@ -12,7 +12,7 @@ function option(code: number, data = ''): Buffer {
   return Buffer.concat([head, Buffer.from(data, 'latin1')]);
 }
 
-/** What the server makes of these bytes after the client's flags: its last step, and the types of its replies. */
+/** The server's reaction to these bytes after the client's flags: its last step, and the types of its replies. */
 function talk(offer: TlsOffer, ...frames: Buffer[]): { step: string; replies: number[]; bytes: string } {
   const sent: Buffer[] = [];
   const directory = { describe: () => INFO, list: () => ['a-name'], describeListed: () => INFO };

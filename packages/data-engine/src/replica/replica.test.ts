@@ -44,7 +44,7 @@ async function create(sizeBytes = SIZE): Promise<Replica> {
   return reopen();
 }
 
-/** Opens the directory as it is now. What another instance has only in memory is lost to this one, as in a crash. */
+/** Opens the directory as it is now. Memory of another instance is not seen by this one, as after a crash. */
 async function reopen(): Promise<Replica> {
   const replica = await Replica.open(disk, replicaId);
   open.push(replica);

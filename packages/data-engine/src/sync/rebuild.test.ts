@@ -65,7 +65,7 @@ describe('rebuild', () => {
     }
     for (const { node, address } of [kept, dropped]) {
       const { layers } = await node.service.command(address.replicaId, 'chain', { epoch: 1 });
-      // Of the last rebuild, of the drop before it, and what that stood on.
+      // The layers of the last rebuild, of the drop before it, and their base.
       expect(layers.length).toBeLessThanOrEqual(3);
     }
     await engine.stop();
@@ -132,7 +132,7 @@ describe('rebuild', () => {
     expect(engine.report().rebuilds[1]).toMatchObject({ state: 'succeeded' });
   });
 
-  // Each happens when the target has written everything and the first hash is asked for.
+  // Each happens when the target has written everything and the first hash is requested.
   test.each<{ name: string; harm: (node: ReplicaNode, replicaId: string) => void; says: string }>([
     { name: 'changed on the disk', harm: damageLayers, says: 'what is on the disk' },
     {
@@ -193,7 +193,7 @@ describe('rebuild', () => {
     const [report] = engine.report().rebuilds;
     expect(report).toMatchObject({ state: 'succeeded', error: null });
     expect(modes(engine).sort()).toEqual(['ERR', 'RW', 'RW', 'RW']);
-    // All of it had come from the first one; the second one proves it.
+    // All of it had come from the first source; the second one verifies it.
     expect(report?.snapshots.reduce((sum, { bytesSent }) => sum + bytesSent, 0)).toBe(24 * MIB);
   });
 
@@ -216,7 +216,7 @@ describe('rebuild', () => {
   });
 });
 
-/** A volume with two copies, something in it, and an empty copy on a node of its own. */
+/** A volume with two copies, some data in it, and an empty copy on a node of its own. */
 async function aboutToRebuild() {
   const volume = await cluster(2);
   const engine = await volume.start(1);

@@ -4,7 +4,7 @@ import { Throttle } from './throttle.js';
 const FREE = { paused: false, bandwidthBytesPerSecond: null };
 
 describe('a rest after a piece of work', () => {
-  // The work took so long; the rest is told from none by whether a turn of the event loop comes first.
+  // Each row: how long the work took. A rest is detected by whether a turn of the event loop passes first.
   test.each([
     { name: 'none while nobody is at work', tuning: FREE, workMs: 50, rests: false },
     {
@@ -49,7 +49,7 @@ describe('a limit in bytes a second', () => {
   });
   afterEach(() => void jest.useRealTimers());
 
-  /** Takes a KiB after another until it is stopped. */
+  /** Takes one KiB after another until it is stopped. */
   function copy(throttle: Throttle): Promise<void> {
     const requireGoingOn = () => {
       if (stopped) throw new Error('cancelled');
@@ -100,7 +100,7 @@ describe('a limit in bytes a second', () => {
   });
 });
 
-/** False after so many turns of the event loop; never when they are not counted. */
+/** False after that many turns of the event loop; never if they are not counted. */
 async function turns(count: number | undefined): Promise<boolean> {
   if (count === undefined) return new Promise(() => undefined);
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
