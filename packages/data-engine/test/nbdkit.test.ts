@@ -182,7 +182,7 @@ withTools('filters between an engine and one of its copies', () => {
     expect(modes(engine)).toEqual(['RW', 'RW', 'ERR']);
   });
 
-  test('one that says nothing for longer than the limit is dropped without an error', async () => {
+  test('one that is silent for longer than the limit is dropped without an error', async () => {
     const cluster = await clusters.cluster(3);
     const replicas = await behind(cluster, '--filter=delay', 'delay-write=60');
     const engine = await cluster.start(1, { replicas });

@@ -57,7 +57,7 @@ async function writesAndReads(client: NbdClient, offset: number): Promise<void> 
 }
 
 describe('a client that stops', () => {
-  test('in the middle of a write holds nobody up, and nothing of its write is done', async () => {
+  test('in the middle of a write delays no other client, and nothing of its write is done', async () => {
     const { engine, volume, client } = await served();
     const before = Buffer.alloc(4 * MIB, 1);
     await client.write(0, [before], before.length, { fua: false });
@@ -78,7 +78,7 @@ describe('a client that stops', () => {
     expect(modes(engine)).toEqual(['RW', 'RW', 'RW']);
   });
 
-  test('reading its replies holds nobody up, on its volume or on another one', async () => {
+  test('reading its replies delays no other client, on its volume or on another one', async () => {
     const { engine, volume, client } = await served();
     const other = await served();
     await client.write(0, [Buffer.alloc(16 * MIB, 1)], 16 * MIB, { fua: false });
@@ -97,7 +97,7 @@ describe('a client that stops', () => {
     expect(modes(other.engine)).toEqual(['RW', 'RW', 'RW']);
   });
 
-  test('in its handshake, or says nothing at all, holds nobody up', async () => {
+  test('in its handshake, or says nothing at all, delays no other client', async () => {
     const { volume, client } = await served();
     const silent = Array.from({ length: 200 }, () => net.connect(volume.port, '127.0.0.1'));
     for (const socket of silent) {

@@ -50,7 +50,7 @@ const newest = (changes: number): 0 | 1 => (changes % 2 === 0 ? 1 : 0);
 const flip = (block: Buffer) => block.writeUInt8((block[3000] ?? 0) ^ 1, 3000);
 const blank = (block: Buffer) => block.fill(0);
 
-describe('of the two places of a page', () => {
+describe('of the A/B slots of a page', () => {
   test.each<{ name: string; places: [Buffer, Buffer]; cluster: number | undefined | 'damaged' }>([
     { name: 'none has anything at first', places: placesAfter(0), cluster: undefined },
     { name: 'the newer one holds', places: placesAfter(1), cluster: 1 },
@@ -99,7 +99,7 @@ describe('of the two places of a page', () => {
     expect(isGood ? map.get(5) : 'damaged').toBe(cluster);
   });
 
-  test('a change goes to the one that does not hold, until it is known to be written', () => {
+  test('a change goes to the inactive slot, until it is known to be written', () => {
     const map = new ClusterMap(FILE);
     map.set(1, 1);
     const first = map.takeDirty();

@@ -32,7 +32,7 @@ class CountedOwners {
   }
 }
 
-test('a stream asks the disk ever less often, and never keeps more than a sixteenth of what it has used', async () => {
+test('a stream allocates ever less often, and never keeps more than a sixteenth of what it has used', async () => {
   const owners = new CountedOwners(100_000);
   const space = new CopySpace(owners.asOwners, 0);
   const taken: number[] = [];
@@ -48,13 +48,13 @@ test('a stream asks the disk ever less often, and never keeps more than a sixtee
   expect(owners.free).toBe(100_000 - taken.length);
 });
 
-test('a copy with little in it takes no more than a MiB ahead', async () => {
+test('a copy with little in it allocates no more than a MiB ahead', async () => {
   const owners = new CountedOwners(1000);
   await new CopySpace(owners.asOwners, 0).data(1);
   expect(1000 - owners.free).toBe(16);
 });
 
-test('all that is free is given out before there is no space', async () => {
+test('every free cluster is allocated before there is no space', async () => {
   const owners = new CountedOwners(1000);
   const space = new CopySpace(owners.asOwners, 0);
   const taken: number[] = [];

@@ -67,7 +67,7 @@ describe('marks of the write-intent maps', () => {
     await opening;
   });
 
-  test('that are newer than what a late message is about stay', async () => {
+  test('that are newer than the marker of a late message stay', async () => {
     const volume = await cluster(2);
     const gate = holding('settle', 'late');
     const engine = await volume.start(1, { connectControl: gate.connectControl });
@@ -80,7 +80,7 @@ describe('marks of the write-intent maps', () => {
     expect([await marks(volume, 0), await marks(volume, 1)]).toEqual([[1], [1]]);
   });
 
-  test('of a drop are not emptied by a message from before it', async () => {
+  test('of a drop are not cleared by a message from before it', async () => {
     const volume = await cluster(3);
     const gate = holding('settle', 'late');
     const engine = await volume.start(1, { connectControl: gate.connectControl });
@@ -105,7 +105,7 @@ describe('marks of the write-intent maps', () => {
     expect((await volume.checksums()).size).toBe(1);
   });
 
-  test('stay when a copy is dropped between the question and the message', async () => {
+  test('stay when a copy is dropped between the query and the message', async () => {
     const volume = await cluster(3);
     const gate = holding('intent');
     const engine = await volume.start(1, { connectControl: gate.connectControl });
@@ -121,7 +121,7 @@ describe('marks of the write-intent maps', () => {
     expect(engine.report().replicas).toHaveLength(3);
   });
 
-  test('of regions that nobody changes go while others are changed', async () => {
+  test('of cold regions are cleared while others are changed', async () => {
     const volume = await cluster(2);
     const engine = await volume.start(1);
     await write(engine, 0, Buffer.alloc(4096, 1));
@@ -145,7 +145,7 @@ describe('marks of the write-intent maps', () => {
     await busy;
   }, 30_000);
 
-  test('go at a clean stop', async () => {
+  test('are cleared at a clean stop', async () => {
     const volume = await cluster(2);
     const engine = await volume.start(1);
     await write(engine, 0, Buffer.alloc(4096, 1));

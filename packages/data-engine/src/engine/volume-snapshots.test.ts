@@ -79,7 +79,7 @@ describe('snapshots', () => {
     await expectBytes(engine, 0, atB);
   });
 
-  test('a deleted snapshot is merged away by a purge, which nobody can tell from the data', async () => {
+  test('a deleted snapshot is merged away by a purge, without any change to the data', async () => {
     const volume = await cluster(2);
     const engine = await volume.start(1);
     const ids: string[] = [];
@@ -99,7 +99,7 @@ describe('snapshots', () => {
     expect((await volume.checksums()).size).toBe(1);
   });
 
-  test('the snapshot under the head gives back what the head covers, and goes with the next snapshot', async () => {
+  test('the snapshot under the head frees what the head covers, and goes with the next snapshot', async () => {
     const volume = await cluster(1);
     const engine = await volume.start(1);
     await write(engine, 0, crypto.randomBytes(8 * MIB));
@@ -196,7 +196,7 @@ describe('hashing', () => {
     return layer?.checksums.map(({ checksum }) => checksum) ?? [];
   }
 
-  test('finds the copy whose disk has changed what it held; a rebuild repairs it', async () => {
+  test('finds a silently corrupted copy; a rebuild repairs it', async () => {
     const volume = await cluster(3);
     const engine = await volume.start(1);
     const data = crypto.randomBytes(8 * MIB);

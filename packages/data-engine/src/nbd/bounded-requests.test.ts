@@ -97,7 +97,7 @@ test('requests of one chunk begin as there is room for them, and all are answere
   expect(target.begun).toBe(200);
 });
 
-test('a client that does not fetch its replies gets no more of them, until it does', async () => {
+test('a client that does not read its replies gets no more of them, until it does', async () => {
   const target = new ReadyExport(MIB);
   const client = await join(target);
   client.write(reads(2000, 64 * KIB));

@@ -63,7 +63,7 @@ async function connect(port: number): Promise<NbdClient> {
 test.each([
   { name: 'small', lengthBytes: 4096 },
   { name: 'larger than a socket takes at once', lengthBytes: 16 * MIB },
-])('memory of $name reads comes back only after it was sent', async ({ lengthBytes }) => {
+])('memory of $name reads is released only after it was sent', async ({ lengthBytes }) => {
   const device = new LendingExport(64 * MIB);
   const data = crypto.randomBytes(lengthBytes);
   await device.write(0, [data]);
@@ -73,7 +73,7 @@ test.each([
   await device.returned();
 });
 
-test('memory of a read that nobody takes comes back when the connection ends', async () => {
+test('memory of a reply that the client does not read is released when the connection ends', async () => {
   const device = new LendingExport(64 * MIB);
   const client = await connect(await serve(device));
   const read = client.read(0, 32 * MIB);

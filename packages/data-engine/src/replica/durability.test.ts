@@ -91,7 +91,7 @@ describe.each(DISKS)('a FLUSH of a copy on a %s', (kind) => {
     await Promise.all([purging, flushing]);
   });
 
-  test('fails when a purge was told of the error first', async () => {
+  test('fails when a purge got the error first', async () => {
     const replica = await withPrunable(await makeDisk(kind));
     syncs.hold();
     const purging = replica.purge(SNAPSHOT, 0);
@@ -226,7 +226,7 @@ test.each(DISKS)(
 );
 
 describe('a sync of a block disk that failed', () => {
-  test('fails every copy of that disk in the process, whoever was told of it', async () => {
+  test('fails every copy of that disk in the process, whichever caller got the error', async () => {
     const disk = await makeDisk('block disk');
     const told = await create(disk);
     const other = await create(disk);
@@ -240,7 +240,7 @@ describe('a sync of a block disk that failed', () => {
     await expect(other.flush()).rejects.toThrow('EIO');
   });
 
-  test('is over for a copy once it was opened again', async () => {
+  test('is over for a copy once it was reopened', async () => {
     const disk = await makeDisk('block disk');
     const replica = await create(disk);
     const { replicaId } = replica.metadata;

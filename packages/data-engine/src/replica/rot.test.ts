@@ -152,7 +152,7 @@ class Outcomes {
 
 const NAMED = ['replica.corrupt', 'disk.wrong_identity'];
 
-describe('rot in what describes a copy is told, or does not matter', () => {
+describe('rot in the metadata of a copy is reported, or does no harm', () => {
   test('on a folder', async () => {
     const disk = path.join(folder, 'disk');
     await fs.mkdir(disk);

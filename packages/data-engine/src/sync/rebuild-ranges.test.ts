@@ -108,7 +108,7 @@ describe('on block disks, layers that both sides have', () => {
     await expectEqual(volume, engine);
   });
 
-  test('are looked at everywhere when the source has lost its checksums meanwhile', async () => {
+  test('are compared as a whole when the source has lost its checksums meanwhile', async () => {
     const { volume, engine, ids, contents } = await withSnapshots();
     for (const id of ids) await engine.snapshots.hash(id, false);
     const { node, address } = volume.copy(1);

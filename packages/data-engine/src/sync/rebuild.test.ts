@@ -154,7 +154,7 @@ describe('rebuild', () => {
     expect(engine.report().record.members).toEqual(volume.record.members);
   });
 
-  test('what changed on its way is noticed by who received it', async () => {
+  test('data that changed on its way is detected by the target', async () => {
     const { engine, target } = await aboutToRebuild();
     const read = NbdClient.prototype.read;
     const changed = jest.spyOn(NbdClient.prototype, 'read');
@@ -197,7 +197,7 @@ describe('rebuild', () => {
     expect(report?.snapshots.reduce((sum, { bytesSent }) => sum + bytesSent, 0)).toBe(24 * MIB);
   });
 
-  test('a target that dies fails the rebuild and nothing else; an old copy is not believed', async () => {
+  test('a target that dies fails the rebuild and nothing else; a stale copy is not read', async () => {
     const volume = await cluster(2);
     const engine = await volume.start(1);
     await write(engine, 0, crypto.randomBytes(8 * MIB));

@@ -6,7 +6,7 @@ const FREE = { paused: false, bandwidthBytesPerSecond: null };
 describe('a rest after a piece of work', () => {
   // Each row: how long the work took. A rest is detected by whether a turn of the event loop passes first.
   test.each([
-    { name: 'none while nobody is at work', tuning: FREE, workMs: 50, rests: false },
+    { name: 'none while no user is at work', tuning: FREE, workMs: 50, rests: false },
     {
       name: 'as long as the work while users are',
       tuning: { ...FREE, yields: true },
@@ -69,7 +69,7 @@ describe('a limit in bytes a second', () => {
     return taken - before;
   }
 
-  test('holds, and holds anew when it is changed while somebody waits', async () => {
+  test('holds, also when it is changed while a caller waits', async () => {
     const throttle = new Throttle(limit(100));
     const copying = copy(throttle);
     await jest.advanceTimersByTimeAsync(1000);
@@ -89,7 +89,7 @@ describe('a limit in bytes a second', () => {
   test.each([
     { name: 'raised', tuning: limit(10_000_000) },
     { name: 'lifted', tuning: limit(null) },
-  ])('that is $name lets go at once of whoever waited under the old one', async ({ tuning }) => {
+  ])('that is $name ends at once the waits under the old one', async ({ tuning }) => {
     const throttle = new Throttle(limit(1));
     await throttle.take(3600 * KIB, goOn);
     const waiting = throttle.take(KIB, goOn).then(() => 'went');
