@@ -258,8 +258,8 @@ export class BlockCopyFile implements CopyFile {
   }
 
   /**
-   * Zeroes a new cluster, durably before the map names it, if a part of it will be read before it is written: in a
-   * file where unwritten bytes read as zeros, or if any part of it is held as zeros.
+   * Allocates clusters. A new one is zeroed, durably before the map names it, in a file whose unwritten bytes read as
+   * zeros, and where the file holds zeros that no cluster stores yet.
    */
   private async takeClusters(parts: readonly number[]): Promise<void> {
     const { space } = this.owner;

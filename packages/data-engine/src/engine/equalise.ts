@@ -40,7 +40,7 @@ async function equaliseOne(copies: Copies, link: ReplicaLink, start: number, wan
     const held = contiguous(await link.client.read(start, wanted.length));
     if (!held.equals(wanted)) await link.client.write(start, [wanted], wanted.length, { fua: false });
   } catch (error) {
-    // `fail` never drops the last current copy, so this can't lose the volume.
+    // `fail` keeps the last current copy: its own content counts then.
     copies.fail(link, error);
   }
 }

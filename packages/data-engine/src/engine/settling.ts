@@ -33,7 +33,7 @@ export class Settling {
   private triedMs: number | undefined;
   /** Time of the last change that the marks were cleared for. */
   private settledMs = Number.NEGATIVE_INFINITY;
-  /** Copies that were told since they became current; others may hold marks of an earlier engine. */
+  /** Copies that were told since they became current; others may hold marks that this engine's changes did not make. */
   private readonly told = new WeakSet<ReplicaLink>();
 
   constructor(

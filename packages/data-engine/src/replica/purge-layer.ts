@@ -68,7 +68,7 @@ export async function purgeStep(
   const older = layerIn(own.file);
   const newer = layerIn(child.file);
   if (child === head) return pruneStep(older, newer, firstWindow, besideWrites);
-  // Drops the older file's checksum: the merged content has none yet.
+  // From here on the older file's checksum is void; that of the merged content is not known yet.
   const next = await mergeStep({ older, newer, isLowest: own.parentId === null }, firstWindow, besideWrites);
   if (next !== undefined) return { kind: 'more', next };
   await older.flush();
