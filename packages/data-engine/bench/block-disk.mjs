@@ -1,4 +1,4 @@
-// What a block disk costs: giving out space, writing with and without it, opening, and the memory of an open copy.
+// Benchmark of a block disk: allocation, writes with and without it, opening, and the memory of an open copy.
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
@@ -13,7 +13,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
 const TIB = 1024 * GIB;
-/** Of a block disk's page; the map of a layer's blocks has one for each 126 MiB. */
+/** Bytes covered by one page of a cluster map; a page of a layer's block map covers 126 MiB. */
 const PAGE_COVERS_BYTES = 63 * MIB;
 const EPOCH = { fua: false, epoch: 0 };
 
@@ -50,7 +50,7 @@ async function measure(disk, writtenBytes) {
   const replica = await make(disk, 2 * writtenBytes);
   const small = crypto.randomBytes(4 * KIB);
   const count = 2000;
-  // Each into space of its own: none has any yet.
+  // Each write goes to a part without a cluster, so each one allocates.
   const fresh = await perSecond(count, (i) =>
     replica.write(writtenBytes + i * 256 * KIB, [small], small.length, EPOCH),
   );
@@ -77,7 +77,7 @@ async function measure(disk, writtenBytes) {
   };
 }
 
-/** With every page of its maps in use, by one write in each. */
+/** Memory with every page of the maps in use, by one write in each. */
 async function memoryOfMaps(disk) {
   const replica = await make(disk, TIB);
   const small = crypto.randomBytes(4 * KIB);
@@ -98,7 +98,7 @@ function held() {
   return heapUsed + arrayBuffers;
 }
 
-/** Nobody else has the disk open, so who owns what is found out anew. */
+/** No other process has the disk open, so the owner table is rebuilt. */
 async function opening(report, disk) {
   const sinceMs = performance.now();
   const store = await BlockStore.open(disk);

@@ -1,14 +1,14 @@
 /**
- * The clock and the timers that engines, copies and rebuilds go by. They are passed in, so that a simulation can make
- * them its own and have hours of a volume's life happen within a second, in the same order for the same seed.
+ * Clock and timers of engines, copies and rebuilds. Injected, so that a simulation can replace them and run hours of
+ * a volume's life within a second, in the same order for the same seed.
  */
 export interface Time {
-  /** A clock that never goes back and that people do not set: only differences of it mean anything. */
+  /** Monotonic clock in milliseconds: only differences of it mean anything. */
   nowMs(): number;
-  /** The date, for what people read. */
+  /** Wall-clock time, for display only. */
   date(): Date;
   sleep(ms: number): Promise<void>;
-  /** Calls once when so much time has passed. @returns what takes that back */
+  /** Calls once after the given time. @returns a function that cancels the call */
   after(ms: number, call: () => void): () => void;
 }
 

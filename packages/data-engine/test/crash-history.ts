@@ -1,4 +1,4 @@
-/** A copy that is worked with under a recorder, and what is promised about it from each moment on. */
+/** A history of operations on a recorded copy, with the promises that hold from each moment on. */
 import crypto from 'node:crypto';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { compareRecords } from '@holdfast/core/model/copy-record.js';
@@ -13,7 +13,7 @@ const WINDOW_BYTES = 32 * BLOCK_BYTES;
 
 const SPENT_BYTES = 2 ** 20;
 
-/** What must hold of the copy after a cut between this moment and the next one. */
+/** What must hold of the copy after a power cut between this moment and the next one. */
 type Promised = {
   at: number;
   exists: boolean;
@@ -21,23 +21,23 @@ type Promised = {
   sizes: readonly number[];
   epoch: number;
   record: CopyRecord | null;
-  /** True while a rebuild fills it, from its very start on: then nothing is promised of its bytes. */
+  /** True while the copy is a rebuild target, from the very start on: its bytes are then not promised. */
   isTarget: boolean;
-  /** What the window may hold while its region is not marked as perhaps different from other copies. */
+  /** Contents that the window may have while its region carries no write-intent mark. */
   clean: readonly Buffer[];
-  /** Frozen layers that must be there, and those that may be; each reads so. */
+  /** Frozen layers that must exist, and those that may; each with its content. */
   snapshots: ReadonlyMap<string, Buffer>;
   perhaps: ReadonlyMap<string, Buffer>;
 };
 
-/** What is found of the copy on a disk. */
+/** What is found of the copy on a disk after a cut. */
 type FoundCopy = {
   epoch: number;
   record: CopyRecord | null;
   sizeBytes: number;
   isClean: boolean;
   contents: Buffer;
-  /** Frozen layers, as each reads. */
+  /** Frozen layers with their content. */
   snapshots: ReadonlyMap<string, Buffer>;
 };
 export type Found = FoundCopy | { error: string };
@@ -89,7 +89,7 @@ export class CrashHistory {
     await this.open(1);
   }
 
-  /** Another process opens it, with nothing in memory. */
+  /** Opens the copy in another process, with nothing in memory. */
   async reopen(): Promise<void> {
     await this.replica.close();
     this.opened = await Replica.open(this.disk, this.replicaId);
@@ -112,14 +112,14 @@ export class CrashHistory {
     this.promise();
   }
 
-  /** Takes a MiB of space beside what is compared. */
+  /** Allocates a MiB of space outside the compared window. */
   async spend(): Promise<void> {
     this.spent += SPENT_BYTES;
     const options = { fua: false, epoch: this.state.epoch };
     await this.replica.write(this.spent, [Buffer.alloc(SPENT_BYTES, 0xee)], SPENT_BYTES, options);
   }
 
-  /** Gives back what was spent last: that space then holds something else than zeros. */
+  /** Frees the space that was allocated last, with content other than zeros. */
   async giveBack(): Promise<void> {
     const options = { fua: false, mayPunch: true, epoch: this.state.epoch };
     await this.replica.writeZeroes(this.spent, SPENT_BYTES, options);
@@ -174,14 +174,14 @@ export class CrashHistory {
   async purge(id: string): Promise<void> {
     const snapshots = new Map(this.state.snapshots);
     snapshots.delete(id);
-    // Nobody reads a layer by itself that is on its way out.
+    // A layer that is being purged is no longer read on its own.
     this.promise({ snapshots });
     await this.replica.markRemoved(id);
     for (let next: number | null = 0; next !== null; ) next = await this.replica.purge(id, next);
     this.promise();
   }
 
-  /** Becomes a rebuild's target that starts from what it has. */
+  /** Makes the copy a rebuild target that starts from what it has. */
   async prepare(): Promise<void> {
     this.promise({ isTarget: true });
     const { layers } = this.replica.metadata;
@@ -193,7 +193,7 @@ export class CrashHistory {
     this.promise({ record: null });
   }
 
-  /** Opens what a cut left on a disk, as the next process would, and looks at everything that is promised of it. */
+  /** Opens what a cut left on a disk, as the next process would, and reads everything that is promised of it. */
   async look(disk: string): Promise<Found> {
     let replica: Replica;
     try {
@@ -214,7 +214,7 @@ export class CrashHistory {
     }
   }
 
-  /** @returns what is wrong with the copy that a cut at that moment left so; empty when nothing is */
+  /** @returns what is wrong with the copy that a cut at that moment left; empty if nothing is */
   judge(at: number, found: Found): string {
     const promised = this.promises.findLast((one) => one.at < at);
     if (promised === undefined) return '';

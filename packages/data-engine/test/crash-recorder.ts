@@ -1,9 +1,9 @@
 /**
- * Records what a program does to a folder, and makes the states that a power cut could leave.
+ * Crash recorder: records what a program does to a folder, and generates the states that a power cut could leave.
  *
- * The disk is taken at its least: whatever was written, cut, punched, created, renamed or removed may be there or not
- * after the cut, each by itself, and a write that was on its way may be there in part; unless a sync of that file (for
- * names: of that folder) began after it had ended, and ended before the cut.
+ * It assumes the weakest disk: everything written, cut, punched, created, renamed or removed may be there or not
+ * after the cut, independently, and a write in flight may be torn; unless a sync of that file (for names: of that
+ * folder) began after it had ended, and ended before the cut.
  */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -13,14 +13,14 @@ import { type FileCall, FileTap, type OpenFile } from './file-tap.js';
 
 const PAGE_BYTES = 4096;
 const SECTOR_BYTES = 512;
-/** Crash states per moment: with and without each single pending change, and some by chance. */
+/** Crash states per moment: with and without each single pending change, and some random choices. */
 const PICKED_PER_MOMENT = 4;
 
 type Change =
   | { kind: 'write'; position: number; bytes: Buffer }
   | { kind: 'truncate'; sizeBytes: number }
   | { kind: 'punch'; position: number; lengthBytes: number }
-  /** Names of one folder or two: what each stands for from now on. */
+  /** Names in one or two folders: the node that each refers to from now on. */
   | { kind: 'names'; slots: { folder: number; name: string; node: number | undefined }[] };
 
 type Recorded = {
@@ -29,15 +29,15 @@ type Recorded = {
   change: Change;
   begunAt: number;
   endedAt: number;
-  /** What such a write may be torn at. */
+  /** Unit at which such a write may be torn. */
   unitBytes: number;
 };
 type Sync = { node: number; begunAt: number; endedAt: number };
 
-/** A choice of what of the recorded changes is there after a cut at this moment. */
+/** A crash state: the recorded changes that are there after a cut at this moment. */
 export type CrashState = { at: number; kept: readonly Recorded[]; torn: Recorded | undefined };
 
-/** A folder in memory. */
+/** Content of a folder, in memory. */
 export type FolderImage = {
   readonly entries: readonly ({ name: string; folder: FolderImage } | { name: string; file: Content })[];
 };
@@ -50,16 +50,16 @@ export class CrashRecorder {
   private readonly syncs: Sync[] = [];
   private readonly nodeOf = new WeakMap<OpenFile, number>();
   private readonly isTorn = new WeakMap<OpenFile, boolean>();
-  /** Folders and what they hold now, by node. */
+  /** Folders and their current content, by node. */
   private readonly folders = new Map<number, Map<string, number>>([[0, new Map()]]);
   private nodes = 1;
   private clock = 0;
 
-  /** @param ignoresSync plants a fault: such a sync is taken for one that the program forgot */
+  /** @param ignoresSync plants a fault: a matching sync is treated as one that the program forgot */
   constructor(
     private readonly folder: string,
     private readonly ignoresSync: (path: string, isFolder: boolean) => boolean = () => false,
-    /** Called with how the file was opened: true for writes that may be torn within a block. */
+    /** Called with a file's open flags: true for writes that may be torn within a block. */
     private readonly tearsBlocks: (flags: string | number) => boolean = () => false,
   ) {
     this.tap = new FileTap(folder, (call) => this.record(call));
@@ -73,13 +73,13 @@ export class CrashRecorder {
     this.tap.uninstall();
   }
 
-  /** The moment, for saying what is promised from it on. */
+  /** The current moment, from which a promise holds. */
   now(): number {
     this.clock += 1;
     return this.clock;
   }
 
-  /** States that a cut may leave, moment by moment after `since`, in a number that is bounded for each. */
+  /** Crash states, moment by moment after `since`, in a bounded number for each. */
   *states(random: SeededRandom, since = 0): Generator<CrashState> {
     for (let at = since + 1; at <= this.clock; at += 1) {
       const begun = this.changes.filter(({ begunAt }) => begunAt < at);
@@ -101,12 +101,12 @@ export class CrashRecorder {
     }
   }
 
-  /** Everything recorded: what the folder must hold now, or the recorder has missed something. */
+  /** The state with every change: the folder's real content must match it, or the recorder has missed something. */
   whole(): CrashState {
     return { at: this.clock, kept: this.changes, torn: undefined };
   }
 
-  /** What the folder holds in the state: many choices of changes come to the same bytes. */
+  /** The folder's content in the state: many choices of changes give the same bytes. */
   image({ kept, torn }: CrashState): FolderImage {
     const folders = new Map<number, Map<string, number>>([[0, new Map()]]);
     const contents = new Map<number, Content>();
@@ -204,7 +204,7 @@ export class CrashRecorder {
     return () => void this.syncs.push({ node, begunAt, endedAt: this.now() });
   }
 
-  /** The kernel refuses it where one of the two is not there: then nothing is to be recorded. */
+  /** The kernel refuses the exchange if one of the two names is missing: nothing is recorded then. */
   private exchange({ from, to }: Extract<FileCall, { kind: 'exchange' }>): (() => void) | undefined {
     const [one, other] = [this.find(from), this.find(to)];
     if (one === undefined || other === undefined) return undefined;
@@ -265,7 +265,7 @@ export class CrashRecorder {
   }
 }
 
-/** Writes the image into a folder that is not there yet. */
+/** Writes the image into a new folder. */
 export async function writeImage(image: FolderImage, into: string): Promise<void> {
   await fs.mkdir(into, { recursive: true });
   for (const entry of image.entries) {
@@ -275,7 +275,7 @@ export async function writeImage(image: FolderImage, into: string): Promise<void
   }
 }
 
-/** The same for images that are written as the same bytes. */
+/** Hash of an image; equal for images that are written as the same bytes. */
 export function fingerprint(image: FolderImage): string {
   const hash = crypto.createHash('sha1');
   const add = ({ entries }: FolderImage): void => {
@@ -308,8 +308,8 @@ function* choices(pending: readonly Recorded[], random: SeededRandom): Generator
 }
 
 /**
- * What of a write that was on its way is there: its first half. Whole blocks of it, as no disk promises more than users
- * are promised here; of what is shorter than a block, or only for this program, whole sectors.
+ * Tears a write in flight: keeps its first half. In whole blocks, as no disk promises more than users are promised
+ * here; in whole sectors for metadata, and for anything shorter than a block.
  */
 function tear({ change, unitBytes }: Recorded): Change {
   if (change.kind !== 'write') return change;

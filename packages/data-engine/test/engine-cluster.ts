@@ -1,6 +1,6 @@
 /**
- * Engines over real replicas: real files, real NBD, real control commands, all in the process of the test. What a test
- * started ends with it.
+ * Test cluster: engines over real replicas, with real files, real NBD and real control commands, all in the test's
+ * process. Everything that a test started is stopped at its end.
  */
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -30,10 +30,10 @@ export const OPTIONS: RebuildOptions = {
   bandwidthBytesPerSecond: null,
 };
 
-/** One volume with its copies; each on a node of its own. */
+/** One volume with its copies, each on a node of its own. */
 export class Cluster {
   readonly confirmed: CopyRecord[] = [];
-  /** Also those whose start has not ended. */
+  /** Includes engines whose start has not ended. */
   readonly engines: Engine[] = [];
 
   private constructor(
@@ -71,7 +71,7 @@ export class Cluster {
       record?: StoredRecord;
       sizeBytes?: number;
       grantId?: string;
-      /** From its making on, as the timer of a host process does. */
+      /** Interval of ticks from the engine's creation on, as by a host process's timer. */
       ticksEveryMs?: number;
     } = {},
   ): Promise<Engine> {
@@ -109,7 +109,7 @@ export class Cluster {
     timer.unref();
   }
 
-  /** A further copy on a node of its own, empty. */
+  /** Adds an empty copy on a node of its own. */
   async addCopy(name: string): Promise<Copy> {
     const node = await this.nodes.add(name);
     const { volumeId, sizeBytes } = this;
@@ -120,7 +120,7 @@ export class Cluster {
     return copy;
   }
 
-  /** The checksums of all copies that can be asked; one when they are equal. The engine has let go of them. */
+  /** Checksums of all reachable copies; a single one if they are equal. The engine must have released them. */
   async checksums(): Promise<Set<string>> {
     const all = await Promise.all(
       this.copies
@@ -166,7 +166,7 @@ export async function write(engine: Engine, offset: number, data: Buffer): Promi
   await engine.device.write(offset, [data], data.length, { fua: false });
 }
 
-/** NBD's bound for one request is below what some tests read. */
+/** Bytes per read: some tests compare more than NBD's bound for one request. */
 const READ_BYTES = 16 * MIB;
 
 export async function read(engine: Engine, offset: number, lengthBytes: number): Promise<Buffer> {
@@ -178,7 +178,7 @@ export async function read(engine: Engine, offset: number, lengthBytes: number):
   return Buffer.concat(parts);
 }
 
-/** Compares without a listing of millions of bytes when they differ. */
+/** Compares without printing millions of bytes when they differ. */
 export async function expectBytes(engine: Engine, offset: number, expected: Buffer): Promise<void> {
   const held = await read(engine, offset, expected.length);
   const at = held.findIndex((byte, index) => byte !== expected[index]);

@@ -1,8 +1,8 @@
 /**
  * File systems on a volume with three real copies: made, mounted by the kernel, filled, unmounted, checked.
  *
- * The volume is a file by nbdfuse, and that file a block device by loop. Nothing here may touch the mounted folder from
- * this process: it serves the volume, so it would wait for itself.
+ * nbdfuse presents the volume as a file, and a loop device presents that as a block device. This process must not
+ * access the mounted folder: it serves the volume, so it would wait for itself.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,16 +15,16 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/
 import { type Cluster, MIB, useClusters } from './engine-cluster.js';
 import { ServedVolume } from './served-volume.js';
 
-/** XFS makes nothing smaller than 300 MB. */
+/** The smallest size that XFS accepts is 300 MB. */
 const VOLUME_BYTES = 320 * MIB;
-/** What the file systems are filled with: our own sources, some hundred files. */
+/** Content for the file systems: our own sources, some hundred files. */
 const FILES = path.resolve(import.meta.dirname, '../src');
 
 const clusters = useClusters();
 const canMount = process.getuid?.() === 0 && fs.existsSync('/dev/fuse') && fs.existsSync('/dev/loop-control');
 
 let folder: string;
-/** What ends the steps that were done, in the opposite order; each may have been undone already. */
+/** Clean-up steps, run in reverse order; each may have been done already. */
 let undo: (() => Promise<unknown>)[];
 beforeEach(() => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-fs-'));
@@ -39,7 +39,7 @@ afterEach(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-/** Serves a new volume, and gives it as a block device. */
+/** Serves a new volume, and returns it as a block device. */
 async function device(cluster: Cluster): Promise<string> {
   const engine = await cluster.start(1);
   const volume = await ServedVolume.start(engine);

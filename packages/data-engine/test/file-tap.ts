@@ -1,7 +1,7 @@
 /**
- * Stands between the code under test and the file system: sees each call that changes or syncs a file under one of its
- * folders, may refuse it, and knows when none is running. Nothing in the code under test knows of it: the functions of
- * `node:fs` are replaced while a tap is installed.
+ * File-system tap: intercepts each call that changes or syncs a file under a given folder, may refuse it, and knows
+ * when none is running. The code under test is unaware of it: the functions of `node:fs` are replaced while a tap is
+ * installed.
  */
 import fs from 'node:fs';
 import fsPromises from 'node:fs/promises';
@@ -18,20 +18,22 @@ export type FileCall =
   | { kind: 'sync'; file: OpenFile }
   | { kind: 'read'; file: OpenFile }
   | { kind: 'rename'; from: string; to: string }
-  /** Each of two names stands for the other one's file from then on. */
+  /** The two names are exchanged: each then refers to the other one's file. */
   | { kind: 'exchange'; from: string; to: string }
   | { kind: 'remove'; path: string }
   | { kind: 'mkdir'; path: string };
 
-/** Called before a call is made; may throw to refuse it. What it returns is called when the call has succeeded. */
+/**
+ * Called before a call is made; may throw to refuse it. The returned function is called when the call has succeeded.
+ */
 export type FileObserver = (call: FileCall) => (() => void) | undefined;
 
-/** Called before a call is made; the call waits for what it returns, and fails with what that rejects with. */
+/** Called before a call is made; the call waits for the returned promise, and fails with its rejection. */
 export type FileHolder = (call: FileCall) => Promise<void> | undefined;
 
 type Callback = (error: NodeJS.ErrnoException | null, ...results: never[]) => void;
 
-/** Those that are installed now. The code under test loads its native function once, and keeps it. */
+/** Installed taps. Global, because the code under test loads its native function once, and keeps it. */
 const installed = new Set<FileTap>();
 let punchingIsTapped = false;
 
@@ -67,7 +69,7 @@ export class FileTap {
     }
   }
 
-  /** Closes what is open under the folder, as the kernel does for a process that has died. */
+  /** Closes everything open under the folder, as the kernel does for a process that has died. */
   closeAll(folder: string): void {
     for (const [fd, { path }] of [...this.opened]) {
       if (!isUnder(path, folder)) continue;
@@ -91,7 +93,7 @@ export class FileTap {
     make: (real: never) => unknown,
   ): void {
     const real = host[name];
-    // The casts: each replacement takes and gives what the real function does.
+    // The casts: each replacement has the signature of the real function.
     host[name] = make(real as never) as Host[Name];
     this.restore.push(() => {
       host[name] = real;
@@ -252,7 +254,7 @@ export class FileTap {
     }
   }
 
-  /** False when the files are none of this tap's. An exchange that the kernel refuses has changed nothing. */
+  /** False if the files are not under this tap's folder. An exchange that the kernel refuses has changed nothing. */
   exchange(from: string, to: string, { done, run }: Exchange): boolean {
     if (!isUnder(from, this.folder)) return false;
     const failed = new Error('the kernel has refused it');
@@ -265,7 +267,7 @@ export class FileTap {
     return true;
   }
 
-  /** False when the file is none of this tap's. */
+  /** False if the file is not under this tap's folder. */
   punch(punch: Punch): boolean {
     const { fd, position, lengthBytes, done } = punch;
     const file = this.opened.get(fd);
@@ -273,7 +275,7 @@ export class FileTap {
     this.withCallback<[number]>(
       { kind: 'punch', file, position, lengthBytes },
       file.path,
-      // A refused call is one that failed: the caller writes zeros instead, and is refused that too.
+      // A refused call fails: the caller then writes zeros instead, and is refused that too.
       (error, status) => done(error, error === null ? status : -1),
       (ended) => punch.run((error, status) => ended(error, status)),
     );
@@ -293,7 +295,7 @@ type Punch = {
 };
 type Fallocate = KoffiFunc<(fd: number, mode: number, position: number, lengthBytes: number) => number>;
 
-/** Some calls are native: holes are punched on a plain descriptor, and two names are exchanged by their paths. */
+/** Taps native calls: holes are punched on a plain descriptor, and two names are exchanged by their paths. */
 function tapPunching(): void {
   const load = koffi.load;
   koffi.load = (...args: Parameters<typeof load>) =>

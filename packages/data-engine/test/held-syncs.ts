@@ -1,11 +1,11 @@
 /**
- * Holds or fails syncs (or other calls) on files under a folder, and counts them, so that a test can say what happens while
- * one is on its way to the disk. Everything else reaches the file system at once.
+ * Holds or fails syncs (or other calls) on files under a folder, and counts them, so that a test can control what
+ * happens while one is in flight. All other calls pass at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FileCall, FileTap } from './file-tap.js';
 
-/** Long enough for whatever does not wait for a held sync to have ended. */
+/** Milliseconds after which work that does not wait for a held sync has ended. */
 const SOON_MS = 60;
 
 type Held = { release: () => void; fail: (code: string) => void };
@@ -42,7 +42,7 @@ export class HeldSyncs {
     while (this.held.length === 0) await sleep(1);
   }
 
-  /** Holds no more, and leaves it to the caller when those that are held go on. */
+  /** Holds no further calls; the returned function releases those that are held. */
   letGo(): () => void {
     this.isHolding = () => false;
     const held = this.held.splice(0);
@@ -51,13 +51,13 @@ export class HeldSyncs {
     };
   }
 
-  /** Lets those go that are held, and holds no more. */
+  /** Releases the held calls, and holds no more. */
   release(): void {
     this.isHolding = () => false;
     for (const { release } of this.held.splice(0)) release();
   }
 
-  /** Those that are held fail, as the kernel tells an error: once. Later ones succeed. */
+  /** Fails the held calls once, as the kernel reports an error. Later ones succeed. */
   fail(code = 'EIO'): void {
     this.isHolding = () => false;
     for (const { fail } of this.held.splice(0)) fail(code);
@@ -74,7 +74,7 @@ export class HeldSyncs {
   }
 }
 
-/** What has become of it soon: whoever is not held has ended by then. */
+/** The state of the work after a short wait: work that is not held has ended by then. */
 export async function stateSoon(work: Promise<unknown>): Promise<'resolved' | 'rejected' | 'waiting'> {
   return Promise.race([
     work.then(

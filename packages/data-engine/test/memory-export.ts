@@ -1,12 +1,12 @@
 import { type Extent, type NbdExport, type Payload, payloadLength } from '../src/nbd/export.js';
 
-/** A device in memory, allocated in blocks of 4 KiB, that counts what it is asked to do. */
+/** NBD export in memory, allocated in blocks of 4 KiB, that counts its requests. */
 export class MemoryExport implements NbdExport {
   readonly bytes: Buffer;
   readonly allocated: Uint8Array;
   readonly blockSizeMinBytes = 1;
   flushes = 0;
-  /** When set, the next requests fail with it. */
+  /** When set, the next requests fail with this error. */
   failure: Error | undefined;
 
   constructor(

@@ -1,4 +1,4 @@
-/** The tools that people use on NBD, on a volume with three real copies: what they print, their exit codes, the bytes. */
+/** Common NBD tools on a volume with three real copies: their output, exit codes, and the bytes. */
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -13,9 +13,9 @@ let folder: string;
 let copiesInUse: () => string[];
 let finish: () => Promise<Set<string>>;
 
-// Hooks run in this order: what is checked here needs copies that the clusters' own hook has not stopped yet.
+// Runs before the clusters' own hook, which stops the copies that are checked here.
 afterEach(async () => {
-  // Whatever a tool did: no copy was lost over it, and all three hold the same.
+  // No copy may be dropped by anything a tool does, and all three must be equal.
   expect(copiesInUse()).toEqual(['RW', 'RW', 'RW']);
   expect((await finish()).size).toBe(1);
   fs.rmSync(folder, { recursive: true });
@@ -44,7 +44,7 @@ function holds(name: string, expected: Buffer): void {
   expect({ same: fs.readFileSync(file(name)).equals(expected) }).toEqual({ same: true });
 }
 
-/** An image with data, zeros that were written, and nothing, in runs of odd lengths. */
+/** An image with data, written zeros, and holes, in runs of odd lengths. */
 function image(): Buffer {
   const bytes = Buffer.alloc(SIZE);
   crypto.randomFillSync(bytes, 0, 5 * MIB + 512);
@@ -180,7 +180,7 @@ function image(): Buffer {
     const output = await run(commands);
     expect(output).not.toMatch(/failed|error/i);
     expect(output.match(/^(read|wrote|discard) /gm)).toHaveLength(commands.length - 2);
-    // It does tell a wrong byte, so that the above says something.
+    // Counter-check: the tool does detect a wrong byte.
     const wrong = await runTool('qemu-io', ['-f', 'raw', '-c', 'read -P 9 0 4k', volume.uri]);
     expect(wrong.stdout).toContain('Pattern verification failed');
   });
@@ -197,12 +197,13 @@ function image(): Buffer {
       name: 'overwriting, with flushes',
       options: ['--bs=64k', '--rw=write', '--loops=2', '--fsync=8', '--size=8m'],
     },
-    // One request at a time: deeper, fio has a trim and the write after it under way at once, and the last one counts.
-    // With `trim_percentage` it fails an assertion of its own. It does both with nbdkit as the server too.
+    // One request at a time: at a higher depth fio has a trim and the write after it in flight at once, and the last
+    // one counts. With `trim_percentage` it fails an assertion of its own. It does both with nbdkit as the server
+    // too.
     { name: 'blocks trimmed and written', options: ['--bs=4k', '--rw=trimwrite', '--size=4m'] },
     {
       name: 'blocks trimmed and written by chance',
-      // Of several such jobs it lets only the first one write.
+      // Of several such jobs fio lets only the first one write.
       jobs: 1,
       options: ['--bs=16k', '--rw=randtrimwrite', '--size=6m'],
     },

@@ -66,7 +66,7 @@ function reaches(port: number): Promise<boolean> {
   });
 }
 
-/** One request in fifty fails, and is tried again a second later: the filter takes no less. */
+/** One request in fifty fails, and is retried a second later: the filter accepts no shorter delay. */
 const RETRIED_ERRORS = [
   '--filter=retry-request',
   '--filter=error',
@@ -174,7 +174,7 @@ withTools('filters between an engine and one of its copies', () => {
     const volume = await serve(engine);
     await outputOf('qemu-io', '-f', 'raw', '-c', 'write -P 1 0 64M', volume.uri);
     fs.writeFileSync(trigger, '');
-    // All over the volume, so that each copy is asked for some of them.
+    // Spread over the volume, so that each copy serves some of them.
     const reads = Array.from({ length: 16 }, (_, at) => ['-c', `read -P 1 ${at * 4}M 1M`]).flat();
     const output = await outputOf('qemu-io', '-f', 'raw', ...reads, volume.uri);
     expect(output.match(/^read 1048576\/1048576/gm)).toHaveLength(16);
@@ -182,7 +182,7 @@ withTools('filters between an engine and one of its copies', () => {
     expect(modes(engine)).toEqual(['RW', 'RW', 'ERR']);
   });
 
-  test('one that says nothing for longer than the limit is dropped without an error', async () => {
+  test('one that is silent for longer than the limit is dropped without an error', async () => {
     const cluster = await clusters.cluster(3);
     const replicas = await behind(cluster, '--filter=delay', 'delay-write=60');
     const engine = await cluster.start(1, { replicas });

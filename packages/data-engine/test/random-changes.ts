@@ -1,4 +1,4 @@
-/** Picks what a user of a volume writes, zeroes and trims, by chance. */
+/** Random changes of a volume by a user: writes, zeroes and trims. */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { BlockModel } from '@holdfast/testkit/block-model.js';
 import type { SeededRandom } from '@holdfast/testkit/seeded-random.js';
@@ -11,7 +11,7 @@ export class RandomChanges {
     private readonly model: BlockModel,
   ) {}
 
-  /** Up to eight at once, none on blocks of another: which of two comes last would be anybody's guess. */
+  /** Up to eight at once, on disjoint blocks: the order of two overlapping ones would be undefined. */
   pick(): Change[] {
     const taken = new Set<number>();
     const changes: Change[] = [];
@@ -45,7 +45,7 @@ export class RandomChanges {
     if (!mayBeUnaligned || this.random.chance(2)) return whole;
     const before = this.random.below(BLOCK_BYTES);
     const cut = { offset: whole.offset + before, lengthBytes: whole.lengthBytes - before };
-    // What is left of a block has to be known to compare it.
+    // A partial block can be compared only if the rest of it is known.
     return this.model.isCertain(whole.offset, whole.lengthBytes) ? cut : whole;
   }
 }

@@ -1,4 +1,7 @@
-/** Starts engines of a volume as the control plane does: asks the copies, decides which to believe, and takes a new epoch. */
+/**
+ * Starts engines of a volume as the control plane does: surveys the copies, decides which are current, and takes a
+ * new epoch.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CopyRecord, decideCurrentCopies } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -9,16 +12,16 @@ import type { ReplicaControl } from '../src/replica/commands.js';
 import type { Cluster } from './engine-cluster.js';
 import type { ReplicaNodes } from './replica-node.js';
 
-/** Far above what it takes once all copies have been brought back. */
+/** Far above what is needed once all copies are reachable again. */
 const ATTEMPTS_MAX = 20;
-/** More often than in a host process, so that ticks come between all steps of an engine that opens. */
+/** More often than in a host process, so that ticks fall between all steps of an opening engine. */
 const TICK_MS = 7;
 
 export class RandomControlPlane {
   private epoch = 0;
-  /** As Postgres has it. */
+  /** The record in Postgres. */
   private known: CopyRecord;
-  /** Of its own, because what waits asks in no certain order. */
+  /** A separate generator, because concurrent calls draw from it in no fixed order. */
   private readonly delays: SeededRandom;
 
   constructor(
@@ -44,7 +47,7 @@ export class RandomControlPlane {
         if (engine !== undefined) return { engine, current };
       }
       if (attempt > ATTEMPTS_MAX) throw new Error(`no engine can be started: ${JSON.stringify(decision)}`);
-      // A person would bring the missing copies back.
+      // An operator would bring the missing copies back.
       for (const { node } of this.cluster.copies) node.reconnect();
     }
   }
@@ -80,7 +83,7 @@ export class RandomControlPlane {
     });
   }
 
-  /** Records take their time now and then, so that there is a moment between a loss and the record of it. */
+  /** Delays some records, so that time passes between a loss and its record. */
   private slowly(control: ReplicaControl): ReplicaControl {
     return {
       command: async (name, ask) => {

@@ -1,6 +1,7 @@
 /**
- * Does to a volume, by chance, what users, failures and the control plane do to it, and compares every read with a
- * plain model in memory. The seed decides what is done; how the processes' work interleaves is left to the machine.
+ * Random run on real copies: does to a volume what users, failures and the control plane do to it, and compares every
+ * read with a plain model in memory. The seed decides the operations; how the processes' work interleaves is left to
+ * the machine.
  */
 import crypto from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,11 +18,11 @@ import type { ReplicaNodes } from './replica-node.js';
 
 const SNAPSHOTS_MAX = 5;
 const SIZE_MAX = 40 * MIB;
-/** Read at once when much is compared. */
+/** Bytes per read when much is compared. */
 const COMPARED_BYTES = 64 * 1024;
-/** Far above what anything here takes, so that a hang is an error with a name. */
+/** Far above what any step takes, so that a hang becomes an error with a name. */
 const STUCK_MS = 20_000;
-/** How soon a copy that everything waits for is brought back. */
+/** Delay after which a copy that everything waits for is brought back, in milliseconds. */
 const HEAL_MS = 50;
 
 const WEIGHTS = {
@@ -45,18 +46,18 @@ export class RandomRun {
   private readonly picked: RandomChanges;
   private readonly controlPlane: RandomControlPlane;
   private readonly model: BlockModel;
-  /** What each snapshot that was acknowledged, and not removed since, reads as. */
+  /** Content of each snapshot that was acknowledged and not removed since. */
   private readonly snapshots = new Map<string, Buffer>();
-  /** Snapshots that the engine died over: they may be there or not. */
+  /** Snapshots whose creation the engine's death interrupted: they may exist or not. */
   private readonly doubtful = new Set<string>();
   private engine: Engine | undefined;
   private sizeBytes: number;
   /** Copies whose process has died since the engine was started. */
   private readonly died = new Set<string>();
   private copiesAreEqual = false;
-  /** Whether anything was done since the engine was started that may end it or what is asked of it. */
+  /** True if anything was done since the engine was started that may end it, or fail a request. */
   private isDisturbed = false;
-  /** What was done, for the report of a failure. */
+  /** Log of the run, for the report of a failure. */
   readonly story: string[] = [];
   steps = 0;
 
@@ -72,7 +73,7 @@ export class RandomRun {
     this.controlPlane = new RandomControlPlane(seed, nodes, cluster);
   }
 
-  /** So many operations, then everything back in place and compared. */
+  /** Runs that many operations, then restores and compares everything. */
   async round(operations: number): Promise<void> {
     await this.attach();
     for (let i = 0; i < operations; i += 1) {
@@ -106,8 +107,8 @@ export class RandomRun {
     await disaster;
     const failed = ended.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected' && this.running.copies.stopReason === undefined) {
-      // Users see no error as long as a copy does what was asked; but what the last one answers is told to them, and it
-      // may be a process that is dying.
+      // Users see no error as long as one copy completes the request; the last copy's answer is passed on, though,
+      // and its process may be dying.
       if (disaster === undefined || !(failed.reason instanceof NbdError)) throw failed.reason;
       this.model.lostInFlight();
     }
@@ -151,7 +152,7 @@ export class RandomRun {
       },
       (error: unknown) => this.unlessStopped(error),
     );
-    // Nothing was being written, so a snapshot that the engine died over reads the same if it is there.
+    // No write was in flight, so an interrupted snapshot has this content if it exists.
     this.snapshots.set(id, contents);
     if (this.random.chance(4)) await this.dieDuring(taken);
     await this.inTime(taken, 'snapshot');
@@ -163,7 +164,7 @@ export class RandomRun {
     const id = this.random.pick([...this.snapshots.keys()]);
     const contents = this.snapshots.get(id) ?? Buffer.alloc(0);
     const whole = Buffer.concat([contents], this.model.sizeBytes);
-    // Until it is acknowledged each block may be either.
+    // Until it is acknowledged, each block may have the old or the new content.
     this.model.writing(0, whole);
     let done = false;
     const reverted = this.running.snapshots.revert(id).then(
@@ -205,13 +206,13 @@ export class RandomRun {
 
   // What time does
 
-  /** Long enough without a write for the copies to be told that they are equal. */
+  /** Long enough without a write for the copies' write-intent marks to be cleared. */
   private async idle(): Promise<void> {
     this.running.tick(performance.now() + 5000);
     await sleep(20);
   }
 
-  /** Waits until the copies are equal; then a read says what a crash has left. */
+  /** Waits for the end of resync; then a read shows what a crash has left. */
   private async equal(): Promise<void> {
     try {
       await this.inTime(this.running.equal(), 'equal');
@@ -231,7 +232,7 @@ export class RandomRun {
     await sleep(this.random.below(20));
   }
 
-  /** A copy goes, and in some cases the engine right after it, before or after it has told the others. */
+  /** A copy is lost, and in some cases the engine right after it, before or after it has told the others. */
   private async disasterAndPerhapsMore(): Promise<void> {
     await this.disaster();
     if (this.random.chance(2)) return;
@@ -240,11 +241,11 @@ export class RandomRun {
     this.die();
   }
 
-  /** One copy goes: its process, or the way to it. */
+  /** Loses one copy: its process, or the network to it. */
   private async disaster(): Promise<void> {
     this.isDisturbed = true;
     const copy = this.random.pick(this.cluster.copies);
-    // Before they are equal, the one that goes may be the only one that has what no flush has covered.
+    // Before the end of resync, the lost copy may be the only one with unflushed writes.
     if (!this.copiesAreEqual) this.model.lostUnflushed();
     if (this.random.chance(2)) await this.crashCopy(copy);
     else if (copy.node.isAlive) {
@@ -327,7 +328,7 @@ export class RandomRun {
     return mode === undefined || mode === 'ERR';
   }
 
-  /** The engine is gone: another one takes over with the copies that can be believed. */
+  /** The engine is gone: another one takes over with the current copies. */
   private async recover(): Promise<void> {
     const { stopReason } = this.running.copies;
     if (!this.isDisturbed) {
@@ -335,7 +336,7 @@ export class RandomRun {
         cause: stopReason,
       });
     }
-    // What the dead one has begun is not waited for: it may still reach copies that nobody has fenced yet.
+    // Work of the dead engine is not waited for: it may still reach copies that no newer engine has fenced yet.
     const kept = this.cluster.copies.filter(({ address }) => !this.died.has(address.replicaId));
     const wasEqual = this.copiesAreEqual;
     if (this.random.chance(2)) for (const { node } of this.cluster.copies) node.reconnect();
@@ -361,7 +362,7 @@ export class RandomRun {
 
   // What is compared
 
-  /** All copies back, rebuilt, read, let go of, and each compared by itself. */
+  /** Brings all copies back, rebuilds, reads and detaches them, and compares each on its own. */
   private async restore(): Promise<void> {
     for (let attempt = 0; attempt < 10; attempt += 1) {
       for (const { node } of this.cluster.copies) node.reconnect();
@@ -392,7 +393,7 @@ export class RandomRun {
     }
   }
 
-  /** A snapshot that was acknowledged is there. */
+  /** Every acknowledged snapshot must exist. */
   private async compareSnapshots(): Promise<void> {
     const listed = new Set((await this.listSnapshots()).map(({ id }) => id));
     for (const id of this.snapshots.keys()) {
@@ -403,7 +404,7 @@ export class RandomRun {
     this.doubtful.clear();
   }
 
-  /** Asked again while a copy that has just gone is still counted in. */
+  /** Retried while a copy that has just been lost is still counted in. */
   private async listSnapshots(): Promise<{ id: string }[]> {
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -420,7 +421,7 @@ export class RandomRun {
     return this.compare(0, this.model.sizeBytes);
   }
 
-  /** In pieces, so that all copies take part in answering. */
+  /** In pieces, so that all copies serve some of them. */
   private async compare(offset: number, lengthBytes: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for (let at = offset; at < offset + lengthBytes; at += COMPARED_BYTES) {
@@ -433,7 +434,7 @@ export class RandomRun {
     return Buffer.concat(pieces);
   }
 
-  /** The last copy is never dropped: while it can't be reached requests wait, until somebody brings it back. */
+  /** The last copy is never dropped: while it can't be reached requests wait, so it is brought back after a while. */
   private async inTime<T>(work: Promise<T>, what: string): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const healer = setInterval(() => this.bringLastBack(), HEAL_MS);
@@ -457,7 +458,7 @@ export class RandomRun {
 
   private unlessStopped(error: unknown): void {
     if (this.running.copies.stopReason !== undefined) return;
-    // The last copy stays in use while it can't be reached; what is asked of it meanwhile fails, by the name of that.
+    // The last copy stays in use while it can't be reached; commands to it fail meanwhile, with that code.
     const isAway = isFault(error, 'agent.unreachable') || isFault(error, 'engine.no_replica');
     if (!isAway || !this.isDisturbed) throw error;
   }

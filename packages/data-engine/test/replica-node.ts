@@ -16,7 +16,7 @@ import { FileTap } from './file-tap.js';
 
 const SECRET = 'a-secret-of-sixteen';
 
-/** Replicas of one node on real files behind a real NBD port; control calls go straight to the service. */
+/** Replicas of one node on real files behind a real NBD port; control calls are made directly on the service. */
 export class ReplicaNode {
   private readonly sockets = new Set<net.Socket>();
   private alive = true;
@@ -71,15 +71,15 @@ export class ReplicaNode {
     };
   }
 
-  /** The copy itself, as its service has it open. */
+  /** The replica object, as its service has it open. */
   async replica(replicaId: string): Promise<Replica> {
     return (await this.service.find(replicaId)).replica;
   }
 
-  /** The process that holds the replica dies and another one opens it: what was only in memory is gone. */
+  /** The process that holds the replica dies and another one opens it: everything that was only in memory is lost. */
   async crash(nodes: ReplicaNodes, replicaId: string): Promise<void> {
     const wasAlive = this.alive;
-    // A dead process answers nobody, though here its successor takes a moment to be there.
+    // A dead process answers no request, although here its successor takes a moment to start.
     this.cutOff();
     await nodes.bury(this.disk);
     this.lives += 1;
@@ -93,7 +93,7 @@ export class ReplicaNode {
     return this.alive;
   }
 
-  /** Nobody reaches it any more, though its process lives. */
+  /** Cuts the network to the node; its process goes on. */
   cutOff(): void {
     this.alive = false;
     for (const socket of this.sockets) socket.destroy();
@@ -104,7 +104,7 @@ export class ReplicaNode {
     this.alive = true;
   }
 
-  /** From now on nothing answers, as if the machine had gone. Files stay as they are. */
+  /** From now on nothing answers, as if the machine were gone. Files stay as they are. */
   die(): void {
     this.cutOff();
     void this.server.close();
@@ -116,7 +116,7 @@ export class ReplicaNode {
   }
 }
 
-/** Several nodes, each with a disk folder of its own, and the way from an engine to their replicas. */
+/** Several nodes, each with a disk folder of its own, and the connections from an engine to their replicas. */
 export class ReplicaNodes {
   private readonly nodes = new Map<string, ReplicaNode>();
   private folder: string | undefined;
@@ -139,8 +139,8 @@ export class ReplicaNodes {
   });
 
   /**
-   * From now on a process that crashes does nothing more to its files, as a killed one does; else what it had begun
-   * goes on beside its successor.
+   * From now on a crashed process makes no further file calls, like a killed one; otherwise its work goes on beside
+   * its successor.
    */
   async crashExactly(): Promise<void> {
     const folder = await this.makeFolder();
@@ -153,7 +153,7 @@ export class ReplicaNodes {
     this.tap.install();
   }
 
-  /** Refuses further calls of a process that is dead, and lets those end that the kernel has begun for it. */
+  /** Refuses further calls of a dead process, and waits for those that the kernel has begun for it. */
   async bury(disk: string): Promise<void> {
     if (this.tap === undefined) return;
     this.buried.add(disk);
@@ -161,7 +161,7 @@ export class ReplicaNodes {
     await abandonShared(disk);
   }
 
-  /** Each process of a node reaches the disk by a name of its own, so that their calls can be told apart. */
+  /** Each process of a node reaches the disk by a path of its own, so that their calls can be told apart. */
   async newLife(disk: string, number: number): Promise<string> {
     if (this.tap === undefined) return disk;
     const life = `${disk.replace(/-life-\d+$/, '')}-life-${number}`;

@@ -4,10 +4,10 @@ import { NbdClient } from '../src/nbd/client.js';
 import { NbdServer } from '../src/nbd/server.js';
 
 const NAME = 'vol.with-a-secret';
-/** As often as an engine host does. */
+/** The tick interval of an engine host, in milliseconds. */
 const TICK_MS = 250;
 
-/** An engine's volume behind an NBD port, as users reach it. */
+/** An engine's volume behind an NBD port, as clients reach it. */
 export class ServedVolume {
   readonly sockets = new Set<net.Socket>();
 

@@ -1,13 +1,13 @@
 /**
- * Runs engines, copies and disks of one volume in virtual time, by seed (docs/adr/0128): all promises hold whatever happens,
- * and with a rule broken on purpose some seed finds it.
+ * Simulation of one volume's engines, copies and disks in virtual time, by seed (docs/adr/0128): all promises hold
+ * whatever happens, and each rule that is broken on purpose is found by some seed.
  */
 import { expect, test } from '@jest/globals';
 import { MUTANTS } from './simulation/mutants.mjs';
 import { compile, search } from './simulation/runner.mjs';
 
 const SEEDS = 400;
-/** Each is found within a few hundred, in a run of the tests that has the machine to itself within two minutes in all. */
+/** Each is found within a few hundred seeds; all of them within two minutes on a machine without other load. */
 const MUTANT_SEEDS = 2_000;
 const TIMEOUT_MS = 300_000;
 
@@ -23,7 +23,7 @@ test(
   TIMEOUT_MS,
 );
 
-/** The others: `node tools/data-path-search.mjs --mutant <name>`. */
+/** For the others: `node tools/data-path-search.mjs --mutant <name>`. */
 test.each(MUTANTS.filter(({ isByHand }) => isByHand !== true))(
   'it is found out when $hole',
   async (mutant) => {

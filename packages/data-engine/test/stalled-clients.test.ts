@@ -1,4 +1,6 @@
-/** Clients that stop in the middle of something, on a volume with three real copies: nobody else waits for them. */
+/**
+ * Clients that stop in the middle of something, on a volume with three real copies: no other client waits for them.
+ */
 import crypto from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -27,7 +29,7 @@ async function served(): Promise<{ engine: Engine; volume: ServedVolume; client:
   return { engine, volume, client };
 }
 
-/** A connection by the oldest way in, which needs no answer before the first request. */
+/** A connection by the oldest handshake, which needs no answer before the first request. */
 async function raw({ port, exportName }: ServedVolume): Promise<net.Socket> {
   const socket = net.connect(port, '127.0.0.1');
   socket.on('error', () => socket.destroy());
@@ -55,7 +57,7 @@ async function writesAndReads(client: NbdClient, offset: number): Promise<void> 
 }
 
 describe('a client that stops', () => {
-  test('in the middle of a write holds nobody up, and nothing of its write is done', async () => {
+  test('in the middle of a write delays no other client, and nothing of its write is done', async () => {
     const { engine, volume, client } = await served();
     const before = Buffer.alloc(4 * MIB, 1);
     await client.write(0, [before], before.length, { fua: false });
@@ -76,7 +78,7 @@ describe('a client that stops', () => {
     expect(modes(engine)).toEqual(['RW', 'RW', 'RW']);
   });
 
-  test('reading its replies holds nobody up, on its volume or on another one', async () => {
+  test('reading its replies delays no other client, on its volume or on another one', async () => {
     const { engine, volume, client } = await served();
     const other = await served();
     await client.write(0, [Buffer.alloc(16 * MIB, 1)], 16 * MIB, { fua: false });
@@ -89,13 +91,13 @@ describe('a client that stops', () => {
       await writesAndReads(client, i * MIB);
       await writesAndReads(other.client, i * MIB);
     }
-    // Sixteen may wait in the server, and those that were under way then.
+    // Sixteen may wait in the server, in addition to those that were in flight.
     expect(held()).toBeLessThan(16 * MIB + 65 * MIB);
     expect(modes(engine)).toEqual(['RW', 'RW', 'RW']);
     expect(modes(other.engine)).toEqual(['RW', 'RW', 'RW']);
   });
 
-  test('in its handshake, or says nothing at all, holds nobody up', async () => {
+  test('in its handshake, or says nothing at all, delays no other client', async () => {
     const { volume, client } = await served();
     const silent = Array.from({ length: 200 }, () => net.connect(volume.port, '127.0.0.1'));
     for (const socket of silent) {

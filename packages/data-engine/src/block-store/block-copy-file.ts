@@ -1,6 +1,6 @@
 /**
- * One file of a copy on a block disk: reads and writes go to the clusters that its map names, and a first write takes
- * one.
+ * File of a copy on a block disk: its reads and writes go to the clusters that its map names; the first write to a
+ * part allocates one.
  */
 import { Bug } from '@holdfast/core/model/faults.js';
 import { type Payload, payloadLength } from '../nbd/export.js';
@@ -13,21 +13,21 @@ import { CLUSTER_BYTES, clusterOffset } from './layout.js';
 import { Ongoing } from './ongoing.js';
 import { slicePayload } from './slice-payload.js';
 
-/** The copy that a file belongs to. */
+/** Callbacks of a file to the copy that it belongs to. */
 export interface FileOwner {
   readonly disk: BlockDisk;
   readonly space: CopySpace;
-  /** Everything that was written is durable when this returns. */
+  /** Makes every earlier write durable. */
   sync(): Promise<void>;
-  /** Something has been written, and no sync that has begun until now covers it. */
+  /** Records a completed write that no sync started so far covers. */
   noteWritten(): void;
-  /** The catalog says something else than what is on the disk. */
+  /** Records that the catalog differs from the one on the disk. */
   noteChanged(): void;
-  /** A cluster was filled whose contents must be durable before the map says where it is. */
+  /** Records that a cluster was filled: its content must be durable before the map names it. */
   noteFilled(): void;
 }
 
-/** Bytes of the file that lie side by side on the disk; `undefined` where it has no cluster. */
+/** A run of bytes that are contiguous on the disk; `undefined` if it has no cluster. */
 type Run = { at: number; lengthBytes: number; diskOffset: number | undefined };
 
 export class BlockCopyFile implements CopyFile {
@@ -35,7 +35,9 @@ export class BlockCopyFile implements CopyFile {
   private readonly taking = new Map<number, Promise<void>>();
   private freed: number[] = [];
   private use: FileUse | undefined;
-  /** False when somebody may have taken note of the state that the file is in. */
+  /**
+   * False if the change count may have been read since its last increment, so that the next change has to raise it.
+   */
   private isStamped: boolean;
   private stamping: Promise<void> | undefined;
 
@@ -52,7 +54,7 @@ export class BlockCopyFile implements CopyFile {
     return this.stored.name;
   }
 
-  /** As the catalog has it. */
+  /** The file's entry for the catalog. */
   describe(): StoredFile {
     return { ...this.stored, directory: [...this.map.directory] };
   }
@@ -129,7 +131,7 @@ export class BlockCopyFile implements CopyFile {
     return this.changing(async () => {
       const tail = sizeBytes % CLUSTER_BYTES;
       const last = tail === 0 ? undefined : this.map.get(Math.floor(sizeBytes / CLUSTER_BYTES));
-      // What is cut off now may be added again, and has to read as zeros then.
+      // Zeroes the cut-off part of the last cluster: if the file grows again, it has to read as zeros.
       if (sizeBytes < this.stored.sizeBytes && last !== undefined)
         await this.blank(last, tail, CLUSTER_BYTES);
       for (const { part } of [...this.map.mapped(Math.ceil(sizeBytes / CLUSTER_BYTES))]) this.free(part);
@@ -145,7 +147,7 @@ export class BlockCopyFile implements CopyFile {
     return this.stored.sizeBytes;
   }
 
-  /** Of a map nothing is noted: it changes with the data that it is about. */
+  /** Map files keep no change count: they change together with the data that they describe. */
   async changeTime(): Promise<string> {
     this.isStamped = false;
     return String(this.stored.changes);
@@ -156,19 +158,19 @@ export class BlockCopyFile implements CopyFile {
     await this.ongoing.ended();
   }
 
-  /** Clusters that it had, and that nothing names any more once the maps are durable. */
+  /** Takes the clusters that the file has given up; they can be freed once the maps are durable. */
   takeFreed(): number[] {
     const { freed } = this;
     this.freed = [];
     return freed;
   }
 
-  /** They could not be made durable. */
+  /** Puts them back, because the maps could not be made durable. */
   keepFreed(clusters: readonly number[]): void {
     this.freed.push(...clusters);
   }
 
-  /** Resolves when nobody uses any more what the map said until now. */
+  /** Resolves when no operation uses an earlier state of the map any more. */
   quiet(): Promise<void> {
     return this.ongoing.ended();
   }
@@ -201,9 +203,9 @@ export class BlockCopyFile implements CopyFile {
   }
 
   /**
-   * Every change of the file's bytes runs in here. That there is something to sync is noted when the change has ended, not
-   * when it begins: a sync that began in between does not cover it, and must not take the note away. Also for a change that
-   * fails, which may have been done in part.
+   * Every change of the file's bytes runs in here. The write is noted when it has ended, not when it begins: a sync
+   * that began in between does not cover it, and must not clear the note. A failed change is noted too, as it may
+   * have been done in part.
    */
   private changing(change: () => Promise<void>): Promise<void> {
     return this.during(async () => {
@@ -217,7 +219,7 @@ export class BlockCopyFile implements CopyFile {
     });
   }
 
-  /** Before the first change since the state of the file was last asked for, the disk says that the file has changed. */
+  /** Raises the file's change count durably before the first change after the count was read. */
   private stampOnce(): Promise<void> | undefined {
     if (this.isStamped || this.use?.kind === 'map') return undefined;
     this.stamping ??= this.stamp().finally(() => {
@@ -233,7 +235,7 @@ export class BlockCopyFile implements CopyFile {
     this.isStamped = true;
   }
 
-  /** Waits until each part of the range has a cluster. */
+  /** Allocates clusters for all parts of the range that have none. */
   private async takeMissing(position: number, lengthBytes: number): Promise<void> {
     const missing: number[] = [];
     const taken: Promise<void>[] = [];
@@ -256,8 +258,8 @@ export class BlockCopyFile implements CopyFile {
   }
 
   /**
-   * Where anything is held that reads as zeros, and in a file that reads as zeros where nothing was written, a new
-   * cluster is blanked first, durably before the map names it.
+   * Allocates clusters. A new one is zeroed, durably before the map names it, in a file whose unwritten bytes read as
+   * zeros, and where the file holds zeros that no cluster stores yet.
    */
   private async takeClusters(parts: readonly number[]): Promise<void> {
     const { space } = this.owner;
@@ -278,7 +280,7 @@ export class BlockCopyFile implements CopyFile {
     return this.use?.kind !== 'data' || this.use.holds(index * CLUSTER_BYTES, CLUSTER_BYTES);
   }
 
-  /** Makes sure that there is a place for the page with this part. A flush must not find the disk full. */
+  /** Allocates space for the map page of this part now: a flush must not find the disk full. */
   private async describePart(index: number): Promise<void> {
     const entry = ClusterMap.directoryIndex(index);
     if (this.map.directory.has(entry)) return;
@@ -290,7 +292,7 @@ export class BlockCopyFile implements CopyFile {
       await space.give([cluster]);
       throw error;
     });
-    // Somebody else's write may have been faster.
+    // A concurrent write has already allocated it.
     if (this.map.directory.has(entry)) return space.give([cluster]);
     this.map.directory.set(entry, cluster);
     this.owner.noteFilled();
@@ -330,7 +332,7 @@ export class BlockCopyFile implements CopyFile {
   }
 }
 
-/** A range cut at clusters: which part of the file, and from where to where in it. */
+/** Splits a range at cluster boundaries: for each piece the part of the file, and the range within it. */
 function* partsOf(
   position: number,
   lengthBytes: number,

@@ -1,9 +1,10 @@
 /**
- * One copy on a block disk, open: its files and texts, and what makes their changes durable.
+ * An open copy on a block disk: its files and texts, and the write order that makes their changes durable.
  *
- * A sync writes the catalog if it has changed, and syncs the disk; then the pages of the maps that have changed and the
- * root that names the catalog, and syncs again; only then clusters that were given up are free for others. So after a
- * power cut everything that is named anywhere is still what it was named for, and what is not is damage.
+ * A sync has three steps. It writes the catalog if it has changed, and syncs the disk; then it writes the changed map
+ * pages and the root that names the catalog, and syncs again; only then clusters that were given up become free. So
+ * after a power cut every cluster that anything names still has the content it was named for; anything else is
+ * damage.
  */
 import crypto from 'node:crypto';
 import type { CopyFile, CopyFiles, FileUse } from '../replica/disk-store.js';
@@ -35,17 +36,17 @@ export class BlockCopy implements CopyFiles, FileOwner {
   readonly space: CopySpace;
   private readonly files = new Map<string, BlockCopyFile>();
   private readonly texts = new Map<string, string>();
-  /** A full disk refuses a longer catalog before anything of the copy is written: nothing is lost by that. */
+  /** Not final: a full disk refuses a longer catalog before anything of the copy is written, so nothing is lost. */
   private readonly syncing = new SharedFlush(
     () => this.store(),
     (error) => !isOutOfSpace(error),
   );
-  /** Counts changes of the files' bytes that have ended, and how many of them a sync has covered. */
+  /** Number of completed changes of the files' bytes, and how many of them a sync has covered. */
   private writes = 0;
   private writesSynced = 0;
   private isChanged = false;
   private isFilled = false;
-  /** What removed files had. */
+  /** Clusters of removed files. */
   private removed: number[] = [];
   private releasing: Promise<void> = Promise.resolve();
 
@@ -55,14 +56,14 @@ export class BlockCopy implements CopyFiles, FileOwner {
     private readonly replicaId: string,
     private state: RootState,
     private generation: number,
-    /** Clusters of the catalog that holds, and of the other one. */
+    /** Clusters of the current catalog, and of the previous one, which the next catalog reuses. */
     private clusters: { current: readonly number[]; spare: readonly number[] },
     owners: ClusterOwners,
   ) {
     this.space = new CopySpace(owners, place);
   }
 
-  /** A new one, in a place that nobody else has. It is none until `finish`. */
+  /** Creates a copy in a slot that the caller has reserved. It does not exist until `finish`. */
   static async make(
     disk: BlockDisk,
     owners: ClusterOwners,
@@ -77,7 +78,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
     return copy;
   }
 
-  /** @throws StorageFault `replica.corrupt` when others have what it says it has */
+  /** @throws StorageFault `replica.corrupt` when another copy owns clusters that this one names */
   static async open(
     disk: BlockDisk,
     owners: ClusterOwners,
@@ -87,7 +88,8 @@ export class BlockCopy implements CopyFiles, FileOwner {
     const { state, replicaId, generation, clusters } = found.root;
     const catalog = await readCatalog(disk, found.root);
     const maps = await readMaps(disk, catalog);
-    // What was read may be in memory only, after a crash of the process before: this one builds on it.
+    // Makes what was read durable before building on it: after a crash of the last process it may be in the page
+    // cache only.
     await disk.sync();
     await takeStock(owners, place, clustersOf(found, maps.values()));
     const both = { current: clusters, spare: found.spare };
@@ -100,7 +102,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
     return copy;
   }
 
-  /** From now on it is a copy, durably. */
+  /** Commits the creation durably. */
   async finish(): Promise<void> {
     this.state = 'copy';
     this.isChanged = true;
@@ -178,7 +180,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
 
   async close(): Promise<void> {
     await this.releasing;
-    // Space that can't be given back is found by whoever opens the disk next; the place has to be free for them.
+    // Space that can't be given back now is found at the next recovery; the slot (`place`) must be unlocked for that.
     await this.space.close().finally(() => this.disk.leavePlace(this.place));
   }
 
@@ -186,7 +188,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
     const { writes, isChanged, isFilled, removed } = this;
     const changed = this.takeChanged();
     if (writes === this.writesSynced && !isChanged && changed.length === 0) return;
-    // Before anything is waited for: it names only what is filled by now.
+    // Encoded before the first await: it may name only clusters that are filled by now.
     const catalog = isChanged ? this.encodeCatalog() : undefined;
     this.isChanged = false;
     this.isFilled = false;
@@ -224,7 +226,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
     return encodeCatalog({ texts: this.texts, files });
   }
 
-  /** In clusters that no root names which holds. */
+  /** Writes to clusters that the current root does not name (copy-on-write). */
   private async storeCatalog(catalog: Buffer): ReturnType<typeof writeCatalog> {
     const needed = Math.ceil(catalog.length / CLUSTER_BYTES);
     if (needed > CATALOG_CLUSTERS_MAX) throw noRoom();
@@ -241,25 +243,25 @@ export class BlockCopy implements CopyFiles, FileOwner {
     return { ...stored, state, replicaId, generation: generation + 1 };
   }
 
-  /** The next root is durable. */
+  /** Switches to the new catalog after its root is durable. */
   private goOver(): void {
     const { current, spare } = this.clusters;
     this.generation += 1;
     this.clusters = { current: spare, spare: current };
   }
 
-  /** In the background: whoever still reads what was given up has to end first. */
+  /** In the background: reads that still use the given-up clusters have to end first. */
   private release(changed: readonly Changed[], removed: readonly number[]): void {
     const freed = changed.filter((one) => one.freed.length > 0);
     if (freed.length === 0 && removed.length === 0) return;
     const quiet = Promise.all(freed.map(({ file }) => file.quiet()));
     const released = quiet.then(() => this.space.give([...removed, ...freed.flatMap((one) => one.freed)]));
-    // What could not be given back is found when the copy is opened the next time.
+    // Errors are ignored: the next open of the copy finds clusters that were not given back.
     this.releasing = Promise.all([this.releasing, released.catch(() => undefined)]).then(() => undefined);
   }
 }
 
-/** Gives back what the copy has and does not use: a process that died had taken it. */
+/** Frees clusters that the copy owns and does not use: a process that died had allocated them. */
 async function takeStock(owners: ClusterOwners, place: number, used: Iterable<number>): Promise<void> {
   const unused = new Set(await owners.of(place));
   for (const cluster of new Set(used)) {

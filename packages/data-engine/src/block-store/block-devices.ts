@@ -1,6 +1,6 @@
 /**
- * What a block disk is made of, as its code uses it: openings of one file or device, and the locks by which processes share
- * it. They are passed in, so that a simulation can make them its own.
+ * Device interface of a block disk: openings of one file or device, and the locks by which processes share it.
+ * Injected, so that a simulation can replace both.
  */
 import fs from 'node:fs';
 import { BlockFile } from '../replica/block-file.js';
@@ -18,7 +18,7 @@ export type DeviceLocks = Pick<FileLocks, 'try' | 'take' | 'release' | 'abandon'
 };
 
 export interface BlockDevices {
-  /** @param direct past the page cache; fails with the code `EINVAL` where that is not possible */
+  /** @param direct with direct I/O; fails with the code `EINVAL` where that is not supported */
   open(path: string, direct: boolean): Promise<BlockDevice>;
   /** @throws StorageFault `disk.not_ready` on a platform without such locks */
   locks(path: string): Promise<DeviceLocks>;

@@ -1,9 +1,9 @@
 /**
  * An open block disk: one preallocated file, or a block device.
  *
- * Several processes have it open at once, the agent and its hosts, each copy in at most one of them. What they share is
- * in the disk itself, read and written through the page cache under locks. The first to open it finds out anew which
- * copy owns which cluster: what was known of that before a power cut need not have reached the disk.
+ * Several processes have it open at once, the agent and its hosts, each copy in at most one of them. Their shared
+ * state is on the disk itself, read and written through the page cache under locks. The first process to open it
+ * rebuilds the ownership of clusters: after a power cut the stored one may be stale.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { alignedBytes } from '../replica/aligned-buffers.js';
@@ -17,9 +17,15 @@ import { BLOCK_SEALED_BYTES } from './sealed-block.js';
 const IN_USE_LOCK = 0;
 const SPACE_LOCK = 1;
 const FIRST_PLACE_LOCK = 2;
-/** Whoever gives out space holds its lock for well below a millisecond. Whoever does not let go for so long is stuck. */
+/**
+ * Time limit for the allocation lock, in milliseconds. Holders need well below one, so a longer wait means a stuck
+ * process.
+ */
 const SPACE_WAIT_MS = 10_000;
-/** A host whose agent has died flushes and ends within two seconds; the next agent waits for that. */
+/**
+ * Time limit for the lock of a copy's slot, in milliseconds. A host whose agent has died flushes and ends within two
+ * seconds; the next agent waits for that.
+ */
 const PLACE_WAIT_MS = 5_000;
 
 export class BlockDisk {
@@ -30,17 +36,17 @@ export class BlockDisk {
   private constructor(
     readonly path: string,
     readonly layout: Layout,
-    /** Through the page cache: what describes data. */
+    /** Through the page cache: metadata. */
     readonly plain: BlockDevice,
-    /** Past the page cache where the disk takes that: data. */
+    /** With direct I/O if the disk supports it: data. */
     readonly direct: BlockDevice,
     readonly takesDirectIo: boolean,
     private readonly locks: DeviceLocks,
   ) {}
 
   /**
-   * @param recover run while nobody else has the disk open
-   * @throws StorageFault `disk.wrong_identity` for what is no block disk of ours
+   * @param recover run while no other process has the disk open
+   * @throws StorageFault `disk.wrong_identity` when it is not a block disk
    */
   static async open(
     path: string,
@@ -69,19 +75,19 @@ export class BlockDisk {
   }
 
   /**
-   * All that was written before, by any copy, is on the disk when this returns. Once it has failed it fails for all copies:
-   * the kernel tells the error to one caller, and what was lost may be another copy's.
+   * Makes every earlier write of any copy durable. One failure fails all later calls, for all copies: the kernel
+   * reports it to one caller, and the lost data may be another copy's.
    */
   sync(): Promise<void> {
     return this.syncing.run();
   }
 
-  /** True once a sync has failed: the disk has to be opened anew. */
+  /** True after a failed sync: the disk has to be reopened. */
   get hasLost(): boolean {
     return this.syncing.hasFailed;
   }
 
-  /** While the work runs, no other process gives out space or places. */
+  /** Excludes allocation of space and slots by other processes during the work. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.turn.then(async () => {
       await this.locks.take(SPACE_LOCK, SPACE_WAIT_MS);
@@ -95,14 +101,14 @@ export class BlockDisk {
     return mine;
   }
 
-  /** True when nobody had the place; then it is held until `leavePlace`. */
+  /** Locks a copy's slot (`place`) until `leavePlace`; false if it is taken. */
   tryPlace(place: number): boolean {
     if (this.openPlaces.has(place) || !this.locks.try(FIRST_PLACE_LOCK + place, 'exclusive')) return false;
     this.openPlaces.add(place);
     return true;
   }
 
-  /** @throws StorageFault `replica.in_use` when another process has the copy and keeps it */
+  /** @throws StorageFault `replica.in_use` when another process keeps the copy open */
   async takePlace(place: number): Promise<void> {
     if (!this.openPlaces.has(place)) {
       try {
@@ -120,7 +126,7 @@ export class BlockDisk {
     if (this.openPlaces.delete(place)) this.locks.release(FIRST_PLACE_LOCK + place);
   }
 
-  /** Lets go of all locks, as a process does that has died. */
+  /** Drops all locks, like a process that has died. */
   abandon(): void {
     this.locks.abandon();
   }
@@ -140,7 +146,7 @@ export async function readLayout(file: BlockDevice, path: string): Promise<Layou
   throw new StorageFault('disk.wrong_identity', { publicMessage: `${path} is no block disk of Holdfast` });
 }
 
-/** Tried with a real write and a real read: some take the flag and refuse the transfer. */
+/** Probes direct I/O with a real write and read: some file systems accept the flag and refuse the transfer. */
 async function openDirect(path: string, devices: BlockDevices): Promise<BlockDevice | undefined> {
   let file: BlockDevice | undefined;
   try {

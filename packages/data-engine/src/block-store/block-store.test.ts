@@ -21,7 +21,7 @@ import { abandonShared } from './shared-disks.js';
 const BLOCK = 4096;
 const SIZE_BYTES = 64 * MIB;
 const random = new SeededRandom(1);
-/** Where the file holds anything, as the map of a layer knows it. */
+/** Ranges where the file holds data, as a layer's map would know them. */
 let held: { from: number; to: number };
 const DATA: FileUse = {
   kind: 'data',
@@ -51,7 +51,7 @@ async function open(at = disk): Promise<BlockStore> {
   return store;
 }
 
-/** As another process reaches the disk: with locks and memory of its own. */
+/** Opens the disk like another process: with locks and memory of its own. */
 async function openElsewhere(): Promise<{ store: BlockStore; at: string }> {
   const at = path.join(folder, crypto.randomUUID());
   await fs.symlink(disk, at);
@@ -69,7 +69,7 @@ async function makeCopy(store: BlockStore): Promise<{ id: string; files: CopyFil
   return { id, files, data: await files.openFile('data', DATA) };
 }
 
-/** Leaves other contents than zeros in all free space, as a copy does that is removed. */
+/** Leaves content other than zeros in all free space, like a removed copy. */
 async function soil(store: BlockStore): Promise<void> {
   const { id, files, data } = await makeCopy(store);
   const free = (await store.freeBytes()) - CLUSTER_BYTES;
@@ -130,7 +130,7 @@ describe('an empty file becomes a block disk', () => {
 });
 
 describe('a file on a block disk', () => {
-  test('holds what was written, at any place, after it was opened again', async () => {
+  test('holds what was written, at any offset, after it was reopened', async () => {
     const store = await open();
     const { id, files, data } = await makeCopy(store);
     const writes = [0, BLOCK, CLUSTER_BYTES - BLOCK, 5 * MIB, SIZE_BYTES - CLUSTER_BYTES].map((at) => ({
@@ -184,7 +184,7 @@ describe('a file on a block disk', () => {
     },
   );
 
-  test('takes one cluster for a write and for zeros that come at once', async () => {
+  test('allocates one cluster for a concurrent write and zeroing', async () => {
     const store = await open();
     await soil(store);
     const { data } = await makeCopy(store);
@@ -194,7 +194,7 @@ describe('a file on a block disk', () => {
     expect(held.equals(Buffer.concat([bytes, Buffer.alloc(2 * BLOCK)]))).toBe(true);
   });
 
-  test('gives the space of whole clusters back, once that is durable', async () => {
+  test('frees whole clusters, once the change is durable', async () => {
     const store = await open();
     const { data } = await makeCopy(store);
     await data.write([random.bytes(8 * MIB)], 0);
@@ -207,13 +207,13 @@ describe('a file on a block disk', () => {
     expect(await freed(store, before)).toBe(6 * MIB);
   });
 
-  test('keeps space that was given up until that is durable', async () => {
+  test('frees a given-up cluster only after the change is durable', async () => {
     const store = await open();
     const { data } = await makeCopy(store);
     await data.write([random.bytes(MIB)], 0);
     await data.syncData();
     const before = await store.freeBytes();
-    // The cast: a disk that is as slow as this test wants.
+    // The cast: makes the disk as slow as this test wants.
     const { disk: slow } = store as unknown as { disk: BlockDisk };
     const sync = slow.sync.bind(slow);
     let goOn = () => undefined as unknown;
@@ -230,13 +230,13 @@ describe('a file on a block disk', () => {
     expect(await freed(store, before)).toBe(MIB);
   });
 
-  test('keeps space that was given up until nobody reads it any more', async () => {
+  test('frees a given-up cluster only after its last reader has ended', async () => {
     const store = await open();
     const { data } = await makeCopy(store);
     await data.write([random.bytes(MIB)], 0);
     await data.syncData();
     const before = await store.freeBytes();
-    // The cast: a disk that is as slow as this test wants.
+    // The cast: makes the disk as slow as this test wants.
     const { direct } = (store as unknown as { disk: BlockDisk }).disk;
     const readInto = direct.readInto.bind(direct);
     let goOn = () => undefined as unknown;
@@ -254,7 +254,7 @@ describe('a file on a block disk', () => {
     expect(await freed(store, before)).toBe(MIB);
   });
 
-  test('shows nothing of what was there before to whoever reads a layer by itself', async () => {
+  test('shows no earlier content of its space to a reader of a single layer', async () => {
     const store = await open();
     await soil(store);
     const { files } = await makeCopy(store);
@@ -268,7 +268,7 @@ describe('a file on a block disk', () => {
     await layer.close();
   });
 
-  test('that is removed gives its space back', async () => {
+  test('that is removed frees its space', async () => {
     const store = await open();
     const empty = await store.freeBytes();
     const { id, files, data } = await makeCopy(store);
@@ -281,7 +281,7 @@ describe('a file on a block disk', () => {
     expect(await store.freeBytes()).toBe(empty);
   });
 
-  test('shows that it was changed since somebody looked', async () => {
+  test('has another change time after each change that follows a look at it', async () => {
     const store = await open();
     const { data } = await makeCopy(store);
     await data.write([random.bytes(BLOCK)], 0);
@@ -301,7 +301,7 @@ async function freed(store: BlockStore, before: number): Promise<number> {
 }
 
 describe('a full block disk', () => {
-  test('says ENOSPC, still takes what describes its copies, and takes data again when some was given back', async () => {
+  test('answers ENOSPC, still stores metadata of its copies, and takes data again when some was freed', async () => {
     const store = await open();
     const { data, files } = await makeCopy(store);
     const fill = async () => {
@@ -324,7 +324,7 @@ describe('a full block disk', () => {
 });
 
 describe('two processes', () => {
-  test('never take the same cluster', async () => {
+  test('never allocate the same cluster', async () => {
     const disks = await Promise.all(
       [0, 1].map(async (index) => {
         const at = path.join(folder, `process-${index}`);
@@ -343,7 +343,7 @@ describe('two processes', () => {
     for (const one of disks) await one.close();
   });
 
-  test('never give out the same space', async () => {
+  test('never allocate the same space', async () => {
     const [one, two] = [await openElsewhere(), await openElsewhere()];
     const copies = await Promise.all([makeCopy(one.store), makeCopy(two.store)]);
     const contents = copies.map(() => random.bytes(12 * MIB));
@@ -362,7 +362,7 @@ describe('two processes', () => {
     expect(listed).toEqual(copies.map(({ id }) => id).sort());
   });
 
-  test('do not have one copy open at once; one that dies lets go of it', async () => {
+  test('exclude each other from a copy; one that dies drops its lock', async () => {
     const { store, at } = await openElsewhere();
     const { id, data } = await makeCopy(store);
     await data.write([random.bytes(MIB)], 0);
@@ -377,12 +377,12 @@ describe('two processes', () => {
     expect(isOpen).toBe(false);
     await abandonShared(at);
     const files = await waiting;
-    // What the dead one had taken and not told anybody is free again.
+    // Clusters that the dead process had allocated without naming them are free again.
     expect(await other.freeBytes()).toBeGreaterThanOrEqual(free + MIB);
     await files.close();
   });
 
-  test('one that was making a copy and died leaves nothing', async () => {
+  test('one that dies while it creates a copy leaves nothing', async () => {
     const { store, at } = await openElsewhere();
     const free = await store.freeBytes();
     const id = crypto.randomUUID();
@@ -402,7 +402,7 @@ describe('two processes', () => {
   });
 });
 
-/** Tried out: a container may have the program and not the right. */
+/** Probed: a container may have the program and not the permission. */
 function canMakeLoopDevices(): boolean {
   const file = path.join(os.tmpdir(), `holdfast-loop-${process.pid}`);
   writeFileSync(file, Buffer.alloc(MIB));

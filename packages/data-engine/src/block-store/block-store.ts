@@ -1,4 +1,4 @@
-/** Copies on a block disk: the same as folders are on a file system, behind the same interface. */
+/** Store of copies on a block disk, with the same interface as a folder of a file system. */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { CopyFiles, DiskStore } from '../replica/disk-store.js';
 import { corrupt, replicaNotFound } from '../replica/replica-faults.js';
@@ -11,15 +11,15 @@ import { clearPlace, recoverOwners } from './recover.js';
 import { closeShared, openShared } from './shared-disks.js';
 import { readCatalog, readPlace } from './stored-copy.js';
 
-/** How often a catalog is read anew that another process has replaced meanwhile. */
+/** Retries of a catalog read that another process's update has disturbed. */
 const READS_MAX = 8;
 
-/** A copy and its place. One that is damaged may have been in a newer state than its root says. */
+/** A copy with its slot (`place`). The newest root of a damaged one may be lost. */
 type Found = { place: number; root: CopyRoot; spare: readonly number[]; isDamaged: boolean };
 
 export class BlockStore implements DiskStore {
   readonly kind = 'block';
-  /** Where copies were last found, which is looked at first. */
+  /** Cache: the slots where copies were last found, which are looked at first. */
   private readonly places = new Map<string, number>();
 
   private constructor(
@@ -27,12 +27,12 @@ export class BlockStore implements DiskStore {
     private readonly owners: ClusterOwners,
   ) {}
 
-  /** @throws StorageFault `disk.wrong_identity` for what is no block disk of ours */
+  /** @throws StorageFault `disk.wrong_identity` when it is not a block disk */
   static async open(path: string): Promise<BlockStore> {
     return BlockStore.on(await openShared(path, recoverOwners));
   }
 
-  /** On a disk that is open. */
+  /** A store on a disk that is already open. */
   static on(disk: BlockDisk): BlockStore {
     return new BlockStore(disk, new ClusterOwners(disk));
   }
@@ -41,7 +41,7 @@ export class BlockStore implements DiskStore {
     return this.disk.layout.diskId;
   }
 
-  /** True once a sync of the disk has failed: it has to be opened anew. */
+  /** True after a failed sync of the disk: it has to be reopened. */
   get hasLost(): boolean {
     return this.disk.hasLost;
   }
@@ -50,7 +50,7 @@ export class BlockStore implements DiskStore {
     return this.disk.takesDirectIo;
   }
 
-  /** What data could take on an empty disk. */
+  /** Bytes that data could take on an empty disk. */
   get capacityBytes(): number {
     return (this.disk.layout.clusterCount - this.disk.layout.reserve) * CLUSTER_BYTES;
   }
@@ -65,7 +65,7 @@ export class BlockStore implements DiskStore {
       await fill(copy);
       await copy.finish();
     } finally {
-      // One that was not finished is cleared away by the next `list`.
+      // If it was not finished, the next `list` removes it.
       await copy.close();
     }
   }
@@ -74,7 +74,7 @@ export class BlockStore implements DiskStore {
     const { place } = await this.require(replicaId);
     await this.disk.takePlace(place);
     try {
-      // Read again: whoever had it until now may have changed it.
+      // Read again under the lock: the last holder may have changed it.
       const found = requireWhole(await this.require(replicaId));
       return await BlockCopy.open(this.disk, this.owners, place, found);
     } catch (error) {
@@ -110,7 +110,7 @@ export class BlockStore implements DiskStore {
   async list(): Promise<string[]> {
     const ids: string[] = [];
     for await (const { root, place, isDamaged } of this.all()) {
-      // Also one that can't be opened: it says so to whoever asks for it.
+      // Damaged copies are listed too: opening one reports the damage.
       if (root.state === 'copy' || isDamaged) ids.push(root.replicaId);
       if (root.state !== 'making' || isDamaged || !this.disk.tryPlace(place)) continue;
       await this.clear(place, root.replicaId, root.generation);
@@ -132,15 +132,15 @@ export class BlockStore implements DiskStore {
     return closeShared(this.disk);
   }
 
-  /** Takes a free place for a new copy. */
+  /** Creates a copy in a free slot. */
   private async make(replicaId: string): Promise<BlockCopy> {
     const there = await this.find(replicaId);
     if (there !== undefined) throw Object.assign(new Error(`${replicaId} exists`), { code: 'EEXIST' });
     const { place, generation } = await this.disk.alone(() => this.takeFreePlace());
     try {
-      // From then on both of its roots were written, and one that is blank is damaged.
+      // From here on both roots are written, so a blank one means damage.
       await clearPlace(this.disk, place, replicaId, generation);
-      // What an interrupted removal has left.
+      // Frees what an interrupted removal has left.
       await this.owners.give(await this.owners.of(place));
       return await BlockCopy.make(this.disk, this.owners, place, replicaId, generation + 1);
     } catch (error) {
@@ -160,7 +160,7 @@ export class BlockStore implements DiskStore {
     });
   }
 
-  /** Whoever calls it has the place. Durable first, then the space is free. */
+  /** Removes the copy in a slot that the caller has locked: durably first, then its space is freed. */
   private async clear(place: number, replicaId: string, generation: number): Promise<void> {
     await clearPlace(this.disk, place, replicaId, generation);
     await this.disk.sync();
@@ -194,7 +194,7 @@ export class BlockStore implements DiskStore {
     return { root: found.root, place, spare: [], isDamaged: true };
   }
 
-  /** How many there are of which nobody can tell whose they are. */
+  /** Number of slots whose roots are both unreadable, so that their owner is unknown. */
   private async damagedPlaces(): Promise<number> {
     let count = 0;
     for (let place = 0; place < this.disk.layout.places; place += 1) {

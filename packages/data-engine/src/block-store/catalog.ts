@@ -1,4 +1,4 @@
-/** What a copy on a block disk consists of: its texts and its files, as the JSON that its root names. */
+/** Catalog of a copy on a block disk: its texts and files, as the JSON that its root names. */
 import { corrupt } from '../replica/replica-faults.js';
 import { isCount, isObject } from '../replica/stored-values.js';
 
@@ -9,9 +9,9 @@ export type StoredFile = {
   /** 16 bytes in hexadecimal. */
   id: string;
   sizeBytes: number;
-  /** Grows before the file is changed, so that whoever has hashed it sees that. */
+  /** Change count. Raised before the file changes, so that a checksum taken earlier is known to be stale. */
   changes: number;
-  /** Pairs of index and cluster: where the pages of its map are. */
+  /** Pairs of index and cluster: where the file's map pages are. */
   directory: [number, number][];
 };
 

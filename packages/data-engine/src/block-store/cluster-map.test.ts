@@ -6,7 +6,7 @@ import { PLACE_BYTES } from './sealed-pair.js';
 const FILE = crypto.randomUUID();
 const SECTOR = 512;
 
-/** Both places of a page of which part 5 was in clusters 1, 2, 3, one after the other. */
+/** Both slots of a page in which part 5 was mapped to clusters 1, 2, 3, one after the other. */
 function placesAfter(changes: number, file = FILE): [Buffer, Buffer] {
   const map = new ClusterMap(file);
   const empty = map.emptyCluster(0);
@@ -25,7 +25,7 @@ function put(places: [Buffer, Buffer], pages: readonly StoredPage[]): void {
   for (const { block, which } of pages) places[which] = block;
 }
 
-/** The places after so many changes, and the last one of them on its way: so many sectors of it are there. */
+/** The slots after that many changes, with the last one torn: only its first `sectors` sectors were written. */
 function cutShort(changes: number, sectors: number): [Buffer, Buffer] {
   const [before, after] = [placesAfter(changes - 1), placesAfter(changes)];
   const which = before[0].equals(after[0]) ? 1 : 0;
@@ -50,7 +50,7 @@ const newest = (changes: number): 0 | 1 => (changes % 2 === 0 ? 1 : 0);
 const flip = (block: Buffer) => block.writeUInt8((block[3000] ?? 0) ^ 1, 3000);
 const blank = (block: Buffer) => block.fill(0);
 
-describe('of the two places of a page', () => {
+describe('of the A/B slots of a page', () => {
   test.each<{ name: string; places: [Buffer, Buffer]; cluster: number | undefined | 'damaged' }>([
     { name: 'none has anything at first', places: placesAfter(0), cluster: undefined },
     { name: 'the newer one holds', places: placesAfter(1), cluster: 1 },
@@ -99,7 +99,7 @@ describe('of the two places of a page', () => {
     expect(isGood ? map.get(5) : 'damaged').toBe(cluster);
   });
 
-  test('a change goes to the one that does not hold, until it is known to be written', () => {
+  test('a change goes to the inactive slot, until it is known to be written', () => {
     const map = new ClusterMap(FILE);
     map.set(1, 1);
     const first = map.takeDirty();

@@ -1,8 +1,9 @@
 /**
- * Which cluster of the disk holds each part of a file, in pages of 63 MiB that exist where anything was written.
+ * Cluster map of a file: which cluster of the disk holds each part, in pages of 63 MiB that are allocated on first
+ * use.
  *
- * A page has two places on the disk, and changes go to the one that does not hold, so that a page that was written in
- * part leaves the one before. Places come eight pages at a time, in a cluster that the file's directory names.
+ * Each page has A/B slots: an update is written to the inactive slot, so a torn write leaves the previous version
+ * intact. Slots are allocated for eight pages at a time, in a cluster that the file's directory names.
  */
 import { SectorSeals } from '../replica/sealed-sectors.js';
 import {
@@ -20,24 +21,26 @@ const ENTRIES_PER_PAGE = PLACE_CONTENT_BYTES / ENTRY_BYTES;
 export const PAGES_PER_CLUSTER = 8;
 
 type Page = {
-  /** By cluster of the file: 0 for none, else the disk's cluster and 1. */
+  /** By part of the file: 0 for none, otherwise the disk's cluster plus 1. */
   entries: Uint32Array;
-  /** Of the one that is durable. */
+  /** Number of the durable version. */
   sequence: number;
 };
 
-/** A page as it is to be written. */
+/** A page, encoded for writing. */
 export type StoredPage = { index: number; block: Buffer; which: 0 | 1 };
 
 export class ClusterMap {
   private readonly pages = new Map<number, Page>();
   private readonly dirty = new Set<number>();
-  /** Clusters with the places of eight pages each. */
+  /** By group of eight pages, the cluster with their slots. */
   readonly directory = new Map<number, number>();
 
   private readonly seals: SectorSeals;
 
-  /** @param fileId so that a page of a file that had the same cluster before is not taken for ours */
+  /**
+   * @param fileId seals the pages, so that one of an earlier file in the same cluster is not taken for this file's
+   */
   constructor(fileId: string) {
     this.seals = new SectorSeals(fileId);
   }
@@ -47,7 +50,7 @@ export class ClusterMap {
     return entry === undefined || entry === 0 ? undefined : entry - 1;
   }
 
-  /** The directory must know of the part. */
+  /** Maps a part to a cluster. The directory must have an entry for it. */
   set(part: number, cluster: number): void {
     this.change(part, cluster + 1);
   }
@@ -56,12 +59,12 @@ export class ClusterMap {
     this.change(part, 0);
   }
 
-  /** The directory's entry that has to exist before the part can be set. */
+  /** Index of the directory entry that has to exist before the part can be set. */
   static directoryIndex(part: number): number {
     return Math.floor(part / ENTRIES_PER_PAGE / PAGES_PER_CLUSTER);
   }
 
-  /** Parts between `first` and `end` that have a cluster, without looking at empty pages one by one. */
+  /** Mapped parts between `first` and `end`; skips missing pages as a whole. */
   *mapped(first = 0, end = Number.POSITIVE_INFINITY): Generator<{ part: number; cluster: number }> {
     for (const [index, { entries }] of this.pages) {
       const base = index * ENTRIES_PER_PAGE;
@@ -77,14 +80,14 @@ export class ClusterMap {
     return this.dirty.size > 0;
   }
 
-  /** What has changed, as it is now. Nothing of it counts as written before `wrote`. */
+  /** The changed pages, encoded. They don't count as written before `wrote`. */
   takeDirty(): StoredPage[] {
     const taken = [...this.dirty].map((index) => this.encode(index));
     this.dirty.clear();
     return taken;
   }
 
-  /** The pages are durable. */
+  /** Marks the pages as durable. */
   wrote(pages: readonly StoredPage[]): void {
     for (const { index } of pages) {
       const page = this.pages.get(index);
@@ -92,27 +95,27 @@ export class ClusterMap {
     }
   }
 
-  /** They may not be. */
+  /** Marks the pages as changed again: they may not be durable. */
   failed(pages: readonly StoredPage[]): void {
     for (const { index } of pages) this.dirty.add(index);
   }
 
   /**
-   * Takes both places of a page as they were found.
+   * Loads both slots of a page.
    *
-   * @returns false when they are not what was written there
+   * @returns false if they are corrupt
    */
   load(index: number, places: readonly [Buffer, Buffer]): boolean {
     const found = (which: 0 | 1) => ({ block: places[which], firstSector: firstSector(index, which) });
     const pair = readPair(this.seals, [found(0), found(1)], false);
     if (pair.kind !== 'held') return false;
-    // A new piece of memory, which begins where numbers may. They are as the processor has them: little-endian.
+    // Copied, for alignment. Entries are in the processor's byte order: little-endian.
     const entries = new Uint32Array(Uint8Array.from(pair.content).buffer);
     this.pages.set(index, { entries, sequence: pair.sequence });
     return true;
   }
 
-  /** What a new cluster of the directory holds: eight pages, all empty. Its pages are damaged without it. */
+  /** Initial content of a directory's cluster: eight empty pages. Without it they would count as damaged. */
   emptyCluster(directoryIndex: number): Buffer {
     const pages = Array.from({ length: PAGES_PER_CLUSTER }, (_, at) => {
       const index = directoryIndex * PAGES_PER_CLUSTER + at;
@@ -145,12 +148,12 @@ export class ClusterMap {
   }
 }
 
-/** Where a page's place is within the cluster that the directory names. */
+/** Offset of a page's slot within the directory's cluster. */
 export function placeInCluster(index: number, which: 0 | 1): number {
   return ((index % PAGES_PER_CLUSTER) * 2 + which) * PLACE_BYTES;
 }
 
-/** Sectors are numbered through all places of all pages of a file. */
+/** Sector number of a slot, unique among all slots of a file's pages. */
 function firstSector(index: number, which: 0 | 1): number {
   return (index * 2 + which) * SECTORS_PER_PLACE;
 }

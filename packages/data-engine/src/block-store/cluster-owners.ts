@@ -1,20 +1,20 @@
 /**
- * Which copy has each cluster: 16 bits for each, 0 for free, else the copy's place and 1.
+ * Owner table of a block disk: for each cluster 16 bits, 0 if it is free, otherwise its copy's slot (`place`) plus 1.
  *
- * It is what all processes of a node give out space by, so it lives in the page cache and is never synced for its own
- * sake: after a power cut it is made anew from what the copies say (`recover.ts`). It may name an owner for a cluster that
- * its copy does not use; the other way round never happens while the disk is open.
+ * All processes of a node allocate from it, so it lives in the page cache. It is never synced for its own sake: after
+ * a power cut it is rebuilt from the copies (`recover.ts`). It may name an owner of a cluster that the copy does not
+ * use; the reverse never happens while the disk is open.
  */
 import { MIB } from '@holdfast/core/model/bytes.js';
 import type { BlockDisk } from './block-disk.js';
 import { CLUSTER_BYTES } from './layout.js';
 
 const OWNER_BYTES = 2;
-/** Looked at in one read: the owners of 2 GiB. */
+/** Clusters searched in one read: the owners of 2 GiB. */
 const SEARCHED_CLUSTERS = 32 * 1024;
 
 export class ClusterOwners {
-  /** Nothing before it is free, as far as this process knows: so what is given back is soon used again. */
+  /** Search start: as far as this process knows, no cluster before it is free. So freed clusters are soon reused. */
   private cursor: number;
 
   constructor(private readonly disk: BlockDisk) {
@@ -22,7 +22,8 @@ export class ClusterOwners {
   }
 
   /**
-   * Gives a copy free clusters, `least` to `most` of them. Descriptions may take the reserve when nothing else is left.
+   * Allocates `least` to `most` clusters to a copy. Metadata (`description`) may use the reserve when nothing else is
+   * left.
    *
    * @throws an error with the code `ENOSPC`
    */
@@ -40,21 +41,21 @@ export class ClusterOwners {
       }
       if (found.length < least) throw noSpace();
       const last = found.at(-1) ?? reserve;
-      // Unless something before it was given back meanwhile.
+      // Unless a cluster before it was freed meanwhile.
       if (this.cursor === from) this.cursor = last + 1 >= clusterCount || last < reserve ? reserve : last + 1;
       await this.set(found, place + 1);
       return found;
     });
   }
 
-  /** Nobody may reach them any more, nor may anything on the disk say that the copy has them. */
+  /** Frees clusters. No reader may still use them, and nothing on the disk may name them. */
   async give(clusters: readonly number[]): Promise<void> {
     await this.set(clusters, 0);
     for (const cluster of clusters)
       this.cursor = Math.max(this.disk.layout.reserve, Math.min(this.cursor, cluster));
   }
 
-  /** All clusters of a copy, in order. */
+  /** All clusters of a copy, sorted. */
   async of(place: number): Promise<number[]> {
     const found: number[] = [];
     for await (const { first, owners } of this.batches(0, this.disk.layout.clusterCount)) {
@@ -65,7 +66,7 @@ export class ClusterOwners {
     return found;
   }
 
-  /** What data may still take. */
+  /** Bytes that data may still take. */
   async freeBytes(): Promise<number> {
     let free = 0;
     const { reserve, clusterCount } = this.disk.layout;
@@ -75,7 +76,7 @@ export class ClusterOwners {
     return free * CLUSTER_BYTES;
   }
 
-  /** Replaces everything. */
+  /** Replaces the whole table. */
   async write(owners: Uint16Array): Promise<void> {
     const bytes = Buffer.from(owners.buffer, owners.byteOffset, owners.byteLength);
     for (let at = 0; at < bytes.length; at += MIB) {
@@ -95,7 +96,7 @@ export class ClusterOwners {
     return found;
   }
 
-  /** Numbers as the processor has them: little-endian on all that we run on. */
+  /** Reads owners in the processor's byte order: little-endian on all supported platforms. */
   private async *batches(from: number, end: number): AsyncGenerator<{ first: number; owners: Uint16Array }> {
     const all = new Uint16Array(Math.min(SEARCHED_CLUSTERS, Math.max(0, end - from)));
     for (let first = from; first < end; first += all.length) {

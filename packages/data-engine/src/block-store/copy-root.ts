@@ -1,39 +1,39 @@
 /**
- * The beginning of a copy: two blocks of which one holds. Each names the clusters of a catalog, its length and its hash.
- * The catalog is durable before a root names it, so one that has another hash is damaged.
+ * Roots of a copy, in A/B slots. Each root names the clusters of a catalog, its length and its hash. The catalog is
+ * durable before a root names it, so one with another hash is damaged.
  */
 import { SectorSeals } from '../replica/sealed-sectors.js';
 import { isUuid } from '../replica/stored-values.js';
 import { PLACE_CONTENT_BYTES, readPair, SECTORS_PER_PLACE, whichOf } from './sealed-pair.js';
 
-/** `making`: its creation has not ended. `none`: removed, or never there. */
+/** State of a copy. `making`: its creation has not ended. `none`: removed, or never there. */
 export type RootState = 'none' | 'making' | 'copy';
 const STATES: readonly RootState[] = ['none', 'making', 'copy'];
 
 export type CopyRoot = {
   state: RootState;
   replicaId: string;
-  /** Grows with each change. The other root holds the one before. */
+  /** Raised by each change. The other root holds the previous generation. */
   generation: number;
   catalogBytes: number;
   catalogHash: Buffer;
   clusters: readonly number[];
 };
 
-/** What is in one place for a copy. */
+/** Content of a copy's slot (`place`). */
 export type PlaceState =
-  /** The generation of what was there last. */
+  /** The generation of its last root. */
   | { kind: 'free'; generation: number }
-  /** `spare`: clusters of the catalog before it, which the next one takes. */
+  /** `spare`: clusters of the previous catalog, which the next one reuses. */
   | { kind: 'root'; root: CopyRoot; spare: readonly number[] }
-  /** With the root that is left, which may not be the newest. */
+  /** With the readable root, if there is one; it may not be the newest. */
   | { kind: 'damaged'; root: CopyRoot | undefined };
 
 const CLUSTERS_OFFSET = 100;
-/** 61 MiB of catalog: 250 layers of a volume of 16 TiB take some 30 MiB. */
+/** Maximum size of a catalog, 61 MiB: 250 layers of a volume of 16 TiB take some 30 MiB. */
 export const CATALOG_CLUSTERS_MAX = Math.floor((PLACE_CONTENT_BYTES - CLUSTERS_OFFSET) / 4);
 
-/** Where the roots of a place are, by what they are sealed for: which disk, and where on it. */
+/** Codec for the roots of one slot; they are sealed for their disk and their position on it. */
 export class PlaceRoots {
   private readonly seals: SectorSeals;
 
@@ -44,20 +44,20 @@ export class PlaceRoots {
     this.seals = new SectorSeals(`root ${diskId}`);
   }
 
-  /** The block, and which of the two places it belongs in. */
+  /** The encoded block, and which of the two A/B slots it is written to. */
   encode(root: CopyRoot): { block: Buffer; which: 0 | 1 } {
     const which = whichOf(root.generation);
     return { block: this.seals.seal(contentOf(root), this.firstSector(which), root.generation), which };
   }
 
-  /** @param blocks as they were found; `undefined` for one that the disk fails to read */
+  /** @param blocks as they were read; `undefined` for an unreadable one */
   decode(blocks: readonly [Buffer | undefined, Buffer | undefined]): PlaceState {
     const found = (which: 0 | 1) => ({ block: blocks[which], firstSector: this.firstSector(which) });
     const pair = readPair(this.seals, [found(0), found(1)], true);
     if (pair.kind === 'blank') return { kind: 'free', generation: 0 };
     const newest = pair.kind === 'held' ? pair.content : pair.left?.content;
     const root = newest && rootIn(newest);
-    // Beside one that was removed there never is a whole copy.
+    // A removed copy's root never has a whole copy beside it.
     if (root?.state === 'none') return { kind: 'free', generation: root.generation };
     if (pair.kind === 'damaged' || root === undefined) return { kind: 'damaged', root };
     const older = pair.before();
@@ -84,7 +84,7 @@ function contentOf(root: CopyRoot): Buffer {
   return content;
 }
 
-/** @returns `undefined` for what no program of this format has written */
+/** @returns `undefined` for content that no program of this format has written */
 function rootIn(content: Buffer): CopyRoot | undefined {
   const state = STATES[content.readUInt32LE(8)];
   const replicaId = content.toString('latin1', 48, 84);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { ClusterOwners } from './cluster-owners.js';
 import { CopySpace } from './copy-space.js';
 
-/** Owners of so many free clusters, who count how often they are asked. */
+/** An owner table with that many free clusters, which counts its calls. */
 class CountedOwners {
   takes = 0;
   free: number;
@@ -26,20 +26,20 @@ class CountedOwners {
     this.free += clusters.length;
   }
 
-  /** The cast: a copy's space asks for nothing else. */
+  /** The cast: a copy's space uses nothing else. */
   get asOwners(): ClusterOwners {
     return this as unknown as ClusterOwners;
   }
 }
 
-test('a stream asks the disk ever less often, and never keeps more than a sixteenth of what it has used', async () => {
+test('a stream allocates ever less often, and never keeps more than a sixteenth of what it has used', async () => {
   const owners = new CountedOwners(100_000);
   const space = new CopySpace(owners.asOwners, 0);
   const taken: number[] = [];
   for (let mebibytes = 0; mebibytes < 1000; mebibytes += 1) {
     taken.push(...(await space.data(16)));
     const unused = 100_000 - owners.free - taken.length;
-    // Half of one taking may still be there when the next one comes.
+    // Half of one allocation may be left when the next one comes.
     expect(unused).toBeLessThanOrEqual(Math.max(16, Math.min(256, taken.length / 16) * 1.5));
   }
   expect(new Set(taken).size).toBe(16_000);
@@ -48,13 +48,13 @@ test('a stream asks the disk ever less often, and never keeps more than a sixtee
   expect(owners.free).toBe(100_000 - taken.length);
 });
 
-test('a copy with little in it takes no more than a MiB ahead', async () => {
+test('a copy with little in it allocates no more than a MiB ahead', async () => {
   const owners = new CountedOwners(1000);
   await new CopySpace(owners.asOwners, 0).data(1);
   expect(1000 - owners.free).toBe(16);
 });
 
-test('all that is free is given out before there is no space', async () => {
+test('every free cluster is allocated before there is no space', async () => {
   const owners = new CountedOwners(1000);
   const space = new CopySpace(owners.asOwners, 0);
   const taken: number[] = [];

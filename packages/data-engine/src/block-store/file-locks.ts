@@ -1,9 +1,9 @@
 /**
- * Locks on single bytes of a file's range, which need not exist. They are how the agent and its host processes share a
- * block disk: whoever dies lets go of them, whatever it was doing.
+ * Byte-range locks on a file; the range need not exist. The agent and its host processes share a block disk by them:
+ * a process that dies drops its locks, whatever it was doing.
  *
- * They belong to an opened file and not to a process (F_OFD_SETLK of Linux), so that two openings in one process exclude
- * each other too.
+ * They belong to an open file and not to a process (F_OFD_SETLK of Linux), so that two openings in one process also
+ * exclude each other.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -43,12 +43,12 @@ export class FileLocks {
     }
   }
 
-  /** False when somebody else has it in a way that excludes this. One that is held already is changed. */
+  /** False if a conflicting lock is held elsewhere. A lock that is held already is converted. */
   try(byte: number, kind: 'shared' | 'exclusive'): boolean {
     return this.set(byte, kind);
   }
 
-  /** @throws StorageFault `disk.not_ready` when it is not to be had for so long */
+  /** @throws StorageFault `disk.not_ready` when the lock is not free within the time */
   async take(byte: number, waitMs: number): Promise<void> {
     const deadlineMs = performance.now() + waitMs;
     while (!this.set(byte, 'exclusive')) {
@@ -65,13 +65,13 @@ export class FileLocks {
     this.set(byte, 'none');
   }
 
-  /** Lets go of everything, for good, as the kernel does for a process that has died. */
+  /** Drops all locks for good, like a process that has died. */
   abandon(): void {
     this.set(0, 'none', 0);
     this.isAbandoned = true;
   }
 
-  /** @param lengthBytes 0 for all that follows */
+  /** @param lengthBytes 0 for everything that follows */
   private set(byte: number, kind: keyof typeof TYPES, lengthBytes = 1): boolean {
     if (this.isAbandoned) throw new Error('the locks were abandoned');
     // struct flock: type, whence, (padding), start, length, (process, which has to be 0).

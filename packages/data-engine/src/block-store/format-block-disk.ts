@@ -1,4 +1,4 @@
-/** Makes a file or a device a block disk, if it is empty: what somebody else may need is never written over. */
+/** Formats an empty file or device as a block disk. Anything else is refused: it is never overwritten. */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import { MIB } from '@holdfast/core/model/bytes.js';
@@ -9,14 +9,14 @@ import { CLUSTER_BYTES, DISK_BYTES_MIN, layoutIn, layoutOf, superblockOf } from 
 import { preallocate } from './preallocate.js';
 import { BLOCK_SEALED_BYTES } from './sealed-block.js';
 
-/** File systems, partition tables and volume managers all have something in so much. */
+/** Bytes checked for content: file systems, partition tables and volume managers all have something in them. */
 const HEAD_BYTES = MIB;
 const SECTOR_BYTES = 512;
 
 /**
- * Which block disk is at the path.
+ * Id of the block disk at the path.
  *
- * @returns `undefined` where there is nothing, or nothing but zeros
+ * @returns `undefined` if there is nothing, or nothing but zeros
  * @throws StorageFault `disk.wrong_identity` for anything else, or a damaged disk
  */
 export async function blockDiskAt(path: string): Promise<string | undefined> {
@@ -40,8 +40,8 @@ export async function blockDiskAt(path: string): Promise<string | undefined> {
 }
 
 /**
- * Makes a block disk of what is empty. A file that is not there is made, with all of its space; a device, and a file that
- * has a size already, are taken as large as they are.
+ * Formats an empty file or device. A missing file is created and preallocated; a device, or a file that has a size
+ * already, keeps its size.
  *
  * @returns the disk's id
  */
@@ -60,7 +60,7 @@ export async function formatBlockDisk(path: string, sizeBytes: number): Promise<
   if (isNew) await preallocate(path, sizeBytes);
   const file = await BlockFile.open(path);
   try {
-    // Roots and owners of a disk that was here before mean nothing any more. A new file reads as zeros anyway.
+    // Clears roots and owners of an earlier disk. A new file reads as zeros anyway.
     if (!isNew) await file.zero(CLUSTER_BYTES, layout.clustersOffset - CLUSTER_BYTES, false);
     await file.syncData();
     await file.write([superblockOf(layout)], 0);
@@ -71,7 +71,7 @@ export async function formatBlockDisk(path: string, sizeBytes: number): Promise<
   return layout.diskId;
 }
 
-/** 0 for a file that is not there, or is empty. */
+/** Size in bytes; 0 if the file is missing or empty. */
 async function sizeOf(path: string): Promise<number> {
   try {
     const found = await fs.stat(path);
@@ -83,7 +83,7 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 async function deviceBytes(rdev: number): Promise<number> {
-  // As glibc splits a device number.
+  // Splits a device number as glibc does.
   const major = (rdev >>> 8) & 0xfff;
   const minor = (rdev & 0xff) | ((rdev >>> 12) & 0xfff00);
   const sectors = await fs.readFile(`/sys/dev/block/${major}:${minor}/size`, 'utf8');

@@ -1,13 +1,13 @@
 /**
- * Where things are on a block disk, and the superblock that says so.
+ * On-disk layout of a block disk, and the superblock that records it.
  *
- * | place | what |
+ * | offset | content |
  * |---|---|
- * | 0 | superblock: which disk this is, how large, in which format |
- * | 4 KiB | a block for trying direct I/O |
- * | 64 KiB | two roots of 4 KiB for each place that a copy can have (`copy-root.ts`) |
+ * | 0 | superblock: the disk's id, size and format |
+ * | 4 KiB | a block for probing direct I/O |
+ * | 64 KiB | two roots of 4 KiB for each copy's slot, or `place` (`copy-root.ts`) |
  * | then | owners: for each cluster the copy that has it (`cluster-owners.ts`) |
- * | then | clusters: data, and what describes it |
+ * | then | clusters: data, and metadata of copies |
  */
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -16,35 +16,35 @@ import { BLOCK_SEALED_BYTES, isSealed, seal } from './sealed-block.js';
 import { PLACE_BYTES } from './sealed-pair.js';
 
 /**
- * What space is given out in. A first write of 4 KiB takes one, so small ones keep thin volumes and snapshots thin: 64
- * KiB also is what rebuilds compare. Half as large would double the memory of an open copy, which is 64 MiB for each
- * TiB that is written.
+ * Unit of allocation in bytes. A first write of 4 KiB takes one, so small ones keep thin volumes and snapshots thin:
+ * 64 KiB is also what rebuilds compare. Half as large would double the memory of an open copy, which is 64 MiB for
+ * each TiB that is written.
  */
 export const CLUSTER_BYTES = 64 * 1024;
 const FORMAT_VERSION = 2;
 const MAGIC = 'HOLDFAST-BLOCKS\n';
 export const PROBE_OFFSET = BLOCK_SEALED_BYTES;
 const ROOTS_OFFSET = CLUSTER_BYTES;
-/** An owner is 16 bits, and 1,024 copies are far above what a node is asked to serve. */
+/** Maximum number of copies. An owner is 16 bits, and 1,024 copies are far above what a node is asked to serve. */
 const PLACES_MAX = 1024;
 const PLACES_MIN = 16;
 const BYTES_PER_PLACE = 4 * MIB;
-/** Below this the clusters would not even hold a few empty copies. */
+/** Minimum size: below it the clusters would not even hold a few empty copies. */
 export const DISK_BYTES_MIN = 32 * MIB;
-/** Clusters are counted in 32 bits, with some values to spare. */
+/** Cluster numbers have 32 bits, with some values to spare. */
 const CLUSTERS_MAX = 2 ** 32 - 16;
-/** Kept for descriptions, so that a disk full of data still takes what says where it is: 1/64, at most 16 MiB. */
+/** Clusters reserved for metadata, so that a disk full of data can still record where it is: 1/64, at most 16 MiB. */
 const RESERVE_MAX = 256;
 
 export type Layout = {
   readonly diskId: string;
   readonly sizeBytes: number;
-  /** How many copies the disk can hold. */
+  /** Number of copies that the disk can hold. */
   readonly places: number;
   readonly ownersOffset: number;
   readonly clustersOffset: number;
   readonly clusterCount: number;
-  /** The first clusters; data never goes there. */
+  /** Number of reserved clusters, the first ones of the disk; data never goes there. */
   readonly reserve: number;
 };
 
@@ -78,7 +78,7 @@ export function superblockOf({ diskId, sizeBytes }: Layout): Buffer {
 }
 
 /**
- * @returns `undefined` for a block that is none of ours
+ * @returns `undefined` for a block that is no superblock
  * @throws StorageFault `replica.format_unknown` for a later format, `disk.wrong_identity` for a damaged superblock
  */
 export function layoutIn(block: Buffer): Layout | undefined {

@@ -1,4 +1,4 @@
-/** Counts what is under way, and tells when all that had begun has ended. */
+/** Counter of operations in flight, on which a caller can wait until all that had begun have ended (quiescence). */
 export class Ongoing {
   private current = new Batch();
 
@@ -13,7 +13,7 @@ export class Ongoing {
     }
   }
 
-  /** Resolves when everything that has begun until now has ended. */
+  /** Resolves when every operation that began before the call has ended. */
   async ended(): Promise<void> {
     const batch = this.current;
     this.current = new Batch();

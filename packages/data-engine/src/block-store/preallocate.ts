@@ -1,4 +1,4 @@
-/** Files with all of their space, so that writing into them never finds the file system full. */
+/** Preallocation of files, so that writing into them never finds the file system full. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -7,7 +7,7 @@ import { closeFile, openFile, resizeFile, syncFile } from '../replica/file-calls
 
 const { O_CREAT, O_RDWR } = fs.constants;
 
-/** Makes the file, or gives an empty one its size. @throws StorageFault `disk.no_space` */
+/** Creates the file, or gives an empty one its size. @throws StorageFault `disk.no_space` */
 export async function preallocate(file: string, sizeBytes: number): Promise<void> {
   const { default: koffi } = await import('koffi');
   const call = koffi.load('libc.so.6').func('int posix_fallocate(int fd, int64_t offset, int64_t length)');

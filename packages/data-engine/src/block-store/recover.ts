@@ -1,9 +1,9 @@
 /**
- * Finds out which copy owns which cluster, from what the copies themselves say. For when nobody else has the disk open:
- * whoever was making a copy then is gone, and so is that copy.
+ * Recovery of a block disk: rebuilds the owner table from the copies' own metadata. Runs while no other process has
+ * the disk open; a copy whose creation was interrupted is removed.
  *
- * A copy that can't be read keeps what describes it, which may be space that the disk fails to read, and loses the rest:
- * others may take that. It says so when it is opened.
+ * A copy that can't be read keeps the clusters of its metadata, which may be unreadable ones, and loses the rest:
+ * other copies may allocate those. The copy reports the damage when it is opened.
  */
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 import type { BlockDisk } from './block-disk.js';
@@ -13,10 +13,11 @@ import { clustersOf, readCatalog, readMaps, readPlace, writeRoot } from './store
 export async function recoverOwners(disk: BlockDisk): Promise<void> {
   const owners = new Uint16Array(disk.layout.clusterCount);
   for (let place = 0; place < disk.layout.places; place += 1) {
-    // Two that name the same one are both found out when they are opened: only one of them owns it then.
+    // If two copies name the same cluster, only one becomes its owner; opening the copies detects both.
     for (const cluster of await clustersIn(disk, place)) owners[cluster] ||= place + 1;
   }
-  // What was read may be in memory only, after a crash of processes: it must not be lost once others build on it.
+  // Makes what was read durable: after a crash of processes it may be in the page cache only, and others will build
+  // on it.
   await disk.sync();
   await new ClusterOwners(disk).write(owners);
 }
@@ -34,12 +35,12 @@ async function clustersIn(disk: BlockDisk, place: number): Promise<Iterable<numb
     for (const { directory } of catalog.files) described.push(...directory.map(([, cluster]) => cluster));
     return clustersOf(found, (await readMaps(disk, catalog)).values());
   } catch {
-    // Damaged, or the disk fails to read it. Opening the copy fails the same way, and tells.
+    // Damaged, or unreadable. Opening the copy fails the same way, and reports it.
     return described;
   }
 }
 
-/** From now on there is no copy in the place; durable with the next sync. */
+/** Marks a slot (`place`) as having no copy; durable with the next sync. */
 export async function clearPlace(
   disk: BlockDisk,
   place: number,

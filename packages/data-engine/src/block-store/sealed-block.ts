@@ -1,9 +1,9 @@
-/** Blocks of 4 KiB that end in a checksum of the rest: one that was written in part is known by it. */
+/** Sealed blocks: blocks of 4 KiB that end in a checksum of the rest, by which a torn write is detected. */
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 
 export const BLOCK_SEALED_BYTES = 4096;
 const SEAL_BYTES = 16;
-/** What can be used of a block. */
+/** Usable bytes of a block. */
 export const CONTENT_BYTES = BLOCK_SEALED_BYTES - SEAL_BYTES;
 
 export function seal(block: Buffer): void {

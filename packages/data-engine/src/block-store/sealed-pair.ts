@@ -1,9 +1,9 @@
 /**
- * Two places of which changes go to the one that does not hold, so that one that was cut short leaves the one before.
+ * A/B slots: each update is written to the inactive slot, so a torn write leaves the previous version intact.
  *
- * Each change has the number after the one before it. So next to what holds there is what held before, or what was being
- * written when everything stopped, in part or as a whole. Anything else was never written there: it is damage, and what
- * is left may be too old to be believed.
+ * Updates are numbered consecutively. So beside the current version there is either the previous one, or the next one
+ * as far as it was written when everything stopped. Anything else was never written there: it is damage, and the
+ * version that is left may be too old to be trusted.
  */
 import {
   contentOf,
@@ -14,25 +14,25 @@ import {
 } from '../replica/sealed-sectors.js';
 
 export const PLACE_BYTES = 4096;
-/** What can be used of a place. */
+/** Usable bytes of a slot (`place`). */
 export const PLACE_CONTENT_BYTES = (PLACE_BYTES / SECTOR_BYTES) * SECTOR_CONTENT_BYTES;
 const SECTORS = PLACE_BYTES / SECTOR_BYTES;
 const NUMBERS = 2 ** 32;
 
-/** One place as it was found; `undefined` where the disk fails to read it. */
+/** One slot as it was read; `undefined` if the disk fails to read it. */
 export type FoundPlace = { block: Buffer | undefined; firstSector: number };
 
-/** What one place holds. Numbers come round after 2^32 changes. */
+/** Version in one slot. Numbers wrap around after 2^32 updates. */
 type Content = { sequence: number; content: Buffer };
 
 export type Pair =
   | { kind: 'blank' }
-  /** With what held before, where that is still whole. */
+  /** With the previous version, if that is still whole. */
   | ({ kind: 'held'; before: () => Buffer | undefined } & Content)
-  /** With the one that is whole, if one is: it may have been replaced long ago. */
+  /** With the whole one, if there is one: it may have been replaced long ago. */
   | { kind: 'damaged'; left: Content | undefined };
 
-/** @param mayBeNew nothing was written to the places when they were made */
+/** @param mayBeNew true if nothing was written to the slots when they were allocated */
 export function readPair(
   seals: SectorSeals,
   places: readonly [FoundPlace, FoundPlace],
@@ -59,13 +59,13 @@ function statesIn(seals: SectorSeals, { block, firstSector }: FoundPlace): Secto
   return block === undefined ? ['damaged'] : seals.statesOf(block, firstSector);
 }
 
-/** The number of what is there as a whole. */
+/** The sequence number of a whole version; `undefined` if its sectors differ. */
 function wholeIn([sequence, ...others]: readonly SectorState[]): number | undefined {
   if (typeof sequence !== 'number') return undefined;
   return others.every((other) => other === sequence) ? sequence : undefined;
 }
 
-/** Whether a sector of the other place may hold this, next to what has that number. */
+/** True if a sector of the other slot may have this state beside a version of the given number. */
 function isBeside(sequence: number, state: SectorState, mayBeNew: boolean): boolean {
   if (state === 'blank') return mayBeNew && sequence === 1;
   return typeof state === 'number' && (state === next(sequence) || next(state) === sequence);
@@ -75,7 +75,7 @@ export function next(sequence: number): number {
   return (sequence + 1) % NUMBERS;
 }
 
-/** The place, of the two, that what has this number is written to. */
+/** The slot that an update of this number is written to. */
 export function whichOf(sequence: number): 0 | 1 {
   return sequence % 2 === 0 ? 0 : 1;
 }
@@ -86,11 +86,11 @@ function contentIn({ block }: FoundPlace): Buffer {
   return content;
 }
 
-/** As they are before anything was written: what has number 0, and what has number 1 and holds. */
+/** Initial content of both slots: number 0, and number 1, which is current. */
 export function emptyPair(seals: SectorSeals, firstSectors: readonly [number, number]): Buffer {
   const nothing = Buffer.alloc(PLACE_CONTENT_BYTES);
   return Buffer.concat(firstSectors.map((sector, sequence) => seals.seal(nothing, sector, sequence)));
 }
 
-/** How many sectors a place has: places are numbered in them. */
+/** Sectors in a slot; slots are numbered in sectors. */
 export const SECTORS_PER_PLACE = SECTORS;

@@ -1,8 +1,8 @@
 /**
- * The block disks that this process has open, each once however many use it: its copies share its locks and syncs.
+ * Block disks that this process has open, each once for all users: its copies share its locks and syncs.
  *
- * One whose sync has failed is used by nobody new: it is opened anew beside the old opening, which goes when the copies
- * that were using it have been closed.
+ * A disk whose sync has failed takes no new users: it is reopened beside the old opening, which is closed after the
+ * last copy that uses it.
  */
 import { BlockDisk } from './block-disk.js';
 
@@ -41,7 +41,7 @@ export async function closeShared(disk: BlockDisk): Promise<void> {
   await disk.close();
 }
 
-/** Lets go of a disk as a process does that dies: its locks are free, and nothing else is done. */
+/** Drops a disk like a process that dies: its locks are released, and nothing else is done. */
 export async function abandonShared(path: string): Promise<void> {
   const shared = open.get(path);
   open.delete(path);

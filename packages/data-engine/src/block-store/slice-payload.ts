@@ -1,6 +1,6 @@
 import { type Payload, payloadLength } from '../nbd/export.js';
 
-/** Some bytes of a payload, without copying them. */
+/** A part of a payload, without copying it. */
 export function slicePayload(payload: Payload, start: number, lengthBytes: number): Payload {
   if (start === 0 && lengthBytes === payloadLength(payload)) return payload;
   const pieces: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** Reads and writes what describes a copy: its roots, its catalog and the pages of its files' maps. */
+/** Reading and writing of a copy's metadata: its roots, its catalog and its files' map pages. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 import { corrupt } from '../replica/replica-faults.js';
@@ -11,11 +11,11 @@ import { PLACE_BYTES } from './sealed-pair.js';
 
 export type FoundRoot = Extract<PlaceState, { kind: 'root' }>;
 
-/** Whoever has the copy open writes a root within microseconds; what is damaged for so long is. */
+/** Reads before a slot counts as damaged: the process that has the copy open writes a root within microseconds. */
 const READS_MAX = 4;
 const READ_PAUSE_MS = 5;
 
-/** What is in a place, also while another process changes it. */
+/** Reads a slot (`place`), even while another process updates it. */
 export async function readPlace(disk: BlockDisk, place: number): Promise<PlaceState> {
   const roots = new PlaceRoots(disk.layout.diskId, place);
   for (let reads = 1; ; reads += 1) {
@@ -27,7 +27,7 @@ export async function readPlace(disk: BlockDisk, place: number): Promise<PlaceSt
 
 type Blocks = [Buffer | undefined, Buffer | undefined];
 
-/** `undefined` for what the disk fails to read: that costs one copy, not the disk. */
+/** `undefined` for an unreadable root: that costs one copy, not the disk. */
 async function readRoots(disk: BlockDisk, place: number): Promise<Blocks> {
   const both = Buffer.alloc(2 * PLACE_BYTES);
   const blocks: [Buffer, Buffer] = [both.subarray(0, PLACE_BYTES), both.subarray(PLACE_BYTES)];
@@ -45,9 +45,10 @@ async function readRoots(disk: BlockDisk, place: number): Promise<Blocks> {
 }
 
 /**
- * Past the page cache, as the maps: what a sync has failed to write may still be in memory, and is no part of the copy.
+ * Reads with direct I/O, like the maps: the page cache may still have what a sync failed to write, and that is no
+ * part of the copy.
  *
- * @throws StorageFault `replica.corrupt` when it is not what the root says
+ * @throws StorageFault `replica.corrupt` when its hash is not the root's
  */
 export async function readCatalog(disk: BlockDisk, root: CopyRoot): Promise<Catalog> {
   const catalog = await readClusters(disk, root);
@@ -55,7 +56,7 @@ export async function readCatalog(disk: BlockDisk, root: CopyRoot): Promise<Cata
   return decodeCatalog(catalog);
 }
 
-/** Of a catalog that is durable before a root names it. */
+/** Writes a catalog; it has to be durable before a root names it. */
 export async function writeCatalog(
   disk: BlockDisk,
   clusters: readonly number[],
@@ -68,13 +69,13 @@ export async function writeCatalog(
   return { clusters, catalogBytes: catalog.length, catalogHash: hashOf(catalog) };
 }
 
-/** Writes a root over the older one. It holds once it was synced. */
+/** Writes a root over the older one. It takes effect when it is synced. */
 export async function writeRoot(disk: BlockDisk, place: number, root: CopyRoot): Promise<void> {
   const { block, which } = new PlaceRoots(disk.layout.diskId, place).encode(root);
   await disk.plain.write([block], rootOffset(place, which));
 }
 
-/** Reads the pages of a map whose directory is known. @throws StorageFault `replica.corrupt` */
+/** Reads a map's pages; its directory is already loaded. @throws StorageFault `replica.corrupt` */
 async function readPages(disk: BlockDisk, map: ClusterMap, name: string): Promise<void> {
   const buffer = Buffer.alloc(CLUSTER_BYTES);
   for (const [index, cluster] of map.directory) {
@@ -112,7 +113,7 @@ export async function readMaps(disk: BlockDisk, { files }: Catalog): Promise<Map
   return maps;
 }
 
-/** Every cluster that the copy's descriptions name. */
+/** Every cluster that the copy's metadata names. */
 export function* clustersOf(
   { root, spare }: Pick<FoundRoot, 'root' | 'spare'>,
   maps: Iterable<ClusterMap>,

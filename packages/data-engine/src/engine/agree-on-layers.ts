@@ -1,9 +1,10 @@
 /**
- * Makes sure that all copies have the same snapshots and stand on the same one before they are served together.
+ * Layer agreement at attach: makes sure that all copies have the same snapshots and the same parent of the head
+ * before they are served together.
  *
- * An engine that died while it took a snapshot, or reverted to one, leaves copies that disagree. A snapshot that not all
- * have taken is taken back: nobody was told of it, and nothing was written since. Otherwise the most copies that agree go
- * on, and the others are rebuilt.
+ * An engine that died while it took a snapshot, or reverted to one, leaves copies that disagree. A snapshot that only
+ * some copies have is rolled back: its success was never reported, and nothing was written since. If copies still
+ * disagree, the largest group that agrees goes on, and the others are rebuilt.
  */
 import crypto from 'node:crypto';
 import type { ChainFacts } from '../replica/commands.js';
@@ -13,11 +14,14 @@ import type { ReplicaLink } from './replica-link.js';
 
 type Chained = { link: ReplicaLink; chain: ChainFacts };
 
-/** @returns the copies that can't go on, because they do not answer or disagree with the others; empty nearly always */
+/**
+ * @returns the copies that are excluded, because they do not answer or disagree with the kept group; nearly always
+ *   empty
+ */
 export async function agreeOnLayers(links: readonly ReplicaLink[], epoch: number): Promise<ReplicaLink[]> {
   let chained = await askAll(links, epoch);
   if (!agree(chained)) {
-    // One that can't take it back still disagrees afterwards.
+    // A copy that fails to roll the snapshot back still disagrees in the next comparison.
     await Promise.all(chained.map((one) => takeBack(one, chained, epoch).catch(() => undefined)));
     chained = await askAll(links, epoch);
   }
@@ -28,7 +32,7 @@ export async function agreeOnLayers(links: readonly ReplicaLink[], epoch: number
     const key = signature(chain);
     groups.set(key, [...(groups.get(key) ?? []), link]);
   }
-  // The larger group; of equal ones the one with the copy that was named first.
+  // The largest group wins; of groups of equal size, the one whose copy was named first.
   const [kept, ...others] = [...groups.values()].sort((a, b) => b.length - a.length);
   return kept === undefined ? silent : [...silent, ...others.flat()];
 }
@@ -56,8 +60,8 @@ function agree(chained: readonly Chained[]): boolean {
 }
 
 /**
- * What must be the same: the snapshots that are wanted, those the device stands on, and the last revert, which a copy
- * has done or not. Other layers come and go by purges.
+ * The facts that must be equal on all copies: live snapshots, the head's ancestors, and the last revert. Other layers
+ * come and go by purges, and are not compared.
  */
 function signature({ layers, head, lastRevertId }: ChainFacts): string {
   const wanted = layers.filter((layer) => !isPurgeable(layer) && layer.drop === null).map(({ id }) => id);

@@ -1,4 +1,4 @@
-/** Applies one change to several copies, and says which of them failed. */
+/** Fan-out of one change to several copies, with the error of each copy that failed. */
 import { isFault } from '@holdfast/core/model/faults.js';
 import { NbdErrno } from '../nbd/constants.js';
 import type { DataLink } from '../nbd/data-link.js';
@@ -10,7 +10,10 @@ export type Apply = (client: DataLink) => Promise<void>;
 export type Failures = ReadonlyMap<ReplicaLink, unknown>;
 export const NO_FAILURES: Failures = new Map();
 
-/** Applies a change to all copies at once; resolves when each has answered or failed, with the errors of those. */
+/**
+ * Applies a change to all copies at once. Resolves when each has answered or failed, with the errors of the failed
+ * ones.
+ */
 export function failuresOf(targets: readonly ReplicaLink[], apply: Apply): Promise<Failures> {
   let failures: Map<ReplicaLink, unknown> | undefined;
   return new Promise((resolve) => {
@@ -30,12 +33,15 @@ export function failuresOf(targets: readonly ReplicaLink[], apply: Apply): Promi
   });
 }
 
-/** The copy answered, with an error: that belongs to the request. Else nobody knows what became of it. */
+/**
+ * True when the copy answered with an NBD error, which belongs to the request. Any other error means that the
+ * connection failed, and that it is unknown whether the change was applied.
+ */
 export function isAnswer(error: unknown): error is NbdError {
   return error instanceof NbdError;
 }
 
-/** A disk is full, in whatever words it comes. */
+/** True for any error that means a full disk, however it is reported. */
 export function isNoSpace(error: unknown): boolean {
   if (error instanceof NbdError) return error.errno === NbdErrno.NoSpace;
   const code = systemCode(error);

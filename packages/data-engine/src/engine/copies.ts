@@ -1,10 +1,11 @@
 /**
- * The copies an engine works with: sends changes to all that take writes, reads from those that are current, and
- * drops what fails.
+ * Replication set of an engine: sends changes to all copies that take writes, reads from current ones, and drops the
+ * copies that fail.
  *
- * The user sees no error as long as one current copy does what was asked. The last one is never dropped: what it answers
- * with an error fails that request, and while it is silent requests wait. A change is acknowledged only when the record of
- * members names no dropped copy any more (see `membership.ts`), and reads are answered only under a lease (`lease.ts`).
+ * The user sees no error as long as one current copy completes the request. The last current copy is never dropped: a
+ * request that it answers with an error fails, and while it is silent requests wait. A change is acknowledged only
+ * when the record of members names no dropped copy any more (see `membership.ts`), and reads are answered only under
+ * a lease (`lease.ts`).
  */
 
 import { MIB } from '@holdfast/core/model/bytes.js';
@@ -31,32 +32,35 @@ export type CopiesPorts = {
   replicaTimeoutMs: number;
   confirmRecord: (record: CopyRecord) => Promise<void>;
   onChange: () => void;
-  /** A current copy is one no more, while others go on. */
+  /** Called when a current copy was dropped while others remain. */
   onDropped: (link: ReplicaLink, error: unknown) => void;
-  /** Called once, when the copies can't serve any more. */
+  /** Called once, when no copy can be served from any more. */
   onStop: (error: StorageFault) => void;
-  /** Connects again to a copy that can't be dropped. Without it, losing the last one ends the engine. */
+  /** Reconnects to a copy that can't be dropped. Without it, losing the last copy ends the engine. */
   reopen?: (link: ReplicaLink) => Promise<DataLink>;
   time?: Time;
 };
 
 /**
- * Each copy answers for every n-th stretch of this length, so that the memory of each node keeps another part of the
- * device. Long enough for a disk to read ahead within it, short enough for a stream of large reads to be on all copies.
+ * Length of a read stretch, in bytes. Stretches take turns among the copies, so that each node's page cache holds
+ * another part of the device. Long enough for a disk's read-ahead, short enough for a sequential stream to use all
+ * copies.
  */
 const READ_STRETCH_BYTES = MIB;
 
 export type Changes = {
-  /** How many have failed so far. */
+  /** Number of changes refused so far. */
   refused: number;
-  /** Ends when those that are under way in the range have ended; absent where none is. */
+  /** Resolves when the changes in flight in the range have ended; `undefined` if there is none. */
   readonly under: (start: number, end: number) => Promise<void> | undefined;
 };
 
-/** For so long a copy that could not be dropped is reported with what it suffered last. */
+/** How long the report shows the last error of a copy that could not be dropped. */
 const TROUBLE_TOLD_MS = 60_000;
 
-/** Dropped copies are kept for the report; a volume that goes through more of them forgets the oldest. */
+/**
+ * Maximum number of links, with dropped copies kept for the report; beyond it the oldest dropped one is forgotten.
+ */
 const LINKS_MAX = 64;
 
 export class Copies {
@@ -64,9 +68,9 @@ export class Copies {
   readonly lease: Lease;
   private links: ReplicaLink[] = [];
   private stoppedBy: StorageFault | undefined;
-  /** Joins the members with the next record, though it is not read from yet. */
+  /** A copy that joins the members with the next record, but is not read from yet. */
   private promoting: ReplicaLink | undefined;
-  /** The only copy to read from while the copies are being made equal. */
+  /** The only copy that reads may come from during resync. */
   private onlySource: ReplicaLink | undefined;
   private readonly time: Time;
   private lastTickMs: number;
@@ -90,7 +94,8 @@ export class Copies {
       timeoutMs: ports.replicaTimeoutMs,
       time,
       failed: (link, error) => {
-        // Its connection is watched elsewhere; an error in the answer to a question like this concerns nobody.
+        // Only a stale-epoch answer fails the copy here: the data connection is watched elsewhere, and other errors
+        // of a ping mean nothing.
         if (isStale(error)) this.fail(link, error);
       },
     });
@@ -112,7 +117,7 @@ export class Copies {
     return this.links.find((link) => link.replicaId === replicaId);
   }
 
-  /** Adds a copy, in place of an earlier connection to the same one. */
+  /** Adds a copy; replaces an earlier connection to the same one. */
   add(link: ReplicaLink): void {
     this.links = [...this.links.filter(({ replicaId }) => replicaId !== link.replicaId), link];
     if (link.opened.record !== null) this.membership.goOnAbove(link.opened.record);
@@ -126,8 +131,8 @@ export class Copies {
    * Applies a change to every copy that takes writes; returns when it may be acknowledged.
    *
    * @throws NbdError with ENOSPC when the disks of all current copies are full. They are kept, because dropping them
-   *   all would lose the volume; what the change touched may differ between them (see `equaliseRange`). Also whatever
-   *   the last current copy answered it with.
+   *   all would lose the volume; what the change touched may differ between them (see `equaliseRange`). Also with
+   *   whatever error the last current copy answered.
    */
   async change(apply: Apply): Promise<void> {
     this.requireServing();
@@ -139,7 +144,7 @@ export class Copies {
     if (refusal !== undefined) throw refusal;
   }
 
-  /** Drops the copies that failed, and asks those again that can't be dropped. @returns what the change failed with */
+  /** Drops the copies that failed, and retries on those that can't be dropped. @returns the error of the change */
   private async judge(targets: readonly ReplicaLink[], failures: Failures, apply: Apply): Promise<unknown> {
     const answers = new Map<ReplicaLink, unknown>();
     for (let failed = failures; failed.size > 0; ) {
@@ -158,7 +163,7 @@ export class Copies {
     return this.takeAnswers(targets, answers);
   }
 
-  /** Those that are full are dropped last: where all are, or all the others have gone, they are kept. */
+  /** Judges full copies last: if all current copies are full, or no other one is left, they are kept. */
   private takeAnswers(targets: readonly ReplicaLink[], answers: Failures): unknown {
     const current = targets.filter(({ mode }) => mode === 'RW');
     const areAllFull = current.length > 0 && current.every((link) => isNoSpace(answers.get(link)));
@@ -173,8 +178,9 @@ export class Copies {
   }
 
   /**
-   * Reads from one current copy, and from the next where one fails. What is being changed meanwhile is answered when that
-   * has ended: before, one copy only may have it, and what was read would be gone with that one.
+   * Reads from one current copy, or from the next if one fails. A read that overlaps a change in flight is answered
+   * when the change has ended: before that, a single copy may hold the new data, and losing it would undo what the
+   * user has read.
    */
   async read(offset: number, lengthBytes: number, changes?: Changes): Promise<Payload> {
     for (;;) {
@@ -183,12 +189,13 @@ export class Copies {
       const changing = changes?.under(offset, offset + lengthBytes);
       if (changing !== undefined) await changing;
       this.requireServing();
-      // Where a change was refused, the copies were made equal in what was there before it.
+      // A refused change was rolled back: the copies were made equal with the data from before it, so the read is
+      // repeated.
       if (changing === undefined || changes?.refused === refused) return payload;
     }
   }
 
-  /** As a read: only a copy that may be read from says what is allocated. */
+  /** Like a read: only a copy that may be read from reports what is allocated. */
   blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
     return this.ask(offset, (client) => client.blockStatus(offset, lengthBytes, extentsMax));
   }
@@ -202,7 +209,7 @@ export class Copies {
         const answer = await request(link.client);
         if (!this.mayAnswer) await this.untilMayAnswer();
         this.requireServing();
-        // What a copy held that has been dropped since may be what the others never got.
+        // Discards the answer of a copy that was dropped meanwhile: it may hold a write that the others never got.
         if (link.mode === 'RW') return answer;
       } catch (error) {
         this.requireServing();
@@ -214,8 +221,8 @@ export class Copies {
   }
 
   /**
-   * While the record does not name exactly the copies in use, or nobody was heard lately, another engine may have
-   * been started without those that are asked here.
+   * Without a settled record and a valid lease, another engine may have been started on members that this one did not
+   * ask.
    */
   private get mayAnswer(): boolean {
     return this.stoppedBy !== undefined || (this.membership.isSettled && this.lease.isValid);
@@ -228,12 +235,14 @@ export class Copies {
     }
   }
 
-  /** The one copy that all reads come from now, if there is one. */
+  /** The single copy that serves all reads now, if there is one. */
   get source(): ReplicaLink | undefined {
     return this.onlySource?.mode === 'RW' && this.onlySource.lost === undefined ? this.onlySource : undefined;
   }
 
-  /** Until it is called without one, all reads come from this copy, or from another single one when it is lost. */
+  /**
+   * Pins all reads to one copy, or to another single one if it is lost. Called without a copy, it ends the pinning.
+   */
   readOnlyFrom(source: ReplicaLink | undefined): void {
     this.onlySource = source;
   }
@@ -241,7 +250,7 @@ export class Copies {
   /**
    * Takes a copy out of use. The last current one is kept, unless it is gone for good.
    *
-   * @returns true when it is out of use, now or already
+   * @returns true when the copy is out of use, now or already
    */
   fail(link: ReplicaLink, error: unknown): boolean {
     if (link.mode === 'ERR' || this.stoppedBy !== undefined) return true;
@@ -256,7 +265,7 @@ export class Copies {
     return true;
   }
 
-  /** The connection to a copy is lost, or useless. @returns true when the copy is out of use */
+  /** Handles a lost or unusable connection to a copy. @returns true when the copy is out of use */
   private disconnected(link: ReplicaLink, error: unknown): boolean {
     const isKept = link.lost !== undefined || (this.isLast(link) && this.ports.reopen !== undefined);
     if (!isKept || this.stoppedBy !== undefined) return this.fail(link, error);
@@ -285,7 +294,7 @@ export class Copies {
     if (wasCurrent) this.ports.onDropped(link, error);
   }
 
-  /** Its connection is made anew; requests to it wait, and are sent again. */
+  /** Reconnects to the copy; requests to it wait meanwhile, and are sent again. */
   private lose(link: ReplicaLink, error: unknown): void {
     const { reopen: connect } = this.ports;
     if (link.lost !== undefined || connect === undefined) return;
@@ -330,7 +339,7 @@ export class Copies {
     this.ports.onChange();
   }
 
-  /** Makes a complete copy a member: first all members store the record that names it, then it is read from. */
+  /** Promotes a complete copy to a member: all members store the record that names it before it is read from. */
   async promote(link: ReplicaLink): Promise<void> {
     this.promoting = link;
     try {
@@ -345,9 +354,9 @@ export class Copies {
     this.changed();
   }
 
-  /** Looks after copies that have been silent for too long with requests in flight. */
+  /** Finds copies that have been silent beyond the timeout with requests in flight. */
   tick(nowMs: number): void {
-    // If this process itself stood still, the copies have had no chance to be heard: give them one.
+    // If this process itself was paused, the answers of the copies are not read yet: their silence is excused once.
     const stoodStill = nowMs - this.lastTickMs > this.ports.replicaTimeoutMs / 2;
     this.lastTickMs = nowMs;
     for (const link of this.links) {
@@ -366,7 +375,9 @@ export class Copies {
     this.changed();
   }
 
-  /** It is dropped only for another one that was heard meanwhile: else it may be this machine that hears nothing. */
+  /**
+   * Drops a silent copy only if another one was heard meanwhile: otherwise this machine's network may be at fault.
+   */
   private takeSilence(link: ReplicaLink, silentMs: number, nowMs: number): void {
     const error = new Error(`silent for ${Math.round(silentMs)} ms with requests in flight`);
     const others = this.withMode('RW').filter((one) => one !== link && one.lost === undefined);
@@ -374,17 +385,17 @@ export class Copies {
     else if (link.mode === 'RW') this.lose(link, error);
   }
 
-  /** No request is served or acknowledged after this. */
+  /** Ends the set on an error: no request is served or acknowledged after this. */
   stop(error: unknown): void {
     this.end(error, (client, reason) => client.destroy(reason));
   }
 
-  /** Ends the same way after everything was flushed, but says goodbye to the copies. */
+  /** Ends the set after a clean stop, and disconnects from the copies in order. */
   letGo(reason: StorageFault): void {
     this.end(reason, (client) => client.close());
   }
 
-  /** First nothing counts any more, then the connections go: a closing one must not look like a failed copy. */
+  /** Marks the set as stopped before closing connections, so that a close is not taken for a replica failure. */
   private end(error: unknown, hangUp: (client: DataLink, reason: StorageFault) => void): void {
     if (this.stoppedBy !== undefined) return;
     const reason =
@@ -410,7 +421,8 @@ export class Copies {
     const connected = current.filter(({ lost }) => lost === undefined);
     const readers = connected.length > 0 ? connected : current;
     if (this.onlySource !== undefined) {
-      // Lost while the copies were not equal yet: one other, not several, or what is read could change back and forth.
+      // The pinned copy was lost before resync ended: pins another single one, because reads from several unequal
+      // copies could change back and forth.
       if (this.onlySource.mode !== 'RW') this.onlySource = preferredSource(readers) ?? this.onlySource;
       if (this.onlySource.mode === 'RW') return this.onlySource;
     }
@@ -440,7 +452,9 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** One whose process lived through the crash has also what was acknowledged but not flushed. */
+/**
+ * Prefers a copy whose replica process lived through the crash: it also has what was acknowledged but not flushed.
+ */
 export function preferredSource(current: readonly ReplicaLink[]): ReplicaLink | undefined {
   return current.find(({ opened }) => opened.kept) ?? current[0];
 }

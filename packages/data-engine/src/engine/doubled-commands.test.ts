@@ -1,4 +1,7 @@
-/** Every command between engine and copies is delivered once more, at any later time: as a network may, and HTTP clients do. */
+/**
+ * Duplicated commands: every command between engine and copies is delivered once more, at any later time, as networks
+ * and HTTP clients may do.
+ */
 import crypto from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { expectBytes, MIB, modes, OPTIONS, rebuild, useClusters, write } from '../../test/engine-cluster.js';
@@ -8,7 +11,7 @@ const { cluster, nodes } = useClusters();
 
 type Sent = { replicaId: string; name: CommandName; again: () => Promise<unknown> };
 
-/** Delivers what was sent already whenever `doubles` says so; nobody hears the answers. */
+/** Delivers a sent command again whenever `doubles` says so; the answers are discarded. */
 function doubling(
   connect: ConnectControl,
   doubles: (sent: readonly Sent[], name: CommandName) => Sent[],

@@ -1,10 +1,10 @@
 /**
- * Remembers, on the copies that go on, up to where a dropped copy took part (docs/adr/0090): a system layer that is
- * frozen right after the drop. Everything the dropped copy misses is in the layers above it, or in regions that were
- * being written at that moment; so a copy that comes back needs only those.
+ * Drop marks: a system layer that is frozen on the remaining copies right after a copy was dropped (docs/adr/0090).
+ * Everything the dropped copy misses is in the layers above it, or in regions that were being written at that moment;
+ * so a returning copy needs only those.
  *
- * Without such a layer, or when it can't be trusted, the copy that returns is compared as a whole. Nothing is ever
- * believed because a mark is missing.
+ * Without a mark, or with one that can't be trusted, the returning copy is compared as a whole. A missing mark is
+ * never taken as proof that nothing changed.
  */
 import crypto from 'node:crypto';
 import { isSetBack, type RecordNumber } from '@holdfast/core/model/copy-record.js';
@@ -14,7 +14,10 @@ import type { Copies } from './copies.js';
 import { freezeAll } from './freeze.js';
 import type { VolumeDevice } from './volume-device.js';
 
-/** More runs than this make the mark larger than what it saves: then all is compared. */
+/**
+ * Maximum runs of regions in a mark. A mark with more would be larger than what it saves: the whole copy is then
+ * compared.
+ */
 const RUNS_MAX = 4096;
 
 function newestOf(since: readonly RecordNumber[]): Pick<DropMark, 'sinceEpoch' | 'sinceGeneration'> {
@@ -30,19 +33,19 @@ export class DropMarks {
     private readonly copies: Copies,
     private readonly device: Pick<VolumeDevice, 'exclusive' | 'sizeBytes'>,
     private readonly epoch: number,
-    /** Resolves when the copies are equal: before that, a layer would not read the same on all of them. */
+    /** Resolves when resync is done: before that, a frozen layer would not read the same on all copies. */
     private readonly equal: () => Promise<void>,
     private readonly time: Time = SYSTEM_TIME,
   ) {}
 
-  /** True while a drop is not marked yet. The copies may not forget until then what they were writing. */
+  /** True while a drop is not marked yet. Until then the copies must keep their write-intent marks. */
   get isPending(): boolean {
     return this.pending.size > 0;
   }
 
   /**
    * @param sinceEpoch the epoch of the last record that the copy is known to hold
-   * @param durable the newest record that it is known to have stored: with an older one it was set back
+   * @param durable the newest record that the copy is known to have stored: with an older one it was set back
    */
   note(replicaId: string, sinceEpoch: number, durable?: RecordNumber): void {
     const first = { epoch: sinceEpoch, dataGeneration: 0 };
@@ -52,7 +55,7 @@ export class DropMarks {
     });
   }
 
-  /** Resolves when nothing is being marked. */
+  /** Resolves when no mark is being made. */
   async settled(): Promise<void> {
     await this.marking;
   }
@@ -64,7 +67,7 @@ export class DropMarks {
         await this.copies.membership.settled();
         await this.device.exclusive(() => this.mark());
       } catch {
-        // The engine stops, or no copy can be asked: what is not marked is compared as a whole.
+        // The engine stops, or no copy answers: drops without a mark need a comparison of the whole copy.
         this.pending.clear();
       }
     }
@@ -92,7 +95,10 @@ export class DropMarks {
     });
   }
 
-  /** What any copy was writing: the dropped one may have it, or not. `undefined` when one does not say. */
+  /**
+   * The regions that any copy was writing: the dropped copy may have those writes, or not. `undefined` if a copy does
+   * not answer.
+   */
   private async regions(): Promise<Pick<DropMark, 'regions' | 'regionBytes'> | undefined> {
     const answers = await Promise.all(
       this.copies

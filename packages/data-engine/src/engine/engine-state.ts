@@ -14,7 +14,7 @@ export type RebuildSpec = {
   options?: RebuildOptions | undefined;
 };
 
-/** What is done where the control plane says nothing: as the seeds have it. */
+/** Rebuild options where the control plane names none; the same as the seeded cluster settings. */
 export const DEFAULT_REBUILD_OPTIONS: RebuildOptions = {
   fastRebuild: true,
   blockHash: 'sha512',
@@ -26,15 +26,15 @@ export type PlannedLayer = {
   id: string;
   method: RebuildMethod;
   reason: string;
-  /** The target's own layer that it starts from. */
+  /** The target's own layer that the comparison starts from. */
   from: string | null;
-  /** The only regions that are compared. */
+  /** Limits the comparison to these regions. `null`: all of them. */
   regions: readonly Regions[] | null;
 };
 
 export type Regions = { regionBytes: number; runs: readonly (readonly [number, number])[] };
 
-/** How each frozen layer gets to a rebuild's target; the rule itself lives in core. */
+/** Chooses a sync method for each frozen layer of a rebuild; the rule itself lives in core. */
 export type PlanLayers = (
   source: readonly {
     id: string;
@@ -70,12 +70,15 @@ export type PlanLayers = (
   options: { fastRebuild: boolean },
 ) => readonly PlannedLayer[];
 
-/** Time and data connections are the system's where they are not given. */
+/** Dependencies of an engine. Time and data connections default to the system's. */
 export type EngineDependencies = Partial<Ports> & {
   connectControl: ConnectControl;
-  /** Has the control plane record smaller members. Rejects with `engine.stale_epoch` when it must not. */
+  /**
+   * Has the control plane record a smaller set of members. Rejects with `engine.stale_epoch` when a newer engine
+   * exists.
+   */
   confirmRecord: (record: CopyRecord) => Promise<void>;
   planLayers: PlanLayers;
-  /** Something in the engine's report that is worth telling at once has changed. */
+  /** Called when the engine's report changed in a way that is worth telling at once. */
   onChange: () => void;
 };

@@ -1,9 +1,9 @@
 /**
- * Serves one attached volume: one device in front, several copies behind.
+ * Engine of one attached volume: one block device in front, several copies behind it.
  *
  * It keeps nothing on disk. When it dies, the copies' own records say which of them are current, and their
- * write-intent maps say where they may differ; the next engine makes those regions equal before it reads from more
- * than one copy.
+ * write-intent maps say where they may differ; the next engine resyncs those regions before it reads from more than
+ * one copy.
  */
 import type { Socket } from 'node:net';
 import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
@@ -27,11 +27,11 @@ import { Settling } from './settling.js';
 import { VolumeDevice } from './volume-device.js';
 import { VolumeSnapshots } from './volume-snapshots.js';
 
-/** A clean stop takes no longer; agents have to end within ten seconds. */
+/** Time limit of a clean stop, in milliseconds. Below the ten seconds in which an agent has to end. */
 const STOP_MAX_MS = 6_000;
-/** How often one copy is asked how much it holds, while that changes. */
+/** Minimum pause between two queries of a copy's written bytes, while they change. */
 const STAT_PAUSE_MS = 2_000;
-/** Finished rebuilds that are still reported. */
+/** Number of finished rebuilds kept in the report. */
 const REBUILDS_KEPT = 8;
 
 export class Engine {
@@ -45,8 +45,8 @@ export class Engine {
   private rebuilds: RebuildRun[] = [];
   private resync: Resync | undefined;
   /**
-   * Ends when every copy has what an earlier engine acknowledged; set while one of them may lack some of it that another
-   * copy still has. A flush that went before it would promise what one copy only can keep.
+   * Set during resync when a replica process restarted and may have lost acknowledged, unflushed writes. Flushes wait
+   * for it; otherwise one could be acknowledged while a single replica holds the data.
    */
   private missing: Promise<void> | undefined;
   private fill: Fill | undefined;
@@ -72,7 +72,7 @@ export class Engine {
       confirmRecord: dependencies.confirmRecord,
       onChange: dependencies.onChange,
       onDropped: ({ replicaId }, error) => {
-        // What a damaged copy holds from before is not to be trusted either.
+        // For a corrupt copy no drop mark is made: its old data is not to be trusted either.
         if (!isFault(error, 'replica.corrupt')) {
           this.drops.note(replicaId, spec.epoch, this.copies.membership.complete);
         }
@@ -88,8 +88,8 @@ export class Engine {
   }
 
   /**
-   * Opens the current copies at the attachment's epoch and writes its first record to all of them; after that it may
-   * serve. A `stop` meanwhile makes it fail.
+   * Opens the current copies at the attachment's epoch and writes the attachment's first record to all of them; only
+   * then may the engine serve. A `stop` meanwhile makes it fail.
    *
    * @throws StorageFault `engine.stale_epoch` when a copy knows a newer engine, `engine.no_replica` when fewer than
    *   half of the record's members can be reached.
@@ -114,11 +114,11 @@ export class Engine {
     this.device.shrinkTo(Math.min(...links.map(({ client }) => client.sizeBytes)));
     this.isOpen = true;
     this.beginResync();
-    // An expansion that was interrupted, or asked for while no engine ran.
+    // Completes an expansion that was interrupted, or requested while no engine ran.
     if (this.device.sizeBytes < this.spec.sizeBytes)
       void this.snapshots.expand(this.spec.sizeBytes).catch(() => undefined);
     const here = new Set(links.map(({ replicaId }) => replicaId));
-    // Current until now, and not to be reached: they may come back.
+    // Marks the drop of members that were current but can't be reached: they may come back.
     for (const member of this.spec.record.members) {
       if (!here.has(member)) this.drops.note(member, this.spec.record.epoch, this.spec.record.durable);
     }
@@ -130,7 +130,7 @@ export class Engine {
     serveExport(socket, negotiated, rest, this.device);
   }
 
-  /** Resolves when all current copies are equal, rejects when the engine stops first. */
+  /** Resolves when resync is done, rejects when the engine stops first. */
   async equal(): Promise<void> {
     await this.resync?.finished;
     this.copies.requireServing();
@@ -153,7 +153,7 @@ export class Engine {
     this.dependencies.onChange();
   }
 
-  /** Fills the volume from a snapshot of another one. The same id twice is one filling. */
+  /** Starts filling the volume from a snapshot of another volume. Idempotent: the same id twice is one fill. */
   startFill(spec: FillSpec): void {
     this.copies.requireServing();
     if (this.fill?.fillId === spec.fillId && this.fill.report().state !== 'failed') return;
@@ -192,14 +192,14 @@ export class Engine {
     await this.copies.membership.settled();
   }
 
-  /** Called a few times a second for every engine of the process by one timer. */
+  /** Periodic timer work, a few times a second; one timer serves every engine of the process. */
   tick(nowMs: number): void {
     if (this.copies.stopReason !== undefined) return;
     this.copies.tick(nowMs);
     if (!this.isOpen) return;
     this.settling.tick(nowMs);
     this.device.tick(nowMs);
-    // Asked once more after the last change began, because a copy may have answered while it was still being written.
+    // One more query after the last change began, because a copy may have answered while the change was in flight.
     const mayHaveGrown = this.device.lastChangeMs + STAT_PAUSE_MS >= this.askedWrittenMs;
     if (nowMs - this.askedWrittenMs > STAT_PAUSE_MS && mayHaveGrown) {
       this.askedWrittenMs = nowMs;
@@ -229,8 +229,8 @@ export class Engine {
   }
 
   /**
-   * Before the copies are equal, or a drop is marked, clearing their maps would hide where they differ; and before this
-   * engine is open it does not know whether they are.
+   * True when write-intent marks may be cleared. Before resync ends, or while a drop is not marked, clearing them
+   * would hide where copies differ; before `open` is done, neither is known.
    */
   private get isProvenEqual(): boolean {
     return (
@@ -247,7 +247,10 @@ export class Engine {
     return this.copies.membership.waiting || !this.isOpen ? 'waiting-record' : 'running';
   }
 
-  /** Flushes, marks the copies clean and lets go of them, within a bounded time. After it nothing is served. */
+  /**
+   * Clean stop: flushes, clears the write-intent marks and disconnects from the copies, within `STOP_MAX_MS`. Nothing
+   * is served afterwards.
+   */
   async stop(): Promise<void> {
     this.resync?.cancel();
     for (const run of this.rebuilds) void run.cancel();
@@ -255,7 +258,8 @@ export class Engine {
     const tooLate = new Promise<void>((resolve) => {
       inTime = this.ports.time.after(STOP_MAX_MS, resolve);
     });
-    // A write that waits for the control plane could hold a clean stop up for ever; the copies then stay marked.
+    // A write that waits for the control plane could block a clean stop for ever; after the time limit the copies
+    // stay marked.
     await Promise.race([this.letGo(), tooLate]);
     inTime();
     this.copies.letGo(new StorageFault('engine.not_found', { publicMessage: 'the engine was stopped' }));
@@ -273,7 +277,7 @@ export class Engine {
     });
   }
 
-  /** Something newer has taken over: ends at once, without a word to the copies. */
+  /** Fences the engine: a newer one has taken over, so this one ends at once, without a word to the copies. */
   fence(error: StorageFault): void {
     this.copies.stop(error);
   }
@@ -301,13 +305,14 @@ export class Engine {
 
   private async askWritten(): Promise<void> {
     const [link] = this.copies.withMode('RW');
-    // A copy that can't answer is found out by its data connection; this is for the report only.
+    // An error is ignored, as this query is for the report only: the data connection finds a copy that does not
+    // answer.
     const answer = await link?.control.command('stat', { epoch: this.spec.epoch }).catch(() => undefined);
     this.writtenBytes = answer?.writtenBytes ?? this.writtenBytes;
   }
 
   private cutOff(error: StorageFault): void {
-    // Where no copy is left, users get errors on their open connections; a replaced engine must fall silent.
+    // With no copy left, users get errors on their open connections; a fenced engine must fall silent instead.
     if (error.code === 'engine.no_replica') return;
     for (const socket of this.sockets) socket.destroy();
   }

@@ -1,4 +1,4 @@
-/** Makes the copies equal in a range that the caller has locked. */
+/** Resync of one byte range that the caller has locked: makes all current copies equal in it. */
 import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import { NbdErrno } from '../nbd/constants.js';
 import { NbdError } from '../nbd/errors.js';
@@ -6,17 +6,18 @@ import { contiguous, type Payload } from '../nbd/export.js';
 import type { Copies } from './copies.js';
 import type { ReplicaLink } from './replica-link.js';
 
-/** What is compared, and locked against writes, at once. */
+/** Bytes that are compared, and locked against writes, at once. */
 export const STEP_BYTES = MIB;
 
-/** A change that was refused, though some copies may have taken a part of it. Without a payload it was zeros. */
+/** A change that was refused, though some copies may have applied a part of it. Without a payload it wrote zeros. */
 export type Refused = { offset: number; payload: Payload | undefined; lengthBytes: number };
 
 const ZERO_BLOCK = Buffer.alloc(BLOCK_BYTES);
 
 /**
- * What one copy holds becomes what all current ones hold. One that can't take the bytes is dropped, as long as another is
- * left. Copies that are being rebuilt are left alone: they get every change beside. @returns what all hold then
+ * Copies the range from one current copy to all the others. A copy that can't take the bytes is dropped, as long as
+ * another is left. Copies that are being rebuilt are skipped: they receive every change anyway.
+ * @returns the bytes that all copies hold then
  */
 export async function equaliseRange(copies: Copies, start: number, end: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -24,7 +25,8 @@ export async function equaliseRange(copies: Copies, start: number, end: number):
     const stop = Math.min(at + STEP_BYTES, end);
     const { source } = copies;
     const wanted = contiguous(await copies.read(at, stop - at));
-    // Which one was read is known only where one alone is read from, before and after.
+    // The copy that was read from is known only if reads were pinned to it before and after; otherwise all are
+    // compared.
     const others = copies.withMode('RW').filter((link) => link !== source || copies.source !== source);
     await Promise.all(others.map((link) => equaliseOne(copies, link, at, wanted)));
     await copies.membership.settled();
@@ -38,14 +40,14 @@ async function equaliseOne(copies: Copies, link: ReplicaLink, start: number, wan
     const held = contiguous(await link.client.read(start, wanted.length));
     if (!held.equals(wanted)) await link.client.write(start, [wanted], wanted.length, { fua: false });
   } catch (error) {
-    // The last copy is its own measure.
+    // `fail` keeps the last current copy: its own content counts then.
     copies.fail(link, error);
   }
 }
 
 /**
- * Takes back what some copies have of a change that was refused for want of space. Blocks that differ get what was there
- * before it, where any copy still has that: it goes over blocks that are held already, and so takes no space.
+ * Rolls back a change that was refused for lack of space. Blocks that differ get the data from before the change, if
+ * any copy still has it. This overwrites allocated blocks, and so takes no space.
  */
 export async function undoRefused(
   copies: Copies,
@@ -65,7 +67,7 @@ export async function undoRefused(
       older?.copy(wanted, block - at);
     }
     await Promise.all(held.map(({ link, bytes }) => putDiffering(copies, link, at, wanted, bytes)));
-    // Nobody knows what these took of it, and they hold nothing else of the range to compare.
+    // Rebuild targets are written as a whole: how much of the refused change they applied is unknown.
     await Promise.all(copies.withMode('WO').map((link) => putDiffering(copies, link, at, wanted, undefined)));
     await copies.membership.settled();
   }
@@ -87,7 +89,7 @@ async function readAll(copies: Copies, at: number, lengthBytes: number): Promise
   return read.flat();
 }
 
-/** True when the block holds what the change put there, as far as the change reached into it. */
+/** True if the block holds the data of the refused change, as far as the change reached into it. */
 function hasNew(
   piece: Buffer,
   block: number,
@@ -101,7 +103,7 @@ function hasNew(
   return piece.subarray(from - block, to - block).equals(now);
 }
 
-/** Writes runs of blocks that differ; all of them where it is not known what is held. */
+/** Writes the runs of blocks that differ; all blocks if the held data is unknown. */
 async function putDiffering(
   copies: Copies,
   link: ReplicaLink,

@@ -18,7 +18,7 @@ describe('fencing', () => {
     await expect(volume.start(1)).rejects.toMatchObject({ code: 'engine.stale_epoch' });
   });
 
-  test('a copy whose process died too is not the one that the others are made equal to', async () => {
+  test('a copy whose process died too is not the source of the resync', async () => {
     const volume = await cluster(3);
     const old = await volume.start(1);
     await write(old, 0, Buffer.alloc(8192, 7));
@@ -33,7 +33,7 @@ describe('fencing', () => {
     expect((await volume.checksums()).size).toBe(1);
   });
 
-  test('after an unclean stop reads come from one copy until all are equal', async () => {
+  test('after an unclean stop reads come from one copy until resync ends', async () => {
     const volume = await cluster(3);
     const old = await volume.start(1);
     await write(old, 0, Buffer.alloc(MIB, 7));
@@ -53,7 +53,7 @@ describe('fencing', () => {
     expect((await volume.checksums()).size).toBe(1);
   });
 
-  test('a source that is lost before all are equal is followed by one other, not by several', async () => {
+  test('a source that is lost during resync is followed by one other, not by several', async () => {
     const volume = await cluster(3);
     const old = await volume.start(1);
     await write(old, 0, Buffer.alloc(MIB, 7));
@@ -62,7 +62,7 @@ describe('fencing', () => {
     }
     old.fence(new StorageFault('engine.not_found', { publicMessage: 'crash' }));
     const next = await volume.start(2, { record: old.report().record });
-    // Nothing may be equalised before the source is gone.
+    // No resync before the source is gone.
     next.copies.readOnlyFrom(next.copies.all[0]);
     const [source] = next.copies.all;
     if (source === undefined) throw new Error('no copy');

@@ -1,8 +1,9 @@
 /**
- * Fills a new volume with what a snapshot of another one holds, while nobody uses it yet.
+ * Fill: copies a snapshot of another volume into a new one, before users may attach it.
  *
- * Everything is written through the volume's own device, so that all copies get it and stay equal, and read once more
- * from each copy before it counts as done. It may begin again at any time: blocks that are equal already are not written.
+ * All writes go through the volume's own device, so that all copies receive them and stay equal, and each copy is
+ * read back before the fill counts as done. It can be restarted at any time: blocks that are already equal are not
+ * written.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { WINDOW_BYTES } from '../integrity/window-buffers.js';
@@ -16,7 +17,7 @@ import type { Copies } from './copies.js';
 import type { VolumeDevice } from './volume-device.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Windows on their way at once: 16 MiB. */
+/** Windows in flight at once: 16 MiB. */
 const WINDOWS_IN_FLIGHT = 4;
 
 export type FillSpec = { fillId: string; snapshotId: string; sources: readonly PullSource[] };
@@ -124,7 +125,7 @@ export class Fill {
     }
   }
 
-  /** Reads what was written back from every copy. */
+  /** Reads back what was written, from every copy. */
   private async proveWritten(offset: number, wanted: Buffer): Promise<void> {
     const { copies } = this.host;
     await Promise.all(

@@ -7,7 +7,7 @@ import type { Engine } from './engine.js';
 
 const { cluster, nodes } = useClusters();
 
-/** An engine whose resync stands still until `go` is called. */
+/** An engine whose resync is held until `go` is called. */
 async function startHeld(volume: Cluster): Promise<{ engine: Engine; go: () => void }> {
   let go: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
@@ -33,13 +33,13 @@ async function isFlushed(flushed: Promise<void>): Promise<boolean> {
 }
 
 describe('a flush on an engine that takes over', () => {
-  test('covers what one copy only still has of the engine before', async () => {
+  test('covers acknowledged writes that only one copy still has', async () => {
     const volume = await cluster(3);
     const first = await volume.start(1);
     const data = crypto.randomBytes(MIB);
     await write(first, 8 * MIB, data);
     volume.fenceAll();
-    // Two processes of copies die with what no flush had covered.
+    // Two replica processes die with what no flush had covered.
     for (const index of [1, 2]) {
       const { node, address } = volume.copy(index);
       await node.crash(nodes(), address.replicaId);
@@ -55,7 +55,7 @@ describe('a flush on an engine that takes over', () => {
     expect(contiguous(await engine.device.read(8 * MIB, MIB)).equals(data)).toBe(true);
   });
 
-  test('does not wait when every copy has it', async () => {
+  test('does not wait when every copy has them', async () => {
     const volume = await cluster(3);
     await write(await volume.start(1), 8 * MIB, crypto.randomBytes(MIB));
     volume.fenceAll();
@@ -64,7 +64,7 @@ describe('a flush on an engine that takes over', () => {
     go();
   });
 
-  test('ends with the engine, when that is stopped before the copies are equal', async () => {
+  test('ends with the engine, when that is stopped during resync', async () => {
     const volume = await cluster(2);
     await write(await volume.start(1), 0, crypto.randomBytes(MIB));
     volume.fenceAll();

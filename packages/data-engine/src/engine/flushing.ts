@@ -1,27 +1,31 @@
 /**
- * Flushes all copies, one flush after the other, and keeps what is not flushed small (docs/adr/0139).
+ * Flush coalescing over all copies (group commit): flushes run one at a time, and requests that arrive while one runs
+ * share the next (docs/adr/0139). Also bounds how much is unflushed.
  *
- * Flushes that are asked for while one runs share the next one; and none begins before the changes have ended that were
- * under way when the one before it began. So a copy that sees a flush come knows that the one before has ended on every
- * copy, and which of its changes that has made durable everywhere.
+ * No flush begins before the changes have ended that were in flight when the previous one began. So a copy that sees
+ * a flush begin knows that the previous one has ended on every copy, and which changes that made durable everywhere.
  */
 import { STRETCH_BYTES } from '../replica/recent-changes.js';
 import { SharedFlush } from '../replica/shared-flush.js';
 
 /**
- * After changes of so many stretches, or so long after the first of them, the copies are flushed though no user asked: who
- * takes over after a crash has to compare what the last few flushes were about, before it can answer a flush.
+ * Bounds of unflushed changes, in stretches and in time since the first one. Beyond either, the engine flushes the
+ * copies without a user's request: after a crash, the next engine has to compare what the last few flushes covered
+ * before it can answer a flush.
  */
 const STRETCHES_MAX = 4096;
 const UNFLUSHED_MAX_MS = 1_500;
 
-/** Changes that began between two flushes. */
+/** The changes that began between two flushes. */
 type Batch = { underWay: number; ended: (() => void) | undefined };
 
 export class Flushing {
   private current: Batch = { underWay: 0, ended: undefined };
   private previous: Batch = { underWay: 0, ended: undefined };
-  /** One that failed says nothing of the next: what failed was a copy, which was dropped, or told its own error. */
+  /**
+   * A failed flush says nothing of the next one: either a copy failed, and was dropped, or it reported its error to
+   * its own caller.
+   */
   private readonly queue = new SharedFlush(
     () => this.flush(),
     () => false,
@@ -31,7 +35,7 @@ export class Flushing {
 
   constructor(private readonly flushCopies: () => Promise<void>) {}
 
-  /** A change begins: it has its place in the order already. Whoever calls this gives the batch back when it has ended. */
+  /** Registers a change whose order is already fixed. The caller gives the batch back when the change has ended. */
   begin(start: number, end: number, nowMs: number): Batch {
     if (this.changedSinceMs === Number.POSITIVE_INFINITY) this.changedSinceMs = nowMs;
     const last = Math.floor((end - 1) / STRETCH_BYTES);
@@ -55,7 +59,7 @@ export class Flushing {
     return this.changed.size >= STRETCHES_MAX || nowMs - this.changedSinceMs >= UNFLUSHED_MAX_MS;
   }
 
-  /** Covers every change that has ended before. */
+  /** Flushes every change that has ended before the call. */
   run(): Promise<void> {
     return this.queue.run();
   }

@@ -1,4 +1,4 @@
-/** Freezing the heads of all copies at one moment. */
+/** Snapshot barrier: freezes the heads of all copies at the same point in the order of writes. */
 import crypto from 'node:crypto';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Ask } from '../replica/commands.js';
@@ -8,14 +8,18 @@ import { isNoSpace } from './changes.js';
 import type { Copies } from './copies.js';
 import type { ReplicaLink } from './replica-link.js';
 
-/** Layers that users can't take: rebuilds and drops need some, and a full chain must not keep a copy from returning. */
+/**
+ * Layers reserved for the system: rebuilds and drop marks need some, and a chain filled by users must not keep a copy
+ * from returning.
+ */
 const SYSTEM_LAYERS = 10;
 
 export type Freeze = Pick<Ask<'snapshot'>, 'layer' | 'sizeBytes'>;
 
 /**
- * Freezes the head of every copy that takes writes, as the same layer. The caller sees to it that nothing is being
- * written. A copy that fails is dropped; but where the disk of a current one is full, nothing has been done on any.
+ * Freezes the head of every copy that takes writes, as the same layer. The caller makes sure that no write is in
+ * flight. A copy that fails is dropped; but if the disk of a current one is full, the layer is rolled back on all of
+ * them.
  *
  * @throws StorageFault `replica.too_many_layers` before anything is done, `disk.no_space`
  */
@@ -41,11 +45,11 @@ export async function freezeAll(copies: Copies, epoch: number, freeze: Freeze): 
   const [refusal] = [...failures].filter(([copy, error]) => !copies.fail(copy, error));
   await copies.membership.settled();
   copies.requireServing();
-  // Of the last copy, which is kept: then there is no such layer.
+  // The last copy failed and is kept, so the layer does not exist.
   if (refusal !== undefined) throw refusal[1];
 }
 
-/** Also from those that failed: one may have done it, and have failed at clearing up afterwards. */
+/** Also asks copies that failed: one may have frozen its head, and have failed in the clean-up afterwards. */
 async function takeBack(copies: Copies, copy: ReplicaLink, epoch: number, layerId: string): Promise<void> {
   try {
     await copy.change('unfreeze', { epoch, layerId, headId: crypto.randomUUID() });
@@ -72,7 +76,7 @@ async function requireRoom(copies: Copies, epoch: number, { layer }: Freeze): Pr
         return undefined;
       });
       if (chain === undefined || chain.layers.some(({ id }) => id === layer.id)) return;
-      // The head is a layer too, and freezing it makes one more.
+      // Counts two more than the listed layers: the head, and the one that this freeze adds.
       if (chain.layers.length + 2 > max) throw tooManyLayers(max);
     }),
   );

@@ -9,7 +9,7 @@ import type { ReplicaLink } from './replica-link.js';
 
 const { cluster, nodes } = useClusters();
 
-/** The next write takes so many blocks and then finds the disk full; further ones find it as it is. */
+/** The next write stores that many blocks and then finds the disk full; later ones find it as it is. */
 function fillUp({ client }: ReplicaLink, blocks: number): void {
   const real = client.write.bind(client);
   client.write = async (offset, payload, lengthBytes, options) => {

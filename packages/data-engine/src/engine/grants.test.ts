@@ -10,7 +10,7 @@ const { cluster, nodes } = useClusters();
 const STALE = { code: 'engine.stale_epoch' };
 const [FIRST, SECOND] = [crypto.randomUUID(), crypto.randomUUID()];
 
-/** Engines name their grant when they open a copy. */
+/** Starts an engine that names its grant when it opens a copy. */
 function start(
   volume: Cluster,
   grantId: string,
@@ -37,7 +37,7 @@ describe('two grants of one epoch', () => {
     await expectBytes(await start(volume, FIRST), 0, Buffer.alloc(4096, 2));
   });
 
-  test('an engine that names none is let in as before', async () => {
+  test('an engine that names no grant is accepted as before', async () => {
     const volume = await cluster(2);
     const first = await start(volume, FIRST);
     await first.stop();
@@ -67,7 +67,7 @@ describe('an engine that finds half of the last members, and not more', () => {
     });
   });
 
-  test('of two with half each one is let go on', async () => {
+  test('of two with half each the control plane lets one go on', async () => {
     const volume = await cluster(2);
     let granted = FIRST;
     const confirmAs = (grantId: string) => async () => {
@@ -87,7 +87,7 @@ describe('an engine that finds half of the last members, and not more', () => {
     expect((await node.replica(address.replicaId)).metadata.record).toEqual(volume.record);
   });
 
-  test('more than half goes on by itself', async () => {
+  test('with more than half it does not ask', async () => {
     const volume = await cluster(3);
     const replicas = volume.copies.slice(0, 2).map(({ address }) => address);
     await start(volume, FIRST, { replicas });

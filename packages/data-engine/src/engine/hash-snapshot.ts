@@ -1,6 +1,6 @@
 /**
- * Hashes one snapshot on all current copies and drops those that hold something else than they should: they are then
- * rebuilt from the others.
+ * Snapshot check: hashes one snapshot on all current copies, and drops those whose content is corrupted, so that they
+ * are rebuilt from the others.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { decideCorrupted, type HashedCopy } from '../integrity/decide-corrupted.js';
@@ -8,7 +8,7 @@ import type { Time } from '../time.js';
 import type { Copies } from './copies.js';
 import type { ReplicaLink } from './replica-link.js';
 
-/** How often a copy is asked how far it is. */
+/** Polling interval for a copy's progress, in milliseconds. */
 const POLL_MS = 200;
 
 export async function hashSnapshot(

@@ -18,7 +18,7 @@ const { cluster } = useClusters();
 /** The tests' `replicaTimeoutMs`, and a little for a busy machine. */
 const TIMEOUT_MS = 2_000;
 
-/** Requests of one kind on one copy are held where its files are, until the function is called. */
+/** Holds requests of one kind at one copy's files, until the returned function is called. */
 async function hold(
   volume: Cluster,
   index: number,
@@ -55,7 +55,7 @@ async function hold(
   return () => release();
 }
 
-/** Ticks as an engine host does, for so long. */
+/** Ticks like an engine host for that long. */
 async function tickFor(engine: Engine, ms: number): Promise<void> {
   for (const endMs = performance.now() + ms; performance.now() < endMs; ) {
     engine.tick(performance.now());
@@ -139,7 +139,7 @@ describe('silence', () => {
     const engine = await volume.start(1);
     const release = [];
     for (const { client } of engine.copies.all) {
-      // The whole machine is busy: not even what is answered from memory is.
+      // The whole machine is busy: not even a ping is answered.
       const { ping } = client;
       let hear: () => void = () => undefined;
       const heard = new Promise<void>((resolve) => {

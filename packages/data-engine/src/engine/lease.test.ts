@@ -9,7 +9,7 @@ import type { ReplicaLink } from './replica-link.js';
 const { cluster } = useClusters();
 const TIMEOUT_MS = 2_000;
 
-/** Nothing that is asked of the copy is answered until the function is called. */
+/** Withholds all answers of the copy until the returned function is called. */
 function silence({ client }: ReplicaLink): () => void {
   const { ping, read, write: put } = client;
   let hear: () => void = () => undefined;
@@ -39,7 +39,7 @@ function linkOf(engine: Engine, index: number): ReplicaLink {
 }
 
 describe('reads', () => {
-  test('end on an engine that has not heard most of its copies for as long as the timeout', async () => {
+  test('wait on an engine that has not heard most of its copies for as long as the timeout', async () => {
     const volume = await cluster(3);
     const engine = await volume.start(1);
     await write(engine, 0, Buffer.alloc(4096, 1));
@@ -63,7 +63,7 @@ describe('reads', () => {
     clearInterval(timer);
   });
 
-  test('are not answered by a process that stood still before it has heard its copies', async () => {
+  test('are not answered by a process that was paused before it has heard its copies', async () => {
     const volume = await cluster(3);
     let stoodStillMs = 0;
     const time = { ...SYSTEM_TIME, nowMs: () => performance.now() + stoodStillMs };
@@ -109,7 +109,7 @@ describe('reads', () => {
   });
 });
 
-test('what is allocated is asked of a copy that may be read', async () => {
+test('allocation is queried on a copy that may be read', async () => {
   const volume = await cluster(3);
   const engine = await volume.start(1);
   await write(engine, 8 * MIB, Buffer.alloc(MIB, 7));

@@ -1,18 +1,18 @@
 /**
- * How long an engine may answer reads without hearing from its copies (docs/adr/0136).
+ * Read lease of an engine: how long it may answer reads without hearing from its copies (docs/adr/0136).
  *
- * Another engine that takes over fences at least half of the members first. So as long as more than half of them have
- * answered something that was sent lately, as their engine, a takeover is no older than that; without it reads wait. The
- * moment of sending counts, by this process's own clock: one that stood still finds its lease expired.
+ * An engine that takes over first fences at least half of the members. So as long as more than half of them have
+ * recently answered this engine, no takeover is older than their oldest answer; without such a majority, reads wait.
+ * The time of sending counts, by this process's own clock: a process that was paused finds its lease expired.
  */
 import type { Time } from '../time.js';
 import type { ReplicaLink } from './replica-link.js';
 
-/** Copies that were not heard for this part of the timeout are asked for a sign of life. */
+/** Fraction of the timeout after which a silent member is pinged. */
 const PING_PART = 4;
 
 export type LeasePorts = {
-  /** Copies that are members of the record; undefined for a member without a connection. */
+  /** The links of the record's members; `undefined` for a member without a connection. */
   members: () => readonly (ReplicaLink | undefined)[];
   timeoutMs: number;
   time: Time;
@@ -20,7 +20,7 @@ export type LeasePorts = {
 };
 
 export class Lease {
-  /** What was found last; the members may not have changed since. */
+  /** Cached expiry; the members may not have changed since. */
   private untilMs = Number.NEGATIVE_INFINITY;
   private readonly asked = new WeakSet<object>();
   private news: { promise: Promise<void>; resolve: () => void } | undefined;
@@ -34,13 +34,13 @@ export class Lease {
     return nowMs < this.untilMs;
   }
 
-  /** Other copies are members, or in use, than before: whoever waits looks again. */
+  /** Membership or the copies in use have changed: waiting reads check again. */
   changed(): void {
     this.untilMs = Number.NEGATIVE_INFINITY;
     this.wake();
   }
 
-  /** Asks the members that were not heard lately, and resolves when there is something new to look at. */
+  /** Pings the members that were not heard lately, and resolves when the lease has to be checked again. */
   renewed(): Promise<void> {
     if (this.news === undefined) {
       let resolve: () => void = () => undefined;
@@ -81,7 +81,7 @@ export class Lease {
     news?.resolve();
   }
 
-  /** When more than half of the members will have been silent for too long. */
+  /** The time at which the lease ends: when no majority of the members was heard within the timeout. */
   private expiresAtMs(): number {
     const heardMs = this.ports
       .members()

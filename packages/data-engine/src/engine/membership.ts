@@ -1,9 +1,10 @@
 /**
- * Keeps the record of which copies are current ahead of what the engine acknowledges (docs/adr/0004-copies-say-which-is-current.md).
+ * Membership of a volume's copies: keeps the record of which copies are current ahead of what the engine acknowledges
+ * (docs/adr/0004-copies-say-which-is-current.md).
  *
  * Whenever the copies in use differ from the last record, a new record is written to all of them; until that is done
- * nothing is acknowledged (`settled`). The engine leaves copies out by itself only while more than half of every
- * record that some copy may hold remain; else the control plane has to record the new members first.
+ * nothing is acknowledged (`settled`). The engine may leave out copies alone only while more than half of every
+ * record that some copy may hold remain; otherwise the control plane has to record the new members first.
  *
  * After a crash at any point the rule "copies named in the highest record are current" holds, because nothing was
  * acknowledged under a record before all its members had it.
@@ -19,21 +20,21 @@ import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { SYSTEM_TIME, type Time } from '../time.js';
 
-/** Between attempts to reach the control plane while I/O waits for it. */
+/** Pause between attempts to reach the control plane while I/O waits for it; grows up to the maximum. */
 const CONFIRM_PAUSE_MIN_MS = 200;
 const CONFIRM_PAUSE_MAX_MS = 5_000;
 const PAUSE_STEP_MS = 100;
 
 export interface MembershipPorts {
-  /** Copies that are to be members now. */
+  /** Ids of the copies that have to be members now. */
   wantedMembers(): string[];
   /** Writes the record to one copy. @throws when the copy did not store it. */
   writeRecord(replicaId: string, record: CopyRecord): Promise<void>;
-  /** The copy could not store the record: it is to be left out. */
+  /** Called when a copy could not store the record: it has to be dropped. */
   memberFailed(replicaId: string, error: unknown): void;
   /** Asks the control plane to record the members. @throws `engine.stale_epoch` when something newer took over. */
   confirmRecord(record: CopyRecord): Promise<void>;
-  /** Something newer has taken over, or no copy is left. */
+  /** Called when a newer engine has taken over, or no copy is left. */
   stop(error: unknown): void;
   stopped(): boolean;
   changed(): void;
@@ -42,13 +43,13 @@ export interface MembershipPorts {
 
 export class Membership {
   private durable: CopyRecord;
-  /** Records above `durable` that some copy may have stored. */
+  /** Records newer than `durable` that some copy may have stored. */
   private attempted: CopyRecord[] = [];
   private generation = 0;
-  /** The newest record that is known to be on all its members; each further one carries its number. */
+  /** The newest record that is known to be stored on all its members; each further record carries its number. */
   private completed: RecordNumber | undefined;
   private running: Promise<void> | undefined;
-  /** A change since the running pass looked at the copies in use. */
+  /** Set when the copies in use changed after the running pass read them; the pass repeats. */
   private requested = false;
   /** True while I/O waits for the control plane. */
   waiting = false;
@@ -66,16 +67,17 @@ export class Membership {
     return this.completed;
   }
 
-  /** The newest record that all its members hold. */
+  /** The newest record that all its members have stored. */
   get record(): CopyRecord {
     return this.durable;
   }
 
   /**
-   * Writes the first record of this attachment. Its members were chosen by the rule of attaching, not of shrinking.
+   * Writes the first record of this attachment. Its members were chosen by the quorum rule for attaching, not the one
+   * for shrinking.
    *
-   * With half of the last members, and not more, another engine may find the other half: after a database lost the grant
-   * of one of them, two may be started. Only the control plane can tell which one is to go on, and records it first.
+   * With exactly half of the last members, another engine may hold the other half: two can be started if the database
+   * lost the grant of one. Only the control plane can decide which one goes on, and records that first.
    */
   async establish(): Promise<void> {
     const { members: found } = this.durable;
@@ -84,16 +86,19 @@ export class Membership {
     this.durable = record;
     this.attempted = [record];
     await this.store(record);
-    // Where a copy failed, the others go on by the usual rule, with this record as the one to shrink from.
+    // If a copy failed, the others go on by the shrinking rule, which counts from this record.
     await this.update();
   }
 
-  /** A start that was cut short, or a stop that was not recorded, has left records of this epoch on copies. */
+  /**
+   * Numbers records above the given one: an interrupted start, or a stop that was not recorded, has left records of
+   * this epoch on copies.
+   */
   goOnAbove({ epoch, dataGeneration }: RecordNumber): void {
     if (epoch === this.epoch) this.generation = Math.max(this.generation, dataGeneration);
   }
 
-  /** What the copies that begin together hold themselves: all of them have stored the oldest of it, whoever knows. */
+  /** Sets the baseline from the records that the first copies hold: all of them have stored the oldest of these. */
   beginWith(stored: readonly RecordNumber[]): void {
     const [first, ...others] = stored;
     if (first === undefined) return;
@@ -104,7 +109,7 @@ export class Membership {
     }
   }
 
-  /** Makes the record follow the copies in use. */
+  /** Writes a new record if the copies in use have changed. */
   update(): Promise<void> {
     this.requested = true;
     this.running ??= this.run();
@@ -142,7 +147,7 @@ export class Membership {
       if (!this.mayShrinkAlone(record) && !(await this.confirm(record))) return;
       this.attempted.push(record);
       await this.store(record);
-      // The last copy is kept though it could not store the record; it is asked again until it can.
+      // The last copy is kept though it could not store the record; the write is retried until it can.
       if (this.attempted.length > 0 && sameMembers(this.wanted(), members))
         await this.pause(CONFIRM_PAUSE_MIN_MS);
     }
@@ -157,7 +162,7 @@ export class Membership {
     return copyRecord(this.epoch, this.generation, members, this.completed);
   }
 
-  /** Writes the record to all its members. It is the durable one only when every one of them has it. */
+  /** Writes the record to all its members. It becomes the durable one only when every member has it. */
   private async store(record: CopyRecord): Promise<void> {
     const errors: unknown[] = [];
     await Promise.all(
@@ -185,8 +190,9 @@ export class Membership {
   }
 
   /**
-   * At a clean stop, after all was flushed: two more records for the same members. The second one says that all of them
-   * had the first, so a copy that is set back to any moment of this attachment is known by its older record.
+   * Seals a clean stop: after the last flush, writes two more records for the same members. The second one says that
+   * all of them had the first, so a copy that is set back to any moment of this attachment is known by its older
+   * record.
    */
   async seal(): Promise<void> {
     for (let round = 0; round < 2; round += 1) {
@@ -195,13 +201,16 @@ export class Membership {
       const record = this.nextRecord(members);
       const writing = members.map((member) => this.ports.writeRecord(member, record));
       const written = await Promise.allSettled(writing);
-      // What is on some of them only names the same members: nothing depends on it.
+      // Safe to give up: a record that only some stored names the same members.
       if (written.some(({ status }) => status === 'rejected')) return;
       this.completeWith(record);
     }
   }
 
-  /** Waits for the control plane, for as long as the engine runs. False when the engine must not go on. */
+  /**
+   * Waits for the control plane to record the members, for as long as the engine runs. @returns false when the engine
+   * must stop
+   */
   private async confirm(record: CopyRecord): Promise<boolean> {
     this.waiting = true;
     this.ports.changed();
@@ -209,7 +218,7 @@ export class Membership {
       for (let pauseMs = CONFIRM_PAUSE_MIN_MS; !this.ports.stopped(); ) {
         try {
           await this.ports.confirmRecord(record);
-          // What the control plane holds is the highest record now: lower ones on copies no longer count.
+          // The control plane's record is the highest one now: lower ones on copies no longer count.
           this.durable = record;
           this.attempted = [];
           return true;
@@ -229,7 +238,7 @@ export class Membership {
     }
   }
 
-  /** Ends early when the engine stops: nobody should wait for a pause. */
+  /** Ends early when the engine stops, so that a stop does not wait for the pause. */
   private async pause(pauseMs: number): Promise<void> {
     const { time = SYSTEM_TIME } = this.ports;
     const endsAtMs = time.nowMs() + pauseMs;

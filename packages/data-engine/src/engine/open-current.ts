@@ -3,7 +3,7 @@ import { portsOf } from '../ports.js';
 import type { EngineDependencies, EngineSpec } from './engine-state.js';
 import { openLink, type ReplicaLink } from './replica-link.js';
 
-/** Opens every copy that can be reached; at least half of the record's members must be. */
+/** Quorum at attach: opens every copy that can be reached; at least half of the record's members must be. */
 export async function openCurrent(
   spec: EngineSpec,
   dependencies: EngineDependencies,

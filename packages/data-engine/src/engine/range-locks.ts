@@ -1,41 +1,41 @@
 /**
- * Serialises what must not overlap: writes to the same blocks, in the order they came, so that all copies apply them
- * in that order; and, as the range of everything, barriers such as a snapshot.
+ * Range locks: serialise writes to the same blocks in arrival order, so that all copies apply them in that order. A
+ * barrier, such as a snapshot, locks the whole range.
  */
 type Waiting = {
   start: number;
   end: number;
-  /** Earlier entries that overlap and have not ended. */
+  /** Number of earlier, overlapping entries that have not ended. */
   blockers: number;
   blocked: Waiting[];
   go: () => void;
 };
 
-/** `waiting` is absent where nothing earlier overlaps: the usual case costs no promise. */
+/** A requested lock. `waiting` is absent if nothing earlier overlaps: the usual case costs no promise. */
 export type RangeLock = { readonly waiting: Promise<void> | undefined; readonly release: () => void };
 
 const EVERYTHING = Number.POSITIVE_INFINITY;
 
 export class RangeLocks {
-  /** In order of arrival. Few: connections bound their requests in flight. */
+  /** Entries in arrival order. Few: each connection bounds its requests in flight. */
   private readonly entries = new Set<Waiting>();
 
   get idle(): boolean {
     return this.entries.size === 0;
   }
 
-  /** True while anything holds, or waits for, a part of the range. */
+  /** True if an entry holds, or waits for, a part of the range. */
   overlaps(start: number, end: number): boolean {
     for (const entry of this.entries) if (entry.start < end && start < entry.end) return true;
     return false;
   }
 
-  /** Resolves when the changes that are under way in the range have ended; `undefined` where none is. */
+  /** Resolves when the changes in flight in the range have ended; `undefined` if there is none. */
   changed(start: number, end: number): Promise<void> | undefined {
     let blockers = 0;
     let waiting: Waiting | undefined;
     for (const entry of this.entries) {
-      // A barrier changes no bytes.
+      // Skips barriers: they change no bytes.
       if (entry.start >= end || start >= entry.end || entry.end === EVERYTHING) continue;
       waiting ??= { start, end, blockers: 0, blocked: [], go: () => undefined };
       entry.blocked.push(waiting);
@@ -49,7 +49,7 @@ export class RangeLocks {
     });
   }
 
-  /** Takes the range for whoever calls `release` in the end; `waiting` where something earlier has to end first. */
+  /** Locks the range until the caller calls `release`; `waiting` if an earlier entry has to end first. */
   take(start: number, end: number): RangeLock {
     const entry: Waiting = { start, end, blockers: 0, blocked: [], go: () => undefined };
     for (const earlier of this.entries) {
@@ -76,7 +76,7 @@ export class RangeLocks {
     }
   }
 
-  /** Runs alone: everything earlier has ended, everything later waits. */
+  /** Runs under a barrier: after everything earlier has ended, and before anything later begins. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     return this.withRange(0, EVERYTHING, work);
   }

@@ -1,11 +1,14 @@
-/** When the users of a volume last changed each of its regions, so that those which have gone cold can be told to the copies. */
+/**
+ * Last-change times of a volume's regions, from which the engine finds cold regions whose write-intent marks can be
+ * cleared.
+ */
 import { REGION_BYTES } from '../replica/intent-map.js';
 
 export class RegionUse {
-  /** In the order in which regions were first changed. Regions that are not here are cold. */
+  /** Times in milliseconds by region, least recently changed first. Regions that are not listed are cold. */
   private readonly changedMs = new Map<number, number>();
 
-  /** Of regions that may be marked on the copies because of this engine's changes. */
+  /** Number of regions that this engine's changes may have marked on the copies. */
   get size(): number {
     return this.changedMs.size;
   }
@@ -26,13 +29,16 @@ export class RegionUse {
     return false;
   }
 
-  /** The moment since which so many of the regions were not changed, the least recently changed ones. */
+  /**
+   * The time of the last change of the `count` least recently changed regions: all of them were changed at it or
+   * before.
+   */
   oldest(count: number): number {
     const sorted = [...this.changedMs.values()].sort((a, b) => a - b);
     return sorted[Math.min(count, sorted.length) - 1] ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** The copies have been told of those. */
+  /** Removes regions whose marks the copies were told to clear. */
   forgetCold(sinceMs: number): void {
     for (const [region, changedMs] of this.changedMs) if (changedMs <= sinceMs) this.changedMs.delete(region);
   }

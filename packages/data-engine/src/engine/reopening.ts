@@ -1,9 +1,9 @@
 /**
- * Opens a copy again that could not be dropped: the last current one, or one of several that all fell silent at once.
- * Requests to it wait meanwhile; what was in flight is sent again (docs/adr/0137).
+ * Reconnection to a copy that could not be dropped: the last current one, or one of several that all fell silent at
+ * once. Requests to it wait meanwhile; those in flight are sent again (docs/adr/0137).
  *
- * It goes on at the same epoch, and only while the copy has all that was acknowledged: one whose process has died may
- * have lost what no flush had covered, and an engine that went on with it would lose that in silence.
+ * It keeps the epoch, and succeeds only if the copy has all that was acknowledged: a replica process that died may
+ * have lost what no flush had covered, and an engine that went on with it would lose that silently.
  */
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DataLink } from '../nbd/data-link.js';
@@ -12,7 +12,7 @@ import type { ReplicaLink } from './replica-link.js';
 
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 2_000;
-/** How soon a stop is noticed. */
+/** Step of the wait between attempts, in milliseconds; bounds how late a stop is noticed. */
 const PAUSE_STEP_MS = 100;
 
 export type ReopeningPorts = {
@@ -20,14 +20,14 @@ export type ReopeningPorts = {
   time: Time;
   stopped: () => boolean;
   reopened: (link: ReplicaLink, client: DataLink) => void;
-  /** It is gone for good. */
+  /** Called when the copy is gone for good. */
   gone: (link: ReplicaLink, error: StorageFault) => void;
 };
 
-/** What no later attempt would change. */
+/** Faults that no retry would cure. */
 const FINAL = ['engine.stale_epoch', 'engine.no_replica', 'replica.corrupt', 'replica.not_found'] as const;
 
-/** Ends when the copy is connected again, was dropped, or the engine has stopped. */
+/** Resolves when the copy is connected again, was dropped, or the engine has stopped. */
 export async function reopen(link: ReplicaLink, ports: ReopeningPorts): Promise<void> {
   const isOver = () => ports.stopped() || link.mode === 'ERR';
   for (let pauseMs = PAUSE_MIN_MS; !isOver(); pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {

@@ -5,31 +5,31 @@ import { type ConnectData, connectByNbd, type DataLink } from '../nbd/data-link.
 import type { Answer, Ask, ConnectControl, HeadReply, ReplicaControl } from '../replica/commands.js';
 import { formatExportName } from '../replica/export-names.js';
 
-/** An engine's hold on one copy: its control channel, its data connection, and what it may be used for. */
+/** An engine's handle of one copy: its control channel, its data connection, and its mode. */
 export class ReplicaLink {
   mode: ReplicaMode;
-  /** Why it is ERR, or what it suffers from while it can't be dropped; empty otherwise. */
+  /** Why the mode is ERR, or the last error of a copy that can't be dropped; otherwise empty. */
   reason = '';
   /**
-   * The copy's head as this engine knows it, which nobody else changes: what changes the layers names it, so that a
-   * command that is late, or delivered twice, finds another one. `undefined` where the copy does not say.
+   * The copy's head as this engine knows it; only this engine changes it. Commands that change layers name it as a
+   * precondition, so that a late or duplicated one is refused. `undefined` if the copy does not report it.
    */
   headId: string | undefined;
   private isHeadDoubtful = false;
-  /** When the reason was noted, of one that is not ERR. */
+  /** When the reason was noted, for a copy whose mode is not ERR. */
   troubledAtMs = 0;
-  /** Set while its connection is lost and it is being opened again. */
+  /** Set while the connection is lost and being reopened. */
   lost: { readonly sinceMs: number; readonly ended: Promise<void> } | undefined;
 
-  /** Every command names the lease that the copy was opened under. */
+  /** The control channel; every command on it names the lease that the copy was opened under. */
   control: ReplicaControl;
 
   constructor(
     readonly address: ReplicaAddress,
     private readonly channel: ReplicaControl,
-    /** Another one after the copy was opened again. */
+    /** The data connection; replaced when the copy is reopened. */
     public client: DataLink,
-    /** What the copy said of itself when it was opened. */
+    /** The copy's answer to its opening. */
     readonly opened: Answer<'open'>,
     mode: ReplicaMode,
     private readonly grantId: string | undefined = undefined,
@@ -39,7 +39,10 @@ export class ReplicaLink {
     this.control = underLease(channel, opened.lease);
   }
 
-  /** Opens the copy again at the same epoch: what is still on its way from before is refused from then on. */
+  /**
+   * Reopens the copy at the same epoch, under a new lease: requests of the old one that are still on their way are
+   * refused.
+   */
   async openAgain(epoch: number, connect: (exportName: string) => Promise<DataLink>): Promise<Opened> {
     openings += 1;
     const ask = { epoch, afresh: true, grantId: this.grantId, count: openings };
@@ -53,7 +56,7 @@ export class ReplicaLink {
     return this.address.replicaId;
   }
 
-  /** Does what changes the copy's layers, and keeps what its head is then. */
+  /** Runs a command that changes the copy's layers, and notes the head that it answers with. */
   async change<Name extends LayerChange>(name: Name, ask: LayerAsk<Name>): Promise<void> {
     if (this.isHeadDoubtful) await this.askHead(ask.epoch);
     const { headId: expectedHeadId } = this;
@@ -66,7 +69,10 @@ export class ReplicaLink {
     this.isHeadDoubtful = false;
   }
 
-  /** A change that was not answered may have been done, or may be done yet: the copy is asked, and nothing assumed. */
+  /**
+   * A command that was not answered may have run, or may still run: asks the copy for its head instead of assuming
+   * either.
+   */
   private async askHead(epoch: number): Promise<void> {
     const { head } = await this.control.command('chain', { epoch });
     this.headId = head.id;
@@ -78,12 +84,17 @@ type Opened = { opened: Answer<'open'>; client: DataLink };
 type LayerChange = 'snapshot' | 'unfreeze' | 'revert' | 'prepare';
 type LayerAsk<Name extends LayerChange> = Omit<Ask<Name>, 'expectedHeadId' | 'lease'>;
 
-/** Has every command name the lease that the copy was opened under: what outlives the opening is refused. */
+/**
+ * Adds the lease that the copy was opened under to every command, so that a command which outlives the opening is
+ * refused.
+ */
 function underLease(control: ReplicaControl, lease: number | undefined): ReplicaControl {
   return { command: (name, ask) => control.command(name, lease === undefined ? ask : { ...ask, lease }) };
 }
 
-/** Of this process, where an epoch's engine lives from beginning to end: a later opening of a copy has a higher number. */
+/**
+ * Lease counter of this process, which runs an epoch's engine from start to end: a later opening has a higher number.
+ */
 let openings = 0;
 
 /** Fences a copy at the epoch and connects to its data. */
@@ -97,7 +108,8 @@ export async function openLink(
   grantId?: string,
 ): Promise<ReplicaLink> {
   const control = connectControl(address);
-  // A copy that is to be rebuilt was perhaps in use a moment ago, and may not have heard the end of that yet.
+  // Always a new lease: a copy that is to be rebuilt may have been in use a moment ago, with old requests still on
+  // their way.
   openings += 1;
   const ask = { epoch, afresh: mode === 'WO', grantId, count: openings };
   const { opened, client } = await openBoth(address, control, ask, (exportName) =>
@@ -107,8 +119,8 @@ export async function openLink(
 }
 
 /**
- * Connects again to a copy at the same epoch. What was sent on its older connections and is still on its way is refused
- * from then on, so that it can't go over what is sent again.
+ * Reopens a copy at the same epoch. Requests that are still on their way on its older connections are refused from
+ * then on, so that they can't overwrite what is sent again.
  *
  * @throws StorageFault `engine.no_replica` when the copy has lost what was acknowledged
  */
@@ -130,8 +142,8 @@ export async function reopenLink(
 }
 
 /**
- * Opens the copy and connects to its data, in one life of its process: another one that began in between would have less than
- * what the first one said of itself.
+ * Opens the copy and connects to its data within one life of its replica process: a process that restarted in between
+ * could have less than the first answer said.
  */
 async function openBoth(
   { replicaId, secret }: ReplicaAddress,
@@ -143,7 +155,7 @@ async function openBoth(
   const opened = await control.command('open', ask);
   const client = await connect(formatExportName({ kind: 'replica', replicaId, epoch, secret }));
   try {
-    // The very same opening again, which ends nothing.
+    // Idempotent: repeats the same opening, to learn whether the process is still the same.
     const { life } = await control.command('open', ask);
     if (life === opened.life) return { opened, client };
   } catch (error) {

@@ -20,7 +20,7 @@ describe('replication', () => {
     for (const { node, address } of volume.copies) {
       const { clean, record } = await node.service.command(address.replicaId, 'open', { epoch: 2 });
       expect(clean).toBe(true);
-      // A stop that let go of one copy after the other must not look like failures.
+      // A clean stop that releases one copy after the other must not look like replica failures.
       expect(record).toMatchObject({ epoch: 1, members: volume.record.members });
     }
   });
@@ -69,7 +69,7 @@ test('when all disks are full the user is told so, and the copies stay in use an
     const real = client.write.bind(client);
     client.write = async (offset, payload, lengthBytes, options) => {
       if (offset < 32 * MIB) return real(offset, payload, lengthBytes, options);
-      // Each copy got a different part of it before its disk was full.
+      // Each copy stored a different part of the write before its disk was full.
       const part = contiguous(payload).subarray(0, index * 4096);
       if (part.length > 0) await real(offset, [part], part.length, options);
       Object.assign(client, { write: real });

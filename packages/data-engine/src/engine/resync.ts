@@ -1,11 +1,12 @@
 /**
- * Makes the copies equal after an unclean stop: in every region that some copy had marked, all copies get what one
- * of them holds. Until that is done, reads come from that one, and what is read is made equal before it is answered.
+ * Resync after an unclean stop: in every region that any copy's write-intent map names, all copies get the data of
+ * one of them. Until it is done, reads are pinned to that copy, and a range is made equal before its read is
+ * answered.
  *
- * First comes what a flush has to wait for (docs/adr/0139): what the copies that lived through the stop have changed lately,
- * which another one may have lost with its process.
+ * The ranges that flushes wait for come first (docs/adr/0139): recent changes of the copies whose process lived
+ * through the stop, which another copy may have lost with its process.
  *
- * It may be interrupted at any point: the copies keep their marks until the engine knows that all are equal.
+ * It may be interrupted at any point: the copies keep their marks until the engine has proof that all are equal.
  */
 import type { Ports } from '../ports.js';
 import type { IntentMarker } from '../replica/commands.js';
@@ -16,12 +17,12 @@ import type { ReplicaLink } from './replica-link.js';
 import { type Range, UnequalRanges } from './unequal-ranges.js';
 import { unflushedStretches } from './unflushed-stretches.js';
 
-/** Ranges under way at once while a flush waits; a disk does several at once in nearly the time of one. */
+/** Ranges in flight while flushes wait; a disk serves several at once in nearly the time of one. */
 const URGENT_IN_FLIGHT = 16;
-/** While nobody waits, users come first. */
+/** Ranges in flight when no flush waits: user I/O comes first. */
 const IN_FLIGHT = 2;
 
-/** Between attempts at a range that could not be made equal. */
+/** Pause before a range is retried that could not be made equal, in milliseconds. */
 const RETRY_MS = 500;
 
 export interface ResyncHost {
@@ -37,7 +38,7 @@ export interface ResyncHost {
 
 export class Resync {
   readonly finished: Promise<void>;
-  /** Ends when every copy has all that was acknowledged; absent where they all have it from the start. */
+  /** Resolves when every copy has all acknowledged writes; `undefined` if none can lack any. */
   readonly missing: Promise<void> | undefined;
   private complete: () => void = () => undefined;
   private cancelled = false;
@@ -50,7 +51,7 @@ export class Resync {
       this.begin = resolve;
     });
     this.finished = started.then(() => this.run());
-    // Whoever waits for the end sees the failure; without a waiter it is no unhandled one.
+    // Handled here so that a failure without a waiter is no unhandled rejection; waiters still see it.
     this.finished.catch(() => undefined);
     if (this.kept().length > 0 && host.copies.withMode('RW').some(({ opened }) => !opened.kept)) {
       const completed = new Promise<void>((resolve) => {
@@ -82,7 +83,7 @@ export class Resync {
     this.unequal.become(marked);
     if (this.missing !== undefined) {
       const recent = await unflushedStretches(this.kept(), spec.epoch);
-      // A copy that can't say what is missing elsewhere leaves no choice but to wait for all.
+      // If a copy can't say what the others may miss, flushes wait for the whole resync.
       if (recent !== undefined) {
         const urgent = rangesOfStretches(recent).flatMap(({ start, end }) =>
           this.unequal.firstIn(start, end) === undefined
@@ -100,8 +101,8 @@ export class Resync {
   }
 
   /**
-   * Each copy has all that was ever acknowledged from now on, and says so to the next engine as long as its process lives,
-   * though its marks stay until all is flushed.
+   * Tells the copies that each of them now has every acknowledged write. They report it to the next engine as long as
+   * their process lives; their marks stay until all is flushed.
    */
   private async tellWhole(): Promise<void> {
     const { copies, spec } = this.host;
@@ -109,11 +110,11 @@ export class Resync {
       const marker = this.markers.get(replicaId);
       if (marker !== undefined) await control.command('settle', { epoch: spec.epoch, marker, regions: [] });
     });
-    // One that can't be told is only trusted less.
+    // Errors are ignored: a copy that was not told is only trusted less.
     await Promise.allSettled(asked);
   }
 
-  /** @param done told up to where, in the order of the ranges, all have ended */
+  /** @param done called with the offset up to which all ranges have ended, in order */
   private async equaliseAll(
     ranges: Iterable<Range>,
     inFlightMax: number,
@@ -137,8 +138,8 @@ export class Resync {
   }
 
   /**
-   * A request that fails is asked again: what the last copies can't be read for now says nothing about the rest. A single
-   * current copy is equal to itself, whatever it can't read.
+   * Retries a range that failed: an unreadable range says nothing about the rest. A single current copy needs no
+   * retry, as it is equal to itself.
    */
   private async equaliseStep(start: number, end: number): Promise<void> {
     const { copies, ports } = this.host;
@@ -154,7 +155,7 @@ export class Resync {
     }
   }
 
-  /** The union of what the copies have marked, as byte ranges in order. */
+  /** The union of the copies' write-intent maps, as ordered byte ranges. */
   private async markedRanges(): Promise<{ start: number; end: number }[]> {
     const { copies, spec, device } = this.host;
     const marked = new Map<number, number>();

@@ -1,4 +1,7 @@
-/** A copy that is set back to an earlier state: a restored VM snapshot, a cloned disk, a disk that lost what it had flushed. */
+/**
+ * Copies that are set back to an earlier state: a restored VM snapshot, a cloned disk, a disk that lost what it had
+ * flushed.
+ */
 import fs from 'node:fs/promises';
 import { copyRecord, decideCurrentCopies } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -25,7 +28,7 @@ async function keep(volume: Cluster, index: number): Promise<() => Promise<void>
   };
 }
 
-/** What an attach decides when it has asked all copies, with what Postgres knows of the engine's last report. */
+/** Attach decision after all copies were surveyed, with what Postgres knows of the engine's last report. */
 async function survey(volume: Cluster, epoch: number, reported?: ReturnType<Engine['report']>['record']) {
   const found = await Promise.all(
     volume.copies.map(async ({ node, address: { replicaId } }) => {
@@ -87,7 +90,7 @@ describe('a copy that is set back', () => {
       setBack: [volume.copy(1).address.replicaId],
     });
 
-    // Its record is of the epoch that it took part in last, and yet it lacks what was written then.
+    // Its record is of the last epoch that it took part in, and yet it lacks what was written then.
     const replicas = [volume.copy(0).address];
     const next = await volume.start(2, { replicas, record: engine.report().record });
     await next.drops.settled();

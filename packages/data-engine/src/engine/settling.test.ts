@@ -9,7 +9,7 @@ const REGION = 16 * MIB;
 
 type Gate = { readonly connectControl: ConnectControl; readonly seen: string[]; open: () => void };
 
-/** Control channels on which commands of the one name wait; `late`: their callers have given up by then. */
+/** Control channels that hold commands of the given name; `late`: their callers have timed out by then. */
 function holding(name: string, kind: 'held' | 'late' = 'held'): Gate {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -38,13 +38,13 @@ async function marks(volume: Cluster, index: number): Promise<number[]> {
   return runs.flatMap(({ first, count }) => Array.from({ length: count }, (_, at) => first + at));
 }
 
-/** Ticks as an engine host does on a volume that has been idle for longer than it takes. */
+/** Ticks like an engine host on a volume that has been idle for long enough. */
 async function idle(engine: Engine): Promise<void> {
   engine.tick(performance.now() + 20_000);
   await sleep(50);
 }
 
-/** The engine has sent what clears the marks. */
+/** Resolves when the engine has sent the command that clears the marks. */
 async function settled(engine: Engine, gate: Gate): Promise<void> {
   engine.tick(performance.now() + 20_000);
   await until(engine, () => gate.seen.filter((name) => name === 'settle').length >= 2);
@@ -67,7 +67,7 @@ describe('marks of the write-intent maps', () => {
     await opening;
   });
 
-  test('that are newer than what a late message is about stay', async () => {
+  test('that are newer than the marker of a late message stay', async () => {
     const volume = await cluster(2);
     const gate = holding('settle', 'late');
     const engine = await volume.start(1, { connectControl: gate.connectControl });
@@ -80,7 +80,7 @@ describe('marks of the write-intent maps', () => {
     expect([await marks(volume, 0), await marks(volume, 1)]).toEqual([[1], [1]]);
   });
 
-  test('of a drop are not emptied by a message from before it', async () => {
+  test('of a drop are not cleared by a message from before it', async () => {
     const volume = await cluster(3);
     const gate = holding('settle', 'late');
     const engine = await volume.start(1, { connectControl: gate.connectControl });
@@ -88,7 +88,8 @@ describe('marks of the write-intent maps', () => {
     await settled(engine, gate);
     const lost = volume.copy(2);
     const client = engine.copies.find(lost.address.replicaId)?.client;
-    // The message arrives while the write has ended on the others, and this one's loss is not known yet.
+    // The message arrives when the write has ended on the others, and the engine does not know of this copy's loss
+    // yet.
     const lose = async () => {
       await sleep(100);
       gate.open();
@@ -104,7 +105,7 @@ describe('marks of the write-intent maps', () => {
     expect((await volume.checksums()).size).toBe(1);
   });
 
-  test('stay when a copy is dropped between the question and the message', async () => {
+  test('stay when a copy is dropped between the query and the message', async () => {
     const volume = await cluster(3);
     const gate = holding('intent');
     const engine = await volume.start(1, { connectControl: gate.connectControl });
@@ -120,7 +121,7 @@ describe('marks of the write-intent maps', () => {
     expect(engine.report().replicas).toHaveLength(3);
   });
 
-  test('of regions that nobody changes go while others are changed', async () => {
+  test('of cold regions are cleared while others are changed', async () => {
     const volume = await cluster(2);
     const engine = await volume.start(1);
     await write(engine, 0, Buffer.alloc(4096, 1));
@@ -144,7 +145,7 @@ describe('marks of the write-intent maps', () => {
     await busy;
   }, 30_000);
 
-  test('go at a clean stop', async () => {
+  test('are cleared at a clean stop', async () => {
     const volume = await cluster(2);
     const engine = await volume.start(1);
     await write(engine, 0, Buffer.alloc(4096, 1));

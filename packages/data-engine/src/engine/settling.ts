@@ -1,9 +1,9 @@
 /**
- * Tells the copies where they are equal (docs/adr/0135): in regions without a change for some time, and in all at a clean
- * stop. Until then their write-intent maps say where they may differ after a crash.
+ * Clears write-intent marks (`settle`) of regions in which all copies are proven equal: cold ones, and all of them at
+ * a clean stop (docs/adr/0135). Until then the marks say where the copies may differ after a crash.
  *
- * Each copy is asked first which regions it has marked, and at which moment of its life; what it is told to forget later
- * is what was not changed since. So a message that is late, or comes twice, takes no mark that is still needed.
+ * Each copy is first asked which regions it has marked, and for a marker of that moment; it then clears only what was
+ * not changed since. So a late or duplicated message clears no mark that is still needed.
  */
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { Answer } from '../replica/commands.js';
@@ -11,19 +11,19 @@ import type { Copies } from './copies.js';
 import type { ReplicaLink } from './replica-link.js';
 import type { VolumeDevice } from './volume-device.js';
 
-/** After so long without any change the copies are told of all regions. */
+/** After this long without any change, the marks of all regions are cleared. */
 const IDLE_MS = 3_000;
-/** Regions without a change for so long are told while others are changed; looked for no more often than this. */
+/** Age after which a region is cold although others are being changed; also the interval of looking for cold ones. */
 const COLD_MS = 5_000;
 /**
- * More regions than this are not kept marked: 64 GiB, which two copies compare within minutes after a crash. Writes all over
- * 20 GiB stay far below it: each mark that is taken too early costs the next write there a sync.
+ * Maximum number of marked regions: 64 GiB, which two copies resync within minutes after a crash. Writes all over 20
+ * GiB stay far below it: each mark that is cleared too early costs the next write there a sync.
  */
 const MARKED_MAX = 4096;
-/** So many of the least recently changed are told at once when there are more. */
+/** Number of least recently changed regions that are cleared at once beyond the maximum. */
 const MARKED_BATCH = 512;
 
-/** Runs of regions in one message, which stays far below what an agent takes. */
+/** Maximum runs of regions in one message, far below an agent's limit. */
 const RUNS_MAX = 4096;
 
 type Marked = { link: ReplicaLink; intent: Answer<'intent'> };
@@ -31,16 +31,16 @@ type Marked = { link: ReplicaLink; intent: Answer<'intent'> };
 export class Settling {
   private running = false;
   private triedMs: number | undefined;
-  /** The last change that the copies have been told to be equal in. */
+  /** Time of the last change that the marks were cleared for. */
   private settledMs = Number.NEGATIVE_INFINITY;
-  /** Copies that have been told since they became current; others may have marks that no change of this engine made. */
+  /** Copies that were told since they became current; others may hold marks that this engine's changes did not make. */
   private readonly told = new WeakSet<ReplicaLink>();
 
   constructor(
     private readonly copies: Copies,
     private readonly device: VolumeDevice,
     private readonly epoch: number,
-    /** True while all that was changed and is not being changed now is the same on all current copies. */
+    /** True while all completed changes are equal on all current copies. */
     private readonly isProven: () => boolean,
   ) {}
 
@@ -58,13 +58,13 @@ export class Settling {
     else if (regions.hasCold(nowMs - COLD_MS) || this.isNewToSome) void this.settle(nowMs - COLD_MS);
   }
 
-  /** Clears the maps of all current copies. Everything was flushed, and nothing is changed meanwhile. */
+  /** Clears the marks of all current copies. The caller has flushed everything, and nothing changes meanwhile. */
   async settleQuietly(): Promise<void> {
     const { lastChangeMs } = this.device;
     await this.tell(await this.ask(), (region) => this.device.regions.isCold(region, lastChangeMs));
   }
 
-  /** Regions that were last changed at that moment or before. */
+  /** Clears the marks of regions last changed at that time or before. */
   private async settle(sinceMs: number): Promise<void> {
     this.running = true;
     try {
@@ -80,7 +80,7 @@ export class Settling {
       this.device.regions.forgetCold(sinceMs);
       if (sinceMs === this.device.lastChangeMs) this.settledMs = sinceMs;
     } catch {
-      // The copies stay marked; the next moment tries again.
+      // On an error the copies stay marked; the next tick retries.
     } finally {
       this.running = false;
     }
@@ -100,10 +100,7 @@ export class Settling {
     return asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   }
 
-  /**
-   * Whether it may be told is decided at the moment of sending, not when the copies were asked: a drop in between, or a
-   * change under way, keeps the marks.
-   */
+  /** Decides at the moment of sending, not at that of the query: a drop or a change since then keeps the marks. */
   private async tell(
     marked: readonly Marked[],
     mayForget: (region: number, regionBytes: number) => boolean,
@@ -113,7 +110,7 @@ export class Settling {
     await Promise.all(
       current.map(async ({ link, intent: { regionBytes, regions: all, marker } }) => {
         const regions = runsOf(all, (region) => mayForget(region, regionBytes));
-        // The rest is told the next time.
+        // The remaining runs are sent the next time.
         const ask = { epoch: this.epoch, marker, regions: regions.slice(0, RUNS_MAX) };
         this.told.delete(link);
         await link.control.command('settle', ask).then(

@@ -7,10 +7,13 @@ import { contiguous } from '../nbd/export.js';
 import { RecentChanges } from '../replica/recent-changes.js';
 
 const { cluster, nodes } = useClusters();
-/** Written, and flushed, long before the crash: all of it stays marked. */
+/** Written and flushed long before the crash: all of it stays marked. */
 const FLUSHED_BYTES = 48 * MIB;
 
-/** Counts what is read of copies; what is compared after the first flush, a MiB at a time, waits until it may go on. */
+/**
+ * Counts bytes read from copies; the resync that follows the first flush, in steps of a MiB, waits until it may go
+ * on.
+ */
 function meter(): { connectData: ConnectData; readBytes: () => number; goOn: () => void } {
   let goOn: () => void = () => undefined;
   const going = new Promise<void>((resolve) => {
@@ -37,7 +40,7 @@ async function crash(volume: Cluster, ...indexes: number[]): Promise<void> {
   }
 }
 
-/** An engine that has flushed much, has written a little since, and has died with two processes of copies. */
+/** An engine that has flushed much, has written a little since, and has died with two replica processes. */
 async function crashed(blocks: readonly number[], bytes: Buffer): Promise<Cluster> {
   const volume = await cluster(3);
   const engine = await volume.start(1);
@@ -50,7 +53,7 @@ async function crashed(blocks: readonly number[], bytes: Buffer): Promise<Cluste
 }
 
 describe('the first flush after a takeover', () => {
-  test('waits for what was written lately, not for all that is marked', async () => {
+  test('waits for recent changes, not for all marked regions', async () => {
     const bytes = crypto.randomBytes(4096);
     const blocks = [3, 40, 41, 5000, 9999];
     const volume = await crashed(blocks, bytes);
@@ -59,7 +62,7 @@ describe('the first flush after a takeover', () => {
     await engine.device.flush();
     // Five blocks and the gaps within one stretch, from each of three copies.
     expect(readBytes()).toBeLessThan(20 * 64 * 1024);
-    // What was flushed is on the others, though nothing else has been compared yet.
+    // The flushed data is on the others, though nothing else has been compared yet.
     for (const index of [1, 2]) {
       const link = engine.copies.all[index];
       for (const block of blocks) {
@@ -96,8 +99,8 @@ describe('the first flush after a takeover', () => {
   });
 });
 
-describe('while copies are being made equal', () => {
-  test('what was read of one of them stays when that one is lost', async () => {
+describe('during resync', () => {
+  test('data that was read from one copy stays when that copy is lost', async () => {
     const volume = await cluster(3);
     const old = await volume.start(1);
     await write(old, 0, Buffer.alloc(MIB, 7));
@@ -114,7 +117,7 @@ describe('while copies are being made equal', () => {
     expect(after.equals(before)).toBe(true);
   });
 
-  test('nothing is called a hole that a copy may hold', async () => {
+  test('no range is reported as a hole that a copy may hold', async () => {
     const volume = await cluster(2);
     const old = await volume.start(1);
     await write(old, 0, Buffer.alloc(4096, 7));
@@ -157,7 +160,7 @@ describe('flushes', () => {
     await Promise.all([written, second]);
   });
 
-  test('come without a user when much, or something for long, was not flushed', async () => {
+  test('come without a request when much, or something for long, was not flushed', async () => {
     const volume = await cluster(2);
     const engine = await volume.start(1);
     const flushes = () => countFlushes;
@@ -179,7 +182,7 @@ describe('flushes', () => {
   });
 });
 
-describe('what a copy has changed lately', () => {
+describe('a recent change of a copy', () => {
   const listed = (recent: RecentChanges) => recent.list()?.map(([stretch]) => stretch);
 
   test('is forgotten when the fourth flush after it comes', () => {
@@ -204,7 +207,7 @@ describe('what a copy has changed lately', () => {
     expect(listed(recent)).toEqual([]);
   });
 
-  test('names each block once, and is not told apart where it is too much', () => {
+  test('names each block once, and is not listed when there are too many', () => {
     const recent = new RecentChanges();
     recent.add(65_536 - 4096, 12_288);
     expect(recent.list()).toEqual([

@@ -1,12 +1,12 @@
-/** Where copies may differ while they are being made equal: everything, until they have said what they have marked. */
+/** Ranges in which copies may differ during resync: the whole device, until the copies have reported their marks. */
 export type Range = { start: number; end: number };
 
 export class UnequalRanges {
   private ranges: readonly Range[] | undefined;
-  /** All before this is equal. */
+  /** Everything before this offset is equal. */
   private doneTo = 0;
 
-  /** In order, without overlaps. */
+  /** Sets the ranges: ordered, without overlaps. */
   become(ranges: readonly Range[]): void {
     this.ranges = ranges;
   }
@@ -15,7 +15,7 @@ export class UnequalRanges {
     this.doneTo = offset;
   }
 
-  /** The first part of the range where they may differ. */
+  /** The first part of the given range in which copies may differ. */
   firstIn(start: number, end: number): Range | undefined {
     const from = Math.max(start, this.doneTo);
     if (from >= end) return undefined;
@@ -25,7 +25,7 @@ export class UnequalRanges {
     return { start: Math.max(found.start, from), end: Math.min(found.end, end) };
   }
 
-  /** Of the first range that ends after the offset. */
+  /** Index of the first range that ends after the offset. */
   private indexAfter(offset: number): number {
     let low = 0;
     let high = this.ranges?.length ?? 0;

@@ -1,8 +1,8 @@
-/** Asks copies whose processes lived through a crash what others may have lost in it. */
+/** Queries the copies whose replica processes lived through a crash for what the others may have lost in it. */
 import { decodeStretches } from '../replica/recent-changes.js';
 import type { ReplicaLink } from './replica-link.js';
 
-/** The union of what they say, in order; `undefined` when one of them does not say. */
+/** The union of their answers, ordered; `undefined` if one of them can't answer. */
 export async function unflushedStretches(
   links: readonly ReplicaLink[],
   epoch: number,

@@ -1,6 +1,6 @@
 /**
- * The device that a volume's users see, over its copies: any byte range becomes whole blocks, and what overlaps is
- * applied in the same order everywhere.
+ * Block device of a volume, as its clients see it: widens byte ranges to whole blocks, and applies overlapping
+ * changes in the same order on all copies.
  */
 import {
   type Extent,
@@ -23,23 +23,23 @@ import { widen } from './whole-blocks.js';
 export class VolumeDevice implements NbdExport {
   readonly readOnly = false;
   readonly blockSizeMinBytes = 1;
-  /** When a change was last begun, on the engine's clock. */
+  /** When the last change began, in milliseconds of the engine's clock. */
   lastChangeMs: number;
-  /** Requests of users so far. */
+  /** Number of client requests so far. */
   requests = 0;
   readonly regions = new RegionUse();
-  /** Set while the copies are being made equal: where they may not be yet. */
+  /** Set during resync: the ranges that may still differ. */
   unequal: UnequalRanges | undefined;
   private readonly flushing: Flushing;
   private isFlushing = false;
   private readonly locks = new RangeLocks();
-  /** What a read has to wait for, and see again where a change was refused meanwhile. */
+  /** The changes that a read waits for, and the count by which it sees that one was refused meanwhile. */
   private readonly changes: Changes = {
     refused: 0,
     under: (start, end) => this.locks.changed(start, end),
   };
 
-  /** `flushable` is a promise while a flush of the copies would not cover all that was ever acknowledged. */
+  /** `flushable` is a promise while a flush of the copies would not cover every acknowledged write. */
   constructor(
     private readonly copies: Copies,
     private size: number,
@@ -54,22 +54,22 @@ export class VolumeDevice implements NbdExport {
     return this.size;
   }
 
-  /** What the smallest copy can hold. Before anything is served. */
+  /** Lowers the size to what the smallest copy can hold. Only before anything is served. */
   shrinkTo(sizeBytes: number): void {
     this.size = Math.min(this.size, sizeBytes);
   }
 
-  /** Clients that are connected see the new size when they connect again: NBD tells it once. */
+  /** Raises the size. Connected clients see it when they reconnect: NBD reports it once. */
   grow(sizeBytes: number): void {
     this.size = Math.max(this.size, sizeBytes);
   }
 
-  /** True while nothing is being changed. */
+  /** True while no change is in flight. */
   get isQuiet(): boolean {
     return this.locks.idle;
   }
 
-  /** True while something in the range is being changed, or is to be. */
+  /** True while a change of the range is in flight or queued. */
   isChanging(start: number, end: number): boolean {
     return this.locks.overlaps(start, end);
   }
@@ -100,17 +100,17 @@ export class VolumeDevice implements NbdExport {
     await this.flushCopies();
   }
 
-  /** What the copies have, whether or not it is the same. */
+  /** Flushes what the copies have, even if they are not equal. */
   flushCopies(): Promise<void> {
     return this.flushing.run();
   }
 
-  /** Keeps what no flush has covered small; called a few times a second. */
+  /** Bounds what no flush has covered; called a few times a second. */
   tick(nowMs: number): void {
     if (this.isFlushing || !this.flushing.isDue(nowMs)) return;
     this.isFlushing = true;
     void this.flush()
-      // Whoever failed was dropped, or says so to the next one who flushes.
+      // Ignored: a copy that failed was dropped, or the next flush reports the error.
       .catch(() => undefined)
       .finally(() => {
         this.isFlushing = false;
@@ -118,7 +118,7 @@ export class VolumeDevice implements NbdExport {
   }
 
   async trim(offset: number, lengthBytes: number, options: WriteOptions): Promise<void> {
-    // A trim is a permission: parts of blocks at the ends stay as they are.
+    // A trim is only a hint: partial blocks at both ends stay as they are.
     const start = alignUp(offset);
     const end = alignDown(offset + lengthBytes);
     if (end <= start) return options.fua ? this.flush() : undefined;
@@ -142,12 +142,13 @@ export class VolumeDevice implements NbdExport {
   async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
     const unequal = this.unequal?.firstIn(offset, offset + lengthBytes);
     if (unequal === undefined) return this.copies.blockStatus(offset, lengthBytes, extentsMax);
-    // Where one copy says that there is nothing, and another one has something, nobody knows yet what counts.
+    // Reports unequal ranges as allocated: one copy may have data where another has a hole, and resync has not
+    // decided yet.
     if (unequal.start <= offset) return [{ lengthBytes: unequal.end - offset, allocated: true }];
     return this.copies.blockStatus(offset, unequal.start - offset, extentsMax);
   }
 
-  /** What is read where the copies may differ is made equal first: else it could be gone with the copy it was read from. */
+  /** Makes unequal ranges equal before answering: otherwise the data could be lost with the copy it was read from. */
   private async readEqual(offset: number, end: number): Promise<Payload> {
     const start = alignDown(offset);
     const read = await this.withRange(start, alignUp(end), () =>
@@ -157,12 +158,12 @@ export class VolumeDevice implements NbdExport {
     return [read.subarray(offset - start, end - start)];
   }
 
-  /** Runs while nothing is being written. */
+  /** Runs under a barrier: no write is in flight meanwhile. */
   exclusive<T>(work: () => Promise<T>): Promise<T> {
     return this.locks.alone(work);
   }
 
-  /** Runs while nothing else writes to the range. */
+  /** Runs while no other write touches the range. */
   withRange<T>(start: number, end: number, work: () => Promise<T>): Promise<T> {
     return this.locks.withRange(start, end, work);
   }
@@ -180,7 +181,7 @@ export class VolumeDevice implements NbdExport {
     );
   }
 
-  /** What the copies have of a change that was refused because all their disks are full. */
+  /** Rolls back what copies applied of a change that was refused because all their disks are full. */
   private async takeBack(start: number, end: number, offset = start, payload?: Payload): Promise<void> {
     const lengthBytes = payload === undefined ? end - start : payloadLength(payload);
     try {
@@ -191,12 +192,15 @@ export class VolumeDevice implements NbdExport {
     }
   }
 
-  /** The only current copy refused it, and may have a part of it; what is being rebuilt from it may have all. */
+  /**
+   * The only current copy refused the change and may hold a part of it, and its rebuild targets may hold all of it:
+   * drops the targets.
+   */
   private dropTargets(error: unknown): void {
     for (const link of this.copies.withMode('WO')) this.copies.fail(link, error);
   }
 
-  /** Runs a change of the range while nothing else changes it, and leaves the copies equal whatever comes of it. */
+  /** Runs a change under the lock of its range, and leaves the copies equal whether it succeeds or not. */
   private async changeRange(
     start: number,
     end: number,
@@ -209,7 +213,8 @@ export class VolumeDevice implements NbdExport {
     this.requests += 1;
     const { waiting, release } = this.locks.take(start, end);
     if (waiting !== undefined) await waiting;
-    // Only now: a flush waits for it, and what it waited for may wait for a flush.
+    // Joins the batch only after waiting: flushes wait for the batch, and what was waited for may itself wait for a
+    // flush.
     const batch = this.flushing.begin(start, end, this.lastChangeMs);
     try {
       await change();

@@ -17,7 +17,7 @@ import {
 } from '../../test/engine-cluster.js';
 import type { Engine } from './engine.js';
 
-/** Some take hundreds of snapshots, on a machine that runs other suites beside. */
+/** Some tests take hundreds of snapshots, on a machine that runs other suites in parallel. */
 jest.setTimeout(120_000);
 
 const { cluster, nodes } = useClusters();
@@ -30,7 +30,7 @@ async function take(engine: Engine, name: string): Promise<string> {
 
 const names = async (engine: Engine) => (await engine.snapshots.list()).map(({ name }) => name);
 
-/** The engine dies without a word; another one takes its copies over. */
+/** The engine dies without a clean stop; another one takes its copies over. */
 async function crash(volume: Cluster, engine: Engine, epoch: number): Promise<Engine> {
   const { record } = engine.report();
   const { sizeBytes } = engine.device;
@@ -79,7 +79,7 @@ describe('snapshots', () => {
     await expectBytes(engine, 0, atB);
   });
 
-  test('a deleted snapshot is merged away by a purge, which nobody can tell from the data', async () => {
+  test('a deleted snapshot is merged away by a purge, without any change to the data', async () => {
     const volume = await cluster(2);
     const engine = await volume.start(1);
     const ids: string[] = [];
@@ -99,7 +99,7 @@ describe('snapshots', () => {
     expect((await volume.checksums()).size).toBe(1);
   });
 
-  test('the snapshot under the head gives back what the head covers, and goes with the next snapshot', async () => {
+  test('the snapshot under the head frees what the head covers, and goes with the next snapshot', async () => {
     const volume = await cluster(1);
     const engine = await volume.start(1);
     await write(engine, 0, crypto.randomBytes(8 * MIB));
@@ -166,7 +166,7 @@ describe('a clone', () => {
     const next = await clone.start(1);
     await write(next, 14 * MIB, Buffer.alloc(4096));
     const sources = volume.copies.map(({ address }) => address);
-    // The first source is gone; the second one does it.
+    // The first source is gone; the fill continues from the second one.
     volume.copy(0).node.die();
     const fill = { fillId: crypto.randomUUID(), snapshotId: b, sources };
     next.startFill(fill);
@@ -196,7 +196,7 @@ describe('hashing', () => {
     return layer?.checksums.map(({ checksum }) => checksum) ?? [];
   }
 
-  test('finds the copy whose disk has changed what it held; a rebuild repairs it', async () => {
+  test('finds a silently corrupted copy; a rebuild repairs it', async () => {
     const volume = await cluster(3);
     const engine = await volume.start(1);
     const data = crypto.randomBytes(8 * MIB);

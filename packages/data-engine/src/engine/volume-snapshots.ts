@@ -1,9 +1,8 @@
 /**
- * Snapshots of an attached volume, on all its copies at once: taken, marked as deleted, purged, reverted to, and grown
- * beyond.
+ * Snapshot operations of an attached volume, on all its copies at once: take, delete, purge, revert, and expand.
  *
- * Whatever changes the layers waits until the copies are equal: each layer then reads the same on all of them. One such
- * change at a time, and none together with a rebuild, but for taking a snapshot and marking one as deleted.
+ * Operations that change layers wait for resync, after which each layer reads the same on all copies. One such
+ * operation at a time, and none during a rebuild; taking a snapshot and marking one as deleted are exceptions.
  */
 import crypto from 'node:crypto';
 import type { LayerCommand, VolumeLayers } from '@holdfast/core/model/agent-protocol.js';
@@ -39,13 +38,13 @@ export class VolumeSnapshots {
     return portsOf(this.host.dependencies).time;
   }
 
-  /** @throws StorageFault `engine.busy` while layers are being purged, reverted or grown. */
+  /** @throws StorageFault `engine.busy` while a purge, revert or expansion runs. */
   requireNotBusy(): void {
     if (this.busyWith === undefined) return;
     throw new StorageFault('engine.busy', { publicMessage: `the volume is busy: ${this.busyWith}` });
   }
 
-  /** The layers of the volume, as one current copy holds them, with the checksums of all. */
+  /** The volume's layers as one current copy holds them, with the checksums of all copies. */
   async describe(): Promise<VolumeLayers> {
     const { copies, spec, device } = this.host;
     copies.requireServing();
@@ -55,7 +54,7 @@ export class VolumeSnapshots {
         chain: await control.command('chain', { epoch: spec.epoch }),
       })),
     );
-    // One that has just gone says nothing; the others have the same layers.
+    // A copy that has just failed is skipped; the others have the same layers.
     const chains = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     const [first] = chains;
     if (first === undefined)
@@ -81,7 +80,7 @@ export class VolumeSnapshots {
     return (await this.describe()).layers;
   }
 
-  /** Purging and hashing go on after this has returned; `describe` says how far they are. */
+  /** Runs a layer command. Purges and hashing go on after this has returned; `describe` reports their progress. */
   async run(command: LayerCommand): Promise<void> {
     switch (command.kind) {
       case 'take':
@@ -101,14 +100,15 @@ export class VolumeSnapshots {
   }
 
   /**
-   * Freezes what has been acknowledged, and perhaps what is on its way. The same id twice is one snapshot.
+   * Takes a snapshot of every acknowledged write, and perhaps of some in flight. Idempotent: the same id twice is one
+   * snapshot.
    *
    * @throws StorageFault `replica.too_many_layers`
    */
   async take({ id, name, origin, createdAt }: NewSnapshot): Promise<void> {
     const { copies, device, spec } = this.host;
     await this.host.equal();
-    // Most of what has to be flushed is flushed before anybody waits for it.
+    // Flushes before the barrier, so that little is left to flush while writes wait.
     await device.flush();
     await device.exclusive(() =>
       freezeAll(copies, spec.epoch, {
@@ -118,18 +118,18 @@ export class VolumeSnapshots {
     );
   }
 
-  /** Marks a snapshot as deleted; a purge takes it out. */
+  /** Marks a snapshot as deleted; a purge removes its layer. */
   async remove(layerId: string): Promise<void> {
     await this.host.equal();
     await this.onAll((copy, epoch) => copy.control.command('mark-removed', { epoch, layerId }));
   }
 
   /**
-   * Makes the volume read as it did when the snapshot was taken. What was written since is kept only in snapshots.
+   * Reverts the volume to a snapshot. What was written since survives only in other snapshots.
    *
-   * @param taskId the request it is done for. When all copies have done that one already, whatever has been written or
-   *   deleted since stays: its caller has not heard the answer, and asks again.
-   * @throws StorageFault `volume.in_use` while a client is connected: its caches would hold what is no longer true.
+   * @param taskId the request's idempotency key. If all copies have already done that request, later writes and
+   *   deletions stay: the caller only missed the answer, and retries.
+   * @throws StorageFault `volume.in_use` while a client is connected: its caches would be stale.
    */
   async revert(layerId: string, taskId?: string): Promise<void> {
     const { device } = this.host;
@@ -160,7 +160,7 @@ export class VolumeSnapshots {
     return chains.every(({ lastRevertId }) => lastRevertId === taskId);
   }
 
-  /** Makes the volume larger, while it is in use. Shrinking is refused by the control plane. */
+  /** Makes the volume larger while it is in use. Shrinking is refused by the control plane. */
   async expand(sizeBytes: number): Promise<void> {
     const { copies, device, spec } = this.host;
     if (sizeBytes <= device.sizeBytes) return;
@@ -182,7 +182,7 @@ export class VolumeSnapshots {
     });
   }
 
-  /** Takes out what nobody wants any more, on every copy. */
+  /** Removes deleted layers, and those that rebuilds left behind, on every copy. */
   async purge(): Promise<void> {
     const { copies, spec } = this.host;
     await this.alone('purging', () =>
@@ -191,8 +191,8 @@ export class VolumeSnapshots {
   }
 
   /**
-   * Hashes a snapshot on all copies; one that is found to be damaged is dropped, to be rebuilt. It holds nothing else up:
-   * a layer that a purge changes meanwhile is not hashed, and `describe` says so.
+   * Hashes a snapshot on all copies; a copy with a corrupted one is dropped, to be rebuilt. It blocks nothing else: a
+   * layer that a purge changes meanwhile is not hashed, and `describe` says so.
    */
   async hash(snapshotId: string, force: boolean): Promise<void> {
     const { copies, spec } = this.host;
@@ -205,7 +205,7 @@ export class VolumeSnapshots {
     }
   }
 
-  /** Work that goes on by itself; what became of it is told by `describe`. */
+  /** Runs work without a waiting caller; `describe` reports its result. */
   private inBackground(work: () => Promise<void>): void {
     this.failure = '';
     work().catch((error: unknown) => {
@@ -230,7 +230,10 @@ export class VolumeSnapshots {
     }
   }
 
-  /** A copy that can't do it is dropped, when the others have. The last one is kept, and says why it can't. */
+  /**
+   * Applies an operation to all copies. A copy that fails is dropped if others succeeded. The last one is kept, and
+   * its error is thrown.
+   */
   private async onAll(
     change: (copy: ReturnType<Copies['withMode']>[number], epoch: number) => Promise<unknown>,
   ): Promise<void> {

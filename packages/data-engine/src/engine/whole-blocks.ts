@@ -1,6 +1,6 @@
 /**
- * Turns any byte range into whole blocks, so that copies only ever see whole ones: a copy that is being rebuilt has
- * no older data of its own that a part of a block could be merged with.
+ * Widening of byte ranges to whole blocks (read-modify-write), so that copies only receive whole ones: a rebuild
+ * target has no older data of its own that a partial block could be merged with.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { contiguous, type Payload } from '../nbd/export.js';
@@ -8,7 +8,7 @@ import { alignDown, alignUp } from '../replica/blocks.js';
 
 type Read = (offset: number, lengthBytes: number) => Promise<Payload>;
 
-/** The whole blocks around a payload, with what is there now at both ends. Nothing may write there meanwhile. */
+/** Widens a payload to whole blocks, with the current data at both ends. The caller holds the range's lock. */
 export async function widen(
   offset: number,
   payload: Payload,

@@ -15,7 +15,7 @@ let layer: Layer;
 
 beforeEach(async () => {
   folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-hash-'));
-  // It ends within the second window, and within a block of 64 KiB.
+  // The layer ends within the second window, and within a block of 64 KiB.
   layer = await Layer.create(
     new FolderFiles(folder),
     'layer',
@@ -35,7 +35,7 @@ async function blocksOf(window: number, algorithm: (typeof BLOCK_HASHES)[number]
 }
 
 describe.each(BLOCK_HASHES)('the %s of one block of 64 KiB', (algorithm) => {
-  // Where something is written, in blocks of 4 KiB from the start of the layer.
+  // Written ranges, in blocks of 4 KiB from the start of the layer.
   test.each([
     { name: 'is that of its window', written: [[0, 16]], index: 0 },
     {

@@ -1,9 +1,10 @@
 /**
- * What a layer holds in each block of 64 KiB: which of its 16 blocks of 4 KiB, and a hash of their data. Two copies of
- * a layer are compared by these, so that a change of 4 KiB costs 64 KiB on the network and not a whole window.
+ * Block hashes of a layer: for each block of 64 KiB, which of its 16 blocks of 4 KiB the layer holds, and a hash of
+ * their data. Two copies of a layer are compared by these, so that a change of 4 KiB costs 64 KiB on the network and
+ * not a whole window.
  *
- * SHA-512 is computed on other threads, BLAKE3 on this one: it is seven times as fast, and a window of it takes less
- * than a millisecond.
+ * SHA-512 runs on other threads, BLAKE3 on this one: it is seven times as fast, and takes less than a millisecond for
+ * a window.
  */
 import crypto from 'node:crypto';
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
@@ -13,7 +14,10 @@ import type { BlockHash } from '../replica/commands.js';
 import type { Layer } from '../replica/layer.js';
 import { readHeld, WINDOW_BYTES, withWindowBuffer } from './window-buffers.js';
 
-/** Longhorn compares 2 MiB and sends 2 MiB for a changed 4 KiB; a hash per 64 KiB costs a thousandth of the data. */
+/**
+ * Bytes per compared block. Longhorn compares and sends 2 MiB for a changed 4 KiB; a hash per 64 KiB costs a
+ * thousandth of the data.
+ */
 export const COMPARED_BYTES = 65_536;
 export const COMPARED_PER_WINDOW = WINDOW_BYTES / COMPARED_BYTES;
 const BLOCKS_PER_COMPARED = COMPARED_BYTES / BLOCK_BYTES;
@@ -23,13 +27,13 @@ const ALL_HELD = 0xffff;
 export const HASH_BYTES: Record<BlockHash, number> = { sha512: 64, blake3: 32 };
 
 export type WindowBlocks = {
-  /** Per block of 64 KiB, a bit for each block of 4 KiB that is held, the lowest bit for the first. */
+  /** A bit for each block of 4 KiB that is held, per block of 64 KiB, lowest bit first. */
   masks: Uint16Array;
-  /** Per block of 64 KiB, the hash of what is held in it; zeros where nothing is. */
+  /** The hash of the held data, per block of 64 KiB; zeros if none is held. */
   hashes: Buffer;
 };
 
-/** What the layer holds in one window; `undefined` for nothing. */
+/** The block hashes of one window; `undefined` if the layer holds nothing in it. */
 export async function hashBlocks(
   layer: Layer,
   window: number,
@@ -52,7 +56,7 @@ export async function hashBlocks(
   });
 }
 
-/** What the layer holds of one block of 64 KiB; zeros for nothing, as in `WindowBlocks`. */
+/** The mask and hash of one block of 64 KiB; zeros if nothing is held, as in `WindowBlocks`. */
 export async function hashBlock(layer: Layer, offset: number, algorithm: BlockHash): Promise<Buffer> {
   const { buffer, release } = leaseAligned(COMPARED_BYTES);
   try {
@@ -68,7 +72,7 @@ export function hashOf({ hashes }: WindowBlocks, index: number): Buffer {
   return hashes.subarray(index * width, (index + 1) * width);
 }
 
-/** True where both hold the same blocks with the same data. */
+/** True if both hold the same blocks with the same data. */
 export function equalBlock(a: WindowBlocks, b: WindowBlocks, index: number): boolean {
   if (a.masks[index] !== b.masks[index]) return false;
   return hashOf(a, index).equals(hashOf(b, index));
@@ -101,11 +105,11 @@ function masksOf(layer: Layer, window: number): Uint16Array | undefined {
   return any ? masks : undefined;
 }
 
-/** Reads what the layer holds of one block of 64 KiB, and says what that is. */
+/** Reads the held parts of one block of 64 KiB, and returns their mask. */
 async function readBlock(layer: Layer, offset: number, buffer: Buffer): Promise<number> {
   const first = offset / BLOCK_BYTES;
   let mask = 0;
-  // One after the other: a failed read must not leave another one running into a buffer that is given back.
+  // Sequential: after a failed read no other one may still be filling a buffer that is released.
   for (const run of layer.map.heldRuns(first, Math.min(first + BLOCKS_PER_COMPARED, layer.map.blockCount))) {
     const at = run.first - first;
     mask |= ((1 << run.count) - 1) << at;

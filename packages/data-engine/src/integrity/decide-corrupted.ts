@@ -1,16 +1,16 @@
-/** What one copy found when it hashed a snapshot. */
+/** Result of hashing a snapshot on one copy. */
 export type HashedCopy = {
   replicaId: string;
   checksum: string;
-  /** It had another checksum before, and its files say that nobody has changed them since. */
+  /** True if it had another checksum before, although its files were not changed since. */
   silentlyCorrupted: boolean;
 };
 
 /**
- * Which copies hold something else than they should: those that differ from more than half of all. Where no more than
- * half agree, those that know by themselves that their disk has changed what they held.
+ * Decides which copies are corrupted: those that differ from a majority of all. Without a majority, those that report
+ * silent corruption by their own disk.
  *
- * Never all: a copy is repaired by being rebuilt from another one, and the last one that may be good is not touched.
+ * Never all: a corrupted copy is rebuilt from another one, and the last copy that may be good is kept.
  */
 export function decideCorrupted(copies: readonly HashedCopy[]): string[] {
   const counts = new Map<string, number>();

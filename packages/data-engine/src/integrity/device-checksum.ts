@@ -1,10 +1,10 @@
 /**
- * The checksum of a whole device as a client would read it.
+ * Checksum of a whole device as a client would read it.
  *
  * It is BLAKE3 over the BLAKE3 hashes (32 bytes each) of the device's consecutive pieces of 4 MiB, the last one
- * shorter. A plain BLAKE3 would have to be fed every zero of a thin device, five minutes for 1 TiB; here a piece
- * without data has a hash that is known beforehand, so only written pieces are read. Layers, and holes that are
- * written zeros, make no difference: equal bytes have equal checksums.
+ * shorter. A plain BLAKE3 would have to be fed every zero of a thin device, five minutes for 1 TiB; here the hash of
+ * an empty piece is known beforehand, so only written pieces are read. Layers, and holes that are written zeros, make
+ * no difference: equal bytes have equal checksums.
  */
 
 import { MIB } from '@holdfast/core/model/bytes.js';
@@ -23,7 +23,7 @@ export async function deviceChecksum({ sizeBytes, device }: ChecksumSource): Pro
   const whole = new Blake3Hasher();
   const zeroHash = hash(Buffer.alloc(PIECE_BYTES));
   for (let offset = 0; offset < sizeBytes; ) {
-    // Holes come as one long extent, whatever their size: no piece of them is looked at by itself.
+    // Holes come as one long extent, whatever their size: their pieces are not visited one by one.
     const [extent] = device.extents(offset, sizeBytes - offset, 1);
     const emptyPieces = extent?.allocated === false ? Math.floor(extent.lengthBytes / PIECE_BYTES) : 0;
     for (let piece = 0; piece < emptyPieces; piece += 1) whole.update(zeroHash);
@@ -38,7 +38,7 @@ export async function deviceChecksum({ sizeBytes, device }: ChecksumSource): Pro
   return whole.digest('hex');
 }
 
-/** The same checksum of bytes in memory, for comparing a copy with what was written. */
+/** The same checksum of bytes in memory, for comparing a copy with the data that was written. */
 export function checksumOfBytes(bytes: Buffer): string {
   const whole = new Blake3Hasher();
   for (let at = 0; at < bytes.length; at += PIECE_BYTES)

@@ -1,6 +1,6 @@
 /**
- * The checksum of a frozen layer: BLAKE3 over the places and hashes of the windows that hold anything, in order. Equal
- * layers have equal checksums; whoever has hashed all windows anyway, as both sides of a rebuild do, has it for nothing.
+ * Checksum of a frozen layer: BLAKE3 over the positions and hashes of its non-empty windows, in order. Equal layers
+ * have equal checksums. Both sides of a rebuild hash all windows anyway, and so get it for free.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
@@ -34,7 +34,10 @@ export function checksumNow(layer: Layer, value: string, changeTime: string): La
   };
 }
 
-/** Puts the answers to a rebuild's questions together: once they have covered a layer to its end, they are its checksum. */
+/**
+ * Trail of window hashes: combines the answers to a rebuild's queries; once they cover a whole layer, they give its
+ * checksum.
+ */
 export class HashTrail {
   private readonly hasher = new LayerChecksumHasher();
   /** The first window that no answer has covered yet. */
@@ -43,7 +46,7 @@ export class HashTrail {
   constructor(
     private readonly layer: Layer,
     private readonly changeTime: string,
-    /** Of its ranges, filled in by whoever reads the windows; `undefined` where nobody wants them. */
+    /** The range checksums, filled in by the reader of the windows; `undefined` if none are kept. */
     readonly sums: RangeSums | undefined,
   ) {}
 
@@ -51,14 +54,14 @@ export class HashTrail {
     return new HashTrail(layer, await layer.changeTime(), sums);
   }
 
-  /** False where an answer that begins there would leave a gap: the trail can't come to its end any more. */
+  /** False if an answer that begins there would leave a gap: the trail could never be completed. */
   goesOnAt(firstWindow: number): boolean {
     return this.next !== null && firstWindow <= this.next;
   }
 
   /** @returns the checksum when this answer was the last one, and the files have not changed since the first */
   async note(firstWindow: number, { hashes, next }: WindowHashes): Promise<LayerChecksum | undefined> {
-    // Asked for again, or with a gap: several sources share the layer, and none of them sees all of it.
+    // A repeated query, or a gap: several sources share the layer, and none of them sees all of it.
     if (this.next === null || firstWindow > this.next) return undefined;
     for (const [window, hash] of hashes) if (window >= this.next) this.hasher.add(window, hash);
     this.next = next;

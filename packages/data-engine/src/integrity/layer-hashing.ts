@@ -1,6 +1,6 @@
 /**
- * Checksums of a copy's frozen layers, found in the background, one layer at a time: hashing must not take the disk
- * from its users. The result is stored with the state of the files; when they change it counts no more.
+ * Background hashing of a copy's frozen layers, one layer at a time, to leave the disk to its users. The checksum is
+ * stored with the state of the files, and is void when they change.
  */
 import type { HashProgress } from '../replica/commands.js';
 import type { Layer } from '../replica/layer.js';
@@ -17,7 +17,9 @@ export class LayerHashing {
 
   constructor(private readonly replica: Replica) {}
 
-  /** Begins to hash the layer, or says how far that is. A finished answer is given once; then it may begin again. */
+  /**
+   * Starts to hash the layer, or reports progress. A finished result is returned once; then hashing may start again.
+   */
   async ask(layerId: string, force: boolean): Promise<HashProgress> {
     const known = this.results.get(layerId);
     if (known !== undefined) {
@@ -47,7 +49,7 @@ export class LayerHashing {
       await this.replica.noteChecksum(layerId, undefined);
       return { ...RUNNING, state: 'failed', message: 'the layer changed while it was hashed' };
     }
-    // Same files by their change times, other contents: nothing but the disk itself can have done that.
+    // The same change times with other content: only the disk itself can have changed it.
     const silentlyCorrupted = isValid && stored.value !== value;
     await this.replica.noteChecksum(layerId, checksumNow(layer, value, before), sums);
     return done(value, silentlyCorrupted);

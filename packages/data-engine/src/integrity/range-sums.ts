@@ -1,9 +1,10 @@
 /**
- * Checksums of a frozen layer's ranges of 1 MiB, over which blocks it holds in each and what is in them. Copies on block
- * disks keep them beside the layer's own checksum: where that differs, they tell which ranges do, and nothing of the
- * others is read.
+ * Range checksums of a frozen layer: one per 1 MiB, over which blocks it holds and their data. Copies on block disks
+ * keep them beside the layer's checksum: if that differs between copies, they tell which ranges differ, and the
+ * others are not read.
  *
- * They are 128 bits of BLAKE3. 64 would do against chance, and not against somebody who writes what makes two alike.
+ * They are 128 bits of BLAKE3. 64 bits would suffice against chance, but not against an attacker who constructs a
+ * collision.
  */
 import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
@@ -14,10 +15,10 @@ export const SUM_BYTES = 16;
 export const RANGES_PER_WINDOW = WINDOW_BYTES / RANGE_BYTES;
 const BLOCKS_PER_RANGE = RANGE_BYTES / BLOCK_BYTES;
 
-/** Blocks of the layer that are held, in order. */
+/** Runs of held blocks of the layer, in order. */
 type Runs = readonly { first: number; count: number }[];
 
-/** The checksums of a whole layer; zeros where a range holds nothing. */
+/** The checksums of a whole layer; zeros for a range that holds nothing. */
 export class RangeSums {
   readonly bytes: Buffer;
 
@@ -25,7 +26,7 @@ export class RangeSums {
     this.bytes = Buffer.alloc(Math.ceil(sizeBytes / RANGE_BYTES) * SUM_BYTES);
   }
 
-  /** @param buffer the window, each block in its place */
+  /** @param buffer the window, with each block at its own offset */
   addWindow(window: number, runs: Runs, buffer: Buffer): void {
     for (let index = 0; index < RANGES_PER_WINDOW; index += 1) {
       const first = window * WINDOW_BLOCKS + index * BLOCKS_PER_RANGE;
@@ -40,7 +41,7 @@ function sumOf(runs: Runs, firstOfRange: number, buffer: Buffer, firstOfWindow: 
   const hasher = new Blake3Hasher();
   const header = Buffer.alloc(4);
   for (const { first, count } of runs) {
-    // The place is hashed as well: equal data at another place is another content.
+    // The offset is hashed as well: equal data at another offset is different content.
     header.writeUInt16LE(first - firstOfRange, 0);
     header.writeUInt16LE(count, 2);
     hasher.update(header);

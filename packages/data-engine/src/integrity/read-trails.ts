@@ -1,13 +1,17 @@
 /**
- * What rebuilds have asked of each layer so far. A trail holds 16 bytes for each MiB of its layer: it is given back when it
- * has come to its end, can't any more, has not been used for a while, or others need its place.
+ * Trails of window hashes that rebuilds have requested, by layer. A trail holds 16 bytes for each MiB of its layer.
+ * It is dropped when it is complete, can't be completed any more, was not used for a while, or another needs its
+ * room.
  */
 import { SYSTEM_TIME, type Time } from '../time.js';
 import type { HashTrail } from './layer-checksum.js';
 
-/** A rebuild asks for one layer after the other, and reads a little ahead. */
+/** Maximum number of trails. A rebuild asks for one layer after the other, and reads a little ahead. */
 const TRAILS_MAX = 4;
-/** A target asks several times a second; one that is paused for longer has its checksum found by hashing, later. */
+/**
+ * Lifetime without use. A target asks several times a second; if it is paused for longer, its checksum is computed by
+ * hashing later.
+ */
 const UNUSED_MS_MAX = 10 * 60_000;
 
 export class ReadTrails {
@@ -26,7 +30,7 @@ export class ReadTrails {
     this.trails.set(layerId, { trail, usedMs: this.time.nowMs() });
   }
 
-  /** `undefined` where none was begun, or what is asked for leaves a gap: another source has the part between. */
+  /** `undefined` if no trail was begun, or the query leaves a gap: another source has the part between. */
   at(layerId: string, firstWindow: number): HashTrail | undefined {
     const found = this.trails.get(layerId);
     if (found === undefined) return undefined;

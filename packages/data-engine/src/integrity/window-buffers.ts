@@ -2,11 +2,14 @@ import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import { leaseAligned } from '../replica/aligned-buffers.js';
 import type { Layer } from '../replica/layer.js';
 
-/** Layers are hashed and copied in windows: small enough to hold a few, large enough that a hash for each costs nothing. */
+/**
+ * Window: the unit in which layers are hashed and copied. Small enough to hold a few in memory, large enough that a
+ * hash for each costs nothing.
+ */
 export const WINDOW_BYTES = 4 * MIB;
 export const WINDOW_BLOCKS = WINDOW_BYTES / BLOCK_BYTES;
 
-/** Lends a buffer of one window: allocating 4 MiB anew for every read costs more than the read from memory itself. */
+/** Lends a pooled buffer of one window: allocating 4 MiB for every read costs more than a read from memory itself. */
 export async function withWindowBuffer<T>(work: (buffer: Buffer) => Promise<T>): Promise<T> {
   const { buffer, release } = leaseAligned(WINDOW_BYTES);
   try {
@@ -16,7 +19,7 @@ export async function withWindowBuffer<T>(work: (buffer: Buffer) => Promise<T>):
   }
 }
 
-/** Reads what the layer holds of a window, each block to its place in the buffer. Returns the runs it holds. */
+/** Reads the held blocks of a window, each to its own offset in the buffer. Returns their runs. */
 export async function readHeld(
   layer: Layer,
   window: number,
@@ -24,7 +27,7 @@ export async function readHeld(
 ): Promise<{ first: number; count: number }[]> {
   const first = window * WINDOW_BLOCKS;
   const runs = [...layer.map.heldRuns(first, Math.min(first + WINDOW_BLOCKS, layer.map.blockCount))];
-  // All have ended before a failure is thrown: the buffer is lent to somebody else then.
+  // Waits for all before throwing: the buffer goes back to the pool, and no read may still be filling it.
   const reads = await Promise.allSettled(
     runs.map((run) => {
       const at = (run.first - first) * BLOCK_BYTES;

@@ -1,6 +1,6 @@
 /**
- * Hashes of a layer in windows of fixed size, over which blocks it holds and what is in them, so that two copies of
- * the same layer can be compared window by window and a difference is found in its place.
+ * Window hashes of a layer, over which blocks it holds and their data, so that two copies of the same layer can be
+ * compared window by window and a difference is located.
  */
 
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
@@ -10,14 +10,14 @@ import type { Layer } from '../replica/layer.js';
 import type { RangeSums } from './range-sums.js';
 import { readHeld, WINDOW_BLOCKS, WINDOW_BYTES, withWindowBuffer } from './window-buffers.js';
 
-/** Consecutive held blocks and their data. Runs are maximal: two that touch are one. */
+/** A maximal run of held blocks, with their data. */
 export type HeldRun = { offset: number; lengthBytes: number; payload: Payload };
 
 export function hashRuns(runs: readonly HeldRun[]): string {
   const hasher = new Blake3Hasher();
   const header = Buffer.alloc(8);
   for (const { offset, lengthBytes, payload } of runs) {
-    // The place is hashed as well: equal data at another place is another content.
+    // The offset is hashed as well: equal data at another offset is different content.
     header.writeUInt32BE((offset % WINDOW_BYTES) / BLOCK_BYTES, 0);
     header.writeUInt32BE(lengthBytes / BLOCK_BYTES, 4);
     hasher.update(header);
@@ -27,9 +27,9 @@ export function hashRuns(runs: readonly HeldRun[]): string {
 }
 
 /**
- * The window's hash as the layer's files have it now; `undefined` when it holds nothing there.
+ * Hashes a window of the layer's current files; `undefined` if it holds nothing there.
  *
- * @param sums where the checksums of its ranges go, if somebody wants them
+ * @param sums collects the range checksums, if they are kept
  */
 export async function hashWindow(
   layer: Layer,
@@ -50,7 +50,7 @@ export async function hashWindow(
   });
 }
 
-/** The first window at or after `window` that holds anything, without looking at empty ones one by one. */
+/** The first non-empty window at or after `window`; skips empty ones as a whole. */
 export function nextHeldWindow(layer: Layer, window: number): number | undefined {
   const first = window * WINDOW_BLOCKS;
   if (first >= layer.map.blockCount) return undefined;

@@ -8,7 +8,7 @@ import { Command, PAYLOAD_BYTES_MAX, REQUEST_BYTES, REQUEST_MAGIC, SIMPLE_REPLY_
 import type { Payload } from './export.js';
 import { NbdServerConnection } from './server-connection.js';
 
-/** Answers each READ when it is told to. */
+/** Export that answers each READ when the test says so. */
 class PatientExport extends MemoryExport {
   readonly waiting: (() => void)[] = [];
   begun = 0;
@@ -20,7 +20,7 @@ class PatientExport extends MemoryExport {
   }
 }
 
-/** Has everything in memory. */
+/** Export with everything in memory. */
 class ReadyExport extends MemoryExport {
   answered = 0;
 
@@ -53,7 +53,7 @@ async function join(target: MemoryExport): Promise<net.Socket> {
   return client;
 }
 
-/** So many READs as one chunk of the network. */
+/** That many READs as one chunk of the network. */
 function reads(count: number, lengthBytes: number): Buffer {
   const frames = Buffer.alloc(count * REQUEST_BYTES);
   for (let at = 0; at < frames.length; at += REQUEST_BYTES) {
@@ -97,11 +97,11 @@ test('requests of one chunk begin as there is room for them, and all are answere
   expect(target.begun).toBe(200);
 });
 
-test('a client that does not fetch its replies gets no more of them, until it does', async () => {
+test('a client that does not read its replies gets no more of them, until it does', async () => {
   const target = new ReadyExport(MIB);
   const client = await join(target);
   client.write(reads(2000, 64 * KIB));
-  // 16 MiB in this process, and what the kernel keeps for both ends.
+  // 16 MiB in this process, plus what the kernel buffers for both ends.
   expect((await settled(() => target.answered)) * 64 * KIB).toBeLessThan(48 * MIB);
 
   let received = 0;

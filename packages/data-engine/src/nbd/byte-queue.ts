@@ -1,8 +1,8 @@
 /**
- * Bytes that arrived from a socket and were not yet consumed.
+ * Queue of bytes that arrived from a socket and were not yet consumed.
  *
- * Payloads are handed out as slices of the chunks they arrived in, so that forwarding a write to several replicas
- * copies nothing. Only a header that straddles two chunks is copied.
+ * Payloads are handed out as slices of the chunks they arrived in (zero-copy), so that a write can be forwarded to
+ * several replicas as it is. Only a header that straddles two chunks is copied.
  */
 export class ByteQueue {
   private chunks: Buffer[] = [];

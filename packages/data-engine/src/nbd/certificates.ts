@@ -1,23 +1,23 @@
-/** The certificate files with which this node shows who it is on NBD connections, and knows others. */
+/** Certificate files for mutual TLS on NBD connections: this node's identity, and the CA for those of others. */
 import fs from 'node:fs/promises';
 import tls from 'node:tls';
 
-/** PEM files. Who connects and who is connected to shows a certificate of the CA: one and the same for all nodes. */
+/** PEM files. Clients and servers show a certificate of the same CA, which is one for all nodes. */
 export type CertificateFiles = { certFile: string; keyFile: string; caFile: string };
 
-/** What `node:tls` takes; both ends insist on the other's certificate. */
+/** Options for `node:tls`; both sides require the other's certificate. */
 export type TlsIdentity = { cert: Buffer; key: Buffer; ca: Buffer; minVersion: 'TLSv1.2' };
 
 /**
- * Reads the files again for every connection, which there are few of: renewed ones are in use at once, without a
- * restart. While they are half replaced (or broken) the last ones that fitted together go on.
+ * Reads the files again for every connection; there are few, so renewed certificates take effect at once, without a
+ * restart. While the files are half replaced, or broken, the last good ones are used.
  */
 export class Certificates {
   private lastGood: TlsIdentity | undefined;
 
   constructor(private readonly files: CertificateFiles) {}
 
-  /** @throws Error that says which file is missing, or what is wrong with them, when there have been no good ones. */
+  /** @throws Error that names the missing file, or what is wrong, if the files have never been good */
   async current(): Promise<TlsIdentity> {
     try {
       this.lastGood = await readIdentity(this.files);
@@ -32,7 +32,7 @@ async function readIdentity({ certFile, keyFile, caFile }: CertificateFiles): Pr
   const [cert, key, ca] = await Promise.all([certFile, keyFile, caFile].map((file) => fs.readFile(file)));
   if (cert === undefined || key === undefined || ca === undefined) throw new Error('three files were read');
   const identity: TlsIdentity = { cert, key, ca, minVersion: 'TLSv1.2' };
-  // Finds a key that is another certificate's, and files that are no PEM.
+  // Rejects a key of another certificate, and files that are no PEM.
   tls.createSecureContext(identity);
   return identity;
 }

@@ -1,4 +1,4 @@
-/** The client's side of the NBD handshake, read through a small "give me exactly n bytes" reader. */
+/** Client side of the NBD handshake, on top of a reader that returns exactly n bytes. */
 import type { Socket } from 'node:net';
 import { ByteQueue } from './byte-queue.js';
 import { isTlsRequired, securedByTls } from './client-tls.js';
@@ -25,7 +25,7 @@ export type ServerTerms = {
   blockStatus: boolean;
 };
 
-/** Reads a socket in exact amounts while the handshake lasts, then gives up what is left. */
+/** Reads exact amounts from a socket during the handshake, then returns what is left. */
 class ExactReader {
   private readonly queue = new ByteQueue();
   private waiting:
@@ -72,11 +72,11 @@ export type OpenedExport = {
   terms: ServerTerms;
   /** Bytes that came after the handshake. */
   rest: Buffer;
-  /** What goes on: the connection itself, or the TLS around it. It is paused. */
+  /** The connection to continue on, plain or TLS. It is paused. */
   connection: Connection;
 };
 
-/** @throws ProtocolError, NbdError for a refused export, or what TLS found wrong */
+/** @throws ProtocolError, NbdError for a refused export, or a TLS error */
 export async function clientHandshake(
   connection: Connection,
   host: string,
@@ -107,7 +107,7 @@ async function startTls(socket: Socket, reader: ExactReader, host: string): Prom
   const { error } = await readReplies(reader, Option.StartTls);
   if (error !== undefined)
     throw new ProtocolError(`the server does no TLS, which this node requires: ${error}`);
-  // What comes before the tunnel may be somebody else's.
+  // Plaintext in front of the tunnel may have been injected by an attacker.
   if (reader.release().length > 0) throw new ProtocolError('the server spoke before the TLS handshake');
   return securedByTls(socket, host);
 }
@@ -152,7 +152,7 @@ async function readReplies(
 ): Promise<{ infos: Buffer[]; contexts: number; error: string | undefined }> {
   const infos: Buffer[] = [];
   let contexts = 0;
-  // There are four kinds of info and one context of ours; a server that sends more is not worth following.
+  // Bounded: there are four kinds of info and one context, so a server that sends more is broken.
   for (let i = 0; i < 32; i += 1) {
     const header = await reader.read(20);
     if (header.readUInt32BE(0) !== OPTION_REPLY_MAGIC[0] || header.readUInt32BE(8) !== expected) {

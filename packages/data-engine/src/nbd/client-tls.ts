@@ -1,6 +1,6 @@
 /**
- * TLS for the connections that this process makes. It is a choice of the process and not of each call, so that no
- * connection can be forgotten: where a node requires TLS, all that its engines and rebuilds send goes through it.
+ * TLS for outgoing NBD connections. Set per process and not per call, so that no connection can be forgotten: on a
+ * node that requires TLS, everything that its engines and rebuilds send goes through it.
  */
 import type { Socket } from 'node:net';
 import tls from 'node:tls';
@@ -9,7 +9,7 @@ import { ProtocolError } from './errors.js';
 
 let required: Certificates | undefined;
 
-/** From now on every NBD connection of this process turns to TLS, or fails. `undefined` ends that. */
+/** From now on every NBD connection of this process uses TLS, or fails. `undefined` ends that. */
 export function requireTls(certificates: Certificates | undefined): void {
   required = certificates;
 }
@@ -19,7 +19,7 @@ export function isTlsRequired(): boolean {
 }
 
 /**
- * Does the TLS handshake after the server has agreed to STARTTLS.
+ * Runs the TLS handshake after the server has agreed to STARTTLS.
  *
  * @throws Error when the server's certificate is not of the CA or not for this host
  */
@@ -28,7 +28,7 @@ export async function securedByTls(socket: Socket, host: string): Promise<Socket
   const secure = tls.connect({ ...(await required.current()), socket, host });
   return new Promise((resolve, reject) => {
     secure.once('secureConnect', () => resolve(secure));
-    // Stays: until the client's own handlers are there, a reset must not be an uncaught error.
+    // Not removed: until the client adds its own handlers, a reset must not be an uncaught error.
     secure.on('error', reject);
     socket.once('close', () => reject(new ProtocolError('the connection closed during the TLS handshake')));
   });

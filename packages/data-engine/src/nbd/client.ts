@@ -1,5 +1,5 @@
 /**
- * A pipelined NBD client: any number of requests in flight on one connection, each a promise.
+ * Pipelined NBD client: any number of requests in flight on one connection, each a promise.
  *
  * It sets no timeouts of its own. `silentForMs` lets the owner of many clients watch them all with one timer, and
  * `destroy` fails everything in flight.
@@ -30,7 +30,7 @@ export type NbdAddress = { host: string; port: number; exportName: string };
 
 type Pending = {
   sentAtMs: number;
-  /** When bytes of its own answer came last. */
+  /** When a byte of this request's own reply last arrived. */
   movedAtMs: number;
   read: ReadAssembly | undefined;
   extents: Extent[] | undefined;
@@ -41,7 +41,7 @@ type Pending = {
 
 const NO_PAYLOAD: Payload = [];
 
-/** Larger trims and zeroes are sent in pieces of this size: a multiple of any block size below 32 bits. */
+/** Larger trims and zeroes are split into requests of this size: a multiple of any block size below 32 bits. */
 const RANGE_BYTES_MAX = 1024 * MIB;
 
 export class NbdClient implements NbdExport {
@@ -55,10 +55,10 @@ export class NbdClient implements NbdExport {
   private closedBy: Error | undefined;
   /** When bytes last moved, in either direction. */
   private movedAtMs: number;
-  /** Silence from before this moment does not count. */
+  /** Silence before this time does not count. */
   private excusedAtMs = 0;
   private sentBytes = 0;
-  /** When the latest of the requests that were answered had been sent; at first, when the connection was begun. */
+  /** Send time of the latest answered request; at first, the time of connecting. */
   heardAtMs: number;
 
   private constructor(
@@ -78,7 +78,7 @@ export class NbdClient implements NbdExport {
   static async connect(address: NbdAddress, timeoutMs: number, time: Time = SYSTEM_TIME): Promise<NbdClient> {
     const { host, port, exportName } = address;
     const begunAtMs = time.nowMs();
-    // What is to be encrypted has to pass through a stream.
+    // TLS needs a stream; plain connections read into slabs.
     const connection = isTlsRequired()
       ? asConnection(net.connect({ host, port, noDelay: true }))
       : connectTo(host, port);
@@ -112,7 +112,7 @@ export class NbdClient implements NbdExport {
     return (this.terms.flags & TransmissionFlag.ReadOnly) !== 0;
   }
 
-  /** The client passes on what it is told; the server judges. */
+  /** No minimum of its own: the client passes offsets on, and the server checks them. */
   readonly blockSizeMinBytes = 1;
 
   get inFlight(): number {
@@ -124,9 +124,9 @@ export class NbdClient implements NbdExport {
   }
 
   /**
-   * For how long the oldest request has been stuck; 0 when none is in flight. It is not while bytes of its own still move,
-   * or while it may be queued behind others on a slow link. So it counts as long as nothing moves, and as long as what was
-   * sent after it was answered before it.
+   * How long the oldest request has been stuck; 0 if none is in flight. A request is not stuck while bytes of its own
+   * reply still arrive, or while it may be queued behind others on a slow link. So the time counts only while nothing
+   * moves, or when a request that was sent later has already been answered.
    */
   silentForMs(nowMs: number): number {
     const oldest: Pending | undefined = this.pending.values().next().value;
@@ -136,18 +136,18 @@ export class NbdClient implements NbdExport {
     return Math.max(0, nowMs - Math.max(sinceMs, this.movedAtMs), this.heardAtMs - sinceMs);
   }
 
-  /** Starts the count of silence again: it was this process that could not hear. */
+  /** Restarts the count of silence, because this process itself was paused. */
   excuseSilence(): void {
     this.excusedAtMs = this.time.nowMs();
   }
 
-  /** Asks something that the server answers from memory. */
+  /** Sends a request that the server answers from memory. */
   async ping(): Promise<void> {
     if (this.terms.blockStatus) await this.blockStatus(0, Math.min(BLOCK_BYTES, this.sizeBytes), 1);
     else await this.read(0, Math.min(BLOCK_BYTES, this.sizeBytes));
   }
 
-  /** Called once when the connection is gone, whoever ended it; at once when it already is. */
+  /** Calls the handler once when the connection is closed, by either side; at once if it already is. */
   onClose(handler: (reason: Error) => void): void {
     if (this.closedBy !== undefined) handler(this.closedBy);
     else this.closeHandlers.push(handler);
@@ -181,13 +181,13 @@ export class NbdClient implements NbdExport {
     return this.request(Command.BlockStatus, flags, offset, asked, NO_PAYLOAD, extentsOf);
   }
 
-  /** Says goodbye and ends the connection; requests in flight fail. */
+  /** Disconnects in order; requests in flight fail. */
   close(): void {
     if (this.closed) return;
     this.writer.send([requestHeader(Command.Disconnect, 0, 0, 0, 0)]);
     this.socket.end();
     this.fail(new Error('the connection was closed'));
-    // A peer that does not close its side must not keep the socket for ever.
+    // A server that never closes its side must not keep the socket for ever.
     setTimeout(() => this.socket.destroy(), 1000).unref();
   }
 
@@ -216,7 +216,7 @@ export class NbdClient implements NbdExport {
     }
   }
 
-  /** `result` takes from the whole reply what the caller wants, so that a request costs one promise. */
+  /** `result` extracts the caller's value from the whole reply, so that a request costs one promise. */
   private request<Result>(
     type: CommandType,
     flags: number,
@@ -263,7 +263,7 @@ export class NbdClient implements NbdExport {
     if (reply.kind === 'data') pending.read?.data(reply.offset, reply.payload);
     if (reply.kind === 'hole') pending.read?.hole(reply.offset, reply.lengthBytes);
     if (reply.kind === 'extents') {
-      // Only one context is ever asked for.
+      // Only one context is ever requested.
       if (pending.extents !== undefined) throw new ProtocolError('two lists of extents in one reply');
       pending.extents = reply.extents;
     }
@@ -273,15 +273,15 @@ export class NbdClient implements NbdExport {
         pending.error = new NbdError(reply.errno, `the server answered error ${reply.errno}`);
       else pending.read?.whole(reply.payload);
     } else if (!reply.done) return;
-    // In this order: a reply that does not fit together fails all that is pending, this one too.
+    // Settled before it is removed: an invalid reply throws, and fails all pending requests including this one.
     if (pending.sentAtMs > this.heardAtMs) this.heardAtMs = pending.sentAtMs;
     settle(pending);
     this.pending.delete(reply.cookie);
   }
 
-  /** Bytes that leave for a server on a slow link move too, though it answers nothing yet. */
+  /** Sent bytes count as movement too: on a slow link the server may not have the request yet. */
   private noteSent(nowMs: number): void {
-    // The cast: Node says nowhere else how much of what it was handed the kernel has taken.
+    // The cast: Node has no public way to tell how many of the bytes it was given the kernel has taken.
     const socket = this.socket as { _bytesDispatched?: number; _handle?: { writeQueueSize?: number } | null };
     const sentBytes = (socket._bytesDispatched ?? 0) - (socket._handle?.writeQueueSize ?? 0);
     if (sentBytes > this.sentBytes) this.movedAtMs = nowMs;
@@ -298,7 +298,7 @@ export class NbdClient implements NbdExport {
   }
 }
 
-/** @throws ProtocolError for a reply that does not fit together, which ends the connection */
+/** @throws ProtocolError for an invalid reply, which ends the connection */
 function settle(pending: Pending): void {
   if (pending.error !== undefined) pending.reject(pending.error);
   else pending.answered(pending);
@@ -308,14 +308,14 @@ function readPayload({ read }: Pending): Payload {
   return read?.finish() ?? NO_PAYLOAD;
 }
 
-/** @throws ProtocolError for a reply without any, from which nobody could go on */
+/** @throws ProtocolError for a reply without extents, with which a caller could make no progress */
 function extentsOf({ extents }: Pending): Extent[] {
   if (extents === undefined) throw new ProtocolError('a reply without extents');
   return extents;
 }
 
 function nothing(): void {
-  // The reply says no more than that it was done.
+  // An empty reply: it only confirms the request.
 }
 
 function requestHeader(

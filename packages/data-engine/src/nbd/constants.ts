@@ -1,4 +1,4 @@
-/** Numbers of the NBD protocol (fixed newstyle), named as in its specification. All fields are big-endian. */
+/** Constants of the NBD protocol (fixed newstyle), named as in its specification. All fields are big-endian. */
 import { KIB, MIB } from '@holdfast/core/model/bytes.js';
 
 /** `NBDMAGIC` and `IHAVEOPT` as two 32-bit halves, because 64-bit reads would need BigInt. */
@@ -87,7 +87,7 @@ export const NbdErrno = {
 /** Bits of a `base:allocation` extent. */
 export const AllocationState = { Hole: 1, Zero: 2 } as const;
 export const ALLOCATION_CONTEXT = 'base:allocation';
-/** The only context there is, so its number can be fixed. */
+/** Id of the only metadata context, so it can be fixed. */
 export const ALLOCATION_CONTEXT_ID = 1;
 
 export const REQUEST_BYTES = 28;
@@ -95,12 +95,15 @@ export const SIMPLE_REPLY_BYTES = 16;
 export const CHUNK_HEADER_BYTES = 20;
 
 export const BLOCK_SIZE_PREFERRED = 4 * KIB;
-/** The specification's own recommendation; it bounds what one request can make us hold. */
+/**
+ * Maximum payload of one request: the specification's recommendation. It bounds what one request can make a process
+ * hold.
+ */
 export const PAYLOAD_BYTES_MAX = 32 * MIB;
 
 /** Longest export name the specification allows a client to rely on. */
 export const NAME_BYTES_MAX = 4096;
-/** A name, a count and some context queries: nothing honest is longer. */
+/** Maximum length of an option: enough for a name, a count and some context queries. */
 export const OPTION_BYTES_MAX = 16 * KIB;
-/** Enough for any real negotiation; stops a client that haggles for ever. */
+/** Maximum number of options: enough for any real negotiation; stops a client that negotiates for ever. */
 export const OPTIONS_MAX = 64;

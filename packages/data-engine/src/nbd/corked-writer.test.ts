@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { CorkedWriter } from './corked-writer.js';
 
-/** Counts what reaches the kernel in one call. */
+/** Socket that reports what each system call sends. */
 class FakeSocket extends EventEmitter {
   destroyed = false;
   writableEnded = false;
@@ -24,7 +24,7 @@ class FakeSocket extends EventEmitter {
 }
 
 describe('CorkedWriter', () => {
-  // So many messages are sent in one turn while so many more are expected.
+  // Each case sends a number of messages in one turn while a number of further ones is expected.
   test.each([
     { expected: 0, messages: 1, name: 'alone' },
     { expected: 4, messages: 1, name: 'at a depth of four' },
@@ -46,7 +46,7 @@ describe('CorkedWriter', () => {
     const writer = writerOn(socket, () => 32);
     writer.send([Buffer.alloc(16)]);
     const called = once(socket, 'call');
-    // In the same turn as the deadline could at the earliest have passed.
+    // In the same turn as the earliest possible deadline.
     for (let sent = 0; sent < 7; sent += 1) writer.send([Buffer.alloc(16)]);
     expect(await called).toEqual([8]);
   });
@@ -87,7 +87,7 @@ describe('CorkedWriter', () => {
 });
 
 function writerOn(socket: FakeSocket, expected: () => number): CorkedWriter {
-  // The cast: it has all that a writer uses.
+  // The cast: the fake has all that a writer uses.
   return new CorkedWriter(socket as unknown as Socket, expected);
 }
 

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 import { KIB } from '@holdfast/core/model/bytes.js';
 
-/** So much is sent whatever else is expected: the system call costs little beside the bytes. */
+/** Bytes that are sent without waiting for more: from here on the system call costs little beside the bytes. */
 const HELD_BYTES_MAX = 64 * KIB;
-/** How long a message waits for others at most. */
+/** Maximum delay of a message. */
 const HELD_MAX_MS = 1;
 
 /**
- * Gathers all that is sent during one turn of the event loop into one system call.
+ * Write coalescing: gathers all messages of one turn of the event loop into one system call.
  *
- * The disk and the network complete many requests in one turn; a call for each reply would cost more than the
- * replies themselves.
+ * The disk and the network complete many requests in one turn; a call for each reply would cost more than the replies
+ * themselves.
  */
 export class CorkedWriter {
   private messages = 0;
@@ -20,7 +20,7 @@ export class CorkedWriter {
   private deadline: NodeJS.Timeout | undefined;
 
   /**
-   * `expected` says how many more messages are sure to follow soon. While they are many times those gathered, these
+   * `expected` returns how many more messages are sure to follow soon. While they far outnumber those gathered, these
    * wait a moment longer.
    */
   constructor(
@@ -28,7 +28,7 @@ export class CorkedWriter {
     private readonly expected: () => number = () => 0,
   ) {}
 
-  /** `sent` is called when nothing uses the pieces any more: the kernel has them, or the connection is gone. */
+  /** `sent` is called when the pieces are no longer used: the kernel has them, or the connection is closed. */
   send(pieces: readonly Buffer[], sent?: () => void): void {
     if (this.socket.destroyed || this.socket.writableEnded) {
       sent?.();
@@ -52,7 +52,7 @@ export class CorkedWriter {
 
   private readonly endTurn = (): void => {
     this.scheduled = false;
-    // A quarter of what is under way: at depth 4 and below nothing waits, at depth 32 eight replies share a call.
+    // A quarter of what is in flight: at depth 4 and below nothing waits, at depth 32 eight replies share a call.
     if (this.bytes >= HELD_BYTES_MAX || this.messages * 4 >= this.expected()) this.flush();
     else this.deadline ??= setTimeout(this.flush, HELD_MAX_MS);
   };

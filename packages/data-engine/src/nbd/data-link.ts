@@ -1,4 +1,4 @@
-/** A connection to the data of one copy or of one of its layers: what engines and rebuilds use of an NBD client. */
+/** Data connection to a copy or one of its layers: the part of an NBD client that engines and rebuilds use. */
 import type { Time } from '../time.js';
 import { NbdClient } from './client.js';
 import type { NbdExport } from './export.js';
@@ -7,28 +7,28 @@ export type DataAddress = { host: string; port: number; exportName: string };
 
 export interface DataLink extends NbdExport {
   readonly closed: boolean;
-  /** When the latest of the requests that were answered had been sent; at first, when the connection was begun. */
+  /** Send time of the latest answered request; at first, the time of connecting. */
   readonly heardAtMs: number;
-  /** Asks something that is answered from memory. */
+  /** Sends a request that is answered from memory. */
   ping(): Promise<void>;
-  /** For how long the oldest request has been stuck; 0 when none is in flight. */
+  /** How long the oldest request has been stuck, in milliseconds; 0 if none is in flight. */
   silentForMs(nowMs: number): number;
-  /** Starts the count of silence again: it was this process that could not hear. */
+  /** Restarts the count of silence, because this process itself was paused. */
   excuseSilence(): void;
-  /** Called once when the connection is gone, whoever ended it; at once when it already is. */
+  /** Calls the handler once when the connection is closed, by either side; at once if it already is. */
   onClose(handler: (reason: Error) => void): void;
-  /** Says goodbye and ends the connection; requests in flight fail. */
+  /** Disconnects in order; requests in flight fail. */
   close(): void;
-  /** Ends it without a word; requests in flight fail with the reason. */
+  /** Closes at once; requests in flight fail with the reason. */
   destroy(reason: Error): void;
 }
 
-/** Makes such a connection. Rejects when there is none within the time. */
+/** Opens a data connection. Rejects if there is none within the time. */
 export type ConnectData = (address: DataAddress, timeoutMs: number) => Promise<DataLink>;
 
 export const connectByNbd: ConnectData = (address, timeoutMs) => NbdClient.connect(address, timeoutMs);
 
-/** By another clock than the system's. */
+/** With an injected clock. */
 export function connectByNbdWith(time: Time): ConnectData {
   return (address, timeoutMs) => NbdClient.connect(address, timeoutMs, time);
 }

@@ -2,7 +2,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { systemCode } from '../replica/system-error.js';
 import { NbdErrno } from './constants.js';
 
-/** An error number that the other side of an NBD connection answered. */
+/** Error of an NBD reply, with its error number. */
 export class NbdError extends Error {
   override readonly name = 'NbdError';
 
@@ -14,12 +14,12 @@ export class NbdError extends Error {
   }
 }
 
-/** The other side broke the protocol; the connection can't go on. */
+/** Protocol violation by the other side; the connection can't go on. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 }
 
-/** Which error number tells the client most about a failure. EIO where nothing better fits. */
+/** The NBD error number that fits a failure best; EIO if none does. */
 export function errnoOf(error: unknown): number {
   if (error instanceof NbdError) return error.errno;
   if (error instanceof StorageFault) {

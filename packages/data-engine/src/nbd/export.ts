@@ -1,10 +1,12 @@
-/** What an NBD server serves. Offsets and lengths were checked against the size before any of these is called. */
+/**
+ * Interface of an NBD export. The server checks offsets and lengths against the size before any of these is called.
+ */
 
 /**
  * Consecutive bytes in several pieces. The receiver must not change them: they may be shared.
  *
- * Where there is a `release`, the memory is used again after it was called: whoever took the payload calls it once, when
- * nothing uses the bytes any more. Who does not call it wastes the memory until it is collected, and harms nobody.
+ * With a `release`, the memory comes from a pool: the receiver calls it at most once, when nothing uses the bytes any
+ * more. Skipping the call is safe: the buffer is then garbage-collected instead of reused.
  */
 export type Payload = readonly Buffer[] & { readonly release?: () => void };
 
@@ -12,7 +14,7 @@ export type Payload = readonly Buffer[] & { readonly release?: () => void };
 export type Extent = { lengthBytes: number; allocated: boolean };
 
 export type WriteOptions = { fua: boolean };
-/** `mayPunch: false` asks that the space stays allocated. */
+/** `mayPunch: false` asks to keep the space allocated. */
 export type ZeroOptions = WriteOptions & { mayPunch: boolean };
 
 export interface NbdExport {
@@ -21,14 +23,14 @@ export interface NbdExport {
   /** Writes must be multiples of it. */
   readonly blockSizeMinBytes: number;
   read(offset: number, lengthBytes: number): Promise<Payload>;
-  /** What `read` would answer, where that needs no waiting; `undefined` where it does. */
+  /** The answer of `read`, if it needs no waiting; `undefined` otherwise. */
   readNow?(offset: number, lengthBytes: number): Payload | undefined;
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void>;
-  /** Covers every write that was answered before, on any connection: that is why multi-conn may be offered. */
+  /** Covers every write that was answered before, on any connection; multi-conn requires that. */
   flush(): Promise<void>;
   trim(offset: number, lengthBytes: number, options: WriteOptions): Promise<void>;
   writeZeroes(offset: number, lengthBytes: number, options: ZeroOptions): Promise<void>;
-  /** At least one extent; may cover less than asked, never more. */
+  /** At least one extent; may cover less than requested, never more. */
   blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]>;
 }
 
@@ -38,7 +40,7 @@ export function payloadLength(payload: Payload): number {
   return length;
 }
 
-/** One contiguous buffer: the piece itself where there is only one. */
+/** The payload as one contiguous buffer; not copied if it has a single piece. */
 export function contiguous(payload: Payload): Buffer {
   const [only] = payload;
   return payload.length === 1 && only !== undefined ? only : Buffer.concat(payload);

@@ -32,7 +32,7 @@ function* pieces(random: (below: number) => number, bytes: Buffer): Generator<Bu
 function optionFrame(random: (below: number) => number): Buffer {
   const option = [1, 2, 3, 5, 6, 7, 8, 9, 10, 99][random(10)] ?? 0;
   const data = randomBytes(random, random(40));
-  // Half of them carry lengths that fit, so that the parsers get beyond their first check.
+  // Half of them carry plausible lengths, so that the parsers get beyond their first check.
   if (data.length > 8 && random(2) === 0) data.writeUInt32BE(random(data.length), 0);
   const head = Buffer.alloc(16);
   head.write('IHAVEOPT', 0, 'latin1');
@@ -41,7 +41,7 @@ function optionFrame(random: (below: number) => number): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** Runs a case for many seeds; a failure names the one to repeat. */
+/** Runs a case for many seeds; a failure names its seed. */
 function forEachSeed(check: (seed: number) => void): void {
   for (let seed = 0; seed < 300; seed += 1) {
     try {

@@ -10,10 +10,10 @@ import {
   TransmissionFlag,
 } from './constants.js';
 
-/** What a client needs to know of an export before it can use it. */
+/** Size, flags and block size of an export, as a client needs them to use it. */
 export type ExportInfo = { sizeBytes: number; readOnly: boolean; blockSizeMinBytes: number };
 
-/** Everything the server says after the options, remembered while another process takes the connection over. */
+/** Result of the option phase, kept while another process takes the connection over. */
 export type Negotiated = {
   exportName: string;
   /** How the client ended the options: by GO, or by EXPORT_NAME, which has no way to report an error. */
@@ -29,12 +29,12 @@ export function writeUint64(target: Buffer, value: number, at: number): void {
   target.writeUInt32BE(value % 2 ** 32, at + 4);
 }
 
-/** May exceed what a number holds exactly; every caller compares it with a size, which does not. */
+/** May exceed the exact integers of a number; safe, as every caller compares it with a size, which does not. */
 export function readUint64(source: Buffer, at: number): number {
   return source.readUInt32BE(at) * 2 ** 32 + source.readUInt32BE(at + 4);
 }
 
-/** What a server says first: two magic numbers and its flags. */
+/** Length of the server's greeting: two magic numbers and its flags. */
 export const GREETING_BYTES = 18;
 
 /** The client's answer to the greeting. */
@@ -71,7 +71,7 @@ export function transmissionFlags({ readOnly }: ExportInfo): number {
     : both | TransmissionFlag.SendTrim | TransmissionFlag.SendWriteZeroes;
 }
 
-/** The size and flags of an export as EXPORT_NAME answers them: without any header. */
+/** Reply to EXPORT_NAME: size and flags, without any header. */
 export function exportNameReply(info: ExportInfo, noZeroes: boolean): Buffer {
   const reply = Buffer.alloc(noZeroes ? 10 : 134);
   writeUint64(reply, info.sizeBytes, 0);
@@ -79,7 +79,7 @@ export function exportNameReply(info: ExportInfo, noZeroes: boolean): Buffer {
   return reply;
 }
 
-/** Answers INFO or GO: size and flags, then the block sizes, then the acknowledgement. */
+/** Replies to INFO or GO: size and flags, then the block sizes, then the acknowledgement. */
 export function infoReplies(option: number, info: ExportInfo): Buffer {
   const exportInfo = Buffer.alloc(12);
   exportInfo.writeUInt16BE(InfoType.Export, 0);
@@ -102,7 +102,7 @@ export function infoReplies(option: number, info: ExportInfo): Buffer {
 export function metaContextReply(option: number, select: boolean): Buffer {
   const name = Buffer.from(ALLOCATION_CONTEXT);
   const data = Buffer.alloc(4 + name.length);
-  // The specification wants 0 in a mere listing.
+  // The specification requires 0 in a mere listing.
   data.writeUInt32BE(select ? ALLOCATION_CONTEXT_ID : 0, 0);
   name.copy(data, 4);
   return optionReply(option, OptionReply.MetaContext, data);

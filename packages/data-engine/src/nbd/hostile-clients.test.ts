@@ -1,4 +1,4 @@
-/** Clients that don't keep to the protocol: whatever they send, nobody else notices, and nothing grows. */
+/** Clients that violate the protocol: whatever they send, other clients are not affected, and memory is bounded. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { eventually } from '@holdfast/testkit/eventually.js';
@@ -83,7 +83,7 @@ function request(type: number, offset: number, lengthBytes: number, flags = 0): 
   return frame;
 }
 
-/** What a client may say, most of it well-formed by itself and out of place together. */
+/** A random conversation of a client: most frames are well-formed, but out of place together. */
 function conversation(random: SeededRandom): Buffer {
   const huge = () => random.pick([0, 1, 2 ** 16, 2 ** 24, 2 ** 31, 2 ** 32 - 1]);
   const count = (value: number) => {
@@ -124,7 +124,7 @@ function conversation(random: SeededRandom): Buffer {
   return random.chance(3) ? bytes.subarray(0, random.below(bytes.length)) : bytes;
 }
 
-/** Says it in pieces, then ends, breaks off or falls silent. */
+/** Sends it in pieces, then ends, resets or falls silent. */
 async function misbehave(port: number, seed: number): Promise<void> {
   const random = new SeededRandom(seed);
   const socket = await rawSocket(port);
@@ -166,7 +166,7 @@ describe('clients that say anything', () => {
   }, 60_000);
 });
 
-/** A device whose reads wait, and that counts what was asked of it meanwhile. */
+/** A device whose reads wait, and that counts its requests meanwhile. */
 class WaitingExport extends MemoryExport {
   private open: () => void = () => undefined;
   private readonly gate = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Servers that don't keep to the protocol, a replica with a fault for one: requests end, and nothing grows. */
+/** Servers that violate the protocol, such as a faulty replica: requests end, and memory is bounded. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
@@ -10,7 +10,7 @@ import { infoReplies, metaContextReply, optionReply } from './handshake-frames.j
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** Our client counts its requests from here. */
+/** The first request id of our client. */
 const FIRST_COOKIE = 1;
 const INFO = { sizeBytes: 64 * MIB, readOnly: false, blockSizeMinBytes: 1 };
 
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 const GREETING = Buffer.from('NBDMAGICIHAVEOPT\0\x03', 'latin1');
-/** All that an honest server says before the first request; our client asks in this order. */
+/** Everything that a correct server sends before the first request; our client asks in this order. */
 const HANDSHAKE = Buffer.concat([
   GREETING,
   optionReply(8, 1),
@@ -29,7 +29,7 @@ const HANDSHAKE = Buffer.concat([
   infoReplies(7, INFO),
 ]);
 
-/** A server that says this, and then answers the first bytes of the transmission with that. */
+/** A server that sends this handshake, and then answers the first bytes of the transmission with the replies. */
 async function server(handshake: Buffer, replies: (socket: net.Socket) => void): Promise<number> {
   const listening = net.createServer((socket) => {
     socket.on('error', () => socket.destroy());
@@ -54,7 +54,7 @@ async function server(handshake: Buffer, replies: (socket: net.Socket) => void):
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** What our client sends before its first request: flags, and three options with the name `d`. */
+/** Length of what our client sends before its first request: flags, and three options with the name `d`. */
 const HANDSHAKE_BYTES = 4 + 16 + (16 + 5 + 4 + 4 + 15) + (16 + 5 + 2);
 
 function connect(port: number): Promise<NbdClient> {
@@ -174,7 +174,7 @@ describe('servers that answer anything', () => {
     const seen = { answered: 0, refused: 0, broken: 0, closed: 0 };
     for (let seed = 0; seed < 150; seed += 1) {
       const random = new SeededRandom(seed);
-      /** The requests that the server has said anything of; undefined once it may have been about any of them. */
+      /** Requests that the server has answered in any way; undefined once it may have been any of them. */
       let named: Set<number> | undefined = new Set();
       const port = await server(HANDSHAKE, (socket) => {
         for (let frames = random.below(12); frames > 0; frames -= 1) {
@@ -218,7 +218,7 @@ describe('servers that answer anything', () => {
         } else if (result.reason instanceof NbdError) seen.refused += 1;
         else if (result.reason instanceof ProtocolError) seen.broken += 1;
         else {
-          // Anything else would be a mistake of the client's own.
+          // Any other error would be a bug in the client.
           expect({ seed, says: String(result.reason) }).toMatchObject({
             says: expect.stringMatching(
               /^Error: .*(the connection was closed|the server closed the connection|ECONNRESET|EPIPE)/,

@@ -13,7 +13,7 @@ afterEach(() => {
   for (const stop of stops.splice(0).reverse()) stop();
 });
 
-/** Both ends of a connection, and all that has arrived at ours. */
+/** Both ends of a connection, and everything that has arrived at ours. */
 async function connected(): Promise<Connection & { peer: net.Socket; chunks: Buffer[] }> {
   const server = net.createServer({ noDelay: true }).listen(0, '127.0.0.1');
   stops.push(() => server.close());
@@ -68,7 +68,7 @@ describe('bytes of a connection that was made here', () => {
     socket.pause();
     const sent = crypto.randomBytes(32 * MIB);
     peer.write(sent);
-    // Far more than the kernel keeps for a connection: what is not read stays with the sender.
+    // Far more than the kernel buffers for a connection: unread bytes stay with the sender.
     await once(peer, 'drain', { signal: AbortSignal.timeout(200) }).catch(() => undefined);
     expect(bytesOf(chunks)).toBe(5);
     expect(peer.writableLength).toBeGreaterThan(0);

@@ -1,26 +1,29 @@
 /**
- * Connections that this process makes, and the memory in which their bytes arrive.
+ * Outgoing connections that receive into slabs.
  *
- * Node gives each read of a socket 64 KiB of its own, for a reply of sixteen bytes too, and passes it through a stream. Here
- * reads fill a slab one after the other: each byte of it is handed out once, so that what was received may be
- * kept and passed on without a copy, and a slab goes when nobody uses a piece of it any more.
+ * Node allocates 64 KiB for each read of a socket, even for a reply of sixteen bytes, and passes it through a stream.
+ * Here reads fill a slab one after the other: each byte of it is handed out once, so that received bytes can be kept
+ * and passed on without a copy, and a slab is garbage-collected when no piece of it is used any more.
  */
 import net, { type Socket } from 'node:net';
 import { KIB } from '@holdfast/core/model/bytes.js';
 
-/** What one read takes at most. A piece that is kept keeps all of its slab. */
+/** Slab size, and so the maximum of one read. A piece that is kept keeps its whole slab. */
 const SLAB_BYTES = 256 * KIB;
-/** A slab's rest below this is left unused: large replies would come in crumbs. */
+/** A slab's rest below this is left unused: otherwise large replies would arrive in small pieces. */
 const REST_BYTES_MIN = 16 * KIB;
 
-/** Whoever sets `receive` gets what arrives from then on. */
+/** Receiver of a connection's bytes: `receive` gets everything that arrives after it was set. */
 export class Incoming {
   receive: (chunk: Buffer) => void = () => undefined;
 }
 
 export type Connection = { socket: Socket; incoming: Incoming };
 
-/** Bytes arrive once it is connected; `pause` and `resume` of the socket hold them up. It has no `data` events. */
+/**
+ * Connects. Bytes arrive once it is connected; `pause` and `resume` of the socket control the flow. It has no `data`
+ * events.
+ */
 export function connectTo(host: string, port: number): Connection {
   const incoming = new Incoming();
   let rest = Buffer.alloc(0);
@@ -38,7 +41,7 @@ export function connectTo(host: string, port: number): Connection {
   return { socket, incoming };
 }
 
-/** For sockets that come by their bytes otherwise, as through TLS. */
+/** Adapter for sockets whose bytes come through a stream, such as TLS. */
 export function asConnection(socket: Socket): Connection {
   const incoming = new Incoming();
   socket.on('data', (chunk: Buffer) => incoming.receive(chunk));

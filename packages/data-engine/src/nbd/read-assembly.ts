@@ -3,10 +3,13 @@ import { type Payload, payloadLength } from './export.js';
 
 type Part = { offset: number; lengthBytes: number; payload: Payload };
 
-/** No server has reason to cut a reply finer than into sectors; one that does so makes us hold many small things. */
+/**
+ * Minimum average size of a reply's parts: a server has no reason to send parts below a sector, and many small ones
+ * would cost memory.
+ */
 const PART_BYTES_MIN = 512;
 
-/** Puts the chunks of one structured READ reply, which may come in any order, back together. */
+/** Reassembly of one structured READ reply, whose chunks may come in any order. */
 export class ReadAssembly {
   private readonly parts: Part[] = [];
   private arrivedBytes = 0;
@@ -21,7 +24,7 @@ export class ReadAssembly {
   }
 
   hole(offset: number, lengthBytes: number): void {
-    // Checked before the zeros are made: the length comes from the network.
+    // Checked before zeros are allocated: the length comes from the network.
     if (lengthBytes > this.lengthBytes) throw new ProtocolError('a hole longer than what was asked for');
     this.add({ offset, lengthBytes, payload: [Buffer.alloc(lengthBytes)] });
   }
@@ -30,7 +33,7 @@ export class ReadAssembly {
     this.parts.push({ offset: this.offset, lengthBytes: this.lengthBytes, payload });
   }
 
-  /** @throws ProtocolError when the parts don't cover what was asked for exactly once. */
+  /** @throws ProtocolError when the parts don't cover the requested range exactly once. */
   finish(): Payload {
     const [only] = this.parts;
     if (this.parts.length === 1 && only?.lengthBytes === this.lengthBytes) return only.payload;
@@ -49,7 +52,7 @@ export class ReadAssembly {
       throw new ProtocolError('a read reply outside of what was asked for');
     }
     this.arrivedBytes += part.lengthBytes;
-    // Else a server that never says that it is done could make us hold any amount.
+    // Without this bound, a server that never ends its reply could make this process hold any amount.
     if (this.arrivedBytes > this.lengthBytes) throw new ProtocolError('a read reply with overlaps');
     if (this.parts.length * PART_BYTES_MIN > this.lengthBytes)
       throw new ProtocolError('a read reply in crumbs');

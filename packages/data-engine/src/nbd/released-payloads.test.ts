@@ -7,7 +7,7 @@ import { NbdClient } from './client.js';
 import { contiguous, type Payload } from './export.js';
 import { NbdServer, serveExport } from './server.js';
 
-/** Gives out copies of its bytes, and overwrites each when it is released: using one later would be seen. */
+/** Export that lends copies of its bytes, and overwrites each at its release: a later use would be seen. */
 class LendingExport extends MemoryExport {
   lent = 0;
   private waiting: (() => void)[] = [];
@@ -26,7 +26,7 @@ class LendingExport extends MemoryExport {
     return Object.assign([bytes], { release });
   }
 
-  /** Resolves when nothing is lent any more. */
+  /** Resolves when all payloads are released. */
   async returned(): Promise<void> {
     if (this.lent > 0) await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
@@ -63,7 +63,7 @@ async function connect(port: number): Promise<NbdClient> {
 test.each([
   { name: 'small', lengthBytes: 4096 },
   { name: 'larger than a socket takes at once', lengthBytes: 16 * MIB },
-])('memory of $name reads comes back only after it was sent', async ({ lengthBytes }) => {
+])('memory of $name reads is released only after it was sent', async ({ lengthBytes }) => {
   const device = new LendingExport(64 * MIB);
   const data = crypto.randomBytes(lengthBytes);
   await device.write(0, [data]);
@@ -73,7 +73,7 @@ test.each([
   await device.returned();
 });
 
-test('memory of a read that nobody takes comes back when the connection ends', async () => {
+test('memory of a reply that the client does not read is released when the connection ends', async () => {
   const device = new LendingExport(64 * MIB);
   const client = await connect(await serve(device));
   const read = client.read(0, 32 * MIB);

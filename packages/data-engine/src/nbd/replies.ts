@@ -1,4 +1,4 @@
-/** Transmission-phase replies as a client reads them. */
+/** Parser of transmission-phase replies, for the client. */
 import type { ByteQueue } from './byte-queue.js';
 import {
   AllocationState,
@@ -22,7 +22,10 @@ export type Reply =
   | { kind: 'error'; cookie: number; done: boolean; errno: number; message: string }
   | { kind: 'none'; cookie: number; done: boolean };
 
-/** An extent list of the longest request in the smallest blocks is still far below a full payload. */
+/**
+ * Maximum length of a chunk. The extent list of the longest request, in the smallest blocks, is far below a full
+ * payload.
+ */
 const CHUNK_BYTES_MAX = PAYLOAD_BYTES_MAX + 64;
 
 type Header = { structured: boolean; cookie: number; word: number; flags: number; type: number };
@@ -36,7 +39,7 @@ export class ReplyReader {
     private readonly readLength: (cookie: number) => number,
   ) {}
 
-  /** @throws ProtocolError when the stream can't be followed any further. */
+  /** @throws ProtocolError when the stream is invalid and can't be parsed any further. */
   next(): Reply | undefined {
     this.header ??= this.readHeader();
     if (this.header === undefined) return undefined;
@@ -108,7 +111,7 @@ function readExtents(body: Buffer): Extent[] {
   for (let at = 4; at < body.length; at += 8) {
     const state = body.readUInt32BE(at + 4);
     const lengthBytes = body.readUInt32BE(at);
-    // Who walks over a device by its extents would never come to the end.
+    // A caller that walks a device by its extents would never make progress.
     if (lengthBytes === 0) throw new ProtocolError('an empty extent');
     extents.push({ lengthBytes, allocated: (state & AllocationState.Hole) === 0 });
   }

@@ -1,4 +1,4 @@
-/** Transmission-phase frames as a server reads and writes them. */
+/** Parser and encoder of transmission-phase frames, for the server. */
 import type { ByteQueue } from './byte-queue.js';
 import {
   ALLOCATION_CONTEXT_ID,
@@ -21,11 +21,11 @@ import { readUint64, writeUint64 } from './handshake-frames.js';
 export type NbdRequest = {
   flags: number;
   type: number;
-  /** The client's handle, echoed in the reply, as two halves. */
+  /** The client's request id, echoed in the reply, as two halves. */
   cookie: readonly [number, number];
   offset: number;
   lengthBytes: number;
-  /** Only a WRITE has one. */
+  /** Empty unless it is a WRITE. */
   payload: Payload;
 };
 
@@ -35,7 +35,7 @@ export class RequestReader {
 
   constructor(private readonly queue: ByteQueue) {}
 
-  /** @throws ProtocolError when the stream can't be followed any further. */
+  /** @throws ProtocolError when the stream is invalid and can't be parsed any further. */
   next(): NbdRequest | undefined {
     this.header ??= this.readHeader();
     if (this.header === undefined) return undefined;
@@ -53,7 +53,7 @@ export class RequestReader {
     const type = frame.readUInt16BE(6);
     const lengthBytes = frame.readUInt32BE(24);
     if (type === Command.Write && lengthBytes > PAYLOAD_BYTES_MAX) {
-      // Its payload would have to be read to stay in step; whoever sends that ignores what we told it.
+      // Closes instead of skipping the payload: a client that sends this ignores the limit it was told.
       throw new ProtocolError(`a write of ${lengthBytes} bytes`);
     }
     return {
@@ -75,7 +75,7 @@ export function simpleReply(cookie: NbdRequest['cookie'], errno: number): Buffer
   return frame;
 }
 
-/** The only chunk of a reply: header, then `extra` bytes of room for the chunk's own fields. */
+/** A reply's only chunk: its header, then `extra` bytes of room for the chunk's own fields. */
 function chunk(cookie: NbdRequest['cookie'], type: number, lengthBytes: number, fieldBytes: number): Buffer {
   const frame = Buffer.allocUnsafe(CHUNK_HEADER_BYTES + fieldBytes);
   frame.writeUInt32BE(STRUCTURED_REPLY_MAGIC, 0);
@@ -87,7 +87,7 @@ function chunk(cookie: NbdRequest['cookie'], type: number, lengthBytes: number, 
   return frame;
 }
 
-/** Heads a chunk of data; the data itself follows as it is. */
+/** Header of a data chunk; the data itself follows unchanged. */
 export function dataChunkHeader(request: NbdRequest): Buffer {
   const frame = chunk(request.cookie, ChunkType.OffsetData, 8 + request.lengthBytes, 8);
   writeUint64(frame, request.offset, CHUNK_HEADER_BYTES);

@@ -1,8 +1,9 @@
 /**
- * The transmission phase of one NBD connection, on the server's side.
+ * Transmission phase of one NBD connection, on the server's side.
  *
- * Requests run concurrently and are answered as they finish. What a client can make us hold is bounded: reading from
- * the socket pauses while too many requests, or too many bytes of payload and unread replies, are pending.
+ * Requests run concurrently and are answered as they finish. What a client can make this process hold is bounded:
+ * reading from the socket pauses while too many requests, or too many bytes of payload and unread replies, are
+ * pending.
  */
 import type { Socket } from 'node:net';
 import { MIB } from '@holdfast/core/model/bytes.js';
@@ -20,13 +21,13 @@ import {
   simpleReply,
 } from './requests.js';
 
-/** More than any client keeps in flight; past it the socket is not read. */
+/** More than any client keeps in flight; beyond it the socket is not read. */
 const REQUESTS_IN_FLIGHT_MAX = 256;
 /** Room for two of the largest requests, so that one can arrive while one is served. */
 const BYTES_IN_FLIGHT_MAX = 2 * PAYLOAD_BYTES_MAX;
-/** Replies that the client does not fetch: past this its requests wait. */
+/** Maximum bytes of unread replies: beyond it the client's requests wait. */
 const UNSENT_BYTES_MAX = 16 * MIB;
-/** One reply of extents; the client asks again for the rest. */
+/** Maximum extents in one reply; the client asks again for the rest. */
 const EXTENTS_MAX = 4096;
 
 export type ConnectionOptions = { structuredReplies: boolean; allocationContext: boolean };
@@ -35,7 +36,7 @@ export class NbdServerConnection {
   private readonly queue = new ByteQueue();
   private readonly reader = new RequestReader(this.queue);
   private readonly writer: CorkedWriter;
-  /** Arrived, and not begun for want of room: one chunk of the network may bring thousands. */
+  /** Requests that arrived, and wait for room: one chunk of the network may bring thousands. */
   private waiting: NbdRequest[] = [];
   private requestsInFlight = 0;
   private bytesInFlight = 0;
@@ -54,7 +55,7 @@ export class NbdServerConnection {
     this.socket.setNoDelay(true);
     this.socket.on('data', (chunk: Buffer) => this.receive(chunk));
     this.socket.on('drain', () => this.resumeWhenRoom());
-    // A reset by the peer ends this connection and nothing else.
+    // A reset by the client ends this connection only.
     this.socket.on('error', () => this.socket.destroy());
     this.socket.on('end', () => this.close());
     if (initial.length > 0) this.receive(initial);
@@ -66,7 +67,7 @@ export class NbdServerConnection {
     this.queue.push(chunk);
     let broken: ProtocolError | undefined;
     try {
-      // All frames of a chunk are parsed before the first is acted upon, so that their work starts together.
+      // Parses all frames of a chunk before the first is served, so that their work starts together.
       for (let next = this.reader.next(); next !== undefined; next = this.reader.next())
         this.waiting.push(next);
     } catch (error) {
@@ -78,7 +79,7 @@ export class NbdServerConnection {
     else if (this.waiting.length > 0 || this.isFull()) this.socket.pause();
   }
 
-  /** Begins what has arrived, in its order, as far as there is room for it. */
+  /** Starts waiting requests in order, as far as there is room. */
   private beginWaiting(): void {
     let begun = 0;
     for (const request of this.waiting) {
@@ -111,7 +112,7 @@ export class NbdServerConnection {
     );
   }
 
-  /** The answer to a READ that needs no waiting. What is wrong with a request is told by `serve`. */
+  /** The answer to a READ that needs no waiting. Errors of a request are reported by `serve`. */
   private readNow(request: NbdRequest): Payload | undefined {
     if (request.type !== Command.Read || this.target.readNow === undefined) return undefined;
     try {
@@ -151,7 +152,7 @@ export class NbdServerConnection {
     this.writer.send([simpleReply(request.cookie, NbdErrno.None)]);
   }
 
-  /** Refuses what the export can't do, before any of it is done. */
+  /** Rejects an invalid request before any of it is done. */
   private check({ type, offset, lengthBytes }: NbdRequest): void {
     if (type === Command.Flush || type === Command.Disconnect) return;
     const changes = type === Command.Write || type === Command.Trim || type === Command.WriteZeroes;
@@ -221,7 +222,7 @@ export class NbdServerConnection {
   }
 
   private endWhenIdle(): void {
-    // Resumed so that the peer's end is noticed; what it still sends is ignored.
+    // Resumed so that the client's end is noticed; what it still sends is ignored.
     this.socket.resume();
     if (this.requestsInFlight === 0 && !this.socket.destroyed) this.socket.end();
   }

@@ -1,8 +1,8 @@
 /**
- * The server's side of the NBD handshake as a state machine over bytes: no socket, no timer, so that fuzzing it is
- * cheap and the process that owns the listening port can run it for exports that live in other processes.
+ * Server side of the NBD handshake, as a state machine over bytes: no socket, no timer, so that fuzzing it is cheap,
+ * and the process that owns the listening port can run it for exports that live in other processes.
  *
- * It stops where the client waits for the answer to GO or EXPORT_NAME. Whoever owns the export then sends
+ * It stops where the client waits for the answer to GO or EXPORT_NAME. The process that owns the export then sends
  * `handshakeReply` and goes on with the transmission.
  */
 import { ByteQueue } from './byte-queue.js';
@@ -29,26 +29,23 @@ import {
   serverListReply,
 } from './handshake-frames.js';
 
-/** What the handshake must know of the exports there are. */
+/** Lookup of exports for the handshake. */
 export interface ExportDirectory {
-  /** `undefined` for an unknown name, and for a wrong secret: the two must look the same. */
+  /** `undefined` for an unknown name, and for a wrong secret: a client must not be able to tell them apart. */
   describe(exportName: string): ExportInfo | undefined;
   /** Names without any secret. */
   list(): readonly string[];
-  /** What anybody may know of a name that is listed. To open it takes the name with its secret. */
+  /** What any client may know of a listed name. To open it takes the name with its secret. */
   describeListed(name: string): ExportInfo | undefined;
 }
 
-/**
- * Whether a connection may turn to TLS. `inside` is a connection that has come through a tunnel already: to turn again
- * is an error.
- */
+/** TLS policy of a connection. `inside`: the connection came through a tunnel already, so STARTTLS is an error. */
 export type TlsOffer = 'off' | 'allow' | 'require' | 'inside';
 
 export type HandshakeStep =
   | { kind: 'more' }
   | { kind: 'close'; reason: string }
-  /** The client waits for the answer to STARTTLS; after it nothing of what was negotiated counts any more. */
+  /** The client waits for the answer to STARTTLS; everything negotiated before is void after it. */
   | { kind: 'start-tls'; noZeroes: boolean }
   | { kind: 'chosen'; negotiated: Negotiated; rest: Buffer };
 
@@ -59,7 +56,7 @@ export class ServerHandshake {
   private clientFlagsSeen = false;
   private noZeroes = false;
   private structuredReplies = false;
-  /** The export for which `base:allocation` was selected; a choice for another name does not count. */
+  /** The export that `base:allocation` was selected for; a selection for another name does not count. */
   private allocationContextOf: string | undefined;
   private optionsSeen = 0;
 
@@ -100,7 +97,7 @@ export class ServerHandshake {
     return (flags & ~known) !== 0 ? `unknown client flags ${flags}` : undefined;
   }
 
-  /** Handles one option; `undefined` when it was answered and the next may follow. */
+  /** Handles one option; `undefined` if it was answered and the next may follow. */
   private nextOption(): HandshakeStep | undefined {
     if (this.pendingHeader === undefined) {
       if (this.queue.length < 16) return MORE;
@@ -152,9 +149,9 @@ export class ServerHandshake {
     }
   }
 
-  /** Says nothing of any export, not even whether it exists. */
+  /** Reveals nothing of any export, not even whether it exists. */
   private refusePlaintext(option: number): HandshakeStep | undefined {
-    // EXPORT_NAME has no error reply; the specification says to close.
+    // EXPORT_NAME has no error reply; the specification requires a close.
     if (option === Option.ExportName) return { kind: 'close', reason: 'plaintext is not allowed' };
     return this.refuse(option, OptionReply.ErrTlsRequired, 'this server wants STARTTLS first');
   }
@@ -163,7 +160,8 @@ export class ServerHandshake {
     if (this.tls === 'off') return this.refuse(option, OptionReply.ErrUnsupported, 'there is no TLS here');
     if (this.tls === 'inside') return this.refuse(option, OptionReply.ErrInvalid, 'this is TLS already');
     if (data.length > 0) return this.refuse(option, OptionReply.ErrInvalid, 'STARTTLS takes no data');
-    // An honest client waits for the answer. What came before it could be somebody else's, put in front of the tunnel.
+    // A correct client waits for the answer. Earlier bytes may have been injected in front of the tunnel by an
+    // attacker.
     if (this.queue.length > 0) return { kind: 'close', reason: 'data in front of the TLS handshake' };
     return { kind: 'start-tls', noZeroes: this.noZeroes };
   }
@@ -171,7 +169,7 @@ export class ServerHandshake {
   private chooseByExportName(data: Buffer): HandshakeStep {
     const exportName = data.toString('utf8');
     if (data.length > NAME_BYTES_MAX || this.directory.describe(exportName) === undefined) {
-      // EXPORT_NAME has no error reply; the specification says to close.
+      // EXPORT_NAME has no error reply; the specification requires a close.
       return { kind: 'close', reason: 'unknown export' };
     }
     return this.chosen(exportName, 'export-name');
@@ -194,7 +192,7 @@ export class ServerHandshake {
     return undefined;
   }
 
-  /** Tools that list exports ask about each of them, by the name that the list gave. */
+  /** Tools that list exports query each of them, by its listed name. */
   private describeListed(option: number, name: string): undefined {
     const listed = this.directory.describeListed(name);
     if (listed === undefined) return this.refuse(option, OptionReply.ErrUnknown, 'no such export');
@@ -257,19 +255,19 @@ export class ServerHandshake {
   }
 }
 
-/** The server's last word of the handshake, sent by the process that owns the export. */
+/** Final reply of the handshake, sent by the process that owns the export. */
 export function handshakeReply(negotiated: Negotiated, info: ExportInfo): Buffer {
   return negotiated.ending === 'go'
     ? infoReplies(Option.Go, info)
     : exportNameReply(info, negotiated.noZeroes);
 }
 
-/** The answer to STARTTLS; the next bytes are the client's TLS handshake. */
+/** Reply to STARTTLS; the next bytes are the client's TLS handshake. */
 export function startTlsReply(): Buffer {
   return optionReply(Option.StartTls, OptionReply.Ack);
 }
 
-/** Refuses the chosen export after all; `undefined` where only closing the connection can say so. */
+/** Refusal of the chosen export; `undefined` if only closing the connection can express it. */
 export function handshakeRefusal(negotiated: Negotiated, message: string): Buffer | undefined {
   return negotiated.ending === 'go' ? optionError(Option.Go, OptionReply.ErrUnknown, message) : undefined;
 }

@@ -44,7 +44,7 @@ async function connect(port: number, exportName = NAME): Promise<NbdClient> {
   return client;
 }
 
-/** Sends raw bytes and gathers all that comes back until the server closes. */
+/** Sends raw bytes and collects the replies until the server closes. */
 function converse(port: number, ...frames: Buffer[]): Promise<Buffer> {
   return new Promise((resolve) => {
     const received: Buffer[] = [];
@@ -195,7 +195,7 @@ describe('broken clients', () => {
   test.each([
     { name: 'GO with malformed data', frame: option(7, Buffer.alloc(3)), code: 0x80000003 },
     { name: 'GO for an unknown export', frame: option(7, goData('x')), code: 0x80000006 },
-    { name: 'an option nobody knows', frame: option(99), code: 0x80000001 },
+    { name: 'an unknown option', frame: option(99), code: 0x80000001 },
     { name: 'STARTTLS', frame: option(5), code: 0x80000001 },
     { name: 'a context before structured replies', frame: option(10, goData(NAME)), code: 0x80000003 },
   ])('$name is refused, and the client may go on', async ({ frame, code }) => {

@@ -1,6 +1,6 @@
 /**
- * The listening side of NBD: accepts connections, runs the handshake within bounds, then gives each connection to
- * whoever owns the export: in this process, or in another one (see `release-socket.ts`).
+ * NBD listener: accepts connections, runs the handshake within bounds, then hands each connection to the owner of the
+ * export, in this process or in another one (see `release-socket.ts`).
  *
  * A broken or hostile client costs one connection, never the server.
  */
@@ -10,12 +10,12 @@ import type { Negotiated } from './handshake-frames.js';
 import { NbdServerConnection } from './server-connection.js';
 import { type ExportDirectory, handshakeReply, ServerHandshake } from './server-handshake.js';
 
-/** A client that has not finished its handshake by then is cut off. */
+/** Time limit of a handshake, in milliseconds; the client is then disconnected. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** Connections at once: a few per volume of the largest node, and a bound on memory. */
+/** Maximum connections at once: a few per volume of the largest node, and a bound on memory. */
 const CONNECTIONS_MAX = 4096;
 
-/** Takes a connection over. The socket is paused and no handler of the handshake is left on it. */
+/** Takes a connection over. The socket is paused, and has no handler of the handshake left. */
 export type Accept = (socket: net.Socket, negotiated: Negotiated, rest: Buffer) => void;
 
 /** Takes over a connection whose client waits for the answer to STARTTLS, in the same state. */
@@ -24,7 +24,7 @@ export type AcceptTls = (socket: net.Socket, noZeroes: boolean) => void;
 export type NbdServerOptions = {
   directory: ExportDirectory;
   accept: Accept;
-  /** Plaintext only when left out. */
+  /** Plaintext only if absent. */
   tls?: { offer: 'allow' | 'require'; accept: AcceptTls } | { offer: 'inside' };
   handshakeTimeoutMs?: number;
 };
@@ -50,7 +50,7 @@ export class NbdServer {
     });
   }
 
-  /** Listens on a Unix socket, that only its owner may use. The path must not exist. */
+  /** Listens on a Unix socket that only its owner may use. The path must not exist. */
   listenAt(path: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.server.once('error', reject);
@@ -61,7 +61,7 @@ export class NbdServer {
     });
   }
 
-  /** Stops listening and cuts connections that are still in their handshake. */
+  /** Stops listening and closes connections that are still in their handshake. */
   close(): Promise<void> {
     for (const socket of this.handshaking) socket.destroy();
     return new Promise((resolve) => this.server.close(() => resolve()));
@@ -87,7 +87,7 @@ export class NbdServer {
       release();
       if (step.kind === 'close') {
         socket.end();
-        // The client may never close its side; the answer has had time enough by then.
+        // The client may never close its side; the answer has had enough time by then.
         setTimeout(() => socket.destroy(), 1000).unref();
         return;
       }
@@ -105,7 +105,7 @@ export class NbdServer {
   }
 }
 
-/** Sends the last word of the handshake and serves the export on this socket until it closes. */
+/** Sends the final reply of the handshake and serves the export on this socket until it closes. */
 export function serveExport(
   socket: net.Socket,
   negotiated: Negotiated,

@@ -12,7 +12,7 @@ function option(code: number, data = ''): Buffer {
   return Buffer.concat([head, Buffer.from(data, 'latin1')]);
 }
 
-/** What the server makes of these bytes after the client's flags: its last step, and the types of its replies. */
+/** The server's reaction to these bytes after the client's flags: its last step, and the types of its replies. */
 function talk(offer: TlsOffer, ...frames: Buffer[]): { step: string; replies: number[]; bytes: string } {
   const sent: Buffer[] = [];
   const directory = { describe: () => INFO, list: () => ['a-name'], describeListed: () => INFO };
@@ -57,7 +57,7 @@ describe('plaintext where TLS is required', () => {
     { name: 'STRUCTURED_REPLY', frame: option(8) },
     { name: 'LIST_META_CONTEXT', frame: option(9, `${GO}\0\0`) },
     { name: 'SET_META_CONTEXT', frame: option(10, `${GO}\0\0`) },
-    { name: 'an option nobody knows', frame: option(99) },
+    { name: 'an unknown option', frame: option(99) },
   ])('$name is refused without a word about exports', ({ frame }) => {
     const { step, replies, bytes } = talk('require', frame);
     expect({ step, replies }).toEqual({ step: 'more', replies: [TLS_REQUIRED] });

@@ -36,7 +36,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** A server with its door, as an agent has them, in one process. */
+/** A server with its door, as in an agent, in one process. */
 class TlsServer {
   port = 0;
   readonly failures: unknown[] = [];
@@ -171,7 +171,7 @@ describe('TLS by STARTTLS', () => {
     fs.writeFileSync(ours.files.certFile, 'half a certificate');
     expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({ code: 0 });
     ours.sign('server', '127.0.0.9');
-    // The new certificate is for another address, so who still gets through has been shown the old one.
+    // The new certificate is for another address, so a client that still gets through was shown the old one.
     expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({ code: 1 });
     ours.sign('server');
     expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({ code: 0 });
@@ -194,7 +194,7 @@ function readRequest(lengthBytes: number): Buffer {
   return frame;
 }
 
-/** A connection by hand, up to where the server has agreed to STARTTLS. */
+/** A manual connection, up to the server's agreement to STARTTLS. */
 async function startedTls({ port }: TlsServer, flags: number): Promise<net.Socket> {
   const socket = net.connect(port, '127.0.0.1');
   socket.on('error', () => socket.destroy());
@@ -204,7 +204,7 @@ async function startedTls({ port }: TlsServer, flags: number): Promise<net.Socke
   return socket;
 }
 
-/** The next bytes that arrive, which are just so many: nobody speaks before it is asked. */
+/** The next `count` bytes; no more arrive, as the server only answers. */
 function receive(socket: net.Socket, count: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0);

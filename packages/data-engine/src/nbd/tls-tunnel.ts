@@ -1,9 +1,9 @@
 /**
- * The server's end of TLS: takes a connection over at STARTTLS and passes what is inside on to a door, a server that
- * speaks plain NBD on a Unix socket. Who is behind the door never sees TLS, and this end reads no NBD.
+ * TLS termination: takes a connection over at STARTTLS and forwards the decrypted bytes to a door, a server that
+ * speaks plain NBD on a Unix socket. The server behind the door never sees TLS, and this process parses no NBD.
  *
- * Both directions are pipes: while one end does not read, the other is not read either, so that a connection holds no
- * more than the buffers of its two sockets.
+ * Both directions are pipes with backpressure: while one side does not read, the other is not read either, so that a
+ * connection holds no more than the buffers of its two sockets.
  */
 import { once } from 'node:events';
 import net from 'node:net';
@@ -14,12 +14,12 @@ import { ProtocolError } from './errors.js';
 import { clientFlags, GREETING_BYTES } from './handshake-frames.js';
 import { startTlsReply } from './server-handshake.js';
 
-/** As long as the rest of the negotiation may take. */
+/** Time limit of the TLS handshake; the same as that of the rest of the negotiation. */
 const TLS_HANDSHAKE_MAX_MS = 10_000;
 
 export type Tunnel = {
   identity: TlsIdentity;
-  /** What the client chose before STARTTLS: the one thing that still counts after it. */
+  /** The client's choice before STARTTLS that still counts after it. */
   noZeroes: boolean;
   doorPath: string;
 };
@@ -27,8 +27,8 @@ export type Tunnel = {
 /**
  * Answers STARTTLS and carries the connection until one side ends it.
  *
- * @throws Error when the client shows no certificate of the CA, breaks the protocol or breaks off; its connection is
- *   gone then, and nothing else is.
+ * @throws Error when the client shows no certificate of the CA, breaks the protocol or disconnects; its connection is
+ *   closed then, and nothing else is.
  */
 export async function carryTunnel(
   socket: net.Socket,
@@ -38,7 +38,7 @@ export async function carryTunnel(
   try {
     const secure = await acceptTls(socket, identity);
     door = await openDoor(doorPath, noZeroes);
-    // Where one direction breaks, the other can't go on; where one ends, the other may still have replies to carry.
+    // If one direction fails, so does the other; if one ends, the other may still have replies to carry.
     const [up, down] = await Promise.allSettled([pipeline(secure, door), pipeline(door, secure)]);
     if (up.status === 'rejected' && down.status === 'rejected') throw up.reason;
   } finally {
@@ -47,7 +47,7 @@ export async function carryTunnel(
   }
 }
 
-/** A server for this one connection, which never listens: Node checks clients' certificates in servers only. */
+/** A server for this one connection, which never listens: Node verifies clients' certificates in servers only. */
 function acceptTls(socket: net.Socket, identity: TlsIdentity): Promise<tls.TLSSocket> {
   const server = tls.createServer({
     ...identity,
@@ -57,7 +57,7 @@ function acceptTls(socket: net.Socket, identity: TlsIdentity): Promise<tls.TLSSo
   });
   return new Promise((resolve, reject) => {
     server.once('secureConnection', (secure) => {
-      // From here on the pipes report what goes wrong.
+      // From here on the pipes report errors.
       secure.on('error', () => undefined);
       resolve(secure);
     });
@@ -68,7 +68,7 @@ function acceptTls(socket: net.Socket, identity: TlsIdentity): Promise<tls.TLSSo
   });
 }
 
-/** Connects to the plain server and brings it to where the client stands: after the greeting and the client's flags. */
+/** Connects to the plain server and brings it to the client's state: after the greeting and the client's flags. */
 async function openDoor(doorPath: string, noZeroes: boolean): Promise<net.Socket> {
   const door = net.connect(doorPath);
   try {
@@ -82,7 +82,10 @@ async function openDoor(doorPath: string, noZeroes: boolean): Promise<net.Socket
   }
 }
 
-/** The client has had the same one in front of the tunnel. Nothing follows it before the client's first option. */
+/**
+ * Discards the door's greeting, as the client got one before the tunnel. Nothing follows it before the client's first
+ * option.
+ */
 function dropGreeting(door: net.Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     let seenBytes = 0;

@@ -1,40 +1,43 @@
 /**
- * Buffers for direct I/O: the kernel copies between them and the disk without a page cache in between, and takes only
- * such as begin at a multiple of the disk's block.
+ * Buffer pool for direct I/O: the kernel transfers between these buffers and the disk without the page cache, and
+ * accepts only buffers that begin at a multiple of the disk's block size.
  *
- * They are cut from WebAssembly memories, the one kind of memory that JavaScript can have at the start of a page. No
- * specification promises that, so whether it works is tried on each disk (`direct-io.ts`). Memory that was never
- * written to takes no space.
+ * They are cut from WebAssembly memories, the one kind of memory that JavaScript can allocate page-aligned. No
+ * specification guarantees that, so it is probed on each disk (`direct-io.ts`). Memory that was never written to
+ * takes no space.
  */
 
 import { MIB } from '@holdfast/core/model/bytes.js';
 
-/** What a direct read or write must be a multiple of in memory, place and length: enough for any disk. */
+/** Alignment of a direct transfer, in bytes: memory address, file offset and length. Enough for any disk. */
 export const ALIGNMENT_BYTES = 4096;
-/** The longest buffer, which is a window of a rebuild; longer transfers use several. */
+/** Size of the largest pooled buffer, a window of a rebuild; longer transfers use several. */
 export const LEASE_BYTES_MAX = 4 * MIB;
-/** Bytes of one memory: one large buffer, or a thousand small ones. */
+/** Size of one memory in bytes: one large buffer, or a thousand small ones. */
 const SLAB_BYTES = LEASE_BYTES_MAX;
-/** What each size keeps while nobody uses it: as much as a burst of large requests takes. */
+/** Free bytes that each size class keeps: as much as a burst of large requests needs. */
 const KEPT_BYTES_MAX = 32 * MIB;
 const WASM_PAGE_BYTES = 65_536;
 
-/** The one thing that is used of it: the types of Node leave it to those of browsers. */
+/** The only part of the API used here. Declared by hand: Node's types leave it to those of browsers. */
 declare const WebAssembly: {
   Memory: new (pages: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
 };
 
-/** Memories that are page-aligned, so that a buffer's place in one tells whether it is aligned. */
+/** Page-aligned memories: a buffer cut from one is aligned if its offset is. */
 const slabs = new WeakSet<ArrayBufferLike>();
 
-/** An aligned buffer for as long as its holder needs it. */
+/** A buffer on loan from the pool, until it is released. */
 export type Lease = {
   readonly buffer: Buffer;
-  /** At most once, and when neither the kernel nor a socket may still be using the buffer. */
+  /**
+   * Returns the buffer. At most once, and only when neither the kernel nor a socket can still be using it. Skipping
+   * the call is safe: the buffer is then garbage-collected instead of reused.
+   */
   release(): void;
 };
 
-/** Page-aligned zeros that live until nobody holds them any more. */
+/** Page-aligned memory outside the pool, filled with zeros; garbage-collected. */
 export function alignedBytes(lengthBytes: number): Buffer {
   const pages = Math.ceil(lengthBytes / WASM_PAGE_BYTES);
   const { buffer } = new WebAssembly.Memory({ initial: pages, maximum: pages });
@@ -50,7 +53,7 @@ export function isAlignedBuffer(buffer: Buffer): boolean {
   );
 }
 
-/** Buffers of one power-of-two size that are given out again, the last returned first: it is still in the cache. */
+/** Free list of one power-of-two size. Last in, first out: the buffer returned last is still in the CPU cache. */
 class SizeClass {
   private readonly free: Buffer[] = [];
 
@@ -75,16 +78,16 @@ class SizeClass {
   }
 }
 
-/** 4 KiB, 8 KiB … 4 MiB. */
+/** Sizes: 4 KiB, 8 KiB … 4 MiB. */
 const classes = Array.from({ length: 11 }, (_, index) => new SizeClass(ALIGNMENT_BYTES << index));
 
-/** Any number of whole blocks in one buffer: past `LEASE_BYTES_MAX` one that is not aligned, and is not kept. */
+/** A buffer for whole blocks. Beyond `LEASE_BYTES_MAX` it is neither aligned nor pooled. */
 export function leaseBlocks(lengthBytes: number): Lease {
   if (lengthBytes <= LEASE_BYTES_MAX) return leaseAligned(lengthBytes);
   return { buffer: Buffer.allocUnsafeSlow(lengthBytes), release: () => undefined };
 }
 
-/** A buffer of up to `LEASE_BYTES_MAX` bytes, a multiple of `ALIGNMENT_BYTES`. What is in it is anything. */
+/** A buffer of up to `LEASE_BYTES_MAX` bytes, a multiple of `ALIGNMENT_BYTES`. Its content is undefined. */
 export function leaseAligned(lengthBytes: number): Lease {
   const index = 32 - Math.clz32((lengthBytes - 1) >>> 12);
   const sizeClass = classes[index];

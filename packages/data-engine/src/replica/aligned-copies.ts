@@ -2,7 +2,7 @@ import type { Payload } from '../nbd/export.js';
 import { payloadLength } from '../nbd/export.js';
 import { LEASE_BYTES_MAX, type Lease, leaseAligned } from './aligned-buffers.js';
 
-/** The bytes of a payload in aligned buffers, as few as possible. Its length is a multiple of the alignment. */
+/** Copies a payload into aligned buffers, as few as possible. Its length has to be a multiple of the alignment. */
 export function leaseCopies(payload: Payload): Lease[] {
   const leases: Lease[] = [];
   let missing = payloadLength(payload);

@@ -22,7 +22,7 @@ describe.each([{ direct: true }, { direct: false }])('a file with direct: $direc
   let file: BlockFile;
 
   beforeEach(async () => {
-    // What the disk under the tests can't do is not tried on it.
+    // Cases that the disk under the tests does not support are not run on it.
     const direct = options.direct && (await takesDirectIo(folder));
     file = await BlockFile.create(path.join(folder, 'data'), SIZE_BYTES, { direct });
   });
@@ -43,7 +43,7 @@ describe.each([{ direct: true }, { direct: false }])('a file with direct: $direc
     const whole = Buffer.alloc(data.length);
     await file.readInto(whole, 8192);
     expect(whole.equals(data)).toBe(true);
-    // Neither the place nor the length nor the memory of this one is aligned.
+    // Neither the offset nor the length nor the memory of this one is aligned.
     const part = Buffer.alloc(data.length - 200);
     await file.readInto(part, 8192 + 100);
     expect(part.equals(data.subarray(100, -100))).toBe(true);
@@ -91,7 +91,7 @@ describe.each([{ direct: true }, { direct: false }])('a file with direct: $direc
     ];
     for (const { change, want } of changes) {
       await change();
-      // In memory or not: never what was there before.
+      // Cached or not: never the old content.
       if (file.readCachedNow(buffer, 4096)) expect(buffer.equals(want)).toBe(true);
       await file.readCached(buffer, 4096);
       expect(buffer.equals(want)).toBe(true);

@@ -1,11 +1,12 @@
 /**
- * One file of a replica, read and written at offsets, through the page cache or past it.
+ * One file of a replica, read and written at offsets, through the page cache or with direct I/O.
  *
- * A direct file is written past the page cache, and read past it by whoever wants to know what the disk holds. Users
- * read through it: what they read again is then in memory. The kernel keeps the two ways consistent.
+ * A direct file is written past the page cache, and read past it by callers that need what the disk really holds.
+ * Reads of users go through the page cache, so that repeated ones are served from memory. The kernel keeps both views
+ * consistent.
  *
- * Direct I/O takes whole blocks in aligned memory. Buffers that are aligned already go to the kernel as they are; what
- * else is written is copied once into aligned ones, as the page cache would have done.
+ * Direct I/O needs whole blocks in aligned memory. Aligned buffers go to the kernel as they are; others are copied
+ * once into aligned ones, as the page cache would have done.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -25,26 +26,29 @@ import { closeFile, openFile, readFully, resizeFile, statFile, syncFile, writeFu
 import { punchHole, reserveSpace } from './punch-hole.js';
 import { systemCode } from './system-error.js';
 
-/** Zeros are written from one shared buffer where holes can't be punched. */
+/** Shared zeros, written where holes can't be punched. */
 const ZEROS = alignedBytes(MIB);
 
 export type BlockFileOptions = {
-  /** Past the page cache: the caller knows that the file system takes it (`direct-io.ts`). */
+  /** Uses direct I/O. The caller has probed that the file system supports it (`direct-io.ts`). */
   direct: boolean;
-  /** Whatever its length, all of its space is taken from the disk at once, so that no later write finds the disk full. */
+  /** Preallocates the file's whole length, so that no later write finds the disk full. */
   reserved?: boolean;
-  /** Called once when a sync of the file has failed. */
+  /** Called once, after a sync of the file has failed. */
   onLost?: () => void;
 };
 const { O_CREAT, O_DIRECT, O_EXCL, O_RDWR } = fs.constants;
 const BUFFERED: BlockFileOptions = { direct: false, reserved: false };
 
 export class BlockFile implements CopyFile {
-  /** Calls that the kernel has not answered: closing before they end could hand their descriptor to another file. */
+  /**
+   * Calls that the kernel has not answered. Closing before they end could hand their descriptor number to another
+   * file.
+   */
   private running = 0;
   private closing: (() => void) | undefined;
   private closed = false;
-  /** The same file as users read it, from the first such read on. */
+  /** The same file through the page cache, for reads of users; opened at the first such read. */
   private cached: CachedFile | undefined;
   private openingCached: Promise<CachedFile> | undefined;
   private syncFailure: Error | undefined;
@@ -62,7 +66,7 @@ export class BlockFile implements CopyFile {
     return new BlockFile(await openFile(file, flags), file, direct, reserved, onLost);
   }
 
-  /** Makes the file with its full length, sparse unless it is `reserved`. Fails when it exists. */
+  /** Creates the file with its full length, sparse unless it is `reserved`. Fails if it exists. */
   static async create(
     at: string,
     sizeBytes: number,
@@ -79,7 +83,7 @@ export class BlockFile implements CopyFile {
     return file;
   }
 
-  /** Fills the whole buffer; what lies past the end of the file reads as zeros. */
+  /** Fills the whole buffer; bytes past the end of the file read as zeros. */
   readInto(buffer: Buffer, position: number): Promise<void> {
     return this.use(() => {
       if (!this.direct) return readFully(this.fd, buffer, position, 1);
@@ -94,7 +98,7 @@ export class BlockFile implements CopyFile {
     try {
       await stored.readInto(buffer, position);
     } catch (error) {
-      // Some file systems take the flag and refuse the transfer: what they hold can't be told from what is in memory.
+      // Some file systems accept the flag and refuse the transfer: for these, disk and cache can't be told apart.
       if (systemCode(error) !== 'EINVAL') throw error;
       await this.readInto(buffer, position);
     } finally {
@@ -113,9 +117,9 @@ export class BlockFile implements CopyFile {
     return !this.closed && this.cached !== undefined && this.cached.readNow(buffer, position);
   }
 
-  /** A direct file takes whole blocks only. */
+  /** Writes a payload; to a direct file, whole blocks only. */
   write(payload: Payload, position: number): Promise<void> {
-    // On the path of every write: as one promise, unlike the other calls.
+    // Hot path of every write: a single promise, unlike the other calls.
     if (this.closed) return Promise.reject(this.isClosed());
     const asItIs = !this.direct || payload.every(isAlignedBuffer);
     const leases = asItIs ? undefined : leaseCopies(payload);
@@ -127,7 +131,7 @@ export class BlockFile implements CopyFile {
     });
   }
 
-  /** Makes a range read as zeros, and frees its space where `mayPunch` and the file system allow it. */
+  /** Zeroes a range; frees its space if `mayPunch` is set and the file system supports it. */
   zero(position: number, lengthBytes: number, mayPunch: boolean): Promise<void> {
     return this.use(async () => {
       if (mayPunch && (await punchHole(this.fd, position, lengthBytes))) return;
@@ -142,7 +146,7 @@ export class BlockFile implements CopyFile {
     return this.zero(position, lengthBytes, true);
   }
 
-  /** What is added reads as zeros. */
+  /** Changes the file's length; added bytes read as zeros. */
   resize(sizeBytes: number): Promise<void> {
     return this.use(async () => {
       const before = this.reserved ? Number((await statFile(this.fd)).size) : sizeBytes;
@@ -152,10 +156,10 @@ export class BlockFile implements CopyFile {
   }
 
   /**
-   * Data and what is needed to read it back are on the disk when this returns.
+   * Makes data, and the metadata needed to read it back, durable (fdatasync).
    *
-   * Once it has failed it goes on failing: the kernel tells an error once, and has given up what it could not write. Only
-   * opening the file anew, and looking at what the disk holds, begins afresh.
+   * After one failure every later call fails: the kernel reports a write error once, and drops what it could not
+   * write. Only a reopened file, read from the disk, is trustworthy again.
    */
   syncData(): Promise<void> {
     return this.use(async () => {
@@ -174,7 +178,7 @@ export class BlockFile implements CopyFile {
     return Number((await this.use(() => statFile(this.fd))).size);
   }
 
-  /** In nanoseconds: two changes may follow each other within a millisecond. */
+  /** Change time in nanoseconds: two changes may follow each other within a millisecond. */
   async changeTime(): Promise<string> {
     return String((await this.use(() => statFile(this.fd))).ctimeNs);
   }
@@ -197,7 +201,7 @@ export class BlockFile implements CopyFile {
   }
 
   private async openCached(): Promise<CachedFile> {
-    // Those that come meanwhile share it: a second descriptor would never be closed.
+    // Concurrent callers share one opening: a second descriptor would never be closed.
     this.openingCached ??= CachedFile.open(this.path);
     this.openingCached.catch(() => {
       this.openingCached = undefined;
@@ -205,7 +209,7 @@ export class BlockFile implements CopyFile {
     return this.openingCached;
   }
 
-  /** The same file past the page cache; `undefined` where the file system has no such way. */
+  /** The same file opened for direct reads; `undefined` if the file system does not support them. */
   private async openStored(): Promise<BlockFile | undefined> {
     if (O_DIRECT === undefined) return undefined;
     try {
@@ -263,12 +267,12 @@ export class BlockFile implements CopyFile {
 }
 
 function nothing(): void {
-  // For files of which only their own callers have to know.
+  // Without a callback for files whose errors concern only their own callers.
 }
 
 /**
- * What a failed sync means, whatever the kernel calls it: what was written may be gone. A disk that is full at that moment
- * says so too late for anything to be tried again, so its code is not passed on.
+ * The error of a failed sync, whatever its code: written data may be lost. ENOSPC is not passed on either: reported
+ * this late, there is nothing left to retry.
  */
 function lost(cause: unknown, path: string): Error {
   const why = cause instanceof Error ? cause.message : String(cause);

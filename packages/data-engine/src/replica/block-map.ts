@@ -1,14 +1,14 @@
 /**
- * Which blocks of a layer it holds itself: one bit per block, in pages that are made when first needed, so that the
- * map of an empty 1 TiB layer costs nothing.
+ * Allocation bitmap of a layer: one bit per block that the layer holds, in pages that are allocated on first use, so
+ * that the map of an empty 1 TiB layer costs nothing.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 
-/** What fits into a page of the file it is stored in (`map-file.ts`): the bits of 126 MiB. */
+/** Bytes of bitmap in one stored page (`map-file.ts`): the bits of 126 MiB. */
 export const PAGE_BYTES = 4032;
 export const BLOCKS_PER_PAGE = PAGE_BYTES * 8;
 
-/** Blocks `first` to `first + count - 1`, all held or all not. */
+/** A run of blocks, `first` to `first + count - 1`, all held or all not. */
 export type BlockRun = { first: number; count: number; held: boolean };
 
 export type MapPage = { index: number; bytes: Uint8Array };
@@ -16,7 +16,7 @@ export type MapPage = { index: number; bytes: Uint8Array };
 export class BlockMap {
   private readonly pages = new Map<number, Uint8Array>();
   private readonly dirty = new Set<number>();
-  /** Pages that are being stored: whoever changes one gets another piece of memory. */
+  /** Pages that are being stored. Copy-on-write: a change of such a page goes to a new piece of memory. */
   private readonly lent = new Set<Uint8Array>();
   private held = 0;
 
@@ -26,7 +26,7 @@ export class BlockMap {
     return this.blocks;
   }
 
-  /** Blocks past the old end are not held. Never shrinks. */
+  /** Raises the number of blocks; added ones are not held. Never shrinks. */
   grow(blockCount: number): void {
     this.blocks = Math.max(this.blocks, blockCount);
   }
@@ -54,7 +54,7 @@ export class BlockMap {
     this.change(first, count, false);
   }
 
-  /** The run that starts at `first`, cut off at `limit` blocks. Past the end of the layer nothing is held. */
+  /** The run that starts at `first`, cut off at `limit` blocks. Past the end of the layer no block is held. */
   runAt(first: number, limit: number): BlockRun {
     if (first >= this.blockCount) return { first, count: limit, held: false };
     const held = this.has(first);
@@ -69,7 +69,7 @@ export class BlockMap {
         continue;
       }
       const bit = at % BLOCKS_PER_PAGE;
-      // Whole bytes of one kind are skipped at once: long runs are the usual case.
+      // Skips whole bytes that are all ones or all zeros: long runs are the usual case.
       if ((bit & 7) === 0 && page[bit >>> 3] === (held ? 0xff : 0)) {
         at += 8;
         continue;
@@ -92,8 +92,8 @@ export class BlockMap {
   }
 
   /**
-   * The pages changed since the last call, in order. They stay as they are until they are given back: copies of all of
-   * them would be as much memory again.
+   * The pages changed since the last call, in order. They don't change until they are given back; copy-on-write
+   * avoids duplicating all of them.
    */
   takeDirty(): MapPage[] {
     const taken = [...this.dirty].sort((a, b) => a - b).map((index) => ({ index, bytes: this.page(index) }));
@@ -106,7 +106,7 @@ export class BlockMap {
     for (const { bytes } of pages) this.lent.delete(bytes);
   }
 
-  /** They could not be stored: the next call of `takeDirty` takes them again, as they are by then. */
+  /** Returns pages that could not be stored: the next `takeDirty` takes them again, with the bits of that time. */
   keepDirty(pages: readonly MapPage[]): void {
     for (const { index } of pages) this.dirty.add(index);
   }
@@ -115,7 +115,7 @@ export class BlockMap {
     return this.dirty.size > 0;
   }
 
-  /** Takes a page as it was stored. */
+  /** Loads a page from its stored bytes. */
   loadPage(index: number, bytes: Uint8Array): void {
     this.pages.set(index, bytes);
     for (const byte of bytes) this.held += BITS_SET[byte] ?? 0;
@@ -126,7 +126,7 @@ export class BlockMap {
     for (let at = first; at < end; ) {
       const pageIndex = Math.floor(at / BLOCKS_PER_PAGE);
       const pageEnd = Math.min(end, (pageIndex + 1) * BLOCKS_PER_PAGE);
-      // A page that does not exist holds nothing, so there is nothing to clear in it.
+      // A missing page holds no block, so clearing bits in it is a no-op.
       if (held || this.pages.has(pageIndex)) this.changeInPage(pageIndex, at, pageEnd, held);
       at = pageEnd;
     }
@@ -170,7 +170,7 @@ export function blocksOf(sizeBytes: number): number {
   return Math.ceil(sizeBytes / BLOCK_BYTES);
 }
 
-/** How many bits are set in each value of a byte. */
+/** Population count of each byte value. */
 const BITS_SET = Uint8Array.from({ length: 256 }, (_, byte) => {
   let count = 0;
   for (let rest = byte; rest > 0; rest >>>= 1) count += rest & 1;

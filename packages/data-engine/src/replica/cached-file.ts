@@ -1,6 +1,6 @@
 /**
- * A file as the kernel's page cache has it: what is in memory is read without a thread and without waiting; what is not
- * is read from the disk by a thread, and stays in memory.
+ * A file read through the page cache: cached bytes are read at once, without a thread; other bytes are read from the
+ * disk by a thread, and stay cached.
  */
 
 import { KIB } from '@holdfast/core/model/bytes.js';
@@ -10,7 +10,10 @@ import { closeFile, openFile, readFully } from './file-calls.js';
 /** RWF_NOWAIT of linux/fs.h: fail instead of waiting for the disk or a lock. */
 const NO_WAIT = 0x8;
 const EAGAIN = 11;
-/** Copying more would hold up everything else in this process for longer than waking a thread takes. */
+/**
+ * Largest read without a thread, in bytes. Copying more would block the event loop for longer than waking a thread
+ * takes.
+ */
 const READ_NOW_BYTES_MAX = 128 * KIB;
 
 type PreadV = KoffiFunc<
@@ -22,7 +25,7 @@ let calls: Calls | undefined;
 let isLoading = false;
 
 export class CachedFile {
-  /** False once the file system has said that it can't tell what is in memory. */
+  /** False once the file system has said that it does not support RWF_NOWAIT. */
   private knowsWhatIsCached = true;
 
   private constructor(private readonly fd: number) {}
@@ -31,15 +34,17 @@ export class CachedFile {
     return new CachedFile(await openFile(path, 0));
   }
 
-  /** Fills the buffer; what lies past the end of the file reads as zeros. */
+  /** Fills the buffer; bytes past the end of the file read as zeros. */
   read(buffer: Buffer, position: number): Promise<void> {
-    // Loaded at the first read: a process whose copies nobody reads does without the native module.
+    // Loads the native module at the first read: a process whose copies are never read does without it.
     if (!isLoading) void load();
     isLoading = true;
     return readFully(this.fd, buffer, position, 1);
   }
 
-  /** Fills the buffer with what is in memory. False when some of it is not: then the buffer holds anything. */
+  /**
+   * Fills the buffer from the page cache. False if some bytes are not cached; the buffer's content is then undefined.
+   */
   readNow(buffer: Buffer, position: number): boolean {
     if (calls === undefined || !this.knowsWhatIsCached || buffer.length > READ_NOW_BYTES_MAX) return false;
     vector[0] = addressOf(buffer.buffer, calls) + BigInt(buffer.byteOffset);
@@ -54,10 +59,13 @@ export class CachedFile {
   }
 }
 
-/** The kernel's `struct iovec`: where, and how many bytes. One is enough, because each call ends before the next. */
+/**
+ * The kernel's `struct iovec`: address and length. One shared instance is enough, because each call ends before the
+ * next.
+ */
 const vector = new BigUint64Array(2);
 const vectorBytes = new Uint8Array(vector.buffer);
-/** Where each memory begins: none that a `Buffer` is cut from ever moves. */
+/** Address of each memory. Safe to cache: a memory that a `Buffer` is cut from never moves. */
 const addresses = new WeakMap<ArrayBufferLike, bigint>();
 
 function addressOf(memory: ArrayBufferLike, { address }: Calls): bigint {

@@ -4,7 +4,7 @@ import type { ChainFacts, FrozenLayer, LayerFacts } from './commands.js';
 import type { LayerMetadata } from './layer-tree.js';
 import type { Replica } from './replica.js';
 
-/** What a copy says of its layers to whoever plans with them. */
+/** Description of a copy's layers, for the engine and the control plane to plan with. */
 export async function chainFacts(replica: Replica): Promise<ChainFacts> {
   const { layers, sizeBytes, record, lastRevertId } = replica.metadata;
   const head = layers.at(-1);

@@ -5,7 +5,7 @@ import { leaseBlocks } from './aligned-buffers.js';
 import { alignDown, alignUp } from './blocks.js';
 import type { Layer } from './layer.js';
 
-/** A run of blocks that one layer answers for; `undefined` where no layer holds them and they read as zeros. */
+/** A run of blocks with the layer that holds them; `undefined` if no layer does, so that they read as zeros. */
 type Segment = { first: number; count: number; owner: Layer | undefined };
 
 type ReadLayer = (layer: Layer, buffer: Buffer, position: number) => Promise<void>;
@@ -18,7 +18,7 @@ function payloadOf(blocks: Buffer, before: number, lengthBytes: number, release:
   return Object.assign([isAll ? blocks : blocks.subarray(before, before + lengthBytes)], { release });
 }
 
-/** The layers of a replica, oldest first, read as one device: the newest layer that holds a block has its data. */
+/** Chain of layers, oldest first, read as one device: a block is read from the newest layer that holds it. */
 export class Chain {
   constructor(readonly layers: readonly Layer[]) {}
 
@@ -32,17 +32,17 @@ export class Chain {
     return this.layers.reduce((sum, { map }) => sum + map.heldBlocks, 0) * BLOCK_BYTES;
   }
 
-  /** As users read: through the page cache. The caller may release what it gets. */
+  /** Reads through the page cache, for users. The caller may release the payload. */
   async read(offset: number, lengthBytes: number): Promise<Payload> {
     return this.readWith(readCached, offset, lengthBytes);
   }
 
-  /** What `read` would get, when that is in memory: at once, or `undefined`. */
+  /** The same as `read`, without waiting; `undefined` if some bytes are not cached. */
   readNow(offset: number, lengthBytes: number): Payload | undefined {
     const start = alignDown(offset);
     const blocksBytes = alignUp(offset + lengthBytes) - start;
     const { count, owner } = this.segmentAt(start / BLOCK_BYTES, blocksBytes / BLOCK_BYTES);
-    // What several layers answer for is rarer than it is worth here.
+    // A range that spans several layers is too rare for a fast path.
     if (owner === undefined || count * BLOCK_BYTES < blocksBytes) return undefined;
     const { buffer, release } = leaseBlocks(blocksBytes);
     if (owner.readCachedNow(buffer, start)) return payloadOf(buffer, offset - start, lengthBytes, release);
@@ -50,7 +50,7 @@ export class Chain {
     return undefined;
   }
 
-  /** What the disk holds, whatever is in memory. The caller may release what it gets. */
+  /** Reads from the disk, whatever is cached. The caller may release the payload. */
   async readFromDisk(offset: number, lengthBytes: number): Promise<Payload> {
     return this.readWith(readFromDisk, offset, lengthBytes);
   }
@@ -62,7 +62,7 @@ export class Chain {
     return payloadOf(buffer, offset - start, lengthBytes, release);
   }
 
-  /** Fills the buffer, whole blocks, with what is there from `start` on. */
+  /** Fills the buffer with the whole blocks from `start` on. */
   private async readBlocks(read: ReadLayer, buffer: Buffer, start: number): Promise<void> {
     const segments = [...this.segments(start, buffer.length)];
     const [only] = segments;
@@ -101,7 +101,8 @@ export class Chain {
       const layer = this.layers[index];
       const run = layer?.map.runAt(first, count);
       if (run === undefined) break;
-      // Where a newer layer holds nothing only for `run.count` blocks, an older one answers for no more than that.
+      // The newer layer lacks the block only for `run.count` blocks, so an older one may answer for no more than
+      // these.
       count = run.count;
       if (run.held) return { first, count, owner: layer };
     }
@@ -109,7 +110,7 @@ export class Chain {
   }
 }
 
-/** The blocks one layer holds itself. */
+/** The extents of the blocks that one layer holds itself. */
 export function layerExtents(
   layer: Layer,
   offset: number,
@@ -128,7 +129,7 @@ export function layerExtents(
   return extents;
 }
 
-/** Appends to the last extent where the state is the same. False when the list is full. */
+/** Appends an extent, merged with the last one if the state is the same. False when the list is full. */
 function addExtent(extents: Extent[], lengthBytes: number, allocated: boolean, extentsMax: number): boolean {
   const last = extents.at(-1);
   if (last?.allocated === allocated) last.lengthBytes += lengthBytes;

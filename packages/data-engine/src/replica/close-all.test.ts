@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { closeAll } from './close-all.js';
 
-test('everything is closed though something in between can not be, and the first failure is told', async () => {
+test('everything is closed though one closing fails, and the first failure is thrown', async () => {
   const closed: string[] = [];
   const one = (name: string, fails = false) => ({
     close: async () => {

@@ -1,10 +1,10 @@
 export type Closable = { close(): Promise<void> };
 
 /**
- * Closes one after the other, all of them even where some fail: a lock or a file that stayed with the process could not be
- * taken by whoever opens the copy next.
+ * Closes all of the given resources in turn, even if some fail: a leaked lock or file would keep the copy from being
+ * opened again.
  *
- * @throws the first failure, once nothing is open any more
+ * @throws the first failure, after everything is closed
  */
 export async function closeAll(opened: Iterable<Closable>): Promise<void> {
   const failures: unknown[] = [];

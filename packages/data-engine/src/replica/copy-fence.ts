@@ -1,37 +1,37 @@
 /**
- * Who may change a copy: the engine that opened it last, at the epoch and under the lease that it got then.
+ * Fencing of a copy: only the engine that opened it last may change it, at that epoch and under the lease it got.
  *
- * Every change asks here at the moment of its effect, not when its command arrives: a command may wait behind a fence,
- * or be delivered long after its caller has given it up.
+ * The check runs at the moment of each change's effect, not when its command arrives: a command may queue behind a
+ * fence, or be delivered long after its caller gave it up.
  */
 import crypto from 'node:crypto';
 import { staleEpoch, stateChanged } from './replica-faults.js';
 
-/** What a command was sent under. Without a lease only the epoch counts: the caller has not opened the copy itself. */
+/** Epoch and lease of a command. Without a lease only the epoch counts: the caller has not opened the copy itself. */
 export type Term = { readonly epoch: number; readonly lease?: number | undefined };
 
-/** The state that a command is about, and the one it makes. Absent: whatever state the copy is in. */
+/** Precondition and result of a layer change. Absent: the change applies to any state of the copy. */
 export type HeadChange = {
-  /** The head that the caller knows. With another one the command is refused. */
+  /** The head that the caller expects. If the copy has another one, the command is refused. */
   readonly expectedHeadId?: string | undefined;
-  /** The head that the command makes. A copy that has it already has done the command already. */
+  /** Id of the head that the command makes. If the copy already has it, the command has already run. */
   readonly headId?: string | undefined;
 };
 
-/** How an engine takes hold of a copy. */
+/** Parameters of an engine's opening of a copy. */
 export type Opening = {
-  /** It begins anew with this copy: what is still on its way from before is refused, of the same epoch too. */
+  /** Starts over with this copy: earlier requests that are still on their way are refused, even of the same epoch. */
   readonly afresh?: boolean | undefined;
-  /** Counted by the engine, so that an opening that is late, or delivered twice, does not end the one that holds. */
+  /** Counter of the engine's openings, so that a late or duplicated one does not end its successor. */
   readonly count?: number | undefined;
-  /** Which grant of the epoch it works under; absent where the control plane names none. */
+  /** The grant of the epoch that the engine holds; absent if the control plane names none. */
   readonly grantId?: string | undefined;
 };
 
-/** Leases begin anywhere, so that one of an earlier process is not taken for one of this. */
+/** Leases start at a random number, so that one of an earlier process is not taken for one of this process. */
 const FIRST_LEASE_MAX = 2 ** 40;
 
-/** What the copy has stored of itself, as far as it matters here. */
+/** The part of the copy's stored metadata that fencing needs. */
 type Stored = {
   readonly epoch: number;
   readonly grantId?: string | null | undefined;
@@ -53,9 +53,10 @@ export class CopyFence {
   }
 
   /**
-   * Ends all leases of before, where the opening asks for that and has not been carried out already.
+   * Revokes all earlier leases if the opening asks for it and has not been carried out already.
    *
-   * @returns whether it did @throws StorageFault `replica.state_changed` when a later opening holds the copy
+   * @returns true if it did
+   * @throws StorageFault `replica.state_changed` when a later opening holds the copy
    */
   renewFor({ afresh, count }: Opening): boolean {
     const { epoch } = this.stored();
@@ -71,8 +72,8 @@ export class CopyFence {
   }
 
   /**
-   * For a command. One of the same epoch and an older lease comes from an engine that has begun anew with this copy: it
-   * runs, and must not take the refusal for a successor.
+   * Checks a command. One of this epoch with an older lease comes from an engine that has started over with this
+   * copy: that engine still runs, and must not take the refusal for a newer engine's.
    *
    * @throws StorageFault `engine.stale_epoch` when something newer has opened the copy, `replica.state_changed`
    */
@@ -83,7 +84,7 @@ export class CopyFence {
     if (!this.isLease(term)) throw stateChanged();
   }
 
-  /** For a change on a data connection. @throws StorageFault `engine.stale_epoch` */
+  /** Checks a change on a data connection. @throws StorageFault `engine.stale_epoch` */
   requireConnection(term: Term): void {
     const { epoch } = this.stored();
     if (term.epoch !== epoch || !this.isLease(term)) throw staleEpoch(term.epoch, epoch);
@@ -101,7 +102,10 @@ export class CopyFence {
     if (epoch === newest && isOther) throw staleEpoch(epoch, newest);
   }
 
-  /** True when the head is already the one that the command makes. @throws StorageFault `replica.state_changed` */
+  /**
+   * Idempotency: true if the head is already the one that the command makes. @throws StorageFault
+   * `replica.state_changed`
+   */
   isDone({ headId, expectedHeadId }: HeadChange = {}): boolean {
     const now = this.stored().layers.at(-1)?.id;
     if (headId !== undefined && headId === now) return true;

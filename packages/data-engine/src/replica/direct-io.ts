@@ -1,6 +1,6 @@
 /**
- * Whether a disk takes direct I/O from our buffers: tried with a real write and a real read, because some file systems
- * take the flag and refuse the transfer.
+ * Probe for direct I/O: tests a disk with a real write and read from our buffers, because some file systems accept
+ * the flag and refuse the transfer.
  */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -10,10 +10,12 @@ import { systemCode } from './system-error.js';
 
 const { O_CREAT, O_DIRECT, O_EXCL, O_RDWR } = fs.constants;
 
-/** By the number of the file system; a process meets a few. */
+/** Results by device number of the file system; a process meets few. */
 const known = new Map<number, Promise<boolean>>();
 
-/** Tries once per file system. A disk that is full or read-only now is taken at its word and tried again. */
+/**
+ * Probes once per file system. If the disk is full or read-only now, support is assumed, and probed again next time.
+ */
 export async function takesDirectIo(folder: string): Promise<boolean> {
   const { dev } = await fs.stat(folder);
   let answer = known.get(dev);
@@ -25,9 +27,9 @@ export async function takesDirectIo(folder: string): Promise<boolean> {
   return answer.catch(() => O_DIRECT !== undefined);
 }
 
-/** @throws what the disk says when it can't be written to at all */
+/** @throws the disk's error if it can't be written to at all */
 async function probe(folder: string): Promise<boolean> {
-  // Other platforms than Linux have no such flag.
+  // Platforms other than Linux have no such flag.
   if (O_DIRECT === undefined) return false;
   const file = path.join(folder, `direct-io-${crypto.randomUUID()}.tmp`);
   try {

@@ -1,46 +1,48 @@
 /**
- * Where copies are kept. A folder of a file system is one kind of disk (`folder-store.ts`), a block disk the other one
- * (`../block-store`). `Replica` and its layers see no difference.
+ * Storage interface for copies. A folder of a file system is one kind of disk (`folder-store.ts`), a block disk the
+ * other (`../block-store`). `Replica` and its layers see no difference.
  *
- * What is promised of both: after a power cut a file holds what was written to it before the last `syncData` that had
- * begun after it, and its texts are each as one `writeText` left them. A full disk fails with the code `ENOSPC`.
+ * Both guarantee: after a power cut a file holds everything written before the start of the last completed
+ * `syncData`, and each text is exactly as one `writeText` left it. A full disk fails with the code `ENOSPC`.
  */
 import type { Payload } from '../nbd/export.js';
 
 /**
- * What a file is for. `data` takes whole blocks, past the page cache where that can be; what was neither written nor
- * zeroed, or was forgotten, reads as anything, and `holds` tells whether there is anything else in a range. `map` takes
- * any bytes, and what was not written reads as zeros.
+ * Purpose of a file. `data` takes whole blocks, with direct I/O if possible; ranges that were neither written nor
+ * zeroed, or were forgotten, have undefined content, and `holds` tells which ranges have data. `map` takes any bytes,
+ * and unwritten ones read as zeros.
  */
 export type FileUse =
   | { readonly kind: 'data'; readonly holds: (position: number, lengthBytes: number) => boolean }
   | { readonly kind: 'map' };
 
-/** One open file of a copy. */
+/** An open file of a copy. */
 export interface CopyFile {
   readonly name: string;
-  /** Fills the whole buffer; what lies past the end of the file reads as zeros. */
+  /** Fills the whole buffer; bytes past the end of the file read as zeros. */
   readInto(buffer: Buffer, position: number): Promise<void>;
-  /** As `readInto`, but what is in memory may come from there instead of the disk. */
+  /** Like `readInto`, but may be served from the page cache. */
   readCached(buffer: Buffer, position: number): Promise<void>;
-  /** The same without waiting. False when some of it is not in memory: the buffer then holds anything. */
+  /**
+   * Like `readCached`, without waiting. False if some bytes are not cached; the buffer's content is then undefined.
+   */
   readCachedNow(buffer: Buffer, position: number): boolean;
   /**
-   * As `readInto`, and what the disk holds whatever is in memory: after a sync that has failed the two may differ, and a
-   * copy is opened from what would survive.
+   * Like `readInto`, but always from the disk: after a failed sync disk and cache may differ, and a copy is opened
+   * from what would survive.
    */
   readStored(buffer: Buffer, position: number): Promise<void>;
   write(payload: Payload, position: number): Promise<void>;
-  /** Makes a range read as zeros, and gives its space back where `mayPunch` and the disk allow it. */
+  /** Zeroes a range; frees its space if `mayPunch` is set and the disk supports it. */
   zero(position: number, lengthBytes: number, mayPunch: boolean): Promise<void>;
-  /** Nobody asks for what is in the range any more: gives its space back where the disk allows it. */
+  /** Discards a range that will not be read again: frees its space if the disk supports it. */
   forget(position: number, lengthBytes: number): Promise<void>;
-  /** What is added reads as zeros. */
+  /** Changes the file's length; added bytes read as zeros. */
   resize(sizeBytes: number): Promise<void>;
-  /** Data and what is needed to read it back are on the disk when this returns. */
+  /** Makes data, and the metadata needed to read it back, durable. */
   syncData(): Promise<void>;
   sizeBytes(): Promise<number>;
-  /** A text that is another one after any change of the file. */
+  /** A text that differs after any change of the file. */
   changeTime(): Promise<string>;
   /** Waits for running calls; later ones fail. */
   close(): Promise<void>;
@@ -49,37 +51,37 @@ export interface CopyFile {
 /** The files of one copy. */
 export interface CopyFiles {
   readonly kind: DiskStore['kind'];
-  /** True once a sync has failed: only opening the copy anew tells what the disk holds. */
+  /** True after a failed sync: only reopening the copy shows what the disk holds. */
   readonly hasFailed: boolean;
-  /** Fails when there is such a file. Its name is durable after `syncNames`. */
+  /** Fails if the file exists. The name is durable after `syncNames`. */
   createFile(name: string, sizeBytes: number, use: FileUse): Promise<CopyFile>;
   openFile(name: string, use: FileUse): Promise<CopyFile>;
   syncNames(): Promise<void>;
-  /** Removes all files that are not named: what something interrupted has left. */
+  /** Removes all other files: leftovers of interrupted operations. */
   keepOnly(names: ReadonlySet<string>): Promise<void>;
-  /** `undefined` when there is no such text. */
+  /** `undefined` if the text does not exist. */
   readText(name: string): Promise<string | undefined>;
-  /** Replaces a text as a whole, durably. */
+  /** Replaces a text atomically and durably. */
   writeText(name: string, text: string): Promise<void>;
-  /** The files have been closed before. */
+  /** The caller has closed the files. */
   close(): Promise<void>;
 }
 
 export interface DiskStore {
   readonly kind: 'filesystem' | 'block';
-  /** Makes a copy; `fill` makes its files. One that is half-made is never found. */
+  /** Creates a copy; `fill` makes its files. Atomic: a half-made copy is never listed. */
   create(replicaId: string, fill: (files: CopyFiles) => Promise<void>): Promise<void>;
   /** @throws StorageFault `replica.not_found` */
   open(replicaId: string): Promise<CopyFiles>;
-  /** A text of a copy that need not be open. */
+  /** Reads a text of a copy without opening the copy. */
   readText(replicaId: string, name: string): Promise<string | undefined>;
-  /** Removes a copy, if it is there: nobody has it open. */
+  /** Removes a copy, if it exists. It must not be open. */
   remove(replicaId: string): Promise<void>;
-  /** Ids of the copies, in order. Clears away what an interrupted create or remove left behind. */
+  /** Ids of the copies, sorted. Also removes leftovers of an interrupted create or remove. */
   list(): Promise<string[]>;
-  /** Space that a copy's data takes, without opening it. */
+  /** Bytes allocated for a copy's data, without opening it. */
   allocatedBytes(replicaId: string): Promise<number>;
-  /** Space that all copies take. Only looks: other copies may be made meanwhile. */
+  /** Bytes allocated for all copies. Read-only, so it is safe while other copies are being created. */
   usedBytes(): Promise<number>;
   close(): Promise<void>;
 }

@@ -5,14 +5,14 @@ import { allocatedBytes, replicaDirectory } from './replica-files.js';
 import { systemCode } from './system-error.js';
 
 /**
- * Space that all copies on a disk take. It only looks: unlike `listReplicas`, which is for the start, when what is
- * half-made was interrupted, this runs while copies are being made.
+ * Bytes allocated for all copies on a disk. Read-only, and so safe while copies are being created; `listReplicas`,
+ * which removes half-made ones, is only for the start.
  */
 export async function bytesOnDisk(diskPath: string): Promise<number> {
   const folder = path.dirname(replicaDirectory(diskPath, 'any'));
   let total = 0;
   for (const name of await namesIn(folder)) {
-    // A copy that is being deleted at this moment takes nothing any more.
+    // A copy that is being deleted concurrently counts as zero.
     if (isId(name)) total += await allocatedBytes(path.join(folder, name)).catch(() => 0);
   }
   return total;

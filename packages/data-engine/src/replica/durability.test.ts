@@ -1,4 +1,4 @@
-/** Which syncs a FLUSH waits for, and what a sync that failed means for everybody who relied on it. */
+/** Which syncs a FLUSH waits for, and what a failed sync means for every caller that relied on it. */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
@@ -72,7 +72,7 @@ async function withPrunable(disk: string): Promise<Replica> {
   await write(replica, 0, 1);
   await replica.snapshot({ id: SNAPSHOT, name: 's', origin: 'user', createdAt: '', drop: null });
   await replica.markRemoved(SNAPSHOT);
-  // The region is marked from here on: what follows syncs for the sake of the data alone.
+  // The region is marked from here on: later syncs are for the data alone.
   await write(replica, 1, 1);
   await replica.flush();
   await write(replica, 0, 2);
@@ -91,7 +91,7 @@ describe.each(DISKS)('a FLUSH of a copy on a %s', (kind) => {
     await Promise.all([purging, flushing]);
   });
 
-  test('fails when a purge was told of the error first', async () => {
+  test('fails when a purge got the error first', async () => {
     const replica = await withPrunable(await makeDisk(kind));
     syncs.hold();
     const purging = replica.purge(SNAPSHOT, 0);
@@ -138,7 +138,7 @@ describe.each(DISKS)('a FLUSH of a copy on a %s', (kind) => {
     syncs.hold('write');
     const overwriting = write(replica, 0, 2);
     await syncs.caught();
-    // The write has begun before this sync, and ends after it has begun.
+    // The write has begun before this sync, and ends after the sync has begun.
     const letGo = syncs.letGo();
     syncs.hold();
     const first = replica.flush();
@@ -217,7 +217,7 @@ test.each(DISKS)(
     syncs.fail();
     await expect(flushing).rejects.toThrow('EIO');
     const opened = await service.command(replicaId, 'open', { epoch: 2 });
-    // What the flush was to make durable may be missing: the mark says where, and the copy is not one that kept all.
+    // The failed flush may have lost data: the mark says where, and the copy does not count as one that kept all.
     expect(opened).toMatchObject({ clean: false, kept: false });
     const { replica: again } = await service.find(replicaId);
     await again.write(0, [Buffer.alloc(BLOCK, 2)], BLOCK, { fua: true, epoch: 2 });
@@ -226,7 +226,7 @@ test.each(DISKS)(
 );
 
 describe('a sync of a block disk that failed', () => {
-  test('fails every copy of that disk in the process, whoever was told of it', async () => {
+  test('fails every copy of that disk in the process, whichever caller got the error', async () => {
     const disk = await makeDisk('block disk');
     const told = await create(disk);
     const other = await create(disk);
@@ -240,7 +240,7 @@ describe('a sync of a block disk that failed', () => {
     await expect(other.flush()).rejects.toThrow('EIO');
   });
 
-  test('is over for a copy once it was opened again', async () => {
+  test('is over for a copy once it was reopened', async () => {
     const disk = await makeDisk('block disk');
     const replica = await create(disk);
     const { replicaId } = replica.metadata;

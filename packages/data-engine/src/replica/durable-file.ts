@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
-/** Replaces a file so that after a crash either the old or the new content is there, whole. */
+/** Replaces a file atomically: after a crash it has either the old or the new content, whole. */
 export async function writeDurably(file: string, content: string): Promise<void> {
   const temporary = `${file}.tmp`;
   const handle = await fs.open(temporary, 'w', 0o600);
@@ -15,7 +15,7 @@ export async function writeDurably(file: string, content: string): Promise<void>
   await syncDirectory(path.dirname(file));
 }
 
-/** Makes created, renamed and removed names of a directory durable. */
+/** Makes names that were created, renamed or removed in a directory durable. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await fs.open(directory, 'r');
   try {

@@ -11,8 +11,8 @@ type RenameAt2 = KoffiFunc<
 let loading: Promise<RenameAt2 | undefined> | undefined;
 
 /**
- * Gives each of two files the other one's name, at once and without taking any space. False when that is not possible: one
- * of them is not there, or the file system or the platform does not know how.
+ * Swaps the names of two files atomically, without taking any space. False if that is impossible: one of them is
+ * missing, or the file system or platform does not support it.
  */
 export async function exchangeNames(one: string, other: string): Promise<boolean> {
   loading ??= load();

@@ -1,14 +1,14 @@
 /**
- * Names under which a copy is exported to its engine and to a rebuild's target.
+ * NBD export names of a copy, for its engine and for rebuild targets.
  *
- * They begin with `@`, which no volume's name does, end in the copy's secret, and carry the epoch at which the
- * connection speaks: once the copy was opened at a higher one, the connection is cut.
+ * They begin with `@`, which no volume's name does, end in the copy's secret, and carry the epoch of the connection:
+ * once the copy was opened at a higher one, the connection is cut.
  */
 import { isId } from '@holdfast/core/model/ids.js';
 
 /**
- * A `snapshot` is the device as it read when a layer was frozen. It never changes, so it is bound to no epoch: a copy of a
- * volume that is attached, detached or taken over meanwhile goes on serving it.
+ * What a name selects. A `snapshot` is the device as it read when a layer was frozen. It never changes, so it has no
+ * epoch: it is served even while its volume is attached, detached or taken over.
  */
 export type ReplicaExportName =
   | { kind: 'snapshot'; replicaId: string; layerId: string; secret: string }

@@ -1,12 +1,12 @@
 /**
- * System calls on open files as promises: one for each transfer, however often the kernel stops half-way. They are on
- * the path of every request, so nothing here makes more objects than it must.
+ * System calls on open files as promises: one promise per transfer, however often the kernel stops half-way. Hot path
+ * of every request, so allocations are kept to a minimum.
  */
 import fs from 'node:fs';
 import { Bug } from '@holdfast/core/model/faults.js';
 import type { Payload } from '../nbd/export.js';
 
-/** The kernel takes at most 1024 pieces in one call (IOV_MAX). */
+/** Maximum number of pieces in one vectored call (IOV_MAX). */
 const PIECES_MAX = 1024;
 
 export function openFile(path: string, flags: number): Promise<number> {
@@ -40,8 +40,8 @@ export function statFile(fd: number): Promise<fs.BigIntStats> {
 }
 
 /**
- * Fills the whole buffer; what lies past the end of the file reads as zeros. A count that is no multiple of
- * `unitBytes` is the file's end: asking a direct file on from the middle of a block would be refused.
+ * Fills the whole buffer; bytes past the end of the file read as zeros. A count that is no multiple of `unitBytes`
+ * means the end of the file: a direct read that continued from the middle of a block would be refused.
  */
 export function readFully(fd: number, buffer: Buffer, position: number, unitBytes: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -60,7 +60,7 @@ export function readFully(fd: number, buffer: Buffer, position: number, unitByte
   });
 }
 
-/** Writes all pieces one after the other. `ended` is called when the kernel has no more use for them. */
+/** Writes all pieces in order. Calls `ended` when the kernel no longer uses their memory. */
 export function writeFully(
   fd: number,
   pieces: Payload,
@@ -91,14 +91,14 @@ export function writeFully(
 }
 
 function nothing(): void {
-  // For callers whose memory nobody waits for.
+  // Default for callers whose memory is not pooled.
 }
 
 type Written = (error: Error | null, count: number) => void;
 
 function writeOnce(fd: number, pieces: Payload, position: number, written: Written): void {
   const [first] = pieces;
-  // The usual case, and the cheaper call.
+  // A single piece is the usual case, and the plain call is cheaper.
   if (pieces.length === 1 && first !== undefined) fs.write(fd, first, 0, first.length, position, written);
   else fs.writev(fd, pieces.length > PIECES_MAX ? pieces.slice(0, PIECES_MAX) : pieces, position, written);
 }

@@ -1,4 +1,4 @@
-/** Copies in a folder of a file system: a folder for each, and plain files in it. */
+/** Store of copies in a folder of a file system: a directory for each copy, with plain files in it. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { BlockFile, type BlockFileOptions } from './block-file.js';
@@ -49,7 +49,7 @@ export class FolderStore implements DiskStore {
   }
 
   async close(): Promise<void> {
-    // Nothing is held open between calls.
+    // No-op: nothing stays open between calls.
   }
 }
 
@@ -78,7 +78,7 @@ export class FolderFiles implements CopyFiles {
 
   async keepOnly(names: ReadonlySet<string>): Promise<void> {
     for (const name of await fs.readdir(this.directory)) {
-      // Texts have other names; of those, what was never renamed is a leftover.
+      // Layer files only. Texts have other suffixes; a text that was never renamed is a leftover.
       const isFile = name.endsWith('.img') || name.endsWith('.map') || name.endsWith('.sums');
       if ((isFile && !names.has(name)) || name.endsWith('.tmp'))
         await fs.rm(this.pathOf(name), { force: true });
@@ -94,7 +94,7 @@ export class FolderFiles implements CopyFiles {
   }
 
   async close(): Promise<void> {
-    // The folder itself is not held open.
+    // No-op: the directory itself is not held open.
   }
 
   private text(name: string): SpareText {
@@ -106,7 +106,10 @@ export class FolderFiles implements CopyFiles {
     return text;
   }
 
-  /** A map has all of its space from the start: a flush stores pages of it for data that has been taken already. */
+  /**
+   * Maps are preallocated: a flush stores map pages for data that was already accepted, and must not find the disk
+   * full.
+   */
   private async optionsFor({ kind }: FileUse): Promise<BlockFileOptions> {
     const direct = kind === 'data' && (await takesDirectIo(this.directory));
     const onLost = () => {

@@ -15,7 +15,7 @@ import { replicaDirectory } from './replica-files.js';
 const MIB = 1024 * 1024;
 const BLOCK = 4096;
 const SIZE = 512 * MIB;
-/** Past the pages of the map that the first writes are in. */
+/** Beyond the map pages that the first writes are in. */
 const FAR = 300 * MIB;
 const OPTIONS = { fua: false, epoch: 0 };
 
@@ -49,7 +49,7 @@ function run(command: string, ...args: string[]): boolean {
 
 type FileSystem = (typeof FILE_SYSTEMS)[number];
 
-/** Why it can't be mounted here; `undefined` when it is. */
+/** Mounts a new file system of this kind. Throws if this machine can't. */
 async function mount({ make, sizeBytes }: FileSystem): Promise<void> {
   if (make === undefined) {
     isMounted = run('mount', '-t', 'tmpfs', '-o', `size=${sizeBytes}`, 'none', disk);
@@ -87,7 +87,7 @@ async function reopen(replicaId: string): Promise<Replica> {
 const write = (replica: Replica, offset: number, fill: number) =>
   replica.write(offset, [Buffer.alloc(BLOCK, fill)], BLOCK, OPTIONS);
 
-/** Some file systems keep a little that a plain file does not get. */
+/** Some file systems keep a little space that a plain file does not get. */
 async function writeUntilFull(replica: Replica): Promise<void> {
   for (let block = 1; block < 8192; block += 1) await write(replica, FAR + block * BLOCK, 3);
 }
@@ -131,7 +131,7 @@ described.each(FILE_SYSTEMS)('on a full $name', (fileSystem) => {
     const { replicaId } = replica.metadata;
     await write(replica, 0, 1);
     await replica.flush();
-    // Data that has its space already, in a page of the map that was never stored.
+    // Data with space of its own already, in a map page that was never stored.
     await write(replica, FAR, 2);
     await fill();
     await replica.flush();

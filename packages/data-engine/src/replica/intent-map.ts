@@ -1,9 +1,10 @@
 /**
- * Where the copies of a volume may differ after a crash: one bit per region of the device, durable before the first
- * write into that region starts.
+ * Write-intent map of a copy: one bit per region of the device, durable before the first write into that region
+ * starts. It says where the copies of a volume may differ after a crash.
  *
- * The engine has regions forgotten (`forget`) when it knows that all copies hold the same there: after some time without a
- * change of them, and at a clean stop. What is set after a crash is made equal again before reads go round the copies.
+ * The engine clears regions (`forget`) when it knows that all copies are equal there: after some time without a
+ * change, and at a clean stop. Regions that are marked after a crash are resynced before reads alternate between
+ * copies.
  */
 import crypto from 'node:crypto';
 import { MIB } from '@holdfast/core/model/bytes.js';
@@ -12,7 +13,10 @@ import type { CopyFile, CopyFiles } from './disk-store.js';
 import { corrupt } from './replica-faults.js';
 import { contentOf, SECTOR_BYTES, SECTOR_CONTENT_BYTES, SectorSeals } from './sealed-sectors.js';
 
-/** Coarse: a stream of writes waits for the disk once per region, and a crash costs a comparison of whole regions. */
+/**
+ * Bytes per region. Coarse: a stream of writes waits for the disk once per region, and a crash costs a comparison of
+ * whole regions.
+ */
 export const REGION_BYTES = 16 * MIB;
 
 export const INTENT_FILE = 'intent.map';
@@ -28,9 +32,9 @@ export class IntentMap {
   private storing: Promise<void> = Promise.resolve();
   private readonly life = crypto.randomUUID();
   private changes = 0;
-  /** Of each marked region that this process has changed: the number of its last change. */
+  /** Number of the last change of each marked region that this process has changed. */
   private readonly lastChange = new Map<number, number>();
-  /** Markers from before this one say nothing any more. */
+  /** Markers older than this one are void. */
   private oldestMarker = 0;
 
   private constructor(
@@ -44,8 +48,8 @@ export class IntentMap {
     const regionCount = Math.ceil(sizeBytes / REGION_BYTES);
     const file = await files.createFile(INTENT_FILE, storedBytes(regionCount), { kind: 'map' });
     const map = new IntentMap(file, regionCount);
-    // Written out, not left sparse: a mark that has to allocate a block makes the file system commit its journal, and
-    // all the data that waits there, while a user's write waits for the mark.
+    // Preallocated, not sparse: a mark that has to allocate a block makes the file system commit its journal, with
+    // all the data queued there, while a user's write waits for the mark.
     await map.store();
     return map;
   }
@@ -60,11 +64,12 @@ export class IntentMap {
     }
     const map = new IntentMap(file, regionCount);
     const size = await file.sizeBytes();
-    // Longer than the volume: growing it was interrupted.
+    // Longer than the volume's size needs: an expansion was interrupted.
     if (size > storedBytes(regionCount)) await file.resize(storedBytes(regionCount));
     try {
       if (size < storedBytes(regionCount)) throw corrupt('its write-intent map has the wrong size');
-      // A mark that is not durable is not made again: the process that made it may have died before it synced it.
+      // Marks read from the file may not be durable, if the last process died before its sync; they are not written
+      // again, so sync now.
       await file.syncData();
       await map.load();
     } catch (error) {
@@ -77,7 +82,7 @@ export class IntentMap {
   private async load(): Promise<void> {
     const stored = Buffer.alloc(storedBytes(this.durable.length * 8));
     await this.file.readStored(stored, 0);
-    // It is written as a whole when it is made: not even zeros are lawful.
+    // The file is written whole at creation, so even a sector of zeros is corruption.
     if (SEALS.statesOf(stored, 0).some((state) => typeof state !== 'number')) {
       throw corrupt('its write-intent map is not what was written there');
     }
@@ -88,7 +93,7 @@ export class IntentMap {
     return this.durable.every((byte) => byte === 0);
   }
 
-  /** Resolves when the regions are durably marked; `undefined` when they already are, which is the usual case. */
+  /** Resolves when the regions are durably marked; `undefined` if they already are, which is the usual case. */
   mark(offset: number, lengthBytes: number): Promise<void> | undefined {
     const first = Math.floor(offset / REGION_BYTES);
     const last = Math.floor((offset + lengthBytes - 1) / REGION_BYTES);
@@ -101,7 +106,7 @@ export class IntentMap {
     return this.gathering.done;
   }
 
-  /** A change of these regions, which were marked, has ended. */
+  /** Records that a change of these marked regions has ended. */
   changed(offset: number, lengthBytes: number): void {
     this.changes += 1;
     const last = Math.floor((offset + lengthBytes - 1) / REGION_BYTES);
@@ -110,7 +115,7 @@ export class IntentMap {
     }
   }
 
-  /** The device as a whole reads otherwise from now on: what was known of its regions before counts no more. */
+  /** Records that the whole device reads differently from now on: all earlier knowledge of its regions is void. */
   changedAll(): void {
     this.changes += 1;
     this.oldestMarker = this.changes;
@@ -120,7 +125,7 @@ export class IntentMap {
     return { life: this.life, changes: this.changes };
   }
 
-  /** True when changes of these regions, up to the marker, have ended after the change of the given number. */
+  /** True if changes of these regions, up to the marker, have ended after the given change. */
   changedAfter(change: number, regions: readonly RegionRun[], marker: IntentMarker): boolean {
     for (const region of this.unchangedSince(regions, marker)) {
       if ((this.lastChange.get(region) ?? 0) > change) return true;
@@ -129,13 +134,14 @@ export class IntentMap {
   }
 
   /**
-   * Forgets those of the regions that were not changed since the marker; a marker of another process says nothing. No
-   * change may be under way when this is called; the promise, which resolves when it is on the disk, holds none up.
+   * Clears the marks of those regions that were not changed since the marker; a marker of another process is ignored.
+   * No change may be in flight at the call. The returned promise resolves when the map is on the disk, and blocks no
+   * change.
    */
   forget(regions: readonly RegionRun[], marker: IntentMarker): Promise<void> {
     const forgotten = [...this.unchangedSince(regions, marker)].filter((region) => this.has(region));
     if (forgotten.length === 0) return Promise.resolve();
-    // Out of memory first: a change that begins meanwhile marks its region again, behind this.
+    // Memory first: a change that begins during the store marks its region again, and its store comes after this one.
     for (const region of forgotten) {
       clearBit(this.durable, region);
       this.lastChange.delete(region);
@@ -157,7 +163,7 @@ export class IntentMap {
     }
   }
 
-  /** Nothing may be written while this runs. */
+  /** No write may be in flight. */
   async grow(sizeBytes: number): Promise<void> {
     await this.storing;
     const grown = new Uint8Array(Math.ceil(Math.ceil(sizeBytes / REGION_BYTES) / 8));
@@ -167,7 +173,7 @@ export class IntentMap {
     await this.store();
   }
 
-  /** Nothing may be written while this runs. */
+  /** No write may be in flight. */
   async clear(): Promise<void> {
     if (this.isEmpty) return;
     await this.storing;
@@ -192,7 +198,7 @@ export class IntentMap {
     await this.file.close();
   }
 
-  /** Marks that come while one store is under way share the next one. */
+  /** Group commit: marks that arrive while a store runs share the next one. */
   private startGathering(): { regions: Set<number>; done: Promise<void> } {
     const regions = new Set<number>();
     const done = this.storing.then(async () => {
@@ -204,7 +210,7 @@ export class IntentMap {
       await this.store(next);
       for (const region of bits) setBit(this.durable, region);
     });
-    // A failed store fails the writes that waited for it; later ones try again.
+    // A failed store fails the writes that waited for it; later ones retry.
     this.storing = done.catch(() => undefined);
     return { regions, done };
   }
@@ -219,7 +225,7 @@ export class IntentMap {
   }
 }
 
-/** How long the file is, in sealed sectors. */
+/** Length of the file in bytes, in sealed sectors. */
 function storedBytes(regionCount: number): number {
   return Math.ceil(regionCount / 8 / SECTOR_CONTENT_BYTES) * SECTOR_BYTES;
 }

@@ -1,4 +1,4 @@
-/** Commands that are late, doubled or overtaken: each takes effect in the state that it is about, or not at all. */
+/** Commands that are late, duplicated or overtaken: each takes effect in the state that it expects, or not at all. */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
@@ -120,7 +120,7 @@ describe('fences and records at once', () => {
   ])('of the fences $epochs the higher one is left', async ({ epochs, left }) => {
     const ended = await Promise.allSettled(epochs.map((epoch) => replica.fence(epoch)));
     expect(replica.metadata.epoch).toBe(left);
-    // The lower one may have been there first, but never after the higher one.
+    // The lower one may have succeeded first, but never after the higher one.
     expect(ended[epochs.indexOf(left)]?.status).toBe('fulfilled');
     await expect(write(0, filled(1), 6)).rejects.toMatchObject(STALE);
   });
@@ -253,7 +253,7 @@ describe('a purge beside a change of the layers', () => {
     const purging = command('purge', { epoch: 5, layerId: older.id, firstWindow: 0 });
     const frozen = command('snapshot', { epoch: 5, layer: newer, sizeBytes: SIZE });
     await Promise.all([purging, frozen]);
-    // What the frozen head covers is merged by another purge; the device reads the same meanwhile.
+    // Another purge merges what the frozen head covers; the device reads the same meanwhile.
     expect((await read(0, SIZE)).equals(filled(2, SIZE))).toBe(true);
     await command('revert', { epoch: 5, layerId: newer.id, headId: crypto.randomUUID() });
     expect((await read(0, SIZE)).equals(filled(2, SIZE))).toBe(true);

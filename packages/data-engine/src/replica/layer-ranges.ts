@@ -1,6 +1,6 @@
 /**
- * Checksums of the ranges of frozen layers (docs/adr/0101), on disks where they are kept: block disks. Each belongs to
- * a layer's checksum and to the state of its files, and counts for nothing beside another one.
+ * Range checksums of frozen layers (docs/adr/0101), kept on block disks only. Each is valid for one layer checksum
+ * and one state of the layer's files.
  */
 import { RangeSums } from '../integrity/range-sums.js';
 import type { LayerChecksum } from './commands.js';
@@ -13,17 +13,17 @@ export class LayerRanges {
 
   constructor(private readonly state: ReplicaState) {}
 
-  /** For whoever hashes a layer; `undefined` where ranges have no checksums. */
+  /** Starts collecting range checksums while a layer is hashed; `undefined` if this disk keeps none. */
   start(sizeBytes: number): RangeSums | undefined {
     return this.areKept ? new RangeSums(sizeBytes) : undefined;
   }
 
-  /** True when nothing is missing that hashing the layer would bring. */
+  /** True if hashing the layer would add no range checksum. */
   async areComplete(layerId: string): Promise<boolean> {
     return !this.areKept || (await this.read(layerId, 0, 1)) !== undefined;
   }
 
-  /** Those of some ranges; `undefined` when there are none for the layer's files as they are. */
+  /** The checksums of some ranges; `undefined` if there are none for the current state of the layer's files. */
   async read(layerId: string, first: number, count: number): Promise<Buffer | undefined> {
     const metadata = this.state.layerMetadata(layerId);
     const layer = this.state.layer(layerId);
@@ -43,7 +43,7 @@ export class LayerRanges {
     return this.state.diskKind === 'block';
   }
 
-  /** A file of checksums is opened by one at a time. */
+  /** Serialises access: a file of checksums is opened by one caller at a time. */
   private oneAtATime<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.running.then(work, work);
     this.running = mine.catch(() => undefined);

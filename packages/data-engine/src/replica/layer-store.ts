@@ -1,6 +1,4 @@
-/**
- * The open files of a copy's layers. All frozen layers are open, also those on branches: rebuilds read them.
- */
+/** Open files of a copy's layers. All frozen layers are open, also those on branches: rebuilds read them. */
 import { Bug } from '@holdfast/core/model/faults.js';
 import { Chain } from './chain.js';
 import { closeAll } from './close-all.js';
@@ -30,7 +28,7 @@ export class LayerStore {
     return new LayerStore(copyFiles, files, layers);
   }
 
-  /** From the root to the head: what the device is read from. */
+  /** The chain from the root to the head: the device's content. */
   get chain(): Chain {
     return this.current;
   }
@@ -48,8 +46,8 @@ export class LayerStore {
   }
 
   /**
-   * Goes over to other layers. Files that are missing are made, those too short grow; then `save` makes the change
-   * valid; only then files that are no longer named are closed. A crash before `save` leaves stray files, nothing else.
+   * Switches to another set of layers. Missing files are created and short ones grow; then `save` commits the change;
+   * only then files that are no longer named are closed. A crash before `save` leaves stray files, nothing else.
    */
   async change(layers: readonly LayerMetadata[], save: () => Promise<void>): Promise<void> {
     const next = new Map<string, Layer>();

@@ -1,34 +1,34 @@
 /**
- * The layers of a copy as a tree: every frozen layer names the one it stands on, and the head stands on one of them.
+ * Layer tree of a copy: every frozen layer names its parent, and the head stands on one of them.
  *
- * A revert leaves what came after the snapshot as a branch of its own. Everything here computes the next tree from the
- * one before it, without touching a file; `Replica` then makes the files be what the tree says.
+ * A revert leaves the layers after the snapshot as a branch of their own. All functions here are pure: they compute
+ * the next tree without touching a file; `Replica` then makes the files match.
  */
 import crypto from 'node:crypto';
 import type { FrozenLayer, LayerChecksum, SnapshotAsk } from './commands.js';
 import { snapshotInUse, snapshotNotFound, tooManyLayers } from './replica-faults.js';
 
 /**
- * A layer and what this copy alone knows of it: its file, and what a hash of it came to. In a list of layers parents
- * come before their children, and the head is the last one.
+ * A layer, and what only this copy knows of it: its file, and the checksum of its content. In a list of layers
+ * parents come before their children, and the head is the last one.
  */
 export type LayerMetadata = FrozenLayer & { file: string; checksum?: LayerChecksum | undefined };
 
-/** A chain may not grow without bound: every read of an unwritten block walks it. Longhorn's bound. */
+/** Maximum number of layers, as every read of an unwritten block walks the chain. The same bound as Longhorn's. */
 export const LAYERS_MAX = 250;
 
-/** The layers that make up the device, oldest first, the head last. */
+/** The layers that the device is read from, oldest first, the head last. */
 export function chainOf(layers: readonly LayerMetadata[]): LayerMetadata[] {
   return chainUpTo(layers, layers.at(-1)?.id ?? null);
 }
 
-/** The layer and those it stands on, oldest first. */
+/** A layer and its ancestors, oldest first. */
 export function chainUpTo<T extends Pick<FrozenLayer, 'id' | 'parentId'>>(
   layers: readonly T[],
   layerId: string | null,
 ): T[] {
   const chain: T[] = [];
-  // Ends: parents come before their children, so each step goes to an earlier one.
+  // Terminates: parents come before their children, so each step goes to an earlier index.
   for (let at = layers.length - 1, wanted = layerId; at >= 0 && wanted !== null; at -= 1) {
     const layer = layers[at];
     if (layer?.id !== wanted) continue;
@@ -45,7 +45,7 @@ export function childrenOf<T extends Pick<FrozenLayer, 'parentId'>>(
   return layers.filter(({ parentId }) => parentId === layerId);
 }
 
-/** Freezes the head under the given name, with an empty one above it. */
+/** Freezes the head under the given name, and adds an empty head above it. */
 export function withSnapshot(
   layers: readonly LayerMetadata[],
   { id, name, origin, createdAt, drop }: SnapshotAsk,
@@ -54,12 +54,12 @@ export function withSnapshot(
 ): LayerMetadata[] {
   requireRoom(layers, 1);
   const { head, frozen } = split(layers);
-  // Where it stands is this copy's own knowledge, whatever the caller believes.
+  // The parent comes from this copy's own tree, whatever the caller believes.
   const now: LayerMetadata = { ...head, id, name, origin, createdAt, drop, removed: false };
   return [...frozen, now, newHead(now.id, headBytes, headId)];
 }
 
-/** Takes back a freeze that not all copies have done. The head that stands on the layer holds nothing. */
+/** Rolls back a freeze that only some copies have done. The head above the layer is empty. */
 export function withoutFreeze(
   layers: readonly LayerMetadata[],
   layerId: string,
@@ -78,7 +78,7 @@ export function withoutFreeze(
   return [...frozen.filter((one) => one !== layer), thawed];
 }
 
-/** Puts an empty head on a frozen layer. What the old head held is gone; layers above stay as a branch. */
+/** Puts an empty head on a frozen layer. The old head's content is discarded; layers above stay as a branch. */
 export function withRevert(
   layers: readonly LayerMetadata[],
   layerId: string,
@@ -90,22 +90,20 @@ export function withRevert(
   return [...frozen, newHead(layerId, head.sizeBytes, headId)];
 }
 
-/** Marks frozen layers as no longer wanted. They go when a purge finds a way. */
+/** Marks frozen layers as deleted. A purge removes them when it can. */
 export function withRemoved(layers: readonly LayerMetadata[], layerId: string): LayerMetadata[] {
   const { head, frozen } = split(layers);
   if (!frozen.some(({ id }) => id === layerId)) throw snapshotNotFound();
   return [...frozen.map((layer) => (layer.id === layerId ? { ...layer, removed: true } : layer)), head];
 }
 
-/** Takes a layer out that nothing stands on. */
+/** Removes a layer without children. */
 export function withoutLeaf(layers: readonly LayerMetadata[], layerId: string): LayerMetadata[] {
   if (childrenOf(layers, layerId).length > 0) throw snapshotInUse();
   return layers.filter(({ id }) => id !== layerId);
 }
 
-/**
- * Takes a layer out whose only child's blocks have been copied into its file: the file now holds the child.
- */
+/** Removes a layer after its only child's blocks were copied into its file: the file now belongs to the child. */
 export function withMerged(layers: readonly LayerMetadata[], layerId: string): LayerMetadata[] {
   const merged = layers.find(({ id }) => id === layerId);
   const [child, ...others] = childrenOf(layers, layerId);
@@ -119,14 +117,18 @@ export function withMerged(layers: readonly LayerMetadata[], layerId: string): L
     );
 }
 
-/** How a copy that is about to be rebuilt gets the layers of its source. */
+/** A layer of the source, as adopted by a rebuild target. */
 export type Adoption = FrozenLayer & {
-  /** The layer of this copy whose file it starts from: itself, or the old head. Null for an empty one. */
+  /**
+   * The target's own layer whose file the adopted one starts from: the same layer, or the old head. Null for an empty
+   * file.
+   */
   from: string | null;
 };
 
 /**
- * The tree of a rebuild's target: its source's frozen layers under a new head. Files that no layer starts from go.
+ * The tree of a rebuild target: its source's frozen layers under a new head. Files that no layer starts from are
+ * removed.
  */
 export function withAdopted(
   layers: readonly LayerMetadata[],

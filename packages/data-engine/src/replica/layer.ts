@@ -1,7 +1,8 @@
 /**
- * One layer of a replica: a sparse file with data, and a file with the map of the blocks it holds.
+ * One layer of a replica: a sparse data file, and a file with the map of the blocks it holds.
  *
- * A hole in the data file says nothing: it may be an acknowledged write of zeros over older data. Only the map does.
+ * A hole in the data file proves nothing: it may be an acknowledged write of zeros over older data. Only the map
+ * counts.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { Payload } from '../nbd/export.js';
@@ -16,9 +17,12 @@ import { SharedFlush } from './shared-flush.js';
 import { isOutOfSpace } from './system-error.js';
 
 export class Layer {
-  /** Set when data was written that no flush has covered yet. */
+  /** True while written data is not covered by a flush. */
   private dataDirty = false;
-  /** A full disk refuses a page of the map before anything of it is written: nothing is lost, and there may be space later. */
+  /**
+   * Not final: a full disk refuses a map page before anything of it is written, so nothing is lost and a retry may
+   * succeed.
+   */
   private readonly flushes = new SharedFlush(
     () => this.store(),
     (error) => !isOutOfSpace(error),
@@ -51,10 +55,10 @@ export class Layer {
   }
 
   /**
-   * What a process of before has written, and not synced, reads like the rest and is gone after a power cut: whoever opens
-   * the files makes durable what it builds on.
+   * Opens the files and syncs them: data that an earlier process wrote without a sync reads normally, but would be
+   * gone after a power cut.
    *
-   * @throws StorageFault `replica.corrupt` when the two files are not what the metadata says
+   * @throws StorageFault `replica.corrupt` when the two files do not match the metadata
    */
   static async open(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
     const map = new BlockMap(blocksOf(sizeBytes));
@@ -65,7 +69,7 @@ export class Layer {
     return new Layer(data, await MapFile.load(mapPart, map), map);
   }
 
-  /** The bytes at any place, zeros where it holds none. The caller may release what it gets. */
+  /** The bytes of any range, with zeros where the layer holds no block. The caller may release the payload. */
   async read(offset: number, lengthBytes: number): Promise<Payload> {
     const start = alignDown(offset);
     const { buffer, release } = leaseBlocks(alignUp(offset + lengthBytes) - start);
@@ -74,22 +78,22 @@ export class Layer {
     return Object.assign([buffer.subarray(offset - start, offset - start + lengthBytes)], { release });
   }
 
-  /** What the disk holds. */
+  /** Reads from the disk. */
   readInto(buffer: Buffer, position: number): Promise<void> {
     return this.data.readInto(buffer, position);
   }
 
-  /** What users read, from memory where it is there. */
+  /** Reads for users, from the page cache if possible. */
   readCached(buffer: Buffer, position: number): Promise<void> {
     return this.data.readCached(buffer, position);
   }
 
-  /** False when it is not in memory. */
+  /** False if some bytes are not cached. */
   readCachedNow(buffer: Buffer, position: number): boolean {
     return this.data.readCachedNow(buffer, position);
   }
 
-  /** What a disk has where nothing was written may be what another volume left there. */
+  /** Zeroes blocks that the layer does not hold: on a block disk their content may be another volume's old data. */
   private blankUnheld(buffer: Buffer, first: number): void {
     const count = buffer.length / BLOCK_BYTES;
     for (let at = 0; at < count; ) {
@@ -99,18 +103,18 @@ export class Layer {
     }
   }
 
-  /** The bit follows the data: until then readers, and a flush that runs meanwhile, see what was there before. */
+  /** Sets the map's bit after the data is written: until then readers, and a concurrent flush, see the old block. */
   async write(payload: Payload, position: number, lengthBytes: number): Promise<void> {
     try {
       await this.data.write(payload, position);
     } finally {
-      // Set afterwards: a flush that began meanwhile does not cover this write, and must not count as if it did.
+      // Set after the write: a flush that began meanwhile does not cover it, and must not clear the flag.
       this.dataDirty = true;
     }
     this.map.setRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
   }
 
-  /** Makes a range read as zeros. `held: false` is for the lowest layer, where nothing lies beneath. */
+  /** Zeroes a range. `held: false` is for the lowest layer, where no older data could show through. */
   async zero(position: number, lengthBytes: number, mayPunch: boolean, held: boolean): Promise<void> {
     try {
       if (held || !mayPunch) await this.data.zero(position, lengthBytes, mayPunch);
@@ -122,20 +126,20 @@ export class Layer {
     else this.map.clearRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
   }
 
-  /** Gives the space of a range back that a newer layer answers for. */
+  /** Frees the space of a range that a newer layer holds. */
   async forget(position: number, lengthBytes: number): Promise<void> {
     await this.zero(position, lengthBytes, true, false);
   }
 
-  /** Everything written before is durable when this returns, whoever asks: users, snapshots, purges and rebuilds alike. */
+  /** Makes every earlier write durable. Users, snapshots, purges and rebuilds all share this queue. */
   flush(): Promise<void> {
     return this.flushes.run();
   }
 
   /**
-   * First the data, then the map. The map's pages are taken before the data is synced. A bit that a later write sets
-   * meanwhile must not reach the disk before its data: after a power cut it would show a hole where the older layer still
-   * has the block.
+   * Data first, then the map. The map's pages are taken before the data is synced: a bit that a later write sets
+   * meanwhile must not reach the disk before its data, or a power cut would leave a hole that hides the older layer's
+   * block.
    */
   private async store(): Promise<void> {
     if (!this.dataDirty && !this.map.isDirty) return;
@@ -157,8 +161,8 @@ export class Layer {
   }
 
   /**
-   * Makes room at the end. The metadata still says the smaller size: until it says the larger one, a crash leaves
-   * files that are cut back at the next open.
+   * Extends the files. The metadata still names the smaller size: after a crash before its update, the next open
+   * truncates them.
    */
   async grow(sizeBytes: number): Promise<void> {
     if (sizeBytes <= this.sizeBytes) return;
@@ -169,7 +173,7 @@ export class Layer {
     await this.mapFile.syncData();
   }
 
-  /** The state of both files in one text, which is another one after any change. */
+  /** The state of both files as one text, which differs after any change. */
   async changeTime(): Promise<string> {
     const times = await Promise.all([this.data.changeTime(), this.mapFile.changeTime()]);
     return times.join('-');
@@ -180,12 +184,12 @@ export class Layer {
   }
 }
 
-/** The checksums of its ranges, where it has some. */
+/** Name of the file with the layer's range checksums, if it has one. */
 export function sumsFile(file: string): string {
   return `${file}.sums`;
 }
 
-/** The layer's map is what knows where its data is. */
+/** A data file whose layout is known by the layer's map. */
 function dataOf(map: BlockMap): FileUse {
   const holds = (position: number, lengthBytes: number) => {
     const count = lengthBytes / BLOCK_BYTES;
@@ -195,7 +199,7 @@ function dataOf(map: BlockMap): FileUse {
   return { kind: 'data', holds };
 }
 
-/** The files of a layer, by the name that the metadata has. */
+/** Names of a layer's files, derived from the name in the metadata. */
 export function layerFiles(file: string): string[] {
   return [dataFile(file), mapFileOf(file), sumsFile(file)];
 }
@@ -222,7 +226,7 @@ async function openPart(
   }
   const size = await part.sizeBytes();
   if (size === expectedBytes) return part;
-  // Longer than the metadata says: growing was interrupted, and nothing at the end was ever promised to anybody.
+  // Longer than the metadata says: an expansion was interrupted, and no write to the added range was acknowledged.
   if (size > expectedBytes) {
     await part.resize(expectedBytes);
     return part;

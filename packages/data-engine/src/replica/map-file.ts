@@ -1,11 +1,10 @@
 /**
- * The file with a layer's map: its pages in sealed sectors, and before each group of pages one that marks which of them
- * were ever stored. So a page that changed by itself, or is gone, is noticed and not taken for blocks that the layer does
- * not hold.
+ * On-disk file of a layer's map: its pages in sealed sectors, and before each group of pages a page of marks that
+ * tells which of them were ever stored. So a page that rotted or vanished is detected, and not read as blocks that
+ * the layer does not hold.
  *
- * Pages are replaced in place. A crash in the middle leaves some sectors as they were before, which is as good as before:
- * each bit is one that held, and what was acknowledged is synced. A page is marked once it is durable; the mark itself
- * waits for no sync.
+ * Pages are updated in place. A crash in the middle leaves some sectors as they were, which is harmless: each old bit
+ * was true, and acknowledged data is synced. A page is marked after it is durable; the mark itself needs no sync.
  */
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { type BlockMap, type MapPage, PAGE_BYTES } from './block-map.js';
@@ -13,19 +12,19 @@ import type { CopyFile, CopyFiles } from './disk-store.js';
 import { corrupt } from './replica-faults.js';
 import { contentOf, SECTOR_BYTES, SectorSeals } from './sealed-sectors.js';
 
-/** A page as it is on the disk. */
+/** Bytes of a page on the disk. */
 const STORED_BYTES = 4096;
 const SECTORS = STORED_BYTES / SECTOR_BYTES;
-/** As many as a page has bits: those of 3.9 TiB of a layer. */
+/** As many pages as a page has bits: those of 3.9 TiB of a layer. */
 const PAGES_PER_GROUP = PAGE_BYTES * 8;
 const SEQUENCE = 1;
-/** What is sealed at a time: 256 KiB, whatever the size of the map. */
+/** Pages sealed at a time: 256 KiB, whatever the size of the map. */
 const RUN_MAX = 64;
 const NOTHING = Buffer.alloc(STORED_BYTES);
 
 export class MapFile {
   private readonly seals: SectorSeals;
-  /** By group, a bit for each of its pages. */
+  /** Marks by group: one bit for each of its pages. */
   private readonly marks = new Map<number, Uint8Array>();
 
   private constructor(private readonly file: CopyFile) {
@@ -36,14 +35,14 @@ export class MapFile {
     return new MapFile(await files.createFile(name, mapFileBytes(pageCount), { kind: 'map' }));
   }
 
-  /** Of a file that is open and as long as it should be. @throws StorageFault `replica.corrupt` */
+  /** Loads the map from an open file of the expected length. @throws StorageFault `replica.corrupt` */
   static async load(file: CopyFile, map: BlockMap): Promise<MapFile> {
     const mapFile = new MapFile(file);
     await mapFile.loadPages(map);
     return mapFile;
   }
 
-  /** The pages, in order, are durable when this returns. */
+  /** Stores the pages, given in order; they are durable when it resolves. */
   async store(pages: readonly MapPage[]): Promise<void> {
     for (const run of runsOf(pages)) await this.storeRun(run);
     await this.file.syncData();
@@ -86,12 +85,12 @@ export class MapFile {
       }
     }
     if (unmarked.length === 0) return;
-    // Whoever stored them was cut short. They may be in memory only.
+    // An earlier process was interrupted after storing pages without their mark: they may be in the page cache only.
     await this.file.syncData();
     await this.mark(unmarked);
   }
 
-  /** @returns `undefined` where nothing was stored yet */
+  /** @returns `undefined` if the page was never stored */
   private open(stored: Buffer, place: number): Uint8Array | undefined {
     const index = pageAt(place);
     const isMarked = index !== undefined && this.isMarked(index);
@@ -135,7 +134,7 @@ export class MapFile {
   }
 }
 
-/** Pages that are side by side in the file, so that each run of them is one write. */
+/** Splits pages into runs that are adjacent in the file, so that each run is one write. */
 function* runsOf(pages: readonly MapPage[]): Generator<MapPage[]> {
   let run: MapPage[] = [];
   for (const page of pages) {
@@ -150,17 +149,17 @@ function* runsOf(pages: readonly MapPage[]): Generator<MapPage[]> {
   if (run.length > 0) yield run;
 }
 
-/** How long the file of a map with so many pages is. */
+/** Length of the file in bytes, for a map of the given number of pages. */
 export function mapFileBytes(pageCount: number): number {
   return (pageCount + Math.ceil(pageCount / PAGES_PER_GROUP)) * STORED_BYTES;
 }
 
-/** Where in the file a page is, in pages. */
+/** Position of a page in the file, counted in pages. */
 function placeOf(index: number): number {
   return index + Math.floor(index / PAGES_PER_GROUP) + 1;
 }
 
-/** Which page is there; `undefined` for the marks of a group. */
+/** The page at a position; `undefined` for a group's marks. */
 function pageAt(place: number): number | undefined {
   const inGroup = place % (PAGES_PER_GROUP + 1);
   return inGroup === 0 ? undefined : groupAt(place) * PAGES_PER_GROUP + inGroup - 1;

@@ -1,9 +1,9 @@
 /**
- * Merges a frozen layer into the older one beneath it, in steps, so that chains do not grow with every rebuild.
+ * Merge of a frozen layer into its parent, in steps, so that chains do not grow with every rebuild.
  *
  * The newer layer's blocks are copied into the older layer's file: the newer one usually holds far less. Readers see
- * no difference meanwhile, because for every block that changes beneath it the newer layer still answers. A crash
- * leaves both layers as they were to any reader; the merge is then done again from the start.
+ * no difference, because every block that changes in the older file is still answered by the newer layer. After a
+ * crash both layers read as before, and the merge restarts from the beginning.
  */
 import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import { WINDOW_BYTES } from '../integrity/window-buffers.js';
@@ -11,7 +11,7 @@ import { nextHeldWindow } from '../integrity/window-hash.js';
 import { leaseAligned } from './aligned-buffers.js';
 import type { Layer } from './layer.js';
 
-/** One step's windows: 128 MiB, so that no request takes long. */
+/** Windows per step: 128 MiB, so that no request takes long. */
 const WINDOWS_PER_STEP = 32;
 const PIECE_BLOCKS = MIB / BLOCK_BYTES;
 const ZEROS = Buffer.alloc(MIB);
@@ -19,11 +19,11 @@ const ZEROS = Buffer.alloc(MIB);
 export type Merge = {
   older: Layer;
   newer: Layer;
-  /** True when nothing lies beneath the older layer: zeros need not be held there. */
+  /** True if the older layer is the lowest: zeros need not be held there. */
   isLowest: boolean;
 };
 
-/** Copies the next windows that the newer layer holds. Returns where to go on, `undefined` when all is copied. */
+/** Merges the next windows that the newer layer holds. Returns where to continue, `undefined` when done. */
 export async function mergeStep(
   merge: Merge,
   firstWindow: number,

@@ -1,7 +1,7 @@
 /**
- * What a replica says about itself: one JSON text with a checksum under it, replaced as a whole.
+ * Metadata of a replica: one JSON text with a checksum at its end, replaced atomically.
  *
- * A version that this code does not know is refused, never guessed at: the file decides which bytes are believed.
+ * An unknown version is refused, never guessed at: this file decides which bytes count as data.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
@@ -14,7 +14,7 @@ import { parseLayers } from './parse-layers.js';
 import { corrupt, replicaNotFound } from './replica-faults.js';
 import { isCount, isObject, isUuid } from './stored-values.js';
 
-/** 3: everything that describes data has checksums. Those before, of no release, are refused. */
+/** Version 3: everything that describes data has checksums. Earlier versions, never released, are refused. */
 export const FORMAT_VERSION = 3;
 const METADATA_TEXT = 'replica.json';
 const CHECKSUM_MARK = 'blake3 ';
@@ -25,15 +25,15 @@ export type ReplicaMetadata = {
   diskId: string;
   sizeBytes: number;
   secret: string;
-  /** The highest epoch at which the copy was opened; lower ones are refused. */
+  /** The highest epoch at which the copy was opened; lower ones are fenced. */
   epoch: number;
-  /** Which grant of that epoch the copy serves; absent where the engine that opened it named none. */
+  /** The grant of that epoch that the copy serves; absent if its engine named none. */
   grantId?: string | null | undefined;
-  /** The request that the last revert of the device was done for; absent before the first. */
+  /** Idempotency key of the last revert; absent before the first. */
   lastRevertId?: string | null | undefined;
-  /** Null until the copy is, or by a finished rebuild becomes, a member. */
+  /** Null until the copy is a member, or becomes one by a finished rebuild. */
   record: CopyRecord | null;
-  /** The rebuild that fills this copy; null when the copy is whole. */
+  /** The rebuild that this copy is the target of; null when the copy is complete. */
   rebuildId: string | null;
   /** Parents before their children. The last one is the head, the only one that takes writes. */
   layers: readonly LayerMetadata[];
@@ -64,12 +64,12 @@ function sealText(text: string): string {
   return `${text}${checksumLine(text)}`;
 }
 
-/** What is above the checksum. Without one it is of another format, which says so itself. */
+/** The text above its checksum. A text without one has another format; the caller reads the version from it. */
 function openText(sealed: string): string {
   const at = sealed.lastIndexOf(CHECKSUM_MARK);
   if (at === -1) return sealed;
   const text = sealed.slice(0, at);
-  // A store may fill a text up with line ends (`spare-text.ts`).
+  // The store may pad a text with line ends (`spare-text.ts`).
   if (checksumLine(text) !== `${sealed.slice(at).trimEnd()}\n`)
     throw corrupt('its metadata is not what was written');
   return text;
@@ -101,7 +101,7 @@ function parseMetadata(stored: unknown): ReplicaMetadata {
   return { ...ids, sizeBytes, secret, epoch, record, layers };
 }
 
-/** What copies of earlier versions do not have. */
+/** Parses an id that copies of earlier versions lack. */
 function parseOptionalId(stored: unknown, what: string): string | null {
   if (stored === undefined || stored === null) return null;
   if (!isUuid(stored)) throw corrupt(`its ${what} is wrong`);

@@ -16,7 +16,7 @@ async function isBlockDisk(diskPath: string): Promise<boolean> {
   try {
     return !(await fs.stat(diskPath)).isDirectory();
   } catch (error) {
-    // A folder is made when something is first put into it.
+    // A missing folder counts as one: it is created when something is first put into it.
     if (systemCode(error) === 'ENOENT') return false;
     throw error;
   }

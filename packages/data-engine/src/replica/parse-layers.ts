@@ -1,4 +1,4 @@
-/** Reads the layers in a copy's metadata. What is not as it was written is refused, never guessed at. */
+/** Parser of the layers in a copy's metadata. Invalid input is refused, never guessed at. */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { DropMark, LayerChecksum } from './commands.js';
 import { LAYERS_MAX, type LayerMetadata } from './layer-tree.js';
@@ -55,7 +55,7 @@ function parseRun(stored: unknown): [number, number] {
   return [first, count];
 }
 
-/** A checksum that can't be read is as good as none: it only saves work. */
+/** An unreadable checksum counts as none: checksums only save work. */
 function parseChecksum(stored: unknown): LayerChecksum | undefined {
   if (!isObject(stored)) return undefined;
   const { algorithm, value, heldBytes, changeTime, hashedAt } = stored;

@@ -16,7 +16,7 @@ const random = new SeededRandom(1);
 const bytes = (blocks: number) => random.bytes(blocks * 4096);
 
 let folder: string;
-/** In memory where there is such a place: thousands of small folders are made and removed. */
+/** In memory if possible: thousands of small folders are made and removed. */
 let scratch: string;
 beforeEach(async () => {
   folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-power-'));
@@ -60,7 +60,7 @@ const HISTORIES: Record<string, History> = {
     await copy.write(0, bytes(16));
     await copy.flush();
     await copy.zero(0, 16);
-    // More than a block disk has set aside for the copy: what is free by then is used.
+    // More than a block disk has allocated for the copy in advance: space that is free by then is used.
     await Promise.all([copy.flush(), copy.write(16, bytes(3)), copy.spend().then(() => copy.spend())]);
     await copy.write(20, bytes(2), true);
     await copy.zero(16, 16);
@@ -150,7 +150,7 @@ async function cutEverywhere(
 ): Promise<Outcome> {
   const disk = path.join(folder, 'disk');
   await fs.mkdir(disk);
-  // Where data goes through the page cache too, the two can't be told apart.
+  // If data goes through the page cache too, data and metadata can't be told apart.
   const tearsBlocks = (await takesDirectIo(folder)) ? isBuffered : undefined;
   const recorder = new CrashRecorder(disk, ignoresSync, tearsBlocks);
   const copy = new CrashHistory(path.join(disk, DISKS[kind]), recorder, SIZE);
@@ -159,10 +159,10 @@ async function cutEverywhere(
   try {
     if (kind === 'block disk') await formatBlockDisk(path.join(disk, DISKS[kind]), BLOCK_DISK_BYTES);
     await copy.create();
-    // How a block disk and a copy on it are made is the same in all histories: one of them is enough.
+    // Formatting a block disk and creating a copy are the same in all histories: one of them covers it.
     if (kind === 'block disk' && history !== HISTORIES[CREATION]) since = recorder.now();
     await history(copy);
-    // Also what is done when nobody waits for it: space is given back in the background.
+    // Includes background work: freed space is given back without a waiting caller.
     await copy.replica.close();
   } finally {
     recorder.stop();
@@ -172,7 +172,7 @@ async function cutEverywhere(
   expect(await listing(whole)).toEqual(await listing(disk));
 
   const violations = new Set<string>();
-  // What a disk holds is looked at once, and judged by what was promised at each moment that can leave it so.
+  // The content of a disk is read once, and judged by the promises of each moment that can leave it so.
   const byChanges = new Map<string, Found>();
   const byContents = new Map<string, Found>();
   let states = 0;
@@ -189,7 +189,7 @@ async function cutEverywhere(
     const wrong = copy.judge(state.at, found);
     if (wrong !== '') violations.add(wrong);
     states += 1;
-    // A planted fault has been found: the rest would say the same.
+    // The planted fault has been found: further states would say the same.
     if (ignoresSync !== undefined && violations.size > 0) break;
   }
   return { states, violations };
@@ -226,7 +226,7 @@ describe('a power cut at any moment leaves a copy with all that it has acknowled
       const { states, violations } = await cutEverywhere(kind as DiskKind, HISTORIES[name] as History);
       expect([...violations]).toEqual([]);
       expect(states).toBeGreaterThan(150);
-      // Some make a thousand folders of several MiB, on machines that do other things too.
+      // Some make a thousand folders of several MiB, on machines with other load.
     },
     180_000,
   );
@@ -285,7 +285,7 @@ function everySecond(): () => boolean {
   };
 }
 
-/** What describes copies goes through the page cache, and has to stand more than users are promised. */
+/** Metadata of copies goes through the page cache, and has to withstand more than users are promised. */
 function isBuffered(flags: string | number): boolean {
   return typeof flags === 'number' && (flags & constants.O_DIRECT) === 0;
 }

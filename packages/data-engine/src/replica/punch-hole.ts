@@ -1,4 +1,4 @@
-/** Giving space back to a file system, and taking it, without writing: `fallocate` of Linux. */
+/** Freeing and preallocating file space without writing: `fallocate` of Linux. */
 import type { KoffiFunc } from 'koffi';
 
 /** FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE of linux/falloc.h. */
@@ -11,7 +11,7 @@ type Calls = { fallocate: Call; posixFallocate: Call };
 
 let loading: Promise<Calls | undefined> | undefined;
 
-/** Gives the space of a range back to the file system. False where that is not possible: then write zeros. */
+/** Frees the space of a range. False if that is not possible: the caller then writes zeros. */
 export async function punchHole(fd: number, offset: number, lengthBytes: number): Promise<boolean> {
   const calls = await load();
   if (calls === undefined) return false;
@@ -19,8 +19,7 @@ export async function punchHole(fd: number, offset: number, lengthBytes: number)
 }
 
 /**
- * Takes the space of a range of a file now, so that no later write there finds the disk full. Where that is not possible,
- * it is left to the writes.
+ * Preallocates a range of a file, so that no later write there finds the disk full. No-op where it is not supported.
  *
  * @throws an error with the code `ENOSPC` when the disk is full
  */
@@ -32,14 +31,14 @@ export async function reserveSpace(fd: number, offset: number, lengthBytes: numb
   throw Object.assign(new Error('ENOSPC: no space left for what describes the data'), { code: 'ENOSPC' });
 }
 
-/** What the call returns; -1 when it could not be made. */
+/** The call's return value; -1 if it could not be made. */
 function called(call: Call, ...args: number[]): Promise<number> {
   return new Promise((resolve) => {
     call.async(...args, (error: Error | null, status: number) => resolve(error === null ? status : -1));
   });
 }
 
-/** At first use: a process whose copies need neither does without the native module. */
+/** Loaded at first use: a process whose copies need neither call does without the native module. */
 function load(): Promise<Calls | undefined> {
   loading ??= loadCalls();
   return loading;

@@ -1,15 +1,15 @@
 /**
- * Takes a layer out that nobody wants any more: one that a user has deleted, or that a rebuild left behind.
+ * Purge step: removes a layer that is no longer needed, deleted by a user or left behind by a rebuild.
  *
  * | the layer has | what happens |
  * |---|---|
- * | nothing above it | it is dropped, with its file |
- * | one frozen layer above it | that one's blocks are copied into its file, which then is that layer's |
- * | only the head above it | blocks that the head holds durably are given back; it goes once the head is frozen |
- * | several layers above it | nothing: each of them needs it |
- * | one above it up to which a dropped copy took part | nothing, until that one is not waited for any more |
+ * | no child | it is removed, with its file |
+ * | one child, frozen | the child's blocks are merged into its file, which then is the child's |
+ * | only the head above it | blocks that the head holds durably are freed; it goes once the head is frozen |
+ * | several children | nothing: each of them needs it |
+ * | one child with a drop mark | nothing, until the dropped copy is no longer waited for |
  *
- * Readers see no difference at any moment, and a crash leaves a copy that is purged again from the start.
+ * Readers see no difference at any moment; after a crash the purge restarts from the beginning.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { WINDOW_BYTES } from '../integrity/window-buffers.js';
@@ -24,21 +24,24 @@ export type PurgeStep =
   | { kind: 'more'; next: number }
   | { kind: 'done'; apply: (layers: readonly LayerMetadata[]) => LayerMetadata[] };
 
-/** One step's windows when pruning: 128 MiB, so that no request takes long. */
+/** Windows per pruning step: 128 MiB, so that no request takes long. */
 const PRUNED_WINDOWS_PER_STEP = 32;
 
-/** True for a layer that may go: marked by a user, or left by a rebuild and not needed for a copy that may return. */
+/**
+ * True for a layer that may be removed: deleted by a user, or left by a rebuild and not a drop mark that is still
+ * needed.
+ */
 export function isPurgeable({ origin, removed, drop }: FrozenLayer): boolean {
   return removed || (origin === 'system' && drop === null);
 }
 
 /**
- * Runs one piece of a purge that changes what files hold, a window at most, while no change of the layers runs. It throws
- * when the layers are others than the step began with: what they hold may be needed then.
+ * Runs one piece of a purge that changes file content, a window at most, while no layer change runs. Throws if the
+ * layers differ from those the step began with: the blocks may be needed then.
  */
 export type BesideWrites = (work: () => Promise<void>) => Promise<void>;
 
-/** What a purge of the layer works on: as long as it is the same, the files are what they were taken for. */
+/** Identity of the layers that a purge step works on: while it is the same, their files have the expected content. */
 export function familyOf(layers: readonly LayerMetadata[], layerId: string): string {
   const own = layers.find(({ id }) => id === layerId);
   const family = [own, ...childrenOf(layers, layerId)].map((layer) => `${layer?.id} ${layer?.file}`);
@@ -59,20 +62,20 @@ export async function purgeStep(
   if (others.length > 0) return { kind: 'nothing' };
   if (child === undefined) return { kind: 'done', apply: (now) => withoutLeaf(now, layerId) };
 
-  // A copy that was dropped there may come back, and its own head still stands on this very layer.
+  // A copy that was dropped at that layer may return, and its own head still stands on this one.
   if (child.drop !== null && !child.removed) return { kind: 'nothing' };
 
   const older = layerIn(own.file);
   const newer = layerIn(child.file);
   if (child === head) return pruneStep(older, newer, firstWindow, besideWrites);
-  // The checksum of what the merged layer becomes is not known yet; the older file's own is void from here on.
+  // From here on the older file's checksum is void; that of the merged content is not known yet.
   const next = await mergeStep({ older, newer, isLowest: own.parentId === null }, firstWindow, besideWrites);
   if (next !== undefined) return { kind: 'more', next };
   await older.flush();
   return { kind: 'done', apply: (now) => withMerged(now, layerId) };
 }
 
-/** Gives back what the head covers. Only bits that are durable count: a crash may take others away again. */
+/** Frees the blocks that the head covers. Only durable bits count: a crash may undo others. */
 async function pruneStep(
   older: Layer,
   head: Layer,

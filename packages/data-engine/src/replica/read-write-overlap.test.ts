@@ -4,7 +4,7 @@ import { ReadWriteOverlap } from './read-write-overlap.js';
 const BLOCK = 4096;
 const ignore = () => undefined;
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test calls `end`. */
 function held<T>(): { promise: Promise<T>; end: (value: T) => void } {
   let end: (value: T) => void = ignore;
   const promise = new Promise<T>((resolve) => {

@@ -1,29 +1,30 @@
 /**
- * Keeps a read of a copy from seeing half of a write: whoever reads a block gets it as it was before a write or after it.
+ * Atomicity of concurrent reads and writes of a copy: a reader gets each block as it was before a write or after it.
  *
- * The kernel promises that for neither way of reading: data is written past the page cache, in pieces, and may be read
- * through it. So a read waits for writes of its blocks that are under way, and is done again when one began meanwhile.
- * Users who write what they read at the same moment are rare: all else passes without waiting and without a promise.
+ * The kernel guarantees that for neither way of reading: data is written with direct I/O, in pieces, and may be read
+ * through the page cache. So a read waits for writes in flight of its blocks, and is repeated if one began meanwhile.
+ * Clients rarely write what they read at the same moment: everything else passes without waiting and without a
+ * promise.
  */
 type Range = { readonly start: number; readonly end: number };
 type Reading = Range & { isDisturbed: boolean };
 
-/** A read that was disturbed so often holds further writes of its blocks up until it has ended. */
+/** A read that was repeated this often blocks further writes of its blocks until it has ended. */
 const DISTURBED_MAX = 3;
 
 export class ReadWriteOverlap {
   private readonly writes = new Set<Range>();
   private readonly reads = new Set<Reading>();
-  /** Reads that writes have to wait for. */
+  /** Reads that writes wait for. */
   private readonly patient = new Set<Reading>();
   private waiting: (() => void)[] = [];
 
-  /** A promise where the write has to wait first; it asks again then. */
+  /** A promise if the write has to wait; the caller then asks again. */
   mayWrite(start: number, end: number): Promise<void> | undefined {
     return this.patient.size > 0 && overlaps(this.patient, start, end) ? this.nextEnd() : undefined;
   }
 
-  /** The write is under way until the caller ends it. */
+  /** Registers a write as in flight until the caller ends it. */
   beginWrite(start: number, end: number): Range {
     const write = { start, end };
     this.writes.add(write);
@@ -36,12 +37,12 @@ export class ReadWriteOverlap {
     this.wake();
   }
 
-  /** True when no write of these blocks is under way: what is read at once then is whole. */
+  /** True if no write of these blocks is in flight: a synchronous read is then consistent. */
   isQuiet(start: number, end: number): boolean {
     return this.writes.size === 0 || !overlaps(this.writes, start, end);
   }
 
-  /** @param discard takes back what a disturbed attempt has read */
+  /** @param discard releases the result of a repeated attempt */
   async read<T>(
     start: number,
     end: number,

@@ -1,30 +1,30 @@
 /**
- * What a copy has changed lately, in memory: all that some other copy, whose process dies, may not have durably.
+ * Recent changes of a copy, in memory: everything that another copy may lack durably if its process dies.
  *
- * An engine's flushes follow each other: when one comes, the one before it has ended on all copies. And none begins while a
- * change is under way that had begun before the one before it. So when the fourth flush after a change comes here, the third
- * one has made it durable everywhere: the change began before the first, and had ended when the third began.
+ * An engine's flushes are ordered: when one arrives, the previous one has ended on all copies. And none begins while
+ * a change is in flight that began before the previous flush. So when the fourth flush after a change arrives, the
+ * third has made it durable everywhere: the change began before the first, and had ended when the third began.
  */
 import { BLOCK_BYTES, KIB } from '@holdfast/core/model/bytes.js';
 
 export const STRETCH_BYTES = 64 * KIB;
 const BLOCKS_PER_STRETCH = STRETCH_BYTES / BLOCK_BYTES;
-/** Periods between flushes that are remembered beside the current one. */
+/** Flush periods remembered beside the current one. */
 const PERIODS_KEPT = 3;
 /**
- * More stretches in one period than this are not told apart: 2 GiB. Engines flush long before; one that does not, or zeroes
- * more than that at once, must not cost the copy its memory.
+ * Maximum stretches listed per period: 2 GiB. Engines flush long before; one that does not, or zeroes more than that
+ * at once, must not exhaust the copy's memory.
  */
 const STRETCHES_MAX = 32_768;
 
-/** By stretch, which of its blocks: bit 0 for the first one. `undefined` where they were too many. */
+/** Changed blocks by stretch: bit 0 is the stretch's first block. `undefined` if there were too many. */
 type Period = Map<number, number> | undefined;
 
 export class RecentChanges {
   private current: Period = new Map();
   private earlier: Period[] = [];
 
-  /** A change has ended. */
+  /** Records a change that has ended. */
   add(offset: number, lengthBytes: number): void {
     if (this.current === undefined || lengthBytes === 0) return;
     const end = offset + lengthBytes;
@@ -43,19 +43,19 @@ export class RecentChanges {
     }
   }
 
-  /** A flush of the engine has come, before it is carried out. */
+  /** Starts a period: a flush of the engine has arrived, and is about to run. */
   flushing(): void {
     this.earlier = [...this.earlier, this.current].slice(-PERIODS_KEPT);
     this.current = new Map();
   }
 
-  /** Another engine, or another connection of the same one, whose flushes are counted from the beginning. */
+  /** Another engine, or a new connection of the same one, whose flushes are counted from the beginning. */
   startOver(): void {
     this.current = this.union();
     this.earlier = [];
   }
 
-  /** Stretches and their blocks in order; `undefined` when they are too many to be told apart. */
+  /** Stretches and their blocks, sorted; `undefined` if there are too many to list. */
   list(): [stretch: number, blocks: number][] | undefined {
     const all = this.union();
     return all && [...all].sort(([a], [b]) => a - b);
@@ -71,7 +71,7 @@ export class RecentChanges {
   }
 }
 
-/** One block after the other of what `RecentChanges` lists, as byte ranges: from the first to the last of a stretch. */
+/** The listed changes as byte ranges: for each stretch one range, from its first to its last changed block. */
 export function rangesOfStretches(
   list: readonly (readonly [number, number])[],
 ): { start: number; end: number }[] {
@@ -84,7 +84,7 @@ export function rangesOfStretches(
 }
 
 const ENTRY_BYTES = 6;
-/** In one answer: 64 KiB as text. */
+/** Entries in one answer: 64 KiB as text. */
 const ENTRIES_PER_ANSWER = 8192;
 
 export function encodeStretches(

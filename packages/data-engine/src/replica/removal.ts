@@ -1,32 +1,32 @@
 /**
- * Removing a copy from its disk, which can't be undone: only while it still is what the control plane decided about. Between
- * its decision and this moment the copy may have become current again, and perhaps be the last one.
+ * Conditional removal of a copy from its disk. Irreversible, so it runs only if the copy is still what the control
+ * plane decided about: since that decision the copy may have become current again, and perhaps be the last one.
  */
 import type { ReplicaState } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 
-/** What a delete without an expectation is about. */
+/** The expectation of a delete that names none. */
 const NEVER_MEMBER: ReplicaState = { state: 'present', record: null };
 
-/** All three are called one after the other, in a queue in which the copy is opened too. */
+/** Callbacks of a removal, called one after the other in the queue in which the copy is also opened. */
 export type RemovalPorts = {
-  /** By what whoever has the copy open, or its disk, says at this moment. */
+  /** The copy's state now, from its open replica or from its disk. */
   state: () => Promise<ReplicaState>;
-  /** Closes it: nothing can change it from then on. */
+  /** Closes the copy: it can't change from then on. */
   letGo: () => Promise<void>;
   discard: () => Promise<void>;
 };
 
-/** @param expected without one only what never became a member of its volume, or can't be read, may go */
+/** @param expected without it, only a copy that never became a member, or can't be read, may be removed */
 export function isExpected(found: ReplicaState, expected?: ReplicaState): boolean {
   if (expected !== undefined) return sameState(found, expected);
   return found.state === 'unreadable' || sameState(found, NEVER_MEMBER);
 }
 
 /**
- * Looks twice: a copy that is in use is left in use, and one that changed while it was being closed is kept.
+ * Checks twice: a copy in use stays open, and one that changed while it was being closed is kept.
  *
- * @throws StorageFault `agent.refused` when it is something else by now
+ * @throws StorageFault `agent.refused` when the copy is no longer what was expected
  */
 export async function removeIf(
   mayGo: (found: ReplicaState) => boolean,

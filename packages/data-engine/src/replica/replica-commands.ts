@@ -1,4 +1,7 @@
-/** What each command of the control channel does to a copy. Its epoch is checked at the moment of the effect. */
+/**
+ * Handlers of the control channel: what each command does to a copy. Its epoch is checked at the moment of the
+ * effect.
+ */
 import type { Socket } from 'node:net';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { HashTrail } from '../integrity/layer-checksum.js';
@@ -16,19 +19,19 @@ import { encodeStretches } from './recent-changes.js';
 import type { Replica } from './replica.js';
 import { snapshotNotFound, stateChanged } from './replica-faults.js';
 
-/** A copy that this process serves, and what goes on with it. */
+/** A copy that this process serves, with its running work. */
 export type ServedReplica = {
   readonly replica: Replica;
   readonly diskPath: string;
-  /** Who is connected to its data, and the epoch at which they speak. */
+  /** Data connections, with the epoch of each. */
   readonly sockets: Map<Socket, number>;
   readonly hashing: LayerHashing;
-  /** What rebuilds have asked of each layer. */
+  /** Hashes of each layer that rebuilds have asked for so far. */
   readonly trails: ReadTrails;
   readonly connectControl: ConnectControl;
   readonly ports: Ports;
   pull: PullJob | undefined;
-  /** Preparations under way: until they have ended nothing may be pulled. */
+  /** Number of running preparations: until they end no pull may start. */
   preparing: number;
 };
 
@@ -113,8 +116,8 @@ export const COMMANDS: Commands = {
 };
 
 /**
- * What is being pulled ends first: nothing may write to files that are about to go. A `prepare` that was carried out
- * before must not get so far: what it would end is the pull that belongs to it.
+ * Cancels running pulls first: nothing may write to files that are about to be removed. A `prepare` that has already
+ * run must not get this far: it would cancel the very pull that it prepared.
  */
 async function prepare(served: ServedReplica, ask: Ask<'prepare'>): Promise<Answer<'prepare'>> {
   const { replica } = served;
@@ -139,7 +142,7 @@ async function endPull(served: ServedReplica): Promise<void> {
 
 async function startPull(served: ServedReplica, ask: Ask<'pull'>): Promise<void> {
   if (served.pull?.rebuildId !== ask.rebuildId) await endPull(served);
-  // Nothing is awaited from here on.
+  // No await from here on, so that this check still holds at the effect.
   served.replica.requireTerm(ask);
   if (served.preparing > 0 || served.replica.metadata.rebuildId !== ask.rebuildId) throw notPrepared();
   if (served.pull?.isLaterThan(ask.attempt)) throw stateChanged();
@@ -148,7 +151,7 @@ async function startPull(served: ServedReplica, ask: Ask<'pull'>): Promise<void>
   served.pull.start(ask.sources, ask.attempt);
 }
 
-/** Fences the copy, ends what its engine of before was doing, cuts whoever was connected, and says what the copy holds. */
+/** Fences the copy, ends the work of its previous engine, cuts older connections, and describes the copy. */
 async function openAt(served: ServedReplica, ask: Ask<'open'>): Promise<Answer<'open'>> {
   const { replica, sockets } = served;
   const { epoch } = ask;
@@ -159,7 +162,7 @@ async function openAt(served: ServedReplica, ask: Ask<'open'>): Promise<Answer<'
     await endPull(served);
   }
   const { record } = replica.metadata;
-  // Fenced again meanwhile: what it holds now is for another engine.
+  // Fenced again meanwhile: the description would be for another engine.
   replica.requireTerm({ epoch, lease });
   return {
     record: record === null ? null : { ...record, members: [...record.members] },

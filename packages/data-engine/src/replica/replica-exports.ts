@@ -8,7 +8,7 @@ import type { Layer } from './layer.js';
 import type { Replica } from './replica.js';
 import { snapshotNotFound, staleEpoch } from './replica-faults.js';
 
-/** A copy as its engine sees it. Every request speaks at the epoch the connection was opened at. */
+/** NBD export of a copy for its engine. Every request uses the epoch that the connection was opened at. */
 export class ReplicaExport implements NbdExport {
   readonly readOnly = false;
   readonly blockSizeMinBytes = BLOCK_BYTES;
@@ -64,7 +64,7 @@ export class ReplicaExport implements NbdExport {
   }
 }
 
-/** What does not change any more. */
+/** Export of content that no longer changes. */
 abstract class FrozenExport implements NbdExport {
   readonly readOnly = true;
   readonly blockSizeMinBytes = 1;
@@ -75,7 +75,7 @@ abstract class FrozenExport implements NbdExport {
   abstract blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]>;
 
   async flush(): Promise<void> {
-    // Frozen layers were flushed when they were frozen.
+    // No-op: frozen layers were flushed when they were frozen.
   }
 
   write(): Promise<void> {
@@ -95,7 +95,7 @@ abstract class FrozenExport implements NbdExport {
   }
 }
 
-/** One frozen layer by itself: what a rebuild copies. Blocks the layer does not hold are reported as holes. */
+/** Export of a single frozen layer: what a rebuild copies. Blocks the layer does not hold are reported as holes. */
 export class LayerExport extends FrozenExport {
   constructor(private readonly layer: Layer) {
     super();
@@ -114,7 +114,7 @@ export class LayerExport extends FrozenExport {
   }
 }
 
-/** The device as it was when a layer was frozen: what a clone is made of. */
+/** Export of the device as it was when a layer was frozen: the source of a clone. */
 export class SnapshotExport extends FrozenExport {
   constructor(
     private readonly chain: Chain,
@@ -124,7 +124,7 @@ export class SnapshotExport extends FrozenExport {
   }
 
   async read(offset: number, lengthBytes: number): Promise<Payload> {
-    // Nobody else reads it: what users have read stays in memory instead.
+    // Read from the disk: only a clone reads it, and the page cache is left to what users read.
     return this.chain.readFromDisk(offset, lengthBytes);
   }
 
@@ -149,7 +149,7 @@ function requireFrozen(replica: Replica, layerId: string): Layer {
   const { layers, rebuildId } = replica.metadata;
   const layer = replica.layer(layerId);
   const isHead = layers.at(-1)?.id === layerId;
-  // Until a rebuild has ended nobody knows what the layers of its target hold.
+  // The layers of a rebuild target are incomplete until the rebuild has ended.
   if (layer === undefined || isHead || rebuildId !== null) throw snapshotNotFound();
   return layer;
 }

@@ -12,7 +12,7 @@ export function staleEpoch(epoch: number, newest: number): StorageFault {
   });
 }
 
-/** A command that is about another state of the copy than the one it is in: late, or sent twice. Nothing was done. */
+/** Fault of a command whose precondition no longer holds, because it is late or duplicated. Nothing was done. */
 export function stateChanged(): StorageFault {
   return new StorageFault('replica.state_changed', {
     publicMessage: 'the copy is not in the state that the command is about any more',

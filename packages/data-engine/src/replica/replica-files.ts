@@ -1,4 +1,4 @@
-/** Making, finding and removing replica directories on a disk. */
+/** Creation, listing and removal of replica directories on a disk. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { isId } from '@holdfast/core/model/ids.js';
@@ -13,7 +13,7 @@ export function replicaDirectory(diskPath: string, replicaId: string): string {
   return path.join(diskPath, REPLICAS_FOLDER, replicaId);
 }
 
-/** Fills a new directory under a temporary name, then gives it its own: half-made ones are never found. */
+/** Fills a new directory under a temporary name, then renames it: a half-made one is never listed. */
 export async function makeReplicaDirectory(
   diskPath: string,
   replicaId: string,
@@ -21,7 +21,7 @@ export async function makeReplicaDirectory(
 ): Promise<void> {
   const folder = path.join(diskPath, REPLICAS_FOLDER);
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
-  // Also when it was there: whoever made it may have died before its name was durable.
+  // Also if it existed: its creator may have died before the name was durable.
   await syncDirectory(diskPath);
   const temporary = path.join(folder, `${NEW_PREFIX}${replicaId}`);
   await fs.rm(temporary, { recursive: true, force: true });
@@ -32,7 +32,7 @@ export async function makeReplicaDirectory(
   await syncDirectory(folder);
 }
 
-/** Removes a replica. It is gone for everybody at once, however long removing its files takes. */
+/** Removes a replica. It disappears atomically, however long deleting its files takes. */
 export async function removeReplicaDirectory(diskPath: string, replicaId: string): Promise<void> {
   const folder = path.join(diskPath, REPLICAS_FOLDER);
   const doomed = path.join(folder, `${DELETED_PREFIX}${replicaId}`);
@@ -47,7 +47,7 @@ export async function removeReplicaDirectory(diskPath: string, replicaId: string
   await fs.rm(doomed, { recursive: true, force: true });
 }
 
-/** Ids of the replicas on a disk. Clears away what an interrupted create or delete left behind. */
+/** Ids of the replicas on a disk. Also removes leftovers of an interrupted create or delete. */
 export async function listReplicas(diskPath: string): Promise<string[]> {
   const folder = path.join(diskPath, REPLICAS_FOLDER);
   let names: string[];
@@ -64,7 +64,7 @@ export async function listReplicas(diskPath: string): Promise<string[]> {
   return names.filter(isId).sort();
 }
 
-/** Space that a replica's files take on the disk, without opening it. */
+/** Bytes that a replica's files take on the disk, without opening it. */
 export async function allocatedBytes(directory: string): Promise<number> {
   let total = 0;
   for (const name of await fs.readdir(directory)) {

@@ -1,7 +1,7 @@
 /**
- * The copies that one process serves: their data over NBD, their control commands, and rebuilds into them.
+ * Service for the copies of one process: their data over NBD, their control commands, and rebuilds into them.
  *
- * A copy is opened when it is first asked for. When the process dies, nothing is lost but what no flush had covered.
+ * A copy is opened at its first use. A crash of the process loses only what no flush had covered.
  */
 import type { Socket } from 'node:net';
 import type { ChecksumReply } from '@holdfast/core/model/agent-protocol.js';
@@ -21,11 +21,12 @@ import { COMMANDS, type ServedReplica } from './replica-commands.js';
 import { openExport } from './replica-exports.js';
 
 /**
- * How long a checksum waits for connections that are closing. An engine that has said goodbye cuts the connection
- * after one second itself; a machine under load may take many more to run that engine and to deliver its last packet.
+ * How long a checksum waits for connections that are closing, in milliseconds. An engine that has said goodbye cuts
+ * the connection after one second itself; a loaded machine may take much longer to run that engine and deliver its
+ * last packet.
  */
 const CLOSING_MAX_MS = 10_000;
-/** How often the end of a wait is looked for. */
+/** Step of that wait, in milliseconds. */
 const WAIT_STEP_MS = 100;
 
 export class ReplicaService {
@@ -34,7 +35,7 @@ export class ReplicaService {
   private readonly ports: Ports;
   private readonly openDisk: OpenDisk;
 
-  /** Disks are opened here only: engines load none of the code that reads and writes them. */
+  /** Disks are opened in replica processes only: engines load none of the code that reads and writes them. */
   constructor(
     private readonly connectControl: ConnectControl,
     ports: Partial<Ports & { readonly openDisk: OpenDisk }> = {},
@@ -47,7 +48,7 @@ export class ReplicaService {
     return [...this.served.keys()];
   }
 
-  /** Opens the copy, once. */
+  /** Opens the copy, unless it is open. */
   async open(diskPath: string, replicaId: string): Promise<void> {
     await (this.served.get(replicaId) ?? this.serve(replicaId, this.load(diskPath, replicaId)));
   }
@@ -55,7 +56,7 @@ export class ReplicaService {
   private async load(diskPath: string, replicaId: string): Promise<ServedReplica> {
     const replica = await Replica.open(diskPath, replicaId, this.openDisk);
     const sockets: ServedReplica['sockets'] = new Map();
-    // Its engine connects again, if it has no other copy, and gets it as the disk has it.
+    // Its engine reconnects, if it has no other copy, and gets what the disk holds.
     replica.onFailed = () => {
       for (const socket of sockets.keys()) socket.destroy();
     };
@@ -74,7 +75,7 @@ export class ReplicaService {
 
   private serve(replicaId: string, opening: Promise<ServedReplica>): Promise<ServedReplica> {
     this.served.set(replicaId, opening);
-    // A copy that can't be opened is tried again when it is asked for again.
+    // A copy that failed to open is retried at its next use.
     opening.catch(() => {
       if (this.served.get(replicaId) === opening) this.served.delete(replicaId);
     });
@@ -87,32 +88,32 @@ export class ReplicaService {
     ask: Ask<Name>,
   ): Promise<Answer<Name>> {
     const served = name === 'open' ? await this.findUsable(replicaId) : await this.find(replicaId);
-    // Most of what is late is refused here already; what changes anything asks once more when its turn has come.
+    // Refuses most late commands early; those that change anything check again at the moment of the effect.
     if (name !== 'open') served.replica.requireTerm(ask);
     return COMMANDS[name](served, ask);
   }
 
   /**
-   * A copy whose disk has failed a flush is closed and opened from what the disk holds, when an engine begins with it: what
-   * that is worth is then judged by its record and its marks, as after a crash.
+   * Reopens a copy whose disk has failed a flush, when an engine opens it: its content is then judged by its record
+   * and its write-intent marks, as after a crash.
    */
   private async findUsable(replicaId: string): Promise<ServedReplica> {
     const opening = this.served.get(replicaId);
     const served = await this.find(replicaId);
     if (!served.replica.hasFailed) return served;
-    // Another caller may have begun with it meanwhile.
+    // Another caller has already reopened it.
     if (this.served.get(replicaId) !== opening) return this.find(replicaId);
     const { diskPath } = served;
     return this.serve(
       replicaId,
-      // What of it could not be closed well is what the disk has failed to do: nothing of it is open any more.
+      // Errors are ignored: they repeat what the disk has failed to do, and everything is closed anyway.
       shut(served)
         .catch(() => undefined)
         .then(() => this.load(diskPath, replicaId)),
     );
   }
 
-  /** Serves the export that a client has chosen in the handshake, or refuses it. */
+  /** Serves the export that a client chose in the handshake, or refuses it. */
   async accept(socket: Socket, negotiated: Negotiated, rest: Buffer): Promise<void> {
     const name = parseExportName(negotiated.exportName);
     try {
@@ -120,7 +121,7 @@ export class ReplicaService {
       const served = await this.find(name.replicaId);
       if (served.replica.metadata.secret !== name.secret) throw notFound();
       const target = openExport(served.replica, name);
-      // The client may have gone while its copy was being opened: no event would ever take it off the list.
+      // The client may have gone while its copy was being opened: no later event would remove it from the list.
       if (socket.destroyed) return;
       if (name.kind !== 'snapshot') {
         served.sockets.set(socket, name.epoch);
@@ -136,7 +137,7 @@ export class ReplicaService {
 
   async checksum(replicaId: string): Promise<ChecksumReply> {
     const { replica, sockets } = await this.find(replicaId);
-    // A volume that was detached a moment ago may have connections that are just closing.
+    // A volume that was detached a moment ago may have connections that are still closing.
     await this.within(CLOSING_MAX_MS, this.disconnected(replicaId));
     if (sockets.size > 0) {
       throw new StorageFault('replica.in_use', {
@@ -149,7 +150,7 @@ export class ReplicaService {
     return { checksum: await deviceChecksum(replica), writtenBytes: replica.writtenBytes };
   }
 
-  /** What the agent reports about the open copies. */
+  /** The agent's report about the open copies. */
   async reports(): Promise<
     { replicaId: string; writtenBytes: number; record: Replica['metadata']['record'] }[]
   > {
@@ -177,8 +178,8 @@ export class ReplicaService {
   }
 
   /**
-   * Closes everything. Engines elsewhere may be stopping at this moment too: their copies are left to them for a
-   * while, so that a whole cluster that stops does not drop its copies one by one.
+   * Closes everything. Engines on other nodes may be stopping too, and keep their copies for the grace time, so that
+   * a cluster-wide stop does not drop copies one by one.
    */
   async closeAll(graceMs: number): Promise<void> {
     const waited = this.replicaIds.map((replicaId) => this.disconnected(replicaId));
@@ -187,8 +188,8 @@ export class ReplicaService {
   }
 
   /**
-   * Resolves when the work has ended, or this process has waited for so long. The wait is counted in steps: after a
-   * stall of the whole machine one step is over, and what arrived during the stall is seen before the next one.
+   * Resolves when the work has ended or the time is up. The wait is counted in steps: after a stall of the whole
+   * machine one step is over, and what arrived during the stall is handled before the next one.
    */
   private async within(maxMs: number, work: Promise<unknown>): Promise<void> {
     let isOver = false;
@@ -200,7 +201,7 @@ export class ReplicaService {
     }
   }
 
-  /** Resolves when nobody is connected to the copy. */
+  /** Resolves when no connection to the copy is left. */
   private async disconnected(replicaId: string): Promise<void> {
     const served = await this.served.get(replicaId)?.catch(() => undefined);
     await Promise.all([...(served?.sockets.keys() ?? [])].map(closed));

@@ -1,5 +1,5 @@
 /**
- * What a copy has on its disk: its metadata, the files of its layers, and its write-intent map.
+ * On-disk state of a copy: its metadata, the files of its layers, and its write-intent map.
  *
  * Each change of the files is one atomic replacement of the metadata: files that it does not name are leftovers, and
  * are removed at the next open.
@@ -23,7 +23,7 @@ export type ReplicaSpec = Pick<
 
 export class ReplicaState {
   private saving: Promise<void> = Promise.resolve();
-  /** Set when a save failed half-way: whether the disk has the metadata from before or after it is not known. */
+  /** Set when a save failed half-way: whether the disk has the old or the new metadata is unknown. */
   private failure: { readonly error: unknown } | undefined;
 
   private constructor(
@@ -34,7 +34,7 @@ export class ReplicaState {
     readonly intent: IntentMap,
   ) {}
 
-  /** Makes a new one; one that exists already is left as it is. */
+  /** Creates a copy; an existing one is left as it is. */
   static async create(
     diskPath: string,
     spec: ReplicaSpec,
@@ -69,14 +69,14 @@ export class ReplicaState {
       const disk = take(await openDisk(diskPath));
       const files = take(await disk.open(replicaId));
       const meta = await loadMetadata(files);
-      // The process before may have given it its name in memory only.
+      // The process that made it may have died before its name was durable.
       await files.syncNames();
       await files.keepOnly(filesOf(meta));
       const intent = take(await IntentMap.open(files, meta.sizeBytes));
       return new ReplicaState(disk, files, meta, await LayerStore.open(files, meta.layers), intent);
     } catch (error) {
       await closeAll(opened).catch(() => undefined);
-      // A disk that answers, and fails to read what describes this copy.
+      // EIO: the disk works, and fails to read what describes this copy.
       if (systemCode(error) === 'EIO') throw corrupt('its disk fails to read what describes it', error);
       throw error;
     }
@@ -86,10 +86,10 @@ export class ReplicaState {
     return this.current;
   }
 
-  /** Called once when a save has failed half-way. */
+  /** Called once after a save has failed half-way. */
   onFailed: () => void = () => undefined;
 
-  /** True when only opening the copy anew tells what its disk holds of it. */
+  /** True if only reopening the copy shows what its disk holds. */
   get hasFailed(): boolean {
     return this.failure !== undefined || this.files.hasFailed;
   }
@@ -98,7 +98,7 @@ export class ReplicaState {
     return this.disk.kind;
   }
 
-  /** From the root to the head: what the device is read from. */
+  /** The chain from the root to the head: the device's content. */
   get chain(): Chain {
     return this.store.chain;
   }
@@ -112,7 +112,7 @@ export class ReplicaState {
     return found && this.store.layerIn(found.file);
   }
 
-  /** The layer that a file is of; it has to be there. */
+  /** The layer of a file; it must exist. */
   layerIn(file: string): Layer {
     return this.store.require(file);
   }
@@ -122,14 +122,14 @@ export class ReplicaState {
     return this.store.chainOf(chainUpTo(this.meta.layers, layerId));
   }
 
-  /** One at a time, each on top of the one before: two at once could undo each other's change. */
+  /** Serialised, each on top of the last: two concurrent saves could undo each other's change. */
   save(change: Partial<ReplicaMetadata>): Promise<void> {
     return this.update(() => change);
   }
 
   /**
-   * As `save`, with a change that is made out of what is stored when its turn comes. What it throws is the answer, and
-   * nothing is stored: a check in it can't be overtaken by another save.
+   * Like `save`, with a change computed from the stored state when its turn comes. If the computation throws, nothing
+   * is stored: a check in it can't be overtaken by another save (compare-and-set).
    */
   update(changeOf: (stored: ReplicaMetadata) => Partial<ReplicaMetadata>): Promise<void> {
     const saved = this.saving.then(async () => {
@@ -153,7 +153,7 @@ export class ReplicaState {
     this.onFailed();
   }
 
-  /** Makes the files be what the layers say. Nothing may be written meanwhile. */
+  /** Makes the files match the layers. No write may be in flight. */
   async reshape(change: Pick<ReplicaMetadata, 'layers'> & Partial<ReplicaMetadata>): Promise<void> {
     let isSaving = false;
     try {
@@ -162,7 +162,8 @@ export class ReplicaState {
         return this.save(change);
       });
     } catch (error) {
-      // What was made for it takes space, which is perhaps why it failed. Once the metadata was being stored it may name it.
+      // Removes new files, whose space may be why it failed; but not once the save began, as the metadata may name
+      // them.
       if (!isSaving) await this.files.keepOnly(filesOf(this.meta)).catch(() => undefined);
       throw error;
     }
@@ -174,7 +175,7 @@ export class ReplicaState {
   }
 }
 
-/** All files that the metadata knows of: others are leftovers. */
+/** All files that the metadata names; others are leftovers. */
 function filesOf({ layers }: ReplicaMetadata): ReadonlySet<string> {
   return new Set([INTENT_FILE, ...layers.flatMap(({ file }) => layerFiles(file))]);
 }

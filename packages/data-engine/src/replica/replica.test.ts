@@ -44,7 +44,7 @@ async function create(sizeBytes = SIZE): Promise<Replica> {
   return reopen();
 }
 
-/** Opens the directory as it is now. What another instance has only in memory is lost to this one, as in a crash. */
+/** Opens the directory as it is now. Memory of another instance is not seen by this one, as after a crash. */
 async function reopen(): Promise<Replica> {
   const replica = await Replica.open(disk, replicaId);
   open.push(replica);
@@ -169,7 +169,7 @@ describe('after a crash', () => {
     expect((await reopen()).isClean).toBe(true);
   });
 
-  test('half-made and half-removed copies are cleared away', async () => {
+  test('half-made and half-removed copies are removed', async () => {
     await create();
     const folder = path.dirname(replicaDirectory(disk, replicaId));
     await fs.mkdir(path.join(folder, `.new-${crypto.randomUUID()}`));
@@ -195,7 +195,7 @@ describe('a damaged copy is refused', () => {
     { name: 'metadata cut off', damage: () => fs.truncate(metadata(), 40), code: 'replica.corrupt' },
     { name: 'metadata of a newer format', damage: () => edit('format', 4), code: 'replica.format_unknown' },
     {
-      name: 'metadata that changed by itself',
+      name: 'rotten metadata',
       damage: () => replaceIn('"epoch": 0', '"epoch": 1'),
       code: 'replica.corrupt',
     },

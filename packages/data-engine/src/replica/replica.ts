@@ -1,5 +1,5 @@
 /**
- * One copy of one volume, on one disk.
+ * Replica: one copy of one volume, on one disk.
  *
  * After a crash it opens with everything that a FLUSH or FUA had acknowledged, or refuses with `replica.corrupt`.
  */
@@ -35,12 +35,12 @@ import { type ReplicaSpec, ReplicaState } from './replica-state.js';
 import { isOutOfSpace } from './system-error.js';
 import { WriteGate } from './write-gate.js';
 
-/** Every change names the epoch of the connection it came on, and the lease, where it came on one. */
+/** Options of a change: the epoch of its connection, and the lease, if the connection has one. */
 export type ChangeOptions = WriteOptions & { epoch: number; lease?: number };
 
 /**
- * What an engine has found out of a copy, and at which moment of it (`marker`), when all copies were equal in the regions.
- * Without a marker it is all of the copy, now.
+ * Proof of an engine that all copies were equal in the regions at one point of this copy's life (`marker`). Without a
+ * marker it covers the whole copy, now.
  */
 export type SettleAsk = Term & {
   marker?: IntentMarker | undefined;
@@ -53,14 +53,16 @@ export class Replica {
   private readonly gate = new WriteGate();
   private readonly recent = new RecentChanges();
   private readonly overlap = new ReadWriteOverlap();
-  /** Set when the disk failed a flush: what it holds then is not known, so nothing is served until the copy is opened anew. */
+  /**
+   * Set when the disk failed a flush: its content is then unknown, and nothing is served until the copy is reopened.
+   */
   private failure: Error | undefined;
-  /** Called when the disk has failed to store something: only opening the copy anew tells what it holds. */
+  /** Called when the disk has failed to store something: only reopening the copy shows what it holds. */
   onFailed: () => void = () => undefined;
   private readonly fencing = new CopyFence(() => this.meta);
-  /** How many changes had ended when the last flush that succeeded began. */
+  /** Number of changes that had ended when the last successful flush began. */
   private flushedChanges = 0;
-  /** The epoch since which this very process has held the copy with nothing missing of what was acknowledged. */
+  /** The epoch since which this process has held the copy with every acknowledged write. */
   private heldSinceEpoch: number | undefined;
 
   private constructor(private readonly state: ReplicaState) {
@@ -69,7 +71,7 @@ export class Replica {
     state.onFailed = () => this.onFailed();
   }
 
-  /** Makes a new one; one that exists already is left as it is. */
+  /** Creates a copy; an existing one is left as it is. */
   static create(diskPath: string, spec: ReplicaSpec, openDisk?: OpenDisk): Promise<void> {
     return ReplicaState.create(diskPath, spec, openDisk);
   }
@@ -90,7 +92,7 @@ export class Replica {
     return this.meta.sizeBytes;
   }
 
-  /** True once the disk has failed to store something: only opening the copy anew tells what is there. */
+  /** True after the disk has failed to store something: only reopening the copy shows what it holds. */
   get hasFailed(): boolean {
     return this.failure !== undefined || this.state.hasFailed;
   }
@@ -99,21 +101,24 @@ export class Replica {
     return this.state.diskKind;
   }
 
-  /** False when regions may differ from the other copies. */
+  /** False while write-intent marks are set: regions may differ from the other copies. */
   get isClean(): boolean {
     return this.intent.isEmpty;
   }
 
   /**
-   * True when this process has held the copy throughout the attachment that its record is of: then it also has what
-   * was acknowledged and no flush has covered. A copy whose process died has only what was flushed.
+   * True if this process has held the copy throughout the attachment that its record names: it then also has
+   * acknowledged writes that no flush has covered. A copy whose process died has only what was flushed.
    */
   get isKept(): boolean {
     const { record } = this.meta;
     return record !== null && this.heldSinceEpoch !== undefined && this.heldSinceEpoch <= record.epoch;
   }
 
-  /** Data in layers that overlap is counted twice, so the sum is capped: it is for accounting of space. */
+  /**
+   * Allocated bytes, for space accounting. Blocks that several layers hold count more than once, so the sum is
+   * capped.
+   */
   get writtenBytes(): number {
     return Math.min(this.meta.sizeBytes, this.state.chain.heldBytes);
   }
@@ -126,18 +131,20 @@ export class Replica {
     return this.intent.runs();
   }
 
-  /** What another copy may not have durably, as far as this process knows; `undefined` when that is too much to say. */
+  /**
+   * Changes that another copy may not have durably, as far as this process knows; `undefined` if too many to list.
+   */
   recentChanges(): [stretch: number, blocks: number][] | undefined {
     return this.recent.list();
   }
 
-  /** A flush of the engine, which comes after all that it flushed before has ended on every copy. */
+  /** Flushes for the engine, whose flushes are ordered: its previous one has ended on every copy. */
   async flushForEngine(lease: number): Promise<void> {
     if (lease === this.lease) this.recent.flushing();
     await this.flush();
   }
 
-  /** Names this moment, for a later `settle`. */
+  /** A marker of this moment, for a later `settle`. */
   intentMarker(): IntentMarker {
     return this.intent.marker();
   }
@@ -161,7 +168,7 @@ export class Replica {
     );
   }
 
-  /** What is in memory of it, at once; `undefined` when that is not all. */
+  /** The cached content, without waiting; `undefined` if some bytes are not cached. */
   readNow(offset: number, lengthBytes: number): Payload | undefined {
     this.requireUsable();
     if (!this.overlap.isQuiet(alignDown(offset), alignUp(offset + lengthBytes))) return undefined;
@@ -193,20 +200,20 @@ export class Replica {
       await this.state.chain.head.flush();
       this.flushedChanges = Math.max(this.flushedChanges, changes);
     } catch (error) {
-      // A full disk has refused before anything was lost, and may have space later.
+      // Not final: a full disk refuses before anything is lost, and a retry may succeed.
       if (!isOutOfSpace(error)) this.failed(error);
       throw error;
     }
   }
 
   /**
-   * Refuses everything below this epoch from now on, durably, and all but one grant of it. Changes of before have ended
-   * when it returns. Compared inside the gate, so that of two fences at once the higher one stays.
+   * Fences the copy: durably refuses lower epochs from now on, and all but one grant of this one. Earlier changes
+   * have ended when it resolves. Compared inside the gate, so that of two concurrent fences the higher one wins.
    *
-   * `afresh`: a copy that an engine had dropped may still have old writes and commands of it in its buffers; after a
-   * rebuild they would go over newer data.
+   * `afresh`: old writes and commands of the engine may still be buffered for a copy that it had dropped; after a
+   * rebuild they would overwrite newer data.
    *
-   * @returns the lease that the engine's commands name from now on, and whether what had opened the copy before has to go
+   * @returns the lease for the engine's commands, and whether the previous opener's connections have to be cut
    */
   fence(epoch: number, opening: Opening = {}): Promise<{ lease: number; replaces: boolean }> {
     return this.gate.alone(async () => {
@@ -216,7 +223,7 @@ export class Replica {
       const isNewer = epoch > this.meta.epoch;
       if (isNewer) await this.state.save({ epoch, grantId: grantId ?? null });
       else if (grantId !== undefined && grantId !== this.meta.grantId) await this.state.save({ grantId });
-      // One that is marked may lack what another process of it had and no flush had covered.
+      // A marked copy may lack unflushed writes that an earlier process of it had acknowledged.
       if (this.isClean) this.heldSinceEpoch ??= epoch;
       const isAnew = this.fencing.renewFor(opening);
       if (isNewer || isAnew) this.recent.startOver();
@@ -232,19 +239,19 @@ export class Replica {
     return this.meta.layers.at(-1)?.id;
   }
 
-  /** @throws StorageFault `engine.stale_epoch` for a command of an engine that something newer has replaced */
+  /** @throws StorageFault `engine.stale_epoch` for a command of an engine that was replaced by a newer one */
   requireTerm(term: Term): void {
     this.fencing.require(term);
   }
 
-  /** Refuses all changes on connections from before, of the same epoch too; see `fence`. */
+  /** Refuses all changes on earlier connections, even of the same epoch; see `fence`. */
   async renewLease(): Promise<void> {
     await this.gate.alone(async () => this.fencing.renewLease());
   }
 
   /**
-   * A record older than the stored one comes from an engine that something newer has replaced. Compared when it is its
-   * turn to be stored: what is older then is refused, whenever it was sent.
+   * Stores a record, unless it is older than the stored one and so comes from a replaced engine. Compared at the
+   * moment of storing, so that the order of arrival does not matter.
    */
   async storeRecord(record: CopyRecord, term?: Term): Promise<void> {
     let wasTarget = false;
@@ -256,13 +263,13 @@ export class Replica {
       wasTarget = rebuildId !== null;
       return { record, rebuildId: null };
     });
-    // The end of a rebuild: it has all that the others have.
+    // The end of a rebuild: the copy has everything that the others have.
     if (wasTarget) this.heldSinceEpoch ??= record.epoch;
   }
 
   /**
-   * Freezes the head under the given name and puts an empty one above it, larger where `sizeBytes` says so. Writes
-   * wait meanwhile.
+   * Freezes the head under the given name and puts an empty one above it, larger if `sizeBytes` says so. Writes wait
+   * meanwhile.
    */
   async snapshot(layer: SnapshotAsk, sizeBytes?: number, ask?: Term & HeadChange): Promise<void> {
     await this.reshapeAs(ask, async () => {
@@ -276,11 +283,11 @@ export class Replica {
     });
   }
 
-  /** Takes back a snapshot since which nothing was written here: not all copies have taken it. */
+  /** Rolls back a snapshot since which nothing was written here, because not all copies have taken it. */
   async unfreeze(layerId: string, ask?: Term & HeadChange): Promise<void> {
     await this.reshapeAs(ask, async () => {
       if (this.fencing.isDone(ask)) return;
-      // Taken back already, or never taken here: whatever the head holds belongs to no snapshot of that name.
+      // Already rolled back, or never taken here: the head's content belongs to no snapshot of that name.
       if (!this.meta.layers.some(({ id }) => id === layerId)) return;
       if (this.state.chain.head.map.heldBlocks > 0) throw snapshotInUse();
       await this.state.reshape({ layers: withoutFreeze(this.meta.layers, layerId, ask?.headId) });
@@ -290,8 +297,8 @@ export class Replica {
   /**
    * Puts an empty head on a frozen layer: the device reads as it did when that was frozen.
    *
-   * All of it is marked as perhaps different from the other copies first: if everything stops before they have
-   * reverted too, they are made equal again.
+   * First marks the whole write-intent map: if everything stops before the other copies have reverted too, a resync
+   * makes them equal again.
    */
   async revert(
     layerId: string,
@@ -315,10 +322,10 @@ export class Replica {
   }
 
   /**
-   * Becomes the target of a rebuild: takes the given frozen layers under a new head, each empty or on top of what this
-   * copy holds of it already.
+   * Makes the copy a rebuild target: takes the given frozen layers under a new head, each empty or on top of what
+   * this copy already holds of it.
    *
-   * The metadata says that it is no member before the first old file goes: a crash in between leaves a copy that is
+   * The metadata says that the copy is no member before the first old file is removed: after a crash in between it is
    * rebuilt again.
    */
   async prepare(
@@ -339,27 +346,27 @@ export class Replica {
   }
 
   /**
-   * True when that very `prepare` has been carried out: the copy may be filled already, so it is not to be done again.
+   * Idempotency: true if that very `prepare` has already run. The copy may be filled already, so it must not run
+   * again.
    *
    * @throws StorageFault `replica.state_changed`, `engine.stale_epoch`
    */
   isPrepared(rebuildId: string, headParentId: string | null, ask?: Term & HeadChange): boolean {
     this.fencing.require(ask);
-    // Each attempt of a rebuild stands on a snapshot of its own.
+    // Each attempt of a rebuild has a snapshot of its own as the head's parent.
     const isSame = this.meta.rebuildId === rebuildId && this.meta.layers.at(-1)?.parentId === headParentId;
     if (ask?.headId === undefined && isSame) return true;
     if (!this.fencing.isDone(ask)) return false;
-    // Promoted meanwhile: the copy serves, and the command is long past.
+    // Promoted meanwhile: the copy is current, and the command is late.
     if (this.meta.rebuildId !== rebuildId) throw stateChanged();
     return true;
   }
 
   /**
-   * One step of taking a removed layer out; see `purge-layer.ts`. Returns where to go on, `null` when nothing is left
-   * to do for it now.
+   * One step of a purge; see `purge-layer.ts`. Returns where to continue, `null` when nothing is left to do for now.
    */
   async purge(layerId: string, firstWindow: number, term?: Term): Promise<number | null> {
-    // What a rebuild fills is its target's alone until it has ended.
+    // Until a rebuild ends, only the rebuild may change its target's layers.
     if (this.meta.rebuildId !== null) return null;
     await this.giveUp(layerId, term);
     const { layers } = this.meta;
@@ -379,24 +386,27 @@ export class Replica {
       if (step.kind === 'nothing') return null;
       await this.reshapeAs(term, async () => {
         requireSame();
-        // Computed from the tree as it is now: layers may have been added above meanwhile.
+        // Computed from the current tree: layers may have been added above meanwhile.
         await this.state.reshape({ layers: step.apply(this.meta.layers) });
       });
     } catch (error) {
-      // Layers were frozen, reverted to or taken out meanwhile. The next purge begins anew with what is there then.
+      // Layers were frozen, reverted to or removed meanwhile. The next purge starts over with the current ones.
       if (!isFault(error, 'replica.state_changed')) throw error;
     }
     return null;
   }
 
-  /** Marks a layer that a rebuild left: once a purge has begun, its file is not what was frozen, and nobody may revert to it. */
+  /**
+   * Marks a layer that a rebuild left as deleted: once a purge has begun, its file is not what was frozen, and a
+   * revert to it must be refused.
+   */
   private async giveUp(layerId: string, term: Term | undefined): Promise<void> {
     const layer = this.state.layerMetadata(layerId);
     if (layer === undefined || layer.removed || !isPurgeable(layer) || layerId === this.headId) return;
     await this.markRemoved(layerId, term);
   }
 
-  /** Notes what a frozen layer's contents came to, and its ranges where they are kept. */
+  /** Stores the checksum of a frozen layer's content, and of its ranges if this disk keeps them. */
   async noteChecksum(
     layerId: string,
     checksum: LayerChecksum | undefined,
@@ -405,7 +415,7 @@ export class Replica {
   ): Promise<void> {
     if (checksum !== undefined && sums !== undefined) await this.ranges.store(layerId, checksum, sums);
     await this.reshapeAs(term, async () => {
-      // A purge may have put other files in their place since they were hashed.
+      // A purge may have replaced the layer's files since they were hashed.
       const changeTime = checksum && (await this.layer(layerId)?.changeTime());
       if (changeTime !== checksum?.changeTime) return;
       await this.state.save({
@@ -415,8 +425,9 @@ export class Replica {
   }
 
   /**
-   * The engine knows that all copies are equal: nothing of these regions has to be compared after a crash. What was
-   * changed since the engine found that out stays marked, however late this comes. Without a proof all is forgotten.
+   * Clears write-intent marks: the engine has proof that all copies are equal in these regions, so that a crash needs
+   * no resync of them. Regions changed since the proof's marker stay marked, however late this comes. Without a proof
+   * all marks are cleared.
    */
   async settle(ask?: SettleAsk): Promise<void> {
     if (ask?.marker !== undefined) return this.settleProven(ask.marker, ask.regions ?? [], ask);
@@ -434,14 +445,14 @@ export class Replica {
       stored = this.intent.forget(regions, marker);
     });
     await stored;
-    // Of another process it says nothing: that one may have had more.
+    // A marker of another process proves nothing here: that process may have had more.
     if (marker.life === this.intent.marker().life) this.heldSinceEpoch ??= term.epoch;
   }
 
-  /** Closes without a word about other copies; what was written is flushed if the disk lets us. */
+  /** Closes without a word about other copies; flushes first, if the disk allows it. */
   async close(): Promise<void> {
     await this.gate.alone(async () => {
-      // A disk that refuses it keeps what it had; whoever opens the copy next finds the marks of what may be missing.
+      // Errors are ignored: the write-intent marks stay, and tell the next opener what may be missing.
       if (this.failure === undefined) await this.flush().catch(() => undefined);
       this.failure ??= new Error('the copy is closed');
       await this.state.close();
@@ -459,7 +470,7 @@ export class Replica {
     if (entering !== undefined) await entering;
     try {
       this.requireUsable();
-      // Checked behind the gate: a write that waited there while the copy was fenced belongs to the past.
+      // Checked behind the gate: a write that queued there while the copy was fenced must be refused.
       this.fencing.requireConnection(options);
       const marking = this.intent.mark(offset, lengthBytes);
       if (marking !== undefined) await marking;
@@ -475,7 +486,7 @@ export class Replica {
     if (options.fua) await this.flush();
   }
 
-  /** A change of the copy as a whole: alone, and only when whoever asked for it still may when its turn has come. */
+  /** Changes the copy as a whole: exclusively, and only if the caller's term is still valid when its turn comes. */
   private reshapeAs(term: Term | undefined, work: () => Promise<void>): Promise<void> {
     return this.gate.alone(async () => {
       this.requireUsable();
@@ -483,14 +494,14 @@ export class Replica {
       try {
         await work();
       } catch (error) {
-        // A disk that has failed to store something here fails everything from now on, until the copy is opened anew.
+        // A disk that failed to store something fails everything from now on, until the copy is reopened.
         if (this.state.hasFailed) this.onFailed();
         throw error;
       }
     });
   }
 
-  /** A bounded piece of work on frozen layers: users' writes go on, and no change of the layers does. */
+  /** A bounded piece of work on frozen layers: concurrent with users' writes, exclusive with layer changes. */
   private async besideWrites(term: Term | undefined, work: () => Promise<void>): Promise<void> {
     const entering = this.gate.enter();
     if (entering !== undefined) await entering;
@@ -516,7 +527,7 @@ export class Replica {
     }
   }
 
-  /** From now on nothing is served, and who is connected is told so at once rather than at the next request. */
+  /** Stops serving, and tells connected engines at once rather than at their next request. */
   private failed(error: unknown): void {
     if (this.failure !== undefined) return;
     this.failure = error instanceof Error ? error : new Error(String(error));

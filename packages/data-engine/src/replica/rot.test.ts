@@ -1,6 +1,6 @@
 /**
- * What describes the data of a copy changes by itself, anywhere on the disk: the copy then reads as it did, or says that it
- * can't be read. Data itself is not the matter here: checksums of snapshots find that.
+ * Rot in the metadata of a copy, anywhere on the disk: the copy then reads as before, or reports that it can't be
+ * read. Rot in data is out of scope here: checksums of snapshots find that.
  */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -22,16 +22,16 @@ import { replicaDirectory } from './replica-files.js';
 const PAGE = 4096;
 const NOTHING = Buffer.alloc(PAGE);
 const SECTOR = 512;
-/** Maps of several pages, in a disk that is quickly copied. */
+/** Maps of several pages, on a disk that is quickly copied. */
 const VOLUME_BYTES = 300 * MIB;
 const DISK_BYTES = 32 * MIB;
-/** Where something is written, and what is compared. */
+/** Parts that are written and compared. */
 const PARTS = [0, 70 * MIB, 250 * MIB];
 const PART_BYTES = 24 * PAGE;
 const ROUNDS = { folder: 600, block: 150 };
-/** Where a block disk has the roots of its first copy. */
+/** Offset of the roots of the first copy on a block disk. */
 const ROOTS = 64 * 1024;
-/** Each data block begins so, and so is told from what describes it. */
+/** Beginning of each data block, which tells it from metadata. */
 const DATA_MARK = Buffer.from('data of a user: ');
 const SNAPSHOT = '11111111-1111-4111-8111-111111111111';
 const COPIES = ['22222222-2222-4222-8222-222222222222', '33333333-3333-4333-8333-333333333333'];
@@ -72,7 +72,7 @@ async function write(copy: Replica, offset: number, blocks: number): Promise<voi
   await copy.write(offset, [bytes], bytes.length, { epoch: 1, fua: true });
 }
 
-/** All that a copy says: its device, its snapshot, and itself. */
+/** Everything that a copy reports: its device, its snapshot, and itself. */
 async function tell(disk: string, replicaId: string): Promise<string> {
   const copy = await Replica.open(disk, replicaId);
   try {
@@ -87,7 +87,7 @@ async function tell(disk: string, replicaId: string): Promise<string> {
   }
 }
 
-/** What was told, or the code of the fault that was said instead. */
+/** The report, or the code of the fault instead. */
 async function tellOrFault(disk: string, replicaId: string): Promise<{ told?: string; code?: string }> {
   try {
     return { told: await tell(disk, replicaId) };
@@ -130,7 +130,7 @@ const HARMS: readonly Harm[] = [
   },
 ];
 
-/** Where pages begin that hold something, other than users' data. */
+/** Offsets of pages with content other than users' data. */
 function pagesIn(bytes: Buffer): number[] {
   const pages: number[] = [];
   for (let at = 0; at < bytes.length; at += PAGE) {
@@ -141,7 +141,7 @@ function pagesIn(bytes: Buffer): number[] {
   return pages;
 }
 
-/** Counts what came of each round. */
+/** Counts the outcomes of the rounds. */
 class Outcomes {
   readonly counts: Record<string, number> = {};
 
@@ -152,7 +152,7 @@ class Outcomes {
 
 const NAMED = ['replica.corrupt', 'disk.wrong_identity'];
 
-describe('rot in what describes a copy is told, or does not matter', () => {
+describe('rot in the metadata of a copy is reported, or does no harm', () => {
   test('on a folder', async () => {
     const disk = path.join(folder, 'disk');
     await fs.mkdir(disk);

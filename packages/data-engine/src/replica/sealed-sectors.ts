@@ -1,9 +1,9 @@
 /**
- * What says where data is, in sectors that each carry a checksum: 504 bytes of it, a number, and four bytes that tell
- * whether the sector is what was written to this place of this file.
+ * Sealed sectors: 512-byte sectors of metadata that each carry 504 bytes of content, a sequence number, and a
+ * four-byte checksum bound to the file and the position in it.
  *
- * A sector is what a disk writes as a whole or not at all. So a block whose sectors are each as they were written, some
- * before and some after a change, was cut short by a crash; one with any other sector is damaged.
+ * A disk writes a sector as a whole or not at all. So a block whose sectors are each valid, some from before and some
+ * from after an update, was torn by a crash; a block with any other sector is damaged.
  */
 import { crc32 } from 'node:zlib';
 
@@ -12,18 +12,18 @@ export const SECTOR_CONTENT_BYTES = 504;
 const CHECK_AT = 508;
 const BLANK = Buffer.alloc(SECTOR_BYTES);
 
-/** The number that a sector was sealed with; `blank` where nothing but zeros is. */
+/** The number that a sector was sealed with; `blank` for a sector of zeros. */
 export type SectorState = number | 'blank' | 'damaged';
 
 export class SectorSeals {
   private readonly seed: number;
 
-  /** @param identity of the file, so that a sector of another one is not taken for one of this */
+  /** @param identity of the file, so that a misplaced sector of another file is detected */
   constructor(identity: string) {
     this.seed = crc32(identity);
   }
 
-  /** Lays the content out in sectors, the last one filled up with zeros. */
+  /** Encodes the content into sectors; the last one is padded with zeros. */
   seal(content: Uint8Array, firstSector: number, sequence: number): Buffer {
     const sectors = Math.ceil(content.length / SECTOR_CONTENT_BYTES);
     const sealed = Buffer.alloc(sectors * SECTOR_BYTES);
@@ -37,7 +37,7 @@ export class SectorSeals {
     return sealed;
   }
 
-  /** Of each sector in the buffer, the first of which has that number. */
+  /** The state of each sector in the buffer, whose first one has the given number. */
   statesOf(sealed: Buffer, firstSector: number): SectorState[] {
     const states: SectorState[] = [];
     for (let index = 0; (index + 1) * SECTOR_BYTES <= sealed.length; index += 1) {
@@ -60,7 +60,7 @@ export class SectorSeals {
   }
 }
 
-/** Takes the content out of sectors, as much as fits into `content`. */
+/** Decodes the content of sectors, as much as fits into `content`. */
 export function contentOf(sealed: Buffer, content: Uint8Array): void {
   for (let at = 0, sector = 0; at < content.length; at += SECTOR_CONTENT_BYTES, sector += SECTOR_BYTES) {
     const count = Math.min(SECTOR_CONTENT_BYTES, content.length - at);

@@ -1,13 +1,13 @@
 /**
- * One queue of flushes of one thing (a layer, a copy on a block disk): those that are asked for while one runs share the
- * next one, because the one that runs may have begun before their writes ended.
+ * Flush queue of one target, such as a layer or a copy on a block disk (group commit): requests that arrive while a
+ * flush runs share the next one, because the running one may have begun before their writes ended.
  *
- * Whoever wants the thing durable goes through its queue. A caller that syncs past it would clear what says that something
- * is left to sync, and a flush that comes meanwhile would be answered before it is true.
+ * Every caller has to flush through the queue. A sync past it would clear the dirty state, and a concurrent flush
+ * would be answered before it is true.
  *
- * A flush that has failed makes every later one fail with the same error: the kernel tells an error once and forgets what
- * it could not write, so a second flush would succeed without the data. Only an error that says that nothing was lost
- * (`isFinal` answers false) may be tried again.
+ * After a failure every later flush fails with the same error: the kernel reports an error once and drops what it
+ * could not write, so a second flush would succeed without the data. Only an error that lost nothing (`isFinal`
+ * returns false) may be retried.
  */
 export class SharedFlush {
   private running: Promise<void> | undefined;

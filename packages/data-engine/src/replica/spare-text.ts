@@ -1,10 +1,10 @@
 /**
- * A/B files: a text has a second file of the same size beside it, its spare. A new text is written into the spare, and then
- * the two change names at once. So a text is replaced as a whole, and on a full disk too: what must be stored then (which
- * copies are current, which engine is fenced) needs no space that is not there already.
+ * A/B files: a text has a spare file of the same size. A new text is written into the spare, and the two names are
+ * then swapped atomically. This also works on a full disk: what must be stored then (which copies are current, which
+ * engine is fenced) needs no new space.
  *
- * What is longer than the text is filled up with line ends. Where two files can't change names at once (NFS, ZFS), or
- * nothing is ever written in place (btrfs, ZFS), the text is replaced as safely, but a full disk may refuse it.
+ * Space after the text is padded with line ends. Where two files can't swap names (NFS, ZFS), or data is never
+ * overwritten in place (btrfs, ZFS), the replacement is as safe, but a full disk may refuse it.
  */
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { syncDirectory } from './durable-file.js';
 import { exchangeNames } from './exchange-names.js';
 import { systemCode } from './system-error.js';
 
-/** A copy with a handful of layers; those with more get twice of what they need. */
+/** Minimum size of a file: enough for a copy with a handful of layers. Longer texts get twice what they need. */
 const CAPACITY_BYTES_MIN = 8 * KIB;
 const UNIT_BYTES = 4 * KIB;
 const FILLER = '\n';
@@ -31,7 +31,7 @@ export class SpareText {
     this.spare = `${this.current}.spare`;
   }
 
-  /** The text as the last `replace` left it, with what it was filled up with; `undefined` when there was none. */
+  /** The text as the last `replace` left it, with its padding; `undefined` if there is none. */
   async read(): Promise<string | undefined> {
     try {
       return await fs.readFile(this.current, 'utf8');
@@ -42,9 +42,11 @@ export class SpareText {
   }
 
   /**
-   * After a crash the old or the new text is there, whole. One at a time: two would write into the same spare.
+   * Replaces the text: after a crash the old or the new one is there, whole. Serialised: two would write into the
+   * same spare.
    *
-   * @throws an error with the code `ENOSPC` only when the text has grown past its file, on a full disk; nothing has changed then
+   * @throws an error with the code `ENOSPC` only when the text has grown past its file, on a full disk; nothing has
+   *   changed then
    */
   replace(text: string): Promise<void> {
     const replaced = this.replacing.then(() => this.store(text));
@@ -56,12 +58,12 @@ export class SpareText {
     await writeFilled(this.spare, text);
     if (!(await exchangeNames(this.spare, this.current))) await fs.rename(this.spare, this.current);
     await syncDirectory(this.directory);
-    // A disk that is full now leaves the spare as it is: it serves for texts as long as this one.
+    // On a full disk the spare keeps its size, which is enough for texts as long as this one.
     await reserve(this.spare, capacityFor(text)).catch(() => undefined);
   }
 }
 
-/** Writes the text over what the file holds, durably, and keeps the file's space. */
+/** Overwrites the file's content durably, and keeps its space. */
 async function writeFilled(file: string, text: string): Promise<void> {
   const bytes = Buffer.from(text);
   const handle = await openOrMake(file);
@@ -76,7 +78,7 @@ async function writeFilled(file: string, text: string): Promise<void> {
   }
 }
 
-/** Makes the file at least so long, of line ends that are on the disk. */
+/** Extends the file to at least this length, with line ends that are on the disk. */
 async function reserve(file: string, sizeBytes: number): Promise<void> {
   const handle = await openOrMake(file);
   try {
@@ -105,7 +107,7 @@ async function openOrMake(file: string): Promise<fs.FileHandle> {
   }
 }
 
-/** Room to grow: twice the text. */
+/** File size for a text: twice its length, as room to grow. */
 function capacityFor(text: string): number {
   const wanted = Math.max(CAPACITY_BYTES_MIN, 2 * Buffer.byteLength(text));
   return Math.ceil(wanted / UNIT_BYTES) * UNIT_BYTES;

@@ -1,6 +1,6 @@
 /**
- * Where a layer's range checksums are kept: a file beside the layer's own, in blocks that each say which checksum of the
- * layer they belong to. A block that was written in part, or belongs to another state of the layer, is none.
+ * File format of a layer's range checksums: a file beside the layer's own, in blocks that each name the layer
+ * checksum they belong to. A torn block, or one of another state of the layer, is ignored.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
@@ -38,9 +38,9 @@ export async function storeRangeSums(
 }
 
 /**
- * The checksums of some ranges, as long as they are those of this state of the layer.
+ * Loads the checksums of some ranges, if they belong to this state of the layer.
  *
- * @returns `undefined` when there are none, or not all
+ * @returns `undefined` unless all of them are there
  */
 export async function loadRangeSums(
   files: CopyFiles,

@@ -1,4 +1,4 @@
-/** What a value read from a file turns out to be. */
+/** Type guards for values read from a file. */
 import { isId } from '@holdfast/core/model/ids.js';
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -4,7 +4,7 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** A write that was refused for want of space: nothing that was acknowledged is lost, and there may be space later. */
+/** True for a write that was refused for lack of space: nothing acknowledged is lost, and a retry may succeed. */
 export function isOutOfSpace(error: unknown): boolean {
   const code = systemCode(error);
   return code === 'ENOSPC' || code === 'EDQUOT';

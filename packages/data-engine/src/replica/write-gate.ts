@@ -1,6 +1,6 @@
 /**
- * Lets many writes run at once, and now and then one thing that needs them all to have ended (a snapshot, clearing
- * the write-intent map). Writes that come meanwhile wait.
+ * Gate for writes (a shared/exclusive lock): many writes run at once, and an exclusive operation (a snapshot,
+ * clearing the write-intent map) waits for them to end. Writes that arrive meanwhile wait.
  */
 export class WriteGate {
   private running = 0;
@@ -8,8 +8,8 @@ export class WriteGate {
   private whenIdle: (() => void) | undefined;
 
   /**
-   * Lets a write in, who calls `leave` when it has ended. A promise where it has to wait first; nothing where it is in
-   * at once, which is nearly always: the path of every write has no promise to spare.
+   * Admits a write; the caller calls `leave` when it has ended. A promise if the write has to wait, nothing if it was
+   * admitted at once. That is nearly always so: the path of every write has no promise to spare.
    */
   enter(): Promise<void> | undefined {
     if (this.exclusive !== undefined) return this.enterLater();

@@ -7,16 +7,16 @@ import type { Engine } from '../engine/engine.js';
 const { cluster } = useClusters();
 const BASE_BYTES = 8 * MIB;
 const BLOCK_BYTES = 4096;
-/** What differs is found, and sent, by 64 KiB. */
+/** Blocks of 4 KiB per compared block: differences are found, and sent, by 64 KiB. */
 const BLOCKS_COMPARED = 16;
 const STEPS = 30;
 
-/** A volume whose copies come and go, and what was written while each was away. */
+/** A volume whose copies come and go, with the record of what was written while each was away. */
 class Absences {
-  /** By blocks of 64 KiB. */
+  /** Blocks of 64 KiB written during each copy's absence. */
   private readonly missed = new Map<Copy, Set<number>>();
   private readonly snapshots: string[] = [];
-  /** What was done, for the report of a failure. */
+  /** Log of the run, for the report of a failure. */
   readonly story: string[] = [];
 
   constructor(
@@ -62,7 +62,7 @@ class Absences {
     await this.engine.drops.settled();
   }
 
-  /** @returns what was sent to it */
+  /** @returns what was sent to the returning copy */
   async comeBack(): Promise<void> {
     const [found] = this.missed;
     if (found === undefined) return;

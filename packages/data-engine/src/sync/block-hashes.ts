@@ -5,10 +5,10 @@ import type { Layer } from '../replica/layer.js';
 
 /** Windows hashed for one answer: 128 MiB of data, well below a second, and at most 400 KB of JSON. */
 const WINDOWS_PER_ANSWER = 32;
-/** Some are read while others are hashed. */
+/** Windows in flight: some are read while others are hashed. */
 const WINDOWS_AT_ONCE = 4;
 
-/** The next windows before `endWindow` in which the layer holds anything. */
+/** Hashes the next non-empty windows of the layer before `endWindow`. */
 export async function blockHashes(
   layer: Layer,
   blockHash: BlockHash,
@@ -33,7 +33,7 @@ export async function blockHashes(
   return { windows, next: next ?? null };
 }
 
-/** @throws RangeError when it is not what the command promises. */
+/** @throws RangeError when the answer has not the format of the command. */
 export function decodeBlocks(masks: string, hashes: string, blockHash: BlockHash): WindowBlocks {
   const maskBytes = Buffer.from(masks, 'base64');
   const hashBytes = Buffer.from(hashes, 'base64');

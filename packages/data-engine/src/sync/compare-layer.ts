@@ -1,9 +1,10 @@
 /**
- * A layer that both sides have: its blocks of 64 KiB are compared by hash, and only what differs is sent.
+ * Delta sync of a layer that both sides have: its blocks of 64 KiB are compared by hash, and only those that differ
+ * are sent.
  *
- * A source is asked for the hashes of its next windows while these are compared. What the target holds and the source
- * does not is forgotten, so that both hold the same blocks in the end. What was sent is read back from the file at once,
- * and must have the hash that the source's own file has: its layer is frozen, so asking it again would tell nothing new.
+ * A source computes the hashes of its next windows while these are compared. Blocks that the target holds and the
+ * source does not are dropped, so that both hold the same blocks in the end. Sent data is read back from the file at
+ * once, and must have the hash of the source's own file: its layer is frozen, so the source need not be asked again.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import {
@@ -44,7 +45,7 @@ export async function compareLayer(
   );
 }
 
-/** Every window of the lane's parts that either side holds anything in, with what the source holds there. */
+/** Every window of the lane's parts in which either side holds anything, with the source's hashes. */
 async function eachWindow(
   context: PullContext,
   { plan, layer }: LayerPull,
@@ -148,7 +149,7 @@ function spansOf({ ranges, layer }: LayerPull): WindowSpan[] {
       first: Math.floor(start / WINDOW_BYTES),
       end: Math.min(end, Math.ceil(stop / WINDOW_BYTES)),
     };
-    // Two ranges in one window are looked at once.
+    // Merges ranges in the same window, which is looked at once.
     const last = spans.at(-1);
     if (last !== undefined && span.first <= last.end) last.end = Math.max(last.end, span.end);
     else spans.push(span);

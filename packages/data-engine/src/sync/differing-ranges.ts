@@ -1,7 +1,4 @@
-/**
- * Which ranges of a layer differ from the source's, by the checksums that both sides have stored of them. Nothing of the
- * layer is read for it, on either side.
- */
+/** Comparison of a layer by range checksums that both sides have stored, without reading the layer on either side. */
 import { RANGE_BYTES, SUM_BYTES } from '../integrity/range-sums.js';
 import type { ByteRange } from '../replica/commands.js';
 import type { Replica } from '../replica/replica.js';
@@ -9,10 +6,10 @@ import type { Lane } from './lanes.js';
 import type { LayerPull } from './layer-pull.js';
 import type { PullContext } from './pull-context.js';
 
-/** Those of 8 GiB in one answer: 128 KiB, and somewhat more as text. */
+/** Ranges in one answer: the checksums of 8 GiB, 128 KiB and somewhat more as text. */
 export const RANGES_PER_ANSWER = 8192;
 
-/** @returns `null` when one of the sides has none that count any more: then all of the layer has to be looked at */
+/** @returns `null` if one of the sides has no valid ones: the whole layer has to be compared */
 export async function differingRanges(
   { epoch, requireGoingOn }: PullContext,
   { plan, layer }: LayerPull,

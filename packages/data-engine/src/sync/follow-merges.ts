@@ -1,9 +1,9 @@
 /**
- * Has a copy that was away do the merges that the others have done meanwhile: layers that they no longer have are merged
- * into the next younger one here too (docs/adr/0138). Then both sides have the same layers again, and what proves that the
- * copy holds a layer goes on proving it.
+ * Catch-up of merges on a returning copy: layers that the other copies no longer have are merged into the next
+ * younger one here too (docs/adr/0138). Then both sides have the same layers again, and checksums that prove that the
+ * copy holds a layer stay valid.
  *
- * A merge changes what none of the remaining layers reads as, so it harms nothing wherever it stops.
+ * A merge changes the content of no remaining layer, so it is safe to stop at any point.
  */
 import type { ReplicaLink } from '../engine/replica-link.js';
 import type { ChainFacts, LayerFacts } from '../replica/commands.js';
@@ -18,7 +18,7 @@ export async function followMerges(
   const own = await control.command('chain', { epoch });
   const gone = merged(own, source);
   const unwanted = new Set(source.layers.filter(({ removed }) => removed).map(({ id }) => id));
-  // All of them first: a layer that keeps the place of a dropped copy holds its parent up until it is unwanted itself.
+  // Marks all of them first: the layer of a drop mark blocks its parent until it is deleted itself.
   for (const layer of own.layers) {
     if (layer.removed || !(gone.includes(layer) || unwanted.has(layer.id))) continue;
     await control.command('mark-removed', { epoch, layerId: layer.id });
@@ -36,10 +36,10 @@ export async function followMerges(
   }
 }
 
-/** Frozen layers that the source has no more, and that another frozen layer stands on; the oldest first. */
+/** Frozen layers, oldest first, that the source no longer has, and that have a frozen child. */
 function merged({ layers, head }: ChainFacts, source: ChainFacts): LayerFacts[] {
   const theirs = new Set(source.layers.map(({ id }) => id));
-  // What the head stands on is where the copy left off: it says up to where the copy took part.
+  // The head's parent is kept: it marks the point up to which the copy took part.
   return layers.filter(
     ({ id }) => !theirs.has(id) && id !== head.parentId && childrenOf(layers, id).length === 1,
   );

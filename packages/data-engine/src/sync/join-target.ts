@@ -1,6 +1,6 @@
 /**
- * The beginning of a rebuild: decides how each layer gets to the target, prepares it, and joins it at the very moment
- * that the same system snapshot freezes what is to be copied on all current copies.
+ * Start of a rebuild: chooses a sync method for each layer, prepares the target, and joins it under the same barrier
+ * in which a system snapshot freezes the source data on all current copies.
  */
 import crypto from 'node:crypto';
 import type { RebuildOptions } from '@holdfast/core/model/agent-protocol.js';
@@ -33,7 +33,9 @@ export interface RebuildHost {
 
 export type JoinSpec = { rebuildId: string; options: Pick<RebuildOptions, 'fastRebuild'> };
 
-/** Snapshots that users take meanwhile make it begin again; more than so many in a row are no accident. */
+/**
+ * Maximum attempts. A snapshot that a user takes meanwhile restarts the join; this many in a row are no coincidence.
+ */
 const ATTEMPTS_MAX = 10;
 
 /** @throws StorageFault `replica.too_many_layers` before anything is done */
@@ -52,7 +54,7 @@ export async function joinTarget(
   });
 }
 
-/** `undefined` when the layers changed between the plan and the freeze. */
+/** `undefined` if the layers changed between the plan and the freeze. */
 async function tryToJoin(
   host: RebuildHost,
   { rebuildId, options }: JoinSpec,
@@ -62,9 +64,9 @@ async function tryToJoin(
   const { epoch } = host.spec;
   const { time } = portsOf(host.dependencies);
   const before = await source.control.command('chain', { epoch });
-  // The snapshot of this rebuild and the head come on top of what is there.
+  // Two more are added: the snapshot of this rebuild, and the head.
   if (before.layers.length + 2 > LAYERS_MAX) throw tooManyLayers(LAYERS_MAX);
-  // A merge that can't be done costs bytes: what is not proved is compared or sent.
+  // Errors are ignored: without the merge more is compared or sent.
   await followMerges(link, epoch, before, () => host.copies.requireServing()).catch(() => undefined);
   const snapshot = rebuildSnapshot(rebuildId, before, host.device.sizeBytes, time.date());
   const plans = await planFor(host, options, link, [
@@ -83,7 +85,7 @@ async function tryToJoin(
     headParentId: snapshot.id,
     sizeBytes: host.device.sizeBytes,
   });
-  // Most of what the snapshot has to flush is flushed before anybody waits for it.
+  // Flushes before the barrier, so that little is left to flush while writes wait.
   await host.device.flush();
   return host.device.exclusive(async () => {
     const now = await source.control.command('chain', { epoch });
@@ -94,7 +96,7 @@ async function tryToJoin(
     return [...before.layers, snapshot].map(({ id }) => {
       const layer = frozen.layers.find((one) => one.id === id);
       const plan = plans.get(id);
-      // The freeze may have cost the source its place among the current copies: then it does not hold what was frozen.
+      // The freeze may have failed on the source, which is then dropped and does not hold the frozen data.
       if (layer === undefined || plan === undefined) throw sourceLost(source);
       return pulled(layer, plan);
     });
@@ -181,7 +183,7 @@ function pulled({ id, name, heldBytes, sizeBytes }: LayerFacts, plan: PlannedLay
   };
 }
 
-/** The union of regions, perhaps of several sizes, as byte ranges in order. */
+/** The union of regions, perhaps of several sizes, as ordered byte ranges. */
 export function rangesOf(regions: readonly Regions[], sizeBytes: number): ByteRange[] {
   const all = regions.flatMap(({ regionBytes, runs }) =>
     runs.map(([first, count]): ByteRange => [first * regionBytes, (first + count) * regionBytes]),

@@ -1,9 +1,9 @@
 /**
- * The sources of a rebuild side by side: each has the parts of a layer that are its own, asks for them, sends them and
- * answers for them.
+ * Lanes of a rebuild: several sources in parallel, each responsible for its own parts of a layer, for both their
+ * hashes and their data.
  *
- * Copies agree on what a device reads as at each snapshot, not on which layer holds an equal block. So whoever said what
- * a part holds must also be the one to send it.
+ * Copies agree on the device's content at each snapshot, not on which layer holds an equal block. So the source that
+ * reported the content of a part must also be the one to send it.
  */
 import type { DataLink } from '../nbd/data-link.js';
 import type { ReplicaControl } from '../replica/commands.js';
@@ -11,10 +11,10 @@ import type { ReplicaControl } from '../replica/commands.js';
 /** Windows from `first` up to, not including, `end`. */
 export type WindowSpan = { first: number; end: number };
 
-/** Parts are 128 MiB: as much as one answer about hashes is about. */
+/** Windows per part: 128 MiB, as much as one answer with hashes covers. */
 const PART_WINDOWS = 32;
 
-/** One source of one layer. */
+/** One source of one layer, with the parts that it is responsible for. */
 export class Lane {
   constructor(
     readonly control: ReplicaControl,
@@ -27,7 +27,7 @@ export class Lane {
     return Math.floor(window / PART_WINDOWS) % this.count === this.index;
   }
 
-  /** The rest, from `window` on, of the first own part that ends after it; `undefined` past the end of the span. */
+  /** The lane's next part at or after `window`, cut to the span; `undefined` past its end. */
   partFrom(window: number, { first, end }: WindowSpan): WindowSpan | undefined {
     const from = Math.max(window, first);
     let part = Math.floor(from / PART_WINDOWS);
@@ -37,12 +37,12 @@ export class Lane {
   }
 }
 
-/** Asks for the hashes of one part. `next` is the first window behind it that holds anything, null for none. */
+/** Requests the hashes of one part. `next` is the first non-empty window after it, null for none. */
 type AskPart<Reply> = (part: WindowSpan) => Promise<Reply>;
 
 /**
- * Goes through a lane's parts of a span in order: asks for the next one while one is handled. `ownNext` tells where the
- * target holds something, so that parts that are empty on both sides cost nothing.
+ * Walks a lane's parts of a span in order, and requests the next part while one is handled. `ownNext` tells where the
+ * target holds data, so that parts that are empty on both sides are skipped.
  */
 export async function eachPart<Reply extends { next: number | null }>(
   lane: Lane,
@@ -53,7 +53,7 @@ export async function eachPart<Reply extends { next: number | null }>(
 ): Promise<void> {
   const begin = (part: WindowSpan) => {
     const asked = ask(part);
-    // Awaited one step later; until then its failure is not an unhandled one.
+    // Awaited one step later; until then a failure must not count as an unhandled rejection.
     asked.catch(() => undefined);
     return { part, asked };
   };

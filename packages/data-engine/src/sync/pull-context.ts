@@ -1,6 +1,5 @@
 /**
- * What the steps of one rebuild share on the target's side: the sources, the bounds on what is under way, and the
- * count of bytes.
+ * Shared state of one rebuild on the target's side: its sources, the bounds on work in flight, and the byte counts.
  */
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -12,9 +11,9 @@ import { diskFault } from './pull-faults.js';
 import type { PullSources } from './pull-sources.js';
 import type { Throttle } from './throttle.js';
 
-/** Windows under way at once: 24 MiB, enough to keep source, network and disk busy together. */
+/** Windows in flight: 24 MiB, enough to keep source, network and disk busy together. */
 const WINDOWS_IN_FLIGHT = 6;
-/** After so much the disk is told to write, while more comes in. */
+/** Bytes after which a background flush starts while more data arrives. */
 const FLUSH_BEHIND_BYTES = 64 * MIB;
 
 export class PullContext {
@@ -38,7 +37,7 @@ export class PullContext {
     throw new StorageFault('rebuild.cancelled', { publicMessage: 'the rebuild was cancelled' });
   };
 
-  /** Begins a piece of work as soon as there is room for it. Its failure is thrown by a later call. */
+  /** Starts a piece of work as soon as there is room for it. Its failure is thrown by a later call. */
   async begin(work: () => Promise<void>): Promise<void> {
     this.requireGoingOn();
     while (this.inFlight.size >= (this.throttle.yields ? 1 : WINDOWS_IN_FLIGHT)) {
@@ -53,7 +52,7 @@ export class PullContext {
     this.inFlight.add(running);
   }
 
-  /** Waits for all that was begun, also after a failure: nothing may touch the files afterwards. */
+  /** Waits for all started work, even after a failure: nothing may touch the files afterwards. */
   async settle(): Promise<void> {
     if (this.failures.length > 0) this.sources.hangUp('the copying has failed');
     await Promise.all(this.inFlight);
@@ -78,7 +77,7 @@ export class PullContext {
     });
   }
 
-  /** Lets the disk work while data still comes in, instead of leaving it all to the end. */
+  /** Starts writeback while data still arrives, instead of leaving it all to the end. */
   private flushBehind(layer: Layer, lengthBytes: number): void {
     this.unflushedBytes += lengthBytes;
     if (this.unflushedBytes < FLUSH_BEHIND_BYTES || this.flushing !== undefined) return;

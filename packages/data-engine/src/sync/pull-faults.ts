@@ -9,7 +9,7 @@ export function differs(plan: PulledLayer, window: number, what: string): Storag
   });
 }
 
-/** Our own disk failed: no other source would help. */
+/** Fault of the target's own disk, which no other source would cure. */
 export function diskFault(error: unknown): StorageFault {
   const code = systemCode(error);
   const full = code === 'ENOSPC' || code === 'EDQUOT';

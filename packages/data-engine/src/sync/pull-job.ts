@@ -1,10 +1,10 @@
 /**
- * The target's side of a rebuild: brings all frozen layers up to what the sources hold, in one pipelined stream, then
- * proves by content that its own files hold what the sources' do.
+ * Target side of a rebuild: brings all frozen layers up to the sources' content in one pipelined stream, then proves
+ * by content that its own files hold the same.
  *
- * It works on frozen layers only; user writes go to the head meanwhile. It keeps what it has done when a source is lost,
- * and goes on from others. A crash forgets the job, not the bytes: the next rebuild compares what is there already and
- * sends the rest.
+ * It works on frozen layers only; user writes go to the head meanwhile. Its progress survives the loss of a source,
+ * and other sources continue from it. A crash loses the job, not the bytes: the next rebuild compares what is there
+ * already and sends the rest.
  */
 import { isFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
@@ -47,9 +47,9 @@ export class PullJob {
   private cancelled = false;
   private running: Promise<void> | undefined;
   private context: PullContext | undefined;
-  /** Take over when what runs now has ended. */
+  /** Sources that take over when the running attempt has ended. */
   private nextSources: readonly PullSource[] | undefined;
-  /** Which of the engine's attempts it is at. */
+  /** Number of the engine's attempt that is running. */
   private attempt = 0;
 
   constructor(
@@ -91,8 +91,8 @@ export class PullJob {
   }
 
   /**
-   * Starts, or goes on from other sources. The same ones again change nothing while they are being read, and an attempt
-   * that was begun already nothing at all.
+   * Starts, or continues from other sources. Idempotent: a known attempt is ignored, and so are the same sources
+   * while they are being read.
    */
   start(sources: readonly PullSource[], attempt?: number): void {
     if (attempt !== undefined && attempt <= this.attempt) return;
@@ -118,7 +118,7 @@ export class PullJob {
       .finally(() => this.goOn());
   }
 
-  /** Resolves when nothing of it touches the copy's files any more. */
+  /** Resolves when the job no longer touches the copy's files. */
   async cancel(): Promise<void> {
     this.cancelled = true;
     this.throttle.rouse();
@@ -137,7 +137,7 @@ export class PullJob {
   private async run(context: PullContext): Promise<void> {
     for (const pull of this.layers) this.countDone(context, pull);
     try {
-      // One stream over all layers: the next one's first windows start while this one's last are on their way.
+      // One stream over all layers: the next one's first windows start while this one's last are in flight.
       for (const pull of this.layers) await this.bring(context, pull);
     } finally {
       await context.settle();
@@ -162,7 +162,7 @@ export class PullJob {
     });
   }
 
-  /** Once: what is then written makes the target's own checksums void. */
+  /** Done once: the first write makes the target's own checksums void. */
   private async findDiffering(
     context: PullContext,
     pull: LayerPull,
@@ -180,11 +180,11 @@ export class PullJob {
       await this.noteChecksum(pull);
       return;
     }
-    // Found equal by hash already, what was sent included, or left out because of a checksum.
+    // Counts the whole layer as compared: by hash, by its checksum, or because its sent data was verified.
     context.bytes.compared += plan.heldBytes;
   }
 
-  /** All its windows have been hashed and found to be on the disk: that is its checksum too. */
+  /** All its windows were hashed and read back from the disk, so the checksum is known without another pass. */
   private async noteChecksum({ plan, layer, received, sums }: LayerPull): Promise<void> {
     const hasher = new LayerChecksumHasher();
     for (const [window, hash] of [...received].sort(([a], [b]) => a - b)) hasher.add(window, hash);
@@ -193,7 +193,7 @@ export class PullJob {
     await this.target.noteChecksum(plan.id, checksum, sums, { epoch });
   }
 
-  /** After a lost source, windows that were not finished are looked at again. */
+  /** After a lost source, unfinished windows are compared again. */
   private countDone({ bytes }: PullContext, pull: LayerPull): void {
     for (const window of pull.received.keys()) {
       const held = pull.heldBytesIn(window);

@@ -1,6 +1,5 @@
 /**
- * The current copies that a rebuild reads from, one or several, each with a data connection per layer and its control
- * channel.
+ * Sources of a rebuild: one or several current copies, each with a data connection per layer and its control channel.
  */
 import { type ConnectData, connectByNbd, type DataLink } from '../nbd/data-link.js';
 import type { ConnectControl, PullSource } from '../replica/commands.js';
@@ -26,7 +25,7 @@ export class PullSources {
     return ids(this.sources) === ids(others);
   }
 
-  /** Connects to one layer on every source, for as long as the work takes. */
+  /** Connects to one layer on every source for the duration of the work. */
   async withLayer(layerId: string, work: (lanes: readonly Lane[]) => Promise<void>): Promise<void> {
     const lanes = await Promise.all(
       this.sources.map(async (source, index) => {

@@ -1,17 +1,17 @@
-/** Walks the blocks that a source's frozen layers hold, window by window, and reads them. */
+/** Iteration over the blocks that a source's frozen layer holds, window by window, and reading of them. */
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { WINDOW_BYTES } from '../integrity/window-buffers.js';
 import { type HeldRun } from '../integrity/window-hash.js';
 import type { DataLink } from '../nbd/data-link.js';
 
-/** One window of a layer and what the layer holds in it, in order; runs that touch are one. */
+/** A window with the runs that the layer holds in it, in order; touching runs are merged. */
 export type WindowPlan = { window: number; runs: { offset: number; lengthBytes: number }[] };
 
-/** How far one question about allocation reaches. */
+/** Bytes covered by one block-status query. */
 const STATUS_BYTES = 1024 * MIB;
 const EXTENTS_MAX = 4096;
 
-/** Windows of the layer behind `source` that hold anything, in order. */
+/** Non-empty windows of the layer behind `source`, in order. */
 export async function* heldWindows(source: DataLink): AsyncGenerator<WindowPlan> {
   let current: WindowPlan | undefined;
   for (let at = 0; at < source.sizeBytes; ) {

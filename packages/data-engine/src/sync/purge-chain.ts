@@ -1,14 +1,14 @@
 /**
- * Keeps chains short: takes out the layers that users have deleted and those that rebuilds have left behind, on every
- * copy, from the lowest up. A volume holds at most one layer of a rebuild for long, however often it is rebuilt.
+ * Purge of a volume's chains: removes layers that users have deleted and those that rebuilds have left behind, on
+ * every copy, from the lowest up. So a volume keeps at most one rebuild layer for long, however often it is rebuilt.
  *
- * Each copy is treated by itself; one that fails here keeps its longer chain until the next purge.
+ * Copies are purged independently; one that fails keeps its longer chain until the next purge.
  */
 import type { ReplicaLink } from '../engine/replica-link.js';
 import type { LayerFacts } from '../replica/commands.js';
 import { isPurgeable } from '../replica/purge-layer.js';
 
-/** Dropped copies that are waited for; an older one is compared as a whole if it ever returns. */
+/** Maximum drop marks that are kept; a copy with an older one is compared as a whole if it ever returns. */
 const DROP_LAYERS_MAX = 4;
 
 export async function purgeChains(
@@ -34,7 +34,7 @@ async function purgeOne(
   for (const layerId of settled) await control.command('mark-removed', { epoch, layerId });
   for (const layer of layers) {
     if (!isPurgeable(layer) && !settled.has(layer.id)) continue;
-    // Ends: each answer is a later window of the layer, or null.
+    // Terminates: each answer is a later window of the layer, or null.
     for (let next: number | null = 0; next !== null; ) {
       requireGoingOn();
       const reply: { next: number | null } = await control.command('purge', {
@@ -47,7 +47,9 @@ async function purgeOne(
   }
 }
 
-/** Layers that kept the place of dropped copies which are back, were dropped again later, or are waited for no more. */
+/**
+ * Drop marks that are no longer needed: their copies are back, were dropped again later, or are no longer waited for.
+ */
 function settledDrops(layers: readonly LayerFacts[], current: ReadonlySet<string>): string[] {
   const marks = layers.filter(({ drop, removed }) => drop !== null && !removed);
   const waiting = marks.filter((mark, index) =>

@@ -39,7 +39,9 @@ async function hashAll(engine: Engine, replicaId: string): Promise<void> {
   }
 }
 
-/** The process of a copy dies and another opens it: its connections are cut, what it had not flushed is lost. */
+/**
+ * The replica process dies and another one opens the copy: its connections are cut, what it had not flushed is lost.
+ */
 async function lose(volume: Cluster, engine: Engine, index: number): Promise<void> {
   const { node, address } = volume.copy(index);
   await node.crash(nodes(), address.replicaId);
@@ -78,7 +80,7 @@ describe('a copy that comes back', () => {
     const engine = await volume.start(1);
     await write(engine, 0, crypto.randomBytes(8 * MIB));
     await engine.device.flush();
-    // In flight when it was lost: only this copy has it.
+    // In flight when the copy was lost: only this copy has it.
     const [, second] = engine.copies.all;
     await second?.client.write(40 * MIB, [Buffer.alloc(8192, 9)], 8192, { fua: true });
     await lose(volume, engine, 1);
@@ -98,7 +100,7 @@ describe('a copy that comes back', () => {
     const replica = await node.replica(address.replicaId);
     await rebuild(engine, address);
     await write(engine, 0, Buffer.alloc(8192, 2));
-    // An old write that comes late, past the connection's end: it was in the copy's buffers all the while.
+    // An old write that arrives late, after the connection's end: it was in the copy's buffers all the while.
     const late = { fua: false, epoch: 1, lease: 0 };
     await expect(replica.write(0, [Buffer.alloc(8192, 1)], 8192, late)).rejects.toMatchObject({
       code: 'engine.stale_epoch',
@@ -255,7 +257,7 @@ describe('layers that both sides have', () => {
     const { volume, engine } = await withSnapshots();
     await away(volume, engine);
     const { node, address } = volume.copy(1);
-    // The target's own idea of the layer holds more than the source's.
+    // The target's version of the layer holds more than the source's.
     const replica = await node.replica(address.replicaId);
     const [first] = replica.metadata.layers;
     await replica.layer(first?.id ?? '')?.write([Buffer.alloc(8192, 5)], 50 * MIB, 8192);
@@ -293,7 +295,7 @@ describe('while it runs', () => {
     await until(engine, () => (engine.report().rebuilds[0]?.bytes.sent ?? 0) > 0);
     engine.tuneRebuild(rebuildId, { paused: true, bandwidthBytesPerSecond: null });
     await until(engine, () => engine.report().rebuilds[0]?.paused === true);
-    // What was on its way still arrives.
+    // Bytes in flight still arrive.
     let sent = -1;
     for (let quiet = 0; quiet < 10; ) {
       await sleep(100);

@@ -38,7 +38,7 @@ async function withSnapshots(): Promise<Made> {
   return { volume, engine, ids, contents };
 }
 
-/** The disk changes what it holds, and nobody has written it. */
+/** Silent corruption: the disk changes its content without a write. */
 async function damage(node: ReplicaNode, block: Buffer): Promise<void> {
   const image = await fs.readFile(node.disk);
   const handle = await fs.open(node.disk, 'r+');
@@ -49,7 +49,7 @@ async function damage(node: ReplicaNode, block: Buffer): Promise<void> {
   await handle.close();
 }
 
-/** Loses a copy without a mark of what it missed. */
+/** Loses a copy without a drop mark. */
 async function lose(volume: Cluster, engine: Engine, index: number): Promise<void> {
   const { node, address } = volume.copy(index);
   nodes().beforeCommand = (name) => {
@@ -100,7 +100,7 @@ describe('on block disks, layers that both sides have', () => {
     nodes().beforeCommand = (name) => void asked.push(name);
     const report = await rebuild(engine, address);
     expect(methods(report.snapshots).slice(0, 2)).toEqual(['s0 ranges', 's1 fast']);
-    // One block of 64 KiB, in the one window that was looked at, and what was written since.
+    // One block of 64 KiB, in the only window that was compared, and what was written since.
     expect(report.bytes.sent).toBeLessThan(3 * 65_536);
     expect(asked.filter((name) => name === 'block-hashes')).toHaveLength(1);
     for (const id of ids) await engine.snapshots.hash(id, true);
@@ -108,7 +108,7 @@ describe('on block disks, layers that both sides have', () => {
     await expectEqual(volume, engine);
   });
 
-  test('are looked at everywhere when the source has lost its checksums meanwhile', async () => {
+  test('are compared as a whole when the source has lost its checksums meanwhile', async () => {
     const { volume, engine, ids, contents } = await withSnapshots();
     for (const id of ids) await engine.snapshots.hash(id, false);
     const { node, address } = volume.copy(1);

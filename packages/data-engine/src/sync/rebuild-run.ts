@@ -1,9 +1,9 @@
 /**
- * One rebuild of one copy, led by the engine.
+ * Rebuild of one copy, coordinated by the engine.
  *
- * The target joins as WO behind a short barrier in which all current copies take the same system snapshot. It then brings
- * its frozen layers up to date itself, and proves by content that it has them; only then is it promoted. If the engine
- * dies, the target is no member of any record, and the next rebuild goes on with what it has.
+ * The target joins as WO under a short barrier in which all current copies take the same system snapshot. It then
+ * syncs its frozen layers itself, and proves by content that it has them; only then is it promoted. If the engine
+ * dies, the target is no member of any record, and the next rebuild continues with what it has.
  */
 import type { RebuildOptions, RebuildReport } from '@holdfast/core/model/agent-protocol.js';
 import { FAULTS, type FaultCode, isFault, StorageFault } from '@holdfast/core/model/faults.js';
@@ -17,11 +17,14 @@ import { joinTarget, type RebuildHost } from './join-target.js';
 import { purgeChains } from './purge-chain.js';
 import { UserActivity } from './user-activity.js';
 
-/** How often the target is asked how far it is. */
+/** Polling interval for the target's progress, in milliseconds. */
 const POLL_MS = 100;
-/** Sources that are lost or stuck are replaced; after so many times the rebuild fails and is queued again by others. */
+/**
+ * Maximum sources in turn: a lost or stuck source is replaced; after the last one the rebuild fails and is queued
+ * again.
+ */
 const ATTEMPTS_MAX = 6;
-/** Reports of mere progress are no more frequent than this. */
+/** Minimum interval between reports of mere progress, in milliseconds. */
 const REPORT_MS = 500;
 
 export class RebuildRun {
@@ -65,7 +68,7 @@ export class RebuildRun {
     );
   }
 
-  /** Changes how fast it goes, or holds it up, while it runs. User I/O still reaches the target. */
+  /** Changes the rebuild's speed, or pauses it, while it runs. User I/O still reaches the target. */
   tune({ paused, bandwidthBytesPerSecond }: PullTuning): void {
     this.retune({ ...this.tuning, paused, bandwidthBytesPerSecond });
     this.host.dependencies.onChange();
@@ -74,13 +77,13 @@ export class RebuildRun {
   private retune(tuning: PullTuning): void {
     this.tuning = tuning;
     const { epoch } = this.host.spec;
-    // A target that does not pull yet is told when it begins to; one that can't be reached fails by itself.
+    // A target that does not pull yet gets the settings when it starts; an unreachable one fails anyway.
     void this.link?.control
       .command('tune-pull', { epoch, rebuildId: this.rebuildId, tuning })
       .catch(() => undefined);
   }
 
-  /** A rebuild without a limit takes what it can get; users who are at work must keep at least half. */
+  /** Yields to users: a rebuild without a limit takes what it can get, and users at work must keep at least half. */
   private leaveRoom(): void {
     const yields = this.activity.look(this.ports.time.nowMs());
     if (yields !== (this.tuning.yields === true)) this.retune({ ...this.tuning, yields });
@@ -108,7 +111,7 @@ export class RebuildRun {
 
   private async run(): Promise<void> {
     const { host } = this;
-    // Until the copies are equal, and know of those that were dropped, there is nothing that a snapshot could fix.
+    // Waits for resync and drop marks: before that, the content of a snapshot would not be the same on all copies.
     await host.equal();
     await host.drops.settled();
     this.requireGoingOn();
@@ -120,7 +123,7 @@ export class RebuildRun {
     this.requireGoingOn();
     this.enter('promoting');
     await host.device.exclusive(async () => {
-      // All are flushed together: a copy counts the flushes that come to it (see `Flushing`).
+      // Flushes all copies together: a copy counts the flushes that it receives (see `Flushing`).
       await host.device.flushCopies();
       await host.copies.promote(link);
     });
@@ -142,7 +145,7 @@ export class RebuildRun {
     return this.link;
   }
 
-  /** Has the target pull from some sources after others until it has verified everything. */
+  /** Has the target pull from one source after another until it has verified everything. */
   private async pull(link: ReplicaLink, layers: PulledLayer[]): Promise<void> {
     const { epoch } = this.host.spec;
     const { blockHash } = this.options;
@@ -164,7 +167,7 @@ export class RebuildRun {
     throw new StorageFault('rebuild.failed', { publicMessage: `no source lasted, of ${ATTEMPTS_MAX} tried` });
   }
 
-  /** Watches one attempt. Ends when it is verified, or when its source is lost; other failures are thrown. */
+  /** Watches one attempt. Returns when it is verified, or when its source is lost; throws other failures. */
   private async follow(
     link: ReplicaLink,
     sources: readonly ReplicaLink[],
@@ -185,7 +188,7 @@ export class RebuildRun {
       const amount = progress.bytes.sent + progress.bytes.compared;
       if (amount !== moved || this.tuning.paused) movedAtMs = this.ports.time.nowMs();
       moved = amount;
-      // A silent source looks like a slow one; another is tried once nothing has moved for as long as a copy may be silent.
+      // A silent source looks like a slow one; it is replaced if nothing has moved for twice the replica timeout.
       if (this.ports.time.nowMs() - movedAtMs > 2 * replicaTimeoutMs) return 'source-lost';
     }
   }
@@ -201,7 +204,7 @@ export class RebuildRun {
     this.host.dependencies.onChange();
   }
 
-  /** A source that takes over starts its checks again; what people see never runs backwards. */
+  /** Keeps the reported progress from running backwards when another source restarts its checks. */
   private monotone(next: RebuildReport['bytes']): RebuildReport['bytes'] {
     const { bytes } = this.progress;
     return {
@@ -226,7 +229,7 @@ export class RebuildRun {
     return source;
   }
 
-  /** The source, and others that hold the very same layers. */
+  /** The source, and other current copies with exactly the same layers. */
   private async sources(tried: ReadonlySet<string>, layers: readonly PulledLayer[]): Promise<ReplicaLink[]> {
     const first = this.source(tried);
     const { sourcesMax } = this.options;
@@ -271,7 +274,7 @@ export class RebuildRun {
       const { epoch } = this.host.spec;
       await this.link.control
         .command('cancel-pull', { epoch, rebuildId: this.rebuildId })
-        // An unreachable target ends its copying by itself when its source refuses it.
+        // An unreachable target ends its copying when its source refuses it.
         .catch(() => undefined);
       this.host.copies.fail(this.link, fault);
     }
@@ -287,8 +290,9 @@ export class RebuildRun {
 }
 
 /**
- * Does the device, up to the snapshot of the rebuild, stand on the very layers that the target was prepared for? A copy that
- * has one more, because a freeze did not reach them all, would leave the target without what that one holds.
+ * True if the device, up to the snapshot of the rebuild, stands on exactly the layers that the target was prepared
+ * for. A source with one more, because a freeze did not reach all copies, would leave the target without that layer's
+ * data.
  */
 function holdsJust({ layers }: ChainFacts, planned: readonly PulledLayer[]): boolean {
   const ids = new Set(planned.map(({ id }) => id));

@@ -65,7 +65,7 @@ describe('rebuild', () => {
     }
     for (const { node, address } of [kept, dropped]) {
       const { layers } = await node.service.command(address.replicaId, 'chain', { epoch: 1 });
-      // Of the last rebuild, of the drop before it, and what that stood on.
+      // The layers of the last rebuild, of the drop before it, and their base.
       expect(layers.length).toBeLessThanOrEqual(3);
     }
     await engine.stop();
@@ -132,7 +132,7 @@ describe('rebuild', () => {
     expect(engine.report().rebuilds[1]).toMatchObject({ state: 'succeeded' });
   });
 
-  // Each happens when the target has written everything and the first hash is asked for.
+  // Each happens when the target has written everything and the first hash is requested.
   test.each<{ name: string; harm: (node: ReplicaNode, replicaId: string) => void; says: string }>([
     { name: 'changed on the disk', harm: damageLayers, says: 'what is on the disk' },
     {
@@ -154,7 +154,7 @@ describe('rebuild', () => {
     expect(engine.report().record.members).toEqual(volume.record.members);
   });
 
-  test('what changed on its way is noticed by who received it', async () => {
+  test('data that changed on its way is detected by the target', async () => {
     const { engine, target } = await aboutToRebuild();
     const read = NbdClient.prototype.read;
     const changed = jest.spyOn(NbdClient.prototype, 'read');
@@ -193,11 +193,11 @@ describe('rebuild', () => {
     const [report] = engine.report().rebuilds;
     expect(report).toMatchObject({ state: 'succeeded', error: null });
     expect(modes(engine).sort()).toEqual(['ERR', 'RW', 'RW', 'RW']);
-    // All of it had come from the first one; the second one proves it.
+    // All of it had come from the first source; the second one verifies it.
     expect(report?.snapshots.reduce((sum, { bytesSent }) => sum + bytesSent, 0)).toBe(24 * MIB);
   });
 
-  test('a target that dies fails the rebuild and nothing else; an old copy is not believed', async () => {
+  test('a target that dies fails the rebuild and nothing else; a stale copy is not read', async () => {
     const volume = await cluster(2);
     const engine = await volume.start(1);
     await write(engine, 0, crypto.randomBytes(8 * MIB));
@@ -216,7 +216,7 @@ describe('rebuild', () => {
   });
 });
 
-/** A volume with two copies, something in it, and an empty copy on a node of its own. */
+/** A volume with two copies, some data in it, and an empty copy on a node of its own. */
 async function aboutToRebuild() {
   const volume = await cluster(2);
   const engine = await volume.start(1);

@@ -1,4 +1,4 @@
-/** A layer that the target has nothing of: everything its sources hold is sent. */
+/** Full sync of a layer that the target has nothing of: everything that its sources hold is sent. */
 import { hashRuns } from '../integrity/window-hash.js';
 import type { Lane } from './lanes.js';
 import type { LayerPull } from './layer-pull.js';
@@ -34,6 +34,6 @@ async function sendWindow(
   pull.received.set(plan.window, received);
   pull.bytesSent += lengthBytes;
   context.bytes.sent += lengthBytes;
-  // Looked at once while copying and once while verifying, one after the other.
+  // Each byte counts twice: once while copying and once while verifying.
   context.bytes.compared += lengthBytes;
 }

@@ -4,9 +4,9 @@ import { Throttle } from './throttle.js';
 const FREE = { paused: false, bandwidthBytesPerSecond: null };
 
 describe('a rest after a piece of work', () => {
-  // The work took so long; the rest is told from none by whether a turn of the event loop comes first.
+  // Each row: how long the work took. A rest is detected by whether a turn of the event loop passes first.
   test.each([
-    { name: 'none while nobody is at work', tuning: FREE, workMs: 50, rests: false },
+    { name: 'none while no user is at work', tuning: FREE, workMs: 50, rests: false },
     {
       name: 'as long as the work while users are',
       tuning: { ...FREE, yields: true },
@@ -49,7 +49,7 @@ describe('a limit in bytes a second', () => {
   });
   afterEach(() => void jest.useRealTimers());
 
-  /** Takes a KiB after another until it is stopped. */
+  /** Takes one KiB after another until it is stopped. */
   function copy(throttle: Throttle): Promise<void> {
     const requireGoingOn = () => {
       if (stopped) throw new Error('cancelled');
@@ -69,7 +69,7 @@ describe('a limit in bytes a second', () => {
     return taken - before;
   }
 
-  test('holds, and holds anew when it is changed while somebody waits', async () => {
+  test('holds, also when it is changed while a caller waits', async () => {
     const throttle = new Throttle(limit(100));
     const copying = copy(throttle);
     await jest.advanceTimersByTimeAsync(1000);
@@ -89,7 +89,7 @@ describe('a limit in bytes a second', () => {
   test.each([
     { name: 'raised', tuning: limit(10_000_000) },
     { name: 'lifted', tuning: limit(null) },
-  ])('that is $name lets go at once of whoever waited under the old one', async ({ tuning }) => {
+  ])('that is $name ends at once the waits under the old one', async ({ tuning }) => {
     const throttle = new Throttle(limit(1));
     await throttle.take(3600 * KIB, goOn);
     const waiting = throttle.take(KIB, goOn).then(() => 'went');
@@ -100,7 +100,7 @@ describe('a limit in bytes a second', () => {
   });
 });
 
-/** False after so many turns of the event loop; never when they are not counted. */
+/** False after that many turns of the event loop; never if they are not counted. */
 async function turns(count: number | undefined): Promise<boolean> {
   if (count === undefined) return new Promise(() => undefined);
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));

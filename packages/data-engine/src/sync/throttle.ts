@@ -1,18 +1,18 @@
 /**
- * Holds a rebuild's data back: to so many bytes a second, to half of the time while users are at work, or altogether
- * while it is paused. All may change while somebody waits.
+ * Throttle of a rebuild's data: a bandwidth limit in bytes per second, half of the time while users are at work, and
+ * pausing. All may change while a caller waits.
  */
 import type { PullTuning } from '../replica/commands.js';
 import { SYSTEM_TIME, type Time } from '../time.js';
 
-/** What may go at once after a quiet time; longer bursts would make a limit felt only on average. */
+/** Largest burst after an idle time, in milliseconds; longer ones would keep a limit only on average. */
 const BURST_MS = 100;
-/** A piece of work that hung for long must not be followed by as long a rest. */
+/** Maximum rest: work that hung for long must not be followed by an equally long rest. */
 const REST_MAX_MS = 1_000;
 
 export class Throttle {
   private tuning: PullTuning;
-  /** When the next byte may go, on the clock of `time`. */
+  /** Earliest time of the next byte, on the clock of `time`. */
   private freeAtMs = 0;
   private wake: () => void = () => undefined;
   private changed: Promise<void> = this.nextChange();
@@ -36,26 +36,28 @@ export class Throttle {
     return this.time.nowMs();
   }
 
-  /** While users are at work: rests as long as the work that began then has taken. They get the other half. */
+  /**
+   * While users are at work, rests as long as the work that began at `sinceMs` has taken: they get the other half.
+   */
   async rest(sinceMs: number): Promise<void> {
     if (this.yields) await this.wait(Math.min(this.time.nowMs() - sinceMs, REST_MAX_MS));
   }
 
   tune(tuning: PullTuning): void {
     this.tuning = tuning;
-    // What was promised under the old limit is no debt under the new one.
+    // A wait computed under the old limit does not carry over to the new one.
     this.freeAtMs = Math.min(this.freeAtMs, this.time.nowMs());
     this.rouse();
   }
 
-  /** Whoever waits looks again: the limit, or whether there is still anything to wait for, has changed. */
+  /** Wakes all waiting callers: the limit, or the reason for waiting, has changed. */
   rouse(): void {
     const { wake } = this;
     this.changed = this.nextChange();
     wake();
   }
 
-  /** Resolves when so many bytes may go. `goOn` is asked after each wait; it throws to end the waiting. */
+  /** Resolves when that many bytes may be sent. Calls `goOn` after each wait; it throws to end the waiting. */
   async take(lengthBytes: number, goOn: () => void): Promise<void> {
     for (;;) {
       goOn();

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { UserActivity } from './user-activity.js';
 
-// Looks are 100 ms apart; each row lists the requests between them and what is seen at each.
+// Polls are 100 ms apart; each row lists the requests between them and the result of each.
 test.each([
-  { name: 'nobody', requests: [0, 0, 0], seen: [false, false, false] },
+  { name: 'no user', requests: [0, 0, 0], seen: [false, false, false] },
   { name: 'a request now and then', requests: [4, 4, 4], seen: [false, false, false] },
   { name: 'work', requests: [5, 0], seen: [true, true] },
   {

@@ -1,15 +1,18 @@
-/** Tells from the count of a device's requests whether users are at work, so that a rebuild can leave them room. */
+/**
+ * Activity detector: tells from the request count of a device whether users are at work, so that a rebuild can yield
+ * to them.
+ */
 
-/** Fewer requests than this between two looks, a tenth of a second apart, would not notice the rebuild. */
+/** Minimum requests between two polls, a tenth of a second apart. With fewer, users would not notice the rebuild. */
 const REQUESTS_MIN = 5;
-/** How long they count as being at work after the last such look: work comes in bursts. */
+/** How long users count as being at work after the last active poll: work comes in bursts. */
 const LINGER_MS = 1_000;
 
 export class UserActivity {
   private seen: number;
   private untilMs = Number.NEGATIVE_INFINITY;
 
-  /** @param requests how many there have been so far */
+  /** @param requests returns the number of requests so far */
   constructor(private readonly requests: () => number) {
     this.seen = requests();
   }

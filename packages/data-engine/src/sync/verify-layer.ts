@@ -1,6 +1,6 @@
 /**
- * Proves that a layer that was sent as a whole arrived as a whole: both sides hash what their files hold now, and the
- * target's must also be what it had received. A source hashes its next windows while the target hashes these.
+ * Verification of a layer that was sent as a whole: both sides hash their files now, and the target's hashes must
+ * also be those of what it received. A source hashes its next windows while the target hashes these.
  */
 import { WINDOW_BYTES } from '../integrity/window-buffers.js';
 import { hashWindow, nextHeldWindow } from '../integrity/window-hash.js';

@@ -6,10 +6,10 @@ import type { Layer } from '../replica/layer.js';
 /** Windows hashed for one answer: 128 MiB of data, well below a second, so that no request takes long. */
 const WINDOWS_PER_ANSWER = 32;
 
-/** One window is read while another is hashed. */
+/** Windows in flight: one is read while another is hashed. */
 const WINDOWS_AT_ONCE = 2;
 
-/** Hashes the windows before `endWindow` in which a layer holds anything, as its files have them now. */
+/** Hashes the non-empty windows of a layer before `endWindow`, from its current files. */
 export async function windowHashes(
   layer: Layer,
   firstWindow: number,

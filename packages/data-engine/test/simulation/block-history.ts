@@ -1,27 +1,28 @@
 /**
- * What reads of a volume may show, block by block, given all that was written, answered and flushed so far.
+ * Oracle of the simulation: what reads of a volume may show, block by block, given everything written, answered and
+ * flushed so far.
  *
- * The writes of a block are numbered in the order in which they were asked for, which is the order in which an engine
- * applies them. A read must show a write that is no older than the newest one that was answered before the read began, or
- * that an earlier read has shown. A crash that may take what was not flushed takes this back to the newest flushed write,
- * and no further.
+ * The writes of a block are numbered in the order of their requests, which is the order in which an engine applies
+ * them. A read must show a write that is no older than the newest one that was answered before the read began, or
+ * that an earlier read has shown. A crash that may lose unflushed writes takes this bound back to the newest flushed
+ * write, and no further.
  */
 export type Violation = { readonly block: number; readonly what: string };
 
 type Block = {
-  /** How many writes were asked for; 0 is the state before all of them. */
+  /** Number of requested writes; 0 is the state before all of them. */
   written: number;
-  /** The oldest write that a read may show now, and after a crash. */
+  /** The oldest write that a read may show: now, and after a crash. */
   floor: number;
   durableFloor: number;
 };
 
-/** The floors at one moment: what a flush that begins then covers once it is answered. */
+/** Snapshot of the floors: what a flush that begins now covers once it is answered. */
 export type Floors = readonly number[];
 
 export class BlockHistory {
   private readonly blocks: Block[];
-  /** Grows with each crash that may have taken something: what began before it proves nothing after it. */
+  /** Number of crashes that may have lost something: an operation that began before one proves nothing after it. */
   private losses = 0;
 
   constructor(count: number) {
@@ -57,7 +58,7 @@ export class BlockHistory {
     }
   }
 
-  /** A read that began when these were the floors has shown a write. */
+  /** Checks the write that a read has shown against the floors at its start. */
   read(block: number, write: number, atBegin: Floors): Violation | undefined {
     const found = this.block(block);
     const least = atBegin[block] ?? 0;
@@ -67,7 +68,7 @@ export class BlockHistory {
     return undefined;
   }
 
-  /** What was not flushed may be gone. */
+  /** Records a crash that may have lost unflushed writes. */
   lost(): void {
     this.losses += 1;
     for (const block of this.blocks) block.floor = block.durableFloor;

@@ -1,10 +1,10 @@
 /**
- * Runs every n-th seed of a range and writes one line of JSON for each:
- * `main.js <first> <last> <step> <faultsMax> <any|folder|block> [fault ...]`, with all kinds of faults where none is named.
+ * Command line of the simulation. Runs every n-th seed of a range and writes one line of JSON for each: `main.js
+ * <first> <last> <step> <faultsMax> <any|folder|block> [fault ...]`, with all kinds of faults if none is named.
  */
 import { simulate } from './sim-run.js';
 
-/** Of a run that fails, as much as anyone reads. */
+/** Lines of a failed run's story that are printed. */
 const LINES_MAX = 300;
 
 const [first = 1, last = 1, step = 1, faultsMax = 1_000] = process.argv.slice(2, 6).map(Number);

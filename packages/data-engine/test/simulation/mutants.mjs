@@ -1,12 +1,13 @@
-// Rules of the data path, each broken as it once was, or as it could be. A text that stands in its file no more, or twice,
-// fails the test that uses it: a mutant can't go stale unnoticed.
+// Mutants of the simulation: rules of the data path, each broken as it once was, or as it could be. Each `find` text
+// must occur exactly once in its file, or the test that uses it fails: a mutant can't go stale unnoticed.
 
 const REPLICA = 'data-engine/src/replica';
 const ENGINE = 'data-engine/src/engine';
 
 /**
- * `{ name, faults, hole, changes }`: what is wrong then, in one sentence, the kinds of faults that show it soonest, and the
- * texts that make it so. `isByHand`: another rule covers most of it, so that it takes more seeds than a run of the tests has time for.
+ * `{ name, faults, hole, changes }`: `hole` says in one sentence what is wrong then, `faults` are the kinds of faults
+ * that show it soonest, and `changes` are the text replacements that cause it. `isByHand`: another rule covers most
+ * of it, so that it takes more seeds than a run of the tests has time for.
  */
 export const MUTANTS = [
   {

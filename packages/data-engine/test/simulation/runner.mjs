@@ -1,5 +1,6 @@
-// Compiles the data engine and its simulation into a folder of their own, perhaps with one rule broken by a mutant, and
-// runs seeds in processes of their own until one fails. Jest would transform and watch what here only has to run.
+// Runner of the simulation: compiles the data engine and its simulation into a separate folder, optionally with a
+// mutant, and runs seeds in child processes until one fails. Without Jest, which would transform and watch code that
+// only has to run.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -13,7 +14,7 @@ const OUTPUT = path.join(packagesDir, 'data-engine', '.simulation');
 const SOURCES = ['core/src', 'data-engine/src', 'data-engine/test/simulation'];
 
 /**
- * @param mutant `{ name, changes: [{ file, find, replace }] }`: each text stands exactly once in its file
+ * @param mutant `{ name, changes: [{ file, find, replace }] }`: each `find` must occur exactly once in its file
  * @returns the folder to run from
  */
 export function compile(mutant = { name: 'sound', changes: [] }) {
@@ -64,7 +65,7 @@ function mutate(file, { name, changes }, changed) {
 }
 
 /**
- * Runs the seeds from `first` to `last`, shared out among processes.
+ * Runs the seeds from `first` to `last`, distributed over child processes.
  *
  * @param isFinal called with each result as it comes; true ends the search
  * @returns `{ seeds, failures: [{ seed, failure, story }] }`
@@ -102,7 +103,7 @@ export async function search({
     children.map(async (child) => {
       for await (const line of readline.createInterface({ input: child.stdout })) {
         const result = parse(line);
-        // The last line of a process that was stopped.
+        // The last, incomplete line of a stopped process.
         if (result === undefined) continue;
         seeds += 1;
         if (result.failure !== null) failures.push(result);

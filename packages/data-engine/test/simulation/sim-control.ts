@@ -1,6 +1,7 @@
 /**
- * The control plane of one volume, as far as engines and copies see it: grants attachments, asks the copies, decides with
- * core's own rule which to believe, starts the engine, and has lost copies rebuilt. Its database may lose its last commits.
+ * Simulated control plane of one volume, as engines and copies see it: it grants attachments, surveys the copies,
+ * decides with core's own rule which are current, starts the engine, and has lost copies rebuilt. Its database may
+ * lose its last commits.
  */
 import crypto from 'node:crypto';
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
@@ -19,13 +20,13 @@ const START_MS = 20_000;
 const LOOK_MS = 500;
 const TICK_MS = 250;
 const HEARTBEAT_MS = 1_000;
-/** An engine of which nothing was heard for so long is replaced. */
+/** An engine that was silent for this long is replaced. */
 const SILENT_MS = 12_000;
 const REPLICA_TIMEOUT_MS = 8_000;
 
 export type Placed = { readonly address: ReplicaAddress; readonly node: SimNode };
 
-/** What Postgres holds. */
+/** The volume's row in Postgres. */
 type Row = { epoch: number; grantId: string; record: CopyRecord };
 
 /** One engine and its process. */
@@ -35,29 +36,29 @@ export type Serving = {
   readonly node: SimNode;
   readonly epoch: number;
   readonly grantId: string;
-  /** The copies that it opened. */
+  /** Ids of the copies that it opened. */
   readonly opened: readonly string[];
-  /** How often each copy had lost what was not flushed when all were found to be equal; `undefined` until then. */
+  /** How often each copy had lost unflushed writes when resync ended; `undefined` until then. */
   losses: ReadonlyMap<string, number> | undefined;
 };
 
 export class SimControl {
   private row: Row;
   private readonly life: Life;
-  /** What users work with; `undefined` while nothing serves. */
+  /** The engine that users work with; `undefined` while none serves. */
   serving: Serving | undefined;
-  /** The one before, which may still run where nothing reaches it, and since when it is none any more. */
+  /** The previous engine, which may still run behind a network partition, and the time of its replacement. */
   replaced: { readonly serving: Serving; readonly atMs: number } | undefined;
   private heardAtMs = 0;
-  /** Copies of the serving engine that have all that was acknowledged before it. */
+  /** Copies of the serving engine that have every write acknowledged before it. */
   private keepers: readonly string[] = [];
-  /** How often each copy has lost what was not flushed. */
+  /** How often each copy has lost unflushed writes. */
   readonly losses = new Map<string, number>();
   private readonly started = new Map<string, { life: Life; opening: Promise<Serving> }>();
-  /** Why nothing serves, as it was said last. */
+  /** The last reported reason why no engine serves. */
   private waits = '';
   isStopping = false;
-  /** Called when an engine has opened its copies, before it has made them equal. */
+  /** Called when an engine has opened its copies, before resync. */
   onOpened: () => void = () => undefined;
   starts = 0;
 
@@ -68,24 +69,24 @@ export class SimControl {
     public copies: readonly Placed[],
     private readonly volume: { volumeId: string; sizeBytes: number },
     record: CopyRecord,
-    /** A new engine serves: with or without what no flush had covered. */
+    /** Called when a new engine serves; `keepsAll` is false if unflushed writes may be lost. */
     private readonly onTakeover: (keepsAll: boolean) => void,
-    /** Makes an empty copy on a node, which is nobody's member yet. */
+    /** Creates an empty copy on a node; it is no member yet. */
     private readonly place: (node: SimNode) => Promise<Placed>,
-    /** A promise was broken that nobody may ever notice by reading. */
+    /** Called for a broken promise that no read might ever show. */
     private readonly onViolation: (what: string) => void,
   ) {
     this.row = { epoch: 0, grantId: '', record };
     this.life = new Life(world, CONTROL);
   }
 
-  /** Goes on until it is told to stop. */
+  /** Runs until it is stopped. */
   async run(): Promise<void> {
     while (!this.isStopping) {
       try {
         await this.look();
       } catch (error) {
-        // A mistake in the code, not something that failed.
+        // A bug in the code, not a simulated failure.
         if (error instanceof TypeError || error instanceof RangeError) throw error;
         this.world.note(`control: ${error instanceof Error ? error.message : String(error)}`);
       }
@@ -98,8 +99,8 @@ export class SimControl {
   }
 
   /**
-   * It loses what it has committed since. That a copy is left out is not lost, though: only the copies that stayed know of
-   * that too, and while those are away nothing in the world tells.
+   * Restores an earlier row: later commits are lost. Dropped members stay dropped, though: only the remaining copies
+   * know of the drop too, and while those are away nothing else in the world could tell.
    */
   restore(row: Row): void {
     const { record } = this.row;
@@ -109,12 +110,12 @@ export class SimControl {
     this.row = leavesOut ? { ...row, record } : { ...row };
   }
 
-  /** The epoch that the copies and Postgres agree on, at least. */
+  /** The epoch in Postgres. After lost commits the copies may know a higher one. */
   get epoch(): number {
     return this.row.epoch;
   }
 
-  /** True when another node that runs has a current copy: what only one holds, nothing can bring back. */
+  /** True if another running node has a current copy: data that only one copy holds can't be recovered. */
   canDoWithout(node: SimNode): boolean {
     const { serving } = this;
     if (serving === undefined) return false;
@@ -131,7 +132,7 @@ export class SimControl {
     await this.replenish();
     const { copies } = serving.engine;
     if (copies.stopReason !== undefined) {
-      // Its agent reports that it has stopped.
+      // The agent reports that the engine has stopped.
       if (!this.net.isCut(serving.node.name, CONTROL)) this.serving = undefined;
       return;
     }
@@ -160,7 +161,10 @@ export class SimControl {
     this.adopt(serving);
   }
 
-  /** Users work with this engine from now on: it said that it serves, by its answer to the start or by a heartbeat. */
+  /**
+   * Makes this engine the one that users work with: it has reported that it serves, in its answer to the start or in
+   * a heartbeat.
+   */
   private adopt(serving: Serving): void {
     if (this.row.epoch !== serving.epoch || this.row.grantId !== serving.grantId) return;
     this.heardAtMs = this.world.nowMs;
@@ -169,7 +173,7 @@ export class SimControl {
     if (before !== undefined) this.replaced = { serving: before, atMs: this.world.nowMs };
     this.serving = serving;
     this.starts += 1;
-    // A copy that was to be opened and could not be is left out, with what only it has.
+    // Leaves out a copy that was to be opened and could not be, with the writes that only it has.
     this.keepers = serving.opened.filter((replicaId) => {
       const known = before?.losses?.get(replicaId);
       const isInUse = serving.engine.copies.find(replicaId)?.mode !== 'ERR';
@@ -181,7 +185,7 @@ export class SimControl {
     this.onTakeover(keepsAll);
   }
 
-  /** Before the copies are equal, the last one that has what no flush had covered may be dropped too. */
+  /** Records that the last copy with all unflushed writes may be dropped before resync ends. */
   noteLost(): void {
     const { serving } = this;
     if (serving === undefined || serving.losses !== undefined || this.keepers.length === 0) return;
@@ -224,7 +228,7 @@ export class SimControl {
     return found;
   }
 
-  /** The copies know more than the database: it has lost commits. */
+  /** Raises the epoch above what the copies know: the database has lost commits. */
   private raise(fault: StorageFault): void {
     const newest = fault.details.context?.newest;
     if (typeof newest === 'number' && newest >= this.row.epoch) this.row = { ...this.row, epoch: newest };
@@ -242,7 +246,7 @@ export class SimControl {
       node.name,
       () => {
         if (node.isDown) return undefined;
-        // As an agent does: a start that comes again is the same start.
+        // As an agent does: a repeated start is the same start.
         const there = this.started.get(grantId);
         if (there !== undefined) return { life: there.life, run: () => there.opening };
         const life = new Life(this.world, `engine ${epoch}`);
@@ -256,7 +260,7 @@ export class SimControl {
     );
   }
 
-  /** As the engine's host process does it. */
+  /** Opens an engine as its host process does. */
   private async open(
     node: SimNode,
     life: Life,
@@ -319,7 +323,7 @@ export class SimControl {
         if (this.row.epoch !== epoch || this.row.grantId !== serving.grantId) return;
         this.adopt(serving);
         if (record.epoch !== epoch || compareRecords(record, this.row.record) < 0) return;
-        // What is on all its members is kept beside the record, as Postgres does.
+        // Stores the newest record that all members hold beside the record, as Postgres does.
         this.row = { ...this.row, record: { ...record, durable: complete } };
       },
     );
@@ -347,8 +351,8 @@ export class SimControl {
   }
 
   /**
-   * A worker decides to put another copy in the place of a lost one, stands still, and only then acts: the lost one may have
-   * become current again meanwhile.
+   * A worker decides to replace a lost copy, is paused, and only then acts: the lost copy may have become current
+   * again meanwhile.
    */
   async replaceLate(): Promise<void> {
     const lost = this.copies.find(({ address, node }) => !node.isDown && !this.isCurrent(address.replicaId));
@@ -374,11 +378,11 @@ export class SimControl {
     );
   }
 
-  /** An empty copy where one was removed, for a rebuild to fill. */
+  /** Adds an empty copy where one was removed, as a rebuild target. */
   private async replenish(): Promise<void> {
     const node = this.nodes.find((one) => !one.isDown && !this.copies.some((copy) => copy.node === one));
     if (node === undefined) return;
-    // What is begun on a node that dies never ends; what is left of it is nobody's.
+    // Work begun on a node that dies never ends; its remains are an orphan.
     const placed = await Promise.race([this.place(node), this.life.time.sleep(CALL_MS)]);
     if (placed !== undefined) this.copies = [...this.copies, placed];
   }

@@ -1,4 +1,4 @@
-/** A disk's raw device, for a block disk: its openings, and the locks by which processes share it. */
+/** Simulated raw device of a block disk: its openings, and the locks by which processes share it. */
 
 import type { BlockDevice, BlockDevices, DeviceLocks } from '../../src/block-store/block-devices.js';
 import { BlockDisk } from '../../src/block-store/block-disk.js';
@@ -9,7 +9,7 @@ import type { DiskStore } from '../../src/replica/disk-store.js';
 import { SimFile } from './sim-file.js';
 import type { Life, World } from './world.js';
 
-/** How calls of a process reach the disk that the device is. */
+/** How calls of a process reach the disk behind the device. */
 interface Calls {
   readonly world: World;
   call<T>(life: Life, kind: 'read' | 'write' | 'other', work: () => T): Promise<T>;
@@ -32,7 +32,7 @@ export class SimDevice {
     this.file.beginSync()().succeed();
   }
 
-  /** One opening for each process, as `shared-disks.ts` keeps it; anew once a sync has failed. */
+  /** One opening per process, as `shared-disks.ts` keeps it; a new one after a failed sync. */
   async store(life: Life): Promise<DiskStore> {
     let opening = this.opened.get(life);
     const there = await opening?.catch(() => undefined);

@@ -1,19 +1,19 @@
 /**
- * A node's disk: files that a process reaches through calls which take their time, and which may be slow, fail, or find
- * the disk full. Kept as folders of files (`FolderStore`'s kind) and as one device for a block disk.
+ * Simulated disk of a node: files that a process reaches through calls that take time, and that may be slow, fail, or
+ * find the disk full. Kept as folders of files (`FolderStore`'s kind) and as one device for a block disk.
  */
 import type { CopyFile, CopyFiles, DiskStore, FileUse } from '../../src/replica/disk-store.js';
 import { SimDevice } from './sim-device.js';
 import { SimFile } from './sim-file.js';
 import type { Life, World } from './world.js';
 
-/** Past the page cache blocks are written whole; else sectors are. */
+/** Unit of atomic writes in bytes: with direct I/O a block, otherwise a sector. */
 const BLOCK_BYTES = 4096;
 const SECTOR_BYTES = 512;
 
 type Folder = { names: Map<string, SimFile>; storedNames: Map<string, SimFile>; texts: Map<string, string> };
 
-/** What goes wrong next, each once. */
+/** Faults of the next calls, each applied once. */
 export type DiskFaults = { read: boolean; write: boolean; sync: boolean };
 
 export class SimDisk {
@@ -22,9 +22,9 @@ export class SimDisk {
   faults: DiskFaults = { read: false, write: false, sync: false };
   isFull = false;
   slowestMs = 2;
-  /** Called when a write or a sync fails: what the process has not made durable may be gone with it. */
+  /** Called when a write or a sync fails: the process may lose what it has not made durable. */
   onFailure: () => void = () => undefined;
-  /** Called when space was given back. */
+  /** Called when space was freed. */
   onPunch: () => void = () => undefined;
 
   constructor(readonly world: World) {
@@ -32,8 +32,8 @@ export class SimDisk {
   }
 
   /**
-   * One call of a process: the kernel does it after a while, and tells the process, if that still lives. A process is gone
-   * only when its calls have ended: those under way are done by then, or never.
+   * One system call of a process: the kernel runs it after a delay, and answers the process if that is still alive. A
+   * process counts as gone only after its calls have ended: those in flight are done by then, or never will be.
    */
   call<T>(
     life: Life,
@@ -76,7 +76,10 @@ export class SimDisk {
     });
   }
 
-  /** A reader may see half of a write that is on its way; a power cut keeps whole sectors of it, or whole blocks of data. */
+  /**
+   * A concurrent reader may see half of a write in flight; a power cut keeps whole sectors of it, or whole blocks of
+   * data.
+   */
   async write(life: Life, file: SimFile, position: number, bytes: Buffer, isDirect: boolean): Promise<void> {
     const requireSpace = () => {
       if (this.isFull && file.needsSpace(position, bytes.length)) throw failure('ENOSPC');
@@ -97,7 +100,7 @@ export class SimDisk {
         () => {
           requireSpace();
           const written = file.write(position, bytes, isDirect ? BLOCK_BYTES : SECTOR_BYTES);
-          // Only power can end a write in the middle.
+          // Only a power cut can end a write in the middle.
           written.hasEnded = !life.lostPower;
           if (written.hasEnded) written.endedAtMs = this.world.nowMs;
         },
@@ -109,7 +112,7 @@ export class SimDisk {
     }
   }
 
-  /** True when bytes whose writing had ended by then would be gone after a power cut. */
+  /** True if a power cut now would lose bytes whose write had ended by that time. */
   owesSync(byMs: number): boolean {
     if (this.device.file.owesSync(byMs)) return true;
     return [...this.folders.values()].some(({ names }) =>
@@ -117,7 +120,7 @@ export class SimDisk {
     );
   }
 
-  /** @param keepsSome false for the worst: nothing is there that no sync has covered */
+  /** @param keepsSome false for the worst case: everything that no sync has covered is lost */
   powerCut(keepsSome: boolean): void {
     const { random } = this.world;
     this.faults = { read: false, write: false, sync: false };
@@ -137,7 +140,7 @@ export class SimDisk {
     this.device.powerCut(keepsSome);
   }
 
-  /** What it holds now, for a machine that is put back to it later. */
+  /** A copy of the current content, for restoring the machine later. */
   image(): Pick<SimDisk, 'folders'> & { device: SimFile } {
     const folders = new Map<string, Folder>();
     for (const [id, folder] of this.folders) {
@@ -169,12 +172,12 @@ function failure(code: string): Error {
   return Object.assign(new Error(`${code}: simulated`), { code });
 }
 
-/** Nobody is left to hear of an error. */
+/** Runs an action for a process that is dead: an error has no receiver. */
 function attempt(work: () => unknown): void {
   try {
     work();
   } catch {
-    // Told to a process that is dead.
+    // Reports to a dead process: ignored.
   }
 }
 
@@ -220,7 +223,7 @@ class SimFolderStore implements DiskStore {
   }
 
   async close(): Promise<void> {
-    // Nothing is held open between calls.
+    // No-op: nothing stays open between calls.
   }
 
   private folder(replicaId: string): Folder {
@@ -275,13 +278,13 @@ class SimCopyFiles implements CopyFiles {
     return this.disk.call(this.life, 'other', () => this.folder.texts.get(name));
   }
 
-  /** Replaced at once and durably; of one that is cut short by a power cut the old or the new text is there. */
+  /** Atomic and durable; a power cut during it leaves either the old or the new text. */
   async writeText(name: string, text: string): Promise<void> {
     await this.disk.call(this.life, 'write', () => void this.folder.texts.set(name, text));
   }
 
   async close(): Promise<void> {
-    // The folder itself is not held open.
+    // No-op: the folder itself is not held open.
   }
 
   private opened(file: SimFile, name: string, use: FileUse): SimCopyFile {
@@ -349,7 +352,7 @@ class SimCopyFile implements CopyFile {
     });
   }
 
-  /** Once it has failed it goes on failing, as a production file does. */
+  /** After one failure every later call fails, as in a production file. */
   async syncData(): Promise<void> {
     this.requireOpen();
     if (this.hasLost) throw failure('EIO');
@@ -378,7 +381,7 @@ class SimCopyFile implements CopyFile {
     return this.use.kind === 'data';
   }
 
-  /** Data is written past the page cache; what describes it is not. */
+  /** Data bypasses the page cache; metadata does not. */
   private readNow(buffer: Buffer, position: number): void {
     if (this.isDirect) this.file.readMedium(buffer, position);
     else this.file.readCache(buffer, position);

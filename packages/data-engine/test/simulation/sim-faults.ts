@@ -1,6 +1,7 @@
 /**
- * What goes wrong in a run: processes die or stop, machines lose power, links are cut, disks fail, fill up or are put back to
- * an earlier state, control calls are lost, late or doubled, the database loses commits; and layers come and go meanwhile.
+ * Fault injection of a run: processes die or are paused, machines lose power, links are cut, disks fail, fill up or
+ * are restored to an earlier state, control calls are lost, late or duplicated, the database loses commits; and
+ * layers come and go meanwhile.
  */
 import crypto from 'node:crypto';
 import { isFault } from '@holdfast/core/model/faults.js';
@@ -9,7 +10,7 @@ import type { SimNet } from './sim-net.js';
 import type { SimNode } from './sim-node.js';
 import type { World } from './world.js';
 
-/** How often each, beside the others. */
+/** Weights: how often each kind occurs, relative to the others. */
 const FAULTS = {
   killHost: 4,
   killEngine: 6,
@@ -44,12 +45,12 @@ const FAULTS = {
   purge: 4,
 };
 type Fault = keyof typeof FAULTS;
-/** Never left out: without layers there is nothing to merge. */
+/** User actions, never left out: without layers there is nothing to merge. */
 const OF_USERS: readonly Fault[] = ['snapshot', 'purge'];
 
-/** Between two of them, at most. */
+/** Maximum pause between two faults, one of these per run. */
 const PAUSES_MS = [600, 3_000, 9_000] as const;
-/** What changes a copy, or decides who may. */
+/** Commands that change a copy, or decide which engine may. */
 const COMMANDS = [
   'open',
   'record',
@@ -64,25 +65,25 @@ const COMMANDS = [
 const USUAL_MS = [2, 2, 25] as const;
 
 export class SimFaults {
-  /** When the last one came. */
+  /** Time of the last fault. */
   lastMs = 0;
   private readonly snapshots: string[] = [];
   private readonly weights: Record<Fault, number>;
-  /** How long a call to a disk takes at most while nothing slows it. */
+  /** Maximum time of a disk call while nothing slows it. */
   private readonly usualMs: number;
   private hasEnded = false;
-  /** When the next engine has opened its copies. */
+  /** Called when the next engine has opened its copies. */
   private onOpened: () => void = () => undefined;
   private readonly busyUntilMs = new Map<Fault, number>();
   private isArmed = false;
   private isArmedForDebt = false;
   private isArmedForPunch = false;
   private isArmedForSettle = false;
-  /** After such a command something dies. */
+  /** A fault that waits for a command of this name. */
   private awaited: { command: string; withinMs: number; happens: () => void } | undefined;
-  /** Two machines that are put back leave nobody who knows better. */
+  /** Restoring two machines could leave no copy that knows the newer state. */
   private hasPutBack = false;
-  /** Until then users ask for nothing. */
+  /** Users send no requests until then. */
   quietUntilMs = 0;
   private backup: { row: ReturnType<SimControl['backup']>; epoch: number } | undefined;
 
@@ -122,7 +123,7 @@ export class SimFaults {
     await this.world.sleep(this.world.duration(100, 20_000));
   }
 
-  /** What is still to be undone is left to whoever heals everything. */
+  /** Ends the injection; the caller heals whatever is still broken. */
   end(): void {
     this.hasEnded = true;
   }
@@ -168,18 +169,18 @@ export class SimFaults {
     this.later(this.world.duration(500, 25_000), () => node.powerOn());
   }
 
-  /** All machines lose power at once; mostly at the worst moment, when users have just been told that all is durable. */
+  /** Power cut of all machines at once; mostly at the worst moment, when a flush has just been answered. */
   private readonly blackout = () => {
     if (this.world.random.chance(4)) this.cutAll();
     else this.isArmed = true;
   };
 
-  /** The next time that a flush is answered while some disk has not yet made durable what was written before it. */
+  /** Power cut at the next answered flush that finds a disk with older writes not yet durable. */
   private readonly blackoutWhenOwed = () => {
     this.isArmedForDebt = true;
   };
 
-  /** A flush has been answered that began at this moment. */
+  /** Called for an answered flush that began at this time. */
   flushed(begunAtMs: number): void {
     if (this.hasEnded) return;
     if (this.isArmed) {
@@ -214,7 +215,7 @@ export class SimFaults {
     }
   }
 
-  /** A snapshot, writes over it, its removal, and power lost while its blocks are given back. */
+  /** A snapshot, writes over it, its removal, and a power cut while its blocks are freed. */
   private readonly blackoutInPurge = () => {
     this.snapshot();
     this.world.after(this.world.duration(20, 400), () => {
@@ -223,7 +224,7 @@ export class SimFaults {
     });
   };
 
-  /** The same, and power is lost right after a block was given back. */
+  /** The same, with the power cut right after a block was freed. */
   private readonly blackoutAtPunch = () => {
     this.snapshot();
     this.world.after(this.world.duration(20, 400), () => {
@@ -232,7 +233,7 @@ export class SimFaults {
     });
   };
 
-  /** Whoever sent a command that a copy has carried out, the copy itself, or everything dies before the next step. */
+  /** After a copy has carried out a command, the sender, the copy, or everything dies before the next step. */
   private readonly dieAtCommand = () => {
     const command = this.world.random.pick(COMMANDS);
     const dies = this.world.random.pick(['engine', 'host', 'all'] as const);
@@ -248,7 +249,7 @@ export class SimFaults {
     };
   };
 
-  /** Power is lost when a copy forgets marks while some disk owes what was written before. */
+  /** Power cut when a copy clears its marks while a disk has older writes not yet durable. */
   private readonly cutAtSettle = () => {
     this.isArmedForSettle = true;
   };
@@ -279,11 +280,11 @@ export class SimFaults {
     });
   }
 
-  /** The next engine opens its copies slowly: much comes between its steps. */
+  /** The next engine opens its copies slowly, so that much happens between its steps. */
   private readonly slowTakeover = () => {
     if (this.isBusyWith('slowTakeover', 60_000)) return;
     const { random } = this.world;
-    // As it makes its copies equal, each call takes almost as long as a copy may be silent; to open them, less.
+    // During resync each call takes almost as long as a copy may be silent; while opening, less.
     const isOpen = random.chance(2);
     const slowestMs = isOpen ? this.world.duration(2_500, 6_000) : this.world.duration(100, 3_000);
     const slowDown = () => {
@@ -297,16 +298,16 @@ export class SimFaults {
       else this.cutAll(true);
       this.restUsers(80_000);
       if (random.chance(2)) {
-        // Marks are forgotten on one copy after the other.
+        // The copies clear their marks one after the other.
         this.awaited = { command: 'forget', withinMs: slowestMs, happens: this.killEngine };
         return;
       }
-      // Before it has made the copies equal, if they are slow enough.
+      // Before the end of resync, if the copies are slow enough.
       this.later(this.world.duration(15_000, 30_000), this.killEngine);
     });
   };
 
-  /** Nothing but its own node reaches the engine; and in half of the runs nobody asks it for anything meanwhile. */
+  /** Isolates the engine: only its own node reaches it. In half of the runs users send no requests meanwhile. */
   private readonly isolateEngine = () => {
     const { serving } = this.control;
     if (serving === undefined) return;
@@ -318,7 +319,7 @@ export class SimFaults {
       this.isolate(name, cutMs);
       return;
     }
-    // Right after it has lost another copy, before anybody knows of that.
+    // Right after it has lost another copy, before the control plane knows of that.
     const other = this.world.random.pick(this.nodes.filter((node) => node !== serving.node));
     if (other.isDown) return;
     this.lose(other);
@@ -326,7 +327,7 @@ export class SimFaults {
     this.later(this.world.duration(0.1, 4), () => this.isolate(name, cutMs));
   };
 
-  /** Those that have all are full, and a copy that is being filled is not. */
+  /** The disks of complete copies are full, and that of a rebuild target is not. */
   private readonly fullInRebuild = () => {
     const target = this.someNode;
     if (target.isDown) return;
@@ -352,7 +353,7 @@ export class SimFaults {
     watch();
   };
 
-  /** Control calls are late, doubled and lost while much of what they are for goes on. */
+  /** Control calls are late, duplicated and lost while much that they are for goes on. */
   private readonly commandStorm = () => {
     this.mischief();
     this.killHost();
@@ -361,7 +362,7 @@ export class SimFaults {
     this.later(this.world.duration(10, 15_000), this.killEngine);
   };
 
-  /** Whatever a rebuild asks for is delivered twice, the second time perhaps when the rebuild has long ended. */
+  /** Every command of a rebuild is delivered twice, the second time perhaps long after its end. */
   private readonly doubleInRebuild = () => {
     this.killHost();
     this.net.isDoubling = true;
@@ -384,7 +385,7 @@ export class SimFaults {
     });
   };
 
-  /** A command is on its way while the engine loses another copy, arrives late, and the engine dies. */
+  /** A command is delayed while the engine loses another copy, arrives late, and the engine dies. */
   private readonly holdCommand = () => {
     if (this.isBusyWith('holdCommand', 30_000)) return;
     const command = this.world.random.chance(3) ? this.world.random.pick(COMMANDS) : 'forget';
@@ -495,7 +496,7 @@ export class SimFaults {
     this.backup = undefined;
   };
 
-  /** The database forgets the grant under which an engine works. */
+  /** The database loses the grant of the serving engine. */
   private readonly loseTakeover = () => {
     const { control } = this;
     const { starts } = control;
@@ -508,7 +509,7 @@ export class SimFaults {
         return;
       }
       this.later(this.world.duration(100, 10_000), () => {
-        // Attempts that failed have used up epochs too.
+        // Failed attempts have used up epochs too.
         const epoch = control.epoch - 1;
         this.world.note(`back to epoch ${epoch} from ${control.epoch}`);
         this.lastMs = this.world.nowMs;
@@ -518,7 +519,7 @@ export class SimFaults {
     watch(60_000);
   };
 
-  /** A machine is put back to an image of itself, from an attachment that another one has followed since. */
+  /** Restores a machine from an image of itself, taken during an attachment that another one has followed since. */
   private readonly rollBack = () => {
     const { control } = this;
     const node = this.someNode;
@@ -531,7 +532,7 @@ export class SimFaults {
       this.hasPutBack = true;
       this.world.note(`${node.name} is put back to what it was`);
       this.lastMs = this.world.nowMs;
-      // Without an engine there is nobody to notice it before the next attachment.
+      // Without an engine it is only noticed at the next attachment.
       if (this.world.random.chance(2)) this.killEngine();
       this.lose(node);
       node.powerCut();
@@ -567,12 +568,12 @@ export class SimFaults {
     });
   }
 
-  /** In half of the cases users ask for nothing for a while: what they write would hide where copies differ. */
+  /** In half of the cases users send no requests for a while: their writes would hide where copies differ. */
   private restUsers(forMs: number): void {
     if (this.world.random.chance(2)) this.quietUntilMs = this.world.nowMs + forMs;
   }
 
-  /** Long ones come one at a time: the end of another one would end this one too. */
+  /** Long faults run one at a time: the end of another one would end this one too. */
   private isBusyWith(fault: Fault, forMs: number): boolean {
     const { nowMs } = this.world;
     if (nowMs < (this.busyUntilMs.get(fault) ?? 0)) return true;
@@ -587,7 +588,7 @@ export class SimFaults {
   }
 }
 
-/** A run has some kinds of faults only: what takes one kind again and again is as likely as what takes a bit of all. */
+/** Limits a run to some kinds of faults: runs that repeat one kind are as likely as runs with a few of each. */
 function someOf(
   weights: Record<Fault, number>,
   world: World,
@@ -608,7 +609,9 @@ function someOf(
   >;
 }
 
-/** The work of a process that dies never ends: users see their connection break. */
+/**
+ * Runs a user's work against an engine. If its process dies the work never ends: users see their connection break.
+ */
 export function untilDeath(serving: Serving, work: () => Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     serving.life.onDeath(resolve);

@@ -1,10 +1,10 @@
 /**
- * The bytes of one file or device, as the medium has them now, as a power cut would leave them, and as the page cache has
- * them where it differs from the medium.
+ * Simulated bytes of one file or device: as the medium has them now, as a power cut would leave them, and as the page
+ * cache has them where it differs.
  *
- * A write is on its way until it has ended, then pending until a sync that began after its end has succeeded. A power cut
- * keeps each pending write or not, by itself. A sync that fails forgets what it was to write, as Linux does: the page cache
- * goes on showing it.
+ * A write is in flight until it has ended, then pending until a sync that began after its end has succeeded. A power
+ * cut keeps or loses each pending write independently. A failed sync drops the writes that it covered, as Linux does:
+ * the page cache still shows them.
  */
 import type { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 
@@ -13,10 +13,10 @@ const PAGE_BYTES = 4096;
 type Pending = {
   readonly position: number;
   readonly bytes: Buffer;
-  /** What it may be torn at by a power cut, if it has not ended. */
+  /** Unit at which a power cut may tear the write, if it has not ended. */
   readonly unitBytes: number;
   hasEnded: boolean;
-  /** When it ended, for bytes that somebody wrote; absent for space that was given back. */
+  /** When the write ended; absent for freed space. */
   endedAtMs?: number;
 };
 type Pages = Map<number, Buffer>;
@@ -24,16 +24,16 @@ type Pages = Map<number, Buffer>;
 export class SimFile {
   private stored: Pages = new Map();
   private medium: Pages = new Map();
-  /** Pages whose writing has failed, as the page cache still shows them. */
+  /** Pages whose writeback has failed, as the page cache still shows them. */
   private ghosts: Pages = new Map();
   private pending: Pending[] = [];
   private storedBytes: number;
-  /** Counts changes, as the change time of a file does. */
+  /** Change counter, like a file's change time. */
   changes = 0;
 
   constructor(
     public sizeBytes: number,
-    /** All of its space is taken, whatever was written. */
+    /** Preallocated: all of its space is taken, whatever was written. */
     readonly isReserved: boolean,
   ) {
     this.storedBytes = sizeBytes;
@@ -47,7 +47,7 @@ export class SimFile {
     read(buffer, position, (page) => this.ghosts.get(page) ?? this.medium.get(page));
   }
 
-  /** True when a write there would have to take space. */
+  /** True if a write there would have to allocate space. */
   needsSpace(position: number, lengthBytes: number): boolean {
     if (this.isReserved) return false;
     for (let page = Math.floor(position / PAGE_BYTES); page * PAGE_BYTES < position + lengthBytes; page += 1)
@@ -55,7 +55,7 @@ export class SimFile {
     return false;
   }
 
-  /** The write has reached the medium's cache; the caller says when it has ended. */
+  /** Puts a write into the medium's cache; the caller reports its end. */
   write(position: number, bytes: Buffer, unitBytes = PAGE_BYTES): Pending {
     const write = { position, bytes: Buffer.from(bytes), unitBytes, hasEnded: false };
     this.pending.push(write);
@@ -67,12 +67,15 @@ export class SimFile {
     return write;
   }
 
-  /** True when bytes whose writing had ended by then are not on the medium for good. */
+  /** True if bytes whose write had ended by that time are not durable. */
   owesSync(byMs: number): boolean {
     return this.pending.some(({ endedAtMs }) => endedAtMs !== undefined && endedAtMs <= byMs);
   }
 
-  /** The first part of a write that is on its way: readers may see it, and no power cut keeps it by itself. @returns what takes it back */
+  /**
+   * Shows the first part of a write in flight: readers may see it, and a power cut does not keep it as such. @returns
+   * a function that removes it
+   */
   preview(position: number, bytes: Buffer): () => void {
     const before = Buffer.alloc(bytes.length);
     this.readMedium(before, position);
@@ -80,7 +83,7 @@ export class SimFile {
     return () => apply(this.medium, { position, bytes: before });
   }
 
-  /** Gives space back: it reads as zeros, and a power cut may bring it back. */
+  /** Frees space: it reads as zeros, and a power cut may undo that. */
   punch(position: number, lengthBytes: number): Pending {
     const write = this.write(position, Buffer.alloc(lengthBytes));
     const last = Math.floor((position + lengthBytes) / PAGE_BYTES);
@@ -94,7 +97,7 @@ export class SimFile {
     this.changes += 1;
   }
 
-  /** What a sync that begins now covers. */
+  /** Determines what a sync that begins now covers. */
   beginSync(): () => { succeed: () => void; fail: () => void } {
     const covered = new Set(this.pending.filter(({ hasEnded }) => hasEnded));
     const { sizeBytes } = this;
@@ -119,7 +122,7 @@ export class SimFile {
     this.storedBytes = size;
   }
 
-  /** As it is now on the medium, for a disk that is put back to it later. */
+  /** A copy of the medium's current content, for restoring it later. */
   image(): SimFile {
     const image = new SimFile(this.sizeBytes, this.isReserved);
     image.stored = copyOf(this.medium);
@@ -148,7 +151,7 @@ export class SimFile {
 }
 
 function copyOf(pages: Pages): Pages {
-  // A page is replaced, never changed: both may hold the same one.
+  // Safe to share: pages are replaced, never changed.
   return new Map(pages);
 }
 

@@ -1,4 +1,7 @@
-/** A connection from an engine, or a rebuild's target, to the data of a copy: requests and replies each in order. */
+/**
+ * Simulated data connection from an engine, or a rebuild's target, to a copy: requests and replies are each delivered
+ * in order.
+ */
 import type { Socket } from 'node:net';
 import { NbdErrno } from '../../src/nbd/constants.js';
 import type { DataLink } from '../../src/nbd/data-link.js';
@@ -23,7 +26,7 @@ export class SimLink implements DataLink {
   private serverIsOpen = true;
   private excusedAtMs = 0;
   heardAtMs: number;
-  /** The socket as the copy's process has it: `destroy` ends the connection from that side. */
+  /** The server's end of the socket: `destroy` ends the connection from that side. */
   readonly socket: Socket;
 
   constructor(
@@ -42,7 +45,7 @@ export class SimLink implements DataLink {
       for (const close of closers) close();
       this.reply(() => this.end(new Error('the server closed the connection')));
     };
-    // The cast: the two things that a copy's process does with a socket that it does not read itself.
+    // The cast: only the two members that a copy's process uses on a socket that it does not read itself.
     this.socket = {
       destroy: leave,
       get closed() {
@@ -51,7 +54,7 @@ export class SimLink implements DataLink {
       on: (_: string, handler: () => void) => void closers.push(handler),
       once: (_: string, handler: () => void) => void closers.push(handler),
     } as unknown as Socket;
-    // A process that dies has its connections reset by its kernel, if that still runs.
+    // The kernel of a process that dies resets its connections, if it is still running.
     server.life.onDeath(leave);
     client.life.onDeath(() => this.send(leave));
   }
@@ -143,7 +146,7 @@ export class SimLink implements DataLink {
   private sending: (() => void)[] = [];
   private replying: (() => void)[] = [];
 
-  /** In order: what comes later waits for what was sent before. */
+  /** In order: later messages wait for earlier ones. */
   private send(arrive: () => void): void {
     this.sending.push(arrive);
     if (this.sending.length === 1) this.pump(this.sending, this.client.node, this.server.node, () => true);
@@ -157,7 +160,7 @@ export class SimLink implements DataLink {
 
   private pump(queue: (() => void)[], from: string, to: string, isWanted: () => boolean): void {
     this.net.deliver(from, to, isWanted, () => {
-      // What was sent together arrives together.
+      // Messages that were sent together arrive together.
       for (const arrive of queue.splice(0, queue.length)) arrive();
       if (queue.length > 0) this.pump(queue, from, to, isWanted);
     });
@@ -173,7 +176,7 @@ export class SimLink implements DataLink {
   }
 }
 
-/** What an error looks like at the other end of an NBD connection. */
+/** Converts an error to what the client of an NBD connection sees. */
 function asNbdError(error: unknown): NbdError {
   const errno = errnoOf(error);
   const message = error instanceof Error ? error.message : String(error);

@@ -1,31 +1,31 @@
 /**
- * The network between nodes: control calls, and connections to copies' data. Messages take their time; a link may be cut in
- * one direction, or lose, delay and double control calls. What a connection has taken it delivers in order, late if need be,
- * unless the connection ends first, as TCP does.
+ * Simulated network between nodes: control calls, and data connections to copies. Messages take time; a link may be
+ * cut in one direction, or lose, delay and duplicate control calls. A connection delivers everything in order, late
+ * if need be, unless it ends first, as TCP does.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { World } from './world.js';
 import { Life } from './world.js';
 
-/** What happens to a control call by chance. */
+/** Random faults of a control call. */
 export type Mischief = { late: boolean; doubled: boolean; replyLost: boolean };
 
-/** How long a lost packet is sent again for at least: after that the link may have healed. */
+/** Minimum time for which a lost packet is retransmitted: after that the link may have healed. */
 const RESEND_MS = 200;
 const LATE_MAX_MS = 45_000;
 const DOUBLE_MAX_MS = 6_000;
 
 export class SimNet {
   private readonly cuts = new Set<string>();
-  /** One in so many control calls has each mischief; 0 for none. */
+  /** Probability of each fault as one in so many control calls; 0 for none. */
   mischiefOneIn = 0;
-  /** Every control call is delivered again soon, and the one whose answer counts is the first. */
+  /** Delivers every control call twice; the first answer counts. */
   isDoubling = false;
-  /** Commands of this name that have arrived wait until `release`. */
+  /** Commands of this name that have arrived, and wait until `release`. */
   private held:
     | { readonly name: string; readonly waiting: (() => void)[]; readonly onFirst: () => void }
     | undefined;
-  /** Called when a copy has carried out a command, before anybody hears of it. */
+  /** Called when a copy has carried out a command, before any answer is sent. */
   onCommand: (name: string, node: string) => void = () => undefined;
 
   constructor(readonly world: World) {}
@@ -46,7 +46,7 @@ export class SimNet {
     return this.cuts.has(`${from}>${to}`);
   }
 
-  /** Commands of this name are held up where they arrive; `onFirst` is called when there is one. */
+  /** Holds commands of this name where they arrive; calls `onFirst` for the first one. */
   hold(name: string, onFirst: () => void): void {
     this.release();
     this.held = { name, waiting: [], onFirst };
@@ -57,7 +57,7 @@ export class SimNet {
     this.held = undefined;
   }
 
-  /** Resolves when a command of this name may be carried out; never, where the process dies first. */
+  /** Resolves when a command of this name may run; never, if the process dies first. */
   mayRun(name: string, life: Life): Promise<void> {
     const { held } = this;
     if (held?.name !== name) return Promise.resolve();
@@ -67,7 +67,7 @@ export class SimNet {
     });
   }
 
-  /** Resolves when a packet gets through; while the link is cut it is sent again and again. */
+  /** Resolves when a packet gets through; while the link is cut it is retransmitted. */
   deliver(from: string, to: string, isWanted: () => boolean, arrive: () => void): void {
     if (!isWanted()) return;
     if (this.isCut(from, to)) {
@@ -80,9 +80,9 @@ export class SimNet {
   }
 
   /**
-   * A control call. The caller gives up after `timeoutMs`; what it has sent may be carried out all the same, later.
+   * A control call. The caller gives up after `timeoutMs`; the request may still be carried out later.
    *
-   * @param receiver whoever lives there when the call arrives; `undefined` refuses the connection
+   * @param receiver the process that listens when the call arrives; `undefined` refuses the connection
    */
   call<T>(
     caller: { life: Life; node: string },
@@ -124,7 +124,7 @@ export class SimNet {
         () => true,
         () => void this.world.after(lateMs, () => execute(true)),
       );
-      // Resent on another connection, after the first was cut off: it is carried out twice.
+      // Retransmitted on another connection after the first was cut: carried out twice.
       if (mischief.doubled) {
         const againMs = this.world.duration(1, this.isDoubling ? DOUBLE_MAX_MS : LATE_MAX_MS);
         this.world.after(againMs, () =>

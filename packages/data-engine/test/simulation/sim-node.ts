@@ -1,4 +1,4 @@
-/** A node: its disk, the process that serves its copies, and the processes of the engines that run there. */
+/** Simulated node: its disk, the process that serves its copies, and the processes of its engines. */
 import type { ReplicaState } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -16,19 +16,22 @@ import { Life, type World } from './world.js';
 
 export type DiskKind = 'folder' | 'block';
 
-/** As the agents' client has them: `apps/agent` gives slow commands a minute and the others eight seconds. */
+/**
+ * Commands with the long timeout, as in the agents' client: `apps/agent` gives these a minute and the others eight
+ * seconds.
+ */
 const SLOW = new Set(['purge', 'hashes', 'block-hashes', 'prepare', 'cancel-pull']);
 const SLOW_MS = 60_000;
 const CALL_MS = 8_000;
 
 export class SimNode {
   readonly disk: SimDisk;
-  /** Of the process that serves the copies; dead while the node is down. */
+  /** The process that serves the copies; dead while the node is down. */
   host: Life;
   private service: ReplicaService;
-  /** Openings and removals of one copy, one after the other. */
+  /** Queues of openings and removals, one per copy. */
   private changing = new Map<string, Promise<unknown>>();
-  /** Processes of engines. */
+  /** Processes of the engines. */
   readonly engines = new Set<Life>();
   isDown = false;
 
@@ -44,16 +47,16 @@ export class SimNode {
     this.service = this.serve();
   }
 
-  /** The process that serves the copies dies and another one takes its place. */
+  /** Kills the process that serves the copies, and starts another one. */
   restartHost(): void {
     this.host.kill();
     this.host = new Life(this.world, `host of ${this.name}`);
     this.service = this.serve();
-    // What the process that died was doing never ends.
+    // Work of the dead process never ends.
     this.changing = new Map();
   }
 
-  /** Nothing runs there any more, and what no sync has covered is kept by chance. */
+  /** Ends everything that runs on the node; writes that no sync has covered are kept or lost at random. */
   powerCut(keepsSome = true): void {
     this.isDown = true;
     this.host.kill(true);
@@ -68,7 +71,7 @@ export class SimNode {
     this.restartHost();
   }
 
-  /** The copies of this node as its host process has them; opened when they are first asked for, as an agent does. */
+  /** The copies of this node as its host process has them; opened at first use, as an agent does. */
   copies(replicaId: string): Promise<ReplicaService> {
     const { service } = this;
     return this.oneAtATime(replicaId, async () => {
@@ -77,12 +80,12 @@ export class SimNode {
     });
   }
 
-  /** What there is of the copy now. */
+  /** The copy's current state. */
   describe(replicaId: string): Promise<ReplicaState> {
     return this.oneAtATime(replicaId, () => this.stateOf(replicaId));
   }
 
-  /** As an agent does it; `onGone` is called before anything else can happen. */
+  /** Removes a copy as an agent does; calls `onGone` before anything else can happen. */
   remove(replicaId: string, expected: ReplicaState, onGone: () => void): Promise<void> {
     const { service, host } = this;
     return this.oneAtATime(replicaId, () =>
@@ -124,7 +127,7 @@ export class SimNode {
       : this.disk.device.store(life);
   }
 
-  /** The way from a process on this node to copies anywhere. */
+  /** Control channels from a process on this node to copies anywhere. */
   connectControl(life: Life): ConnectControl {
     return ({ replicaId, controlUrl }) => ({
       command: (name, ask) =>
@@ -136,7 +139,7 @@ export class SimNode {
             if (node === undefined || node.isDown) return undefined;
             return {
               life: node.host,
-              // What travels is text: nothing is shared between the two ends.
+              // Serialised, as on a network: the two ends share no objects.
               run: async () => {
                 const step = stepOf(name, ask);
                 await this.net.mayRun(step, node.host);
@@ -197,7 +200,10 @@ function present(record: CopyRecord | null): ReplicaState {
   };
 }
 
-/** A `settle` that forgets marks is another step in a copy's life than one which only says that the copy has all. */
+/**
+ * Step name of a command. A `settle` that clears marks is another step than one which only says that the copy has
+ * all.
+ */
 function stepOf(name: string, ask: object): string {
   const regions = 'regions' in ask && Array.isArray(ask.regions) ? ask.regions : [];
   return name === 'settle' && regions.length > 0 ? 'forget' : name;

@@ -1,7 +1,7 @@
 /**
- * One run: a volume with two or three copies, users who write, flush and read, and whatever can happen to disks, processes,
- * links, commands and the database. The seed decides everything. In the end all faults are over, and the copies have to
- * become equal and hold what was promised.
+ * One simulated run: a volume with two or three copies, users who write, flush and read, and any fault of disks,
+ * processes, links, commands and the database. The seed decides everything. At the end all faults are healed, and the
+ * copies must become equal and hold what was promised.
  */
 import crypto from 'node:crypto';
 import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
@@ -17,27 +17,27 @@ import { World } from './world.js';
 
 const BLOCK_BYTES = 4096;
 const MIB = 1024 * 1024;
-/** A whole region and a short one: what is compared after a crash is compared by regions. */
+/** One whole region and a short one: resync works by regions. */
 const SIZE_BYTES = 17 * MIB;
 const SECRET = 'a-secret-of-sixteen';
-/** Where users write: a few blocks in each region, some of them side by side. */
+/** Blocks that users write: a few in each region, some of them adjacent. */
 const SPOTS = [0, 1, 2, 300, 301, 1023, 1024, 2500, 4095, 4096, 4097, 4200, 4351];
-/** A second more than the lease of an engine. */
+/** One second more than an engine's lease. */
 const LEASE_ENDS_MS = 9_000;
 const RUN_MS_MAX = 3_600_000;
-/** Between two requests of one user, at most: some runs are busy, so that much happens at once. */
+/** Maximum pause between two requests of a user, one of these per run: busy runs have much concurrency. */
 const PAUSES_MS = [6, 60, 600] as const;
-/** What users ask for; some flush more often than they write. */
+/** Weighted kinds of requests; some users flush more often than they write. */
 const REQUESTS = [
   { write: 10, read: 6, flush: 4 },
   { write: 4, read: 3, flush: 8 },
 ] as const;
 const FEW_SPOTS = 3;
-/** Of each user: enough for some while the faults go on, and few enough for a thousand runs in a minute. */
+/** Maximum requests per user: enough to last while faults occur, and few enough for a thousand runs in a minute. */
 const REQUESTS_MAX = 100;
-/** More than any call of a disk takes. */
+/** More than any disk call takes. */
 const LONGEST_CALL_MS = 10_000;
-/** Faults are not blamed for what happens so long after the last one. */
+/** Time after the last fault during which errors are still attributed to it. */
 const AFTERMATH_MS = 90_000;
 
 export type Outcome = {
@@ -47,11 +47,11 @@ export type Outcome = {
 };
 
 export type Limits = {
-  /** How many faults, at most; shrinking a failing seed takes some away. */
+  /** Maximum number of faults; shrinking a failing seed lowers it. */
   readonly faultsMax: number;
-  /** Kinds of faults; all of them where none is named. */
+  /** Kinds of faults; all if empty. */
   readonly only: readonly string[];
-  /** What the copies lie on. */
+  /** Kind of the disks. */
   readonly disks: 'any' | DiskKind;
 };
 
@@ -78,7 +78,7 @@ class SimRun {
   private failure: Error | undefined;
   private readonly pauseMs: number;
   private readonly requests: (typeof REQUESTS)[number];
-  /** Where users write in this run: everywhere, or at a few blocks over and over. */
+  /** Blocks that users write in this run: all, or a few over and over. */
   private readonly spots: readonly number[];
   private faults: SimFaults | undefined;
 
@@ -186,7 +186,7 @@ class SimRun {
     }
   }
 
-  /** An error of a user's request needs a fault that explains it. */
+  /** Requires that an injected fault explains an error of a user's request. */
   private blame(error: unknown): void {
     const quietMs = this.world.nowMs - (this.faults?.lastMs ?? 0);
     if (quietMs > AFTERMATH_MS)
@@ -205,7 +205,7 @@ class SimRun {
     const { loss } = this.history;
     const begunAtMs = this.world.nowMs;
     await engine.device.write((SPOTS[first] ?? 0) * BLOCK_BYTES, [bytes], bytes.length, { fua });
-    // An answer of an engine that has been replaced meanwhile may come from before a loss.
+    // An answer of an engine that was replaced meanwhile may come from before a loss.
     if (loss !== this.history.loss && !fua) return;
     for (const [index, spot] of spots.entries()) this.history.wrote(spot, numbers[index] ?? 0, fua);
     if (fua) this.faults?.flushed(begunAtMs);
@@ -237,7 +237,7 @@ class SimRun {
     this.check(spot, bytes, loss === this.history.loss ? atBegin : [], isOld);
   }
 
-  /** Whoever is still connected to an engine that another one has replaced gets no answers once its lease has ended. */
+  /** A client that is still connected to a replaced engine gets no answers after the end of that engine's lease. */
   private async readFromReplaced(): Promise<void> {
     const replaced = this.control?.replaced;
     if (replaced === undefined || !replaced.serving.life.isAlive) return;
@@ -262,7 +262,7 @@ class SimRun {
   private check(spot: number, bytes: Buffer, atBegin: Floors, isOld: boolean): void {
     const write = numberIn(bytes, spot);
     if (write === undefined) throw new Wrong(`block ${spot} is torn, or another block's`);
-    // What a replaced engine answers is as old as its lease at most; nothing may be concluded from it.
+    // A replaced engine's answer may be as old as its lease; nothing can be concluded from it.
     if (isOld) return;
     const violation = this.history.read(spot, write, atBegin);
     if (violation !== undefined) throw new Wrong(`block ${violation.block} ${violation.what}`);
@@ -285,7 +285,7 @@ class SimRun {
       for (const life of node.engines) life.stop(0);
       node.powerOn();
     }
-    // A call of a disk that was to fail may have begun before.
+    // A disk call that was to fail may have begun before.
     await this.world.sleep(LONGEST_CALL_MS);
     const serving = await this.healthy();
     this.world.note('healthy');
@@ -293,7 +293,7 @@ class SimRun {
     await this.compare();
   }
 
-  /** Reads everything once more and detaches. An engine that was replaced just now leaves that to the next one. */
+  /** Reads everything once more and detaches. If the engine was just replaced, the next one does so. */
   private async finish(serving: Serving): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -308,7 +308,7 @@ class SimRun {
     }
   }
 
-  /** All copies current and equal, within a quarter of an hour. */
+  /** Waits until all copies are current and equal, within a quarter of an hour. */
   private async healthy(): Promise<Serving> {
     const deadlineMs = this.world.nowMs + 900_000;
     for (;;) {
@@ -360,7 +360,7 @@ class SimRun {
   }
 }
 
-/** A promise was broken: no error of a request. */
+/** A broken promise, as opposed to an error of a request. */
 class Wrong extends Error {}
 
 function blockOf(spot: number, write: number): Buffer {
@@ -370,14 +370,14 @@ function blockOf(spot: number, write: number): Buffer {
   return Buffer.alloc(BLOCK_BYTES, stamp);
 }
 
-/** Which write the block shows; 0 for zeros, `undefined` for what no write has made. */
+/** The number of the write that the block shows; 0 for zeros, `undefined` for content that no write has made. */
 function numberIn(bytes: Buffer, spot: number): number | undefined {
   const write = bytes.readUInt32LE(4);
   const expected = write === 0 ? Buffer.alloc(BLOCK_BYTES) : blockOf(spot, write);
   return bytes.equals(expected) ? write : undefined;
 }
 
-/** Ids are made by chance in the code under test, and order copies: they come from the seed too. */
+/** Replaces random ids by seeded ones: the code under test orders copies by them. */
 function seededIds(world: World): { restore: () => void } {
   const real = {
     randomUUID: crypto.randomUUID,

@@ -1,7 +1,7 @@
 /**
- * A discrete-event simulation of one process: a queue of events in virtual time, and one source of chance. Every event runs
- * alone, and whatever it has set off among promises ends before the next one begins. So the same seed makes the same run,
- * and hours of a volume's life take seconds.
+ * Discrete-event simulation of one process: a queue of events in virtual time, and one source of randomness. Events
+ * run one at a time, and all promises that one has set off settle before the next begins. So the same seed gives the
+ * same run, and hours of a volume's life take seconds.
  */
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import type { Time } from '../../src/time.js';
@@ -12,7 +12,7 @@ export class World {
   nowMs = 0;
   events = 0;
   readonly random: SeededRandom;
-  /** What happened, for the report of a failure. */
+  /** Log of the run, for the report of a failure. */
   readonly story: string[] = [];
   private readonly queue: Event[] = [];
   private numbers = 0;
@@ -25,7 +25,7 @@ export class World {
     this.story.push(`${(this.nowMs / 1000).toFixed(3).padStart(9)} s  ${text}`);
   }
 
-  /** @returns what takes the event back */
+  /** @returns a function that cancels the event */
   after(delayMs: number, run: () => void): () => void {
     const event: Event = { atMs: this.nowMs + delayMs, number: this.numbers, run };
     this.numbers += 1;
@@ -39,13 +39,13 @@ export class World {
     return new Promise((resolve) => void this.after(ms, resolve));
   }
 
-  /** A length of time by chance, most of them near the lower end. */
+  /** A random duration, most often near the lower end. */
   duration(minMs: number, maxMs: number): number {
     const share = this.random.below(1001) / 1000;
     return minMs + (maxMs - minMs) * share * share;
   }
 
-  /** Runs events until the work has ended. @throws what the work throws, or when nothing is left that could go on */
+  /** Runs events until the work has ended. @throws the work's error, or one if no event is left */
   async run<T>(work: Promise<T>, untilMs: number): Promise<T> {
     let outcome: { value: T } | { error: unknown } | undefined;
     work.then(
@@ -72,15 +72,15 @@ export class World {
   }
 }
 
-/** Resolves when every promise that can go on has gone on. */
+/** Resolves when no promise can make progress without an event. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** One life of one process: what it waits for never comes once it is dead, and comes late while it is stopped. */
+/** Lifetime of one process: its timers never fire once it is dead, and fire late while it is stopped. */
 export class Life {
   isAlive = true;
-  /** It did not only die: the machine did. */
+  /** True if not only the process died, but its machine lost power. */
   lostPower = false;
   private stoppedUntilMs = 0;
   private readonly mourners = new Set<() => void>();
@@ -97,7 +97,7 @@ export class Life {
     after: (ms, call) => this.later(ms, call),
   };
 
-  /** @returns what takes it back */
+  /** @returns a function that cancels the call */
   later(delayMs: number, run: () => void): () => void {
     let cancel = this.world.after(delayMs, () => {
       if (!this.isAlive) return;
@@ -108,7 +108,7 @@ export class Life {
     return () => cancel();
   }
 
-  /** As a process that gets SIGSTOP and, later, SIGCONT. */
+  /** Stops the process as SIGSTOP does, and continues it as SIGCONT. */
   stop(ms: number): void {
     this.stoppedUntilMs = this.world.nowMs + ms;
   }
@@ -120,7 +120,7 @@ export class Life {
     for (const mourn of this.mourners) mourn();
   }
 
-  /** Called once when it dies; at once when it is dead. @returns what takes that back */
+  /** Calls once when it dies; at once if it is dead. @returns a function that cancels the call */
   onDeath(mourn: () => void): () => void {
     if (this.isAlive) this.mourners.add(mourn);
     else mourn();
@@ -128,7 +128,7 @@ export class Life {
   }
 }
 
-/** A binary heap: the earliest event first, of those at one moment the one that was asked for first. */
+/** Binary heap ordered by time; events of the same time run in the order of their requests. */
 function push(queue: Event[], event: Event): void {
   let at = queue.push(event) - 1;
   while (at > 0) {
