@@ -161,7 +161,7 @@ function findPostgres(home) {
   return undefined;
 }
 
-/** True for the embedded Postgres of this home. Where root runs the stack it may be elsewhere, linked by its name. */
+/** True for a process of this home, as the embedded Postgres is: its command line or working folder names the home. */
 function isOf(pid, home) {
   const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   return command.includes(home) || fs.readlinkSync(`/proc/${pid}/cwd`).includes(home);

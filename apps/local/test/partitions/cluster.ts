@@ -140,7 +140,7 @@ export class PartitionCluster {
     fs.rmSync(path.join(this.diskOf(index), 'somebody-elses-file'), { force: true });
   }
 
-  /** Ends all faults and waits until the cluster is well; what the faults did to volumes stays. */
+  /** Ends all faults and waits until all nodes are ready; what the faults did to volumes stays. */
   async healAll(): Promise<void> {
     this.network.healAll();
     for (let index = 0; index < AGENTS; index += 1) {
