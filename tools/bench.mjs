@@ -19,7 +19,7 @@ if (!names.includes(name)) {
 }
 
 requireSupportedPlatform();
-// Figures alone go to stdout: what installing and building print goes to stderr.
+// Output of installing and building: stderr, because stdout has the figures only.
 const STDERR = 2;
 install({ output: STDERR });
 build({ output: STDERR });

@@ -1,5 +1,5 @@
-// What `npm start` and `npm test` do first, on a machine with only Node and npm: install what the lockfile says
-// when it changed, then build what changed. Uses nothing but Node itself. Prints only when there is work to do.
+// First step of `npm start` and `npm test` on a machine with only Node and npm: installs what the lockfile says when it
+// has changed, then builds what has changed. Uses nothing but Node itself. Prints only when there is work to do.
 import { spawnSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -11,7 +11,7 @@ export const repositoryRoot = path.resolve(path.dirname(fileURLToPath(import.met
 const inRoot = (...parts) => path.join(repositoryRoot, ...parts);
 const installStamp = inRoot('node_modules', '.holdfast-install');
 
-/** Tools that must not call home or stall when there is no network. */
+/** Environment that keeps tools from calling home, or from stalling without a network. */
 export const quietEnvironment = {
   TURBO_TELEMETRY_DISABLED: '1',
   NEXT_TELEMETRY_DISABLED: '1',
@@ -20,7 +20,7 @@ export const quietEnvironment = {
   PRISMA_HIDE_UPDATE_MESSAGE: '1',
 };
 
-/** @param output where the command's words go: `inherit`, or a file descriptor such as 2 */
+/** @param output where the command's output goes: `inherit`, or a file descriptor such as 2 */
 function run(command, args, output = 'inherit') {
   const result = spawnSync(command, args, {
     cwd: repositoryRoot,
@@ -37,7 +37,7 @@ function run(command, args, output = 'inherit') {
   }
 }
 
-/** The install is repeated when the lockfile, or which packages there are, changed. */
+/** Hash of the lockfile and the list of packages: a change of either means a new install. */
 function installFingerprint() {
   const hash = crypto.createHash('sha256');
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json'])
@@ -78,7 +78,7 @@ export function install({ output } = {}) {
   fs.writeFileSync(installStamp, fingerprint);
 }
 
-/** Builds through turbo, which skips what has not changed. `without` names packages to leave out. */
+/** Builds through turbo, which skips unchanged packages. `without` names packages to leave out. */
 export function build({ without = [], output } = {}) {
   const filters = without.map((name) => `--filter=!${name}`);
   const turbo = inRoot('node_modules', 'turbo', 'bin', 'turbo');

@@ -8,10 +8,10 @@ import { transformFile } from '@swc/core';
 const packageDir = process.cwd();
 const sourceDir = path.join(packageDir, 'src');
 const outputDir = path.join(packageDir, 'dist');
-/** Made beside the old output and put in its place at the end: processes that run from it load modules late. */
+/** Folder of the new output. It takes the old one's place at the end, because running processes load modules late. */
 const newOutputDir = path.join(packageDir, `.dist-${process.pid}`);
 
-/** Options shared by every file; tests use the same ones through tools/jest. */
+/** Compiler options of every file; tests use the same ones through tools/jest. */
 const swcOptions = {
   jsc: {
     parser: { syntax: 'typescript', tsx: true, decorators: true },

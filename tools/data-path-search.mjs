@@ -1,7 +1,8 @@
-// `node tools/data-path-search.mjs --seeds 1..2000 [--mutant <name>] [--workers 2] [--all]`: simulates a volume's engine,
-// copies and disks, each seed another run of users and faults, until one breaks a promise. What fails is made smaller: the
-// fewest faults with which the same seed still fails. `--faults N` replays a seed with so many at most; `--only a,b` takes
-// some kinds of faults only, as a mutant's own are where one is named.
+// Search for broken promises in the simulated data path: `node tools/data-path-search.mjs --seeds 1..2000 [--mutant
+// <name>] [--workers 2] [--all]`. Simulates a volume's engine, copies and disks, each seed another run of users and
+// faults, until one breaks a promise. A failing run is made smaller: the fewest faults with which the same seed still
+// fails. `--faults N` replays a seed with at most so many; `--only a,b` takes some kinds of faults only. Where a mutant
+// is named, the default is the mutant's own kinds.
 import { parseArgs } from 'node:util';
 import { build, install, requireSupportedPlatform } from './bootstrap.mjs';
 
@@ -59,7 +60,7 @@ if (failed !== undefined && !values.all) await explain(failed);
 console.log(`${seeds - failures.length} passed, ${failures.length} failed`);
 process.exit(failures.length === 0 ? 0 : 1);
 
-/** The fewest faults with which it still fails, and what happened then. */
+/** Finds the fewest faults with which the seed still fails, and prints that run. */
 async function explain(failure) {
   let smallest = failure;
   for (let faults = 0; faults < 20; faults += 1) {

@@ -1,10 +1,11 @@
-// `node tools/partition-run.mjs --seeds 1..5 --minutes 3`: a stack whose agents each have a network of their own, under
-// load, with faults chosen by each seed for so many minutes, and the proof after each that nothing that was flushed was
-// lost and no read was wrong. Needs root and iproute2. Builds first. `npm test` runs one seed for a short while.
+// Partition runs, `node tools/partition-run.mjs --seeds 1..5 --minutes 3`: a stack whose agents have networks of their
+// own, under load, with faults chosen by each seed for so many minutes. Each run ends with the proof that nothing that
+// was flushed was lost and that no read was wrong. Needs root and iproute2. Builds first. `npm test` runs one seed for
+// a short while.
 import { parseArgs } from 'node:util';
 import { runSuite } from './run-suite.mjs';
 
-/** More are a mistake in the range: each takes minutes. */
+/** Most seeds of one call: more are a mistake in the range, since each takes minutes. */
 const SEEDS_MAX = 1_000;
 
 const { values } = parseArgs({

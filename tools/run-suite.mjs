@@ -1,5 +1,5 @@
-// Builds, and runs one test file with settings in its environment: what the tools do that take a suite further than
-// `npm test` does.
+// Runner of one test file: builds, and runs it with settings in its environment, for tools that take a suite further
+// than `npm test` does.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { build, install, quietEnvironment, repositoryRoot, requireSupportedPlatform } from './bootstrap.mjs';

@@ -1,4 +1,5 @@
-// `npm start`: installs and builds what changed, then becomes the local stack (apps/local) in this same process.
+// Entry of `npm start`: installs and builds what changed, then becomes the local stack (apps/local) in this same
+// process.
 import { build, install, requireSupportedPlatform } from './bootstrap.mjs';
 
 requireSupportedPlatform();

@@ -1,5 +1,5 @@
-// `npm test`: installs, builds, then runs every test of the repository in one Jest run. Arguments go to Jest, so
-// `npm test -- packages/core` runs one room. Ends with the plain line `N passed, M failed`.
+// Entry of `npm test`: installs, builds, then runs every test of the repository in one Jest run. Arguments go to Jest,
+// so `npm test -- packages/core` runs one room. Ends with the plain line `N passed, M failed`.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -32,7 +32,7 @@ if (result.status !== 0 && counts.failed === 0) counts.failed = 1;
 console.log(plainLine(counts));
 process.exit(counts.failed === 0 ? 0 : 1);
 
-/** The console's tests need a Chromium. As root on Debian one can be installed; elsewhere they say they were skipped. */
+/** Installs a Chromium for the console's tests, which is possible as root on Debian; elsewhere they are skipped. */
 function ensureBrowser() {
   const names = ['chromium', 'chromium-browser', 'google-chrome'];
   const found = names.some((name) => spawnSync('which', [name], { stdio: 'ignore' }).status === 0);

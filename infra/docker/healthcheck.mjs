@@ -1,4 +1,4 @@
-// `node healthcheck.mjs <url>`: exits 0 when the URL answers 2xx within two seconds. The image has no curl.
+// Health check of the image, which has no curl: `node healthcheck.mjs <url>` exits 0 on a 2xx within two seconds.
 const [url] = process.argv.slice(2);
 try {
   const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });

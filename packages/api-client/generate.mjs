@@ -1,4 +1,4 @@
-// Makes the client's types from the checked-in OpenAPI document.
+// Generates the client's types from the checked-in OpenAPI document.
 import fs from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
 

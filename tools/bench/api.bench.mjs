@@ -29,7 +29,7 @@ const READY_TIMEOUT_MS = 30_000;
 
 export async function run({ quick }) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-bench-'));
-  // As root, Postgres runs as another user and has to reach its data in there.
+  // As root, Postgres runs as another system user and has to reach its data in there.
   fs.chmodSync(scratch, 0o755);
   const postgres = await startEmbeddedPostgres({ directory: path.join(scratch, 'postgres') });
   const children = [];
@@ -144,8 +144,8 @@ async function measureCreates({ system, port, seed, baseline, count }) {
 }
 
 /**
- * Where an answer's time goes, by the API's own Server-Timing: the wait for a transaction, the decision, the commit,
- * and HTTP, which is everything else between the client's two ends.
+ * Parts of an answer's time by the API's own Server-Timing: the wait for a transaction, the decision, the commit, and
+ * HTTP, which is everything else between the client's two ends.
  */
 function reportParts(row, answers) {
   const sums = { http: 0, wait: 0, decide: 0, commit: 0 };
@@ -161,7 +161,7 @@ function reportParts(row, answers) {
   }
 }
 
-/** Every volume was answered 201, is Scheduled, and has its replicas on disks that have booked them. */
+/** Checks that every volume was answered 201, is Scheduled, and has its replicas on disks that have booked them. */
 async function checkPlacements(system, volumes, statuses) {
   const { rows } = await system.query(
     `SELECT (SELECT count(*) FROM volume WHERE conditions @> '[{"type": "Scheduled", "status": "True"}]') AS scheduled,

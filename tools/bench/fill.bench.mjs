@@ -46,7 +46,7 @@ export async function run({ quick }) {
   }
 }
 
-/** Places volumes until one does not fit; what was booked for whole volumes, as a share of the possible. */
+/** Places volumes until one does not fit. Returns the bytes of whole volumes as a share of the possible. */
 function fill(shape, makePlacer, seed) {
   const random = mulberry32(seed + 1000);
   const placer = makePlacer(shape);
@@ -83,8 +83,8 @@ function mostUsableDisk(shape) {
 }
 
 /**
- * The balance score as the proposal defines it, every option evaluated: first the nodes, then the node's disks. Of equal
- * scores, which are frequent, the most usable option wins, as everywhere here.
+ * The balance score as the proposal defines it, every option evaluated: first the nodes, then the node's disks. Of
+ * equal scores, which are frequent, the most usable option wins, as in the scheduler.
  */
 function byDefinition(shape) {
   return byRule(shape, (candidates, left, sizeBytes) => {
@@ -104,7 +104,9 @@ function byDefinition(shape) {
   });
 }
 
-/** The filters that matter here, and then a rule: disks with room on unused nodes, in unused zones if there are some. */
+/**
+ * The filters that matter here, and then a rule: disks with room on unused nodes, in unused zones if there are some.
+ */
 function byRule({ nodes, disks }, choose) {
   const zoneOf = new Map(nodes.map(({ id, zone }) => [id, zone]));
   const left = new Map(disks.map(({ id, storageMaximumBytes }) => [id, storageMaximumBytes]));
@@ -121,12 +123,14 @@ function byRule({ nodes, disks }, choose) {
   };
 }
 
-/** The first of those with the largest worth. */
+/** The item of largest worth; the first of several. */
 function mostOf(items, worthOf) {
   return items.reduce((most, item) => (worthOf(item) > worthOf(most) ? item : most));
 }
 
-/** The largest total T with Σ min(node, T / 3) = T: no node may hold more than one replica in three. */
+/**
+ * The possible, in GiB: the largest T with Σ min(node, T / 3) = T, as no node may hold more than one replica in three.
+ */
 function possibleGib({ nodes, disks }) {
   const capacities = nodes.map(({ id }) =>
     disks

@@ -98,7 +98,7 @@ export function makeRequest(sizeBytes, part = {}) {
   };
 }
 
-/** From 0 to 1, without 1. */
+/** A generator of numbers from 0 to 1, without 1, by a seed. */
 export function mulberry32(seed) {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-// I/O through the engine: the figures of the data path by itself (apps/agent/bench).
+// Benchmark of I/O through the engine (apps/agent/bench).
 import { run as measure } from '../../apps/agent/bench/io.mjs';
 import { report } from './report.mjs';
 

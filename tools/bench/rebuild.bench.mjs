@@ -1,4 +1,4 @@
-// Rebuilds: the figures of full, delta, fast and resync by themselves (apps/agent/bench).
+// Benchmark of rebuilds: full, delta, fast and resync (apps/agent/bench).
 import { run as measure } from '../../apps/agent/bench/rebuild.mjs';
 import { report } from './report.mjs';
 

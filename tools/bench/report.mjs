@@ -1,4 +1,4 @@
-// The figures of one benchmark run: each is printed as it is known, and all of them as a table at the end.
+// Report of one benchmark run: each figure is printed as it is known, and all of them as a table at the end.
 
 const rows = [];
 

@@ -1,7 +1,8 @@
-// Placement decisions on one thread: the whole filter chain with tags, three zones, two replicas of each volume placed
-// already. A measured decision places and books; older bookings are released, so that the fleet stays as full as it is.
-// Every request is another one. The baseline is the balance score as the proposal defines it, evaluated for every
-// candidate disk of one decision. Rates are per second of CPU time; the p50 and p99 of a decision are by the clock.
+// Benchmark of placement decisions on one thread: the whole filter chain with tags, three zones, two replicas of each
+// volume placed already. A measured decision places and books; older bookings are released, so that the fleet stays as
+// full as it is. Every request is a different one. The baseline is the balance score as the proposal defines it,
+// evaluated for every candidate disk of one decision. Rates are per second of CPU time; the p50 and p99 of a decision
+// are by the clock.
 
 import v8 from 'node:v8';
 import vm from 'node:vm';
@@ -17,9 +18,12 @@ const collect = vm.runInNewContext('gc');
 const DISKS_PER_NODE = 4;
 const ZONES = ['zone-a', 'zone-b', 'zone-c'];
 const SEED = 20260101;
-/** Requests are made in batches outside the clock: as new to the scheduler, and as warm, as one that has just come in. */
+/**
+ * Requests per batch. Batches are made outside the clock, so that a request is as new to the scheduler, and as warm in
+ * the processor's cache, as one that has just come in.
+ */
 const BATCH = 512;
-/** Bookings that stand at any time, for each disk. */
+/** Bookings that stand at any time, per disk. */
 const BOOKINGS_PER_DISK = 4;
 
 const CASES = [
@@ -58,7 +62,7 @@ function measure(plan, quick) {
   if (plan.disks <= 10_000) reportLinear(row, view, makeBatch(), quick);
 }
 
-/** The path that explains, for comparison: it looks at every disk. */
+/** Reports the path that explains, for comparison: it looks at every disk. */
 function reportLinear(row, view, requests, quick) {
   const rounds = quick ? 20 : 200;
   const ms = cpuMs(() => {
@@ -67,7 +71,7 @@ function reportLinear(row, view, requests, quick) {
   report({ ...row, metric: 'linear path', value: (rounds / ms) * 1000, unit: '/s' });
 }
 
-/** Places and books, and releases the oldest booking, always with another request. */
+/** A load that places and books, and releases the oldest booking, each time with a different request. */
 function makeLoad(index, makeBatch, bookingCount) {
   const bookedDisks = [];
   const bookedBytes = new Float64Array(bookingCount);
@@ -91,13 +95,16 @@ function makeLoad(index, makeBatch, bookingCount) {
   }
 
   return {
-    /** Decisions with their bookings per second of this process's CPU time; what makes room for them is outside it. */
+    /**
+     * Decisions with their bookings per second of this process's CPU time, without the releases that make room for
+     * them.
+     */
     run(rounds) {
       let ms = 0;
       for (let done = 0; done < rounds; done += BATCH) {
         const batch = makeBatch();
         for (let back = 0; back < BATCH; back += 1) release((oldest + back) % bookingCount);
-        // What making the requests left behind is not the scheduler's to collect.
+        // Garbage from making the requests is not the scheduler's to collect.
         collect({ type: 'minor' });
         ms += cpuMs(() => {
           for (const request of batch) decide(request, index.place(request, NOW));
@@ -130,7 +137,7 @@ function makeLoad(index, makeBatch, bookingCount) {
   };
 }
 
-/** A heartbeat's news of one disk. */
+/** Reports the cost of a heartbeat's news about one disk. */
 function reportNs(index, view, rounds) {
   const disks = view.disks.map((disk) => ({
     ...disk,
@@ -149,20 +156,20 @@ function buildMeasured(view, requests) {
     index = buildFleetIndex(view);
     index.place(requests[0], NOW);
   });
-  // Tournaments are made for the kinds of requests that are asked: all of them, before the memory is counted.
+  // The index builds its tournaments when a kind of request is first asked: all kinds, before the memory is counted.
   for (const request of requests) index.place(request, NOW);
   return { index, buildMs, bytesPerDisk: (usedBytes() - before) / view.disks.length };
 }
 
 function usedBytes() {
-  // The second time finds what the first let go of: the fleet of the case before.
+  // A second collection frees what the first one released: the fleet of the case before.
   collect();
   collect();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
 
-/** One decision by the definition: a sample of the candidates, scaled up to all of them. */
+/** Milliseconds of one decision by the definition: a sample of the candidates, scaled up to all of them. */
 function quadraticMs(view, alpha) {
   const values = view.disks.map((disk) => ({
     usableBytes: disk.storageAvailableBytes,
@@ -179,8 +186,8 @@ function quadraticMs(view, alpha) {
 }
 
 /**
- * CPU time of the whole process, collector included: what the work takes on a core of its own. On a machine that others
- * use too, the clock on the wall would tell how busy they are.
+ * CPU time of the whole process in milliseconds, garbage collector included. The wall clock would depend on how busy
+ * others keep the machine.
  */
 function cpuMs(work) {
   const before = process.cpuUsage();
@@ -189,7 +196,7 @@ function cpuMs(work) {
   return (user + system) / 1000;
 }
 
-/** Nodes of one kind of disk each; two kinds of tags on nodes and on disks. */
+/** A fleet whose nodes have one kind of disk each, with two kinds of tags on nodes and on disks. */
 function makeFleet({ disks: diskCount, alpha, capacities }) {
   const random = mulberry32(SEED);
   const nodes = [];
@@ -215,7 +222,7 @@ function makeFleet({ disks: diskCount, alpha, capacities }) {
   return makeView(nodes, disks, { 'balance-alpha': alpha });
 }
 
-/** Each batch is new: sizes, selectors and the two placed replicas by chance. */
+/** A maker of batches. Each batch is new: sizes, selectors and the two placed replicas by chance. */
 function requestMaker(view) {
   const random = mulberry32(SEED + 1);
   const pick = (items) => items[Math.floor(random() * items.length)];

@@ -1,5 +1,5 @@
-// How long `npm start` takes on a fresh clone and again after a stop, how long a stop takes, and what the idle stack
-// holds in memory. The clone has an empty home, so packages come from the registry (or its cache).
+// Benchmark of `npm start`: on a fresh clone, again after a stop, the stop itself, and the idle stack's memory. The
+// clone has an empty home, so packages come from the registry (or its cache).
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -15,7 +15,7 @@ const IDLE_MS = 15_000;
 
 export async function run({ quick }) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-bench-'));
-  // As root, Postgres runs as another user and has to reach its data in there.
+  // As root, Postgres runs as another system user and has to reach its data in there.
   fs.chmodSync(scratch, 0o755);
   const place = { portBase: await freePortBlock(), home: path.join(scratch, 'data') };
   try {
@@ -82,7 +82,7 @@ function untilPrinted(child, text) {
   });
 }
 
-/** Proportional set size of everything the stack runs: shared pages count once. */
+/** Reports the memory of all the stack's processes (PSS: a shared page counts once in all). */
 async function reportMemory(home, npmPid) {
   await sleep(IDLE_MS);
   const local = JSON.parse(fs.readFileSync(path.join(home, 'local.json'), 'utf8'));
@@ -119,13 +119,13 @@ function processTree() {
       const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
       parents.set(Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
     } catch {
-      // It ended while we looked.
+      // It ended while it was being read.
     }
   }
   return parents;
 }
 
-/** A process and its descendants, without those that are counted by themselves. */
+/** A process and its descendants, without those that have a row of their own. */
 function family(root, parents, others) {
   const members = new Set([root]);
   for (let grew = true; grew; ) {
@@ -155,13 +155,13 @@ function findPostgres(home) {
       const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
       if (/postgres\0/.test(command) && command.includes('pgdata') && isOf(pid, home)) return pid;
     } catch {
-      // It ended while we looked.
+      // It ended while it was being read.
     }
   }
   return undefined;
 }
 
-/** The embedded Postgres of this home; root's may live elsewhere, with a link back in its name. */
+/** True for a process of this home, as the embedded Postgres is: its command line or working folder names the home. */
 function isOf(pid, home) {
   const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   return command.includes(home) || fs.readlinkSync(`/proc/${pid}/cwd`).includes(home);

@@ -1,4 +1,4 @@
-// What TLS costs on the data path (apps/agent/bench).
+// Benchmark of TLS on the data path (apps/agent/bench).
 import { run as measure } from '../../apps/agent/bench/tls.mjs';
 import { report } from './report.mjs';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { runTool } from './run-tool.js';
 
-/** Type-checking everything takes most of a minute on two busy cores. */
+/** Time limit of one tool: type-checking everything takes most of a minute on two busy cores. */
 const TOOL_TIMEOUT_MS = 180_000;
 
 test.each([

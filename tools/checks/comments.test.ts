@@ -1,4 +1,4 @@
-/** Nothing that a reader is pointed to is missing: documents, files and identifiers that comments name exist. */
+/** Check of comments: the documents, files and identifiers that they name exist. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -25,7 +25,7 @@ function sourcesIn(folder: string): string[] {
   });
 }
 
-/** Blocks and lines of comment; what only looks like one, in a string, does no harm here. */
+/** Comments of a source text. Text in a string that only looks like a comment counts too, and does no harm. */
 function commentsOf(file: string, text: string): Comment[] {
   const found = text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g);
   return [...found].map((match) => ({
@@ -34,7 +34,7 @@ function commentsOf(file: string, text: string): Comment[] {
   }));
 }
 
-/** Without the comments: what is named has to be in the code itself. */
+/** The source text without comments, because what a comment names has to be in the code itself. */
 function codeOf(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g, '');
 }

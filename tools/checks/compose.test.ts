@@ -9,10 +9,10 @@ type Compose = { services: Record<string, Service> };
 
 const inRepository = (file: string) => path.join(repositoryRoot, file);
 const composeText = fs.readFileSync(inRepository('docker-compose.yml'), 'utf8');
-// The schema check below proves the shape that this type states.
+// The cast: the schema check below proves the shape that this type states.
 const compose = parse(composeText, { merge: true }) as Compose;
 
-/** A file that the image makes by building: it must have a source of the same name. */
+/** The source of a file that the image makes by building: it must exist under the same name. */
 function sourceOf(file: string): string {
   return file.replace(/\/dist\/(.*)\.js$/, '/src/$1.ts');
 }

@@ -15,7 +15,7 @@ afterAll(() => {
   for (const directory of plantations) fs.rmSync(directory, { recursive: true, force: true });
 });
 
-/** A tiny house of the same rooms, with the given files in it. */
+/** Makes a tiny repository with the same rooms and the given files in it. */
 function plant(files: Record<string, string>): string {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-rooms-'));
   plantations.push(directory);

@@ -6,7 +6,7 @@ export const repositoryRoot = path.resolve(path.dirname(fileURLToPath(import.met
 
 export type ToolResult = { exitCode: number | null; output: string };
 
-/** Runs one of the repository's own tools, by the path of its script below node_modules, and collects what it said. */
+/** Runs one of the repository's own tools, by the path of its script below node_modules, and collects its output. */
 export function runTool(script: string, args: readonly string[], cwd = repositoryRoot): ToolResult {
   const file = path.join(repositoryRoot, 'node_modules', script);
   const result = spawnSync(process.execPath, [file, ...args], {
@@ -17,7 +17,7 @@ export function runTool(script: string, args: readonly string[], cwd = repositor
   return { exitCode: result.status, output: `${result.stdout}${result.stderr}` };
 }
 
-/** Tools must not inherit the flags Jest itself runs under. */
+/** Environment of the tool, without the flags that Jest itself runs under. */
 function toolEnvironment(): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _, ...environment } = process.env;
   return { ...environment, NO_COLOR: '1' };

@@ -1,4 +1,5 @@
-// Ends a test run with the plain line that scripts read: `N passed, M failed` (`, K skipped` when any).
+// Jest reporter that ends a test run with the plain line that scripts read: `N passed, M failed` (`, K skipped` when
+// any).
 import fs from 'node:fs';
 
 export default class PlainLineReporter {

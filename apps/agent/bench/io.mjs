@@ -1,9 +1,9 @@
-// I/O through the engine with our own client, with three copies and with one: real agents, without the control plane.
-// The baseline of each row is nbdkit's file plugin on a plain file of the same disk, driven by the very same client;
-// both are measured in turn, and the medians count. `run` is called by the repository's `npm run bench`.
+// Benchmark of I/O through the engine, on three copies and on one: real agents and Holdfast's NBD client, without the
+// control plane. The baseline of each row is nbdkit's file plugin on a plain file of the same disk, driven by the same
+// client; both are measured in turn, and the medians count. `run` is called by the repository's `npm run bench`.
 //
-// Both keep what was read in the kernel's page cache. Before reads are measured, all of the device is read once, on both
-// sides; the cold rows drop it from memory on both sides instead.
+// Both sides keep what was read in the kernel's page cache. Before reads are measured, all of the device is read once,
+// on both sides; the cold rows drop it from memory on both sides instead.
 import { execFileSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -15,8 +15,8 @@ const SIZE_BYTES = 512 * MIB;
 const ROUNDS = 3;
 
 /**
- * What is measured: bytes of each request, requests in flight, requests in all, what each does. The targets are for three
- * copies: `ratio` of the baseline, or `value` in the row's unit. `longhorn` was measured elsewhere, for orientation.
+ * Cases: bytes of each request, requests in flight, requests in all, kind of request. Targets are for three copies:
+ * `ratio` of the baseline, or `value` in the row's unit. `longhorn` was measured elsewhere, for orientation.
  */
 const CASES = [
   { name: 'randwrite 4 KiB qd32', shape: [4 * KIB, 32, 20_000, 'write'], ratio: 0.32, longhorn: '0.15 ×' },
@@ -74,8 +74,8 @@ export async function run({ quick, report }) {
 }
 
 /**
- * The most that three copies on this one machine can be: the same client, with nothing between, has three servers write
- * the same bytes into three plain files at once (ADR 0114).
+ * Rate of three plain NBD servers that one client feeds with the same writes: the most that three copies on this one
+ * machine can reach (ADR 0114).
  */
 async function threeFiles(clients, scale, shape) {
   const all = (ask) => Promise.all(clients.map(ask));
@@ -90,7 +90,7 @@ async function threeFiles(clients, scale, shape) {
   return medians(rounds);
 }
 
-/** Our three copies beside three plain files, before and after the flush. */
+/** Rows that compare three copies with three plain files, before and after the flush. */
 function* besideThree({ name, shape: [length] }, ours, theirs) {
   for (const [key, ending] of [
     ['perSecond', ''],
@@ -107,13 +107,13 @@ function* besideThree({ name, shape: [length] }, ours, theirs) {
   }
 }
 
-/** The files with data below a folder. */
+/** Files with data below a folder. */
 function imagesIn(folder) {
   const names = fs.readdirSync(folder, { recursive: true });
   return names.filter((name) => name.endsWith('.img')).map((name) => path.join(folder, name));
 }
 
-/** Writes all of the device first: reading what was never written, or growing a file, would be other cases. */
+/** Writes all of the device first: reading what was never written, or growing a file, would be another case. */
 async function fill(client) {
   const data = crypto.randomBytes(MIB);
   await timed(SIZE_BYTES / MIB, 4, (i) => client.write(i * MIB, [data], MIB, { fua: false }));
@@ -124,7 +124,7 @@ async function readAll(client) {
   await timed(SIZE_BYTES / (128 * KIB), 8, (i) => client.read(i * 128 * KIB, 128 * KIB));
 }
 
-/** Drops what the kernel has of the files in memory; they were flushed before. */
+/** Drops the files' pages from the kernel's page cache. They must have been flushed. */
 function forget(files) {
   const nothing = ['oflag=nocache', 'conv=notrunc,fdatasync', 'count=0', 'status=none'];
   for (const file of files) execFileSync('dd', [`of=${file}`, ...nothing]);
@@ -140,7 +140,10 @@ async function interleaved(shape, scale, mine, plain) {
   return { ours: medians(ours), theirs: theirs.length === 0 ? undefined : medians(theirs) };
 }
 
-/** Small requests go to random places and are counted; large ones run through the device and are weighed. */
+/**
+ * Measures one case. Small requests go to random places and are counted; large ones run through the device and count in
+ * bytes.
+ */
 async function measure({ client, files }, scale, [length, depth, count, kind]) {
   const isRead = kind === 'read' || kind === 'cold-read';
   if (kind === 'cold-read') forget(files);
@@ -156,7 +159,7 @@ async function measure({ client, files }, scale, [length, depth, count, kind]) {
     if (isRead) return client.read(offsets[i], length);
     return client.write(offsets[i], [data], length, { fua: kind === 'fua' });
   };
-  // The other side had the processor until now: a latency is that of a device in use.
+  // A warm-up: the other side had the processor until now, and the latency meant is that of a device in use.
   if (depth === 1) await timed(requests >> 1, depth, ask);
   const latenciesMs = [];
   const seconds = await timed(requests, depth, async (i) => {
@@ -164,7 +167,7 @@ async function measure({ client, files }, scale, [length, depth, count, kind]) {
     await ask(i);
     latenciesMs.push(performance.now() - startedMs);
   });
-  // What was written is on the disk before the next measurement: neither side is to pay for the other.
+  // Flushed before the next measurement, so that neither side pays for the other's writes.
   const flushSeconds = await timed(1, 1, () => client.flush());
   latenciesMs.sort((a, b) => a - b);
   return {
@@ -183,7 +186,7 @@ function medians(rounds) {
   };
 }
 
-/** The rows of one case. Targets are for three copies, but for the latency's, which is for both. */
+/** Rows of one case. Targets are for three copies; only the latency's is for both. */
 function* figures({ name, shape, ratio, value, p50, longhorn }, copies, ours, theirs) {
   const [length, depth, , kind] = shape;
   const isSmall = length === 4 * KIB;
@@ -198,7 +201,8 @@ function* figures({ name, shape, ratio, value, p50, longhorn }, copies, ours, th
     baseline: theirs && theirs.perSecond * scale,
     ...(p50 === undefined ? goals : {}),
   };
-  // A server with a page cache answers before the disk has anything: only the flush that ends the stream compares disks.
+  // A server with a page cache answers before the disk has the data: only the flush that ends the stream compares
+  // disks.
   if (!isSmall && kind === 'write') {
     yield {
       ...common,

@@ -1,4 +1,4 @@
-// What an agent with its host processes holds in memory: with many idle volumes, and for the map of a written one.
+// Benchmark of memory: of an agent with its host processes and many idle volumes, and of a written volume's map.
 import crypto from 'node:crypto';
 import { BenchStack, KIB, MIB, timed } from './stack.mjs';
 
@@ -6,7 +6,7 @@ const GIB = 1024 * MIB;
 const VOLUMES = 50;
 const COPIES = 4;
 const IDLE_MS = 5_000;
-/** One write in each stretch that a page of the map covers, so that every page of it exists. */
+/** Distance between writes: one for each page of the map, so that every page of it exists. */
 const PAGE_COVERS_BYTES = 126 * MIB;
 
 /** @param {{report: (figure: object) => void}} options */
@@ -47,7 +47,7 @@ async function mapOfOneTebibyte(report) {
       await client.flush();
       await pause(IDLE_MS);
     };
-    // As many writes within one page first: what processes keep for any burst is no part of the map.
+    // As many writes within one page first: buffers that any burst leaves behind are no part of the map.
     await writeEvery(4 * KIB);
     const before = await stack.residentBytes(0);
     await writeEvery(PAGE_COVERS_BYTES);

@@ -1,4 +1,4 @@
-// nbdkit's file plugin on a plain file: what any NBD server on this disk and machine can do.
+// nbdkit's file plugin on a plain file: the baseline of what an NBD server on this disk and machine reaches.
 import { spawn, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
@@ -7,7 +7,7 @@ import { freePort } from './stack.mjs';
 const PATIENCE_MS = 5_000;
 
 export class Nbdkit {
-  /** `undefined` where nbdkit is not installed. */
+  /** Starts the server; `undefined` where nbdkit is not installed. */
   static async start(folder, sizeBytes, name = 'plain.img') {
     if (spawnSync('nbdkit', ['--version']).status !== 0) return undefined;
     const server = new Nbdkit();

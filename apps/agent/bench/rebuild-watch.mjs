@@ -1,11 +1,9 @@
-// Starts one rebuild and watches it by what the engine's agent reports.
+// Follows one rebuild from its start, by the reports of the engine's agent.
 import crypto from 'node:crypto';
 
 const LOOK_MS = 5;
 
-/**
- * @returns what was reported last, the seconds it took in all, and those of each phase
- */
+/** @returns the last report, the seconds of the whole rebuild, and those of each phase */
 export async function follow(stack, { volumeId, epoch }, target, { source, options, entered }) {
   const rebuildId = crypto.randomUUID();
   const startedMs = performance.now();

@@ -1,6 +1,6 @@
-// Rebuilds between real agents, without the control plane: the engine runs on the first, the source is on the second,
-// the target on the third, so that the processor time of both ends can be told from the rest. `run` is called by the
-// repository's `npm run bench`.
+// Benchmark of rebuilds between real agents, without the control plane. The engine runs on the first agent, the source
+// is on the second and the target on the third, so that the processor time of both ends can be told apart. `run` is
+// called by the repository's `npm run bench`.
 import { spawnSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -9,7 +9,7 @@ import { follow } from './rebuild-watch.mjs';
 import { BenchStack, KIB, MIB, timed } from './stack.mjs';
 
 const [SOURCE, TARGET] = [1, 2];
-/** What the targets of the full rebuild are about. */
+/** Size of the volume that the full rebuild's targets are for. */
 const NOMINAL_BYTES = 2048 * MIB;
 const OPTIONS = { fastRebuild: true, blockHash: 'blake3', sourcesMax: 1, bandwidthBytesPerSecond: null };
 
@@ -39,7 +39,7 @@ class RebuildBench {
     this.size = `${bytes / MIB} MiB`;
   }
 
-  /** Three copies, one per agent, full of what can't be compressed. */
+  /** Makes three copies, one per agent, and fills them with data that can't be compressed. */
   async fill() {
     this.volume = await this.stack.volume(this.bytes, 3);
     await timed(this.bytes / MIB, 4, (i) =>
@@ -48,7 +48,7 @@ class RebuildBench {
     await this.volume.client.flush();
   }
 
-  /** The target was away without anybody noting since when, and one block in a hundred has changed. */
+  /** Delta rebuild: the target was away since a time that no record tells, and one block in a hundred has changed. */
   async delta() {
     await this.#attachWithoutTarget();
     const blocks = this.bytes / (4 * KIB);
@@ -79,7 +79,7 @@ class RebuildBench {
     });
   }
 
-  /** The target was dropped, 100 MiB were written, and it comes back. */
+  /** Resync: the target was dropped, 100 MiB were written, and it comes back. */
   async resync(awaySeconds) {
     const { volumeId, epoch, replicas } = this.volume;
     const drop = { epoch, replicaId: replicas[TARGET].replicaId, reason: 'the benchmark takes it away' };
@@ -111,7 +111,7 @@ class RebuildBench {
     });
   }
 
-  /** Three snapshots whose checksums are known on both sides. */
+  /** Fast rebuild: three snapshots whose checksums are known on both sides. */
   async fast() {
     const ids = [];
     for (let count = 1; count <= 3; count += 1) {
@@ -138,7 +138,7 @@ class RebuildBench {
     });
   }
 
-  /** A new, empty copy takes the target's place. */
+  /** Full rebuild: a new, empty copy takes the target's place. */
   async full() {
     const baseline = this.#copyRate();
     await this.#replaceTarget();
@@ -179,7 +179,7 @@ class RebuildBench {
     });
   }
 
-  /** What users get while a rebuild without a limit runs, beside what they had before. */
+  /** Rate of user writes while a rebuild without a limit runs, beside their rate before it. */
   async userRate() {
     const small = new Load(this.volume.client, this.bytes, 4 * KIB);
     await small.during(new Promise((resolve) => setTimeout(resolve, 1000)));
@@ -196,7 +196,7 @@ class RebuildBench {
     });
   }
 
-  /** The copies of the other agents go on under a new attachment that never heard of the target. */
+  /** Attaches the other agents' copies without the target, which the new attachment's record does not name. */
   async #attachWithoutTarget() {
     await this.stack.detach(this.volume);
     const epoch = this.volume.epoch + 1;
@@ -230,7 +230,7 @@ class RebuildBench {
 
   async #writeAtRandom(count, length) {
     const places = this.bytes / length;
-    // Places of their own, so that the bytes written are the bytes changed.
+    // Different blocks, so that the bytes written are the bytes changed.
     const chosen = new Set();
     while (chosen.size < count) chosen.add(crypto.randomInt(places));
     const list = [...chosen];
@@ -245,7 +245,7 @@ class RebuildBench {
     return snapshot.id;
   }
 
-  /** Purges and hashes go on behind the answer. */
+  /** Changes layers, and waits: purges and hashes go on after the answer. */
   async #change(command) {
     const { volumeId, epoch } = this.volume;
     await this.stack.call(0, 'POST', `/v1/engines/${volumeId}/layers`, { epoch, ...command });
@@ -280,13 +280,13 @@ class RebuildBench {
   }
 }
 
-/** Small writes at random, eight at a time. */
+/** A load of small writes at random places, eight at a time. */
 class Load {
   constructor(client, bytes, length) {
     Object.assign(this, { client, places: bytes / length, length, data: crypto.randomBytes(length) });
   }
 
-  /** Writes a second until the given work has ended. */
+  /** Writes per second until the given work has ended. */
   async during(work) {
     let running = true;
     const ended = work.finally(() => {
@@ -306,7 +306,7 @@ class Load {
   }
 }
 
-/** What each further snapshot adds to a rebuild, beyond its data. */
+/** Cost of each further snapshot in a rebuild, beyond its data. */
 async function fixedCost(stack, report) {
   const MORE = 10;
   const seconds = [];

@@ -1,4 +1,4 @@
-// A few real agents and a control plane that only listens: what the benchmarks of the data path run on.
+// Test bed of the data path's benchmarks: a few real agents, and an API that only takes heartbeats and records.
 import { spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import path from 'node:path';
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
 
 const MAIN = path.resolve(import.meta.dirname, '../dist/main.js');
-/** The kernel's unit of processor time on every platform that Node runs on. */
+/** Ticks per second in /proc/<pid>/stat: the same on every platform that Node runs on. */
 const TICKS_PER_SECOND = 100;
 const SECRET = 'a-secret-for-the-benchmark';
 export const KIB = 1024;
@@ -20,7 +20,7 @@ export class BenchStack {
   beats = new Map();
   agents = [];
 
-  /** `environment` adds to what each agent is started with. */
+  /** Starts the agents. `environment` is added to that of each. */
   static async start(count, environment = {}) {
     const stack = new BenchStack();
     stack.environment = environment;
@@ -39,7 +39,7 @@ export class BenchStack {
     await fs.rm(this.folder, { recursive: true, force: true });
   }
 
-  /** A volume with so many copies, served by the first agent; `place` says on which agent each copy is. */
+  /** Makes a volume served by the first agent; `place` gives the agent of each copy. */
   async volume(sizeBytes, copies, place = (index) => index) {
     const volumeId = crypto.randomUUID();
     const ids = Array.from({ length: copies }, () => crypto.randomUUID()).sort();
@@ -51,7 +51,7 @@ export class BenchStack {
     return { ...volume, ...(await this.attach(volume, 1, replicas)) };
   }
 
-  /** Starts the first agent's engine with these copies; the others of the volume it knows nothing of. */
+  /** Starts the first agent's engine with these copies only; it does not know the volume's other ones. */
   async attach({ volumeId, sizeBytes }, epoch, replicas) {
     const members = replicas.map(({ replicaId }) => replicaId).sort();
     const { endpoint } = await this.call(0, 'PUT', `/v1/engines/${volumeId}`, {
@@ -102,7 +102,7 @@ export class BenchStack {
     return answer;
   }
 
-  /** Memory of an agent and its host processes: shared pages count for each by its part (PSS). */
+  /** Memory of an agent and its host processes in bytes (PSS: a shared page counts in parts). */
   async residentBytes(agentIndex) {
     let total = 0;
     for (const { pid } of await this.#processes(agentIndex)) {
@@ -112,7 +112,7 @@ export class BenchStack {
     return total;
   }
 
-  /** Processor time that an agent and its host processes have taken so far. */
+  /** Processor time of an agent and its host processes so far, in seconds. */
   async cpuSeconds(agentIndex) {
     const processes = await this.#processes(agentIndex);
     return (
@@ -121,7 +121,7 @@ export class BenchStack {
     );
   }
 
-  /** An agent and its hosts are one process group. */
+  /** Pids of an agent and its hosts, which are one process group. */
   async #processes(agentIndex) {
     const group = this.agents[agentIndex].child.pid;
     const found = [];
@@ -182,7 +182,7 @@ export async function timed(count, depth, work) {
   return (performance.now() - startedMs) / 1000;
 }
 
-/** One that nobody listens on at this moment. */
+/** A port that no process listens on at this moment. */
 export async function freePort() {
   const server = net.createServer();
   server.listen(0, '127.0.0.1');

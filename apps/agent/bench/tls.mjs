@@ -1,5 +1,5 @@
-// What TLS costs: the same requests on three copies with TLS off, allowed (the client uses it, nodes among each other do
-// not) and required (all do). The baseline of each row is the run without.
+// Benchmark of TLS: the same requests on three copies with TLS off, allowed (the client uses it, nodes among each other
+// do not) and required (all do). The baseline of each row is the run without.
 import { execFileSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { requireTls } from '@holdfast/data-engine/nbd/client-tls.js';
 import { BenchStack, KIB, MIB, timed } from './stack.mjs';
 
 const SIZE_BYTES = 256 * MIB;
-/** The modes take turns, and medians count: what else the machine does then meets all of them. */
+/** Rounds of all modes. Modes take turns and medians count, so that other load on the machine meets all of them. */
 const ROUNDS = 3;
 const CASES = [
   { name: 'write 1 MiB qd4', bytes: MIB, depth: 4, count: 600, kind: 'write' },
@@ -79,7 +79,7 @@ function median(values) {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
-/** An authority, and one certificate for both ends. */
+/** Makes an authority, and one certificate for both ends. */
 async function makeCertificates(folder) {
   const openssl = (...args) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];

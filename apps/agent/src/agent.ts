@@ -1,7 +1,7 @@
 /**
- * One storage node's daemon: owns its disks, keeps engines and copies in host processes, answers the control plane
- * and reports to it. It keeps no truth of its own: after a crash the disks say what there is, and the control plane
- * starts engines again.
+ * The agent: one storage node's daemon. It owns the node's disks, keeps engines and copies in host processes, answers
+ * the control plane's calls and sends it heartbeats. It stores no truth of its own: after a crash the disks say which
+ * copies there are, and the control plane starts engines again.
  */
 import crypto from 'node:crypto';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
@@ -30,7 +30,10 @@ import { controlSecret } from './secrets.js';
 import type { TlsTunnels } from './tls-tunnels.js';
 
 const VERSION = '0.1.0';
-/** The engine asks again; each attempt is short so that a stop is not held up. */
+/**
+ * Limit of one call that confirms a copy record at the API. Short, so that a stop is not held up; the engine asks
+ * again.
+ */
 const CONFIRM_TIMEOUT_MS = 5_000;
 
 export class Agent {
@@ -110,7 +113,7 @@ export class Agent {
     return agent;
   }
 
-  /** Engines first, so that they flush and mark their copies clean while those are still there. */
+  /** Stops the agent: engines first, so that they flush and mark their copies clean while replica hosts still run. */
   async stop(): Promise<void> {
     this.ready = false;
     await this.engines.stopAll();
@@ -142,7 +145,7 @@ export class Agent {
   private async collect(): Promise<Heartbeat> {
     const { config } = this;
     const nowMs = performance.now();
-    // Each part has its own limit, so that one disk or host that hangs silences nothing but itself.
+    // Each part has its own time limit, so that a disk or host that hangs delays no other part of the heartbeat.
     const [disks, replicas] = await Promise.all([
       Promise.all(this.disks.map((disk) => disk.report(nowMs))),
       this.replicas.reports(),
@@ -172,7 +175,7 @@ function gatewayTls({ nbdTls }: AgentConfig, tunnels: TlsTunnels | undefined): G
   return nbdTls.mode === 'off' || tunnels === undefined ? undefined : { mode: nbdTls.mode, tunnels };
 }
 
-/** IPv6 addresses stand in brackets in a URL. */
+/** The host as a URL has it: IPv6 addresses in brackets. */
 function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -58,7 +58,7 @@ describe('readConfig', () => {
     expect(() => readConfig({ ...GOOD, [key]: value })).toThrow(key);
   });
 
-  test('TLS is off when nothing is said, and needs its three files when it is not', () => {
+  test('TLS is off by default, and needs its three files when it is not', () => {
     expect(readConfig(GOOD).nbdTls).toEqual({ mode: 'off' });
     const tls = {
       ...GOOD,
@@ -83,7 +83,7 @@ describe('readConfig', () => {
     expect(() => readConfig(bad)).toThrow(/HOLDFAST_API_URL.*HOLDFAST_NBD_PORT/s);
   });
 
-  test('listening on all addresses needs one to be reached at', () => {
+  test('listening on all addresses needs an advertised address', () => {
     const everywhere = { ...GOOD, HOLDFAST_BIND_HOST: '0.0.0.0' };
     expect(() => readConfig(everywhere)).toThrow('HOLDFAST_ADVERTISE_HOST');
     expect(readConfig({ ...everywhere, HOLDFAST_ADVERTISE_HOST: '10.0.0.7' }).advertiseHost).toBe('10.0.0.7');

@@ -34,7 +34,7 @@ const paths = z
   .transform((text) => text.split(':').filter((file) => file !== ''))
   .refine((files) => files.every((file) => file.startsWith('/')), 'absolute paths, separated by colons')
   .refine((files) => files.length <= 256, 'at most 256 disks');
-/** Of a block disk's file that is not there yet: small enough for any machine to give it at once. */
+/** Size of a new block disk where none is configured: small enough for any machine to allocate at once. */
 const BLOCK_DISK_BYTES = 2 * 2 ** 30;
 
 const environmentSchema = z
@@ -61,7 +61,8 @@ const environmentSchema = z
     HOLDFAST_STATE_DIR: z.string().startsWith('/', 'an absolute path'),
     HOLDFAST_HOST_MAX_VOLUMES: z.coerce.number().int().min(1).max(256).default(16),
   })
-  // Nobody can connect to "all addresses": who listens there has to say under which one it is reached.
+  // "All addresses" is nothing a client can connect to, so the agent must be told the address under which it is
+  // reached.
   .refine((env) => !isWildcard(env.HOLDFAST_ADVERTISE_HOST ?? env.HOLDFAST_BIND_HOST), {
     path: ['HOLDFAST_ADVERTISE_HOST'],
     message: 'needed, and an address of its own, when the agent listens on all addresses',
@@ -90,7 +91,11 @@ export type AgentConfig = {
   hostVolumesMax: number;
 };
 
-/** @throws Error that lists every wrong or missing variable, for the person who starts the agent. */
+/**
+ * Reads the agent's configuration.
+ *
+ * @throws Error that lists every wrong or missing variable, for the operator to read
+ */
 export function readConfig(environment: NodeJS.ProcessEnv): AgentConfig {
   const parsed = environmentSchema.safeParse(environment);
   if (!parsed.success) throw new Error(describeIssues(parsed.error));

@@ -2,7 +2,7 @@
  * The engines of this node: one for each volume that is attached here.
  *
  * An engine that stopped, or whose process died, stays in the reports as `stopped` until the control plane ends the
- * attachment: only it decides what comes next.
+ * attachment: only the control plane decides what comes next.
  */
 import type {
   DropReplica,
@@ -24,22 +24,22 @@ import { within } from './within.js';
 
 export type EngineHost = Host<EngineHostMethods, AgentMethods>;
 
-/** Of a host that answers nothing: longer than a loaded machine keeps a process waiting. */
+/** Silence of a host after which its engines are given up: longer than a loaded machine keeps a process waiting. */
 const GIVEN_UP_MS = 15_000;
-/** An engine that is well lets go at once. */
+/** Longest wait for an older engine to let go. One that is well does so at once. */
 const FENCE_MS_MAX = 1_000;
 
 type Attachment = {
   spec: StartEngine;
   host: EngineHost;
   report: EngineReport;
-  /** Settles when the first start has; a repeated start waits for the same. */
+  /** Settles with the first start; a repeated start waits for the same promise. */
   started: Promise<void>;
 };
 
 export type EnginesOptions = {
   pool: HostPool<EngineHostMethods, AgentMethods>;
-  /** Where users reach the engines. */
+  /** Address at which users reach the engines. */
   endpoint: { host: string; port: number; tls: boolean };
   changed: () => void;
 };
@@ -49,7 +49,12 @@ export class Engines {
 
   constructor(private readonly options: EnginesOptions) {}
 
-  /** @throws StorageFault `engine.stale_epoch` when a newer attachment is here, or what kept it from starting. */
+  /**
+   * Starts the engine, or finds it started.
+   *
+   * @throws StorageFault `engine.stale_epoch` when a newer attachment is here, or the fault of an engine that can't
+   *   start
+   */
   async start(volumeId: string, spec: StartEngine): Promise<StartEngineReply> {
     const existing = this.attachments.get(volumeId);
     if (existing !== undefined && isReplacedBy(spec, existing.spec)) throw staleEpoch(existing.spec);
@@ -60,11 +65,11 @@ export class Engines {
     return { endpoint: { ...this.options.endpoint, exportName }, report: attachment.report };
   }
 
-  /** Flushes and stops. A stop for an older epoch than the running one does nothing. */
+  /** Flushes and stops the engine. A stop for an older epoch than the running one does nothing. */
   async stop(volumeId: string, epoch: number): Promise<void> {
     const attachment = this.attachments.get(volumeId);
     if (attachment === undefined || attachment.spec.epoch > epoch) return;
-    // A host that is gone has nothing to stop any more; of one that is silent, the engine was given up.
+    // There is nothing to stop in a host that has died; in a silent one the engine has been given up already.
     const isGivenUp = attachment.report.state === 'stopped' && attachment.host.silentMs > 0;
     if (!isGivenUp) await attachment.host.peer.call('stop', { volumeId }).catch(() => undefined);
     this.forget(volumeId, attachment);
@@ -118,7 +123,7 @@ export class Engines {
     this.options.changed();
   }
 
-  /** Brings the reports' slowly changing figures up to date. Of a host that does not answer the last ones stand. */
+  /** Fetches the figures that change without an event. For a host that does not answer, the last report stays. */
   async refresh(): Promise<void> {
     await Promise.all(
       [...this.attachments].map(async ([volumeId, attachment]) => {
@@ -133,7 +138,10 @@ export class Engines {
     );
   }
 
-  /** Its users wait in vain: it is to be started anew elsewhere. Should its process go on, it finds itself fenced off. */
+  /**
+   * Reports the engine as stopped, because its users wait in vain and the control plane can start another one
+   * elsewhere. Should its process go on, it is fenced: by the call below, and by copies that a newer engine has opened.
+   */
   private giveUp(volumeId: string, attachment: Attachment): void {
     const reason = 'engine.not_found: its process does not answer';
     attachment.report = { ...attachment.report, state: 'stopped', reason };
@@ -149,7 +157,7 @@ export class Engines {
     this.options.changed();
   }
 
-  /** The volume that an export name opens, if its secret is right. */
+  /** The volume that an export name opens, if the secret in it is right. */
   find(exportName: string): { volumeId: string; info: ExportInfo; host: EngineHost } | undefined {
     for (const [volumeId, { spec, host, report }] of this.attachments) {
       if (report.state === 'stopped' || !sameSecret(exportNameOf(volumeId, spec), exportName)) continue;
@@ -158,7 +166,7 @@ export class Engines {
     return undefined;
   }
 
-  /** Export names without their secrets. */
+  /** Export names as a client may list them: without their secrets. */
   list(): string[] {
     return [...this.attachments].map(([volumeId, { spec }]) => listedName(volumeId, spec));
   }
@@ -195,7 +203,8 @@ export class Engines {
         },
       ),
     };
-    // Everybody who asked for the start sees its failure; without anybody it is no unhandled one.
+    // Every caller of `start` sees its failure; this handler keeps it from ending the process when all callers are
+    // gone.
     attachment.started.catch(() => undefined);
     this.attachments.set(volumeId, attachment);
     return attachment;
@@ -203,7 +212,7 @@ export class Engines {
 
   private async fence(volumeId: string, attachment: Attachment): Promise<void> {
     const fencing = attachment.host.peer.call('fence', { volumeId }).catch(() => null);
-    // The copies fence it off as well: a process that is stopped is not waited for.
+    // A process that is stopped is not waited for: the copies refuse its engine too.
     await within(FENCE_MS_MAX, fencing, () => null);
     this.forget(volumeId, attachment);
   }
@@ -237,7 +246,7 @@ function exportInfo({ sizeBytes }: StartEngine): ExportInfo {
   return { sizeBytes, readOnly: false, blockSizeMinBytes: 1 };
 }
 
-/** What is reported between the request and the first word of the engine. */
+/** Report of an engine that has not sent one of its own yet. */
 function startingReport(volumeId: string, { epoch, grantId, record, replicas }: StartEngine): EngineReport {
   return {
     volumeId,
@@ -252,7 +261,7 @@ function startingReport(volumeId: string, { epoch, grantId, record, replicas }: 
   };
 }
 
-/** By a newer attachment, or by another grant of the same epoch. */
+/** True where a newer attachment, or another grant of the same epoch, is here. */
 function isReplacedBy(spec: StartEngine, existing: StartEngine): boolean {
   if (existing.epoch !== spec.epoch) return existing.epoch > spec.epoch;
   return spec.grantId !== undefined && existing.grantId !== undefined && spec.grantId !== existing.grantId;

@@ -1,7 +1,8 @@
 /**
- * Tells the control plane what there is on this node: regularly, and at once when something changes.
+ * The agent's heartbeat loop: reports the node's disks, copies and engines to the control plane, regularly and at once
+ * when something changes.
  *
- * The agent serves its volumes whether or not anybody answers; while nobody does, it asks less and less often.
+ * The agent serves its volumes whether or not the API answers; while it does not, the loop sends less and less often.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Heartbeat, heartbeatReplySchema } from '@holdfast/core/model/agent-protocol.js';
@@ -11,11 +12,11 @@ import { postJson } from './json-http.js';
 const FIRST_INTERVAL_MS = 2_000;
 const TIMEOUT_MS = 5_000;
 /**
- * The longest silence while the API is down. Below the smallest `agent-heartbeat-timeout`, so that an API that is back
+ * Longest pause while the API is down. Less than the smallest `agent-heartbeat-timeout`, so that an API that is back
  * hears of every agent before it may call one silent.
  */
 const BACK_OFF_MAX_MS = 4_000;
-/** Changes that come together are told together. */
+/** Delay before a heartbeat, in which changes that come together are gathered. */
 const GATHER_MS = 20;
 
 export type HeartbeatOptions = {
@@ -39,10 +40,10 @@ export class HeartbeatLoop {
     this.ended ??= this.run();
   }
 
-  /** Something worth telling at once has happened. */
+  /** Asks for a heartbeat at once, for a change that the control plane should hear of. */
   soon(): void {
     this.changed = true;
-    // While the API is down a change does not hurry it.
+    // While the API is down a change does not hurry the next attempt.
     if (this.failures === 0) this.wake();
   }
 
@@ -76,7 +77,7 @@ export class HeartbeatLoop {
       this.failures = 0;
     } catch (error) {
       this.failures += 1;
-      // Once is enough: a long outage must not fill the log.
+      // One line for each outage: a long one must not fill the log.
       if (this.failures === 1)
         this.options.log.warn({ error: String(error) }, 'heartbeat failed; trying again');
     }
@@ -84,7 +85,7 @@ export class HeartbeatLoop {
 
   private async rest(): Promise<void> {
     if (this.stopped.signal.aborted) return;
-    // Ended by a wake-up, not raced with one: a sleep that went on would be one more listener each time.
+    // The sleep is ended by a wake-up, not raced with it: a sleep that went on would add one listener each time.
     const resting = new AbortController();
     this.wake = () => resting.abort();
     if (!(this.changed && this.failures === 0)) await sleep(this.pauseMs(), resting.signal);
@@ -94,12 +95,12 @@ export class HeartbeatLoop {
   private pauseMs(): number {
     if (this.failures === 0) return this.intervalMs;
     const longest = Math.min(BACK_OFF_MAX_MS, this.intervalMs * 2 ** Math.min(this.failures, 8));
-    // Spread out, or all agents would come at once when the API is back.
+    // At random, or all agents would send at the same moment when the API is back.
     return longest * (0.5 + Math.random() / 2);
   }
 }
 
-/** Ends early, without an error, when the signal says so. */
+/** Sleeps, and ends early without an error when the signal is aborted. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => undefined);
 }

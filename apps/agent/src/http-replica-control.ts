@@ -1,11 +1,14 @@
-/** The control channel from an engine, or a rebuild's target, to a copy on any agent. */
+/**
+ * Client of the control channel to a copy: an engine or a rebuild's target sends commands to the copy's agent over
+ * HTTP.
+ */
 import crypto from 'node:crypto';
 import type { Answer, Ask, CommandName, ConnectControl } from '@holdfast/data-engine/replica/commands.js';
 import { toFault } from './hosts/ipc-peer.js';
 import { pagesOf } from './http/message-pages.js';
 import { postJson } from './json-http.js';
 
-/** These read or write a good deal of data while nobody waits for them. */
+/** Commands that may read or write a whole layer. No user request waits for them, so they get a longer limit. */
 const SLOW: ReadonlySet<CommandName> = new Set<CommandName>([
   'purge',
   'hashes',
@@ -14,12 +17,14 @@ const SLOW: ReadonlySet<CommandName> = new Set<CommandName>([
   'cancel-pull',
 ]);
 const SLOW_TIMEOUT_MS = 60_000;
-/** Users' I/O waits for some of the others: no longer than for a silent copy. */
+/** Limit of other commands. User I/O waits for some of them, so it is no longer than the limit for a silent copy. */
 const TIMEOUT_MS = 8_000;
-/** For each page of a long command: the copy's agent has to read it as a whole before it can begin. */
+/** Added to the limit for each page of a long command: the copy's agent has to parse all of it before it can begin. */
 const PAGE_TIMEOUT_MS = 25;
 
-/** Of a body in one piece; longer ones are sent in pages. Below what agents take (`control-server.ts`). */
+/**
+ * Largest body that is sent in one piece; a longer one goes in pages. Below what agents accept (`control-server.ts`).
+ */
 const BODY_BYTES_MAX = 192 * 1024;
 
 type Reply<Name extends CommandName> = {
@@ -55,7 +60,11 @@ async function postChecked(url: string, secret: string, body: unknown, timeoutMs
   return answer;
 }
 
-/** @returns what the command's body says: the ask itself, or in which pages it has been sent */
+/**
+ * Sends a long command's pages ahead of it.
+ *
+ * @returns the command's body: the ask itself, or the id of the message that its pages form
+ */
 async function sendPages(ask: object, post: Post): Promise<{ body: object; pageCount: number }> {
   const text = JSON.stringify(ask);
   if (Buffer.byteLength(text) <= BODY_BYTES_MAX) return { body: ask, pageCount: 0 };
@@ -67,7 +76,7 @@ async function sendPages(ask: object, post: Post): Promise<{ body: object; pageC
   return { body: { pagedMessage }, pageCount: pages.length };
 }
 
-/** The fault in a refusal, or a general one where the body is not ours. */
+/** The fault in a refusal, or a general one where the body is not an agent's. */
 export function faultOf(status: number, body: unknown): Error {
   if (typeof body === 'object' && body !== null && 'code' in body && 'message' in body) {
     const newest =

@@ -1,6 +1,6 @@
 /**
- * JSON over HTTP in both directions of the control channel. Node's own client, because host processes should not
- * carry a larger one; connections are kept open between calls.
+ * JSON over HTTP: the client side of the control channel, and of heartbeats. Node's own client, because host processes
+ * should not carry a larger one; connections are kept open between calls.
  */
 import http from 'node:http';
 import https from 'node:https';
@@ -8,7 +8,7 @@ import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
 
-/** Answers are small; what is longer did not come from one of ours. */
+/** Largest answer that is read, in bytes. Agents and the API send less; a longer one did not come from them. */
 const ANSWER_BYTES_MAX = 4 * MIB;
 
 const agents = {
@@ -19,10 +19,10 @@ const agents = {
 export type JsonAnswer = { status: number; body: unknown };
 
 /**
- * Sends a call that may be repeated, and repeats it once where the other side closed a connection that was kept open
- * just as it was used again.
+ * Sends a call that is safe to repeat, and repeats it once if the other side closed a kept-alive connection just as it
+ * was used again.
  *
- * @throws StorageFault `agent.unreachable` when there is no complete answer in time.
+ * @throws StorageFault `agent.unreachable` when there is no complete answer in time
  */
 export async function postJson(
   url: string,
@@ -45,7 +45,7 @@ export async function postJson(
   }
 }
 
-/** The connection had been closed before the call was read. */
+/** The other side had closed the connection before it read the call. */
 class StaleConnection extends Error {}
 
 function send(call: { target: URL; bearer: string; text: string; timeoutMs: number }): Promise<JsonAnswer> {
@@ -61,7 +61,7 @@ function send(call: { target: URL; bearer: string; text: string; timeoutMs: numb
     const request = (secure ? https : http).request(target, { method: 'POST', agent, headers });
     const giveUp = setTimeout(() => {
       const error = new Error(`no answer within ${timeoutMs} ms`);
-      // Said here, because a request that still waits for a free connection is told of its end only with one.
+      // Rejected here too: a request that still waits for a free connection reports its end only when it gets one.
       reject(error);
       request.destroy(error);
     }, timeoutMs);
@@ -83,7 +83,7 @@ async function readAnswer(response: http.IncomingMessage): Promise<JsonAnswer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of response) {
-    // Node types the stream's chunks as any; without an encoding they are buffers.
+    // The cast: Node types the stream's chunks as any; without an encoding they are buffers.
     const bytes = chunk as Buffer;
     length += bytes.length;
     if (length > ANSWER_BYTES_MAX) throw new Error('the answer is too long');

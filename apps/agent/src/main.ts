@@ -4,12 +4,12 @@ import { Agent } from './agent.js';
 import { type AgentConfig, readConfig } from './config.js';
 import { TlsTunnels } from './tls-tunnels.js';
 
-/** A clean stop takes no longer than this; then the process ends all the same. */
+/** Time limit of a clean stop; after it the process ends all the same. */
 const STOP_MAX_MS = 9_500;
 
 type Prepared = { config: AgentConfig; log: pino.Logger; tunnels: TlsTunnels | undefined };
 
-/** @throws Error for the person who starts the agent, when it is not configured as it must be */
+/** Reads and checks the configuration. @throws Error with a text for the operator */
 async function prepare(): Promise<Prepared> {
   const config = readConfig(process.env);
   const log = pino({ name: 'agent', base: { node: config.nodeName } });

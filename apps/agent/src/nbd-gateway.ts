@@ -1,7 +1,7 @@
 /**
- * The one NBD port of the agent. It does the handshake here and gives the connection to the host process that owns
- * the export; data never passes through the agent itself. Under TLS the name comes inside the tunnel: such connections go
- * to a TLS host first, and come back through a door of their own.
+ * The agent's one NBD port. The handshake is done here, and the connection then goes to the host process that owns the
+ * export; data never passes through the agent's own process. Under TLS the export name comes inside the tunnel, so such
+ * connections go to a TLS host first and come back through the door.
  */
 import type net from 'node:net';
 import type { Negotiated } from '@holdfast/data-engine/nbd/handshake-frames.js';
@@ -13,12 +13,12 @@ import type { Engines } from './engines.js';
 import type { Replicas } from './replicas.js';
 import type { TlsTunnels } from './tls-tunnels.js';
 
-/** What clients may do about TLS at the port; `tunnels` takes those that turn to it. */
+/** The port's TLS mode, and the tunnels that take connections which ask for TLS. */
 export type GatewayTls = { mode: 'allow' | 'require'; tunnels: TlsTunnels };
 
 export class NbdGateway {
   private readonly server: NbdServer;
-  /** Where connections come back when they are out of their tunnel. */
+  /** Server on the door, at which connections arrive from TLS hosts. */
   private readonly door: NbdServer | undefined;
 
   constructor(
@@ -77,7 +77,7 @@ export class NbdGateway {
   ): Promise<null> | undefined {
     const name = parseExportName(exportName);
     if (name?.kind === 'snapshot') {
-      // Of a volume that is attached nowhere, too: then nobody has opened the copy yet.
+      // The volume may be detached, so that no host has the copy open yet.
       return this.replicas
         .ensureOpen(name.replicaId)
         .then(({ peer }) => peer.call('connection', connection, socket));

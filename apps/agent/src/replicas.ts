@@ -1,7 +1,7 @@
 /**
- * The copies on this node: which there are, which host process holds them open, and who may ask for them.
+ * The copies on this node: which there are, which host process holds each open, and which secret admits a caller.
  *
- * The disks are the truth. A copy whose host has died is opened again when it is next asked for.
+ * The disks are the truth. A copy whose host has died is opened again at the next call about it.
  */
 import type {
   ChecksumReply,
@@ -29,18 +29,23 @@ import { within } from './within.js';
 
 export type ReplicaHost = Host<ReplicaHostMethods, NoMethods>;
 
-/** Together with a clean stop of this node's own engines it stays below the ten seconds an agent has. */
+/**
+ * Time that engines elsewhere get to let go of copies. Together with a clean stop of this node's engines it stays below
+ * the ten seconds that an agent has to stop.
+ */
 const CLOSE_GRACE_MS = 2_500;
 
-/** At the start the agent waits so long for all of a disk's copies to be found; what is found later is reported later. */
+/** Longest wait for one disk's scan when the agent starts; copies found later are reported later. */
 const SCAN_MS_MAX = 30_000;
-/** And in a heartbeat, which the control plane waits for: a disk that was put back is looked through behind it. */
+/**
+ * The same in a heartbeat, for which the control plane waits: the scan of a disk that was put back goes on behind it.
+ */
 const SCAN_IN_HEARTBEAT_MS_MAX = 500;
 
 type Known = {
   disk: Disk;
   metadata: ReplicaMetadata;
-  /** As last reported by its host, or by the file system while no host has it open. */
+  /** As last reported by its host, or by the store while no host has it open. */
   writtenBytes: number;
   record: ReplicaReport['record'];
 };
@@ -50,9 +55,11 @@ export class Replicas {
   /** Copies that are on a disk and can't be read. */
   private readonly unreadable = new Map<string, { disk: Disk; fault: StorageFault }>();
   private readonly scanned = new Set<Disk>();
-  /** Copies that a host has open now. */
+  /** Copies that are open, and the host of each. */
   private readonly open = new Map<string, ReplicaHost>();
-  /** Changes of one copy, one after the other: two creates at once are one. */
+  /**
+   * The last change of each copy. Changes of one copy run one after the other, so that two creates at once make one.
+   */
   private readonly changing = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -62,15 +69,15 @@ export class Replicas {
   ) {}
 
   /**
-   * Finds what is on the disks, also on one that has been put back since. A copy that can't be read is left alone, not
-   * reported, and says why to whoever asks for it.
+   * Finds the copies on the disks, also on a disk that has been put back since. One that can't be read is left alone
+   * and not reported; a call about it is answered with the fault.
    */
   async scan(limitMs = SCAN_MS_MAX): Promise<void> {
     for (const disk of this.disks) {
       if (this.scanned.has(disk) || (await disk.problem()) !== undefined) continue;
       this.scanned.add(disk);
       const scanning = this.scanDisk(disk).catch((error: unknown) => {
-        // It is looked at again: a disk that hangs, or goes away meanwhile, must not keep the others from being found.
+        // To be scanned again: a disk that hangs, or goes away meanwhile, must not keep the others from being scanned.
         this.scanned.delete(disk);
         this.log.error({ error, disk: disk.path }, 'this disk can not be looked through');
       });
@@ -119,23 +126,23 @@ export class Replicas {
     });
   }
 
-  /** What there is of the copy now, by what its host or its disk says at this moment. */
+  /** State of the copy at this moment, by its host or its disk. */
   describeState(replicaId: string): Promise<ReplicaState> {
     return this.oneAtATime(replicaId, () => this.stateOf(replicaId));
   }
 
   /**
-   * Removes the copy if it is still what is expected; without an expectation, if it never became a member of its volume
-   * or can't be read.
+   * Removes the copy if its state is still the expected one; without an expectation, if it never became a member of its
+   * volume or can't be read.
    *
-   * @throws StorageFault `agent.refused` when it is something else by now; `agent.unreachable` when its host is silent
+   * @throws StorageFault `agent.refused` when its state has changed; `agent.unreachable` when its host is silent
    */
   remove(replicaId: string, expected?: ReplicaState): Promise<void> {
     return this.oneAtATime(replicaId, () => this.removeIf(replicaId, (found) => isExpected(found, expected)));
   }
 
   /**
-   * Removes a copy only if it is still the one that was reported.
+   * Removes an orphan, if it is still the copy that was reported.
    *
    * @throws StorageFault `agent.refused` when it is another one, or has been used since; `disk.not_ready`
    */
@@ -158,7 +165,9 @@ export class Replicas {
     });
   }
 
-  /** An open copy's record is its host's; of one that is not open, its disk's. What was heard of it last may be old. */
+  /**
+   * State of a copy: from its host while it is open, else from its disk. The last report of either may be out of date.
+   */
   private async stateOf(replicaId: string): Promise<ReplicaState> {
     const known = this.known.get(replicaId);
     if (known === undefined) return { state: this.unreadable.has(replicaId) ? 'unreadable' : 'absent' };
@@ -167,7 +176,7 @@ export class Replicas {
     if (reports === undefined) throw hostSilent();
     const open = reports.find((report) => report.replicaId === replicaId);
     if (open !== undefined) return { state: 'present', record: open.record };
-    // Nothing can be read, or removed, on a disk that is not there.
+    // A disk that is not there can't be read: what was last known of the copy stands.
     if (await known.disk.isAbsent()) return { state: 'present', record: known.record };
     try {
       await this.learn(known.disk, replicaId);
@@ -188,12 +197,12 @@ export class Replicas {
   private async discard(replicaId: string): Promise<void> {
     const known = this.known.get(replicaId) ?? this.unreadable.get(replicaId);
     if (known === undefined) return;
-    // Asked first: of a disk that hangs nothing is forgotten.
+    // Asked first: while the disk hangs, this throws and the copy stays known.
     const isAbsent = await known.disk.isAbsent();
     this.known.delete(replicaId);
     this.unreadable.delete(replicaId);
     await this.letGo(replicaId);
-    // On a disk that is not there nothing can be removed; if it returns, the copy is one that nobody knows of.
+    // On a disk that is not there nothing can be removed; if the disk returns, the copy on it is an orphan.
     if (!isAbsent) await (await known.disk.store()).remove(replicaId);
   }
 
@@ -212,7 +221,7 @@ export class Replicas {
     return host.peer.call('checksum', { replicaId });
   }
 
-  /** What is wrong with a copy that is here and can't be read. */
+  /** The fault of a copy that is here and can't be read. */
   damageOf(replicaId: string): StorageFault | undefined {
     return this.unreadable.get(replicaId)?.fault;
   }
@@ -251,7 +260,7 @@ export class Replicas {
     }));
   }
 
-  /** Flushes and closes everything, once engines elsewhere have let go or have had time to. */
+  /** Flushes and closes all copies, once engines elsewhere have let go of them or have had time to. */
   async close(): Promise<void> {
     const graceMs = CLOSE_GRACE_MS;
     await Promise.all(
@@ -328,7 +337,7 @@ function asFault(error: unknown): StorageFault {
   return new StorageFault('replica.corrupt', { publicMessage, cause: error });
 }
 
-/** A full disk, or a size that the file system can't hold, is something an operator can cure. */
+/** The fault of a full disk, or of a size that the file system can't hold: an operator can cure both. */
 function spaceFault(error: unknown): unknown {
   const code = systemCode(error);
   if (code !== 'ENOSPC' && code !== 'EDQUOT' && code !== 'EFBIG') return error;

@@ -18,9 +18,9 @@ let disk: string;
 let replicaId: string;
 let service: ReplicaService;
 let server: http.Server;
-/** Calls that the copy has carried out. */
+/** Names of the calls that the copy has carried out. */
 let done: string[];
-/** The next call of this name is carried out, and its connection reset before the answer. */
+/** Name of a call that is carried out once, its connection being reset before the answer. */
 let resetAfter: string | undefined;
 
 beforeEach(async () => {
@@ -45,7 +45,7 @@ afterEach(async () => {
 
 async function answer(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
-  // Node types the stream's chunks as any; without an encoding they are buffers.
+  // The cast: Node types the stream's chunks as any; without an encoding they are buffers.
   for await (const chunk of request) chunks.push(chunk as Buffer);
   // The casts: only this file's own calls arrive.
   const name = request.url?.split('/').at(-1) as CommandName;

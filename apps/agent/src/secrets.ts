@@ -3,13 +3,13 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { writeDurably } from '@holdfast/data-engine/replica/durable-file.js';
 
-/** Compares without telling by its timing how much was right. */
+/** Compares in constant time, so that the duration does not tell how much was right. */
 export function sameSecret(a: string, b: string): boolean {
   const digest = (text: string) => crypto.createHash('sha256').update(text).digest();
   return crypto.timingSafeEqual(digest(a), digest(b));
 }
 
-/** The secret with which the control plane calls this agent: made once, kept in the state folder. */
+/** The agent's control secret, which the control plane's calls carry: made once and kept in the state folder. */
 export async function controlSecret(stateDirectory: string): Promise<string> {
   await fs.mkdir(stateDirectory, { recursive: true, mode: 0o700 });
   const file = path.join(stateDirectory, 'control-secret');

@@ -1,10 +1,10 @@
 /**
- * What the environment says about TLS on NBD connections. Read by the agent, which checks it, and by its host
- * processes, which inherit it.
+ * TLS settings of NBD connections, from the environment. The agent reads and checks them; its host processes inherit
+ * the environment and read them again.
  */
 import type { CertificateFiles } from '@holdfast/data-engine/nbd/certificates.js';
 
-/** The three files go with the modes that use them. */
+/** TLS mode, with the three files where the mode uses them. */
 export type TlsConfig = { mode: 'off' } | { mode: 'allow' | 'require'; files: CertificateFiles };
 
 type TlsEnvironment = {
@@ -14,7 +14,7 @@ type TlsEnvironment = {
   HOLDFAST_NBD_TLS_CA?: string | undefined;
 };
 
-/** Taken as it is: the agent has checked what its hosts inherit. */
+/** Reads the settings without checking them: the agent has done so for its hosts. */
 export function tlsOfEnvironment(environment: TlsEnvironment): TlsConfig {
   const mode = environment.HOLDFAST_NBD_TLS;
   if (mode !== 'allow' && mode !== 'require') return { mode: 'off' };

@@ -1,6 +1,6 @@
 /**
- * The way of a connection through TLS: from STARTTLS at the agent's NBD port to a TLS host, which does the rest, and
- * back through the door, a Unix socket in the agent's state folder that speaks plain NBD.
+ * Way of a connection through TLS: from STARTTLS at the agent's NBD port to a TLS host, which decrypts it, and back
+ * through the door, a Unix socket in the agent's state folder that speaks plain NBD.
  */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -13,9 +13,9 @@ import { HostPool } from './hosts/host-pool.js';
 import type { NoMethods, TlsHostMethods } from './hosts/host-protocol.js';
 import type { TlsConfig } from './tls-environment.js';
 
-/** Connections of one TLS host: so many end with it when it dies, and so many share one core. */
+/** Most connections of one TLS host: these end when it dies, and these share one core. */
 const HOST_TUNNELS_MAX = 32;
-/** What the kernel takes as the path of a Unix socket. */
+/** Longest path of a Unix socket that the kernel takes, in bytes. */
 const DOOR_PATH_BYTES_MAX = 107;
 
 export class TlsTunnels {
@@ -36,7 +36,7 @@ export class TlsTunnels {
   }
 
   /**
-   * `undefined` where TLS is off.
+   * Checks the certificates and makes the tunnels; `undefined` where TLS is off.
    *
    * @throws Error that names the variable, when a file is missing or the files don't fit together
    */
@@ -57,16 +57,16 @@ export class TlsTunnels {
       throw new Error(`HOLDFAST_NBD_TLS_CERT, _KEY and _CA do not fit together: ${error.message}`);
     });
     const tunnels = new TlsTunnels(stateDirectory, log);
-    // A door that a killed agent has left behind.
+    // A killed agent may have left its door behind.
     await fs.rm(tunnels.doorPath, { force: true });
     return tunnels;
   }
 
-  /** Gives away a connection whose client waits for the answer to STARTTLS. */
+  /** Hands a connection to a TLS host. Its client waits for the answer to STARTTLS. */
   accept(socket: net.Socket, noZeroes: boolean): void {
     stopReading(socket);
     if (takeBuffered(socket).length > 0) {
-      // It spoke before it was answered, as no honest client does.
+      // The client sent bytes before the answer, which no honest client does.
       socket.destroy();
       return;
     }

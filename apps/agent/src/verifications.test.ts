@@ -4,7 +4,7 @@ import { Verifications } from './verifications.js';
 
 const REPLY = { checksum: 'abc', writtenBytes: 1 };
 
-/** Checksums that end when the test says so. */
+/** A checksum that ends when the test says so. */
 function slow() {
   const begun: { resolve: (reply: ChecksumReply) => void; reject: (error: Error) => void }[] = [];
   const subject = new Verifications(() => new Promise((resolve, reject) => begun.push({ resolve, reject })));
@@ -12,7 +12,7 @@ function slow() {
 }
 
 describe('Verifications', () => {
-  test('one that takes long is answered without waiting for its end, and read only once', async () => {
+  test('a call about a long one is answered before its end, and the copy is read only once', async () => {
     const { begun, subject } = slow();
     expect(await subject.ask('a', '1')).toBeUndefined();
     const second = subject.ask('a', '1');

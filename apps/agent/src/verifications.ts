@@ -1,13 +1,15 @@
 /**
- * Checksums of whole copies that are asked for and looked after, not waited for: they take as long as reading does.
- * Results are kept until the next verification of the same copy, so that every question about one is answered alike.
+ * Checksums of whole copies. They take as long as reading the copy does, so the control plane starts one and asks for
+ * its result later. The last result of a copy is kept, so that repeated calls get the same answer.
  */
 import type { ChecksumReply } from '@holdfast/core/model/agent-protocol.js';
 import { within } from './within.js';
 
-/** A small copy is done by then, and its user sees the result at once. */
+/**
+ * Wait for the result in the call that starts it: a small copy is done by then, and its user sees the result at once.
+ */
 const ANSWER_MS_MAX = 800;
-/** Results that are kept: a few hundred bytes each. The oldest goes first, and would be made again if it was asked for. */
+/** Most results that are kept, a few hundred bytes each. The oldest goes first, and would be computed again. */
 const KEPT_MAX = 1_000;
 
 type Verification = { id: string; result: Promise<ChecksumReply> };
@@ -17,7 +19,10 @@ export class Verifications {
 
   constructor(private readonly checksum: (replicaId: string) => Promise<ChecksumReply>) {}
 
-  /** Starts it, unless it was started. `undefined` while it runs. One that failed is told once, and may be tried again. */
+  /**
+   * Starts the verification, unless it was started. `undefined` while it runs. A failure is told once, and then
+   * forgotten, so that it may be tried again.
+   */
   async ask(replicaId: string, id: string): Promise<ChecksumReply | undefined> {
     const known = this.byReplica.get(replicaId);
     const { result } = known?.id === id ? known : this.begin(replicaId, id);
@@ -33,7 +38,8 @@ export class Verifications {
     const oldest = this.byReplica.keys().next();
     if (this.byReplica.size >= KEPT_MAX && oldest.done === false) this.byReplica.delete(oldest.value);
     const begun = { id, result: this.checksum(replicaId) };
-    // Looked at when it is next asked about, if it ever is.
+    // The failure is reported by the next call about it, if there is one; without this handler it would end the
+    // process.
     begun.result.catch(() => undefined);
     this.byReplica.set(replicaId, begun);
     return begun;

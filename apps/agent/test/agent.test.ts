@@ -43,7 +43,7 @@ async function checksums(volume: TestVolume): Promise<unknown[]> {
   );
 }
 
-/** Waits for a process that is no child of ours to end. */
+/** Waits for the end of a process that is no child of this one. */
 async function gone(pid: number): Promise<void> {
   for (let i = 0; i < 400; i += 1) {
     try {
@@ -96,7 +96,7 @@ describe('the main job on real processes', () => {
     await client.write(0, [model.subarray(0, 16 * MIB)], 16 * MIB, { fua: false });
     await client.flush();
 
-    // A node that runs no engine dies while the client writes: it sees no error.
+    // A node that runs no engine dies while the client writes; the client sees no error.
     const writes = Array.from({ length: 100 }, async () => {
       const offset = crypto.randomInt(8192) * 4096;
       const data = crypto.randomBytes(4096);
@@ -232,7 +232,7 @@ describe('the main job on real processes', () => {
     for (const pid of await node(1).hostPids('replica-host')) process.kill(pid, 'SIGKILL');
     await client.write(4096, [Buffer.alloc(4096, 2)], 4096, { fua: true });
     const replicaId = volume.replicas[1]?.address.replicaId;
-    // Asked in the very moment of its death a host is gone and not yet missed: whoever asks, asks again.
+    // A host that has just died may not be missed yet: the call fails then, and is made again.
     const opened = await eventually(
       'the copy is open again',
       () => node(1).call('POST', `/v1/replicas/${replicaId}/open`, { epoch: 1 }),
@@ -249,7 +249,7 @@ describe('the main job on real processes', () => {
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
   }, 60_000);
 
-  test('a copy that can not be read says so to whoever asks for it', async () => {
+  test('a call about a copy that can not be read is answered with the reason', async () => {
     const first = node(0);
     const volume = await createVolume([], MIB);
     const { replicaId, secret: own } = await addReplica(volume, first, crypto.randomUUID(), null);
@@ -386,7 +386,7 @@ describe('the main job on real processes', () => {
     await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
   }, 60_000);
 
-  test('an API that is down keeps nobody from reading and writing', async () => {
+  test('users read and write while the API is down', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
     cluster.api.heartbeatStatus = 503;
     cluster.api.recordStatus = 503;
@@ -446,7 +446,7 @@ describe('the main job on real processes', () => {
     expect(await node(0).call('DELETE', route, { expected: now })).toMatchObject({ status: 200 });
   }, 60_000);
 
-  test('a copy whose host has died says what its disk says, not what was heard last', async () => {
+  test('the state of a copy whose host has died is read from its disk, not from the last report', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
     const route = `/v1/replicas/${volume.replicas[0]?.address.replicaId}`;
     const { body: before } = await node(0).call('GET', route);
@@ -465,7 +465,7 @@ describe('the main job on real processes', () => {
     await node(1).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`);
   }, 60_000);
 
-  test('a verification goes on in the background, and the same one is answered alike', async () => {
+  test('a verification goes on in the background, and a repeated call gets the same answer', async () => {
     const volume = await createVolume(cluster.agents, 16 * MIB);
     const route = `/v1/replicas/${volume.replicas[0]?.address.replicaId}/checksum`;
     const ask = (verification: string) => node(0).call('POST', route, { verification });

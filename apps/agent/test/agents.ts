@@ -62,7 +62,7 @@ export class AgentProcess {
     await gone;
   }
 
-  /** Its child processes whose command line contains the text. */
+  /** Pids of its child processes whose command line contains the text. */
   async hostPids(text: string): Promise<number[]> {
     const pids: number[] = [];
     for (const name of await fs.readdir('/proc')) {
@@ -75,7 +75,7 @@ export class AgentProcess {
     return pids;
   }
 
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM, and resolves with the exit code. */
   async stop(): Promise<number | null> {
     const { child } = this;
     if (child === undefined) return null;
@@ -104,14 +104,14 @@ export class AgentProcess {
   }
 }
 
-/** A few agents, the control plane they report to, and what a worker would ask of them. */
+/** A few agents, the control plane that they report to, and the calls that a worker would make. */
 export class AgentCluster {
   readonly api = new FakeApi();
   readonly agents: AgentProcess[] = [];
   private folder = '';
   private apiUrl = '';
 
-  /** `environment` adds to what every agent is started with, and `hasBlockDisk` a small block disk. */
+  /** `environment` is added to each agent's, and `hasBlockDisk` gives each a small block disk. */
   constructor(
     private readonly environment: NodeJS.ProcessEnv = {},
     private readonly hasBlockDisk = false,
@@ -161,7 +161,7 @@ export class AgentCluster {
   }
 }
 
-/** What the copies of a volume are kept on. */
+/** Type of the disks that a volume's copies are on. */
 export type DiskType = 'filesystem' | 'block';
 
 export type TestVolume = {

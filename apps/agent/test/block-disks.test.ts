@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => fs.rm(home, { recursive: true, force: true }));
 
-/** As an agent takes the disk when it starts. */
+/** Adopts the disk as an agent does when it starts. */
 const take = (at = file) => takeDisk(home, { type: 'block', path: at, sizeBytes: SIZE_BYTES });
 
 describe('a block disk', () => {

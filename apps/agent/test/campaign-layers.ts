@@ -1,4 +1,7 @@
-/** Snapshots that are taken, removed and purged while processes are killed, and what must be true of them afterwards. */
+/**
+ * Layer changes of the SIGKILL campaign: snapshots are taken, removed and purged while processes are killed, and every
+ * acknowledged one must be there afterwards.
+ */
 import crypto from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type VolumeLayers, volumeLayersSchema } from '@holdfast/core/model/agent-protocol.js';
@@ -7,16 +10,16 @@ import type { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import type { AgentProcess } from './agents.js';
 
 const SNAPSHOTS_MAX = 4;
-/** Between two changes: a snapshot stops writes for a moment. */
+/** Pause between two changes: a snapshot stops writes for a moment. */
 const PAUSE_MS = 15;
-/** One change at a time, and none beside a rebuild: whoever asks in between is told to ask again. */
+/** Refusals after which the change is asked for again: layers change one at a time, and not beside a rebuild. */
 const ASK_AGAIN = new Set(['engine.busy']);
 
-/** The engine as it is asked now: where it runs, and as which. */
+/** The engine that takes the changes now: its agent, volume and epoch. */
 type Home = { agent: AgentProcess; volumeId: string; epoch: number };
 
 export class CampaignLayers {
-  /** Acknowledged, and nobody has asked for their removal. */
+  /** Snapshots that were acknowledged and whose removal was not asked for. */
   private readonly kept = new Set<string>();
   taken = 0;
   purges = 0;
@@ -26,7 +29,7 @@ export class CampaignLayers {
     private readonly home: () => Home,
   ) {}
 
-  /** Changes layers until told to stop. @throws Error when the engine refuses what it has to take */
+  /** Changes layers until told to stop. @throws Error when the engine refuses a lawful change */
   async disturb(goesOn: () => boolean): Promise<void> {
     while (goesOn()) {
       await sleep(this.random.below(PAUSE_MS));
@@ -37,13 +40,13 @@ export class CampaignLayers {
   }
 
   /**
-   * Every snapshot that was acknowledged is there. What their layers hold is not compared: after a crash copies may hold a block
-   * in different layers and read the same.
+   * Checks that every acknowledged snapshot is there. What layers hold is not compared: after a crash, copies that read
+   * the same may hold a block in different layers.
    */
   async compare(): Promise<void> {
     const { layers } = await this.idle();
     const listed = new Set(layers.map(({ id }) => id));
-    // Whose answer was lost; they would become ever more.
+    // Removes snapshots whose answer was lost, or they would become more with each kill.
     for (const { id, origin, removed } of layers)
       if (origin === 'user' && !removed && !this.kept.has(id))
         await this.ask({ kind: 'remove', snapshotId: id });
@@ -62,7 +65,7 @@ export class CampaignLayers {
   private async remove(): Promise<void> {
     const [snapshotId] = this.kept;
     if (snapshotId === undefined) return;
-    // Whatever the answer is, and whether one comes: from now on nobody may count on it.
+    // From here on the snapshot may be gone, whatever the answer is and whether one comes.
     this.kept.delete(snapshotId);
     await this.ask({ kind: 'remove', snapshotId });
   }
@@ -71,7 +74,7 @@ export class CampaignLayers {
     if (await this.ask({ kind: 'purge' })) this.purges += 1;
   }
 
-  /** @returns whether it is done, or for a purge begun */
+  /** @returns true for a change that is done; for a purge, that has begun */
   private async ask(command: object): Promise<boolean> {
     const { status, body } = await this.change(command);
     if (status === 200) return true;
@@ -84,7 +87,7 @@ export class CampaignLayers {
     return agent.call('POST', `/v1/engines/${volumeId}/layers`, { epoch, ...command });
   }
 
-  /** @returns the layers once nothing is being done to them */
+  /** @returns the layers, once no task changes them */
   private idle(): Promise<VolumeLayers> {
     const { agent, volumeId, epoch } = this.home();
     return eventually(

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => fs.rm(home, { recursive: true, force: true }));
 
-/** Changes one letter of what the copy says of itself. */
+/** Damage of each kind of disk: one byte of what describes the copy changes. */
 const HARMS: Record<DiskEntry['type'], (disk: string, replicaId: string) => Promise<void>> = {
   filesystem: (disk, replicaId) => harm(path.join(disk, 'replicas', replicaId, 'replica.json')),
   block: (disk) => harm(disk),
@@ -30,7 +30,7 @@ describe.each<DiskEntry['type']>(['filesystem', 'block'])(
   (type) => {
     const entry = (): DiskEntry => ({ type, path: path.join(home, 'disk'), sizeBytes: 64 * MIB });
 
-    test('says why to whoever asks for it, costs no other copy, and can be removed', async () => {
+    test('answers calls with the reason, costs no other copy, and can be removed', async () => {
       const disk = await takeDisk(home, entry());
       const copies = [copyFor(disk)];
       await replicasOn(disk).create(copies[0] ?? copyFor(disk));

@@ -10,7 +10,7 @@ import { HostPool } from '../src/hosts/host-pool.js';
 import type { NoMethods, ReplicaHostMethods } from '../src/hosts/host-protocol.js';
 import { Replicas } from '../src/replicas.js';
 
-/** As an agent with this home takes the disk when it starts. */
+/** Adopts the disk as an agent with this home does when it starts. */
 export async function takeDisk(home: string, entry: DiskEntry): Promise<Disk> {
   const known = await KnownDisks.load(path.join(home, 'state'));
   const [disk] = await takeDisks([entry], known);
@@ -30,7 +30,7 @@ export function copyFor(disk: Disk): CreateReplica {
   };
 }
 
-/** The copies of an agent that has this disk, and starts no hosts. */
+/** The copies of an agent that has this disk and starts no hosts. */
 export function replicasOn(disk: Disk): Replicas {
   const pool = new HostPool<ReplicaHostMethods, NoMethods>({
     entry: './replica-host.js',
@@ -41,7 +41,7 @@ export function replicasOn(disk: Disk): Replicas {
   return new Replicas([disk], pool, pino({ level: 'silent' }));
 }
 
-/** False without the right to mount: there is then no read-only or full file system to try. */
+/** False without the right to mount: a read-only or a full file system can't be made then. */
 export function canMount(): boolean {
   if (mountTmpfs('/mnt', 'size=4m') !== 0) return false;
   spawnSync('umount', ['/mnt']);

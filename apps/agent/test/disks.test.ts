@@ -22,7 +22,7 @@ afterEach(async () => {
   await fs.rm(home, { recursive: true, force: true });
 });
 
-/** As an agent takes the folder when it starts. */
+/** Adopts the folder as an agent does when it starts. */
 const take = () => takeDisk(home, { type: 'filesystem', path: folder, sizeBytes: GIB });
 
 describe('a disk', () => {

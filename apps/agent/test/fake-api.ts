@@ -5,13 +5,13 @@ import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 
 const POLL_MS = 25;
 
-/** The control plane as agents see it: takes heartbeats, records members, and remembers both. */
+/** The API as agents see it: takes heartbeats and records, and remembers both. */
 export class FakeApi {
   readonly heartbeats = new Map<string, Heartbeat>();
   readonly records: CopyRecord[] = [];
-  /** What a request to record members is answered with. */
+  /** Status of the answer to a record. */
   recordStatus = 200;
-  /** What heartbeats are answered with. */
+  /** Status of the answer to a heartbeat. */
   heartbeatStatus = 200;
   private readonly server = http.createServer((request, response) => this.serve(request, response));
 
@@ -51,7 +51,7 @@ export class FakeApi {
       return;
     }
     if (this.recordStatus === 200 && typeof body === 'object' && body !== null && 'record' in body) {
-      // The cast: the test looks at what it knows the agent to have sent.
+      // The cast: the test knows what the agent has sent.
       this.records.push(body.record as CopyRecord);
     }
     answer(response, this.recordStatus, { code: 'engine.stale_epoch', message: 'replaced' });

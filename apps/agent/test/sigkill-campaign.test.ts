@@ -2,11 +2,11 @@ import { afterEach, expect, test } from '@jest/globals';
 import { AgentCluster, type DiskType } from './agents.js';
 import { SigkillCampaign } from './sigkill-campaign.js';
 
-/** `node tools/sigkill-campaign.mjs --kills 10000 --disks block --seed 7` sets these. */
+/** Number of kills. `node tools/sigkill-campaign.mjs --kills 10000 --disks block --seed 7` sets these variables. */
 const KILLS = Number(process.env.HOLDFAST_KILLS ?? 80);
 const SEED = Number(process.env.HOLDFAST_SEED ?? 1);
 const DISKS = process.env.HOLDFAST_DISKS ?? 'both';
-/** Far above the about one second that a kill with its proof takes. */
+/** Time limit for each kill with its proof, which take about one second. */
 const KILL_MAX_MS = 20_000;
 
 let cluster: AgentCluster;
@@ -25,7 +25,7 @@ test.each(killsByDisks())(
   60_000 + KILLS * KILL_MAX_MS,
 );
 
-/** All of them on one kind of disk, or half on each. */
+/** Kills on each type of disk: all on one, or half on each. */
 function killsByDisks(): { disks: DiskType; kills: number }[] {
   const kinds: readonly DiskType[] = ['filesystem', 'block'];
   const chosen = kinds.filter((kind) => DISKS === 'both' || DISKS === kind);

@@ -1,7 +1,7 @@
 /**
- * Kills processes of a small cluster under load, again and again: users write and flush, snapshots come and go, layers are
- * purged, copies are rebuilt. After each time it proves that nothing was lost that a flush had covered, that a rebuild
- * brings the copies back, and that they end equal.
+ * SIGKILL campaign: kills processes of a small cluster under load, again and again. Users write and flush, snapshots
+ * come and go, layers are purged, copies are rebuilt. After each kill it proves that nothing was lost that a flush had
+ * covered, that a rebuild brings the copies back, and that they end equal.
  */
 import crypto from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,13 +27,13 @@ import { CampaignLayers } from './campaign-layers.js';
 
 const BLOCK_BYTES = 4096;
 const SIZE_BYTES = 8 * 1024 * 1024;
-/** Writers at once; each has a part of the device to itself, so that the order of writes to a block is known. */
+/** Writers at once. Each has a part of the device to itself, so that the order of writes to a block is known. */
 const WRITERS = 8;
 const LOAD_MS = 60;
-/** A rebuild of so small a volume has ended by then; less lets the next kill come in the middle of it. */
+/** Time until a rebuild of so small a volume has ended. A shorter wait puts the next kill into the middle of it. */
 const REBUILD_MS_MAX = 400;
 
-/** What is killed at once, and how many kills that counts for. */
+/** Processes that are killed at once, and how many kills that counts for. */
 const TARGETS = {
   'engine host': 10,
   'replica host': 10,
@@ -162,7 +162,7 @@ export class SigkillCampaign {
     }
   }
 
-  /** A copy loses its host and is rebuilt while users go on; what is killed next may end that. */
+  /** Kills the host of one copy, and starts its rebuild while users go on; the next kill may end that. */
   private async rebuildUnderLoad(): Promise<void> {
     const away = this.random.pick(
       this.volume.replicas.filter(({ agent }) => agent !== this.agent(this.home)),
@@ -221,11 +221,11 @@ export class SigkillCampaign {
     );
   }
 
-  // What the control plane does
+  // What the control plane would do
 
   private async takeOver(copiesLived: boolean): Promise<void> {
     this.client?.close();
-    // Copies that lived keep what was acknowledged; else only what was flushed is promised.
+    // Copies whose processes lived keep what was acknowledged; else only what was flushed is promised.
     if (copiesLived) this.model.lostInFlight();
     else this.model.lostUnflushed();
     this.home = this.random.below(this.cluster.agents.length);
@@ -301,7 +301,9 @@ export class SigkillCampaign {
 
   // The proof
 
-  /** After an unclean stop the engine makes the copies equal. What changes layers waits for that, so this does too. */
+  /**
+   * Waits until the copies are equal, which the engine sees to after an unclean stop. Layer changes wait for that too.
+   */
   private async equal(): Promise<void> {
     const nothing = { epoch: this.epoch, kind: 'remove', snapshotId: crypto.randomUUID() };
     const route = `/v1/engines/${this.volume.volumeId}/layers`;
@@ -339,7 +341,7 @@ export class SigkillCampaign {
   }
 }
 
-/** @returns how many there were; one that was killed a moment ago, and is still listed, counts no more */
+/** @returns how many were killed; a process that died a moment ago, and is still listed, does not count */
 function killPids(pids: readonly number[]): number {
   return pids.filter((pid) => killPid(pid)).length;
 }

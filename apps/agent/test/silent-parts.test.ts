@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { AgentCluster, type AgentProcess, addReplica, attach, connectTo, createVolume } from './agents.js';
 
 const MIB = 1024 * 1024;
-/** What the control plane waits for before it calls a node silent. */
+/** Silence after which the control plane calls a node silent. */
 const HEARTBEAT_TIMEOUT_MS = 10_000;
 
 let cluster: AgentCluster;
@@ -30,7 +30,7 @@ function node(index: number): AgentProcess {
   return agent;
 }
 
-/** Drops the heartbeat that is there, and waits for the next one that is so. */
+/** Drops the heartbeats so far, and waits for one that meets the condition. */
 function nextBeat(name: string, isSo: (beat: Heartbeat) => boolean = () => true): Promise<Heartbeat> {
   cluster.api.heartbeats.delete(name);
   return cluster.api.until(name, isSo, HEARTBEAT_TIMEOUT_MS);
@@ -52,7 +52,7 @@ afterAll(async () => {
   await fs.rm(folder, { recursive: true, force: true }).catch(() => undefined);
 }, 60_000);
 
-test('a stopped host of copies', async () => {
+test('a stopped replica host', async () => {
   const volume = await createVolume(cluster.agents, 16 * MIB);
   const client = await connectTo(await attach(volume, node(0), 1));
   await client.write(0, [Buffer.alloc(MIB, 1)], MIB, { fua: true });
@@ -65,7 +65,7 @@ test('a stopped host of copies', async () => {
   }
 }, 90_000);
 
-test('a stopped host of engines: what it serves is given up, and can be started anew beside it', async () => {
+test('a stopped engine host: its engines are given up, and can be started in another host', async () => {
   const volume = await createVolume(cluster.agents, 16 * MIB);
   const client = await connectTo(await attach(volume, node(0), 1));
   await client.write(0, [Buffer.alloc(MIB, 1)], MIB, { fua: true });
@@ -126,7 +126,7 @@ onFuse(
     stopProcess(fuse.pid);
     const isHung = (beat: Heartbeat) => blockDisk(beat)?.reason === 'DiskHung';
     await nextBeat('node-3', isHung);
-    // Again and again, and what is asked of the other disks is done.
+    // Repeated, so that calls to the hung disk would pile up; calls about the other disks are answered.
     for (let i = 0; i < 5; i += 1) {
       const beat = await nextBeat('node-3');
       expect(isHung(beat)).toBe(true);

@@ -1,5 +1,5 @@
 /**
- * A copy that is stuck, not dead: its process is stopped and its connections stay open. It costs users one
+ * A copy whose process is stopped, not dead, so that its connections stay open. It costs users one
  * `engine-replica-timeout`, once, and no error.
  */
 import crypto from 'node:crypto';
@@ -16,9 +16,9 @@ import {
 } from './agents.js';
 
 const MIB = 1024 * 1024;
-/** Long beside what a write takes on a busy machine. */
+/** The engine's limit for a silent copy: long beside what a write takes on a busy machine. */
 const TIMEOUT_MS = 3000;
-/** Slower than this, a request has waited for the stopped copy. */
+/** Duration above which a request has waited for the stopped copy. */
 const WAITED_MS = TIMEOUT_MS / 2;
 
 const cluster = new AgentCluster();
@@ -63,7 +63,7 @@ async function modesOf({ volumeId, replicas }: TestVolume): Promise<(string | un
   );
 }
 
-/** How long each of these took, one after the other. */
+/** Durations of the steps, run one after the other. */
 async function durationsMs(count: number, step: (index: number) => Promise<unknown>): Promise<number[]> {
   const durations: number[] = [];
   for (let i = 0; i < count; i += 1) {
@@ -126,7 +126,7 @@ describe('a stopped process that holds a copy', () => {
     );
     expectOneWait([tookMs]);
     expect(await modesOf(volume)).toEqual(['RW', 'RW', 'ERR']);
-    // And afterwards nothing waits any more.
+    // Afterwards no request waits any more.
     const later = await durationsMs(20, (i) =>
       client.write(i * MIB, [Buffer.alloc(4096, 9)], 4096, { fua: true }),
     );

@@ -39,7 +39,7 @@ function nbds({ endpoint: { host, port, exportName } }: Started): string {
 }
 
 describe('agents that require TLS', () => {
-  test('users, engines and rebuilds go through it; plaintext learns nothing', async () => {
+  test('users, engines and rebuilds use it; a client in plaintext learns nothing', async () => {
     const [first, second] = cluster.agents;
     if (first === undefined || second === undefined) throw new Error('two agents were started');
     const volume = await createVolume(cluster.agents, 16 * MIB);

@@ -40,7 +40,7 @@ describe('an answer', () => {
     });
   });
 
-  test('about what is not there is undefined, where that is asked for', async () => {
+  test('about a missing object is undefined, where the caller asks for that', async () => {
     expect(await bodyIfFound(refused(404, {}))).toBeUndefined();
     await expect(bodyIfFound(refused(403, {}))).rejects.toMatchObject({ exitCode: EXIT.auth });
   });

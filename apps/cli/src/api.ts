@@ -6,18 +6,18 @@ import type { Page } from './types.js';
 
 const REQUEST_TIMEOUT_MS = 90_000;
 const PAGE_LIMIT = 200;
-/** 100,000 items: enough for any cluster, and an end if a cursor never does. */
+/** Most pages that are read of one list: 100,000 items, enough for any cluster. Bounds a cursor that never ends. */
 const PAGES_MAX = 500;
 
-/** One volume, below its cluster. */
+/** Path of one volume in the API, below its cluster. */
 export const VOLUME = '/clusters/{clusterId}/volumes/{volumeId}';
 
-/** What the typed client gives for a request, whether it was refused or not. */
+/** The typed client's result of a request, refused or not. */
 export type Answer<T> = { data?: T; error?: unknown; response: Response };
 
 export type PageQuery = { limit: number; cursor?: string };
 
-/** The typed client for the connection; an API that can't be reached is an error of the CLI's own. */
+/** The typed client for the connection. An API that can't be reached is reported as a CliError. */
 export function createApi({ apiUrl, token }: Connection): EndpointClient {
   if (!URL.canParse(apiUrl)) throw unreachable(apiUrl, 'it is no URL');
   return createEndpointClient({ endpoint: apiUrl, token, fetch: (request) => send(request, apiUrl) });
@@ -41,7 +41,7 @@ export async function bodyIfFound<T>(answer: Promise<Answer<T>>): Promise<T | un
   return response.status === 404 ? undefined : bodyOf(answer);
 }
 
-/** Every item of a list, page by page. */
+/** All items of a list, read page by page. */
 export async function itemsOf<T>(askPage: (query: PageQuery) => Promise<Answer<Page<T>>>): Promise<T[]> {
   const items: T[] = [];
   let query: PageQuery = { limit: PAGE_LIMIT };
@@ -70,7 +70,10 @@ function unreachable(apiUrl: string, why: string): CliError {
   ]);
 }
 
-/** A proxy in between answers in its own way, so nothing of a problem document is sure to be there. */
+/**
+ * The error for a refused request. A proxy may have answered in its own format, so no field of a problem document is
+ * taken for granted.
+ */
 function refusal(status: number, body: unknown): CliError {
   const text = textAt(body, 'detail') ?? textAt(body, 'title') ?? `the API answered ${status}`;
   const details = listAt(body, 'errors').map(

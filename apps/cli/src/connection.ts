@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { CliError, EXIT } from './exit-codes.js';
 import { isObjectWith } from './json.js';
 
-/** What a running local stack tells about itself (`local.json`). */
+/** A running local stack's address file (`local.json`), as far as the CLI reads it. */
 export type LocalJson = {
   apiUrl: string;
   token: string;
@@ -14,14 +14,14 @@ export type LocalJson = {
   agents: LocalAgent[];
 };
 
-/** What is read of an agent; the file tells more, which is passed on as it is. */
+/** An agent in that file. It has more fields, which are passed on as they are. */
 export type LocalAgent = { name: string; zone: string; pid: number };
 
 export type Connection = { apiUrl: string; token: string; clusterId: string | undefined };
 
 export type ConnectionOptions = { endpoint?: string; token?: string; cluster?: string };
 
-/** Where the API is and who asks: by flags, then by environment, then the local stack's own file. */
+/** The API's address and the user's token: from flags, else from the environment, else from the local stack's file. */
 export function resolveConnection(options: ConnectionOptions, env: NodeJS.ProcessEnv): Connection {
   const endpoint = options.endpoint ?? env.HOLDFAST_ENDPOINT;
   const token = options.token ?? env.HOLDFAST_TOKEN;
@@ -53,7 +53,7 @@ export function readLocal(env: NodeJS.ProcessEnv): LocalJson {
   return local;
 }
 
-/** Undefined where there is no file, and for one that is just being written. */
+/** Content of the JSON file; `undefined` where there is none, or where it is just being written. */
 function parsedFile(file: string): unknown {
   try {
     return JSON.parse(fs.readFileSync(file, 'utf8'));

@@ -36,7 +36,7 @@ export class Context {
     };
   }
 
-  /** The cluster that is meant: the named one, or the only one. */
+  /** Id of the cluster: the named one, or the only one. */
   async clusterId(): Promise<string> {
     if (this.#clusterId !== undefined) return this.#clusterId;
     const clusters = await itemsOf((query) => this.api.GET('/clusters', { params: { query } }));
@@ -59,12 +59,12 @@ export class Context {
     });
   }
 
-  /** A volume as it is now, of which only the key is known. */
+  /** Reads a volume as it is now. */
   readVolume(path: VolumeKey): Promise<Volume> {
     return bodyOf(this.api.GET(VOLUME, { params: { path } }));
   }
 
-  /** The address of a volume, by its name or id. */
+  /** Path parameters of the volume with that name or id. */
   async volumeKey(nameOrId: string): Promise<VolumeKey> {
     return keyOf(await this.volume(nameOrId));
   }
@@ -97,14 +97,14 @@ export class Context {
 const VOLUMES = '/clusters/{clusterId}/volumes';
 const NODES = '/clusters/{clusterId}/nodes';
 
-/** Where a volume is addressed. */
+/** Path parameters of a volume in the API. */
 export type VolumeKey = { clusterId: string; volumeId: string };
 
 export function keyOf({ clusterId, id }: Volume): VolumeKey {
   return { clusterId, volumeId: id };
 }
 
-/** Data goes to stdout; everything else to stderr, so that a pipe gets data only. */
+/** Prints data on stdout. All else goes to stderr, so that a pipe gets data only. */
 export function print(text: string): void {
   if (text !== '') process.stdout.write(`${text}\n`);
 }

@@ -1,4 +1,4 @@
-/** What the CLI's exit code says. Scripts rely on these; see `holdfast help exit-codes`. */
+/** Exit codes of the CLI. Scripts rely on these; see `holdfast help exit-codes`. */
 export const EXIT = {
   ok: 0,
   unexpected: 1,
@@ -41,7 +41,7 @@ export function exitCodeFor(status: number): ExitCode {
   return EXIT.unexpected;
 }
 
-/** An end of the command that was foreseen: its text goes to stderr, its code to the shell. */
+/** An expected failure of a command: its text goes to stderr, its code to the shell. */
 export class CliError extends Error {
   override readonly name = 'CliError';
 

@@ -11,12 +11,12 @@ const VOLUMES = [
   { id: id(1), name: 'pg-data' },
   { id: id(2), name: 'in-two-projects' },
   { id: id(3), name: 'in-two-projects' },
-  // A name may look like another one's id.
+  // A name may look like the id of another volume.
   { id: id(4), name: id(5) },
   { id: id(5), name: 'other' },
 ];
 
-/** Answers as the API does where one volume is asked for; every request is noted. */
+/** Answers as the API does where one volume is asked for, and records every request. */
 let server: http.Server;
 let asked: string[] = [];
 

@@ -10,11 +10,14 @@ export type Finders<T> = {
   byFilter: (query: PageQuery & { filter: string }) => Promise<Answer<Page<T>>>;
 };
 
-/** A filter's value stands in quotes; names of volumes and nodes have at most 63 characters, and no quotes. */
+/**
+ * Names that a filter can hold: without quotes, because a value stands in quotes, and not absurdly long. Names of
+ * volumes and nodes have at most 63 characters.
+ */
 const FILTERABLE = /^[^"]{1,253}$/;
 
 /**
- * One object by its name or its id. The others are not read, however many there are.
+ * Finds one object by its name or id, without reading the whole list.
  *
  * @throws CliError when there is none, and when several projects have one of that name
  */

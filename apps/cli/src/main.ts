@@ -1,4 +1,4 @@
-/** `holdfast <noun> <verb>`: reads the arguments, runs one command, and ends with a code that says how it went. */
+/** Entry of the CLI, `holdfast <noun> <verb>`: reads the arguments, runs one command, and sets the exit code. */
 import { Command, CommanderError } from 'commander';
 import { conformanceCommand } from './commands/conformance.js';
 import { diskCommand } from './commands/disk.js';
@@ -54,7 +54,7 @@ function program(): Command {
   return root;
 }
 
-/** Commander copies settings only to commands that it makes itself. */
+/** Passes settings on to a command: commander copies them only to commands that it makes itself. */
 function inherit(command: Command): Command {
   command.exitOverride();
   for (const child of command.commands) inherit(child);
@@ -87,11 +87,11 @@ function explain(error: unknown): number {
 }
 
 process.on('SIGINT', () => process.exit(EXIT.interrupted));
-// A reader that has seen enough (`| head`) is no failure.
+// A reader that has closed the pipe (`| head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.unexpected),
 );
 
 const exitCode = await run(process.argv);
-// A command whose own output has said what is wrong has set its code already.
+// A command that has printed what is wrong has set its code already.
 process.exitCode ??= exitCode;

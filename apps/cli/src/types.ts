@@ -1,4 +1,4 @@
-/** The API's requests and answers, under the names the CLI uses for them. The OpenAPI document says what each field means. */
+/** Requests and answers of the API, under the CLI's names for them. The OpenAPI document says what each field means. */
 import type { Body, Schema } from '@holdfast/api-client/client.js';
 
 export type Page<T> = { items: T[]; nextCursor: string | null };

@@ -3,7 +3,7 @@ import { CliError, EXIT } from './exit-codes.js';
 
 const POLL_MS = 300;
 
-/** Asks until the answer is what was waited for. Ends with exit code 8 when it takes too long. */
+/** Polls until the answer meets the condition. Ends with exit code 8 when it takes too long. */
 export async function waitFor<T>(
   ask: () => Promise<T>,
   isDone: (answer: T) => boolean,

@@ -4,7 +4,7 @@ import { readConfig } from './config.js';
 import { portPlan } from './port-plan.js';
 
 describe('readConfig', () => {
-  test('has the defaults of the contract', () => {
+  test('has the documented defaults', () => {
     const config = readConfig({});
     expect(config).toMatchObject({
       console: true,

@@ -7,22 +7,22 @@ import { type PortPlan, portPlan } from './port-plan.js';
 const SIZE = /^\d+([KMGT]iB?)?$/;
 const SIZE_RULE = 'must be bytes, or a number with Ki, Mi, Gi or Ti';
 
-/** The environment of `npm start`; external scripts rely on the names. */
+/** Environment variables of `npm start`. External scripts rely on the names. */
 const environmentSchema = z.object({
   HOLDFAST_HOME: z.string().min(1).optional(),
   // The block of 40 ports has to fit below 65536.
   HOLDFAST_PORT_BASE: z.coerce.number().int().min(1024).max(65_496).default(7400),
-  /** Where the API listens: another address than the loopback for agents that are not on this machine's own network. */
+  /** Address that the API listens on. Not the loopback one where agents reach this machine over a network. */
   HOLDFAST_API_HOST: z.union([z.ipv4(), z.ipv6()]).default('127.0.0.1'),
   HOLDFAST_CONSOLE: z.enum(['on', 'off']).default('on'),
-  // Ten agents have fixed ports in the block; more would only crowd one machine.
+  // The port block has room for ten agents.
   HOLDFAST_AGENTS: z.coerce.number().int().min(0).max(10).default(3),
   HOLDFAST_DISK_SIZE: z
     .string()
     .transform((text) => text.replace(/\s/g, ''))
     .refine((text) => SIZE.test(text), SIZE_RULE)
     .default('20Gi'),
-  /** Set for a block disk of that size on each node, beside its folders. */
+  /** Size of each node's block disk; without it nodes have folders only. */
   HOLDFAST_BLOCK_DISK_SIZE: z
     .string()
     .transform((text) => text.replace(/\s/g, ''))
@@ -40,16 +40,16 @@ export type StackConfig = {
   console: boolean;
   agents: number;
   diskSize: string;
-  /** `undefined`: no block disks. */
+  /** Size of each node's block disk. `undefined`: none. */
   blockDiskSize: string | undefined;
-  /** The owner's connection, when somebody else runs Postgres. */
+  /** The owner's connection to a Postgres of the user's. `undefined`: the embedded one. */
   databaseUrl: string | undefined;
   redisUrl: string | undefined;
 };
 
 const repositoryRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 
-/** Reads the environment, or throws an error whose message is a table of the wrong keys. */
+/** Reads the stack's configuration. @throws Error whose message is a table of the wrong variables */
 export function readConfig(environment: NodeJS.ProcessEnv): StackConfig {
   const parsed = environmentSchema.safeParse(withoutEmpty(environment));
   if (!parsed.success) {
@@ -71,7 +71,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): StackConfig {
   };
 }
 
-/** An empty variable means "not set", as in every shell script. */
+/** The environment without empty variables, which mean "not set", as in shell scripts. */
 function withoutEmpty(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }

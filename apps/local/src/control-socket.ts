@@ -5,8 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 
 /**
- * How the CLI reaches the running stack: HTTP on a Unix socket in its home, which only the owner can enter.
- * `POST /agents/<name>/start` answers when that node is Ready, with its entry of local.json.
+ * Handlers of the control socket, over which the CLI reaches the running stack: HTTP on a Unix socket in the stack's
+ * home, which only its owner can enter. `POST /agents/<name>/start` answers when that node is Ready, with its entry of
+ * local.json.
  */
 export type ControlHandlers = {
   startAgent(name: string): Promise<unknown>;
@@ -16,7 +17,7 @@ const START_AGENT = /^\/agents\/([^/]+)\/start$/;
 
 export async function openControlSocket(home: string, handlers: ControlHandlers): Promise<http.Server> {
   const file = controlSocketPath(home);
-  // The caller holds the home's lock, so a socket that lies here is a dead stack's.
+  // The caller has claimed the home, so a socket that lies here is a dead stack's.
   fs.rmSync(file, { force: true });
   const server = http.createServer((request, response) => {
     answer(request, handlers).then(
@@ -33,7 +34,7 @@ export async function openControlSocket(home: string, handlers: ControlHandlers)
   return server;
 }
 
-/** The kernel takes socket paths of at most 107 bytes; a home deeper than that gets one in the temporary folder. */
+/** Longest path of a Unix socket that the kernel takes. For a longer one the socket is in the temporary folder. */
 const SOCKET_PATH_BYTES_MAX = 107;
 
 export function controlSocketPath(home: string): string {

@@ -1,7 +1,7 @@
 import net from 'node:net';
 
 /**
- * Says at once that somebody else has one of the stack's ports, rather than let a service fail over and over.
+ * Checks that no other process uses the stack's ports, because a service would otherwise fail again and again.
  *
  * @throws Error that names the ports and the way out
  */

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import { controlSocketPath } from './control-socket.js';
 
-/** Makes the home, and refuses to go on when another stack runs in it. */
+/** Makes the home, and claims it for this stack. @throws Error when another stack runs in it */
 export async function claimHome(home: string): Promise<void> {
   fs.mkdirSync(home, { recursive: true, mode: 0o755 });
   fs.mkdirSync(`${home}/logs`, { recursive: true });

@@ -5,9 +5,8 @@ import { readJson, writeJsonPrivately } from './private-file.js';
 import { signalGroup } from './supervised-process.js';
 
 /**
- * Which processes this home's stack has started. When the stack itself was killed they live on, and hold its ports
- * and files; the next start ends them first. A pid alone may have been given to a stranger meanwhile, so the
- * process's start time is kept beside it.
+ * A process that this home's stack has started. When the stack is killed its processes live on and hold its ports and
+ * files, so the next start ends them first. The start time is kept because a pid may have been reused meanwhile.
  */
 type Known = { pid: number; startTime: string };
 
@@ -29,7 +28,9 @@ export class ProcessLedger {
     this.#save();
   }
 
-  /** Ends what an earlier stack has left running: politely, then not. */
+  /**
+   * Ends the processes of an earlier stack: with SIGTERM, and with SIGKILL those that are left after the grace time.
+   */
   async endLeftovers(): Promise<number> {
     const alive = (readJson<Known[]>(this.#file) ?? []).filter(isAlive);
     for (const { pid } of alive) signalGroup(pid, 'SIGTERM');
@@ -55,7 +56,7 @@ function isAlive({ pid, startTime }: Known): boolean {
   return startTimeOf(pid) === startTime;
 }
 
-/** Field 22 of /proc/<pid>/stat: clock ticks since boot at which the process started. */
+/** Start time of a process: field 22 of /proc/<pid>/stat, in clock ticks since boot. */
 function startTimeOf(pid: number): string | undefined {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -5,14 +5,17 @@ import { AGENTS_MAX } from './port-plan.js';
 import { readJson, writeJsonPrivately } from './private-file.js';
 import { SupervisedProcess } from './supervised-process.js';
 
-/** An agent this home has had: kept, so that a restart finds each node's ports, zone and disks again. */
+/** A node of this home. Stored, so that a restart gives each node the same ports, zone and disks. */
 export type AgentPlan = { index: number; name: string; zone: string };
 
 const DISKS_PER_AGENT = 2;
 const ZONES = ['zone-a', 'zone-b', 'zone-c'] as const;
 const NODE_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** The nodes of the local stack, in the order they were added. Agents are never restarted by themselves. */
+/**
+ * The nodes of the local stack, in the order in which they were added. An agent that dies is started again only by the
+ * user: its death stands for the node's.
+ */
 export class LocalAgents {
   readonly #plans: AgentPlan[];
   readonly #processes = new Map<string, SupervisedProcess>();
@@ -39,7 +42,7 @@ export class LocalAgents {
     return this.#processes.get(name)?.running ?? false;
   }
 
-  /** Its folders, then its block disk if it has one. */
+  /** Paths of the node's disks: its folders, then its block disk if it has one. */
   disksOf(plan: AgentPlan): string[] {
     return [...this.#foldersOf(plan), ...this.#blockDisksOf(plan)];
   }
@@ -48,7 +51,7 @@ export class LocalAgents {
     return `http://127.0.0.1:${this.config.ports.agent(plan.index).control}`;
   }
 
-  /** The agents a fresh start brings up: the first so many of the environment, and those added by hand. */
+  /** Starts all agents: as many as the environment says, and those that the user has added. */
   startAll(): void {
     for (const plan of this.#plans) this.#start(plan);
   }
@@ -133,7 +136,7 @@ export class LocalAgents {
   }
 }
 
-/** What a child needs of the surroundings: where programs are, and the language. Nothing else leaks in. */
+/** Environment of every child: program paths, language, time zone and log level. No other variable reaches a child. */
 export function baseEnvironment(): Record<string, string> {
   const names = [
     'PATH',
@@ -148,7 +151,7 @@ export function baseEnvironment(): Record<string, string> {
   return { ...surroundings(names), NODE_ENV: 'production' };
 }
 
-/** All agents of this machine may show the same certificate: they are reached at the same address. */
+/** TLS variables, which are passed to each agent. All agents may use one certificate: they share one address. */
 const TLS_VARIABLES = [
   'HOLDFAST_NBD_TLS',
   'HOLDFAST_NBD_TLS_CERT',

@@ -2,7 +2,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { readJson, writeJsonPrivately } from './private-file.js';
 
-/** Address file of the stack, for the CLI, tests and external scripts, which rely on its fields. Written when the stack is ready. */
+/**
+ * Address file of the stack, `local.json`, written when the stack is ready. The CLI, tests and external scripts rely on
+ * its fields.
+ */
 export type LocalJson = {
   apiUrl: string;
   graphqlUrl: string;
@@ -15,7 +18,7 @@ export type LocalJson = {
   clusterId: string;
   processes: { api: number; worker: number; console?: number };
   agents: LocalAgent[];
-  /** Where the running stack takes orders such as `local start-agent`. */
+  /** Path of the control socket, which takes orders such as `local start-agent`. */
   controlSocket: string;
 };
 
@@ -38,7 +41,7 @@ export function readLocalJson(home: string): LocalJson | undefined {
   return readJson<LocalJson>(fileIn(home));
 }
 
-/** Its absence says that no stack runs (or that it is not ready yet). */
+/** Removes the file. Its absence means that no stack runs, or that it is not ready yet. */
 export function removeLocalJson(home: string): void {
   fs.rmSync(fileIn(home), { force: true });
 }

@@ -1,6 +1,6 @@
 /**
- * Who listens where inside the stack's block of 40 ports. Fixed places, so that an NBD address that somebody copied
- * still holds after a restart.
+ * Port of each process within the stack's block of 40. The ports are fixed, so that an NBD address that a user has
+ * copied still holds after a restart.
  */
 export type PortPlan = {
   api: number;

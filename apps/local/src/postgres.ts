@@ -3,10 +3,10 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '@holdfast/database
 import type { StackConfig } from './config.js';
 import type { StackLog } from './stack-log.js';
 
-/** A crashed Postgres is started again after this pause; its own recovery takes about half a second. */
+/** Pause before a crashed Postgres is started again; its own recovery takes about half a second. */
 const RESTART_PAUSE_MS = 250;
 
-/** The stack's Postgres: the embedded one, started again when it dies, or somebody else's by `DATABASE_URL`. */
+/** The stack's Postgres: the embedded one, which is started again when it dies, or the user's own (`DATABASE_URL`). */
 export class StackPostgres {
   #embedded: EmbeddedPostgres | undefined;
   #stopping = false;

@@ -5,7 +5,7 @@ import { type LocalSecrets, type LocalSeed, seedLocal } from '@holdfast/database
 export type PreparedDatabase = RoleUrls &
   Pick<LocalSeed, 'organizationId' | 'projectId' | 'clusterId' | 'email'>;
 
-/** Brings a database to the newest schema, lets the roles in, and makes what a stack starts with. Repeatable. */
+/** Prepares a database: newest schema, roles that can sign in, and the objects that a stack starts with. Repeatable. */
 export async function prepareDatabase(ownerUrl: string, secrets: LocalSecrets): Promise<PreparedDatabase> {
   await migrate(ownerUrl);
   const urls = await prepareRoles(ownerUrl);

@@ -1,10 +1,10 @@
-/** One run that makes a database ready for this version, for deployments that are not the local stack. */
+/** Entry of a one-time run that prepares a database for this version, for deployments other than the local stack. */
 import { migrate } from '@holdfast/database/migrate.js';
 import { prepareRoles } from '@holdfast/database/roles.js';
 import { seedLocal } from '@holdfast/database/seed-local.js';
 import { z } from 'zod';
 
-/** Shorter secrets can be guessed. */
+/** A secret of the deployment. Shorter ones can be guessed. */
 const secret = z.string().min(16);
 
 const environmentSchema = z.object({

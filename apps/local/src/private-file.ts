@@ -4,7 +4,7 @@ import path from 'node:path';
 /** Reads a JSON file that this stack wrote; `undefined` when there is none. */
 export function readJson<T>(file: string): T | undefined {
   try {
-    // Only this stack writes its home, so the shape is what it wrote.
+    // The cast: only this stack writes its home, so the shape is what it wrote.
     return JSON.parse(fs.readFileSync(file, 'utf8')) as T;
   } catch (error) {
     if (isMissing(error)) return undefined;
@@ -12,7 +12,7 @@ export function readJson<T>(file: string): T | undefined {
   }
 }
 
-/** Writes a file that only its owner may read, in one step: a reader sees the old or the new one, never a half. */
+/** Writes a file that only its owner may read, in one step: a reader sees the old or the new content, never a part. */
 export function writeJsonPrivately(file: string, value: unknown): void {
   const temporary = `${file}.${process.pid}.tmp`;
   fs.mkdirSync(path.dirname(file), { recursive: true });

@@ -33,7 +33,9 @@ export type LocalApi = { url: string; token: string; clusterId: string };
 
 type VolumeItem = { state: string; attention: { cures: string[] } | null };
 
-/** Waits until what was attached before the last stop is attached again, or needs a person. Gives up quietly. */
+/**
+ * Waits until the volumes of the last run are attached again, or need a user. Returns without an error after the limit.
+ */
 export async function waitForAttached(api: LocalApi, timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (Date.now() < deadline) {
@@ -52,8 +54,8 @@ type NodeItem = {
 };
 
 /**
- * Waits until a node of that name is Ready in the API's eyes, and returns its id. A heartbeat before
- * `heartbeatAfterMs` may be of the agent's life before, and does not count.
+ * Waits until the API calls the node Ready, and returns its id. A heartbeat older than `heartbeatAfterMs` does not
+ * count: it may be from the agent's last run.
  */
 export async function waitForNode(
   api: LocalApi,
@@ -79,7 +81,7 @@ async function list<T>(api: LocalApi, path: string): Promise<T[] | undefined> {
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
     if (!response.ok) return undefined;
-    // The API's own answer to a list, as its OpenAPI document says.
+    // The cast: the API's answer to a list, as its OpenAPI document says.
     const page = (await response.json()) as { items: T[] };
     return page.items;
   } catch {

@@ -5,7 +5,7 @@ import { readJson, writeJsonPrivately } from './private-file.js';
 
 const SECRET_BYTES = 24;
 
-/** Reads the secrets that this stack made up for itself, making those that are missing. Only their owner may read them. */
+/** The secrets that this stack has made for itself. Missing ones are made; only their owner may read the file. */
 export function ensureSecrets(home: string): LocalSecrets {
   const file = path.join(home, 'secrets.json');
   const known = readJson<Partial<LocalSecrets>>(file) ?? {};

@@ -1,13 +1,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** What the stack says to the person at the terminal, and what it only writes down. */
+/** Log of the stack: `say` prints on the terminal and writes to the file, `note` only writes. */
 export type StackLog = {
   say(line: string): void;
   note(line: string): void;
 };
 
-/** `file` is in the home's logs. Its folder may not exist yet when the first line is said. */
+/** The log in the home's folder of logs, which may not exist yet at the first line. */
 export function stackLog(home: string): StackLog {
   const note = (line: string) => {
     const directory = path.join(home, 'logs');

@@ -1,8 +1,8 @@
 /**
- * The local stack: Postgres, api, worker, console and some agents on one machine, under one parent.
+ * The local stack: Postgres, api, worker, console and some agents on one machine, under one parent process.
  *
  * Crash behaviour: when this process is killed, its children live on. The next start ends them by the ledger in the
- * home, and goes on with the same data. Nothing here holds state of its own but what lies in the home.
+ * home, and goes on with the same data. All state that lasts is in the home.
  */
 import type { Server } from 'node:http';
 import path from 'node:path';
@@ -28,11 +28,13 @@ import type { StackLog } from './stack-log.js';
 import { SupervisedProcess } from './supervised-process.js';
 
 const HOST = '127.0.0.1';
-/** A cold machine with two busy cores; a healthy one needs a tenth of it. */
+/** Time limit of a service's start, for a cold machine with two busy cores; a healthy one needs a tenth of it. */
 const READY_TIMEOUT_MS = 110_000;
-/** What was attached is attached again within seconds; what can't be says why, and is not waited for any longer. */
+/**
+ * Time limit of the wait for volumes that were attached before. It takes seconds; one that can't be attached says why.
+ */
 const REATTACH_TIMEOUT_MS = 30_000;
-/** Everything has to be down within 15 s, which external scripts rely on: agents first, then what they report to, then Postgres. */
+/** Time that agents get to stop. External scripts rely on 15 s for all: agents, then the services, then Postgres. */
 const AGENT_STOP_MS = 8_000;
 const SERVICE_STOP_MS = 4_000;
 
@@ -117,7 +119,7 @@ export class Stack {
     return agent;
   }
 
-  /** Stops everything in the order that loses nothing. May be called any number of times. */
+  /** Stops all processes in an order that loses no data. May be called any number of times. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -127,7 +129,8 @@ export class Stack {
     removeLocalJson(this.config.home);
     this.#control?.close();
     const { api, worker, console } = this.#services;
-    // The worker first, so that nothing is decided about agents that only stop; the api stays for their last words.
+    // The worker stops now, so that it does not act on agents that are only stopping; the api stays for their last
+    // reports.
     await Promise.all([
       worker.stop(SERVICE_STOP_MS),
       console?.stop(SERVICE_STOP_MS),
@@ -148,7 +151,10 @@ export class Stack {
     await Promise.all(urls.map((url) => waitForOk(url, READY_TIMEOUT_MS, stillWorthIt)));
   }
 
-  /** All but Postgres's, which may be one that outlived an earlier stack and is taken over. */
+  /**
+   * The ports that have to be free: all but that of Postgres, which may have outlived an earlier stack and is taken
+   * over.
+   */
   #ports(): number[] {
     const { ports } = this.config;
     const ofAgents = this.#agents.plans.flatMap(({ index }) => Object.values(ports.agent(index)));
@@ -225,7 +231,7 @@ export class Stack {
     });
   }
 
-  /** A service that was started again has a new pid, which local.json must tell. */
+  /** Records a service's new pid, which local.json must tell after a restart. */
   #serviceStarted(pid: number): void {
     this.#ledger.add(pid);
     const local = readLocalJson(this.config.home);
@@ -268,6 +274,6 @@ export class Stack {
 }
 
 function pidOf(service: SupervisedProcess): number {
-  // 0 while it is being started again: no process has that pid, so a reader can't signal a stranger.
+  // 0 while it is being started again: no process has that pid, so a reader can't signal an unrelated one.
   return service.pid ?? 0;
 }

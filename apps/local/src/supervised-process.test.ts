@@ -69,7 +69,7 @@ test('one that must not be restarted stays dead, and can be started by hand', as
   expect(pids).toHaveLength(2);
 });
 
-test('one that does not listen is killed when its grace is over', async () => {
+test('a process that ignores SIGTERM is killed after the grace time', async () => {
   const supervised = supervise(STUBBORN, 'always');
   const pid = supervised.pid;
   await eventually('it runs', () => isAlive(pid), Boolean);
@@ -77,12 +77,12 @@ test('one that does not listen is killed when its grace is over', async () => {
   expect(isAlive(pid)).toBe(false);
 });
 
-test('what an earlier stack left is ended by the next one, and strangers are left alone', async () => {
+test('processes of an earlier stack are ended by the next one, and unrelated ones are left alone', async () => {
   const left = supervise(FOREVER, 'never');
   const stranger = supervise(FOREVER, 'never');
   const first = new ProcessLedger(home);
   first.add(left.pid ?? 0);
-  // A pid that was given to somebody else since: the start time in the file is not this process's.
+  // A pid that now belongs to an unrelated process: the start time in the file is not this process's.
   const file = path.join(home, 'processes.json');
   const known: { pid: number; startTime: string }[] = JSON.parse(fs.readFileSync(file, 'utf8'));
   fs.writeFileSync(file, JSON.stringify([...known, { pid: stranger.pid, startTime: '1' }]));

@@ -6,24 +6,24 @@ export type ProcessSpec = {
   /** A Node script and its arguments. */
   args: readonly string[];
   cwd: string;
-  /** Asked for at each start, because it may hold what is known only then. */
+  /** The child's environment. A function, because some values are known only when the process starts. */
   environment: () => Record<string, string>;
   logFile: string;
-  /** `always`: started again when it dies. `never`: its death is somebody's wish or the node's fate. */
+  /** `always`: for services. `never`: for agents, whose exit stands for a node failure and must stay visible. */
   restart: 'always' | 'never';
   onSpawn?: (pid: number) => void;
   onExit?: (how: string) => void;
 };
 
-/** First pause before a restart, and the most it grows to while a process keeps dying at once. */
+/** Pause before a restart. It doubles up to the second value while the process keeps dying soon after its start. */
 const RESTART_PAUSE_MS = 250;
 const RESTART_PAUSE_MAX_MS = 10_000;
-/** A process that ran this long was fine: its next restart starts with the short pause again. */
+/** Running time after which the next restart begins with the short pause again. */
 const STABLE_AFTER_MS = 15_000;
 
 /**
- * One child process of the stack, in a process group of its own, so that a Ctrl-C in the terminal reaches only the
- * stack, which then stops everything in the right order.
+ * A child process of the stack, in a process group of its own, so that a Ctrl-C in the terminal reaches only the stack,
+ * which then stops all processes in the right order.
  */
 export class SupervisedProcess {
   #child: ChildProcess | undefined;
@@ -71,7 +71,7 @@ export class SupervisedProcess {
     child.kill('SIGTERM');
     await gone;
     clearTimeout(kill);
-    // Helpers it started share its group; none may outlive it.
+    // Processes that it started share its group; none may outlive it.
     signalGroup(child.pid, 'SIGKILL');
   }
 

@@ -1,4 +1,4 @@
-/** Wrong input gets a clear error at the edge, the server lives on, and nothing is lost or half-made. */
+/** Bad input: it gets a clear error at the edge, the server lives on, and nothing is lost or half-made. */
 import net from 'node:net';
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { LocalStack } from '@holdfast/testkit/local-stack.js';
@@ -141,7 +141,7 @@ describe('the NBD port', () => {
   });
 });
 
-/** Says something that is no NBD, and waits until the server has had enough of it. */
+/** Sends bytes that are no NBD, and waits until the server closes the connection. */
 function sendGarbage(port: number): Promise<void> {
   return new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1', () => socket.write(Buffer.alloc(4096, 0xff)));

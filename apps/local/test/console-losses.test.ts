@@ -1,4 +1,7 @@
-/** What the console shows and asks when copies are gone, and when one is left over: in a real browser on a real stack. */
+/**
+ * The console when copies are gone and when an orphan is left: what it shows and asks, in a real browser on a real
+ * stack.
+ */
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

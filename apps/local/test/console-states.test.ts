@@ -1,6 +1,6 @@
 /**
- * What a panel shows before its data, without any, when there is trouble, and when what it shows is old: in a real browser
- * on a real stack, with single answers of the API held back or cut off on their way.
+ * States of a console panel: before its data, without data, with an error, and with data that is out of date. In a real
+ * browser on a real stack, with single answers of the API held back or cut off on their way.
  */
 import { findBrowser } from '@holdfast/testkit/browser.js';
 import { ConsoleVisit } from '@holdfast/testkit/console-visit.js';
@@ -76,7 +76,7 @@ inBrowser('the console', () => {
 
       await page.route(asks, (route) => route.abort());
       await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
-      // After a cut everything is asked for again.
+      // After a cut the console asks for all data again.
       process.kill(visit.stack.local.processes.api, 'SIGKILL');
       await panel.getByText(/^Not current: this is from/).waitFor({ timeout: 60_000 });
       await panel.getByText(shows).first().waitFor();

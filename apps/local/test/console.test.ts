@@ -33,7 +33,7 @@ afterAll(() => visit?.end(), STORY_TIMEOUT_MS);
 
 inBrowser('the console', () => {
   test(
-    'asks who one is, says when that is wrong, and lets one in',
+    'asks the user to sign in, refuses a wrong password, and takes the right one',
     async () => {
       await page.goto(stack.local.consoleUrl);
       await page.getByRole('heading', { name: 'Sign in to Holdfast' }).waitFor();
@@ -119,7 +119,7 @@ inBrowser('the console', () => {
       await page.getByRole('list', { name: 'Not in the queue yet' }).getByText('web-data').waitFor();
       await expectAccessible('overview-degraded');
 
-      // What it misses while it is away has to be sent; slowly, so that there is something to hold up.
+      // What the copy misses while it is away has to be sent, and slowly enough for the rebuild to be held up.
       for (let offset = 0; offset < 64 * MIB; offset += MIB) {
         await client.write(offset, [pattern(offset + 1, MIB)], MIB, { fua: false });
       }
@@ -153,7 +153,7 @@ inBrowser('the console', () => {
     { link: 'Events', heading: 'Events', shows: 'node-2', name: 'events' },
     { link: 'Volumes', heading: 'Volumes', shows: 'web-data', name: 'volumes' },
   ])(
-    '$link is readable by everybody',
+    '$link is accessible',
     async ({ link, heading, shows, name }) => {
       await page.getByRole('link', { name: link }).first().click();
       await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
@@ -164,7 +164,7 @@ inBrowser('the console', () => {
   );
 
   test(
-    'tries on a copy what would become of a zone and of new volumes',
+    'simulates the loss of a zone, and new volumes',
     async () => {
       await page.getByRole('link', { name: 'What if' }).first().click();
       await page.getByText('Nothing asked yet').waitFor();
@@ -216,7 +216,7 @@ inBrowser('the console', () => {
       await page.getByRole('dialog').getByLabel('New size in GiB').fill('2');
       await page.getByRole('dialog').getByRole('button', { name: 'Grow' }).click();
       await page.getByText(/^2 GiB, /).waitFor({ timeout: 60_000 });
-      // What the growing left is under the head: a purge by hand finds that out again, and says that it was there.
+      // The expansion has left a layer under the head: a purge by hand finds it again, and says that it was there.
       const purges = async () => {
         const { items } = await stack.cliJson<{ items: { type: string }[] }>(
           'event',
@@ -336,7 +336,7 @@ inBrowser('the console', () => {
   );
 
   test(
-    'goes on by itself when the api was killed, and says so meanwhile',
+    'connects again after the api was killed, and says meanwhile that it is reconnecting',
     async () => {
       process.kill(stack.local.processes.api, 'SIGKILL');
       await page.getByText('Reconnecting…').waitFor({ timeout: 15_000 });

@@ -1,6 +1,6 @@
 /**
- * What the worker does of its own accord, over the public surface, on real processes and real bytes: snapshots at set
- * times, the periodic check that finds what a disk did to a copy, and the rebuild of a detached volume.
+ * Background work of the worker, over the public surface, on real processes and real bytes: snapshots at set times, the
+ * periodic check that finds a damaged copy, and the rebuild of a detached volume.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { LocalStack } from '@holdfast/testkit/local-stack.js';
 import { connectNbd } from '@holdfast/testkit/nbd-workload.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-/** A cron has whole minutes, and these wait for three of them. */
+/** Time limit of a test: a cron has whole minutes, and these wait for three of them. */
 const STORY_TIMEOUT_MS = 300_000;
 const TWO_MINUTES_MS = 130_000;
 
@@ -67,7 +67,7 @@ test(
 );
 
 test(
-  'the periodic check hashes a snapshot, and the next one finds the copy whose disk has changed it',
+  'the periodic check hashes a snapshot, and the next check finds the copy that its disk has changed',
   async () => {
     await setSetting('snapshot-data-integrity', 'enabled');
     await setSetting('snapshot-data-integrity-cronjob', '* * * * *');
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'a detached volume gets its missing copy back without anybody attaching it',
+  'a detached volume gets its missing copy back without a user attaching it',
   async () => {
     const lost = stack.local.agents.find(({ name }) => name === 'node-2');
     process.kill(-(lost?.pid ?? 0), 'SIGKILL');
@@ -106,7 +106,7 @@ test(
       if (seen.endpoint !== null) addresses += 1;
       return seen;
     };
-    // The condition follows within the next look of the control plane.
+    // The condition follows at the volume's next reconciliation.
     const isWell = ({ robustness, state, conditions }: Volume) =>
       robustness === 'healthy' &&
       state === 'detached' &&
@@ -118,7 +118,7 @@ test(
   STORY_TIMEOUT_MS,
 );
 
-/** Changes one byte of a frozen layer behind the agent's back, as a disk that rots does: the times of the file stay. */
+/** Changes one byte of a frozen layer's file and keeps the file's times, as rot on a disk does. */
 function damage(disks: readonly string[], replicaId: string): void {
   const files = disks
     .flatMap((disk) => fs.readdirSync(disk, { recursive: true, withFileTypes: true }))

@@ -1,6 +1,6 @@
 /**
- * A database that lost its last commits, or was restored from a backup: it grants an epoch that copies know already, or
- * one that they have long passed. Told on the real stores: the rows of the volume are put back to what they were.
+ * An old database: one that lost its last commits, or was restored from a backup. It grants an epoch that copies know
+ * already, or one that they have long passed. On the real stores: the volume's rows are put back to what they were.
  */
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
@@ -54,7 +54,7 @@ const messages = async (type: string) => {
   return body.items.filter((event) => event.type === type).map(({ message }) => message);
 };
 
-/** Writes it durably, and reads it back over another connection. */
+/** Writes durably, and reads back over another connection. */
 async function writeTo({ endpoint }: Volume, offset: number, data: Buffer): Promise<void> {
   const client = await connectNbd(endpoint?.nbdUri ?? '');
   await client.write(offset, [data], data.length, { fua: false });
@@ -93,7 +93,7 @@ describe('a database that is older than the copies', () => {
   );
 
   test(
-    'fences the engine whose grant it has forgotten off, and serves what that one had flushed',
+    'fences the engine of the forgotten grant, and serves what that engine had flushed',
     async () => {
       await stack.cliJson('volume', 'create', 'twice', '--size', '64Mi', '--replicas', '2');
       await backUp();
@@ -102,7 +102,7 @@ describe('a database that is older than the copies', () => {
       const held = await connectNbd(first.endpoint?.nbdUri ?? '');
       const raised = (await messages('EpochRaised')).length;
       await restore();
-      // The same epoch is granted once more, to another node: its copies serve the first grant.
+      // The same epoch is granted once more, to another node; the copies serve the first grant.
       const second = await attach('twice', 'node-2');
       expect((await readFrom(second, 0, MIB)).equals(pattern(5, MIB))).toBe(true);
       await eventually(

@@ -1,4 +1,7 @@
-/** A volume that fits nowhere says why and what would help; what helps is simulated, then done, and the volume has its places. */
+/**
+ * A volume that fits nowhere says why and what would help; the cure is simulated, then applied, and the volume has its
+ * places.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
 import { GIB } from '@holdfast/core/model/bytes.js';

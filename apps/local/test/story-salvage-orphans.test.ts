@@ -1,6 +1,6 @@
 /**
- * What is left when nodes are gone: a volume of which one copy in three answers, and a copy whose volume was deleted
- * while its node was away. Over the public surface only, on real processes and real bytes.
+ * Lost nodes: a volume of which one copy in three answers, and a copy whose volume was deleted while its node was away.
+ * Over the public surface only, on real processes and real bytes.
  */
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -47,7 +47,7 @@ async function read(uri: string | undefined): Promise<Buffer> {
 }
 
 test(
-  'with two of three copies gone a volume says so, and goes on with the third when a person says so',
+  'with two of three copies gone a volume says so, and goes on with the third when a user says so',
   async () => {
     const attached = await stack.cliJson<Volume>('volume', 'attach', 'pg-data', '--node', 'node-1');
     const client = await connectNbd(attached.endpoint?.nbdUri ?? '');
@@ -111,7 +111,7 @@ test(
 );
 
 test(
-  'a copy whose volume was deleted while its node was away is an orphan, and goes when a person says so',
+  'a copy whose volume was deleted while its node was away is an orphan, and goes when a user says so',
   async () => {
     stack.killAgent('node-2');
     await eventually('a copy is missing', volume, ({ robustness }) => robustness === 'degraded');

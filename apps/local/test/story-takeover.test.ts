@@ -24,7 +24,7 @@ type Volume = {
 };
 type Problem = { code: string; detail: string; status: number };
 
-/** The embedded queue always; Redis where a server is installed. */
+/** Backends of the queue: the embedded one always; Redis where a server is installed. */
 const QUEUES = hasRedis() ? (['postgres', 'redis'] as const) : (['postgres'] as const);
 
 let stack: LocalStack;
@@ -123,7 +123,7 @@ describe.each(QUEUES)('with the queue on %s', (queue) => {
         const volume = await createAttached('cut-off', 'node-1');
         const old = await connectNbd(volume.endpoint?.nbdUri ?? '');
         await old.write(0, [pattern(1, MIB)], MIB, { fua: true });
-        // Stopped, not dead: all its processes live on with what they believed before.
+        // Stopped, not dead: all its processes live on and keep their state.
         process.kill(-stack.agent('node-1').pid, 'SIGSTOP');
         try {
           await eventually(
@@ -194,7 +194,7 @@ describe.each(QUEUES)('with the queue on %s', (queue) => {
 
   describe('two clients want one volume', () => {
     test(
-      'one wins, the other gets a 409 that says who holds it',
+      'one wins, the other gets a 409 that names the node with the volume',
       async () => {
         const created = await stack.cliJson<Volume>('volume', 'create', 'contested', '--size', '64Mi');
         const attach = (node: string) =>

@@ -7,13 +7,13 @@ export type Schema<Name extends keyof components['schemas']> = components['schem
 export type ApiClient = Client<paths>;
 
 export type ClientOptions = {
-  /** Where the API is, without `/api/v1`; empty for the page's own origin. */
+  /** Origin of the API, without `/api/v1`; empty for the page's own. */
   origin: string;
-  /** Left out where a cookie says who one is. */
+  /** The user's token. Left out where a cookie identifies the user. */
   token?: string;
 };
 
-/** A client whose paths, parameters and answers are those of the checked-in OpenAPI document. */
+/** A typed client: its paths, parameters and answers are those of the checked-in OpenAPI document. */
 export function createClient({ origin, token }: ClientOptions): ApiClient {
   return createFetchClient<paths>({ baseUrl: origin, headers: bearer(token) });
 }
@@ -26,14 +26,14 @@ type EndpointPaths = {
 export type EndpointClient = Client<EndpointPaths>;
 
 export type EndpointOptions = {
-  /** The API's own address, such as `http://host:7400/api/v1`; a proxy may have it under another path. */
+  /** Base URL of the API, such as `http://host:7400/api/v1`; a proxy may have it under another path. */
   endpoint: string;
   token: string;
   /** Sends one request; left out: the global `fetch`. */
   fetch?: (request: Request) => Promise<Response>;
 };
 
-/** As `createClient`, for who knows the API by its endpoint: paths begin behind `/api/v1`. */
+/** As `createClient`, for a caller that knows the API by its base URL: paths are relative to `/api/v1`. */
 export function createEndpointClient({ endpoint, token, ...options }: EndpointOptions): EndpointClient {
   return createFetchClient<EndpointPaths>({ baseUrl: endpoint, headers: bearer(token), ...options });
 }
@@ -42,14 +42,14 @@ function bearer(token: string | undefined): Record<string, string> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
-/** The JSON that an operation takes: `Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>`. */
+/** Request body of an operation: `Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>`. */
 export type Body<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Path][Method] extends {
   requestBody?: { content: { 'application/json': infer Json } };
 }
   ? Json
   : never;
 
-/** A refusal, as every route gives it. */
+/** Body of a refusal, the same for every route. */
 export type Problem = Schema<'Problem'>;
 
 export function isProblem(body: unknown): body is Problem {

@@ -2,9 +2,9 @@ import { createPostgresBackend, Queue as RedisQueue, Worker as RedisWorker, with
 import { Redis } from 'ioredis';
 
 export type BackendOptions = {
-  /** Where jobs live when it is given. */
+  /** Redis that holds the jobs, if there is one. */
   redisUrl?: string | undefined;
-  /** Where they live else: BullMQ's own tables in a schema beside ours. */
+  /** Postgres that holds them otherwise, in BullMQ's own tables, in a schema beside Holdfast's. */
   databaseUrl: string;
 };
 
@@ -13,7 +13,7 @@ export type JobWorker = { close(): Promise<void> };
 export type JobHandler = (data: unknown) => Promise<void>;
 export type WorkerOptions = { concurrency: number; onError: (error: Error) => void };
 
-/** The one place that knows which of the two is used. Everything above sees queues and workers. */
+/** Backend of the job queue: BullMQ on Redis or on Postgres. Only this file knows which one is in use. */
 export interface JobBackend {
   readonly kind: 'redis' | 'postgres';
   queue(name: string, onError: (error: Error) => void): JobQueue;
@@ -22,16 +22,17 @@ export interface JobBackend {
 }
 
 /**
- * A worker whose process died loses its job to another after this and about one look: 4 to 5 s in all. A worker that stands
- * still for longer loses it too; its job then runs twice, which is harmless: it reads the current state.
+ * Lifetime of a job's lock. A dead worker's job goes to another after this and about one check: 4 to 5 s in all. A
+ * worker that stands still for longer loses its job too. The job then runs twice, which is harmless: it reads the
+ * current state.
  */
 const LOCK_DURATION_MS = 4_000;
-/** Four times in the life of a lock, so that a slow renewal or two cost nothing. */
+/** Interval of a lock's renewal: four in its lifetime, so that one or two slow ones do no harm. */
 const LOCK_RENEW_MS = 1_000;
-/** How often locks that have run out are looked for. One short query for each queue. */
+/** Interval of the search for expired locks: one short query for each queue. */
 const STALLED_INTERVAL_MS = 1_000;
 const SCHEMA = 'bullmq';
-/** Connections for each queue or worker on Postgres, beside one that listens. */
+/** Connections of each queue or worker on Postgres, beside one that listens. */
 const POSTGRES_CONNECTIONS = 2;
 
 export function openBackend({ redisUrl, databaseUrl }: BackendOptions): JobBackend {

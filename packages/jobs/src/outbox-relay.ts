@@ -1,5 +1,5 @@
 /**
- * Turns outbox rows into jobs.
+ * Outbox relay: turns outbox rows into jobs.
  *
  * Crash behaviour: rows are removed only when their jobs are in the queue, so a relay that dies leaves them for the
  * next one, and some jobs are added twice, which the queue merges. Several relays may run at once.
@@ -9,7 +9,7 @@ import type { Queue } from '@holdfast/control/ports/queue.js';
 
 /** Rows per transaction: enough for a burst, few enough that a crash repeats little. */
 const BATCH = 200;
-/** Notifications can be lost with the connection they came on; this bounds how late a row may be noticed. */
+/** Interval of the poll, which bounds how late a row is noticed: a notification is lost when its connection is. */
 const POLL_MS = 1_000;
 
 export class OutboxRelay {
@@ -38,7 +38,7 @@ export class OutboxRelay {
     await this.#draining;
   }
 
-  /** One drain at a time; what comes meanwhile leads to one more. */
+  /** Drains the outbox once more after the drain that is running; calls made meanwhile share that one. */
   #drainSoon(): void {
     if (this.#wanted || this.#stopped) return;
     this.#wanted = true;

@@ -2,10 +2,10 @@ import type { Queue, WakeUp } from '@holdfast/control/ports/queue.js';
 import type { JobBackend, JobQueue } from './backend.js';
 import { jobOf, QUEUE_NAMES } from './queues.js';
 
-/** Failed jobs are kept for a look; the sweep brings their subjects back, so they are not tried again themselves. */
+/** Failed jobs that are kept for inspection. They are not retried: the sweep wakes their volumes and clusters again. */
 const FAILED_KEPT = 100;
 
-/** Control's `Queue` on BullMQ. */
+/** The control plane's `Queue` port on BullMQ. */
 export class WakeQueue implements Queue {
   readonly #queues: Record<WakeUp['kind'], JobQueue>;
 
@@ -17,8 +17,9 @@ export class WakeQueue implements Queue {
   }
 
   /**
-   * One waiting job for each subject. `keepLastIfActive` makes a wake-up that comes while its subject is worked on
-   * lead to one more run. A delayed one must not swallow an immediate one, so it has an identity of its own.
+   * Adds a wake-up. A volume or cluster has one waiting job at most. `keepLastIfActive`: a wake-up that comes while its
+   * job runs leads to one more run. A delayed wake-up has an id of its own, because it must not swallow an immediate
+   * one.
    */
   async wake(wakeUp: WakeUp, { delayMs = 0 }: { delayMs?: number } = {}): Promise<void> {
     const job = jobOf(wakeUp);

@@ -4,13 +4,13 @@ import { QUEUE_NAMES, wakeUpOf } from './queues.js';
 
 export type WakeHandlers = {
   [Kind in WakeUp['kind']]: {
-    /** How many of this kind one process works on at once. */
+    /** Most jobs of this kind that one process runs at once. */
     concurrency: number;
     run: (wakeUp: Extract<WakeUp, { kind: Kind }>) => Promise<void>;
   };
 };
 
-/** Runs a handler for each wake-up. A handler that throws is reported; the sweep wakes its subject again. */
+/** Runs a handler for each wake-up. One that throws is reported; the sweep wakes the same volume or cluster again. */
 export class WakeWorkers {
   readonly #workers: JobWorker[];
 
@@ -36,7 +36,7 @@ export class WakeWorkers {
     ];
   }
 
-  /** Waits for what is being worked on. */
+  /** Waits for the jobs that are running. */
   async close(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.close()));
   }

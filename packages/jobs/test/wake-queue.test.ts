@@ -1,4 +1,4 @@
-/** The same promises on both backends: Postgres always, Redis where a server is installed. */
+/** The promises of the queue, on both backends: on Postgres always, on Redis where a server is installed. */
 import { type ChildProcess, fork } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -17,11 +17,11 @@ import { OutboxRelay } from '../src/outbox-relay.js';
 import { WakeQueue } from '../src/wake-queue.js';
 import { WakeWorkers } from '../src/wake-workers.js';
 
-/** Servers and processes of its own, on a machine that runs other suites beside. */
+/** The suite starts servers and processes, on a machine that runs other suites beside it. */
 jest.setTimeout(120_000);
 const START_TIMEOUT_MS = 60_000;
 const KEPT_MS = 6_000;
-/** Measured: 4.1 s on both, on a machine with nothing else to do. */
+/** Limit of a takeover. Measured: 4.1 s on both, on a machine with nothing else to do. */
 const TAKEN_OVER_MS_MAX = 8_000;
 const backends = hasRedis() ? (['postgres', 'redis'] as const) : (['postgres'] as const);
 
@@ -87,7 +87,7 @@ function work(backend: JobBackend, run: (id: string) => Promise<void>): void {
 }
 
 describe.each(backends)('on %s', (kind) => {
-  test('wake-ups that wait for the same thing are one run', async () => {
+  test('waiting wake-ups of the same volume are one run', async () => {
     const backend = open(kind);
     const queue = openQueue(backend);
     const wakeUp = volume();
@@ -166,7 +166,7 @@ describe.each(backends)('on %s', (kind) => {
       () => runs,
       (count) => count === 1,
     );
-    // Once: whether the failed job has been put away by now or not, this wake-up is not lost.
+    // Once: this wake-up is not lost, whether the failed job has been put away by now or not.
     await queue.wake(wakeUp);
     await eventually(
       'the later wake-up runs',
@@ -183,7 +183,7 @@ describe.each(backends)('on %s', (kind) => {
     const holder = await startHolder(kind, wakeUp.volumeId);
     const ran: string[] = [];
     work(backend, async (id) => void ran.push(id));
-    // Longer than a lock lives without being renewed, with another worker that looks for locks that have run out.
+    // Longer than a lock lives without renewal, beside another worker that looks for expired locks.
     await sleep(KEPT_MS);
     expect(ran).not.toContain(wakeUp.volumeId);
 
@@ -227,7 +227,9 @@ async function startHolder(kind: 'postgres' | 'redis', id: string): Promise<Chil
   return child;
 }
 
-/** An outbox without notifications: the relay finds its rows by polling. The real one is tested with the database. */
+/**
+ * An outbox without notifications, so that the relay finds rows by polling. The real one is tested with the database.
+ */
 function silentOutbox(rows: WakeUp[]): Outbox {
   return {
     async drain(limit, handOver) {

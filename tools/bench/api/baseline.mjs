@@ -1,4 +1,4 @@
-// What the machine can do: plain node:http in front of one INSERT with its own commit, and nothing else.
+// Baseline of the API's benchmark: plain node:http in front of one INSERT with its own commit.
 // Usage: node baseline.mjs <database url>; prints its port.
 import http from 'node:http';
 import { createPool } from '../../../packages/database/dist/sql/pool.js';

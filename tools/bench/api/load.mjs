@@ -1,4 +1,5 @@
-// A lean HTTP/1.1 client: it shares the machine's two cores with what it measures, so it parses no more than it needs.
+// Load generator, a lean HTTP/1.1 client: it shares the machine's two cores with what it measures, so it parses no more
+// than it needs.
 import net from 'node:net';
 
 const HEAD_END = '\r\n\r\n';
@@ -38,7 +39,7 @@ export function post(path, token, body) {
   return Buffer.concat([Buffer.from(head), payload]);
 }
 
-/** One request after the other; each answer must have a content-length, as all of ours do. */
+/** Sends one request after the other on a connection. Answers must have a content-length, as the API's do. */
 function onConnection(port, nextRequest, onAnswer) {
   return new Promise((resolve, reject) => {
     const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });

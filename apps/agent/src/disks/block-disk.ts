@@ -1,4 +1,4 @@
-/** A disk that is a file or a device of its own: which one it is, and how much fits. */
+/** A block disk of this node: a file or device, its identity and its capacity. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
@@ -22,16 +22,16 @@ export class BlockDisk implements Disk {
     readonly diskId: string,
     readonly name: string,
     readonly path: string,
-    /** As configured, until the disk itself has been asked. */
+    /** Size in bytes: the configured one until the disk has been opened, then the disk's own. */
     private maximumBytes: number,
   ) {}
 
   /**
-   * Takes the file or device. What was never seen and is empty is made a block disk. One whose disk is not there, or is
-   * another one now, is kept as that disk and reported as not ready, and nothing is written to it.
+   * Adopts the file or device as a disk. A path that the agent has never used, and that is empty, is formatted. Where
+   * another disk, or none, is found at a known path, the known disk is reported as not ready and nothing is written.
    *
-   * @param sizeBytes of a file that is not there yet
-   * @throws StorageFault `disk.wrong_identity` for what holds something else
+   * @param sizeBytes size of the file, if it has to be made
+   * @throws StorageFault `disk.wrong_identity` for a path that holds something else
    */
   static async take(file: string, name: string, sizeBytes: number, known: KnownDisks): Promise<BlockDisk> {
     const expected = known.diskIn(file);
@@ -43,7 +43,7 @@ export class BlockDisk implements Disk {
 
   async problem(): Promise<DiskProblem | undefined> {
     const problem = await this.look();
-    // Whoever has it open now has one that is gone.
+    // The store is open on a file or device that is gone.
     if (problem !== undefined) await this.letGo();
     return problem;
   }
@@ -57,7 +57,10 @@ export class BlockDisk implements Disk {
     return requireUsable(this);
   }
 
-  /** Held open while the disk is there: hosts then need not find out anew who owns what. */
+  /**
+   * The disk's store. Kept open while the disk is there, so that hosts need not find out again which copy owns which
+   * clusters.
+   */
   async store(): Promise<DiskStore> {
     await this.requireUsable();
     return this.open();

@@ -1,10 +1,10 @@
-/** A disk of this node, as the agent knows it: a folder (`folder-disk.ts`) or a block disk (`block-disk.ts`). */
+/** A disk of this node, as the agent handles it: a folder (`folder-disk.ts`) or a block disk (`block-disk.ts`). */
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskStore } from '@holdfast/data-engine/replica/disk-store.js';
 
-/** A disk as it is configured. `sizeBytes`: what a folder may hold at most; how large a new block disk is made. */
+/** A configured disk. `sizeBytes`: the most that a folder's copies may take, or the size of a block disk to be made. */
 export type DiskEntry = { type: 'filesystem' | 'block'; path: string; sizeBytes: number };
 
 export type DiskProblem = Pick<DiskReport, 'reason' | 'message'>;
@@ -13,23 +13,29 @@ export interface Disk {
   readonly diskId: string;
   readonly name: string;
   readonly path: string;
-  /** What keeps the disk from being used now; `undefined` for nothing. */
+  /** The reason why the disk can't be used now; `undefined` for a usable disk. */
   problem(): Promise<DiskProblem | undefined>;
-  /** True when the disk is not there, or another one is. */
+  /** True when the disk is not there, or another disk is found in its place. */
   isAbsent(): Promise<boolean>;
-  /** @throws StorageFault `disk.not_ready`: asked before anything new is made on the disk */
+  /**
+   * Check before anything new is made on the disk.
+   *
+   * @throws StorageFault `disk.not_ready`
+   */
   requireUsable(): Promise<void>;
-  /** Its copies. @throws StorageFault `disk.not_ready` */
+  /** The store of the disk's copies. @throws StorageFault `disk.not_ready` */
   store(): Promise<DiskStore>;
-  /** Clears away what was half-made when the agent last stopped: only for when nothing is being made. */
+  /**
+   * Ids of the disk's copies. Removes what an interrupted create or remove left behind, so it must not run beside one.
+   */
   replicaIds(): Promise<string[]>;
   report(nowMs: number): Promise<DiskReport>;
 }
 
-/** Below this a disk is called full: a copy's metadata and maps need some room to be replaced. */
+/** Free bytes below which a disk counts as full: replacing a copy's metadata and maps needs some room. */
 const FULL_BYTES = 16 * MIB;
 
-/** Adding up what all copies take is done no more often than this. */
+/** Least time between two sums of the bytes that a disk's copies take. */
 export const USED_PAUSE_MS = 3_000;
 
 export function fullness(availableBytes: number): DiskProblem {
@@ -39,7 +45,7 @@ export function fullness(availableBytes: number): DiskProblem {
 
 type UnreadableReport = Pick<DiskReport, 'fileSystem' | 'availableBytes' | 'ready' | 'reason' | 'message'>;
 
-/** What is reported of a disk that has a problem, or that could not be looked at. */
+/** The report's fields for a disk that has a problem, or that could not be looked at. */
 export function unreadable(why: unknown): UnreadableReport {
   const unknown = { fileSystem: '', availableBytes: 0, ready: false };
   if (isProblem(why)) return { ...unknown, reason: why.reason, message: why.message };

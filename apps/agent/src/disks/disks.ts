@@ -8,7 +8,7 @@ import { WatchedDisk } from './watched-disk.js';
 
 export type { DiskEntry } from './disk.js';
 
-/** Takes all configured disks. Two with one identity would be the same copies twice, so that is refused. */
+/** Adopts all configured disks. Refuses two with the same identity: they would be the same copies twice. */
 export async function takeDisks(entries: readonly DiskEntry[], known: KnownDisks): Promise<Disk[]> {
   const disks: Disk[] = [];
   const names = new Set<string>();

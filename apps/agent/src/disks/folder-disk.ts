@@ -1,4 +1,4 @@
-/** A disk that is a folder on a file system: its identity, and how much fits. */
+/** A folder disk of this node: a folder on a file system, its identity and its capacity. */
 import fs from 'node:fs/promises';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { takesDirectIo } from '@holdfast/data-engine/replica/direct-io.js';
@@ -33,10 +33,10 @@ export class FolderDisk implements Disk {
   }
 
   /**
-   * Takes the folder. One that was never seen is made a disk; one whose disk is not there, or is another one now, is
-   * kept as that disk and reported as not ready, and nothing is written to it.
+   * Adopts the folder as a disk. A folder that the agent has never used gets an identity. Where another disk, or none,
+   * is found in a known folder, the known disk is reported as not ready and nothing is written.
    *
-   * @throws StorageFault `disk.wrong_identity` for a folder whose identity file is not ours
+   * @throws StorageFault `disk.wrong_identity` for a folder whose identity file Holdfast did not write
    */
   static async take(
     folder: string,
@@ -45,14 +45,14 @@ export class FolderDisk implements Disk {
     known: KnownDisks,
   ): Promise<FolderDisk> {
     const expected = known.diskIn(folder);
-    // One that is known is not looked at here: it may hang, and the agent has other disks to start with.
+    // A known disk is not read here: it may hang, and the agent has other disks to start with.
     const found = expected === undefined ? await readIdentity(folder) : undefined;
     const diskId = expected ?? found ?? (await makeIdentity(folder));
     await known.remember(folder, diskId);
     return new FolderDisk(diskId, name, folder, maximumBytes);
   }
 
-  /** What keeps the disk from being used now; `undefined` for nothing. */
+  /** The reason why the disk can't be used now; `undefined` for a usable disk. */
   async problem(): Promise<DiskProblem | undefined> {
     const found = await readIdentity(this.path).catch((error: unknown) => String(error));
     if (found === undefined) {
@@ -90,7 +90,10 @@ export class FolderDisk implements Disk {
     return this.folder.list();
   }
 
-  /** What is free is the smaller of what is left of the configured maximum and what the file system has. */
+  /**
+   * The disk's heartbeat report. Available bytes: the lesser of what the configured maximum leaves and what is free in
+   * the file system.
+   */
   async report(nowMs: number): Promise<DiskReport> {
     const common = {
       diskId: this.diskId,

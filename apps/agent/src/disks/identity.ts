@@ -1,4 +1,4 @@
-/** The file that says which disk a folder is. */
+/** A folder disk's identity: the file that holds its id. */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +10,10 @@ import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
 const IDENTITY_FILE = 'holdfast-disk.json';
 const IDENTITY_FORMAT = 1;
 
-/** @returns `undefined` where there is none. @throws StorageFault `disk.wrong_identity` for a file that is not ours */
+/**
+ * @returns `undefined` where there is no identity file
+ * @throws StorageFault `disk.wrong_identity` for a file that Holdfast did not write
+ */
 export async function readIdentity(folder: string): Promise<string | undefined> {
   const file = path.join(folder, IDENTITY_FILE);
   let text: string;

@@ -1,6 +1,6 @@
 /**
- * Which disk was last found in which folder. A folder whose disk is not mounted is an empty folder: without this memory
- * it would be taken for a new disk, and copies would be written where nobody looks for them.
+ * The disks that this agent has used, by path. A disk that is not mounted leaves an empty folder: without this record
+ * it would be taken for a new disk, and copies would be written below the mount point.
  */
 import fs from 'node:fs/promises';
 import path from 'node:path';

@@ -19,7 +19,7 @@ const report: DiskReport = {
 };
 
 let calls: number;
-/** What every call of the disk waits for. */
+/** Settles when calls of the disk may go on. */
 let gate: Promise<void>;
 let open: () => void;
 let disk: WatchedDisk;
@@ -60,7 +60,7 @@ describe('WatchedDisk', () => {
     expect(await disk.problem()).toBeUndefined();
   });
 
-  test('one that hangs is reported as hung, and asked no more', async () => {
+  test('a disk that hangs is reported as hung, and gets no further calls', async () => {
     await disk.report(0);
     hang();
     expect(await disk.report(0)).toMatchObject({ ready: false, reason: 'DiskHung', maximumBytes: 900 });
@@ -74,7 +74,7 @@ describe('WatchedDisk', () => {
     expect(calls).toBe(before);
   });
 
-  test('once it has answered it is used again', async () => {
+  test('a hung disk is used again once it has answered', async () => {
     hang();
     await disk.report(0);
     open();

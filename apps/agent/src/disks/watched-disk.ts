@@ -1,7 +1,7 @@
 /**
- * A disk with a limit for how long it may take. One that hangs keeps a thread of the agent for each call that was made
- * of it, and never gives it back: so once a call has taken too long the disk counts as hung, says so at once, and gets
- * no further calls until that one has ended.
+ * A disk with a time limit on its calls. A call to a hung disk holds one of the agent's threads for as long as it
+ * hangs. So once a call has run over the limit the disk counts as hung: it is reported as that at once and gets no
+ * further calls until the call has ended.
  */
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -9,13 +9,16 @@ import type { DiskStore } from '@holdfast/data-engine/replica/disk-store.js';
 import { within } from '../within.js';
 import { type Disk, type DiskEntry, type DiskProblem, requireUsable, unreadable } from './disk.js';
 
-/** A loaded disk answers these within milliseconds; a heartbeat, which waits for it, is given up after five seconds. */
+/**
+ * Limit of one call. A loaded disk answers within milliseconds, and a heartbeat, which waits for it, times out after 5
+ * s.
+ */
 const DISK_LIMIT_MS = 2_000;
 
 class DiskHung extends StorageFault {}
 
 export class WatchedDisk implements Disk {
-  /** When calls that have not ended were made, the oldest first. */
+  /** Calls that have not ended, the oldest first. */
   private readonly underWay = new Set<{ sinceMs: number }>();
   private lastReport: DiskReport | undefined;
 
@@ -72,7 +75,7 @@ export class WatchedDisk implements Disk {
     }
   }
 
-  /** @throws DiskHung */
+  /** Makes the call unless the disk hangs, and waits no longer than the limit. @throws DiskHung */
   private async bounded<T>(work: () => Promise<T>): Promise<T> {
     if (this.hungMs() > this.limitMs) throw this.hung();
     const call = { sinceMs: performance.now() };

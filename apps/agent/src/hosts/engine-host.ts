@@ -1,6 +1,6 @@
 /**
- * Entry of a process that runs some of the node's engines. If it dies, the agent reports them as stopped, and the
- * control plane attaches their volumes again.
+ * Entry of an engine host: a process that runs some of the node's engines. If it dies, the agent reports them as
+ * stopped, and the control plane attaches their volumes again.
  */
 
 import { StorageFault } from '@holdfast/core/model/faults.js';
@@ -11,13 +11,13 @@ import { requireTlsOfEnvironment, runAsHost } from './host-process.js';
 import type { AgentMethods, EngineHostMethods } from './host-protocol.js';
 import { IpcPeer } from './ipc-peer.js';
 
-/** One timer for all engines watches all copies for silence. */
+/** Interval of the one timer that checks all copies of all engines for silence. */
 const TICK_MS = 250;
 
 requireTlsOfEnvironment();
 const engines = new Map<string, Engine>();
 const peer = new IpcPeer<AgentMethods, EngineHostMethods>(process);
-/** Volumes whose report is to be sent at the end of this turn; many changes in one turn make one report. */
+/** Volumes whose report is due at the end of this turn of the event loop, so that many changes make one report. */
 const changed = new Set<string>();
 
 setInterval(() => {
@@ -44,7 +44,7 @@ function sendChanges(): void {
   for (const volumeId of volumeIds) {
     const engine = engines.get(volumeId);
     if (engine === undefined) continue;
-    // A report that can't be sent is not missed: without the channel this process ends.
+    // A report that can't be sent does no harm: without the channel this process ends.
     peer.call('engine-changed', { report: engine.report() }).catch(() => undefined);
   }
 }
@@ -67,7 +67,7 @@ peer.handle('start', async ({ volumeId, engine: spec }) => {
       onChange: () => noteChange(volumeId),
     },
   );
-  // Known before it is open, so that a stop finds it also while it waits for somebody.
+  // Registered before it is open, so that a stop finds it also while it waits for a copy or for the control plane.
   engines.set(volumeId, engine);
   try {
     await engine.open();

@@ -1,6 +1,6 @@
 /**
- * Host processes of one kind: started when the first volume needs one, each for at most k volumes, so that a native
- * crash takes down no more than those k.
+ * Pool of host processes of one kind. A host is started when there is no room for a volume in the others, and takes at
+ * most k volumes, so that a native crash takes down no more than those k.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -8,13 +8,15 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { within } from '../within.js';
 import { IpcPeer, type Methods } from './ipc-peer.js';
 
-/** A host answers within milliseconds; a heartbeat, which waits for it, is given up after five seconds. */
+/**
+ * Limit of one answer. A host answers within milliseconds, and a heartbeat, which waits for it, times out after 5 s.
+ */
 const ANSWER_MS_MAX = 2_000;
 
 export class Host<Remote extends Methods, Local extends Methods> {
-  /** What lives in it, by id. */
+  /** Ids of the volumes, copies or tunnels in this host. */
   readonly residents = new Set<string>();
-  /** Questions that wait for their answers, and since when. */
+  /** Calls without an answer yet, by name, and when they were made. */
   private readonly asked = new Map<string, { answer: Promise<unknown>; sinceMs: number }>();
 
   constructor(
@@ -23,17 +25,17 @@ export class Host<Remote extends Methods, Local extends Methods> {
   ) {}
 
   /**
-   * Asks something that a host answers at once. `undefined` when it does not, for instance because its process is
-   * stopped: it is then not asked the same again before it has answered.
+   * Makes a call that a well host answers at once, and waits for the answer for a limited time. `undefined`: none came,
+   * for instance because the process is stopped. While a call of the same name is unanswered, no second one is sent.
    */
   async ask<T>(question: string, call: () => Promise<T>): Promise<T | undefined> {
     const waiting = this.asked.get(question) ?? this.begin(question, call);
     const leftMs = Math.max(0, waiting.sinceMs + ANSWER_MS_MAX - performance.now());
-    // The cast: one question is always asked by the same call.
+    // The cast: calls of one name have one type of answer.
     return within(leftMs, waiting.answer as Promise<T | undefined>, () => undefined);
   }
 
-  /** For how long it has not answered what it answers at once; 0 for a host that is well. */
+  /** Age of the oldest overdue call, in milliseconds; 0 for a host that answers in time. */
   get silentMs(): number {
     const oldestMs = Math.min(...[...this.asked.values()].map(({ sinceMs }) => sinceMs));
     const waitedMs = performance.now() - oldestMs;
@@ -49,15 +51,15 @@ export class Host<Remote extends Methods, Local extends Methods> {
 }
 
 export type HostPoolOptions<Remote extends Methods, Local extends Methods> = {
-  /** The entry file, beside this one. */
+  /** Entry file of the process, relative to this one. */
   entry: './engine-host.js' | './replica-host.js' | './tls-host.js';
   residentsMax: number;
   prepare: (peer: IpcPeer<Remote, Local>) => void;
-  /** A host has died; what lived in it is gone. */
+  /** Called when a host has died, with what was in it. */
   lost: (residents: ReadonlySet<string>, reason: string) => void;
 };
 
-/** More processes than this on one node would exhaust its memory before anything else. */
+/** Most hosts of one kind: more would exhaust a node's memory before anything else. */
 const HOSTS_MAX = 256;
 
 export class HostPool<Remote extends Methods, Local extends Methods> {
@@ -74,7 +76,7 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
     return this.all.find(({ residents }) => residents.has(resident));
   }
 
-  /** Gives the resident a place: the one it has, one in a host with room, or in a new host. */
+  /** The host of the resident: the one it is in, else one with room, else a new one. */
   settle(resident: string): Host<Remote, Local> {
     const there = this.hostOf(resident);
     if (there !== undefined) return there;
@@ -89,7 +91,7 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
     this.hostOf(resident)?.residents.delete(resident);
   }
 
-  /** Ends all hosts; they flush what they hold when their channel closes. */
+  /** Ends all hosts. They flush what they hold when their channel closes. */
   async stop(): Promise<void> {
     this.stopping = true;
     await Promise.all(
@@ -110,9 +112,9 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
       });
     }
     const child = fork(fileURLToPath(new URL(this.options.entry, import.meta.url)), {
-      // Four threads keep a disk busy, and two more are for flushes, which hold one for as long as the disk takes. With
-      // more of them each request wakes another thread, which costs more than the request itself.
-      // Fewer memory arenas keep what a burst of I/O has used from staying with the process.
+      // Four threads keep a disk busy, and two more are for flushes, each of which holds one for as long as the disk
+      // takes. With more threads each request wakes another one, which costs more than the request itself.
+      // Fewer memory arenas: what a burst of I/O has used goes back to the system.
       env: { ...process.env, UV_THREADPOOL_SIZE: '6', MALLOC_ARENA_MAX: '2' },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       // Data lives in buffers outside the heap; a small young generation keeps an idle host small.

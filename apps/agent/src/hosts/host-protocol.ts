@@ -1,4 +1,4 @@
-/** What the agent and its host processes ask of each other. Types only, so that hosts load nothing for it. */
+/** Calls between the agent and its host processes. Types only, so that a host loads no code for them. */
 import type {
   ChecksumReply,
   EngineReport,
@@ -13,12 +13,12 @@ import type {
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { Negotiated } from '@holdfast/data-engine/nbd/handshake-frames.js';
 
-/** A client's connection whose handshake the agent has done; `rest` (base64) arrived with its last option. */
+/** A client's connection after the handshake, which the agent has done. `rest`: bytes that followed it, in base64. */
 export type HandedConnection = { negotiated: Negotiated; rest: string };
 
 export type ReplicaHostMethods = {
   open: { params: { diskPath: string; replicaId: string }; result: null };
-  /** One of the data engine's replica commands; checked where it came from outside. */
+  /** One of the data engine's replica commands. Checked where it came from outside, so not here. */
   command: { params: { replicaId: string; name: string; ask: unknown }; result: unknown };
   checksum: { params: { replicaId: string }; result: ChecksumReply };
   close: { params: { replicaId: string }; result: null };
@@ -44,11 +44,11 @@ export type EngineHostMethods = {
 };
 
 export type TlsHostMethods = {
-  /** Returns when the connection, whose client waits for the answer to STARTTLS, has ended. */
+  /** Carries a connection whose client waits for the answer to STARTTLS. Returns when the connection has ended. */
   tunnel: { params: { noZeroes: boolean; doorPath: string }; result: null };
 };
 
-/** What an engine host asks of the agent. */
+/** Calls that an engine host makes to the agent. */
 export type AgentMethods = {
   'confirm-record': {
     params: { volumeId: string; record: CopyRecord; grantId?: string | undefined };

@@ -1,15 +1,15 @@
 /**
- * Calls and events between the agent and a host process, over Node's own channel. Both sides are the same class.
+ * One end of the channel between the agent and a host process: calls over Node's IPC. Both ends are this class.
  *
  * A call ends with a reply, or when the channel closes; nothing is retried here.
  */
 import type { Socket } from 'node:net';
 import { FAULTS, type FaultCode, isFault, newestEpochOf, StorageFault } from '@holdfast/core/model/faults.js';
 
-/** Calls that wait for a reply: far above what one host's volumes can ask for at once. */
+/** Most calls without a reply: far above what one host's volumes can ask for at once. */
 const PENDING_MAX = 10_000;
 
-/** What each method takes and gives; parameters and results travel as JSON. */
+/** Parameters and result of each method; both travel as JSON. */
 export type Methods = Record<string, { params: unknown; result: unknown }>;
 
 type Frame =
@@ -17,7 +17,7 @@ type Frame =
   | { kind: 'reply'; id: number; result: unknown }
   | { kind: 'fault'; id: number; code: string; message: string; newestEpoch?: number | undefined };
 
-/** What `process` in a child and `ChildProcess` in the parent have in common. */
+/** The part that `process` in a child and `ChildProcess` in the parent have in common. */
 export interface Channel {
   send?(message: unknown, handle: Socket | undefined, callback: (error: Error | null) => void): boolean;
   on(event: 'message', listener: (message: unknown, handle: unknown) => void): unknown;
@@ -45,7 +45,7 @@ export class IpcPeer<Remote extends Methods, Local extends Methods> {
     this.handlers.set(method, handler);
   }
 
-  /** Calls the other side. A socket that is passed along belongs to it from then on. */
+  /** Calls the other end. A socket that is passed along belongs to the other process from then on. */
   call<Name extends keyof Remote & string>(
     method: Name,
     params: Remote[Name]['params'],
@@ -67,7 +67,7 @@ export class IpcPeer<Remote extends Methods, Local extends Methods> {
     // The cast: both ends of the channel are this class, in processes of the same build.
     const frame = message as Frame;
     if (frame.kind === 'call') {
-      // Node types the handle loosely; only sockets are ever sent.
+      // The cast: Node types the handle loosely, and only sockets are ever sent.
       void this.answer(frame, handle as Socket | undefined);
       return;
     }
@@ -112,7 +112,7 @@ export class IpcPeer<Remote extends Methods, Local extends Methods> {
   }
 }
 
-/** Rebuilds a fault from its code and text, as they travel between processes. */
+/** A fault rebuilt from its code and text, in which form faults travel between processes. */
 export function toFault(code: string, message: string, newestEpoch?: number): StorageFault {
   // The cast follows the check: the code is one of the table's keys.
   const known = Object.hasOwn(FAULTS, code) ? (code as FaultCode) : 'agent.refused';

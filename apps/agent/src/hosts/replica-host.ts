@@ -1,4 +1,7 @@
-/** Entry of a process that holds some of the node's copies. If it dies, their engines drop them and rebuild them. */
+/**
+ * Entry of a replica host: a process that holds some of the node's copies open. If it dies, their engines drop these
+ * copies, and they are rebuilt.
+ */
 import type { Answer, Ask, CommandName } from '@holdfast/data-engine/replica/commands.js';
 import { ReplicaService } from '@holdfast/data-engine/replica/replica-service.js';
 import { connectByHttp } from '../http-replica-control.js';

@@ -1,7 +1,7 @@
 /**
- * Entry of a process that carries users' connections through TLS. It knows neither names nor volumes: what is inside a
- * tunnel goes to the agent's own door, and from there to the process that owns the export. If it dies, its connections
- * end, and clients that connect again get another one.
+ * Entry of a TLS host: a process that decrypts users' connections. It knows neither export names nor volumes: the plain
+ * bytes go to the agent's door, and from there to the process that owns the export. If the host dies, its connections
+ * end, and clients that connect again get another host.
  */
 import { Certificates } from '@holdfast/data-engine/nbd/certificates.js';
 import { carryTunnel } from '@holdfast/data-engine/nbd/tls-tunnel.js';

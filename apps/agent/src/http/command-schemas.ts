@@ -1,4 +1,6 @@
-/** Checks the commands that engines send to copies; their meaning is in the data engine's `commands.ts`. */
+/**
+ * Schemas of the commands that engines send to copies. What the commands mean is in the data engine's `commands.ts`.
+ */
 import { copyRecordSchema } from '@holdfast/core/model/agent-protocol.js';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { REBUILD_METHODS } from '@holdfast/core/model/rebuild.js';
@@ -11,7 +13,7 @@ const counter = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const uuid = z.string().uuid();
 const epoch = counter;
 
-/** Pairs of counters, looked at by hand: there may be millions, for each of which a schema takes microseconds. */
+/** Pairs of counters, checked by a loop: there may be millions, and a zod schema takes microseconds for each. */
 const pairs = (countMax: number) =>
   z.custom<[number, number][]>(
     (value) => Array.isArray(value) && value.length <= countMax && value.every(isPair),
@@ -60,11 +62,11 @@ const pulledLayer = z.object({
   method: z.enum(REBUILD_METHODS),
   reason: z.string().max(1024),
   heldBytes: counter,
-  // Of two maps, each with at most 4,096 runs.
+  // The union of two maps, each with at most 4,096 runs.
   ranges: pairs(8192).nullable(),
 });
 
-/** Every second region of the largest volume, 64 TiB. */
+/** Most runs of marked regions: every second region of the largest volume, 64 TiB. */
 const RUNS_MAX = (64 * MIB) / 16 / 2;
 
 const blockHash = z.enum(BLOCK_HASHES);
@@ -76,7 +78,7 @@ const tuning = z.object({
 const term = z.object({ epoch, lease: counter.optional() });
 const rebuild = term.extend({ rebuildId: uuid });
 const layer = term.extend({ layerId: uuid });
-/** Which head the command is about, and which one it makes. */
+/** Ids of the head that the command is about, and of the one it makes. */
 const headChange = { expectedHeadId: uuid.optional(), headId: uuid.optional() };
 
 export const COMMAND_SCHEMAS = {

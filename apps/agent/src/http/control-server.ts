@@ -1,6 +1,6 @@
 /**
- * The agent's HTTP control server. Control-plane calls carry the agent's control secret; commands to a copy carry
- * that copy's secret; `/livez` and `/readyz` carry none.
+ * The agent's HTTP control server. Calls of the control plane carry the agent's control secret; commands to a copy
+ * carry that copy's secret; `/livez` and `/readyz` need none.
  */
 import {
   checksumSchema,
@@ -27,7 +27,7 @@ import { COMMAND_SCHEMAS } from './command-schemas.js';
 import { LONG_REPLIES, MessagePages, PAGE_CHARS, PAGES_MAX, REPLY_CHARS } from './message-pages.js';
 import { problemOf } from './problems.js';
 
-/** The longest body is a start with 64 copies; megabytes are a mistake or an attack. */
+/** Largest body in bytes. The longest lawful one is a start with 64 copies; more is a mistake or an attack. */
 const BODY_BYTES_MAX = 256 * 1024;
 
 const uuid = z.string().uuid();
@@ -155,14 +155,16 @@ function engineRoutes(scope: FastifyInstance, { engines }: ControlServerOptions)
   });
 }
 
-/** Engines and rebuild targets on any node come here, with nothing but the copy's own secret. */
+/**
+ * Route of replica commands. Engines and rebuild targets on any node use it, with nothing but the copy's own secret.
+ */
 function commandRoute(server: FastifyInstance, { replicas }: ControlServerOptions): void {
   const asked = new MessagePages();
   const answers = new MessagePages(REPLY_CHARS);
   server.post('/v1/replicas/:replicaId/commands/:name', async (request) => {
     const { replicaId, name } = check(commandParams, request.params);
-    // A copy that is not here and a wrong secret must look the same to whoever has no secret.
-    // One that can't be read has lost its secret: its engine has to hear why, and others learn no more than that.
+    // A missing copy and a wrong secret must look the same to a caller without the secret. A copy that can't be read
+    // has lost its secret: every caller is told why, because its engine has to hear it, and nothing more.
     if (!replicas.mayCommand(replicaId, bearerOf(request)))
       throw replicas.damageOf(replicaId) ?? wrongSecret();
     // The cast: `commandParams` admits the keys of the table only.
@@ -206,7 +208,7 @@ function wrongSecret(): StorageFault {
   return new StorageFault('auth.invalid', { publicMessage: 'the secret is missing or wrong' });
 }
 
-/** Some calls have no body; clients that announce JSON all the same are not turned away. */
+/** Accepts an empty body that is declared as JSON: some calls have no body, and clients set the header all the same. */
 function allowEmptyJson(server: FastifyInstance): void {
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
     const text = body.toString();

@@ -1,25 +1,27 @@
 /**
- * Messages between engines and copies that are longer than one body may be: they travel in pages. Most fit into one; the
- * layers of a volume with many drop marks, or the marks of a large fragmented one, do not.
+ * Paged messages: what engines and copies send each other and one HTTP body can't hold. Most messages fit into one
+ * body; the layers of a volume with many drop marks, or the marks of a large fragmented one, do not.
  *
- * Pages that nobody comes back for are forgotten: whoever needs them sends, or asks for, all of it again.
+ * Pages are dropped when their sender or reader does not come back for them; it then has to start over.
  */
 import crypto from 'node:crypto';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 
-/** In UTF-16 units; at three bytes for each, and escaped once more in JSON, still below a body's limit. */
+/**
+ * Length of a page in UTF-16 units. At three bytes for each unit, and escaped once more in JSON, below a body's limit.
+ */
 export const PAGE_CHARS = 40_000;
-/** Of a reply, in one piece or as a page of it: below what a caller reads of one answer, however many bytes they take. */
+/** Most UTF-16 units of a reply, whole or as one page: in bytes still below what a caller reads of one answer. */
 export const REPLY_CHARS = MIB;
-/** Their replies grow with the volume, and are not bounded by what was asked for. */
+/** Commands whose replies grow with the volume and are not bounded by what was asked for. */
 export const LONG_REPLIES: ReadonlySet<string> = new Set(['chain', 'intent', 'progress']);
-/** The longest lawful message: 250 layers with 8,192 ranges of 32 characters each. */
+/** Longest lawful message in UTF-16 units: 250 layers with 8,192 ranges of 32 characters each. */
 const MESSAGE_CHARS_MAX = 96 * MIB;
 export const PAGES_MAX = Math.ceil(MESSAGE_CHARS_MAX / PAGE_CHARS);
-/** Messages under way at once, in each direction: engines send such ones a few times in a rebuild. */
+/** Most messages under way, in each direction. Engines send such ones a few times in a rebuild. */
 const MESSAGES_MAX = 8;
-/** A peer sends the next page within a round trip; one that waits longer has given up. */
+/** Time that pages are kept. A peer sends the next page within a round trip; after this it has given up. */
 const KEPT_MS = 60_000;
 
 type Message = { pages: (string | undefined)[]; atMs: number };
@@ -35,7 +37,7 @@ export class MessagePages {
 
   constructor(private readonly pageChars = PAGE_CHARS) {}
 
-  /** Takes one page of a message that is being sent. The same page again is the same page. */
+  /** Takes one page of a message that is being sent. A page that arrives twice is stored once. */
   take(messageId: string, page: number, count: number, text: string): void {
     this.forgetOld();
     let message = this.messages.get(messageId);
@@ -49,14 +51,14 @@ export class MessagePages {
     message.atMs = performance.now();
   }
 
-  /** All of a message. It stays for a while: the call that it belongs to may be sent again. */
+  /** The message once all its pages are here. It is kept, because the call that it belongs to may be sent again. */
   whole(messageId: string): unknown {
     const { pages = [] } = this.messages.get(messageId) ?? {};
     if (pages.length === 0 || pages.includes(undefined)) throw incomplete();
     return JSON.parse(pages.join(''));
   }
 
-  /** Keeps an answer until its pages have been fetched. */
+  /** Keeps a reply until the caller has fetched its pages. */
   offer(text: string): { messageId: string; count: number } {
     this.forgetOld();
     const [oldest] = this.messages.keys();

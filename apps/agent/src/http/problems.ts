@@ -12,7 +12,7 @@ const STATUS: Record<FaultTraits['kind'], number> = {
   unavailable: 503,
 };
 
-/** What a caller is told of a failure: a fault's own words, nothing of anything else. */
+/** The answer to a failed call: a fault's own text, and none of any other error's. */
 export function problemOf(error: unknown): {
   status: number;
   code: string;

@@ -9,7 +9,7 @@ const CLI = fileURLToPath(new URL('../../bin/holdfast.mjs', import.meta.url));
 const FOLDER = mkdtempSync(join(tmpdir(), 'holdfast-conformance-'));
 afterAll(() => rmSync(FOLDER, { recursive: true }));
 
-/** Selectors never match tags that are not there: right with `result: false`, wrong with `true`. */
+/** A vector in which the tags lack the selector: right with `result: false`, wrong with `true`. */
 const vector = (name: string, result: boolean) => ({
   name,
   category: 'selectors',

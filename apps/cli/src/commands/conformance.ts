@@ -6,10 +6,10 @@ import { Command } from 'commander';
 import { print, remark } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 
-/** Files are read whole, one at a time; a larger one is no file of vectors. */
+/** Largest file that is read. Files are read whole, one at a time; a larger one holds no vectors. */
 const FILE_BYTES_MAX = 256 * 1024 * 1024;
 
-/** Needs no stack: it asks the scheduler's code, not a cluster. */
+/** `holdfast conformance`: runs recorded placement decisions through the scheduler's code. Needs no running stack. */
 export function conformanceCommand(): Command {
   return new Command('conformance')
     .description("compare the longhorn profile's placements with recorded decisions of Longhorn's scheduler")
@@ -39,7 +39,7 @@ function report({ name, passed, got, wanted }: VectorResult): 'passed' | 'failed
   return 'failed';
 }
 
-/** In the order given; a folder's own files by name. */
+/** Files of vectors in the order given; those of a folder by name. */
 async function vectorFiles(paths: readonly string[]): Promise<string[]> {
   const files: string[] = [];
   for (const path of paths) {

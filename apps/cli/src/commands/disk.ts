@@ -26,7 +26,7 @@ const COLUMNS: Column<Row>[] = [
   { header: 'note', cell: (disk) => refusal(disk) ?? '', wide: true },
 ];
 
-/** It works without, at a cost: no reason to call the disk bad. */
+/** A condition that does not make a disk bad: without direct I/O it works, at a cost. */
 const DIRECT_IO = 'DirectIo';
 
 function refusal({ conditions }: Disk): string | undefined {

@@ -22,13 +22,15 @@ const TIER_WORDS: Record<Tier['outcome'], string> = {
   'not-needed': 'not needed',
 };
 
-/** A volume's explanation: first the sentence, then where each copy is, then how the next one would be placed. */
+/**
+ * A volume's explanation as text: first the sentence, then where each copy is, then how the next one would be placed.
+ */
 export function describeVolumeExplanation(explained: VolumeExplanation, options: OutputOptions): string {
   const replicas = table(explained.replicas, REPLICAS, options);
   return [
     explained.sentence,
     ...(explained.replicas.length === 0 ? [] : ['', replicas]),
-    // A copy without a place asks the same: the first sentence has said it.
+    // For a copy without a place the first sentence has said this already.
     ...(explained.replicas.some(isUnplaced) ? [] : ['', `One more copy: ${explained.next.sentence}`]),
     ...describePlacement(explained.next, options),
   ].join('\n');
@@ -38,7 +40,7 @@ function isUnplaced({ nodeName }: Replica): boolean {
   return nodeName === null;
 }
 
-/** How one placement was decided: the rules in their turn, the tiers, the best scores, and what would help. */
+/** One placement's explanation as text: the rules in order, the tiers, the best scores, and the cures. */
 export function describePlacement(explanation: PlacementExplanation, options: OutputOptions): string[] {
   const { filters, tiers, scores, cures } = explanation;
   const asked = options.output === 'wide' ? filters : filters.filter(({ rejected }) => rejected > 0);
@@ -90,7 +92,7 @@ const FILTERS: Column<Filter>[] = [
   },
 ];
 
-/** Disks of several nodes may share a name, which is all that the message says. */
+/** A disk's rejection as text. The message names the disk only, and disks of several nodes may share a name. */
 function refusalInWords({ nodeName, diskName, message }: Rejection): string {
   return diskName === null ? message : `${nodeName}: ${message}`;
 }
@@ -118,7 +120,7 @@ const CANDIDATES: Column<Candidate>[] = [
   { header: 'disk score', cell: ({ disk }) => disk.score.toFixed(3), align: 'right' },
 ];
 
-/** Of a copy without a place everything is said above and below. */
+/** Why a copy is where it is. For a copy without a place only when that was found: other lines say why. */
 function whyThere(replica: Replica): string {
   if (isUnplaced(replica)) return recordedSince(replica);
   return replica.explanation?.sentence ?? replica.message;

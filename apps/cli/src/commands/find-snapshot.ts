@@ -5,15 +5,15 @@ import type { Snapshot } from '../types.js';
 
 export const SNAPSHOT = `${VOLUME}/snapshots/{snapshotId}` as const;
 
-/** Where a snapshot is addressed. */
+/** Path parameters of a snapshot in the API. */
 export type SnapshotKey = VolumeKey & { snapshotId: string };
 
-/** Every snapshot of one volume. */
+/** All snapshots of one volume. */
 export function snapshotsOf(context: Context, path: VolumeKey): Promise<Snapshot[]> {
   return itemsOf((query) => context.api.GET(`${VOLUME}/snapshots`, { params: { path, query } }));
 }
 
-/** A live snapshot of that name before a deleted one; an id names exactly one. */
+/** The snapshot with that name or id. A live snapshot comes before a deleted one of the same name. */
 export async function find(
   context: Context,
   volume: string,

@@ -6,7 +6,7 @@ import { CliError, EXIT } from '../exit-codes.js';
 import { fieldOf } from '../json.js';
 import { formatItem, type OutputOptions, parseFormat } from '../output/format.js';
 
-/** An agent is ready within seconds; this bounds a machine that is very busy. */
+/** Time limit of an agent's start. It takes seconds; a very busy machine may need more. */
 const START_TIMEOUT_MS = 120_000;
 
 export function localCommand(): Command {

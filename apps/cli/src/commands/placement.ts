@@ -21,7 +21,7 @@ Examples
 A file is the body of POST …/placements/simulate in YAML or JSON; sizes may be written as 10Gi.
 Ends with 0 when all fit and every existing copy finds a place, else with 3. Nothing is changed.`;
 
-/** Keys of a body whose values are sizes. */
+/** Fields of a request body that are sizes. */
 const SIZES = new Set(['size', 'reserved']);
 
 export function placementCommand(): Command {
@@ -58,7 +58,7 @@ export function placementCommand(): Command {
   return placement;
 }
 
-/** The content of a file as a request. It is sent as it is: the API says what is wrong with it. */
+/** A file's content as a request body. It is sent unchecked: the API says what is wrong with it. */
 async function requestFrom(file: string) {
   const content = await objectFrom(file);
   return { body: {}, bodySerializer: () => JSON.stringify(content) };

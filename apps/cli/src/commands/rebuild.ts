@@ -11,7 +11,7 @@ import type { Rebuild, Volume } from '../types.js';
 import { waitingLines } from './volume-text.js';
 
 const WATCH_POLL_MS = 500;
-/** A node that has just come back needs a moment until its rebuild is queued. */
+/** Time in which a first rebuild may still come: a node that has just come back needs a moment until it is queued. */
 const FIRST_REBUILD_WAIT_MS = 10_000;
 
 const REBUILD = '/clusters/{clusterId}/rebuilds/{rebuildId}';
@@ -74,7 +74,7 @@ export function rebuildCommand(): Command {
       const shown = options.active === true ? all.filter(isActive) : all;
       const names = await lookup(context);
       print(formatList(shown, columns(names, context.now), context.output));
-      // Programs get the list on stdout; the volumes' conditions say the same to them.
+      // On stderr: scripts get the list on stdout, and can read the same from the volumes' conditions.
       for (const line of waitingLines(names.volumes)) remark(line);
     });
   rebuild
@@ -127,7 +127,7 @@ function addAction(rebuild: Command, action: 'pause' | 'resume' | 'cancel', desc
     });
 }
 
-/** The API says of one that stands still while it runs that it waits for the person who paused it. */
+/** Note on a rebuild: its error, or why it waits. For a paused one that runs, the API names the pause as the reason. */
 function noteOf({ error, waitingFor, queuePosition }: Rebuild): string {
   if (error !== null) return error.message;
   return queuePosition === null ? waitingFor : `place ${queuePosition}: ${waitingFor}`;
@@ -169,7 +169,7 @@ async function watch(context: Context, follow: boolean): Promise<void> {
   }
 }
 
-/** With every volume healthy no rebuild will come; else one may, within a moment. */
+/** True when no rebuild is to be expected: every volume is healthy, or none was queued within a moment. */
 async function nothingToCome(context: Context, startedAt: number): Promise<boolean> {
   const volumes = await context.volumes();
   const degraded = volumes.some((volume) => volume.robustness === 'degraded');

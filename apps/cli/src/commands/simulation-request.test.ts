@@ -61,10 +61,10 @@ describe('the flags of a simulation', () => {
     ['half a volume', { count: '1.5', size: '1Gi' }, /no whole number/],
     ['no size', { size: 'large' }, /no size/],
     ['a node without disks', { addNode: ['big'] }, /needs disks/],
-    ['a node with what nobody knows', { addNode: ['big,disks=1Ti,colour=red'] }, /colour is not known/],
+    ['a node with an unknown field', { addNode: ['big,disks=1Ti,colour=red'] }, /colour is not known/],
     ['a node with half a field', { addNode: ['big,zone'] }, /zone has no value/],
     ['a disk without a size', { addDisk: ['n1'] }, /needs a size/],
-    ['a disk with what nobody knows', { addDisk: ['n1,size=1Ti,zone=a'] }, /zone is not known/],
+    ['a disk with an unknown field', { addDisk: ['n1,size=1Ti,zone=a'] }, /zone is not known/],
     ['a setting without a value', { set: ['balance-alpha'] }, /sets nothing/],
   ])('%s is refused', (_name, options, message) => {
     expect(() => simulateBody(options)).toThrow(message);

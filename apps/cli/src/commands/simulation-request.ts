@@ -25,7 +25,7 @@ type AddedDisk = NonNullable<Added['disks']>[number];
 
 const DISK_TYPES: Choices<NonNullable<AddedDisk['type']>> = { filesystem: true, block: true };
 
-/** The simple what-ifs as flags; everything else goes into a file. */
+/** Body of a what-if from the flags, which cover the simple ones; the others are written in a file. */
 export function simulateBody(options: SimulateOptions): SimulationRequest {
   return {
     ...volumesOf(options),
@@ -61,7 +61,7 @@ function volumesOf(options: SimulateOptions): Pick<SimulationRequest, 'volumes'>
   return { volumes: [shape] };
 }
 
-/** `name,zone=z,disks=2x1Ti,count=3,tags=a+b`: a node, and `count` alike. */
+/** Parses `name,zone=z,disks=2x1Ti,count=3,tags=a+b`: a node, and `count` alike. */
 function parseAddedNode(text: string): AddedNode {
   const wrong = (problem: string) => wrongFlag('--add-node', text, problem, NODE_FORM);
   const { name, fields } = parseFields(text, ['zone', 'disks', 'count', 'tags'], wrong);
@@ -75,7 +75,7 @@ function parseAddedNode(text: string): AddedNode {
   };
 }
 
-/** `node,size=1Ti,count=2,type=block,tags=a+b`: a disk for a node that is there, and `count` alike. */
+/** Parses `node,size=1Ti,count=2,type=block,tags=a+b`: a disk for an existing node, and `count` alike. */
 function parseAddedDisk(text: string): AddedDisk {
   const wrong = (problem: string) => wrongFlag('--add-disk', text, problem, DISK_FORM);
   const { name: node, fields } = parseFields(text, ['size', 'count', 'type', 'tags'], wrong);
@@ -99,7 +99,7 @@ function wrongFlag(flag: string, text: string, problem: string, form: string): C
   return new CliError(EXIT.usage, `${flag} ${text}: ${problem}`, [form]);
 }
 
-/** `name,field=value,…`: a name, then fields of which each may be left out. */
+/** Parses `name,field=value,…`: a name, then fields of which each may be left out. */
 function parseFields<Field extends string>(text: string, known: readonly Field[], wrong: WrongFlag) {
   const [name = '', ...parts] = text.split(',');
   const fields: Partial<Record<Field, string>> = {};

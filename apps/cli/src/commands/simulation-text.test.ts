@@ -15,7 +15,7 @@ const place = (nodeName: string) => ({
   diskName: 'd',
 });
 
-/** Twelve volumes that fit and one lost copy that is built elsewhere. */
+/** A simulation's answer: twelve volumes that fit, and one lost copy that is rebuilt elsewhere. */
 const SIMULATION: Simulation = {
   sentence: 'All 12 new volumes fit.',
   allFit: true,
@@ -49,7 +49,7 @@ const SIMULATION: Simulation = {
   lost: { nodes: 1, disks: 1 },
 };
 
-test('says what goes where: the first ten, and how many more', () => {
+test('lists the first ten places, and how many more there are', () => {
   const lines = describeSimulation(SIMULATION, NARROW).split('\n');
   expect(lines).toContain('  5 GiB, no. 1: a/d, n0/d');
   expect(lines).toContain('  5 GiB, no. 10: a/d, n9/d');
@@ -59,7 +59,7 @@ test('says what goes where: the first ten, and how many more', () => {
   expect(lines.join()).toContain('at least 3');
 });
 
-test('says all that was answered where width is asked for', () => {
+test('lists all places with -o wide', () => {
   const lines = describeSimulation(SIMULATION, WIDE).split('\n');
   expect(lines).toContain('  5 GiB, no. 12: a/d, n11/d');
   expect(lines.join()).not.toContain('more\n');

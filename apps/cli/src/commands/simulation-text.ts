@@ -9,10 +9,10 @@ type Place = Shape['placed'][number]['places'][number];
 type Zone = Simulation['zones'][number];
 type Fill = Zone['before'];
 
-/** Places listed unless all are asked for: enough to see the pattern. */
+/** Places that are listed unless all are asked for: enough to see the pattern. */
 const PLACES_SHOWN = 10;
 
-/** A what-if's answer: first the sentence, then what fits, what becomes of what is there, and how full it gets. */
+/** A what-if's answer as text: the sentence, what fits, what happens to existing volumes, and how full zones get. */
 export function describeSimulation(simulation: Simulation, options: OutputOptions): string {
   const { sentence, shapes, zones } = simulation;
   const failure = shapes.find(({ firstFailure }) => firstFailure !== null)?.firstFailure;
@@ -44,7 +44,11 @@ function placeOf({ nodeName, diskName }: Place): string {
   return `${nodeName}/${diskName}`;
 }
 
-/** @param inAll how many there are, be they listed or not */
+/**
+ * The first lines of a list, and how many are left out.
+ *
+ * @param inAll how many items there are, listed or not
+ */
 function firstOf(lines: readonly string[], inAll: number, { output }: OutputOptions): string[] {
   const shown = output === 'wide' ? lines : lines.slice(0, PLACES_SHOWN);
   const rest = inAll - shown.length;
@@ -109,7 +113,7 @@ const NODES: Column<Simulation['nodes']['shown'][number]>[] = [
   { header: 'after', cell: ({ after }) => fillText(after), align: 'right' },
 ];
 
-/** Booked of what there is. */
+/** Bytes booked of the capacity, as text. */
 function fillText(fill: Fill): string {
   if (fill === null) return 'not there';
   return `${formatBytes(fill.scheduledBytes)} of ${formatBytes(fill.capacityBytes)}`;

@@ -6,7 +6,7 @@ import { age, parseCount } from '../output/quantities.js';
 import type { Column } from '../output/table.js';
 import type { RecurringSnapshot } from '../types.js';
 
-/** `snapshot schedule …`: snapshots that are taken again and again. */
+/** `snapshot schedule …`: a volume's recurring snapshots. */
 export function scheduleCommand(): Command {
   const schedule = new Command('schedule').description('snapshots that are taken again and again');
   addSet(schedule);

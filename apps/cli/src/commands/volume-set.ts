@@ -8,12 +8,12 @@ import { parseCount } from '../output/quantities.js';
 import type { Column } from '../output/table.js';
 import type { VolumeChange, VolumeSetting } from '../types.js';
 
-/** An option, and the field of the request that it becomes. */
+/** A command-line option, and the field of the request that it sets. */
 type Field = { flags: string; help: string; change: (given: Given) => VolumeChange };
-/** As commander gives it: `true` for an option whose tags are left out. */
+/** An option's value as commander gives it: `true` where the value is left out. */
 type Given = string | string[] | true;
 
-/** What a user writes for "as the cluster says", whatever the field calls it. */
+/** Word for "follow the cluster's setting", whatever the API calls it for the field. */
 const INHERIT = 'inherit';
 const SWITCH = 'enabled, disabled, or inherit from the cluster';
 
@@ -108,7 +108,7 @@ const FIELDS: readonly Field[] = [
   },
 ];
 
-/** The API's word for following the cluster is `ignored`. */
+/** Parses a word, or `inherit`, which the API calls `ignored`. */
 function parseInherited<Word extends string>(
   given: Given,
   choices: Choices<Word | 'ignored'>,
@@ -120,7 +120,7 @@ function tagsOf(given: Given): string[] {
   return Array.isArray(given) ? given : [];
 }
 
-/** Changes what is wanted of a volume; only what is named. */
+/** Adds `volume set`, which changes only the fields that are named. */
 export function addSet(volume: Command): void {
   const set = volume.command('set').argument('<volume>', 'name or id');
   for (const { flags, help } of FIELDS) set.option(flags, help);
@@ -136,7 +136,7 @@ export function addSet(volume: Command): void {
     });
 }
 
-/** @returns the fields that were named, as the API takes them */
+/** The request body. @returns the fields that were named, as the API takes them */
 export function patchBody(options: Readonly<Record<string, Given>>): VolumeChange {
   let body: VolumeChange = {};
   for (const { flags, change } of FIELDS) {

@@ -8,7 +8,7 @@ import type { Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { find } from './find-snapshot.js';
 
-/** Waits until nothing is to be done to the volume's layers any more; fails with the reason when it was given up. */
+/** Waits until the volume has no layer task any more. Fails with the reason of a task that was given up. */
 export async function waitForTask(context: Context, key: VolumeKey, what: string): Promise<Volume> {
   const { clusterId, volumeId } = key;
   const started = context.now;

@@ -10,7 +10,7 @@ function aVolume(status: 'True' | 'False', message: string, type = 'Scheduled'):
     message,
     lastTransitionAt: '2026-01-01T00:00:00Z',
   };
-  // Only what the text is made of.
+  // The cast: the text uses nothing else of a volume.
   return { name: 'big', conditions: [condition] } as Volume;
 }
 
@@ -33,7 +33,7 @@ describe('why a copy has no place', () => {
   });
 });
 
-describe('what people want to know though nothing is broken', () => {
+describe('what users should see although nothing is broken', () => {
   test.each([
     { type: 'TooManySnapshots', status: 'True', want: ['note'] },
     { type: 'OfflineRebuilding', status: 'True', want: ['note'] },

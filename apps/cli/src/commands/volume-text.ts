@@ -6,7 +6,7 @@ import type { Replica, Verification, Volume } from '../types.js';
 
 type NameOf = (nodeId: string | null) => string;
 
-/** One volume for people: facts first, then its copies, then what keeps it from being well. */
+/** One volume as text: facts first, then its copies, then what keeps it from being healthy. */
 export function describeVolume(volume: Volume, nodeName: NameOf, options: OutputOptions): string {
   const look = robustnessLook(volume);
   const facts: [string, string][] = [
@@ -72,18 +72,18 @@ function troubles(volume: Volume): string[] {
   ];
 }
 
-/** Nothing is broken, but people want to know. */
+/** Conditions that users should see although nothing is broken. */
 const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld', 'RebuildWaiting']);
 
 export function notedLines({ conditions }: Pick<Volume, 'conditions'>): string[] {
   const messages = conditions
     .filter(({ type, status }) => NOTED.has(type) && status === 'True')
     .map(({ message }) => message);
-  // A hold is a reason of two conditions, in the same words.
+  // A hold is the reason of two conditions, in the same words.
   return [...new Set(messages)];
 }
 
-/** Which missing copies are not even in the queue, and why. */
+/** Missing copies that are not even in the queue, and why. */
 export function waitingLines(volumes: readonly Pick<Volume, 'name' | 'conditions'>[]): string[] {
   return volumes.flatMap(({ name, conditions }) =>
     conditions
@@ -92,7 +92,7 @@ export function waitingLines(volumes: readonly Pick<Volume, 'name' | 'conditions
   );
 }
 
-/** Why a copy has no place: what was found, in a sentence, and where the rest can be read. Empty when all have one. */
+/** Why a copy has no place: the explanation's sentence, and the command that says more. Empty when all have a place. */
 export function unplacedLines({ name, conditions }: Volume): string[] {
   const unscheduled = conditions.find(({ type, status }) => type === 'Scheduled' && status === 'False');
   if (unscheduled === undefined) return [];
@@ -101,7 +101,9 @@ export function unplacedLines({ name, conditions }: Volume): string[] {
   return [shortened(sentence), `  holdfast volume explain ${name} says more`];
 }
 
-/** Until the worker has explained it there is no sentence, only the long list of disks. */
+/**
+ * Longest sentence that is printed whole. Until the worker has explained the copy, the message is a long list of disks.
+ */
 const SENTENCE_LENGTH_MAX = 600;
 
 function shortened(sentence: string): string {

@@ -98,7 +98,7 @@ function addCreate(volume: Command): void {
       );
       const nodeName = await nameLookup(context);
       print(formatItem(created, () => describeVolume(created, nodeName, context.output), context.output));
-      // People have just read it; programs get data on stdout and the warning here.
+      // As text the warning is printed already; a script gets data on stdout and the warning on stderr.
       if (!isForPeople(context.output)) for (const line of unplacedLines(created)) remark(line);
     });
 }
@@ -181,7 +181,10 @@ function isAttachSettled(volume: Volume): boolean {
   return (volume.state === 'attached' && volume.endpoint !== null) || needsPerson(volume);
 }
 
-/** A trouble with a cure waits for the user to apply it; one without passes once the worker can go on. */
+/**
+ * True when a user has to act. Trouble with a cure waits for the user to apply it; other trouble passes once the worker
+ * can go on.
+ */
 function needsPerson({ attention }: Volume): boolean {
   return attention !== null && attention.cures.length > 0;
 }

@@ -1,9 +1,9 @@
 import { CliError, EXIT } from '../exit-codes.js';
 
-/** The words that an option takes: a key for each, so that one too many or too few does not compile. */
+/** Words that an option takes, one key each, so that a missing or surplus word does not compile. */
 export type Choices<Word extends string> = Readonly<Record<Word, true>>;
 
-/** @throws CliError for a word that is none of the choices */
+/** The option's word. @throws CliError for a word that is none of the choices */
 export function parseChoice<Word extends string>(text: string, choices: Choices<Word>): Word {
   for (const word in choices) if (word === text) return word;
   throw new CliError(EXIT.usage, `${text} is not known here`, [

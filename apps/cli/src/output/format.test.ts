@@ -58,7 +58,7 @@ describe('formatList', () => {
   });
 });
 
-test('formatItem: people get text, programs get the object', () => {
+test('formatItem: text for users, the object for scripts', () => {
   const [cod] = FISH;
   if (cod === undefined) throw new Error('no fish');
   expect(formatItem(cod, () => 'a large cod', options('table'))).toBe('a large cod');

@@ -18,12 +18,12 @@ export function isForPeople({ output }: OutputOptions): boolean {
   return output === 'table' || output === 'wide';
 }
 
-/** Colour only for a person at a terminal who has not asked for none. */
+/** True where colour is wanted: at a terminal, unless the user has switched it off. */
 export function wantsColor(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
   return isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
 }
 
-/** Several items: a table for people, the API's own objects for programs. */
+/** A list's output: a table as text, the API's own objects for scripts. */
 export function formatList<T extends object>(
   items: readonly T[],
   columns: readonly Column<T>[],
@@ -48,7 +48,7 @@ export function formatList<T extends object>(
   }
 }
 
-/** One item: `text` for people, the API's own object for programs. */
+/** One object's output: `text`, or the API's own object for scripts. */
 export function formatItem<T extends object>(item: T, text: () => string, options: OutputOptions): string {
   switch (options.output) {
     case 'json':
@@ -65,7 +65,7 @@ export function formatItem<T extends object>(item: T, text: () => string, option
   }
 }
 
-/** What `-o name` prints of an object: its name, else its id. */
+/** Output of `-o name` for one object: its name, else its id. */
 function nameOf(item: object): string {
   if ('name' in item) return String(item.name);
   return 'id' in item ? String(item.id) : '';

@@ -12,7 +12,9 @@ const UNITS: Record<string, number> = {
 
 const SIZE = /^(-?\d+(?:\.\d+)?)\s*([KMGT]?)(i?B?)$/i;
 
-/** `10Gi`, `10GiB`, `10G`, `1.5Ti` or plain bytes. All units are binary, as everywhere in Holdfast. */
+/**
+ * A size in bytes from `10Gi`, `10GiB`, `10G`, `1.5Ti` or plain bytes. All units are binary, as everywhere in Holdfast.
+ */
 export function parseSize(text: string): number {
   const match = SIZE.exec(text.trim());
   const factor = UNITS[(match?.[2] ?? '').toUpperCase()];
@@ -44,7 +46,7 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
-/** How long ago, in its shortest form. */
+/** The time since then, in its shortest form. */
 export function age(at: string, now: Date): string {
   const seconds = Math.max(0, Math.round((now.getTime() - Date.parse(at)) / 1000));
   if (seconds < 120) return `${seconds}s`;

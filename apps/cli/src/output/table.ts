@@ -3,7 +3,7 @@ import pc from 'picocolors';
 export type Column<T> = {
   header: string;
   cell: (item: T) => string;
-  /** Only with `-o wide`. */
+  /** Shown with `-o wide` only. */
   wide?: boolean;
   align?: 'left' | 'right';
   tone?: (item: T) => Tone;
@@ -14,7 +14,10 @@ type TableOptions = { wide: boolean; headers: boolean; color: boolean };
 
 const GAP = '  ';
 
-/** Columns as wide as their widest cell. Colour comes after the padding, so that it does not count as width. */
+/**
+ * A table as text, each column as wide as its widest cell. Cells are padded before they are coloured, because escape
+ * sequences have no width.
+ */
 export function renderTable<T>(
   items: readonly T[],
   columns: readonly Column<T>[],

@@ -1,4 +1,7 @@
-/** A local stack whose agents each run in a network of their own, on small disks, and what can be done to its parts. */
+/**
+ * A local stack whose agents run in networks of their own, on small disks; with operations that break and heal its
+ * parts.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -9,7 +12,9 @@ import { hasRedis, type RedisServer, startRedis } from '@holdfast/testkit/redis-
 import { PartitionNetwork } from './network.js';
 
 export const AGENTS = 3;
-/** Room for the volume with its snapshots and a rebuild, and small enough to be filled in a second. */
+/**
+ * Size of each disk: room for the volume with its snapshots and a rebuild, and small enough to be filled in a second.
+ */
 const DISK_MIB = 256;
 const PORTS = { control: 7410, nbd: 7420 };
 const AGENT_MAIN = path.join(repositoryRoot, 'apps/agent/dist/main.js');
@@ -47,7 +52,7 @@ export class PartitionCluster {
     }
   }
 
-  /** Which of the agents has that id, by what was found out before. */
+  /** Index of the agent with that node id, among those that were looked up before. */
   agentOf(nodeId: string | null | undefined): number | undefined {
     const found = this.#agents.findIndex((agent) => agent.nodeId !== undefined && agent.nodeId === nodeId);
     return found < 0 ? undefined : found;
@@ -63,7 +68,7 @@ export class PartitionCluster {
     return node.id;
   }
 
-  /** Waits until its copies are gone too: the next volume needs the room. */
+  /** Deletes a volume and waits until its copies are gone: the next volume needs the room. */
   async deleteVolume(name: string): Promise<void> {
     const { exitCode, stderr } = await this.stack.cli('volume', 'delete', name);
     if (exitCode !== 0) throw new Error(`${name} is not deleted: ${stderr}`);
@@ -100,14 +105,14 @@ export class PartitionCluster {
     return path.join(this.#agent(index).home, 'disk-1');
   }
 
-  /** The agent and all its hosts. */
+  /** Sends a signal to the agent and all its hosts. */
   signal(index: number, signal: NodeJS.Signals): void {
     const { child } = this.#agent(index);
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     process.kill(-child.pid, signal);
   }
 
-  /** Every process of the embedded Postgres at once, whatever it was doing. The stack starts it again. */
+  /** Kills every process of the embedded Postgres at once. The stack starts it again. */
   killPostgres(): void {
     const file = findFile(path.join(this.stack.home, 'postgres'), 'postmaster.pid');
     const postmaster = file === undefined ? Number.NaN : Number(fs.readFileSync(file, 'utf8').split('\n')[0]);
@@ -135,7 +140,7 @@ export class PartitionCluster {
     fs.rmSync(path.join(this.diskOf(index), 'somebody-elses-file'), { force: true });
   }
 
-  /** Everything is as it was before any fault, but for what the faults did. */
+  /** Ends all faults and waits until all nodes are ready; what the faults did to volumes stays. */
   async healAll(): Promise<void> {
     this.network.healAll();
     for (let index = 0; index < AGENTS; index += 1) {
@@ -211,6 +216,6 @@ function tryKill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It had gone by itself.
+    // It had ended already.
   }
 }

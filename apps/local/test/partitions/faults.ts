@@ -1,14 +1,14 @@
-/** What goes wrong during a run, in which order and for how long: all of it chosen by the seed. */
+/** Faults of a run. Their kinds, order and duration are chosen by the seed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { AGENTS, type PartitionCluster } from './cluster.js';
 import type { Party } from './network.js';
 
-/** Undoes it; what an agent's death leaves is undone too. */
+/** Ends a fault. An agent that died is started again. */
 type Undo = () => void;
 type Fault = {
   name: string;
-  /** Nodes that a user would not choose while it lasts. */
+  /** Nodes that a user would not choose while the fault lasts. */
   agents: readonly number[];
   begin: (cluster: PartitionCluster) => Undo;
 };
@@ -18,7 +18,7 @@ const others = (agent: number): Party[] => [
   ...Array.from({ length: AGENTS }, (_, other) => other).filter((other) => other !== agent),
 ];
 
-/** Cuts these directions at once. */
+/** A fault that cuts these directions at once. */
 function cutting(name: string, links: readonly (readonly [Party, Party])[], only?: readonly number[]): Fault {
   const begin: Fault['begin'] = ({ network }) => {
     for (const [from, to] of links) network.cut(from, to);
@@ -30,7 +30,7 @@ function cutting(name: string, links: readonly (readonly [Party, Party])[], only
   return { name, agents, begin };
 }
 
-/** Loses bursts of packets between two: 30 ms of each 150 ms nothing passes. */
+/** A fault that loses bursts of packets between two parties: for 30 ms of each 150 ms nothing passes. */
 function flaky(a: Party, b: Party): Fault {
   const begin: Fault['begin'] = ({ network }) => {
     const timer = setInterval(() => {
@@ -57,7 +57,7 @@ const nothing: Undo = () => undefined;
 
 function chooseFault(random: SeededRandom, holder: number | undefined): Fault {
   const any = random.below(AGENTS);
-  // What happens to the node that serves the volume matters most.
+  // Half of the faults hit the node that serves the volume, because that matters most.
   const agent = random.below(2) === 0 ? (holder ?? any) : any;
   const other = (agent + 1 + random.below(AGENTS - 1)) % AGENTS;
   const kinds: (() => Fault)[] = [
@@ -136,7 +136,7 @@ function done(act: () => void): Undo {
   return nothing;
 }
 
-/** One fault after the other, now and then two at once, until the time is up. */
+/** Makes one fault after the other, now and then two at once, until the time is up. */
 export async function sowFaults(
   cluster: PartitionCluster,
   random: SeededRandom,

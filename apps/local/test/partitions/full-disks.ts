@@ -1,10 +1,10 @@
-/** All disks of a volume are full: what must still work, and that room alone cures it. */
+/** Full disks, all of a volume's at once: what must still work, and that free space alone cures it. */
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { connectNbd } from '@holdfast/testkit/nbd-workload.js';
 import { AGENTS, type PartitionCluster } from './cluster.js';
 
 const BLOCK_BYTES = 4096;
-/** More than what a copy keeps for describing itself can hide: some of these do not fit any more. */
+/** Most blocks that are written: more than the room that a copy keeps for its own metadata, so that some do not fit. */
 const BLOCKS_MAX = 16_384;
 
 type Volume = {
@@ -15,14 +15,14 @@ type Volume = {
 };
 
 export type FullDisksResult = {
-  /** What the first write was told that had no room. */
+  /** Error of the first write that had no room. */
   refused: string;
   attention: Volume['attention'];
-  /** What the volume counted as after a node had died while all disks were full. */
+  /** Robustness of the volume after a node died while all disks were full. */
   afterDeath: string;
-  /** Of the blocks that were written and flushed before: how many did not read back. */
+  /** Blocks that were written and flushed before, and did not read back. */
   unreadable: number;
-  /** What a write came to once there was room. */
+  /** Result of a write once there was room. */
   writeAfterwards: string;
   healed: string;
 };

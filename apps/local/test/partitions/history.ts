@@ -1,38 +1,38 @@
 /**
- * What a client of a block device saw, in the order in which it saw it. Values are numbers that are written once each;
- * 0 is a block that was never written. There is never more than one operation on a block at a time.
+ * History of what a client of a block device saw, in order. Values are numbers that are written once each; 0 stands for
+ * a block that was never written. There is never more than one operation on a block at a time.
  */
 export type HistoryEvent =
   | { kind: 'write-begun'; block: number; value: number }
   | { kind: 'write-done'; block: number; value: number }
-  /** Its connection ended before an answer: it may have taken effect, or still do so while that engine runs. */
+  /** The connection ended before an answer: the write may have taken effect, or still do so while that engine runs. */
   | { kind: 'write-unknown'; block: number; value: number }
   | { kind: 'read'; block: number; value: number }
   | { kind: 'flush-begun'; id: number }
   | { kind: 'flush-done'; id: number }
-  /** A new engine serves the volume: the ones before can change nothing any more. */
+  /** A new engine serves the volume: older ones can change nothing any more. */
   | { kind: 'attached' };
 
-/** What one block may hold. Values stand for the order in which they were written: a later one is larger. */
+/** State of one block. A value stands for its write's place in the order: a later one is larger. */
 type BlockState = {
-  /** What a read may return now. */
+  /** Values that a read may return now. */
   possible: Set<number>;
-  /** What may be left after the engine was lost: nothing older than what was flushed last. */
+  /** Values that may be left after the engine is lost: none older than what was flushed last. */
   durable: Set<number>;
-  /** Writes without an answer that may still take effect. */
+  /** Values of writes without an answer, which may still take effect. */
   ghosts: Set<number>;
-  /** Was the value made certain by nothing since the last attachment? Then the first read decides it. */
+  /** True while no operation since the last attachment has made the value certain: the first read then decides it. */
   isOpen: boolean;
 };
 
 type Flush = Map<number, ReadonlySet<number>>;
 
 /**
- * Holds a history to this: each block is a register in which operations take effect between their beginning and their
- * answer; when the engine is lost, writes since the last flush may be lost with it, in order from the newest, but nothing
- * that was flushed; and what a read has shown to be lost does not come back.
+ * Checks a history against the promise: each block is a register in which operations take effect between their
+ * beginning and their answer. When the engine is lost, writes since the last flush may be lost with it, the newest
+ * first, but nothing that was flushed; and what a read has shown to be lost does not come back.
  *
- * @returns a sentence for each event that does not fit
+ * @returns a sentence for each event that breaks the promise
  */
 export function checkHistory(events: readonly HistoryEvent[]): string[] {
   const checker = new HistoryChecker();
@@ -69,7 +69,7 @@ class HistoryChecker {
     const state = this.stateOf(block);
     state.possible.add(value);
     state.durable.add(value);
-    // A flush that is under way may or may not reach it.
+    // A flush that is under way may or may not cover this write.
     for (const flush of this.flushes.values()) {
       const before = flush.get(block) ?? new Set([0]);
       flush.set(block, new Set([...before, value]));

@@ -1,8 +1,8 @@
 /**
- * A network of network namespaces: one for each agent, all of them joined by a hub that forwards what no rule drops. The
- * control plane and the client stay in the namespace of the test, which is joined to the hub too.
+ * A network of network namespaces: one for each agent, joined by a hub that forwards packets unless a rule drops them.
+ * The control plane and the client stay in the namespace of the test, which is joined to the hub too.
  *
- * Links are cut in the hub by rules that drop packets without a word, as a cable that is pulled does: for each pair and
+ * Links are cut in the hub by rules that drop packets without a reply, as a pulled cable does: for each pair and
  * direction. Needs root, and of the kernel only namespaces, veth pairs and policy routing.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ export type Party = number | 'control';
 
 export type AgentPorts = { control: number; nbd: number };
 
-/** Why such a network can't be made here; `undefined` where it can. */
+/** Why such a network can't be made on this machine; `undefined` where it can. */
 export function networkObstacle(): string | undefined {
   if (process.getuid?.() !== 0) return 'network namespaces need root';
   const name = `hf-probe-${process.pid}`;
@@ -28,10 +28,10 @@ export function networkObstacle(): string | undefined {
 
 export class PartitionNetwork {
   readonly #prefix = `hf${process.pid}`;
-  /** Two runs at once on one machine are in different nets. */
+  /** Address range of this run: two runs at once on one machine have different ones. */
   readonly #net = `10.${64 + (process.pid % 128)}`;
   readonly #cut = new Set<string>();
-  /** Takes commands while it runs: a process for each would take longer than some cuts last. */
+  /** Shell in the hub that runs commands: starting a process for each would take longer than some cuts last. */
   #hub: ChildProcess | undefined;
 
   constructor(
@@ -40,7 +40,7 @@ export class PartitionNetwork {
     private readonly agentPorts: AgentPorts,
   ) {}
 
-  /** Where the control plane is reached from the agents. */
+  /** Address at which agents reach the control plane. */
   get controlAddress(): string {
     return `${this.#net}.0.2`;
   }
@@ -84,7 +84,7 @@ export class PartitionNetwork {
     for (let agent = 0; agent < this.agentCount; agent += 1) this.quicken(agent);
   }
 
-  /** What goes to the agent waits in a queue of half a second, and beyond that is dropped. */
+  /** Slows what goes to the agent. Packets wait in a queue of half a second; beyond that they are dropped. */
   slow(agent: number, kilobitsPerSecond: number): void {
     const rate = [`${kilobitsPerSecond}kbit`, 'burst', '16k', 'latency', '500ms'];
     spawnSync('tc', [
@@ -111,7 +111,7 @@ export class PartitionNetwork {
       this.#hub.stdin?.end();
       await gone;
     }
-    // The hub's end of a pair takes the other end with it.
+    // Deleting the hub's end of a pair deletes the other end too.
     const names = [
       this.#hubName,
       ...Array.from({ length: this.agentCount }, (_, agent) => this.namespaceOf(agent)),
@@ -163,7 +163,7 @@ export class PartitionNetwork {
   #rulesOf(from: Party, to: Party): string[] {
     const pair = `from ${this.#address(from)} to ${this.#address(to)}`;
     if (from !== 'control' && to !== 'control') return [pair];
-    // Both what the one asks of the other and what it answers, by the ports of the two servers.
+    // Requests of the one and its answers to the other, told by the ports of the two servers.
     const [ownPort, otherPort] =
       from === 'control' ? [this.apiPort, this.agentPorts.control] : [this.agentPorts.control, this.apiPort];
     return [`${pair} ipproto tcp sport ${ownPort}`, `${pair} ipproto tcp dport ${otherPort}`];

@@ -1,6 +1,6 @@
 /**
- * A whole stack whose agents each have a network of their own, while links are cut, packets lost, processes stopped and
- * killed and disks filled. `node tools/partition-run.mjs --seeds 1..5 --minutes 3` runs more of it.
+ * Partition test: a whole stack whose agents have networks of their own, while links are cut, packets lost, processes
+ * stopped and killed, and disks filled. `node tools/partition-run.mjs --seeds 1..5 --minutes 3` runs more of it.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PartitionCluster } from './cluster.js';
@@ -10,12 +10,15 @@ import { runPartitions } from './run.js';
 import { measureTakeovers, type Takeover } from './takeovers.js';
 
 const SEEDS = (process.env.HOLDFAST_PARTITION_SEEDS ?? '5').split(',').map(Number);
-/** Of faults; before and after it a stack starts and a volume heals. */
+/** Minutes with faults. A stack is started before them, and a volume heals after them. */
 const MINUTES = Number(process.env.HOLDFAST_PARTITION_MINUTES ?? 1);
 const AROUND_MS = 480_000;
-/** Ten seconds is what is asked for, and five to six what a quiet machine takes; this one runs other suites beside. */
+/**
+ * Limit of a takeover. The promise is ten seconds, a quiet machine takes five to six, and this one runs other suites
+ * too.
+ */
 const TAKEOVER_MS_MAX = 30_000;
-/** Each fault is told when it begins. */
+/** Whether each fault is printed when it begins. */
 const isTold = process.env.HOLDFAST_PARTITION_LOG === '1';
 
 const obstacle = networkObstacle();

@@ -6,11 +6,13 @@ import { sowFaults } from './faults.js';
 import { checkHistory } from './history.js';
 import { PartitionWorkload } from './workload.js';
 
-/** A rebuild of a small volume, and what led to it: nodes that come back, a takeover, waiting for places. */
+/**
+ * Time limit until the volume is healthy: nodes come back, a takeover, waiting for places, a rebuild of a small volume.
+ */
 const HEAL_MS_MAX = 180_000;
 
 export type RunResult = {
-  /** What must not have happened; empty for a run that is well. */
+  /** Broken promises, a sentence each; empty for a good run. */
   findings: string[];
   figures: Record<string, number>;
 };
@@ -43,7 +45,7 @@ export async function runPartitions(
     const well = all.filter((agent) => !suspects.has(agent));
     return random.pick(well.length > 0 ? well : all);
   };
-  // Chance of its own, or the load would change which faults there are.
+  // A generator of its own, or the load would change which faults there are.
   const workload = new PartitionWorkload(cluster, id, new SeededRandom(seed + 1_000_000), chooseNode);
   workload.start();
   const untilMs = performance.now() + minutes * 60_000;

@@ -1,4 +1,4 @@
-/** How long a user waits who takes a volume over by force, whatever one node does meanwhile. */
+/** Duration of a takeover by force, from the user's side, while one node hangs or is cut off. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { connectNbd } from '@holdfast/testkit/nbd-workload.js';
@@ -8,18 +8,18 @@ import type { Party } from './network.js';
 const BLOCK_BYTES = 4096;
 const OLD = Buffer.alloc(BLOCK_BYTES, 7);
 const NEW = Buffer.alloc(BLOCK_BYTES, 8);
-/** `engine-replica-timeout` and some slack: what was taken over answers no reads after it. */
+/** `engine-replica-timeout` and some slack: after this an engine that was taken over answers no reads. */
 const LEASE_MS = 12_000;
 const READ_MS_MAX = 5_000;
-/** While a cluster starts an attach waits longer for nodes that are about to come. */
+/** Time after a cluster's start in which an attach waits longer for nodes that may be about to come. */
 const CLUSTER_START_MS = 21_000;
 const HEAL_MS_MAX = 120_000;
 
 type Volume = { state: string; robustness: string; endpoint: { nbdUri: string } | null };
-/** `outlives`: the engine that was taken over may go on. */
+/** `outlives`: the engine that was taken over may go on running. */
 type Case = { name: string; outlives: boolean; begin: (cluster: PartitionCluster) => void };
 
-/** Node 0 serves, node 1 takes over, node 2 holds the third copy. */
+/** Cases. Node 0 serves, node 1 takes over, node 2 holds the third copy. */
 const CASES: readonly Case[] = [
   { name: 'the holder stands still', outlives: true, begin: (cluster) => cluster.signal(0, 'SIGSTOP') },
   { name: 'the holder is cut off', outlives: true, begin: (cluster) => cutOff(cluster, 0) },
@@ -39,7 +39,7 @@ export type Takeover = {
   name: string;
   /** From the forced detach to the first acknowledged write on the other node. */
   tookMs: number;
-  /** Did the old engine answer a read with what was overwritten, long after the takeover? */
+  /** True if the old engine answered a read with overwritten data, long after the takeover. */
   isReadStale: boolean;
 };
 
@@ -71,7 +71,7 @@ export async function measureTakeovers(cluster: PartitionCluster): Promise<Takeo
 
 type Client = Awaited<ReturnType<typeof connectNbd>>;
 
-/** An error, or no answer, is what a client of the old engine has to get. */
+/** True if a client of the old engine reads old data. It has to get an error, or no answer. */
 async function readsOld(client: Client): Promise<boolean> {
   const reading = client.read(0, BLOCK_BYTES).then(Buffer.concat, () => undefined);
   const bytes = await Promise.race([reading, sleep(READ_MS_MAX, undefined)]);

@@ -1,6 +1,6 @@
 /**
- * A user of one volume: writes numbered blocks with FLUSH and reads them, connects again when its connection ends, and
- * has the volume taken over by another node when that does not help. It notes all it sees, in order.
+ * A user of one volume: writes numbered blocks with flushes and reads them, connects again when its connection ends,
+ * and has another node take the volume over when that does not help. It records all it sees, in order.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectNbd } from '@holdfast/testkit/nbd-workload.js';
@@ -11,7 +11,9 @@ import type { HistoryEvent } from './history.js';
 const BLOCK_BYTES = 4096;
 const BLOCKS = 256;
 const LOOPS = 4;
-/** What takes longer is stuck for its user, who takes the volume over: also where the engine would have gone on soon. */
+/**
+ * Time after which a request counts as stuck and the user takes the volume over, even if the engine would go on soon.
+ */
 const STUCK_MS = 6_000;
 const TAKEOVER_MS_MAX = 12_000;
 const CONNECT_TRIES = 3;
@@ -30,7 +32,7 @@ type Volume = {
 
 export class PartitionWorkload {
   readonly history: HistoryEvent[] = [];
-  /** From a forced detach to the first acknowledged write after it. */
+  /** Durations from a forced detach to the first acknowledged write after it. */
   readonly takeoversMs: number[] = [];
   writes = 0;
   reads = 0;
@@ -49,7 +51,7 @@ export class PartitionWorkload {
     private readonly cluster: PartitionCluster,
     readonly volumeId: string,
     private readonly random: SeededRandom,
-    /** A node that the client may ask to serve the volume. */
+    /** Chooses the node that the user asks to serve the volume. */
     private readonly chooseNode: () => number,
   ) {}
 
@@ -57,7 +59,7 @@ export class PartitionWorkload {
     this.#running = [this.#stayConnected(), ...Array.from({ length: LOOPS }, (_, loop) => this.#loop(loop))];
   }
 
-  /** Lets what is under way end, and closes the connection. */
+  /** Waits for the operations under way, and closes the connection. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#running);
@@ -87,7 +89,7 @@ export class PartitionWorkload {
     }
   }
 
-  /** To the engine that is there; to one on another node where that does not work. */
+  /** Connects to the running engine; where that does not work, to a new one on another node. */
   async #reconnect(isStuck = false): Promise<void> {
     this.#client?.close();
     this.#client = undefined;
@@ -107,7 +109,7 @@ export class PartitionWorkload {
       await sleep(200);
       return;
     }
-    // Each attachment has a secret of its own in its address.
+    // A different address means a new attachment: each has a secret of its own in its address.
     if (uri !== this.#uri) this.history.push({ kind: 'attached' });
     this.#uri = uri;
     this.#lastAnswerAtMs = performance.now();
@@ -144,7 +146,7 @@ export class PartitionWorkload {
         else await this.#read(client, block);
         this.#lastAnswerAtMs = performance.now();
       } catch {
-        // Errors answered over a living connection are seen too: the volume may be out of copies or of room.
+        // An error answered over a living connection is recorded too: the volume may be out of copies or of room.
         if (this.#client === client) {
           client.close();
           this.#client = undefined;
@@ -188,7 +190,7 @@ export class PartitionWorkload {
     this.flushes += 1;
   }
 
-  /** `undefined` where the API does not answer, or says no: it is asked again. */
+  /** `undefined` where the API does not answer, or refuses: the caller tries again. */
   async #call<T>(method: string, path: string, body?: unknown): Promise<{ body: T } | undefined> {
     const answer = this.cluster.stack.call<T>(method, `/volumes/${this.volumeId}${path}`, body);
     const given = answer.catch(() => undefined);
@@ -197,7 +199,7 @@ export class PartitionWorkload {
   }
 }
 
-/** The number of the write, again and again: a block that was torn shows two. */
+/** Content of a block: the number of its write, repeated, so that a torn block shows two numbers. */
 function contentOf(value: number): Buffer {
   const block = Buffer.alloc(BLOCK_BYTES);
   for (let at = 0; at < BLOCK_BYTES; at += 8) block.writeBigUInt64LE(BigInt(value), at);
