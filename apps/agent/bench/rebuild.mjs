@@ -212,7 +212,9 @@ class RebuildBench {
       replicaId,
       reason: 'replaced',
     });
-    await this.stack.call(TARGET, 'DELETE', `/v1/replicas/${replicaId}`);
+    // As a worker does: the copy goes only while it still is what was seen of it.
+    const expected = await this.stack.call(TARGET, 'GET', `/v1/replicas/${replicaId}`);
+    await this.stack.call(TARGET, 'DELETE', `/v1/replicas/${replicaId}`, { expected });
     replicas[TARGET] = await this.stack.replica(volumeId, sizeBytes, TARGET, crypto.randomUUID(), null);
   }
 
