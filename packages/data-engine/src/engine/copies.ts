@@ -182,41 +182,49 @@ export class Copies {
    * when the change has ended: before that, a single copy may hold the new data, and losing it would undo what the
    * user has read.
    */
-  async read(offset: number, lengthBytes: number, changes?: Changes): Promise<Payload> {
-    for (;;) {
-      const refused = changes?.refused;
-      const payload = await this.ask(offset, (client) => client.read(offset, lengthBytes));
-      const changing = changes?.under(offset, offset + lengthBytes);
-      if (changing !== undefined) await changing;
-      this.requireServing();
-      // A refused change was rolled back: the copies were made equal with the data from before it, so the read is
-      // repeated.
-      if (changing === undefined || changes?.refused === refused) return payload;
-    }
+  read(offset: number, lengthBytes: number, changes?: Changes): Promise<Payload> {
+    return this.ask(offset, offset + lengthBytes, (client) => client.read(offset, lengthBytes), changes);
   }
 
   /** Like a read: only a copy that may be read from reports what is allocated. */
   blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
-    return this.ask(offset, (client) => client.blockStatus(offset, lengthBytes, extentsMax));
+    const end = offset + lengthBytes;
+    return this.ask(offset, end, (client) => client.blockStatus(offset, lengthBytes, extentsMax));
   }
 
-  private async ask<T>(offset: number, request: (client: DataLink) => Promise<T>): Promise<T> {
+  /** Hot path of every read: one promise beside the copy's own. */
+  private async ask<T>(
+    start: number,
+    end: number,
+    request: (client: DataLink) => Promise<T>,
+    changes?: Changes,
+  ): Promise<T> {
     for (;;) {
+      const refused = changes?.refused;
       if (!this.mayAnswer) await this.untilMayAnswer();
       this.requireServing();
-      const link = this.readerOf(offset);
+      const link = this.readerOf(start);
+      let answer: T;
       try {
-        const answer = await request(link.client);
-        if (!this.mayAnswer) await this.untilMayAnswer();
-        this.requireServing();
-        // Discards the answer of a copy that was dropped meanwhile: it may hold a write that the others never got.
-        if (link.mode === 'RW') return answer;
+        answer = await request(link.client);
       } catch (error) {
         this.requireServing();
         if (isAnswer(error)) {
           if (!this.fail(link, error)) throw error;
         } else if (!this.disconnected(link, error)) await link.lost?.ended;
+        continue;
       }
+      if (!this.mayAnswer) await this.untilMayAnswer();
+      this.requireServing();
+      // Discards the answer of a copy that was dropped meanwhile: it may hold a write that the others never got.
+      if (link.mode !== 'RW') continue;
+      const changing = changes?.under(start, end);
+      if (changing === undefined) return answer;
+      await changing;
+      this.requireServing();
+      // A refused change was rolled back: the copies were made equal with the data from before it, so the read is
+      // repeated.
+      if (changes?.refused === refused) return answer;
     }
   }
 

@@ -25,6 +25,7 @@ import { writeUint64 } from './handshake-frames.js';
 import { asConnection, type Connection, connectTo } from './incoming.js';
 import { ReadAssembly } from './read-assembly.js';
 import { type Reply, ReplyReader } from './replies.js';
+import type { Slab } from './slab.js';
 
 export type NbdAddress = { host: string; port: number; exportName: string };
 
@@ -153,6 +154,7 @@ export class NbdClient implements NbdExport {
     else this.closeHandlers.push(handler);
   }
 
+  /** The payload lies in pooled memory; the caller may release it. */
   read(offset: number, lengthBytes: number): Promise<Payload> {
     return this.request(Command.Read, 0, offset, lengthBytes, NO_PAYLOAD, readPayload);
   }
@@ -197,7 +199,7 @@ export class NbdClient implements NbdExport {
   }
 
   private start(rest: Buffer): void {
-    this.connection.incoming.receive = (chunk) => this.receive(chunk);
+    this.connection.incoming.receive = (chunk, slab) => this.receive(chunk, slab);
     this.socket.on('error', (error) => this.destroy(error));
     this.socket.on('close', () => this.fail(new Error('the server closed the connection')));
     if (rest.length > 0) this.receive(rest);
@@ -245,9 +247,9 @@ export class NbdClient implements NbdExport {
     });
   }
 
-  private receive(chunk: Buffer): void {
+  private receive(chunk: Buffer, slab?: Slab): void {
     this.movedAtMs = this.time.nowMs();
-    this.queue.push(chunk);
+    this.queue.push(chunk, slab);
     try {
       for (let reply = this.replies.next(); reply !== undefined; reply = this.replies.next())
         this.handle(reply);

@@ -2,20 +2,24 @@
  * Outgoing connections that receive into slabs.
  *
  * Node allocates 64 KiB for each read of a socket, even for a reply of sixteen bytes, and passes it through a stream.
- * Here reads fill a slab one after the other: each byte of it is handed out once, so that received bytes can be kept
- * and passed on without a copy, and a slab is garbage-collected when no piece of it is used any more.
+ * Here reads fill a slab one after the other, so that received bytes can be kept and passed on without a copy; a slab
+ * is filled again when no byte of it is used any more.
  */
 import net, { type Socket } from 'node:net';
 import { KIB } from '@holdfast/core/model/bytes.js';
+import { Slab } from './slab.js';
 
-/** Slab size, and so the maximum of one read. A piece that is kept keeps its whole slab. */
-const SLAB_BYTES = 256 * KIB;
 /** A slab's rest below this is left unused: otherwise large replies would arrive in small pieces. */
 const REST_BYTES_MIN = 16 * KIB;
 
-/** Receiver of a connection's bytes: `receive` gets everything that arrives after it was set. */
+/**
+ * Receiver of a connection's bytes: `receive` gets everything that arrives after it was set.
+ *
+ * The chunk holds its slab. A receiver that ignores the slab may keep the chunk for ever; others release the slab
+ * once, when they have consumed the chunk.
+ */
 export class Incoming {
-  receive: (chunk: Buffer) => void = () => undefined;
+  receive: (chunk: Buffer, slab?: Slab) => void = () => undefined;
 }
 
 export type Connection = { socket: Socket; incoming: Incoming };
@@ -26,15 +30,23 @@ export type Connection = { socket: Socket; incoming: Incoming };
  */
 export function connectTo(host: string, port: number): Connection {
   const incoming = new Incoming();
-  let rest = Buffer.alloc(0);
+  let slab = Slab.take();
+  let rest = slab.buffer;
   const buffer = () => {
-    if (rest.length < REST_BYTES_MIN) rest = Buffer.allocUnsafeSlow(SLAB_BYTES);
+    if (slab.isUnused) {
+      rest = slab.buffer;
+    } else if (rest.length < REST_BYTES_MIN) {
+      slab.retire();
+      slab = Slab.take();
+      rest = slab.buffer;
+    }
     return rest;
   };
   const callback = (count: number) => {
     const chunk = rest.subarray(0, count);
     rest = rest.subarray(count);
-    incoming.receive(chunk);
+    slab.hold();
+    incoming.receive(chunk, slab);
     return true;
   };
   const socket = net.connect({ host, port, noDelay: true, onread: { buffer, callback } });

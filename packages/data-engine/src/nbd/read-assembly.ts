@@ -44,7 +44,13 @@ export class ReadAssembly {
       at += part.lengthBytes;
     }
     if (at !== this.offset + this.lengthBytes) throw new ProtocolError('a read reply of the wrong length');
-    return this.parts.flatMap(({ payload }) => payload);
+    const release = () => {
+      for (const { payload } of this.parts) payload.release?.();
+    };
+    return Object.assign(
+      this.parts.flatMap(({ payload }) => payload),
+      { release },
+    );
   }
 
   private add(part: Part): void {

@@ -49,7 +49,7 @@ export class ReplyReader {
     if (this.queue.length < bodyBytes) return undefined;
     this.header = undefined;
     if (header.structured) return this.readChunk(header, bodyBytes);
-    const payload = this.queue.takePieces(bodyBytes);
+    const payload = this.queue.takePayload(bodyBytes);
     return { kind: 'simple', cookie: header.cookie, errno: header.word, payload };
   }
 
@@ -69,7 +69,11 @@ export class ReplyReader {
       if (magic !== STRUCTURED_REPLY_MAGIC) throw new ProtocolError('a reply has the wrong magic');
       this.pendingStructured = frame;
     }
-    if (this.queue.length < CHUNK_HEADER_BYTES - SIMPLE_REPLY_BYTES) return undefined;
+    if (this.queue.length < CHUNK_HEADER_BYTES - SIMPLE_REPLY_BYTES) {
+      // Copied: by the time the rest arrives, other bytes may have taken the memory of these.
+      this.pendingStructured = Buffer.from(this.pendingStructured);
+      return undefined;
+    }
     const frame = this.pendingStructured;
     this.pendingStructured = undefined;
     return {
@@ -89,7 +93,7 @@ export class ReplyReader {
     const done = (header.flags & ChunkFlag.Done) !== 0;
     if (type === ChunkType.OffsetData && bodyBytes >= 8) {
       const offset = readUint64(this.queue.take(8), 0);
-      return { kind: 'data', cookie, done, offset, payload: this.queue.takePieces(bodyBytes - 8) };
+      return { kind: 'data', cookie, done, offset, payload: this.queue.takePayload(bodyBytes - 8) };
     }
     const body = this.queue.take(bodyBytes);
     if (type === ChunkType.OffsetHole && bodyBytes === 12) {

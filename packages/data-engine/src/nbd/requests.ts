@@ -41,7 +41,7 @@ export class RequestReader {
     if (this.header === undefined) return undefined;
     const payloadBytes = this.header.type === Command.Write ? this.header.lengthBytes : 0;
     if (this.queue.length < payloadBytes) return undefined;
-    const request = { ...this.header, payload: this.queue.takePieces(payloadBytes) };
+    const request = { ...this.header, payload: this.queue.takePayload(payloadBytes) };
     this.header = undefined;
     return request;
   }

@@ -122,6 +122,7 @@ async function replaceBlock(
       const at = offset + first * BLOCK_BYTES;
       const payload = await client.read(at, count * BLOCK_BYTES);
       await context.write(pull.layer, payload, at, count * BLOCK_BYTES);
+      payload.release?.();
     }),
   );
   pull.bytesSent += wanted;

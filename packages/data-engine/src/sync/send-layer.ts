@@ -31,6 +31,7 @@ async function sendWindow(
   const runs = await readWindow(client, plan);
   const received = hashRuns(runs);
   for (const run of runs) await context.write(pull.layer, run.payload, run.offset, run.lengthBytes);
+  for (const { payload } of runs) payload.release?.();
   pull.received.set(plan.window, received);
   pull.bytesSent += lengthBytes;
   context.bytes.sent += lengthBytes;
