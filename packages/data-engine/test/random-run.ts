@@ -458,8 +458,12 @@ export class RandomRun {
 
   private unlessStopped(error: unknown): void {
     if (this.running.copies.stopReason !== undefined) return;
-    // The last copy stays in use while it can't be reached; commands to it fail meanwhile, with that code.
-    const isAway = isFault(error, 'agent.unreachable') || isFault(error, 'engine.no_replica');
+    // The last copy stays in use while it can't be reached; commands to it fail meanwhile, with that code. A command
+    // that arrives while the engine opens the copy again was sent under the lease from before, and is refused.
+    const isAway =
+      isFault(error, 'agent.unreachable') ||
+      isFault(error, 'engine.no_replica') ||
+      isFault(error, 'replica.state_changed');
     if (!isAway || !this.isDisturbed) throw error;
   }
 }

@@ -1,11 +1,11 @@
 /** Whole entities with harmless values, so that a test states only what it is about. */
 import type { Heartbeat, RebuildReport } from '@holdfast/core/model/agent-protocol.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { asId, type ClusterId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
+import { asId, type ClusterId, type DiskId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
-import type { Volume, VolumeSpec } from '@holdfast/core/model/volume.js';
+import { newVolume, type Volume, type VolumeSpec } from '@holdfast/core/model/volume.js';
 
 /** A fixed moment: tests never read the clock. Whole milliseconds, as every store keeps them. */
 export const NOON = new Date('2026-01-01T12:00:00.000Z');
@@ -35,44 +35,14 @@ export const A_SPEC: VolumeSpec = {
 type VolumeOwner = Pick<Volume, 'organizationId' | 'projectId' | 'clusterId'>;
 
 export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume {
-  return {
-    ...owner,
-    id: asId(testId(1)),
+  const facts = {
+    id: asId<VolumeId>(testId(1)),
     name: 'pg-data',
     spec: A_SPEC,
-    generation: 1,
-    observedGeneration: 0,
-    state: 'creating',
-    robustness: 'unknown',
-    attachment: undefined,
-    detachForced: false,
-    attachedNodeId: undefined,
-    epoch: 0,
-    engineBootId: undefined,
-    endpoint: undefined,
-    attachmentSecret: undefined,
-    record: undefined,
-    lastDegradedAt: undefined,
-    attention: undefined,
-    conditions: [],
-    explanation: undefined,
-    writtenBytes: 0,
-    verification: undefined,
-    chain: undefined,
     fill: undefined,
-    layerTask: undefined,
-    recurringSnapshots: [],
-    integrityCheckedAt: undefined,
-    hashing: undefined,
-    taskAdmittedAt: undefined,
-    rebuildHold: undefined,
-    survey: undefined,
-    salvage: undefined,
-    deletionRequestedAt: undefined,
     createdAt: NOON,
-    version: 1,
-    ...part,
   };
+  return { ...newVolume({ ...owner, ...facts }), ...part };
 }
 
 /** A volume that needs nothing: detached, with all its copies. */

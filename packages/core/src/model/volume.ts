@@ -179,3 +179,53 @@ export function speaksFor(
   const isOther = said.grantId !== undefined && grantId !== undefined && said.grantId !== grantId;
   return said.epoch === epoch && !isOther;
 }
+
+/** What is decided about a volume before it exists. */
+export type NewVolumeFacts = Pick<
+  Volume,
+  'id' | 'organizationId' | 'projectId' | 'clusterId' | 'name' | 'spec' | 'fill' | 'createdAt'
+>;
+
+/** A volume that was just created: nothing of it is attached, wanted, observed or written. */
+export function newVolume(facts: NewVolumeFacts): Volume {
+  const { id, organizationId, projectId, clusterId, name, spec, fill, createdAt } = facts;
+  return {
+    id,
+    organizationId,
+    projectId,
+    clusterId,
+    name,
+    spec,
+    generation: 1,
+    observedGeneration: 0,
+    state: 'creating',
+    robustness: 'unknown',
+    attachment: undefined,
+    detachForced: false,
+    attachedNodeId: undefined,
+    epoch: 0,
+    engineBootId: undefined,
+    endpoint: undefined,
+    attachmentSecret: undefined,
+    record: undefined,
+    lastDegradedAt: undefined,
+    attention: undefined,
+    conditions: [],
+    explanation: undefined,
+    writtenBytes: 0,
+    verification: undefined,
+    chain: undefined,
+    fill,
+    layerTask: undefined,
+    recurringSnapshots: [],
+    integrityCheckedAt: undefined,
+    hashing: undefined,
+    taskAdmittedAt: undefined,
+    rebuildHold: undefined,
+    survey: undefined,
+    salvage: undefined,
+    deletionRequestedAt: undefined,
+    createdAt,
+    version: 1,
+  };
+}

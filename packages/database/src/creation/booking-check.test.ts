@@ -1,7 +1,7 @@
-import { FleetCache } from '@holdfast/control/creation/fleet-cache.js';
-import type { NewVolume } from '@holdfast/control/ports/volume-creations.js';
+import type { NewVolume } from '@holdfast/core/lifecycle/decide-creation.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
+import { FleetCache } from '@holdfast/core/scheduling/index/fleet-cache.js';
 import { aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
@@ -14,24 +14,12 @@ const LIMIT_BYTES = 100 * GIB;
 test('a volume that is refused takes nothing from those after it', () => {
   const check = new BookingCheck(
     new Map([lockedDisk('a', 60 * GIB), lockedDisk('b', LIMIT_BYTES)]),
-    cachedFleet(),
+    FleetCache.of(FLEET),
   );
   expect(check.take(wanting('a', 'b'))).toBe(false);
   expect(check.take(wanting('a'))).toBe(true);
   expect(check.take(wanting('a'))).toBe(false);
 });
-
-function cachedFleet(): FleetCache {
-  const { clusterId, nodes, disks, settings, settingsVersion } = FLEET;
-  return new FleetCache(clusterId, {
-    nodes,
-    disks,
-    settings,
-    settingsVersion,
-    nodeCount: nodes.length,
-    diskCount: disks.length,
-  });
-}
 
 function lockedDisk(node: string, scheduledBytes: number): [DiskId, LockedDisk] {
   const id = asId<DiskId>(`${node}-disk`);

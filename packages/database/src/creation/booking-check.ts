@@ -1,6 +1,6 @@
-import type { FleetCache } from '@holdfast/control/creation/fleet-cache.js';
-import type { NewReplica, NewVolume } from '@holdfast/control/ports/volume-creations.js';
+import type { NewReplica, NewVolume } from '@holdfast/core/lifecycle/decide-creation.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
+import type { FleetCache } from '@holdfast/core/scheduling/index/fleet-cache.js';
 import { leavesFreeSpace, spaceLimits } from '@holdfast/core/scheduling/space.js';
 import type { LockedDisk } from './write-creations.js';
 

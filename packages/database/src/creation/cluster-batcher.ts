@@ -6,10 +6,11 @@
  * fleet, locks the chosen disks, compares each decision with them, and stores those that hold. The others are decided
  * again. Crash behaviour: a transaction that did not commit left nothing, and no caller was answered.
  */
-import { FleetCache } from '@holdfast/control/creation/fleet-cache.js';
-import type { DecideVolume, NewVolume } from '@holdfast/control/ports/volume-creations.js';
+
+import type { CreationRequest, DecideCreation, NewVolume } from '@holdfast/core/lifecycle/decide-creation.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
+import { FleetCache } from '@holdfast/core/scheduling/index/fleet-cache.js';
 import type { AuditEntry } from '../queries/audit.js';
 import { conflict, nameTaken } from '../sql/errors.js';
 import { type Scope, type Sql, transaction } from '../sql/scope.js';
@@ -40,7 +41,7 @@ export type CreationTiming = {
 export type Created = { readonly volume: NewVolume; readonly timing: CreationTiming };
 
 type Waiting = {
-  readonly decide: DecideVolume;
+  readonly request: CreationRequest;
   readonly audit: (() => AuditEntry) | undefined;
   readonly askedAtMs: number;
   attempt: number;
@@ -59,16 +60,17 @@ export class ClusterBatcher {
   constructor(
     private readonly scope: Scope,
     private readonly place: CreationPlace,
+    private readonly decide: DecideCreation,
   ) {}
 
   get isIdle(): boolean {
     return !this.#isRunning && this.#waiting.length === 0;
   }
 
-  create(decide: DecideVolume, audit: (() => AuditEntry) | undefined): Promise<Created> {
+  create(request: CreationRequest, audit: (() => AuditEntry) | undefined): Promise<Created> {
     if (this.#waiting.length >= WAITING_MAX) throw tooMany();
     return new Promise<Created>((resolve, reject) => {
-      this.#waiting.push({ decide, audit, askedAtMs: performance.now(), attempt: 1, resolve, reject });
+      this.#waiting.push({ request, audit, askedAtMs: performance.now(), attempt: 1, resolve, reject });
       void this.#run();
     });
   }
@@ -129,10 +131,23 @@ export class ClusterBatcher {
         this.#waiting.unshift(...batch.splice(index));
         break;
       }
-      const one = decideOne(waiting, fleet);
+      const one = this.#decideOne(waiting, fleet);
       if (one !== undefined) decided.push(one);
     }
     return decided;
+  }
+
+  /** A decision that throws fails its own caller and not the batch. */
+  #decideOne(waiting: Waiting, fleet: FleetCache): Decided | undefined {
+    const startedAtMs = performance.now();
+    try {
+      const takesPlaces = waiting.attempt < ATTEMPTS_MAX;
+      const decision = this.decide(waiting.request, fleet, { takesPlaces });
+      return { waiting, decision, decideMs: performance.now() - startedAtMs };
+    } catch (error) {
+      waiting.reject(error);
+      return undefined;
+    }
   }
 
   async #refresh(sql: Sql): Promise<FleetCache> {
@@ -195,18 +210,6 @@ export class ClusterBatcher {
     }
     waiting.attempt += 1;
     this.#waiting.unshift(waiting);
-  }
-}
-
-/** A decision that throws fails its own caller and not the batch. */
-function decideOne(waiting: Waiting, fleet: FleetCache): Decided | undefined {
-  const startedAtMs = performance.now();
-  try {
-    const decision = waiting.decide(fleet, waiting.attempt === ATTEMPTS_MAX);
-    return { waiting, decision, decideMs: performance.now() - startedAtMs };
-  } catch (error) {
-    waiting.reject(error);
-    return undefined;
   }
 }
 

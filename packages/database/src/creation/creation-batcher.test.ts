@@ -1,4 +1,5 @@
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
+import { decideCreation } from '@holdfast/core/lifecycle/decide-creation.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { asId, type DiskId, type ProjectId } from '@holdfast/core/model/ids.js';
@@ -211,26 +212,25 @@ describe('a booking', () => {
     ],
     ['its disk filled up', `UPDATE disk SET storage_available_bytes = 0 WHERE name = 'disk-56'`],
   ])('is refused when %s after the decision', async (_name, change) => {
-    const creations = batcher.for({ organizationId: seed.organizationId });
     const changer = new pg.Client({ connectionString: database.ownerUrl });
     await changer.connect();
     // A lock on another disk holds the booking up, so that the change falls between decision and booking.
     await owner.query('BEGIN');
     await owner.query('SELECT FROM disk WHERE id = $1 FOR UPDATE', [diskOf('a')]);
     let decisions = 0;
-    const counting: typeof creations = {
-      create: (clusterId, decide) =>
-        creations.create(clusterId, (fleet, isLast) => {
-          decisions += 1;
-          return decide(fleet, isLast);
-        }),
-    };
+    const counting = new CreationBatcher(
+      () => scope,
+      (...question) => {
+        decisions += 1;
+        return decideCreation(...question);
+      },
+    );
     const { organizationId, projectId, clusterId } = seed;
     const ports = {
       store: new PostgresStore(scope),
       clock: systemClock,
       random: systemRandom,
-      creations: counting,
+      creations: counting.for({ organizationId: seed.organizationId }),
     };
     const created = createVolume(ports, {
       organizationId,
@@ -314,21 +314,20 @@ describe('volumes that share a transaction', () => {
   });
 
   test('decisions that take long are spread over several transactions, and none is lost', async () => {
-    const creations = batcher.for({ organizationId: seed.organizationId });
-    const slowly: typeof creations = {
-      create: (clusterId, decide) =>
-        creations.create(clusterId, (fleet, isLast) => {
-          const endsAtMs = performance.now() + 60;
-          while (performance.now() < endsAtMs);
-          return decide(fleet, isLast);
-        }),
-    };
+    const slowly = new CreationBatcher(
+      () => scope,
+      (...question) => {
+        const endsAtMs = performance.now() + 60;
+        while (performance.now() < endsAtMs);
+        return decideCreation(...question);
+      },
+    );
     const { organizationId, projectId, clusterId } = seed;
     const ports = {
       store: new PostgresStore(scope),
       clock: systemClock,
       random: systemRandom,
-      creations: slowly,
+      creations: slowly.for({ organizationId: seed.organizationId }),
     };
     const input = { organizationId, projectId, clusterId, sizeBytes: GIB };
     await Promise.all(

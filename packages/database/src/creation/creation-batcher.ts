@@ -1,4 +1,5 @@
 import type { VolumeCreations } from '@holdfast/control/ports/volume-creations.js';
+import { type DecideCreation, decideCreation } from '@holdfast/core/lifecycle/decide-creation.js';
 import type { ClusterId, OrganizationId } from '@holdfast/core/model/ids.js';
 import type { AuditEntry } from '../queries/audit.js';
 import type { Scope } from '../sql/scope.js';
@@ -20,13 +21,17 @@ export class CreationBatcher {
   /** By organization and cluster: a caller that names another organization's cluster gets a batcher that finds nothing. */
   readonly #batchers = new Map<string, ClusterBatcher>();
 
-  constructor(private readonly scopeOf: (organizationId: OrganizationId) => Scope) {}
+  constructor(
+    private readonly scopeOf: (organizationId: OrganizationId) => Scope,
+    private readonly decide: DecideCreation = decideCreation,
+  ) {}
 
   /** The port for one caller. */
   for({ organizationId, audit, onTiming }: CreationCaller): VolumeCreations {
     return {
-      create: async (clusterId, decide) => {
-        const { volume, timing } = await this.#batcher(organizationId, clusterId).create(decide, audit);
+      create: async (request) => {
+        const batcher = this.#batcher(organizationId, request.clusterId);
+        const { volume, timing } = await batcher.create(request, audit);
         onTiming?.(timing);
         return volume;
       },
@@ -38,7 +43,11 @@ export class CreationBatcher {
     const known = this.#batchers.get(key);
     if (known !== undefined) return known;
     if (this.#batchers.size >= FLEETS_MAX) this.#evictIdle();
-    const batcher = new ClusterBatcher(this.scopeOf(organizationId), { organizationId, clusterId });
+    const batcher = new ClusterBatcher(
+      this.scopeOf(organizationId),
+      { organizationId, clusterId },
+      this.decide,
+    );
     this.#batchers.set(key, batcher);
     return batcher;
   }

@@ -1,6 +1,6 @@
-import type { FleetChanges, WholeFleet } from '@holdfast/control/creation/fleet-cache.js';
 import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
+import type { FleetChanges, WholeFleet } from '@holdfast/core/scheduling/index/fleet-cache.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';

@@ -3,7 +3,7 @@
  *
  * Locks are taken in the order of every other commit: disks by id, then what is made, in the order of its names.
  */
-import type { NewVolume } from '@holdfast/control/ports/volume-creations.js';
+import type { NewVolume } from '@holdfast/core/lifecycle/decide-creation.js';
 import type { ClusterId, DiskId, OrganizationId, VolumeId } from '@holdfast/core/model/ids.js';
 import { type AuditEntry, insertAuditEntries } from '../queries/audit.js';
 import { REPLICAS } from '../rows/replica-row.js';

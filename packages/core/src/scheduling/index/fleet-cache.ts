@@ -1,24 +1,23 @@
-import { assertFleetConsistent } from '@holdfast/core/fleet/fleet-consistency.js';
-import type { SpaceBooking } from '@holdfast/core/lifecycle/changes.js';
-import type { FleetView } from '@holdfast/core/lifecycle/views.js';
-import { Bug } from '@holdfast/core/model/faults.js';
-import type { ClusterId, DiskId, NodeId } from '@holdfast/core/model/ids.js';
-import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
-import type { Replica } from '@holdfast/core/model/replica.js';
-import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
-import { explainPlacement } from '@holdfast/core/scheduling/explanation/explain-placement.js';
-import type { PlacementRequest } from '@holdfast/core/scheduling/framework.js';
-import { FleetIndex } from '@holdfast/core/scheduling/index/fleet-index.js';
-import { placeReplica } from '@holdfast/core/scheduling/place-replica.js';
+import { assertFleetConsistent } from '../../fleet/fleet-consistency.js';
+import type { SpaceBooking } from '../../lifecycle/changes.js';
+import type { FleetView } from '../../lifecycle/views.js';
+import { Bug } from '../../model/faults.js';
+import type { ClusterId, DiskId, NodeId } from '../../model/ids.js';
+import type { StorageDisk, StorageNode } from '../../model/node.js';
+import type { Replica } from '../../model/replica.js';
+import type { StoredExplanation } from '../../model/stored-explanation.js';
+import type { ClusterSettings } from '../../settings/definitions.js';
+import { explainPlacement } from '../explanation/explain-placement.js';
+import type { PlacementRequest } from '../framework.js';
+import { placeReplica } from '../place-replica.js';
 import {
   bookingOn,
   type PlaceableVolume,
   type PlacementPlan,
   type PlannedPlacement,
   placementRequest,
-} from '@holdfast/core/scheduling/plan-placements.js';
-import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
-import type { PlacementFleet } from '../ports/volume-creations.js';
+} from '../plan-placements.js';
+import { FleetIndex } from './fleet-index.js';
 
 /** Rows of a fleet that changed since the last read. */
 export type FleetChanges = {
@@ -44,7 +43,7 @@ const WRITTEN_BYTES = 0;
  *
  * It may be out of date: a booking compares each disk with its row once more, under the row's lock.
  */
-export class FleetCache implements PlacementFleet {
+export class FleetCache {
   readonly #nodes = new Map<NodeId, StorageNode>();
   readonly #disks = new Map<DiskId, StorageDisk>();
   readonly #index: FleetIndex;
@@ -63,6 +62,12 @@ export class FleetCache implements PlacementFleet {
     this.#settingsVersion = settingsVersion;
     this.#index = new FleetIndex({ clusterId, settings, settingsVersion }, disks.length);
     this.#put(whole);
+  }
+
+  /** @throws StorageFault `fleet.inconsistent` */
+  static of({ clusterId, ...fleet }: FleetView): FleetCache {
+    const { nodes, disks } = fleet;
+    return new FleetCache(clusterId, { ...fleet, nodeCount: nodes.length, diskCount: disks.length });
   }
 
   /**
