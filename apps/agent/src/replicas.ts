@@ -11,9 +11,8 @@ import type {
   ReplicaReport,
   ReplicaState,
 } from '@holdfast/core/model/agent-protocol.js';
-import { copyRecord } from '@holdfast/core/model/copy-record.js';
+import { reportedRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import type { ReplicaExportName } from '@holdfast/data-engine/replica/export-names.js';
 import { loadMetadata, type ReplicaMetadata } from '@holdfast/data-engine/replica/metadata.js';
@@ -110,14 +109,7 @@ export class Replicas {
       try {
         await Replica.create(disk.path, {
           ...spec,
-          record:
-            record === null
-              ? null
-              : copyRecord(
-                  record.epoch,
-                  record.dataGeneration,
-                  record.members.map((id) => asId<ReplicaId>(id)),
-                ),
+          record: record === null ? null : reportedRecord(record),
         });
       } catch (error) {
         throw spaceFault(error);

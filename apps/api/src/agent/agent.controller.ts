@@ -2,8 +2,7 @@
  * The agents' part of the API. Agents are not users: their token belongs to one cluster, and the work runs as the system
  * role, because a cluster's space and limits concern all of its users.
  */
-import { copyRecord } from '@holdfast/core/model/copy-record.js';
-import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import { reportedRecord } from '@holdfast/core/model/copy-record.js';
 import { snapshot } from '@holdfast/database/sql/scope.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import { Body, Controller, Inject, Param, Post } from '@nestjs/common';
@@ -62,9 +61,7 @@ export class AgentController {
       sql.query('SELECT FROM volume WHERE id = $1 AND cluster_id = $2', [volumeId, agent.clusterId]),
     );
     if (rowCount === 0) throw volumeNotFound(volumeId);
-    const members = record.members.map((id) => asId<ReplicaId>(id));
-    const confirmed = copyRecord(record.epoch, record.dataGeneration, members, record.durable);
-    await this.store.confirmRecord(volumeId, confirmed, grantId);
+    await this.store.confirmRecord(volumeId, reportedRecord(record), grantId);
     return { recorded: true };
   }
 }

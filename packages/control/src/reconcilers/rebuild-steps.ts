@@ -72,10 +72,7 @@ function newRebuild(ports: ReconcilerPorts, view: VolumeView, target: Replica, s
   };
 }
 
-/**
- * Tells the engine to run an admitted rebuild. The epoch is recorded before the call: should the engine then be
- * replaced, the worker does not wait for a rebuild that the new one has never heard of.
- */
+/** Tells the engine to run an admitted rebuild. */
 export async function startRebuild(
   ports: ReconcilerPorts,
   view: VolumeView,
@@ -83,11 +80,6 @@ export async function startRebuild(
 ): Promise<StepOutcome> {
   const { volume, fleet } = view;
   const rebuild = rebuildOf(view, rebuildId);
-  if (rebuild.epoch !== volume.epoch) {
-    const patch = { epoch: volume.epoch };
-    await commitVolume(ports, view, [{ kind: 'rebuild.patch', rebuildId, ifState: 'running', patch }]);
-    return 'continue';
-  }
   if (volume.attachedNodeId === undefined) return 'pause';
   await ports.agents.startRebuild(await agentOf(ports, volume.attachedNodeId), volume.id, {
     rebuildId,

@@ -1,9 +1,9 @@
 /** Survey of a volume's copies before its engine starts: what each one says of itself. */
 import { isOnReadyNode } from '@holdfast/core/lifecycle/volume-facts.js';
 import type { OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
-import { type CopyRecord, copyRecord, decideCurrentCopies } from '@holdfast/core/model/copy-record.js';
+import { type CopyRecord, decideCurrentCopies, reportedRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
 import type { VolumeView } from '../ports/store.js';
@@ -48,26 +48,14 @@ function surveyOf(
     const reply = replies[index];
     if (reply === undefined) return [];
     const { record, clean: isClean, writtenBytes } = reply;
-    return [{ replicaId, record: record === null ? undefined : storedRecord(record), isClean, writtenBytes }];
+    return [
+      { replicaId, record: record === null ? undefined : reportedRecord(record), isClean, writtenBytes },
+    ];
   });
 }
 
 function areEnough({ volume }: VolumeView, copies: readonly SurveyedCopy[]): boolean {
   return decideCurrentCopies({ known: volume.record, found: recordsOf(copies) }).kind === 'go';
-}
-
-function storedRecord({
-  epoch,
-  dataGeneration,
-  members,
-  durable,
-}: NonNullable<OpenReplicaReply['record']>): CopyRecord {
-  return copyRecord(
-    epoch,
-    dataGeneration,
-    members.map((id) => asId<ReplicaId>(id)),
-    durable,
-  );
 }
 
 export function recordsOf(copies: readonly SurveyedCopy[]): Map<ReplicaId, CopyRecord> {
@@ -91,21 +79,4 @@ async function openCopy(
     if (error.code !== 'agent.unreachable') refusals.set(replica.id, error);
     return undefined;
   }
-}
-
-/** When they were asked does not count: they are asked every few seconds. */
-export function sameCopies(
-  a: readonly SurveyedCopy[] | undefined,
-  b: readonly SurveyedCopy[] | undefined,
-): boolean {
-  return textOf(a) === textOf(b);
-}
-
-function textOf(copies: readonly SurveyedCopy[] | undefined): string {
-  return (copies ?? [])
-    .map(({ replicaId, record, isClean, writtenBytes }) => {
-      const known = record === undefined ? '-' : `${record.epoch}.${record.dataGeneration} ${record.members}`;
-      return `${replicaId} ${known} ${isClean} ${writtenBytes}`;
-    })
-    .join('\n');
 }

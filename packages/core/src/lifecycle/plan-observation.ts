@@ -9,12 +9,11 @@ import type { EngineReport, RebuildReport } from '../model/agent-protocol.js';
 import {
   type CopyRecord,
   compareRecords,
-  copyRecord,
   isSetBack,
   type RecordNumber,
+  reportedRecord,
 } from '../model/copy-record.js';
 import type { FaultCode } from '../model/faults.js';
-import { asId, type ReplicaId } from '../model/ids.js';
 import { NOT_WAITING, type Rebuild } from '../model/rebuild.js';
 import { REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
 import type { Change, RebuildPatch, ReplicaPatch } from './changes.js';
@@ -36,12 +35,7 @@ export function planObservation(view: VolumeView, now: Date): Step | undefined {
 }
 
 function recordChanges({ volume }: VolumeView, { record }: EngineReport): Change[] {
-  const reported = copyRecord(
-    record.epoch,
-    record.dataGeneration,
-    record.members.map((id) => asId<ReplicaId>(id)),
-    record.durable,
-  );
+  const reported = reportedRecord(record);
   if (volume.record !== undefined && !isNews(reported, volume.record)) return [];
   return [{ kind: 'volume.patch', volumeId: volume.id, patch: { record: reported } }];
 }

@@ -115,9 +115,21 @@ function planActiveRebuild(view: VolumeView, rebuild: Rebuild, now: Date): Step 
     return { kind: 'commit', why: obstacle.message, changes };
   }
   if (rebuild.state !== 'running') return undefined;
+  if (rebuild.epoch !== volume.epoch) return recordEpoch(rebuild, volume.epoch);
   const isKnown = engine?.report.rebuilds.some(({ rebuildId }) => rebuildId === rebuild.id) === true;
-  if (isKnown && rebuild.epoch === volume.epoch) return planTuning(rebuild);
-  return { kind: 'start-rebuild', rebuildId: rebuild.id };
+  return isKnown ? planTuning(rebuild) : { kind: 'start-rebuild', rebuildId: rebuild.id };
+}
+
+/**
+ * The attachment that runs a rebuild is recorded before its engine is asked: should that engine be replaced, the new one,
+ * which has never heard of the rebuild, is asked again.
+ */
+function recordEpoch({ id: rebuildId }: Rebuild, epoch: number): Step {
+  return {
+    kind: 'commit',
+    why: `the rebuild runs in attachment ${epoch}`,
+    changes: [{ kind: 'rebuild.patch', rebuildId, ifState: 'running', patch: { epoch } }],
+  };
 }
 
 /** A rebuild starts with what it is granted; what changes afterwards is told to its engine, once. */

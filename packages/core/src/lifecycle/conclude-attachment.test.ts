@@ -1,0 +1,212 @@
+import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
+import { copyRecord } from '@holdfast/core/model/copy-record.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
+import { aRebuild, NOON } from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { AN_OWNER, aVolumeView } from '@holdfast/testkit/view-builder.js';
+import { describe, expect, test } from '@jest/globals';
+import { COPIES_MISSING } from '../policy/decide-salvage.js';
+import type { Change } from './changes.js';
+import {
+  attachmentGranted,
+  copiesAwaited,
+  engineStarted,
+  engineStopped,
+  startRefused,
+} from './conclude-attachment.js';
+import { WAITING_FOR_COPIES } from './decide-start.js';
+
+const NODE = asId<NodeId>('a');
+const IDENTITY = { grantId: 'a-grant', attachmentSecret: 'a-secret' };
+const copyOn = (node: string) => asId<ReplicaId>(`on-${node}-disk`);
+const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
+
+const volumePatch = (changes: readonly Change[]) =>
+  changes.find((change) => change.kind === 'volume.patch')?.patch;
+const replicaPatch = (changes: readonly Change[], replicaId: ReplicaId) =>
+  changes.flatMap((change) =>
+    change.kind === 'replica.patch' && change.replicaId === replicaId ? [change.patch] : [],
+  )[0];
+const eventTypes = (changes: readonly Change[]) =>
+  changes.flatMap((change) => (change.kind === 'event' ? [change.event.type] : []));
+
+describe('a grant', () => {
+  test('raises the epoch, names the node and forgets what an earlier engine reported of the copies', () => {
+    const replicas = [
+      aReplicaOn('a-disk', { mode: 'RW' }),
+      aReplicaOn('b-disk', { mode: 'ERR', failedAt: NOON }),
+    ];
+    const view = aVolumeView({ volume: { epoch: 6, attachedNodeId: undefined }, replicas });
+    const changes = attachmentGranted(view, { nodeId: NODE, why: 'it was asked for' }, IDENTITY, NOON);
+    expect(volumePatch(changes)).toMatchObject({
+      ...IDENTITY,
+      state: 'attaching',
+      attachedNodeId: NODE,
+      epoch: 7,
+    });
+    expect(replicaPatch(changes, copyOn('a'))).toEqual({ mode: undefined });
+    expect(replicaPatch(changes, copyOn('b'))).toBeUndefined();
+    expect(eventTypes(changes)).toEqual(['VolumeAttaching']);
+  });
+});
+
+describe('a start that was answered', () => {
+  const endpoint = { host: 'a.test', port: 10809, exportName: 'pg-data' };
+  const report = (...modes: [string, 'RW' | 'WO' | 'ERR'][]): EngineReport => ({
+    volumeId: 'a-volume',
+    epoch: 1,
+    state: 'running',
+    reason: '',
+    record: { epoch: 1, dataGeneration: 1, members: [copyOn('a')] },
+    replicas: modes.map(([node, mode]) => ({ replicaId: copyOn(node), mode, reason: '' })),
+    writtenBytes: 0,
+    rebuilds: [],
+  });
+  const answered = (view = aVolumeView()) =>
+    engineStarted(view, NODE, { endpoint, report: report(['a', 'RW']) }, NOON);
+
+  test('makes the volume attached, with the record that the engine has written', () => {
+    expect(volumePatch(answered())).toMatchObject({
+      state: 'attached',
+      endpoint,
+      record: copyRecord(1, 1, [copyOn('a')]),
+    });
+  });
+
+  test('a copy that it started on is healthy again, whatever was recorded of it', () => {
+    const failure = { reason: 'NodeDown', message: '' };
+    const replicas = [aReplicaOn('a-disk', { failedAt: NOON, failure, healthyAt: undefined })];
+    expect(replicaPatch(answered(aVolumeView({ replicas })), copyOn('a'))).toMatchObject({
+      mode: 'RW',
+      healthyAt: NOON,
+      failedAt: undefined,
+      failure: undefined,
+    });
+  });
+
+  test.each([
+    {
+      case: 'on a ready node is not current',
+      ready: true,
+      healthyAt: NOON,
+      expected: { reason: 'NotCurrent' },
+    },
+    {
+      case: 'on a node that is down has failed with it',
+      ready: false,
+      healthyAt: NOON,
+      expected: { reason: 'NodeDown' },
+    },
+    { case: 'that was never full stays as it was', ready: true, healthyAt: undefined, expected: undefined },
+  ])('a copy that it left out $case', ({ ready, healthyAt, expected }) => {
+    const view = aVolumeView({
+      replicas: [aReplicaOn('a-disk'), aReplicaOn('b-disk', { healthyAt, failedAt: undefined })],
+      fleet: aFleet({ a: {}, b: { ready } }),
+    });
+    const patch = replicaPatch(answered(view), copyOn('b'));
+    if (expected === undefined) expect(patch).toBeUndefined();
+    else expect(patch).toMatchObject({ mode: 'ERR', failedAt: NOON, failure: expected });
+  });
+});
+
+describe('a start that was refused', () => {
+  const stale = (newest: number) =>
+    new StorageFault('engine.stale_epoch', { publicMessage: 'the copy knows more', context: { newest } });
+  const refused = (error: StorageFault, view = aVolumeView({ volume: { epoch: 4 } })) =>
+    startRefused(view, NODE, { error, identity: IDENTITY }, NOON);
+
+  test.each([
+    { newest: 4, epoch: 5 },
+    { newest: 90, epoch: 91 },
+  ])('because the copies know epoch $newest goes on at $epoch under a new grant', ({ newest, epoch }) => {
+    const { isCured, changes } = refused(stale(newest));
+    expect(isCured).toBe(true);
+    expect(volumePatch(changes)).toEqual({ ...IDENTITY, epoch });
+    expect(eventTypes(changes)).toEqual(['EpochRaised']);
+  });
+
+  test.each([
+    { case: 'an epoch below the granted one', newest: 3 },
+    { case: 'an epoch that no volume can have reached', newest: 2 ** 48 },
+  ])('with $case raises nothing', ({ newest }) => {
+    const { isCured, changes } = refused(stale(newest));
+    expect(isCured).toBe(false);
+    expect(volumePatch(changes)).toMatchObject({ attention: { code: 'EngineStartFailed' } });
+  });
+
+  test('shows which node refused, why, and since when', () => {
+    const error = new StorageFault('agent.unreachable', { publicMessage: 'no answer' });
+    const { changes } = refused(error);
+    expect(volumePatch(changes)).toMatchObject({
+      attention: { message: 'the engine does not start on node a: no answer', since: NOON },
+    });
+  });
+
+  test('for the same reason as before is not stored again', () => {
+    const error = new StorageFault('agent.unreachable', { publicMessage: 'no answer' });
+    const shown = volumePatch(refused(error).changes)?.attention;
+    const view = aVolumeView({ volume: { epoch: 4, attention: shown } });
+    expect(startRefused(view, NODE, { error, identity: IDENTITY }, later(5)).changes).toEqual([]);
+  });
+});
+
+describe('a start that lacks copies', () => {
+  const copy = (node: string): SurveyedCopy => ({
+    replicaId: copyOn(node),
+    record: copyRecord(1, 1, [copyOn('a'), copyOn('b')]),
+    isClean: true,
+    writtenBytes: 4096,
+  });
+  const attention = (code: string) => ({ code, message: 'copies are missing', cures: [], since: NOON });
+
+  test('records what was found, so that users can choose copies to go on with', () => {
+    const missing = { copies: [copy('a')], attention: attention(COPIES_MISSING) };
+    const patch = volumePatch(copiesAwaited(aVolumeView(), missing, NOON));
+    expect(patch).toMatchObject({ attention: missing.attention, survey: { copies: [copy('a')] } });
+  });
+
+  test('records nothing of the copies while they may be about to answer', () => {
+    const missing = { copies: [copy('a')], attention: attention(WAITING_FOR_COPIES) };
+    expect(volumePatch(copiesAwaited(aVolumeView(), missing, NOON))).toMatchObject({ survey: undefined });
+  });
+
+  test('stores the same survey once, and another one again', () => {
+    const missing = { copies: [copy('a')], attention: attention(COPIES_MISSING) };
+    const patch = volumePatch(copiesAwaited(aVolumeView(), missing, NOON));
+    const view = aVolumeView({ volume: { ...patch } });
+    expect(copiesAwaited(view, missing, later(5))).toEqual([]);
+    const more = { ...missing, copies: [copy('a'), copy('b')] };
+    expect(copiesAwaited(view, more, later(5))).not.toEqual([]);
+  });
+});
+
+describe('an engine that has stopped', () => {
+  test.each([
+    { case: 'nothing more is wanted', volume: {}, state: 'detached' },
+    { case: 'the volume is to be deleted', volume: { deletionRequestedAt: NOON }, state: 'deleting' },
+    {
+      case: 'it is to be attached again',
+      volume: { attachment: { nodeId: undefined, kind: 'user' as const, requestedAt: NOON } },
+      state: 'attaching',
+    },
+  ])('leaves the volume $state when $case', ({ volume, state }) => {
+    const changes = engineStopped(aVolumeView({ volume }), NODE, NOON);
+    expect(volumePatch(changes)).toMatchObject({ state, attachedNodeId: undefined, endpoint: undefined });
+    expect(eventTypes(changes)).toContain('VolumeDetached');
+  });
+
+  test('ends its rebuild without counting a try against the target', () => {
+    const view = aVolumeView();
+    const rebuild = aRebuild({
+      clusterId: AN_OWNER.clusterId,
+      volumeId: view.volume.id,
+      state: 'running',
+      targetReplicaId: copyOn('c'),
+    });
+    const changes = engineStopped({ ...view, rebuilds: [rebuild] }, NODE, NOON);
+    expect(eventTypes(changes)).toContain('RebuildFailed');
+    expect(replicaPatch(changes, copyOn('c'))).toMatchObject({ failedAt: NOON, rebuildRetryCount: 0 });
+  });
+});

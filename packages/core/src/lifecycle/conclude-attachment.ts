@@ -1,0 +1,227 @@
+/**
+ * Conclusions from the answers to an attachment's steps: what a grant records, what a start that was answered, refused or
+ * lacks copies means, and what is left when the engine has stopped.
+ */
+import type { EngineReport } from '../model/agent-protocol.js';
+import { reportedRecord } from '../model/copy-record.js';
+import { newestEpochOf, type StorageFault } from '../model/faults.js';
+import type { NodeId } from '../model/ids.js';
+import type { Replica } from '../model/replica.js';
+import type { SurveyedCopy } from '../model/salvage.js';
+import type { Attention, Volume, VolumeEndpoint } from '../model/volume.js';
+import { COPIES_MISSING } from '../policy/decide-salvage.js';
+import type { Change, ReplicaPatch, VolumePatch } from './changes.js';
+import { isFaulted } from './decide-start.js';
+import { rebuildFailed } from './plan-observation.js';
+import { robustnessEvents } from './plan-status.js';
+import { startCures } from './start-obstacles.js';
+import type { VolumeView } from './views.js';
+import { activeRebuild, isOnReadyNode, nodeById, nodeName, volumeEvent } from './volume-facts.js';
+
+/** Random parts of a grant: the caller makes them, because core has no randomness. */
+export type GrantIdentity = { readonly grantId: string; readonly attachmentSecret: string };
+
+/** Changes that name node and epoch before any engine is started: no engine runs that is not recorded. */
+export function attachmentGranted(
+  view: VolumeView,
+  { nodeId, why }: { nodeId: NodeId; why: string },
+  identity: GrantIdentity,
+  now: Date,
+): Change[] {
+  const { volume, fleet } = view;
+  const message = `volume ${volume.name} attaches on ${nodeName(fleet, nodeId)}: ${why}`;
+  return [
+    patchOf(volume, {
+      ...identity,
+      state: 'attaching',
+      attachedNodeId: nodeId,
+      epoch: volume.epoch + 1,
+      engineBootId: nodeById(fleet, nodeId)?.bootId,
+      endpoint: undefined,
+      detachForced: false,
+      attention: undefined,
+      survey: undefined,
+    }),
+    ...clearedModes(view),
+    { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeAttaching', severity: 'info', message }) },
+  ];
+}
+
+/** Changes of a start that the engine's agent has answered. */
+export function engineStarted(
+  view: VolumeView,
+  nodeId: NodeId,
+  { report, endpoint }: { report: EngineReport; endpoint: VolumeEndpoint },
+  now: Date,
+): Change[] {
+  const { volume, fleet, replicas } = view;
+  const message = `volume ${volume.name} is served on ${nodeName(fleet, nodeId)}`;
+  return [
+    patchOf(volume, {
+      state: 'attached',
+      endpoint,
+      record: reportedRecord(report.record),
+      attention: undefined,
+      survey: undefined,
+      // A salvage that was requested while copies were missing: they are not any more.
+      salvage: undefined,
+    }),
+    ...replicas.flatMap((replica) => modeAtStart(view, replica, report, now)),
+    { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeAttached', severity: 'info', message }) },
+  ];
+}
+
+/** Upper bound of an epoch that a copy may report and that is believed: an epoch grows by one with each attach. */
+const EPOCH_REPORTED_MAX = 2 ** 48;
+
+/** `isCured`: the volume can go on at once. Otherwise the start is tried again later, and users see why. */
+export type RefusedStart = { readonly isCured: boolean; readonly changes: Change[] };
+
+/**
+ * Conclusion from a start that was refused.
+ *
+ * When the copies have been opened at an epoch that the database does not know, or under another grant of this one,
+ * although the volume's row is the current one (the commit is refused otherwise), the database has lost commits or was
+ * restored from a backup. Its next grant is above all that the copies report, and fences off any engine that still runs.
+ */
+export function startRefused(
+  view: VolumeView,
+  nodeId: NodeId,
+  { error, identity }: { error: StorageFault; identity: GrantIdentity },
+  now: Date,
+): RefusedStart {
+  const { volume, fleet } = view;
+  const newest = newestEpochOf(error);
+  if (newest !== undefined && newest >= volume.epoch && newest < EPOCH_REPORTED_MAX)
+    return { isCured: true, changes: epochRaised(view, newest, identity, now) };
+  const node = nodeName(fleet, nodeId);
+  const attention = {
+    code: 'EngineStartFailed',
+    message: `the engine does not start on node ${node}: ${error.message}`,
+    cures: [...(error.details.cures ?? startCures(error.code, node))],
+    since: volume.attention?.since ?? now,
+  };
+  return { isCured: false, changes: unlessKnown(view, { attention }, []) };
+}
+
+function epochRaised(view: VolumeView, newest: number, identity: GrantIdentity, now: Date): Change[] {
+  const { volume } = view;
+  const epoch = newest + 1;
+  const message =
+    `the database is older than the copies of volume ${volume.name}: it had granted epoch ${volume.epoch}, they know ` +
+    `${newest}. It goes on at ${epoch}`;
+  return [
+    patchOf(volume, { ...identity, epoch }),
+    { kind: 'event', event: volumeEvent(view, now, { type: 'EpochRaised', severity: 'warning', message }) },
+  ];
+}
+
+/** Copies as a start found them that could not begin, and why it could not. */
+export type MissingCopies = { readonly copies: readonly SurveyedCopy[]; readonly attention: Attention };
+
+/** What is known of the copies when some are missing; `undefined` when the start waits for another reason. */
+export function surveyOf({ copies, attention }: MissingCopies, now: Date): Volume['survey'] {
+  return attention.code === COPIES_MISSING ? { takenAt: now, copies } : undefined;
+}
+
+/** Changes of a start that waits for copies: why it waits, and with which copies a user could go on. */
+export function copiesAwaited(view: VolumeView, missing: MissingCopies, now: Date): Change[] {
+  const { attention } = missing;
+  const robustness = isFaulted(attention, now) ? ('faulted' as const) : view.volume.robustness;
+  const patch = { attention, survey: surveyOf(missing, now), robustness };
+  return unlessKnown(view, patch, robustnessEvents(view, robustness, now));
+}
+
+/** Changes that forget the attachment, once its engine has stopped or is fenced off by the next epoch. */
+export function engineStopped(view: VolumeView, nodeId: NodeId, now: Date): Change[] {
+  const { volume, fleet } = view;
+  const message = `volume ${volume.name} was detached from ${nodeName(fleet, nodeId)}`;
+  return [
+    patchOf(volume, {
+      state: stateAfterStop(volume),
+      attachedNodeId: undefined,
+      endpoint: undefined,
+      attachmentSecret: undefined,
+      engineBootId: undefined,
+      detachForced: false,
+      attention: undefined,
+      survey: undefined,
+      salvage: undefined,
+    }),
+    ...clearedModes(view),
+    ...endedRebuild(view, now),
+    { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeDetached', severity: 'info', message }) },
+  ];
+}
+
+function stateAfterStop({ attachment, deletionRequestedAt }: Volume): Volume['state'] {
+  if (deletionRequestedAt !== undefined) return 'deleting';
+  return attachment === undefined ? 'detached' : 'attaching';
+}
+
+/** A rebuild ends with its engine; its target, half written, counts as failed until it is rebuilt. */
+function endedRebuild(view: VolumeView, now: Date): Change[] {
+  const rebuild = activeRebuild(view);
+  if (rebuild === undefined) return [];
+  const target = view.replicas.find(({ id }) => id === rebuild.targetReplicaId);
+  const error = { code: 'engine.not_found', message: 'the volume was detached' };
+  return rebuildFailed(view, { rebuild, target, error, triesSpent: 0 }, now);
+}
+
+/** Modes are reported by a running engine; without one there are none. A failure stays as it was seen. */
+function clearedModes({ replicas }: VolumeView): Change[] {
+  return replicas
+    .filter(({ mode, failedAt }) => mode !== undefined && failedAt === undefined)
+    .map(({ id }) => ({ kind: 'replica.patch', replicaId: id, patch: { mode: undefined } }));
+}
+
+/** Copies that the engine started on are current whatever was recorded of them; full copies that it left out are not. */
+function modeAtStart(view: VolumeView, replica: Replica, report: EngineReport, now: Date): Change[] {
+  const mode = report.replicas.find(({ replicaId }) => replicaId === replica.id)?.mode;
+  if (mode === 'RW') {
+    const patch: ReplicaPatch = {
+      mode,
+      healthyAt: replica.healthyAt ?? now,
+      lastHealthyAt: now,
+      failedAt: undefined,
+      failure: undefined,
+    };
+    return [{ kind: 'replica.patch', replicaId: replica.id, patch }];
+  }
+  const wasFull = replica.healthyAt !== undefined && replica.failedAt === undefined;
+  if (!wasFull) return [];
+  const isDown = !isOnReadyNode(replica, view.fleet);
+  const failure = isDown
+    ? {
+        reason: 'NodeDown',
+        message: `node ${nodeName(view.fleet, replica.nodeId)} did not answer at the attach`,
+      }
+    : { reason: 'NotCurrent', message: 'its record is older than that of the other copies' };
+  const patch: ReplicaPatch = { mode: 'ERR', failedAt: now, lastFailedAt: now, failure };
+  return [{ kind: 'replica.patch', replicaId: replica.id, patch }];
+}
+
+/** A start is tried every few seconds; the same trouble with the same copies is stored once. */
+function unlessKnown(view: VolumeView, patch: VolumePatch, events: readonly Change[]): Change[] {
+  const { volume } = view;
+  const isKnown =
+    volume.attention?.code === patch.attention?.code &&
+    volume.attention?.message === patch.attention?.message &&
+    textOf(volume.survey?.copies) === textOf(patch.survey?.copies) &&
+    volume.robustness === (patch.robustness ?? volume.robustness);
+  return isKnown ? [] : [patchOf(volume, patch), ...events];
+}
+
+/** Everything of the copies but when they were asked. */
+function textOf(copies: readonly SurveyedCopy[] | undefined): string {
+  return (copies ?? [])
+    .map(({ replicaId, record, isClean, writtenBytes }) => {
+      const known = record === undefined ? '-' : `${record.epoch}.${record.dataGeneration} ${record.members}`;
+      return `${replicaId} ${known} ${isClean} ${writtenBytes}`;
+    })
+    .join('\n');
+}
+
+function patchOf({ id: volumeId }: Volume, patch: VolumePatch): Change {
+  return { kind: 'volume.patch', volumeId, patch };
+}

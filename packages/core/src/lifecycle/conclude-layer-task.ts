@@ -1,0 +1,105 @@
+/** Conclusions from an engine's answers to a layer task (purge, revert, expansion) and to commands about single snapshots. */
+import type { FaultCode } from '../model/faults.js';
+import type { LayerTask } from '../model/layer-task.js';
+import type { Replica } from '../model/replica.js';
+import type { Snapshot } from '../model/snapshot.js';
+import type { Change, SnapshotPatch, VolumePatch } from './changes.js';
+import type { VolumeView } from './views.js';
+import { volumeEvent } from './volume-facts.js';
+
+/** Refusals after which a task is given up: with pauses of five seconds, half a minute. It holds rebuilds back. */
+const TRIES_MAX = 6;
+/** Refusals that no later try would change. */
+const FINAL: ReadonlySet<FaultCode> = new Set([
+  'volume.in_use',
+  'snapshot.not_found',
+  'replica.too_many_layers',
+  'request.invalid',
+]);
+
+type Refusal = { readonly code: FaultCode; readonly message: string };
+
+/** A purge has begun: it goes on after the engine's answer, in the attachment that was asked. */
+export function purgeBegun({ volume }: VolumeView, task: LayerTask): Change[] {
+  const layerTask: LayerTask = { ...task, startedEpoch: volume.epoch, trouble: undefined };
+  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { layerTask } }];
+}
+
+/**
+ * Changes of a task that the engine did not take: it is tried again, or given up.
+ *
+ * An engine that does not answer may have done it, and one that is busy will be free: neither is a refusal, and it is
+ * asked again for as long as it takes.
+ */
+export function layerTaskRefused(view: VolumeView, task: LayerTask, error: Refusal, now: Date): Change[] {
+  const isAnswer = error.code !== 'agent.unreachable' && !error.code.startsWith('engine.');
+  const tries = task.tries + (isAnswer ? 1 : 0);
+  const { id: volumeId, name } = view.volume;
+  if (!FINAL.has(error.code) && tries < TRIES_MAX) {
+    const layerTask: LayerTask = { ...task, tries, trouble: { message: error.message, at: now } };
+    // The next try of a refused task is behind all volumes that wait now. One without an answer may be under way.
+    const patch: VolumePatch = isAnswer ? { layerTask, taskAdmittedAt: undefined } : { layerTask };
+    return [{ kind: 'volume.patch', volumeId, patch }];
+  }
+  const message = `the ${task.kind} of volume ${name} was given up: ${error.message}`;
+  return [
+    { kind: 'volume.patch', volumeId, patch: { layerTask: undefined } },
+    ...(task.kind === 'expand'
+      ? view.replicas.map((replica) => givenBack(view, replica, task.fromBytes))
+      : []),
+    {
+      kind: 'event',
+      event: volumeEvent(view, now, { type: 'VolumeTaskFailed', severity: 'warning', message }),
+    },
+  ];
+}
+
+/** Returns the space that was booked for an expansion that does not happen. */
+function givenBack({ fleet }: VolumeView, { id, diskId, sizeBytes }: Replica, fromBytes: number): Change {
+  const booking =
+    diskId === undefined
+      ? undefined
+      : {
+          diskId,
+          sizeBytes: fromBytes - sizeBytes,
+          limitBytes: Number.MAX_SAFE_INTEGER,
+          ifSettingsVersion: fleet.settingsVersion,
+        };
+  return { kind: 'replica.resize', replicaId: id, sizeBytes: fromBytes, booking };
+}
+
+/** Changes of a snapshot that the engine did not take: noted and tried again, or failed for good. */
+export function snapshotRefused(view: VolumeView, snapshot: Snapshot, refusal: Refusal, now: Date): Change[] {
+  const isFinal = refusal.code === 'replica.too_many_layers' || refusal.code === 'request.invalid';
+  if (!isFinal) return troubleNoted(snapshot, refusal, now);
+  const message = `snapshot ${snapshot.name} of volume ${view.volume.name} can not be taken: ${refusal.message}`;
+  const subject = { kind: 'snapshot' as const, id: snapshot.id };
+  const event = volumeEvent(view, now, { type: 'SnapshotFailed', severity: 'warning', message, subject });
+  return [
+    patched(snapshot, { state: 'failed', trouble: { message: refusal.message, at: now } }),
+    { kind: 'event', event },
+  ];
+}
+
+/** Changes of a hash that was asked for. @param refusal `undefined` when the engine has begun it */
+export function hashAnswered(
+  { volume }: VolumeView,
+  snapshot: Snapshot,
+  refusal: Refusal | undefined,
+  now: Date,
+): Change[] {
+  const { hashRequest } = snapshot;
+  if (refusal !== undefined || hashRequest === undefined) return troubleNoted(snapshot, refusal, now);
+  const patch = { hashRequest: { ...hashRequest, startedEpoch: volume.epoch }, trouble: undefined };
+  return [patched(snapshot, patch)];
+}
+
+/** Notes on the snapshot why it waits, so that the volume goes on with its other work. */
+export function troubleNoted(snapshot: Snapshot, refusal: Refusal | undefined, now: Date): Change[] {
+  const message = refusal?.message ?? 'it is not wanted any more';
+  return [patched(snapshot, { trouble: { message, at: now } })];
+}
+
+function patched({ id: snapshotId }: Snapshot, patch: SnapshotPatch): Change {
+  return { kind: 'snapshot.patch', snapshotId, patch };
+}

@@ -1,0 +1,64 @@
+import { copyRecord } from '../model/copy-record.js';
+import type { Volume } from '../model/volume.js';
+import { adviseSalvage, decideSalvage, salvageRisk } from '../policy/decide-salvage.js';
+import type { Change, VolumePatch } from './changes.js';
+import type { GrantIdentity } from './conclude-attachment.js';
+import type { VolumeView } from './views.js';
+import { volumeEvent } from './volume-facts.js';
+
+export type ConcludedSalvage = { readonly isSalvaged: boolean; readonly changes: Change[] };
+
+/**
+ * Conclusion from a salvage that a user requested, over the copies as they are now: goes on with the named ones, or says
+ * why not.
+ *
+ * One commit raises the epoch and records the named copies as the only members, before any engine starts: from then on the
+ * others are stale wherever they turn up, and an engine that they may still have is fenced off by its epoch. No copy can
+ * hold a record of the new epoch yet, so this one is the highest. The attach then goes its usual way.
+ *
+ * @param asked the volume as these copies show it at this moment
+ */
+export function concludeSalvage(
+  view: VolumeView,
+  asked: Volume,
+  identity: GrantIdentity,
+  now: Date,
+): ConcludedSalvage {
+  const { volume, replicas } = view;
+  const { attention, survey } = asked;
+  const ids = replicas.map(({ id }) => id);
+  const decision = decideSalvage(asked, ids, volume.salvage?.replicaIds ?? []);
+  if (decision.kind === 'refuse' || survey === undefined) {
+    const why = decision.kind === 'refuse' ? decision.why : 'it does not wait for copies any more';
+    const message = `volume ${volume.name} was not salvaged: ${why}`;
+    const patch: VolumePatch = { attention, survey, salvage: undefined };
+    return { isSalvaged: false, changes: changesOf(view, patch, 'SalvageRefused', message, now) };
+  }
+  const chosen = decision.replicaIds;
+  const epoch = volume.epoch + 1;
+  const patch: VolumePatch = {
+    ...identity,
+    epoch,
+    record: copyRecord(epoch, 0, chosen),
+    attention: undefined,
+    survey: undefined,
+    salvage: undefined,
+  };
+  const risk = salvageRisk(adviseSalvage(asked, ids), chosen, survey);
+  const count = chosen.length === 1 ? '1 copy' : `${chosen.length} copies`;
+  const message = `volume ${volume.name} goes on with ${count} of ${replicas.length}, as was asked for: ${risk}`;
+  return { isSalvaged: true, changes: changesOf(view, patch, 'VolumeSalvaged', message, now) };
+}
+
+function changesOf(
+  view: VolumeView,
+  patch: VolumePatch,
+  type: 'SalvageRefused' | 'VolumeSalvaged',
+  message: string,
+  now: Date,
+): Change[] {
+  return [
+    { kind: 'volume.patch', volumeId: view.volume.id, patch },
+    { kind: 'event', event: volumeEvent(view, now, { type, severity: 'warning', message }) },
+  ];
+}

@@ -1,0 +1,50 @@
+import type { Replica } from '../model/replica.js';
+import type { VolumeVerification } from '../model/volume.js';
+
+type CopyResult = VolumeVerification['replicas'][number];
+type Checksum = { readonly checksum: string; readonly writtenBytes: number };
+
+/** At 100 MB/s a whole copy of 1 TB is read in this time. A copy that takes longer is reported as not read. */
+const VERIFY_MS_MAX = 3 * 3_600_000;
+
+/**
+ * Answer about one copy: its checksum, that it is still being read, that its node does not answer, or why it could not be
+ * read.
+ */
+export type CopyAnswer = Checksum | 'running' | 'silent' | { readonly error: string };
+
+/** Copies that a verification is about: failed ones are known to be old, and prove nothing about the others. */
+export function verifiableCopies(replicas: readonly Replica[]): Replica[] {
+  return replicas.filter(({ failedAt }) => failedAt === undefined);
+}
+
+/** Verdict of a verification; `undefined` while a copy is being read and there is time left. */
+export function concludeVerification(
+  answers: readonly { readonly replica: Replica; readonly answer: CopyAnswer }[],
+  requestedAt: Date,
+  now: Date,
+): VolumeVerification | undefined {
+  const isLate = now.getTime() - requestedAt.getTime() > VERIFY_MS_MAX;
+  if (!isLate && answers.some(({ answer }) => answer === 'running')) return undefined;
+  const replicas = answers.map(({ replica, answer }) => resultOf(replica, answer));
+  return { requestedAt, finishedAt: now, replicas, ...verdictOf(replicas) };
+}
+
+function resultOf({ id: replicaId }: Replica, answer: CopyAnswer): CopyResult {
+  if (answer === 'running') return unread(replicaId, 'it was not read in time');
+  if (answer === 'silent') return unread(replicaId, 'its node does not answer');
+  if ('error' in answer) return unread(replicaId, answer.error);
+  return { replicaId, checksum: answer.checksum, writtenBytes: answer.writtenBytes, error: null };
+}
+
+function unread(replicaId: Replica['id'], error: string): CopyResult {
+  return { replicaId, checksum: null, writtenBytes: null, error };
+}
+
+function verdictOf(results: readonly CopyResult[]): Pick<VolumeVerification, 'state' | 'equal' | 'message'> {
+  const checksums = results.flatMap(({ checksum }) => (checksum === null ? [] : [checksum]));
+  if (checksums.length === 0) return { state: 'failed', equal: undefined, message: 'no copy could be read' };
+  const equal = new Set(checksums).size === 1;
+  const compared = `${checksums.length} of ${results.length} copies compared`;
+  return { state: 'done', equal, message: `${compared}: ${equal ? 'all equal' : 'they differ'}` };
+}
