@@ -1,26 +1,8 @@
 import type { Random } from '@holdfast/control/ports/clock.js';
+import { SeededGenerator } from '@holdfast/core/model/seeded-generator.js';
 
-/** One source of chance for a whole run: the same seed replays it. The generator is mulberry32. */
-export class SeededRandom implements Random {
-  private state: number;
-
-  constructor(seed: number) {
-    this.state = seed >>> 0;
-  }
-
-  /** In [0, 1). */
-  next(): number {
-    this.state = (this.state + 0x6d2b79f5) >>> 0;
-    let mixed = this.state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.next() * limit);
-  }
-
+/** One source of chance for a whole simulation: the same seed replays it. */
+export class SeededRandom extends SeededGenerator implements Random {
   chance(probability: number): boolean {
     return this.next() < probability;
   }

@@ -1,18 +1,10 @@
-/** What a disk writes whole. */
+import { SeededGenerator } from '@holdfast/core/model/seeded-generator.js';
+
+/** Unit that a disk writes atomically. */
 const SECTOR_BYTES = 512;
 
-/** One source of chance for a whole run: the same seed makes the same choices. The generator is mulberry32. */
-export class SeededRandom {
-  constructor(private state: number) {}
-
-  /** A whole number from 0 up to, not including, `end`. */
-  below(end: number): number {
-    this.state = (this.state + 0x6d2b79f5) | 0;
-    let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * end);
-  }
-
+/** The choices of a test run: the same seed makes the same ones. */
+export class SeededRandom extends SeededGenerator {
   chance(oneIn: number): boolean {
     return this.below(oneIn) === 0;
   }

@@ -4,7 +4,7 @@
  * A call ends with a reply, or when the channel closes; nothing is retried here.
  */
 import type { Socket } from 'node:net';
-import { FAULTS, type FaultCode, isFault, newestEpochOf, StorageFault } from '@holdfast/core/model/faults.js';
+import { faultCodeOf, isFault, newestEpochOf, StorageFault } from '@holdfast/core/model/faults.js';
 
 /** Most calls without a reply: far above what one host's volumes can ask for at once. */
 const PENDING_MAX = 10_000;
@@ -114,10 +114,8 @@ export class IpcPeer<Remote extends Methods, Local extends Methods> {
 
 /** A fault rebuilt from its code and text, in which form faults travel between processes. */
 export function toFault(code: string, message: string, newestEpoch?: number): StorageFault {
-  // The cast follows the check: the code is one of the table's keys.
-  const known = Object.hasOwn(FAULTS, code) ? (code as FaultCode) : 'agent.refused';
   const context = newestEpoch === undefined ? {} : { context: { newest: newestEpoch } };
-  return new StorageFault(known, { publicMessage: message, ...context });
+  return new StorageFault(faultCodeOf(code, 'agent.refused'), { publicMessage: message, ...context });
 }
 
 function hostGone(): StorageFault {

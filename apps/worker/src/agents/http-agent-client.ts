@@ -21,7 +21,7 @@ import {
   verificationReplySchema,
   volumeLayersSchema,
 } from '@holdfast/core/model/agent-protocol.js';
-import { FAULTS, type FaultCode, StorageFault } from '@holdfast/core/model/faults.js';
+import { faultCodeOf, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
 import { Agent, type Dispatcher, errors, request } from 'undici';
@@ -275,17 +275,13 @@ function parseJson(text: string): unknown {
 /** The agent's own code where it is one of ours; anything else is a refusal without a known reason. */
 function refusal(agent: AgentTarget, status: number, body: unknown): StorageFault {
   const parsed = agentProblemSchema.safeParse(body);
-  const code = parsed.success && isFaultCode(parsed.data.code) ? parsed.data.code : 'agent.refused';
+  const code = faultCodeOf(parsed.data?.code ?? '', 'agent.refused');
   const message = parsed.success ? parsed.data.message : `it answered with status ${status}`;
   const newest = parsed.data?.newestEpoch;
   return new StorageFault(code, {
     publicMessage: `agent ${agent.name}: ${message}`,
     context: { nodeId: agent.id, status, ...(newest === undefined ? {} : { newest }) },
   });
-}
-
-function isFaultCode(code: string): code is FaultCode {
-  return Object.hasOwn(FAULTS, code);
 }
 
 function unreachable(agent: AgentTarget, why: string, cause?: unknown): StorageFault {

@@ -19,7 +19,7 @@ import {
 } from '@holdfast/core/lifecycle/conclude-attachment.js';
 import { concludeSalvage } from '@holdfast/core/lifecycle/conclude-salvage.js';
 import { decideStart, WAITING_FOR_COPIES } from '@holdfast/core/lifecycle/decide-start.js';
-import type { Step } from '@holdfast/core/lifecycle/step.js';
+import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import type { VolumeView } from '../ports/store.js';
@@ -27,8 +27,6 @@ import { atMost } from './patience.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addressOf, replicaOf } from './step-lookup.js';
 import { openCopies, recordsOf } from './survey-copies.js';
-
-type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 
 export async function grantAttachment(
   ports: ReconcilerPorts,

@@ -1,4 +1,4 @@
-import type { Step } from '@holdfast/core/lifecycle/step.js';
+import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { nodeName, volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';
 import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
@@ -6,8 +6,6 @@ import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
 import type { Change, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addressOf, nodeOf, rebuildOf, replicaOf } from './step-lookup.js';
-
-type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 
 /** Queues a rebuild, and in the same commit takes a failed replica back that is to be its target. */
 export async function queueRebuild(

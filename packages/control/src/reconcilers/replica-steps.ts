@@ -1,4 +1,4 @@
-import type { Step } from '@holdfast/core/lifecycle/step.js';
+import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { nodeName, volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
@@ -7,8 +7,6 @@ import { newReplica } from '@holdfast/core/model/replica.js';
 import type { Change, ReplicaPatch, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { replicaOf } from './step-lookup.js';
-
-type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 
 /**
  * Makes a replica's directory. The first copies of a volume that was never written are equal, so each starts with a

@@ -3,7 +3,7 @@
  * on with what else is to be done; the plan tries again after a pause.
  */
 import { hashAnswered, snapshotRefused, troubleNoted } from '@holdfast/core/lifecycle/conclude-layer-task.js';
-import type { Step } from '@holdfast/core/lifecycle/step.js';
+import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import type { LayerCommand } from '@holdfast/core/model/agent-protocol.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import { asId } from '@holdfast/core/model/ids.js';
@@ -12,8 +12,6 @@ import type { VolumeView } from '../ports/store.js';
 import { askEngine, recordLayers } from './layer-steps.js';
 import { commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { snapshotOf } from './step-lookup.js';
-
-type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 
 /** What else the plan has changed is stored in the same commit, so that it is asked for once. */
 export async function requestSnapshotStep(

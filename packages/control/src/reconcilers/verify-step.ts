@@ -3,7 +3,7 @@ import {
   concludeVerification,
   verifiableCopies,
 } from '@holdfast/core/lifecycle/conclude-verification.js';
-import type { Step } from '@holdfast/core/lifecycle/step.js';
+import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { VolumeView } from '../ports/store.js';
@@ -20,7 +20,7 @@ const LOOK_AGAIN_MS = 2_000;
 export async function verifyCopies(
   ports: ReconcilerPorts,
   view: VolumeView,
-  { replicaIds }: Extract<Step, { kind: 'verify' }>,
+  { replicaIds }: StepOf<'verify'>,
 ): Promise<StepOutcome> {
   const { volume } = view;
   const now = ports.clock.now();

@@ -49,3 +49,5 @@ export type Step =
   /** Asks the engine which layers there are, and records them. */
   | { kind: 'read-layers' }
   | { kind: 'verify'; replicaIds: readonly ReplicaId[] };
+
+export type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;

@@ -125,6 +125,12 @@ export function isFault(error: unknown, code?: FaultCode): error is StorageFault
   return error instanceof StorageFault && (code === undefined || error.code === code);
 }
 
+/** A code from a message. @param otherwise stands for codes that this version does not know */
+export function faultCodeOf(code: string, otherwise: FaultCode): FaultCode {
+  // The cast follows the check: the code is one of the table's keys.
+  return Object.hasOwn(FAULTS, code) ? (code as FaultCode) : otherwise;
+}
+
 /** The highest epoch that the refusing copy or engine was opened at; `undefined` where it did not say. */
 export function newestEpochOf(error: unknown): number | undefined {
   if (!isFault(error, 'engine.stale_epoch')) return undefined;

@@ -6,7 +6,7 @@
  * dies, the target is no member of any record, and the next rebuild continues with what it has.
  */
 import type { RebuildOptions, RebuildReport } from '@holdfast/core/model/agent-protocol.js';
-import { FAULTS, type FaultCode, isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { faultCodeOf, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
 import { DEFAULT_REBUILD_OPTIONS, type RebuildSpec } from '../engine/engine-state.js';
 import { openLink, type ReplicaLink } from '../engine/replica-link.js';
@@ -302,7 +302,5 @@ function holdsJust({ layers }: ChainFacts, planned: readonly PulledLayer[]): boo
 }
 
 function faultOf({ code, message }: { code: string; message: string }): StorageFault {
-  // The cast follows the check: the code is one of the table's keys.
-  const known = Object.hasOwn(FAULTS, code) ? (code as FaultCode) : 'rebuild.failed';
-  return new StorageFault(known, { publicMessage: message });
+  return new StorageFault(faultCodeOf(code, 'rebuild.failed'), { publicMessage: message });
 }
