@@ -1,11 +1,12 @@
 import { assertFleetConsistent } from '@holdfast/core/fleet/fleet-consistency.js';
-import type { SpaceBooking } from '@holdfast/core/lifecycle/changes.js';
-import type { FleetView } from '@holdfast/core/lifecycle/views.js';
+import type { SpaceBooking } from '@holdfast/core/model/changes.js';
 import { Bug } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
+import type { FleetView } from '@holdfast/core/model/views.js';
 import { explainPlacement } from '@holdfast/core/scheduling/explanation/explain-placement.js';
 import type { PlacementRequest } from '@holdfast/core/scheduling/framework.js';
 import { FleetIndex } from '@holdfast/core/scheduling/index/fleet-index.js';
@@ -17,7 +18,6 @@ import {
   type PlannedPlacement,
   placementRequest,
 } from '@holdfast/core/scheduling/plan-placements.js';
-import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
 import type { PlacementFleet } from '../ports/volume-creations.js';
 
 /** Rows of a fleet that changed since the last read. */

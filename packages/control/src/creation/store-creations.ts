@@ -1,6 +1,6 @@
-import type { FleetView } from '@holdfast/core/lifecycle/views.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import type { FleetView } from '@holdfast/core/model/views.js';
 import { explainPlacement } from '@holdfast/core/scheduling/explanation/explain-placement.js';
 import { planPlacements, withBooking } from '@holdfast/core/scheduling/plan-placements.js';
 import type { Change, Store } from '../ports/store.js';

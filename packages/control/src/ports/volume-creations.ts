@@ -1,11 +1,11 @@
-import type { SpaceBooking } from '@holdfast/core/lifecycle/changes.js';
+import type { SpaceBooking } from '@holdfast/core/model/changes.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import type { PlaceableVolume, PlacementPlan } from '@holdfast/core/scheduling/plan-placements.js';
-import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
 
 /** A cluster as the decision about a new volume sees it. Several decisions may follow one another on one of these. */
 export interface PlacementFleet {

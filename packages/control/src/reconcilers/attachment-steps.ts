@@ -11,13 +11,6 @@ import { rebuildFailed } from '@holdfast/core/lifecycle/plan-observation.js';
 import { robustnessEvents } from '@holdfast/core/lifecycle/plan-status.js';
 import { startCures } from '@holdfast/core/lifecycle/start-obstacles.js';
 import type { Step } from '@holdfast/core/lifecycle/step.js';
-import {
-  activeRebuild,
-  isOnReadyNode,
-  nodeById,
-  nodeName,
-  volumeEvent,
-} from '@holdfast/core/lifecycle/volume-facts.js';
 import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, newestEpochOf, type StorageFault } from '@holdfast/core/model/faults.js';
@@ -25,6 +18,13 @@ import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
 import type { Attention, Volume } from '@holdfast/core/model/volume.js';
+import {
+  activeRebuild,
+  isOnReadyNode,
+  nodeById,
+  nodeName,
+  volumeEvent,
+} from '@holdfast/core/model/volume-facts.js';
 import { COPIES_MISSING } from '@holdfast/core/policy/decide-salvage.js';
 import type { Change, ReplicaPatch, VolumePatch, VolumeView } from '../ports/store.js';
 import { atMost } from './patience.js';

@@ -4,14 +4,15 @@
  * Revert and expand are done when the engine answers. A purge goes on behind its answer: the attachment that was asked is
  * recorded, and the layers are read until the engine says that it has ended. Each call may be repeated.
  */
-import type { VolumePatch } from '@holdfast/core/lifecycle/changes.js';
+
 import { layerObservation } from '@holdfast/core/lifecycle/layer-observation.js';
-import { volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';
 import type { LayerCommand, VolumeLayers } from '@holdfast/core/model/agent-protocol.js';
+import type { VolumePatch } from '@holdfast/core/model/changes.js';
 import { Bug, type FaultCode, isFault } from '@holdfast/core/model/faults.js';
 import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { volumeEvent } from '@holdfast/core/model/volume-facts.js';
 import type { AgentTarget } from '../ports/agent-client.js';
 import type { Change, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';

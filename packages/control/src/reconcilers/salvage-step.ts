@@ -1,6 +1,6 @@
-import { volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { volumeEvent } from '@holdfast/core/model/volume-facts.js';
 import { adviseSalvage, decideSalvage, salvageRisk } from '@holdfast/core/policy/decide-salvage.js';
 import type { VolumePatch, VolumeView } from '../ports/store.js';
 import { commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';

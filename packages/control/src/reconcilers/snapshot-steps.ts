@@ -3,11 +3,11 @@
  * on with what else is to be done; the plan tries again after a pause.
  */
 import type { Step } from '@holdfast/core/lifecycle/step.js';
-import { volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';
 import type { LayerCommand } from '@holdfast/core/model/agent-protocol.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import { asId } from '@holdfast/core/model/ids.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
+import { volumeEvent } from '@holdfast/core/model/volume-facts.js';
 import type { Change, SnapshotPatch, VolumeView } from '../ports/store.js';
 import { askEngine, recordLayers } from './layer-steps.js';
 import { commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';

@@ -1,13 +1,13 @@
 import { aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import type { Change } from '../model/changes.js';
 import { conditionOf } from '../model/condition.js';
 import { asId, type ReplicaId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
-import type { Change } from './changes.js';
 import { planPlacementStatus } from './plan-placement-status.js';
-import type { VolumeView } from './views.js';
 
 const FULL = aFleet({ a: { disks: { 'a-disk': { bytes: 0 } } } });
 const ROOMY = aFleet({ a: {} });

@@ -4,10 +4,11 @@
  * Everything here is pure: a frozen fleet and a request in, one disk or a refusal out. A filter is one rule in one
  * file. It prepares once per decision and then answers per node or disk, so that the cost of a rule is plain to see.
  */
-import type { FleetView } from '../lifecycle/views.js';
+
 import type { DiskId, NodeId } from '../model/ids.js';
 import type { DataEngine, StorageDisk, StorageNode } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
+import type { FleetView } from '../model/views.js';
 import type { DiskChoice } from '../model/volume.js';
 import type { LonghornInputs } from './longhorn-inputs.js';
 import type { SchedulingProfile } from './profile.js';

@@ -6,19 +6,12 @@
  * replaced (evict) holds its place too, but its replacement may share it, so such places are remembered apart.
  */
 
-import type { FleetView } from '../lifecycle/views.js';
 import type { DiskId, NodeId, ReplicaId } from '../model/ids.js';
-import type { StorageNode } from '../model/node.js';
+import { type StorageNode, type ZoneKey, zoneKey } from '../model/node.js';
 import { isPotentiallyReusable, type Replica } from '../model/replica.js';
+import { isEvicting } from '../model/volume-facts.js';
 import type { PlacementCycle } from './framework.js';
 import type { SchedulingProfile } from './profile.js';
-
-/** A node without a zone label belongs to the one unnamed zone. */
-export type ZoneKey = string;
-
-export function zoneKey(node: StorageNode): ZoneKey {
-  return node.zone ?? '';
-}
 
 export type Occupancy = {
   /** Occupied nodes, with a replica that occupies each. */
@@ -30,18 +23,6 @@ export type Occupancy = {
   /** How many replicas of the volume each disk holds. */
   readonly replicasByDisk: ReadonlyMap<DiskId, number>;
 };
-
-/** Is the replica to be replaced elsewhere: by its own intent, or because its disk or node is being emptied? */
-export function isEvicting(replica: Replica, fleet: FleetView): boolean {
-  const node = fleet.nodes.find(({ id }) => id === replica.nodeId);
-  const disk = fleet.disks.find(({ id }) => id === replica.diskId);
-  return isLeavingPlace(replica, node?.evictionRequested === true, disk?.evictionRequested === true);
-}
-
-/** As `isEvicting`, for a caller that has found node and disk already. */
-export function isLeavingPlace(replica: Replica, isNodeEvicting: boolean, isDiskEvicting: boolean): boolean {
-  return replica.intent === 'evict' || isNodeEvicting || isDiskEvicting;
-}
 
 function isLeaving(replica: Replica, { fleet, profile }: PlacementCycle): boolean {
   return profile.conditions === 'recorded' ? replica.intent === 'evict' : isEvicting(replica, fleet);

@@ -4,10 +4,11 @@
  * Pure and deterministic. The first tier with a disk that passes wins, so the next tier is tried not only when a tier has
  * no node but also when its disks are full, tagged otherwise or taken.
  */
-import type { FleetView } from '../lifecycle/views.js';
+
 import { Bug } from '../model/faults.js';
 import { compareIds } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
+import type { FleetView } from '../model/views.js';
 import { chooseBalanced } from './balance.js';
 import { leastSharedDisks } from './disk-anti-affinity.js';
 import { type CycleChecks, explainRefusal } from './explain.js';

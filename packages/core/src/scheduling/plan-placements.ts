@@ -1,10 +1,10 @@
 import { assertFleetConsistent } from '../fleet/fleet-consistency.js';
-import type { SpaceBooking } from '../lifecycle/changes.js';
-import type { FleetView } from '../lifecycle/views.js';
+import type { SpaceBooking } from '../model/changes.js';
 import { Bug } from '../model/faults.js';
 import type { NodeId } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
+import type { FleetView } from '../model/views.js';
 import type { DiskChoice, Override, Volume, VolumeSpec } from '../model/volume.js';
 import type { AntiAffinity, CandidateRefusal, PlacementRequest } from './framework.js';
 import { placeReplica } from './place-replica.js';

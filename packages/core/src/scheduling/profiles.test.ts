@@ -7,11 +7,12 @@ import { asId, type DiskId, type NodeId, type ReplicaId } from '@holdfast/core/m
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import type { FleetView } from '../lifecycle/views.js';
 import type { Condition } from '../model/condition.js';
+import { isNodeReady } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
+import type { FleetView } from '../model/views.js';
 import { diskSchedulableCondition } from '../policy/disk-conditions.js';
-import { isNodeReady, nodeSchedulableCondition } from '../policy/node-conditions.js';
+import { nodeSchedulableCondition } from '../policy/node-conditions.js';
 import type { PlacementRequest } from './framework.js';
 import type { LonghornInputs } from './longhorn-inputs.js';
 import { placeReplica } from './place-replica.js';

@@ -4,11 +4,12 @@
  * Anti-affinity is asked among the nodes of reusable replicas only, so that a live replica elsewhere does not keep one
  * from returning: that is Longhorn's rule, and `lifecycle/plan-replenishment.ts` has ours.
  */
-import type { FleetView } from '../lifecycle/views.js';
+
 import { conditionOf } from '../model/condition.js';
 import type { DiskId, NodeId } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
+import type { FleetView } from '../model/views.js';
 import { backingImageDiskFilter } from './filters/backing-image.filter.js';
 import { diskAllowSchedulingFilter } from './filters/disk-allow-scheduling.filter.js';
 import { diskTagsFilter } from './filters/disk-tags.filter.js';

@@ -1,6 +1,6 @@
 import { percentOf } from '../model/bytes.js';
 import type { StorageDisk } from '../model/node.js';
-import type { ClusterSettings } from '../settings/definitions.js';
+import type { ClusterSettings } from '../model/setting.js';
 import type { SchedulingProfile } from './profile.js';
 
 /** The figures of a disk that the space formulas read. */

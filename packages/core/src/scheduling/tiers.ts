@@ -10,10 +10,10 @@
  * "Leaving" is where every replica is being evicted: its replacement may share the place for a while. A used node
  * includes leaving ones, so the last row has no tier for them.
  */
-import type { StorageNode } from '../model/node.js';
+import { type StorageNode, zoneKey } from '../model/node.js';
 import { isUnderPressure } from './disk-pressure.js';
 import type { Check, PlacementCycle, Rejection, TierName } from './framework.js';
-import { type Occupancy, replicaOn, zoneKey } from './occupancy.js';
+import { type Occupancy, replicaOn } from './occupancy.js';
 
 export type Tier = { readonly name: TierName; readonly nodes: readonly StorageNode[] };
 

@@ -2,10 +2,10 @@
  * Obstacles between one disk and the replica: all of them, not only the first rule that refused it; each with the
  * changes that would take it away. A disk with one obstacle is one change from being a place.
  */
-import type { StorageDisk, StorageNode } from '../../model/node.js';
+import { type StorageDisk, type StorageNode, zoneKey } from '../../model/node.js';
 import type { Override } from '../../model/volume.js';
 import type { FilterPlugin, PlacementCycle, RejectionReason } from '../framework.js';
-import { type Occupancy, occupancyOf, zoneKey } from '../occupancy.js';
+import { type Occupancy, occupancyOf } from '../occupancy.js';
 import { NODE_TAG_FILTERS, PLACEMENT_RULES } from '../rules.js';
 import type { CureChange, OverrideField } from './cure-change.js';
 import { missingTagCures } from './missing-tags.js';

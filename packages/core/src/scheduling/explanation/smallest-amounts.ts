@@ -4,7 +4,7 @@
  */
 import { VOLUME_BYTES_MAX } from '../../model/bytes.js';
 import type { StorageDisk } from '../../model/node.js';
-import { SETTINGS } from '../../settings/definitions.js';
+import { SETTINGS } from '../../model/setting.js';
 import {
   type DiskSpace,
   fitsInSpace,

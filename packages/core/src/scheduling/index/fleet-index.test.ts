@@ -17,8 +17,8 @@ import {
   type Scale,
 } from '@holdfast/testkit/random-fleet.js';
 import { expect, test } from '@jest/globals';
-import type { FleetView } from '../../lifecycle/views.js';
 import type { StorageDisk } from '../../model/node.js';
+import type { FleetView } from '../../model/views.js';
 import type { Placement, PlacementRequest } from '../framework.js';
 import { placeReplica } from '../place-replica.js';
 import { withBooking } from '../plan-placements.js';
