@@ -1,4 +1,3 @@
-import { assertFleetConsistent } from '@holdfast/core/fleet/fleet-consistency.js';
 import type { SpaceBooking } from '@holdfast/core/model/changes.js';
 import { Bug } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId, NodeId } from '@holdfast/core/model/ids.js';
@@ -7,12 +6,13 @@ import type { Replica } from '@holdfast/core/model/replica.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type { FleetView } from '@holdfast/core/model/views.js';
+import { bookingOn } from '@holdfast/core/policy/space-booking.js';
 import { explainPlacement } from '@holdfast/core/scheduling/explanation/explain-placement.js';
+import { assertFleetConsistent } from '@holdfast/core/scheduling/fleet-consistency.js';
 import type { PlacementRequest } from '@holdfast/core/scheduling/framework.js';
 import { FleetIndex } from '@holdfast/core/scheduling/index/fleet-index.js';
 import { placeReplica } from '@holdfast/core/scheduling/place-replica.js';
 import {
-  bookingOn,
   type PlaceableVolume,
   type PlacementPlan,
   type PlannedPlacement,

@@ -8,7 +8,7 @@ import { isActiveRebuild, type Rebuild } from '../model/rebuild.js';
 import { isHealthy } from '../model/replica.js';
 import type { RebuildQueueView, VolumeView } from '../model/views.js';
 import { isEvicting, nodeById } from '../model/volume-facts.js';
-import { provisionableBytes } from '../scheduling/space.js';
+import { provisionableBytes } from '../policy/disk-space.js';
 
 export function checkVolume(view: VolumeView): string[] {
   const { volume, replicas, rebuilds } = view;

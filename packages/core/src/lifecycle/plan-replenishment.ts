@@ -6,7 +6,7 @@
  * the least stale), wait for a failed one that may still return, build a new one elsewhere. A rebuild is only queued
  * here; admission lets it run (`rebuild/plan-admissions.ts`). An old copy is always rebuilt, never believed.
  */
-import { assertFleetConsistent } from '../fleet/fleet-consistency.js';
+
 import { compareIds } from '../model/ids.js';
 import type { StorageNode } from '../model/node.js';
 import type { Rebuild } from '../model/rebuild.js';
@@ -19,6 +19,7 @@ import {
   lastingCopies,
   nodeById,
 } from '../model/volume-facts.js';
+import { assertFleetConsistent } from '../scheduling/fleet-consistency.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
 import { placeHeldUntil } from '../scheduling/occupancy.js';
 import { placeReplica } from '../scheduling/place-replica.js';

@@ -6,9 +6,9 @@ import type { StorageDisk } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { nodeName } from '../model/volume-facts.js';
-import { fitsExpansion } from '../scheduling/expansion.js';
-import { bookingOn } from '../scheduling/plan-placements.js';
-import { spaceLimits } from '../scheduling/space.js';
+import { spaceLimits } from './disk-space.js';
+import { fitsExpansion } from './expansion.js';
+import { bookingOn } from './space-booking.js';
 
 export type ExpansionDecision =
   | { readonly kind: 'allow'; readonly changes: readonly Change[] }

@@ -3,7 +3,7 @@ import { formatBytes } from '../model/bytes.js';
 import { type Condition, conditionOf, withCondition } from '../model/condition.js';
 import type { DiskConditionType, StorageDisk } from '../model/node.js';
 import type { ClusterSettings } from '../model/setting.js';
-import { minimalAvailableBytes, provisionableBytes } from '../scheduling/space.js';
+import { minimalAvailableBytes, provisionableBytes } from './disk-space.js';
 
 type DiskCondition = Omit<Condition<DiskConditionType>, 'lastTransitionAt'>;
 

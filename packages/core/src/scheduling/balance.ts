@@ -13,7 +13,7 @@ import type { DiskChoice } from '../model/volume.js';
 import type { Capacity } from './balance-score.js';
 import { CapacitySummary } from './capacity-summary.js';
 import type { SchedulingProfile } from './profile.js';
-import { totalBytes, usableBytes } from './space.js';
+import { totalBytes, usableBytes } from './usable-space.js';
 
 /** Scores closer than this are one score: equal options may differ by what dividing rounds. */
 const SCORE_TOLERANCE = 1e-12;

@@ -10,6 +10,7 @@ import type { DiskId, NodeId } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
+import { leavesFreeSpace, spaceLimits } from '../policy/disk-space.js';
 import { backingImageDiskFilter } from './filters/backing-image.filter.js';
 import { diskAllowSchedulingFilter } from './filters/disk-allow-scheduling.filter.js';
 import { diskTagsFilter } from './filters/disk-tags.filter.js';
@@ -32,7 +33,6 @@ import {
 import { mayReturn } from './occupancy.js';
 import { findCandidates } from './place-replica.js';
 import { LONGHORN_PROFILE } from './profile.js';
-import { leavesFreeSpace, spaceLimits } from './space.js';
 
 /** What the node of a failed replica has to be. */
 const RETURN_NODE_FILTERS: readonly NodeFilter[] = [

@@ -1,7 +1,7 @@
 import type { FleetCache } from '@holdfast/control/creation/fleet-cache.js';
 import type { NewReplica, NewVolume } from '@holdfast/control/ports/volume-creations.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
-import { leavesFreeSpace, spaceLimits } from '@holdfast/core/scheduling/space.js';
+import { leavesFreeSpace, spaceLimits } from '@holdfast/core/policy/disk-space.js';
 import type { LockedDisk } from './write-creations.js';
 
 /** A new volume holds nothing yet. */

@@ -1,5 +1,5 @@
 /** Turns a vector's cluster into a fleet view. Names are ids. */
-import { assertFleetIdentities } from '../../fleet/fleet-consistency.js';
+
 import type { Condition } from '../../model/condition.js';
 import { asId, type ClusterId, type DiskId, type NodeId } from '../../model/ids.js';
 import type { DataEngine, StorageDisk, StorageNode } from '../../model/node.js';
@@ -8,6 +8,7 @@ import type { FleetView } from '../../model/views.js';
 import { diskSchedulableCondition } from '../../policy/disk-conditions.js';
 import { nodeSchedulableCondition } from '../../policy/node-conditions.js';
 import { effectiveSettings } from '../../settings/effective.js';
+import { assertFleetIdentities } from '../fleet-consistency.js';
 import type { VectorDisk, VectorNode, VectorSettings } from './vector.js';
 
 /** Nothing here depends on when a condition changed. */

@@ -1,7 +1,7 @@
 import { formatBytes } from '../../model/bytes.js';
 import type { StorageDisk } from '../../model/node.js';
+import { provisionableBytes, spaceLimits, staysProvisionable } from '../../policy/disk-space.js';
 import type { DiskFilter, Rejection } from '../framework.js';
-import { provisionableBytes, spaceLimits, staysProvisionable } from '../space.js';
 
 /**
  * Rejects a disk that the replica's nominal size would take past its limit: the second space formula.

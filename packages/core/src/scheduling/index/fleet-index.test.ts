@@ -23,7 +23,7 @@ import type { Placement, PlacementRequest } from '../framework.js';
 import { placeReplica } from '../place-replica.js';
 import { withBooking } from '../plan-placements.js';
 import { HOLDFAST_PROFILE } from '../profile.js';
-import { totalBytes, usableBytes } from '../space.js';
+import { totalBytes, usableBytes } from '../usable-space.js';
 import { checkFleetIndex } from './check-fleet-index.js';
 import { buildFleetIndex, type FleetIndex } from './fleet-index.js';
 

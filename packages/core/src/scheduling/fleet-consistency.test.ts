@@ -6,9 +6,9 @@ import { aFleet, aReplicaOn, type DiskPart } from '@holdfast/testkit/fleet-build
 import { describe, expect, test } from '@jest/globals';
 import type { Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
-import { buildFleetIndex } from '../scheduling/index/fleet-index.js';
-import { planPlacements } from '../scheduling/plan-placements.js';
 import { assertFleetConsistent, assertFleetIdentities } from './fleet-consistency.js';
+import { buildFleetIndex } from './index/fleet-index.js';
+import { planPlacements } from './plan-placements.js';
 
 const FLEET = aFleet({ a: { disks: { 'a-1': {}, 'a-2': {} } }, b: { disks: { 'b-1': {} } } });
 
