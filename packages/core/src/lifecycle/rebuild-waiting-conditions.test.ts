@@ -6,7 +6,7 @@ import type { Rebuild } from '../model/rebuild.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
-import { rebuildWaits, waitingConditions } from './plan-rebuild-waiting.js';
+import { rebuildWaits, waitingConditions } from './rebuild-waiting-conditions.js';
 
 const owner = {
   organizationId: asId<OrganizationId>(testId(1)),

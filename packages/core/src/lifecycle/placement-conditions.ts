@@ -13,11 +13,11 @@ import { explainPlacement } from '../scheduling/explanation/explain-placement.js
 import { refusalsOfMissing } from './plan-replenishment.js';
 import { saysTheSame, scheduledCondition, withSentence } from './scheduled-condition.js';
 
-type PlacementStatus = { readonly patch: VolumePatch; readonly changes: readonly Change[] };
+type PlacementConditions = { readonly patch: VolumePatch; readonly changes: readonly Change[] };
 
-const NOTHING_NEW: PlacementStatus = { patch: {}, changes: [] };
+const NOTHING_NEW: PlacementConditions = { patch: {}, changes: [] };
 
-export function planPlacementStatus(view: VolumeView, now: Date): PlacementStatus {
+export function placementConditions(view: VolumeView, now: Date): PlacementConditions {
   const { volume, fleet } = view;
   const refusals = refusalsOfMissing(view, now);
   const condition = scheduledCondition(volume, {
