@@ -73,6 +73,21 @@ module.exports = {
     ...roomRules,
     ...coreRules,
     {
+      name: 'longhorn-through-its-profile',
+      comment:
+        "the scheduler reads without Longhorn's quirks: its own files know them, a profile names them, and a request may carry its inputs",
+      severity: 'error',
+      from: {
+        path: '^packages/core/src/',
+        pathNot: [
+          TEST,
+          '^packages/core/src/scheduling/(longhorn|conformance)/',
+          '^packages/core/src/scheduling/(rules|framework)\\.ts$',
+        ],
+      },
+      to: { path: '^packages/core/src/scheduling/longhorn/' },
+    },
+    {
       name: 'core-is-pure',
       comment:
         'core has no I/O, no clock and no randomness: no Node built-ins, and of npm only zod and croner (ADR 0104)',

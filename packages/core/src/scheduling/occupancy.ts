@@ -9,9 +9,7 @@
 import type { DiskId, NodeId, ReplicaId } from '../model/ids.js';
 import { type StorageNode, type ZoneKey, zoneKey } from '../model/node.js';
 import { isPotentiallyReusable, type Replica } from '../model/replica.js';
-import { isEvicting } from '../model/volume-facts.js';
-import type { PlacementCycle } from './framework.js';
-import type { SchedulingProfile } from './profile.js';
+import type { PlacementCycle, SchedulingProfile } from './framework.js';
 
 export type Occupancy = {
   /** Occupied nodes, with a replica that occupies each. */
@@ -23,10 +21,6 @@ export type Occupancy = {
   /** How many replicas of the volume each disk holds. */
   readonly replicasByDisk: ReadonlyMap<DiskId, number>;
 };
-
-function isLeaving(replica: Replica, { fleet, profile }: PlacementCycle): boolean {
-  return profile.conditions === 'recorded' ? replica.intent === 'evict' : isEvicting(replica, fleet);
-}
 
 /** May the failed replica be brought up to date again, as the profile sees it? */
 export function mayReturn(replica: Replica, profile: SchedulingProfile): boolean {
@@ -55,7 +49,7 @@ export function occupancyOf(cycle: PlacementCycle, candidateNodes: readonly Stor
     if (cycle.profile.occupants === 'on-candidate-nodes' && !candidateIds.has(node.id)) continue;
     nodes.set(node.id, replica.id);
     zones.set(zoneKey(node), replica.id);
-    if (isLeaving(replica, cycle)) continue;
+    if (cycle.profile.isLeaving(replica, cycle.fleet)) continue;
     stayingNodes.add(node.id);
     stayingZones.add(zoneKey(node));
   }
@@ -86,27 +80,12 @@ export function holdsItsPlace(replica: Replica, waitSeconds: number, now: Date):
 }
 
 function holdsItsPlaceIn(cycle: PlacementCycle, replica: Replica): boolean {
-  const waitSeconds = cycle.fleet.settings['replica-replenishment-wait-interval'];
-  if (cycle.profile.replenishmentWaitsFrom === 'failure')
-    return holdsItsPlace(replica, waitSeconds, cycle.now);
   if (replica.intent === 'remove') return false;
-  const degradedAt = cycle.request.longhorn?.degradedAt;
-  return isStillHeld(placeHeldWhileDegraded(replica, degradedAt, waitSeconds), cycle.now);
+  return isStillHeld(cycle.profile.placeHeldUntil(replica, cycle), cycle.now);
 }
 
 function isStillHeld(until: Date | undefined, now: Date): boolean {
   return until === undefined || until.getTime() > now.getTime();
-}
-
-/** As `placeHeldUntil`, with one clock for all of a volume's failed replicas. It stands still unless it is degraded. */
-function placeHeldWhileDegraded(
-  replica: Replica,
-  degradedAt: Date | undefined,
-  waitSeconds: number,
-): Date | undefined {
-  if (replica.failedAt === undefined) return undefined;
-  if (!isPotentiallyReusable(replica)) return replica.failedAt;
-  return degradedAt === undefined ? undefined : new Date(degradedAt.getTime() + waitSeconds * 1000);
 }
 
 /** A disk's rule is stricter than a node's: a failed replica that may be reused still has its data there. */

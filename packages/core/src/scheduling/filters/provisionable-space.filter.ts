@@ -13,11 +13,11 @@ export const provisionableSpaceFilter: DiskFilter = {
 
   prepare({ request, fleet }) {
     if (request.reuseDiskId !== undefined) return undefined;
-    const { sizeBytes, longhorn } = request;
+    const { sizeBytes } = request;
     const limits = spaceLimits(fleet.settings);
 
     return (disk) => {
-      const unrecordedBytes = longhorn?.unrecordedBytes.get(disk.id) ?? 0;
+      const unrecordedBytes = request.unrecordedBytes?.get(disk.id) ?? 0;
       if (staysProvisionable(disk, sizeBytes + unrecordedBytes, limits)) return undefined;
       return overBooked(disk, sizeBytes, provisionableBytes(disk, fleet.settings) - unrecordedBytes);
     };
