@@ -35,7 +35,7 @@ function cycleOf(shell: FleetShell): PlacementCycle {
   return beginCycle(ANY_REQUEST, { ...shell, nodes: [], disks: [] }, HOLDFAST_PROFILE, new Date(0));
 }
 
-/** A request for these filters: they read only that it is not for reuse. */
+/** A request for these filters, which read nothing of it. */
 const ANY_REQUEST: PlacementRequest = {
   sizeBytes: 0,
   writtenBytes: 0,
