@@ -35,6 +35,17 @@ const ROOMS = {
   'apps/local': ['packages/core', 'packages/database'],
 };
 
+/** folder of packages/core/src → folders of it that it may import: facts first, then rules, then what acts on them */
+const CORE_FOLDERS = {
+  model: [],
+  settings: ['model'],
+  policy: ['model', 'settings'],
+  scheduling: ['model', 'settings', 'policy'],
+  rebuild: ['model', 'settings', 'policy'],
+  lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild'],
+  checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'lifecycle'],
+};
+
 const TEST = '\\.test\\.tsx?$|/test/';
 const OURS = '^(apps|packages)/';
 
@@ -46,9 +57,36 @@ const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
   to: { path: OURS, pathNot: [`^${room}/`, ...allowed.map((target) => `^${target}/`)] },
 }));
 
+const coreRules = Object.entries(CORE_FOLDERS).map(([folder, allowed]) => ({
+  name: `core-${folder}`,
+  comment: `in core, ${folder} may import only: ${allowed.join(', ') || 'its own files'}`,
+  severity: 'error',
+  from: { path: `^packages/core/src/${folder}/`, pathNot: TEST },
+  to: {
+    path: '^packages/core/src/',
+    pathNot: [folder, ...allowed].map((target) => `^packages/core/src/${target}/`),
+  },
+}));
+
 module.exports = {
   forbidden: [
     ...roomRules,
+    ...coreRules,
+    {
+      name: 'longhorn-through-its-profile',
+      comment:
+        "the scheduler reads without Longhorn's quirks: its own files know them, a profile names them, and a request may carry its inputs",
+      severity: 'error',
+      from: {
+        path: '^packages/core/src/',
+        pathNot: [
+          TEST,
+          '^packages/core/src/scheduling/(longhorn|conformance)/',
+          '^packages/core/src/scheduling/(rules|framework)\\.ts$',
+        ],
+      },
+      to: { path: '^packages/core/src/scheduling/longhorn/' },
+    },
     {
       name: 'core-is-pure',
       comment:

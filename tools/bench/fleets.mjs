@@ -1,6 +1,6 @@
 // Fleets and requests for the scheduler's benchmarks, by a fixed seed: every run measures the same ones.
 
-import { SETTINGS } from '../../packages/core/dist/settings/definitions.js';
+import { SETTINGS } from '../../packages/core/dist/model/setting.js';
 
 export const GIB = 2 ** 30;
 export const NOW = new Date('2026-01-01T00:00:00Z');

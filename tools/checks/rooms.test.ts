@@ -64,6 +64,27 @@ describe('the rooms import only what they may', () => {
         'packages/database/src/b.ts': 'export {};',
       },
     },
+    {
+      rule: 'core-model',
+      files: {
+        'packages/core/src/model/a.ts': "import '../settings/b.js';",
+        'packages/core/src/settings/b.ts': 'export {};',
+      },
+    },
+    {
+      rule: 'core-rebuild',
+      files: {
+        'packages/core/src/rebuild/a.ts': "import '../scheduling/b.js';",
+        'packages/core/src/scheduling/b.ts': 'export {};',
+      },
+    },
+    {
+      rule: 'longhorn-through-its-profile',
+      files: {
+        'packages/core/src/scheduling/a.ts': "import './longhorn/b.js';",
+        'packages/core/src/scheduling/longhorn/b.ts': 'export {};',
+      },
+    },
     { rule: 'core-is-pure', files: { 'packages/core/src/a.ts': "import 'node:fs';" } },
     { rule: 'control-has-no-io', files: { 'packages/control/src/a.ts': "import 'node:net';" } },
     {

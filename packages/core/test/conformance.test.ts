@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { FleetView } from '../src/lifecycle/views.js';
+import type { FleetView } from '../src/model/views.js';
 import { runVector } from '../src/scheduling/conformance/run-vector.js';
 import { toFleet } from '../src/scheduling/conformance/to-fleet.js';
 import { isInformative, vectorSchema } from '../src/scheduling/conformance/vector.js';

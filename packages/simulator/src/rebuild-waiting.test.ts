@@ -4,8 +4,8 @@ import { requestPurge, requestRevert, requestSnapshot } from '@holdfast/control/
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
+import type { SettingName } from '@holdfast/core/model/setting.js';
 import type { RebuildHold } from '@holdfast/core/model/volume.js';
-import type { SettingName } from '@holdfast/core/settings/definitions.js';
 import { expect, test } from '@jest/globals';
 import { NO_FAULTS } from './faults.js';
 import type { SimClient } from './sim-client.js';

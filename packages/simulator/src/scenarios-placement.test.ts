@@ -5,7 +5,7 @@ import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
-import type { SettingName } from '@holdfast/core/settings/definitions.js';
+import type { SettingName } from '@holdfast/core/model/setting.js';
 import type { SettingValue } from '@holdfast/core/settings/effective.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { checkWorld } from './check-world.js';

@@ -1,5 +1,5 @@
 /** Fleets for placement tests, in which only what matters is said. Names are ids, so that failures read well. */
-import type { FleetView } from '@holdfast/core/lifecycle/views.js';
+
 import { GIB } from '@holdfast/core/model/bytes.js';
 import {
   asId,
@@ -11,8 +11,9 @@ import {
 } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import type { SettingName } from '@holdfast/core/model/setting.js';
+import type { FleetView } from '@holdfast/core/model/views.js';
 import type { Placement, PlacementRequest } from '@holdfast/core/scheduling/framework.js';
-import type { SettingName } from '@holdfast/core/settings/definitions.js';
 import { effectiveSettings, type SettingValue } from '@holdfast/core/settings/effective.js';
 import { aReplica, NOON } from './builders.js';
 

@@ -2,11 +2,12 @@
  * Fleets and requests by chance, made to be hard on a scheduler: few distinct sizes, so that ties are common; disks
  * that are full, overdrawn or closed; replicas in every state. One seed gives one sequence.
  */
-import type { FleetView } from '@holdfast/core/lifecycle/views.js';
+
 import { TIB } from '@holdfast/core/model/bytes.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import type { FleetView } from '@holdfast/core/model/views.js';
 import type { PlacementRequest } from '@holdfast/core/scheduling/framework.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
 import { NOON } from './builders.js';

@@ -1,6 +1,6 @@
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import type { Store } from '@holdfast/control/ports/store.js';
-import type { SettingName } from '@holdfast/core/settings/definitions.js';
+import type { SettingName } from '@holdfast/core/model/setting.js';
 import type { SettingValue } from '@holdfast/core/settings/effective.js';
 import type { TestTenant } from './builders.js';
 

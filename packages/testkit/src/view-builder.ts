@@ -1,5 +1,5 @@
-import type { VolumeView } from '@holdfast/core/lifecycle/views.js';
 import { asId, type NodeId } from '@holdfast/core/model/ids.js';
+import type { VolumeView } from '@holdfast/core/model/views.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { aVolume, testId } from './builders.js';
 import { aFleet, aReplicaOn } from './fleet-builder.js';

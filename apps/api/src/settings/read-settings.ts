@@ -1,5 +1,5 @@
 import type { ClusterId } from '@holdfast/core/model/ids.js';
-import { SETTINGS } from '@holdfast/core/settings/definitions.js';
+import { SETTINGS } from '@holdfast/core/model/setting.js';
 import { definitionOf, parseSettingValue } from '@holdfast/core/settings/effective.js';
 import { findSettingOverrides } from '@holdfast/database/queries/clusters.js';
 import type { z } from 'zod';

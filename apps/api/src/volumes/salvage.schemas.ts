@@ -1,7 +1,7 @@
 import type { VolumeView } from '@holdfast/control/ports/store.js';
-import { nodeById, nodeName } from '@holdfast/core/lifecycle/volume-facts.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
+import { nodeById, nodeName } from '@holdfast/core/model/volume-facts.js';
 import {
   adviseSalvage,
   type CopyAdvice,

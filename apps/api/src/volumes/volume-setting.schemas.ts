@@ -1,3 +1,4 @@
+import { SETTINGS, type SettingDefinition } from '@holdfast/core/model/setting.js';
 import type { VolumeSpec } from '@holdfast/core/model/volume.js';
 import {
   clusterValue,
@@ -9,7 +10,6 @@ import {
   type VolumeSettingName,
 } from '@holdfast/core/policy/volume-settings.js';
 import { SNAPSHOT_COUNT_MAX, SNAPSHOT_COUNT_MIN } from '@holdfast/core/policy/volume-spec.js';
-import { SETTINGS, type SettingDefinition } from '@holdfast/core/settings/definitions.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';

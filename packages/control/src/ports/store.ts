@@ -1,16 +1,12 @@
-import type { Change } from '@holdfast/core/lifecycle/changes.js';
 import type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
-import type {
-  FleetView,
-  RebuildQueueView,
-  TaskQueueView,
-  VolumeView,
-} from '@holdfast/core/lifecycle/views.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import type { Change } from '@holdfast/core/model/changes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { FleetView, RebuildQueueView, TaskQueueView, VolumeView } from '@holdfast/core/model/views.js';
 import type { AgentTarget } from './agent-client.js';
 
+export type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
 // The decisions in core are functions of these, so core declares them; here is where the rest of the house finds them.
 export type {
   Change,
@@ -22,15 +18,14 @@ export type {
   SnapshotPatch,
   SpaceBooking,
   VolumePatch,
-} from '@holdfast/core/lifecycle/changes.js';
-export type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
+} from '@holdfast/core/model/changes.js';
 export type {
   EngineObservation,
   FleetView,
   RebuildQueueView,
   TaskQueueView,
   VolumeView,
-} from '@holdfast/core/lifecycle/views.js';
+} from '@holdfast/core/model/views.js';
 
 /** What must still be so for a commit to apply. Every write is fenced by one of these. */
 export type CommitGuard =

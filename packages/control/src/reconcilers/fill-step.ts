@@ -1,8 +1,8 @@
-import type { VolumePatch } from '@holdfast/core/lifecycle/changes.js';
-import { isOnReadyNode } from '@holdfast/core/lifecycle/volume-facts.js';
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
+import type { VolumePatch } from '@holdfast/core/model/changes.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
+import { isOnReadyNode } from '@holdfast/core/model/volume-facts.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import type { VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';

@@ -1,8 +1,8 @@
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
-import { nodeName, volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';
 import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
+import { nodeName, volumeEvent } from '@holdfast/core/model/volume-facts.js';
 import type { Change, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addressOf, nodeOf, rebuildOf, replicaOf } from './step-lookup.js';

@@ -8,14 +8,10 @@
 import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
-import type { StorageNode } from '@holdfast/core/model/node.js';
+import { isNodeReady, type StorageNode } from '@holdfast/core/model/node.js';
 import { NOT_WAITING } from '@holdfast/core/model/rebuild.js';
 import { diskSchedulableCondition } from '@holdfast/core/policy/disk-conditions.js';
-import {
-  isNodeReady,
-  nodeReadyCondition,
-  nodeSchedulableCondition,
-} from '@holdfast/core/policy/node-conditions.js';
+import { nodeReadyCondition, nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
 import { isAgentAlive } from '@holdfast/core/policy/node-liveness.js';
 import { planAdmissions } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { Change, FleetView } from '../ports/store.js';

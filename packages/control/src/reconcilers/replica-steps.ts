@@ -1,9 +1,9 @@
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
-import { nodeName, volumeEvent } from '@holdfast/core/lifecycle/volume-facts.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { newReplica } from '@holdfast/core/model/replica.js';
+import { nodeName, volumeEvent } from '@holdfast/core/model/volume-facts.js';
 import type { Change, ReplicaPatch, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { replicaOf } from './step-lookup.js';

@@ -1,11 +1,12 @@
 /** Survey of a volume's copies before its engine starts: what each one says of itself. */
-import { isOnReadyNode } from '@holdfast/core/lifecycle/volume-facts.js';
+
 import type { OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, decideCurrentCopies, reportedRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
+import { isOnReadyNode } from '@holdfast/core/model/volume-facts.js';
 import type { VolumeView } from '../ports/store.js';
 import { answersInTime } from './patience.js';
 import { agentOf, type ReconcilerPorts } from './reconciler-ports.js';

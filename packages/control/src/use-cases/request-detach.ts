@@ -1,7 +1,7 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { isNodeReady } from '@holdfast/core/model/node.js';
 import { isRepairing } from '@holdfast/core/model/volume.js';
-import { isNodeReady } from '@holdfast/core/policy/node-conditions.js';
 import type { VolumePatch, VolumeView } from '../ports/store.js';
 import { assertFilled, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 

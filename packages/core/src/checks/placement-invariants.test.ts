@@ -3,8 +3,8 @@ import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
 import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type DiskPart, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import type { SettingName } from '../model/setting.js';
 import type { VolumeSpec } from '../model/volume.js';
-import type { SettingName } from '../settings/definitions.js';
 import type { SettingValue } from '../settings/effective.js';
 import { checkPlacement, type PlacementEvent } from './placement-invariants.js';
 

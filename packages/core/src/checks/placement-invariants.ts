@@ -4,11 +4,11 @@
  *
  * Written apart from the rules that place replicas, so that an error there is not repeated here.
  */
-import type { SpaceBooking } from '../lifecycle/changes.js';
-import type { FleetView } from '../lifecycle/views.js';
+import type { SpaceBooking } from '../model/changes.js';
 import type { NodeId } from '../model/ids.js';
 import type { StorageDisk, StorageNode } from '../model/node.js';
 import { isPotentiallyReusable, type Replica } from '../model/replica.js';
+import type { FleetView } from '../model/views.js';
 import type { Override, Volume } from '../model/volume.js';
 
 export type PlacementEvent = {

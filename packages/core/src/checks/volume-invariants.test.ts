@@ -13,7 +13,7 @@ import type { Volume } from '@holdfast/core/model/volume.js';
 import { aRebuild, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import type { VolumeView } from '../lifecycle/views.js';
+import type { VolumeView } from '../model/views.js';
 import { effectiveSettings } from '../settings/effective.js';
 import { checkBookings, checkRebuildLimits, checkVolume } from './volume-invariants.js';
 

@@ -2,13 +2,13 @@
  * Invariants of every volume, which hold at every moment whatever failed: the simulator checks them after every step.
  * Each finding is a sentence that names what is wrong.
  */
-import type { RebuildQueueView, VolumeView } from '../lifecycle/views.js';
-import { nodeById } from '../lifecycle/volume-facts.js';
+
 import type { NodeId } from '../model/ids.js';
 import { isActiveRebuild, type Rebuild } from '../model/rebuild.js';
 import { isHealthy } from '../model/replica.js';
-import { isEvicting } from '../scheduling/occupancy.js';
-import { provisionableBytes } from '../scheduling/space.js';
+import type { RebuildQueueView, VolumeView } from '../model/views.js';
+import { isEvicting, nodeById } from '../model/volume-facts.js';
+import { provisionableBytes } from '../policy/disk-space.js';
 
 export function checkVolume(view: VolumeView): string[] {
   const { volume, replicas, rebuilds } = view;

@@ -7,8 +7,8 @@ import { aRebuild, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { AN_OWNER, aVolumeView } from '@holdfast/testkit/view-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import type { Change } from '../model/changes.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
-import type { Change } from './changes.js';
 import {
   attachmentGranted,
   copiesAwaited,

@@ -3,20 +3,20 @@
  * lacks copies means, and what is left when the engine has stopped.
  */
 import type { EngineReport } from '../model/agent-protocol.js';
+import type { Change, ReplicaPatch, VolumePatch } from '../model/changes.js';
 import { reportedRecord } from '../model/copy-record.js';
 import { newestEpochOf, type StorageFault } from '../model/faults.js';
 import type { NodeId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
 import type { SurveyedCopy } from '../model/salvage.js';
+import type { VolumeView } from '../model/views.js';
 import type { Attention, Volume, VolumeEndpoint } from '../model/volume.js';
+import { activeRebuild, isOnReadyNode, nodeById, nodeName, volumeEvent } from '../model/volume-facts.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
-import type { Change, ReplicaPatch, VolumePatch } from './changes.js';
 import { isFaulted } from './decide-start.js';
 import { rebuildFailed } from './plan-observation.js';
 import { robustnessEvents } from './plan-status.js';
 import { startCures } from './start-obstacles.js';
-import type { VolumeView } from './views.js';
-import { activeRebuild, isOnReadyNode, nodeById, nodeName, volumeEvent } from './volume-facts.js';
 
 /** Random parts of a grant: the caller makes them, because core has no randomness. */
 export type GrantIdentity = { readonly grantId: string; readonly attachmentSecret: string };

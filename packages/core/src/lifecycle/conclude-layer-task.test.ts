@@ -3,7 +3,7 @@ import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import { aSnapshot, NOON } from '@holdfast/testkit/builders.js';
 import { aVolumeView } from '@holdfast/testkit/view-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import type { Change } from './changes.js';
+import type { Change } from '../model/changes.js';
 import { hashAnswered, layerTaskRefused, purgeBegun, snapshotRefused } from './conclude-layer-task.js';
 
 const GIB = 2 ** 30;

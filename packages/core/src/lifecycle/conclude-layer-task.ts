@@ -1,11 +1,12 @@
 /** Conclusions from an engine's answers to a layer task (purge, revert, expansion) and to commands about single snapshots. */
+
+import type { Change, SnapshotPatch, VolumePatch } from '../model/changes.js';
 import type { FaultCode } from '../model/faults.js';
 import type { LayerTask } from '../model/layer-task.js';
 import type { Replica } from '../model/replica.js';
 import type { Snapshot } from '../model/snapshot.js';
-import type { Change, SnapshotPatch, VolumePatch } from './changes.js';
-import type { VolumeView } from './views.js';
-import { volumeEvent } from './volume-facts.js';
+import type { VolumeView } from '../model/views.js';
+import { volumeEvent } from '../model/volume-facts.js';
 
 /** Refusals after which a task is given up: with pauses of five seconds, half a minute. It holds rebuilds back. */
 const TRIES_MAX = 6;

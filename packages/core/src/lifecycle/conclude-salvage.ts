@@ -1,10 +1,10 @@
+import type { Change, VolumePatch } from '../model/changes.js';
 import { copyRecord } from '../model/copy-record.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
+import { volumeEvent } from '../model/volume-facts.js';
 import { adviseSalvage, decideSalvage, salvageRisk } from '../policy/decide-salvage.js';
-import type { Change, VolumePatch } from './changes.js';
 import type { GrantIdentity } from './conclude-attachment.js';
-import type { VolumeView } from './views.js';
-import { volumeEvent } from './volume-facts.js';
 
 export type ConcludedSalvage = { readonly isSalvaged: boolean; readonly changes: Change[] };
 

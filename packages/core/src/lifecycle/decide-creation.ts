@@ -1,14 +1,15 @@
 /** Decision about a new volume: its spec, a place for each replica, and what it says of those that found none. */
+
+import type { SpaceBooking } from '../model/changes.js';
 import type { ClusterEvent } from '../model/event.js';
 import type { ClusterId, NodeId, OrganizationId, ProjectId, ReplicaId, VolumeId } from '../model/ids.js';
 import { newReplica, type Replica } from '../model/replica.js';
+import type { ClusterSettings } from '../model/setting.js';
 import type { StoredExplanation } from '../model/stored-explanation.js';
 import { newVolume, REPLICA_COUNT_MAX, type Volume } from '../model/volume.js';
 import type { VolumeFill } from '../model/volume-fill.js';
 import { resolveVolumeSpec, type VolumeSpecInput } from '../policy/volume-spec.js';
 import type { PlaceableVolume, PlacementPlan, PlannedPlacement } from '../scheduling/plan-placements.js';
-import type { ClusterSettings } from '../settings/definitions.js';
-import type { SpaceBooking } from './changes.js';
 import { scheduledCondition, withSentence } from './scheduled-condition.js';
 
 export type ReplicaIdentity = { readonly id: ReplicaId; readonly secret: string };

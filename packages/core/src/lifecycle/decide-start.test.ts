@@ -10,9 +10,9 @@ import {
 import { aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import type { VolumeView } from '../model/views.js';
 import { decideStart } from './decide-start.js';
 import type { Refusals } from './start-obstacles.js';
-import type { VolumeView } from './views.js';
 
 const copyOn = (node: string) => asId<ReplicaId>(`on-${node}-disk`);
 const A = copyOn('a');

@@ -10,13 +10,12 @@
 import { conditionOf } from '../model/condition.js';
 import { type CopyRecord, decideCurrentCopies } from '../model/copy-record.js';
 import { compareIds, type ReplicaId } from '../model/ids.js';
-import type { StorageNode } from '../model/node.js';
+import { isNodeReady, type StorageNode } from '../model/node.js';
+import type { VolumeView } from '../model/views.js';
 import type { Attention } from '../model/volume.js';
+import { nodeById } from '../model/volume-facts.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
-import { isNodeReady } from '../policy/node-conditions.js';
 import { namesOf, type Refusals, tooFewCopies } from './start-obstacles.js';
-import type { VolumeView } from './views.js';
-import { nodeById } from './volume-facts.js';
 
 /** How long a start waits for members that may be about to answer, while a cluster starts. */
 const PATIENCE_MS = 12_000;

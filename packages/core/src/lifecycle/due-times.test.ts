@@ -10,16 +10,16 @@ import {
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
+import type { Change } from '../model/changes.js';
 import { copyRecord } from '../model/copy-record.js';
 import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
 import type { Rebuild } from '../model/rebuild.js';
 import type { Replica } from '../model/replica.js';
 import type { Snapshot } from '../model/snapshot.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
-import type { Change } from './changes.js';
 import { nextTime, planVolumeStep } from './plan-volume-step.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
 
 const MINUTE_MS = 60_000;
 const WEEK_MINUTES = 7 * 24 * 60;

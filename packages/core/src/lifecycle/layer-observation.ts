@@ -3,14 +3,14 @@
  * are gone, and which task or hash has ended.
  */
 import type { VolumeLayers } from '../model/agent-protocol.js';
+import type { Change, SnapshotPatch, VolumePatch } from '../model/changes.js';
 import { asId, type SnapshotId } from '../model/ids.js';
 import type { LayerTask, VolumeChain } from '../model/layer-task.js';
 import type { Snapshot } from '../model/snapshot.js';
-import type { Change, SnapshotPatch, VolumePatch } from './changes.js';
+import type { VolumeView } from '../model/views.js';
+import { volumeEvent } from '../model/volume-facts.js';
 import { automaticHash, integrityOf } from './plan-integrity.js';
 import { chainKey } from './plan-layer-reading.js';
-import type { VolumeView } from './views.js';
-import { volumeEvent } from './volume-facts.js';
 
 type Layer = VolumeLayers['layers'][number];
 

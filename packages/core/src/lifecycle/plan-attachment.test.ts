@@ -9,9 +9,9 @@ import type { Volume } from '@holdfast/core/model/volume.js';
 import { anEngineReport, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import type { VolumeView } from '../model/views.js';
 import { planAttachment } from './plan-attachment.js';
 import { planStatus } from './plan-status.js';
-import type { VolumeView } from './views.js';
 
 const owner = {
   organizationId: asId<OrganizationId>(testId(1)),

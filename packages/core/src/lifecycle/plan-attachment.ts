@@ -14,12 +14,12 @@
  * was started before a worker died, and not recorded, is stopped by a detach, because the granted node is recorded first.
  */
 import { compareIds, type NodeId } from '../model/ids.js';
+import { isNodeReady } from '../model/node.js';
 import { isHealthy } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
 import type { Attention } from '../model/volume.js';
-import { isNodeReady } from '../policy/node-conditions.js';
+import { isOnReadyNode, nodeById } from '../model/volume-facts.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { isOnReadyNode, nodeById } from './volume-facts.js';
 
 /** An engine is in its agent's report at once; this is for one heartbeat that was on its way when it started. */
 const FIRST_REPORT_MS = 5_000;

@@ -1,6 +1,6 @@
+import type { VolumeView } from '../model/views.js';
+import { isOnReadyNode } from '../model/volume-facts.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { isOnReadyNode } from './volume-facts.js';
 
 /**
  * Deletes a volume copy by copy, then its row. A copy on a dead node loses only its row: its directory becomes an

@@ -2,11 +2,11 @@
  * Planner of clones: fills a new volume from a snapshot of another one (attach, copy, detach). A filling that fails, or
  * whose engine is lost, begins again; blocks that are equal already are not written twice.
  */
-import type { Change, VolumePatch } from './changes.js';
+import type { Change, VolumePatch } from '../model/changes.js';
+import type { VolumeView } from '../model/views.js';
+import { isServing, volumeEvent } from '../model/volume-facts.js';
 import { mayTry, retryTimes } from './plan-layer-work.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { isServing, volumeEvent } from './volume-facts.js';
 
 export function planFill(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;

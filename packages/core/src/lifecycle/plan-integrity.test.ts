@@ -3,9 +3,9 @@ import { aFleet } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId, type ClusterId, type OrganizationId, type ProjectId, type VolumeId } from '../model/ids.js';
 import type { Snapshot } from '../model/snapshot.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { planIntegrity } from './plan-integrity.js';
-import type { VolumeView } from './views.js';
 
 const owner = {
   organizationId: asId<OrganizationId>(testId(1)),

@@ -5,13 +5,14 @@
  * Admission is granted per cluster (`plan-task-queue.ts`). It ends with the attachment, and what was requested waits for
  * the next one.
  */
+
+import type { Change, VolumePatch } from '../model/changes.js';
 import type { HashRequest, Snapshot } from '../model/snapshot.js';
+import type { VolumeView } from '../model/views.js';
 import type { SnapshotDataIntegrity } from '../model/volume.js';
+import { volumeEvent } from '../model/volume-facts.js';
 import { effectiveValue } from '../policy/volume-settings.js';
-import type { Change, VolumePatch } from './changes.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { volumeEvent } from './volume-facts.js';
 
 /** Longhorn's bound too. A copy that slow, or an engine that refuses all day, must not keep other volumes waiting. */
 const ADMISSION_MS_MAX = 24 * 3600 * 1000;

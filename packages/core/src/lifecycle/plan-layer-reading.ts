@@ -1,7 +1,7 @@
 import type { EngineReport } from '../model/agent-protocol.js';
+import type { VolumeView } from '../model/views.js';
+import { isServing } from '../model/volume-facts.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { isServing } from './volume-facts.js';
 
 /**
  * Reads which layers a volume has when that may have changed without us: after an attach, after a copy was dropped or has

@@ -20,12 +20,12 @@ import {
   type VolumeId,
 } from '../model/ids.js';
 import type { LayerTask, VolumeChain } from '../model/layer-task.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { effectiveSettings } from '../settings/effective.js';
 import { planLayerReading } from './plan-layer-reading.js';
 import { planLayerWork } from './plan-layer-work.js';
 import { planVolumeStep } from './plan-volume-step.js';
-import type { VolumeView } from './views.js';
 
 const owner = {
   organizationId: asId<OrganizationId>(testId(1)),

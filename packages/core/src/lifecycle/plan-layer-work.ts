@@ -5,12 +5,13 @@
  * Whatever is refused notes why and when, and is tried again after a pause, so that it holds nothing else up. Every call
  * may be repeated, so a worker that dies between a call and its record does no harm.
  */
+
+import type { Change } from '../model/changes.js';
 import type { Snapshot, Trouble } from '../model/snapshot.js';
-import type { Change } from './changes.js';
+import type { VolumeView } from '../model/views.js';
+import { isServing, volumeEvent } from '../model/volume-facts.js';
 import { robustnessOf } from './plan-status.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { isServing, volumeEvent } from './volume-facts.js';
 
 /** Most refusals are of an engine that is busy and will soon be free. */
 const RETRY_PAUSE_MS = 5_000;

@@ -17,8 +17,8 @@ import {
   type ProjectId,
   type VolumeId,
 } from '../model/ids.js';
+import type { EngineObservation, VolumeView } from '../model/views.js';
 import { planObservation } from './plan-observation.js';
-import type { EngineObservation, VolumeView } from './views.js';
 
 const owner = {
   organizationId: asId<OrganizationId>(testId(1)),

@@ -6,6 +6,7 @@
  * off. It may be a little older than what has been recorded since; the rules below hold for that too.
  */
 import type { EngineReport, RebuildReport } from '../model/agent-protocol.js';
+import type { Change, RebuildPatch, ReplicaPatch } from '../model/changes.js';
 import {
   type CopyRecord,
   compareRecords,
@@ -16,10 +17,9 @@ import {
 import type { FaultCode } from '../model/faults.js';
 import { NOT_WAITING, type Rebuild } from '../model/rebuild.js';
 import { REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
-import type { Change, RebuildPatch, ReplicaPatch } from './changes.js';
+import type { VolumeView } from '../model/views.js';
+import { activeRebuild, nodeName, volumeEvent } from '../model/volume-facts.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { activeRebuild, nodeName, volumeEvent } from './volume-facts.js';
 
 export function planObservation(view: VolumeView, now: Date): Step | undefined {
   const { volume, engine } = view;

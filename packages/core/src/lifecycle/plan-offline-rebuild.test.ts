@@ -3,9 +3,9 @@ import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { planOfflineRebuild } from './plan-offline-rebuild.js';
-import type { VolumeView } from './views.js';
 
 const owner = {
   organizationId: asId<OrganizationId>(testId(1)),

@@ -6,19 +6,20 @@
  * worker that dies leaves nothing that the next one could mistake for a user's attachment. What can't be rebuilt now is
  * let go after a minute and left alone for a while.
  */
+
+import type { Change, VolumePatch } from '../model/changes.js';
 import { conditionOf, withCondition } from '../model/condition.js';
+import { isNodeReady } from '../model/node.js';
 import { isHealthy } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
 import { isRepairing, type Volume } from '../model/volume.js';
-import { isNodeReady } from '../policy/node-conditions.js';
+import { activeRebuild, nodeById, volumeEvent } from '../model/volume-facts.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { blockText } from '../rebuild/plan-admissions.js';
-import type { Change, VolumePatch } from './changes.js';
 import { canReplenish } from './plan-replenishment.js';
 import { robustnessOf } from './plan-status.js';
 import { isPausingRebuilds } from './rebuild-pause.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { activeRebuild, nodeById, volumeEvent } from './volume-facts.js';
 
 /** Long enough for an attach, an admission and a first report; a rebuild that runs or waits in the queue is no idleness. */
 const IDLE_MS_MAX = 60_000;

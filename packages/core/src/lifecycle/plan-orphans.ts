@@ -7,8 +7,8 @@
  */
 import { compareIds } from '../model/ids.js';
 import type { Orphan, OrphanRemoval } from '../model/orphan.js';
+import type { ClusterSettings } from '../model/setting.js';
 import type { Robustness } from '../model/volume.js';
-import type { ClusterSettings } from '../settings/definitions.js';
 import { listItems } from '../settings/effective.js';
 
 /** Five heartbeats: one of them that was under way while the copy was removed makes no orphan. */

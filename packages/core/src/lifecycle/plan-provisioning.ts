@@ -1,10 +1,10 @@
+import type { Change } from '../model/changes.js';
 import type { NodeId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
+import { activeRebuild, isAwaitingRebuild, isOnReadyNode, nodeName } from '../model/volume-facts.js';
 import { planPlacements } from '../scheduling/plan-placements.js';
-import type { Change } from './changes.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { activeRebuild, isAwaitingRebuild, isOnReadyNode, nodeName } from './volume-facts.js';
 
 /** Pause after an agent refused to make a directory: the cause (a full or read-only disk) does not pass at once. */
 const PROVISION_PAUSE_MS = 10_000;

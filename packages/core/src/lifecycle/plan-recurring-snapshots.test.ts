@@ -10,9 +10,9 @@ import {
   type VolumeId,
 } from '../model/ids.js';
 import type { Snapshot } from '../model/snapshot.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { planRecurringSnapshots } from './plan-recurring-snapshots.js';
-import type { VolumeView } from './views.js';
 
 const owner = {
   organizationId: asId<OrganizationId>(testId(1)),

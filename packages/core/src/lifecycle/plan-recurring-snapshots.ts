@@ -5,20 +5,21 @@
  * and one that dies has done both or neither. However many times passed while no worker ran, one snapshot is taken, since
  * several of one moment would hold the same.
  */
+
+import type { Change } from '../model/changes.js';
 import { nextCronTime } from '../model/cron.js';
 import type { RecurringRun, RecurringSnapshot } from '../model/recurring-snapshot.js';
 import type { Snapshot } from '../model/snapshot.js';
+import type { VolumeView } from '../model/views.js';
 import { isRepairing } from '../model/volume.js';
+import { volumeEvent } from '../model/volume-facts.js';
 import {
   decideSnapshot,
   decideSnapshotDeletion,
   deletionChange,
   wantedSnapshot,
 } from '../policy/decide-snapshot.js';
-import type { Change } from './changes.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { volumeEvent } from './volume-facts.js';
 
 /** For a schedule that can't be read any more: it says so once a day, and holds nothing up. */
 const UNREADABLE_PAUSE_MS = 24 * 3600 * 1000;

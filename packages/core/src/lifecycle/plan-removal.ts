@@ -5,11 +5,11 @@
  * Runs last, so that a copy goes only when nothing is left to repair.
  */
 import { isHealthy, REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
+import { activeRebuild, isOnReadyNode, lastingCopies } from '../model/volume-facts.js';
 import { decideRemoval } from '../policy/decide-removal.js';
 import { decideSurplus } from '../policy/decide-surplus.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { activeRebuild, isOnReadyNode, lastingCopies } from './volume-facts.js';
 
 export function planRemoval(view: VolumeView, now: Date): Step | undefined {
   const leaving = view.replicas.find((replica) => replica.intent === 'remove' && mayGoNow(view, replica));

@@ -6,11 +6,20 @@
  * the least stale), wait for a failed one that may still return, build a new one elsewhere. A rebuild is only queued
  * here; admission lets it run (`rebuild/plan-admissions.ts`). An old copy is always rebuilt, never believed.
  */
-import { assertFleetConsistent } from '../fleet/fleet-consistency.js';
+
 import { compareIds } from '../model/ids.js';
 import type { StorageNode } from '../model/node.js';
 import type { Rebuild } from '../model/rebuild.js';
 import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
+import type { FleetView, VolumeView } from '../model/views.js';
+import {
+  activeRebuild,
+  isAwaitingRebuild,
+  isOnReadyNode,
+  lastingCopies,
+  nodeById,
+} from '../model/volume-facts.js';
+import { assertFleetConsistent } from '../scheduling/fleet-consistency.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
 import { placeHeldUntil } from '../scheduling/occupancy.js';
 import { placeReplica } from '../scheduling/place-replica.js';
@@ -18,8 +27,6 @@ import { bookingFor, placementRequest } from '../scheduling/plan-placements.js';
 import { rebuildFailed } from './plan-observation.js';
 import { isPausingRebuilds, lastPause } from './rebuild-pause.js';
 import type { Step } from './step.js';
-import type { FleetView, VolumeView } from './views.js';
-import { activeRebuild, isAwaitingRebuild, isOnReadyNode, lastingCopies, nodeById } from './volume-facts.js';
 
 export function planReplenishment(view: VolumeView, now: Date): Step | undefined {
   const { volume, engine } = view;

@@ -3,18 +3,19 @@
  *
  * Nothing here acts. A status that is wrong for one run is put right by the next.
  */
+
+import type { Change, VolumePatch } from '../model/changes.js';
+import { isNodeReady } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
 import type { Attention, Robustness, VolumeState } from '../model/volume.js';
-import { isNodeReady } from '../policy/node-conditions.js';
-import type { Change, VolumePatch } from './changes.js';
+import { isOnReadyNode, nodeById, nodeName, volumeEvent } from '../model/volume-facts.js';
+import { placementConditions } from './placement-conditions.js';
 import { attachObstacle, missingEngine } from './plan-attachment.js';
-import { planPlacementStatus } from './plan-placement-status.js';
-import { waitingConditions } from './plan-rebuild-waiting.js';
-import { countedConditions } from './plan-snapshot-count.js';
+import { waitingConditions } from './rebuild-waiting-conditions.js';
+import { countedConditions } from './snapshot-count-conditions.js';
 import { DISKS_FULL, isFull, placeOf } from './start-obstacles.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { isOnReadyNode, nodeById, nodeName, volumeEvent } from './volume-facts.js';
 
 export function planStatus(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
@@ -30,7 +31,7 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
   }
   if (!sameAttention(attention, volume.attention)) patch.attention = attention;
   if (volume.observedGeneration !== volume.generation) patch.observedGeneration = volume.generation;
-  const placement = planPlacementStatus(view, now);
+  const placement = placementConditions(view, now);
   Object.assign(patch, placement.patch);
   const counted = countedConditions(view, patch.conditions ?? volume.conditions, now);
   if (counted !== undefined) patch.conditions = counted.conditions;

@@ -2,9 +2,9 @@ import { anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId, type ClusterId, type NodeId, type OrganizationId, type ProjectId } from '../model/ids.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { planTaskAdmissionEnd, planTaskAdmissionRequest, pressingTask } from './plan-task-admission.js';
-import type { VolumeView } from './views.js';
 
 const owner = {
   organizationId: asId<OrganizationId>(testId(1)),

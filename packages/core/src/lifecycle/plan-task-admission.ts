@@ -2,11 +2,12 @@
  * Admission of one volume's purge or filling (granted by `plan-task-queue.ts`): requested while there is such work and an
  * engine to do it, and ended as soon as there is not.
  */
+
+import { isNodeReady } from '../model/node.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
-import { isNodeReady } from '../policy/node-conditions.js';
+import { nodeById } from '../model/volume-facts.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { nodeById } from './volume-facts.js';
 
 /** Does the volume's task, or its filling, move whole layers? Reverts and expansions do not. */
 export function movesLayers({ layerTask, fill }: Pick<Volume, 'layerTask' | 'fill'>): boolean {

@@ -1,9 +1,9 @@
 import { NOON } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId, type ClusterId, type NodeId, type VolumeId } from '../model/ids.js';
+import type { TaskQueueView, TaskVolume } from '../model/views.js';
 import { effectiveSettings } from '../settings/effective.js';
 import { planTaskQueue } from './plan-task-queue.js';
-import type { TaskQueueView, TaskVolume } from './views.js';
 
 const LIMIT = 'snapshot-heavy-task-concurrent-limit';
 const HOUR_MS = 3600 * 1000;

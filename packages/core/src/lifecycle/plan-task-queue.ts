@@ -8,7 +8,7 @@
  */
 import { lastCronTime } from '../model/cron.js';
 import type { NodeId, VolumeId } from '../model/ids.js';
-import type { TaskQueueView, TaskVolume } from './views.js';
+import type { TaskQueueView, TaskVolume } from '../model/views.js';
 
 export type TaskAdmission =
   | { readonly kind: 'layers'; readonly volumeId: VolumeId }

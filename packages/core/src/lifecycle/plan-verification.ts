@@ -1,7 +1,7 @@
 import type { Replica } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
+import { isOnReadyNode } from '../model/volume-facts.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { isOnReadyNode } from './volume-facts.js';
 
 /** Compares all copies by checksum while the volume is detached. An attach that comes in between wins. */
 export function planVerification(view: VolumeView, now: Date): Step | undefined {

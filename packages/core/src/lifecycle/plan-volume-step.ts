@@ -8,6 +8,10 @@
  * The order matters: what users wait for (letting go, attaching) comes before repair, repair before clean-up, and what
  * is shown is brought up to date before anything slow starts.
  */
+
+import type { VolumeView } from '../model/views.js';
+import { lastingCopies } from '../model/volume-facts.js';
+import { effectiveValue } from '../policy/volume-settings.js';
 import { attachmentTimes, planAttachment, planDetachment } from './plan-attachment.js';
 import { planDeletion } from './plan-deletion.js';
 import { fillTimes, planFill } from './plan-fill.js';
@@ -24,8 +28,6 @@ import { planStatus } from './plan-status.js';
 import { planTaskAdmissionEnd, planTaskAdmissionRequest } from './plan-task-admission.js';
 import { planVerification } from './plan-verification.js';
 import type { Step } from './step.js';
-import type { VolumeView } from './views.js';
-import { lacksCopies } from './volume-facts.js';
 
 /** Each looks after one concern and answers `undefined` when it has nothing to do. */
 const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] = [
@@ -90,4 +92,13 @@ function dueAgain(view: VolumeView, now: Date): Date | undefined {
   if (!lacksCopies(view)) return next;
   const look = new Date(now.getTime() + FLEET_LOOK_MS);
   return next === undefined || look < next ? look : next;
+}
+
+/** Is a replica without a place, or a copy missing that may be built as the volume is? */
+function lacksCopies(view: VolumeView): boolean {
+  const { volume, replicas, fleet } = view;
+  if (replicas.some(({ diskId, intent }) => diskId === undefined && intent === 'keep')) return true;
+  if (lastingCopies(view).length >= volume.spec.numberOfReplicas) return false;
+  const isRebuiltOffline = effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
+  return volume.state !== 'detached' || isRebuiltOffline;
 }

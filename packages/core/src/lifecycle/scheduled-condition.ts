@@ -1,9 +1,9 @@
 import type { Condition } from '../model/condition.js';
+import type { ClusterSettings } from '../model/setting.js';
 import type { StoredExplanation } from '../model/stored-explanation.js';
 import type { Volume } from '../model/volume.js';
 import { describeRefusals } from '../scheduling/explain.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
-import type { ClusterSettings } from '../settings/definitions.js';
 
 export type ScheduledFacts = {
   /** Replicas that have a disk and have not failed. */

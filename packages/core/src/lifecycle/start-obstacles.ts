@@ -3,10 +3,10 @@ import { conditionOf } from '../model/condition.js';
 import type { FaultCode } from '../model/faults.js';
 import type { ReplicaId } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
+import type { VolumeView } from '../model/views.js';
 import type { Attention } from '../model/volume.js';
+import { nodeName } from '../model/volume-facts.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
-import type { VolumeView } from './views.js';
-import { nodeName } from './volume-facts.js';
 
 /** What copies whose agent answered said instead of opening. */
 export type Refusals = ReadonlyMap<ReplicaId, { code: FaultCode; message: string }>;

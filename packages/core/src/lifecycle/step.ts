@@ -1,7 +1,7 @@
+import type { Change, SpaceBooking } from '../model/changes.js';
 import type { NodeId, RebuildId, ReplicaId, SnapshotId } from '../model/ids.js';
 import type { RebuildTuning } from '../model/rebuild.js';
 import type { Snapshot } from '../model/snapshot.js';
-import type { Change, SpaceBooking } from './changes.js';
 
 /**
  * One thing to do for a volume. It leaves no choice open: control only fills in ids and secrets, calls, and records.

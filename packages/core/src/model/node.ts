@@ -1,4 +1,4 @@
-import type { Condition } from './condition.js';
+import { type Condition, conditionOf } from './condition.js';
 import type { ClusterId, DiskId, NodeId } from './ids.js';
 
 /** Which data engine a volume uses: v1 keeps files on a file system, v2 keeps ranges on a block disk. */
@@ -33,6 +33,17 @@ export type StorageNode = {
   lastHeartbeatAt: Date | undefined;
   version: number;
 };
+
+export function isNodeReady(node: Pick<StorageNode, 'conditions'>): boolean {
+  return conditionOf(node.conditions, 'Ready')?.status === 'True';
+}
+
+/** A node without a zone label belongs to the one unnamed zone. */
+export type ZoneKey = string;
+
+export function zoneKey(node: StorageNode): ZoneKey {
+  return node.zone ?? '';
+}
 
 export type DiskConditionType = 'Ready' | 'Schedulable' | 'DirectIo';
 

@@ -1,13 +1,14 @@
 /** Decides whether a volume may grow to a size, and what is booked for it. Shared by the API, the CLI and the console. */
-import type { Change } from '../lifecycle/changes.js';
-import type { VolumeView } from '../lifecycle/views.js';
-import { nodeName } from '../lifecycle/volume-facts.js';
+
 import { BLOCK_BYTES, formatBytes, VOLUME_BYTES_MAX } from '../model/bytes.js';
+import type { Change } from '../model/changes.js';
 import type { StorageDisk } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
-import { fitsExpansion } from '../scheduling/expansion.js';
-import { bookingOn } from '../scheduling/plan-placements.js';
-import { spaceLimits } from '../scheduling/space.js';
+import type { VolumeView } from '../model/views.js';
+import { nodeName } from '../model/volume-facts.js';
+import { spaceLimits } from './disk-space.js';
+import { fitsExpansion } from './expansion.js';
+import { bookingOn } from './space-booking.js';
 
 export type ExpansionDecision =
   | { readonly kind: 'allow'; readonly changes: readonly Change[] }

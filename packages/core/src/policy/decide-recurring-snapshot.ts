@@ -1,8 +1,9 @@
 /** Validation of a recurring snapshot's schedule, as a user sets it. */
-import type { VolumeView } from '../lifecycle/views.js';
+
 import { cronProblem } from '../model/cron.js';
 import type { FaultItem } from '../model/faults.js';
 import { RECURRING_SNAPSHOTS_MAX, RETAIN_MIN, type RecurringSnapshot } from '../model/recurring-snapshot.js';
+import type { VolumeView } from '../model/views.js';
 import { snapshotsMax } from './decide-snapshot.js';
 
 /** A DNS label that leaves room for the minute in the names of its snapshots. */

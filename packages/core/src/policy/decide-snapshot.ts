@@ -1,9 +1,9 @@
 /** Decides whether a snapshot may be taken or deleted, for users' requests and recurring snapshots alike. */
-import type { Change } from '../lifecycle/changes.js';
-import type { VolumeView } from '../lifecycle/views.js';
+import type { Change } from '../model/changes.js';
 import type { FaultCode } from '../model/faults.js';
 import type { VolumeId } from '../model/ids.js';
 import { isLiveSnapshot, type Snapshot } from '../model/snapshot.js';
+import type { VolumeView } from '../model/views.js';
 import { effectiveValue } from './volume-settings.js';
 
 export type SnapshotDecision =

@@ -1,8 +1,8 @@
-import type { VolumeView } from '../lifecycle/views.js';
-import { isOnReadyNode, nodeById } from '../lifecycle/volume-facts.js';
 import { compareIds } from '../model/ids.js';
+import { zoneKey } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
-import { isEvicting, zoneKey } from '../scheduling/occupancy.js';
+import type { VolumeView } from '../model/views.js';
+import { isEvicting, isOnReadyNode, nodeById } from '../model/volume-facts.js';
 
 export type SurplusVictim = { replica: Replica; why: string };
 

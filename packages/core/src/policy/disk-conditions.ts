@@ -2,8 +2,8 @@ import type { DiskReport } from '../model/agent-protocol.js';
 import { formatBytes } from '../model/bytes.js';
 import { type Condition, conditionOf, withCondition } from '../model/condition.js';
 import type { DiskConditionType, StorageDisk } from '../model/node.js';
-import { minimalAvailableBytes, provisionableBytes } from '../scheduling/space.js';
-import type { ClusterSettings } from '../settings/definitions.js';
+import type { ClusterSettings } from '../model/setting.js';
+import { minimalAvailableBytes, provisionableBytes } from './disk-space.js';
 
 type DiskCondition = Omit<Condition<DiskConditionType>, 'lastTransitionAt'>;
 

@@ -1,7 +1,8 @@
 import { aNode } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import { isNodeReady } from '../model/node.js';
 import { effectiveSettings } from '../settings/effective.js';
-import { isNodeReady, nodeReadyCondition, nodeSchedulableCondition } from './node-conditions.js';
+import { nodeReadyCondition, nodeSchedulableCondition } from './node-conditions.js';
 
 describe('nodeSchedulableCondition: cordoned, and the setting minds it', () => {
   test.each([

@@ -1,6 +1,5 @@
-import { type Condition, conditionOf } from '../model/condition.js';
-import type { StorageNode } from '../model/node.js';
-import type { ClusterSettings } from '../settings/definitions.js';
+import type { Condition } from '../model/condition.js';
+import type { ClusterSettings } from '../model/setting.js';
 
 type NodeCondition = Omit<Condition<'Ready' | 'Schedulable'>, 'lastTransitionAt'>;
 
@@ -25,8 +24,4 @@ export function nodeReadyCondition(isAlive: boolean, name: string): NodeConditio
     reason: 'AgentSilent',
     message: `no heartbeat from the agent on ${name}`,
   };
-}
-
-export function isNodeReady(node: Pick<StorageNode, 'conditions'>): boolean {
-  return conditionOf(node.conditions, 'Ready')?.status === 'True';
 }

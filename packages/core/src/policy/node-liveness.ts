@@ -1,6 +1,5 @@
-import type { StorageNode } from '../model/node.js';
-import type { ClusterSettings } from '../settings/definitions.js';
-import { isNodeReady } from './node-conditions.js';
+import { isNodeReady, type StorageNode } from '../model/node.js';
+import type { ClusterSettings } from '../model/setting.js';
 
 /** When liveness is judged, and since when the judge (the database, else the worker) could have heard of heartbeats. */
 export type Judging = { now: Date; since: Date };

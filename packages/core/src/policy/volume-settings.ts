@@ -4,9 +4,10 @@
  *
  * Reconcilers, API, CLI and console all ask here, so that what is shown is what is done.
  */
+
+import type { ClusterSettings, SettingName } from '../model/setting.js';
 import { USER_SNAPSHOTS_MAX } from '../model/snapshot.js';
 import type { VolumeSpec } from '../model/volume.js';
-import type { ClusterSettings, SettingName } from '../settings/definitions.js';
 
 export type VolumeSettingName = Exclude<
   keyof VolumeSpec,

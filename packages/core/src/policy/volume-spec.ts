@@ -1,6 +1,7 @@
 import { BLOCK_BYTES, VOLUME_BYTES_MAX } from '../model/bytes.js';
 import { type FaultItem, StorageFault } from '../model/faults.js';
 import type { DataEngine } from '../model/node.js';
+import type { ClusterSettings } from '../model/setting.js';
 import {
   type AutoBalance,
   type DataLocality,
@@ -9,7 +10,6 @@ import {
   REPLICA_COUNT_MIN,
   type VolumeSpec,
 } from '../model/volume.js';
-import type { ClusterSettings } from '../settings/definitions.js';
 
 /** What a user says of a new volume; everything but the size has a default. */
 export type VolumeSpecInput = {

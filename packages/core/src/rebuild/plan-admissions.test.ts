@@ -11,8 +11,8 @@ import { aRebuild, NOON } from '@holdfast/testkit/builders.js';
 import { aNode } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { RebuildQueueView } from '../lifecycle/views.js';
-import type { SettingName } from '../settings/definitions.js';
+import type { SettingName } from '../model/setting.js';
+import type { RebuildQueueView } from '../model/views.js';
 import { effectiveSettings } from '../settings/effective.js';
 import { planAdmissions } from './plan-admissions.js';
 

@@ -6,10 +6,11 @@
  * or given up keeps its place until its engine has stopped it. A rebuild that has to wait does not hold up one behind it
  * that needs other nodes.
  */
-import type { RebuildQueueView } from '../lifecycle/views.js';
+
 import { compareIds, type NodeId, type RebuildId } from '../model/ids.js';
 import type { LayerTask } from '../model/layer-task.js';
 import type { Rebuild, WaitingReason } from '../model/rebuild.js';
+import type { RebuildQueueView } from '../model/views.js';
 import type { RebuildHold } from '../model/volume.js';
 import { shareBandwidth } from './share-bandwidth.js';
 

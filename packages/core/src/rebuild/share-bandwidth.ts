@@ -1,7 +1,7 @@
 import { MIB } from '../model/bytes.js';
 import type { NodeId, RebuildId } from '../model/ids.js';
 import { REBUILD_BANDWIDTH_MIN, type Rebuild } from '../model/rebuild.js';
-import type { ClusterSettings } from '../settings/definitions.js';
+import type { ClusterSettings } from '../model/setting.js';
 
 /**
  * How fast each of the running rebuilds may copy: its own limit, and an equal share of what its target node may receive.

@@ -6,7 +6,7 @@ import type { StorageDisk } from '../model/node.js';
 import { chooseBalanced } from './balance.js';
 import { afterPlacing, type Capacity, hybridScore } from './balance-score.js';
 import { HOLDFAST_PROFILE } from './profile.js';
-import { totalBytes, usableBytes } from './space.js';
+import { totalBytes, usableBytes } from './usable-space.js';
 
 /** Scores this close are equal; the definition itself is summed in another order than the choice. */
 const TOLERANCE = 1e-9;

@@ -12,8 +12,8 @@ import type { StorageDisk } from '../model/node.js';
 import type { DiskChoice } from '../model/volume.js';
 import type { Capacity } from './balance-score.js';
 import { CapacitySummary } from './capacity-summary.js';
-import type { SchedulingProfile } from './profile.js';
-import { totalBytes, usableBytes } from './space.js';
+import type { SchedulingProfile } from './framework.js';
+import { totalBytes, usableBytes } from './usable-space.js';
 
 /** Scores closer than this are one score: equal options may differ by what dividing rounds. */
 const SCORE_TOLERANCE = 1e-12;

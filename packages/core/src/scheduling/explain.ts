@@ -26,7 +26,7 @@ export function explainRefusal(
   const onTiers = new Set(tiers.flatMap(({ nodes }) => nodes));
   return cycle.fleet.nodes.flatMap((node) => {
     const disks = cycle.disksByNode.get(node.id) ?? [];
-    // A tier may hold a node whose tags do not match (longhorn's used-node tier): then its disks were asked.
+    // A tier may hold a node whose tags do not match (a used-node tier that does not mind them): then its disks were asked.
     const rejection =
       checks.checkNode(node) ??
       (onTiers.has(node) ? undefined : (checks.checkNodeTags(node) ?? rejectionByTiers(node, occupancy)));

@@ -4,13 +4,13 @@
  * Everything here is pure: a frozen fleet and a request in, one disk or a refusal out. A filter is one rule in one
  * file. It prepares once per decision and then answers per node or disk, so that the cost of a rule is plain to see.
  */
-import type { FleetView } from '../lifecycle/views.js';
+
 import type { DiskId, NodeId } from '../model/ids.js';
 import type { DataEngine, StorageDisk, StorageNode } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
+import type { FleetView } from '../model/views.js';
 import type { DiskChoice } from '../model/volume.js';
-import type { LonghornInputs } from './longhorn-inputs.js';
-import type { SchedulingProfile } from './profile.js';
+import type { LonghornInputs } from './longhorn/longhorn-inputs.js';
 
 /** May two replicas share a failure domain? `preferred`: only when nothing better exists. */
 export type AntiAffinity = 'required' | 'preferred';
@@ -41,6 +41,8 @@ export type PlacementRequest = {
   readonly topology: readonly TopologyTerm[];
   /** Reuse of a failed replica: the one disk that holds it. Its space is booked already and is not checked. */
   readonly reuseDiskId: DiskId | undefined;
+  /** Booked on a disk since its figures were taken: counts against its limit, and not in the balance. */
+  readonly unrecordedBytes?: ReadonlyMap<DiskId, number>;
   /** Only for a volume of an imported Longhorn cluster. */
   readonly longhorn?: LonghornInputs;
 };
@@ -114,6 +116,47 @@ export type DiskFilter = FilterPlugin<StorageDisk>;
 export type RuleSet = {
   readonly nodeFilters: readonly NodeFilter[];
   readonly diskFilters: readonly DiskFilter[];
+};
+
+/** The rules of a new replica. */
+export type PlacementRules = RuleSet & {
+  /** Asked after occupancy is known, because a profile may leave them out on its last tier. */
+  readonly nodeTagFilters: readonly NodeFilter[];
+};
+
+/** Domains that a volume's replicas may share although its anti-affinity forbids it. */
+export type DomainSharing = {
+  /** May the occupied node take one more, as if it were unused? */
+  sharesNode(node: StorageNode): boolean;
+  /** May the replacement of a replica that leaves share a zone with one that stays? */
+  readonly sharesZones: boolean;
+};
+
+/**
+ * What differs between the schedulers that this code can be (docs/adr/0050-two-profiles-as-data.md): plain switches, and
+ * functions where a scheduler has a rule of its own. A rule asks the profile for its own switch; nothing asks for the
+ * profile's name.
+ */
+export type SchedulingProfile = {
+  readonly name: string;
+  readonly rules: PlacementRules;
+  /** Which of a volume's replicas occupy node and zone: all that are placed, or those on nodes that pass the filters. */
+  readonly occupants: 'all-placed' | 'on-candidate-nodes';
+  /** Soft disk anti-affinity once every disk holds a replica: the fewest of them, or any disk. */
+  readonly sharedDisks: 'fewest-replicas' | 'any';
+  readonly usedNodeTierHonoursNodeSelector: boolean;
+  /** How often data that is written already counts in `usable`. */
+  readonly writtenDataCounts: 'once' | 'twice';
+  /** A failed replica that is already being deleted may still be taken back, and holds its disk until then. */
+  readonly deletedReplicasMayReturn: boolean;
+  /** Is the replica to be replaced elsewhere? */
+  isLeaving(replica: Replica, fleet: FleetView): boolean;
+  /** When a failed replica stops holding its place; `undefined`: not by time. */
+  placeHeldUntil(replica: Replica, cycle: PlacementCycle): Date | undefined;
+  /** `undefined`: anti-affinity has no exception for this request. */
+  domainSharing(cycle: PlacementCycle): DomainSharing | undefined;
+  /** The last step: one of the disks that passed everything. */
+  chooseDisk(cycle: PlacementCycle, disks: readonly StorageDisk[]): DiskId | undefined;
 };
 
 /** One candidate that was refused. `diskId` is undefined when the whole node was. */

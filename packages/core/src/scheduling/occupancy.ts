@@ -6,19 +6,10 @@
  * replaced (evict) holds its place too, but its replacement may share it, so such places are remembered apart.
  */
 
-import type { FleetView } from '../lifecycle/views.js';
 import type { DiskId, NodeId, ReplicaId } from '../model/ids.js';
-import type { StorageNode } from '../model/node.js';
+import { type StorageNode, type ZoneKey, zoneKey } from '../model/node.js';
 import { isPotentiallyReusable, type Replica } from '../model/replica.js';
-import type { PlacementCycle } from './framework.js';
-import type { SchedulingProfile } from './profile.js';
-
-/** A node without a zone label belongs to the one unnamed zone. */
-export type ZoneKey = string;
-
-export function zoneKey(node: StorageNode): ZoneKey {
-  return node.zone ?? '';
-}
+import type { PlacementCycle, SchedulingProfile } from './framework.js';
 
 export type Occupancy = {
   /** Occupied nodes, with a replica that occupies each. */
@@ -30,22 +21,6 @@ export type Occupancy = {
   /** How many replicas of the volume each disk holds. */
   readonly replicasByDisk: ReadonlyMap<DiskId, number>;
 };
-
-/** Is the replica to be replaced elsewhere: by its own intent, or because its disk or node is being emptied? */
-export function isEvicting(replica: Replica, fleet: FleetView): boolean {
-  const node = fleet.nodes.find(({ id }) => id === replica.nodeId);
-  const disk = fleet.disks.find(({ id }) => id === replica.diskId);
-  return isLeavingPlace(replica, node?.evictionRequested === true, disk?.evictionRequested === true);
-}
-
-/** As `isEvicting`, for a caller that has found node and disk already. */
-export function isLeavingPlace(replica: Replica, isNodeEvicting: boolean, isDiskEvicting: boolean): boolean {
-  return replica.intent === 'evict' || isNodeEvicting || isDiskEvicting;
-}
-
-function isLeaving(replica: Replica, { fleet, profile }: PlacementCycle): boolean {
-  return profile.conditions === 'recorded' ? replica.intent === 'evict' : isEvicting(replica, fleet);
-}
 
 /** May the failed replica be brought up to date again, as the profile sees it? */
 export function mayReturn(replica: Replica, profile: SchedulingProfile): boolean {
@@ -74,7 +49,7 @@ export function occupancyOf(cycle: PlacementCycle, candidateNodes: readonly Stor
     if (cycle.profile.occupants === 'on-candidate-nodes' && !candidateIds.has(node.id)) continue;
     nodes.set(node.id, replica.id);
     zones.set(zoneKey(node), replica.id);
-    if (isLeaving(replica, cycle)) continue;
+    if (cycle.profile.isLeaving(replica, cycle.fleet)) continue;
     stayingNodes.add(node.id);
     stayingZones.add(zoneKey(node));
   }
@@ -105,27 +80,12 @@ export function holdsItsPlace(replica: Replica, waitSeconds: number, now: Date):
 }
 
 function holdsItsPlaceIn(cycle: PlacementCycle, replica: Replica): boolean {
-  const waitSeconds = cycle.fleet.settings['replica-replenishment-wait-interval'];
-  if (cycle.profile.replenishmentWaitsFrom === 'failure')
-    return holdsItsPlace(replica, waitSeconds, cycle.now);
   if (replica.intent === 'remove') return false;
-  const degradedAt = cycle.request.longhorn?.degradedAt;
-  return isStillHeld(placeHeldWhileDegraded(replica, degradedAt, waitSeconds), cycle.now);
+  return isStillHeld(cycle.profile.placeHeldUntil(replica, cycle), cycle.now);
 }
 
 function isStillHeld(until: Date | undefined, now: Date): boolean {
   return until === undefined || until.getTime() > now.getTime();
-}
-
-/** As `placeHeldUntil`, with one clock for all of a volume's failed replicas. It stands still unless it is degraded. */
-function placeHeldWhileDegraded(
-  replica: Replica,
-  degradedAt: Date | undefined,
-  waitSeconds: number,
-): Date | undefined {
-  if (replica.failedAt === undefined) return undefined;
-  if (!isPotentiallyReusable(replica)) return replica.failedAt;
-  return degradedAt === undefined ? undefined : new Date(degradedAt.getTime() + waitSeconds * 1000);
 }
 
 /** A disk's rule is stricter than a node's: a failed replica that may be reused still has its data there. */

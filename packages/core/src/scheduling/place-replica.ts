@@ -4,11 +4,11 @@
  * Pure and deterministic. The first tier with a disk that passes wins, so the next tier is tried not only when a tier has
  * no node but also when its disks are full, tagged otherwise or taken.
  */
-import type { FleetView } from '../lifecycle/views.js';
+
 import { Bug } from '../model/faults.js';
 import { compareIds } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
-import { chooseBalanced } from './balance.js';
+import type { FleetView } from '../model/views.js';
 import { leastSharedDisks } from './disk-anti-affinity.js';
 import { type CycleChecks, explainRefusal } from './explain.js';
 import {
@@ -18,12 +18,11 @@ import {
   type PlacementRequest,
   prepareAll,
   type RuleSet,
+  type SchedulingProfile,
 } from './framework.js';
-import { acceptableByLeastRange } from './least-range.js';
 import { preferLocal } from './locality.js';
 import { type Occupancy, occupancyOf } from './occupancy.js';
-import { HOLDFAST_PROFILE, type SchedulingProfile } from './profile.js';
-import { NODE_TAG_FILTERS, PLACEMENT_RULES } from './rules.js';
+import { HOLDFAST_PROFILE } from './profile.js';
 import { type Tier, tiersOf } from './tiers.js';
 
 export function placeReplica(
@@ -43,7 +42,7 @@ export function placeReplica(
 
 /** The decision alone. Words for a refusal cost more than it does, and not every caller wants them. */
 export function decidePlacement(cycle: PlacementCycle): Placed | Unplaced {
-  const found = findCandidates(cycle, PLACEMENT_RULES);
+  const found = findCandidates(cycle, cycle.profile.rules);
   if (found.kind === 'none') return found;
   const disk = choose(cycle, found.candidates);
   if (disk === undefined) throw new Bug('a tier with candidates gave no disk');
@@ -67,7 +66,7 @@ type Candidates =
 export function findCandidates(cycle: PlacementCycle, { nodeFilters, diskFilters }: RuleSet): Candidates {
   const checkNode = prepareAll(nodeFilters, cycle);
   const checkDisk = prepareAll(diskFilters, cycle);
-  const checkNodeTags = prepareAll(NODE_TAG_FILTERS, cycle);
+  const checkNodeTags = prepareAll(cycle.profile.rules.nodeTagFilters, cycle);
 
   const nodes = cycle.fleet.nodes.filter((node) => checkNode(node) === undefined);
   const occupancy = occupancyOf(cycle, nodes);
@@ -86,17 +85,8 @@ export function findCandidates(cycle: PlacementCycle, { nodeFilters, diskFilters
 function choose(cycle: PlacementCycle, candidates: readonly StorageDisk[]): StorageDisk | undefined {
   if (candidates.length < 2) return candidates[0];
   const preferred = preferLocal(cycle.request, candidates);
-  const chosenId = chosenDiskId(cycle, preferred);
+  const chosenId = cycle.profile.chooseDisk(cycle, preferred);
   return preferred.find((disk) => disk.id === chosenId);
-}
-
-function chosenDiskId({ request, fleet, profile }: PlacementCycle, disks: readonly StorageDisk[]) {
-  if (profile.choice === 'least-range') {
-    const sizeBytes = request.longhorn?.replicaSizeBytes ?? request.sizeBytes;
-    return acceptableByLeastRange(disks, sizeBytes)[0]?.diskId;
-  }
-  const { sizeBytes, diskChoice = 'spread' } = request;
-  return chooseBalanced(disks, { sizeBytes, alpha: fleet.settings['balance-alpha'], diskChoice }, profile);
 }
 
 function placed(disk: StorageDisk, tier: Tier, candidates: readonly StorageDisk[]): Placed {

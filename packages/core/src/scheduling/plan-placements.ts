@@ -1,14 +1,13 @@
-import { assertFleetConsistent } from '../fleet/fleet-consistency.js';
-import type { SpaceBooking } from '../lifecycle/changes.js';
-import type { FleetView } from '../lifecycle/views.js';
+import type { SpaceBooking } from '../model/changes.js';
 import { Bug } from '../model/faults.js';
 import type { NodeId } from '../model/ids.js';
-import type { StorageDisk } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
+import type { FleetView } from '../model/views.js';
 import type { DiskChoice, Override, Volume, VolumeSpec } from '../model/volume.js';
+import { bookingOn } from '../policy/space-booking.js';
+import { assertFleetConsistent } from './fleet-consistency.js';
 import type { AntiAffinity, CandidateRefusal, PlacementRequest } from './framework.js';
 import { placeReplica } from './place-replica.js';
-import { provisionableBytes } from './space.js';
 
 /** What of a volume its placement depends on. */
 export type PlaceableVolume = Pick<Volume, 'spec' | 'writtenBytes' | 'attachedNodeId'>;
@@ -103,22 +102,6 @@ export function bookingFor(
   const disk = fleet.disks.find(({ id }) => id === diskId);
   if (disk === undefined) throw new Bug(`the plan chose disk ${diskId}, which the fleet does not have`);
   return bookingOn(disk, sizeBytes, fleet);
-}
-
-/** The claim of a replica on a disk, with what it was computed from. */
-export function bookingOn(
-  disk: StorageDisk,
-  sizeBytes: number,
-  { settings, settingsVersion }: Pick<FleetView, 'settings' | 'settingsVersion'>,
-): SpaceBooking {
-  const limitBytes = provisionableBytes(disk, settings);
-  return {
-    diskId: disk.id,
-    sizeBytes,
-    limitBytes,
-    ifSettingsVersion: settingsVersion,
-    ifDiskVersion: disk.version,
-  };
 }
 
 /** The fleet as it will be once a replica has been booked on a disk. */

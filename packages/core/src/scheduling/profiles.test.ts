@@ -7,15 +7,17 @@ import { asId, type DiskId, type NodeId, type ReplicaId } from '@holdfast/core/m
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import type { FleetView } from '../lifecycle/views.js';
 import type { Condition } from '../model/condition.js';
+import { isNodeReady } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
+import type { FleetView } from '../model/views.js';
 import { diskSchedulableCondition } from '../policy/disk-conditions.js';
-import { isNodeReady, nodeSchedulableCondition } from '../policy/node-conditions.js';
-import type { PlacementRequest } from './framework.js';
-import type { LonghornInputs } from './longhorn-inputs.js';
+import { nodeSchedulableCondition } from '../policy/node-conditions.js';
+import type { PlacementRequest, SchedulingProfile } from './framework.js';
+import type { LonghornInputs } from './longhorn/longhorn-inputs.js';
+import { LONGHORN_PROFILE } from './longhorn/longhorn-profile.js';
 import { placeReplica } from './place-replica.js';
-import { HOLDFAST_PROFILE, LONGHORN_PROFILE, type SchedulingProfile } from './profile.js';
+import { HOLDFAST_PROFILE } from './profile.js';
 
 const LONGHORN_INPUTS: LonghornInputs = {
   replicaSizeBytes: GIB,
@@ -23,7 +25,6 @@ const LONGHORN_INPUTS: LonghornInputs = {
   autoBalance: 'disabled',
   backingImage: undefined,
   cloneSources: undefined,
-  unrecordedBytes: new Map(),
 };
 
 type Case = {

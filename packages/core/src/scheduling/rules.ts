@@ -1,5 +1,5 @@
 /** The rules of a placement, in the order in which they are asked; the first rejection is the one that is shown. */
-import { backingImageDiskFilter, backingImageNodeFilter } from './filters/backing-image.filter.js';
+
 import { diskAllowSchedulingFilter } from './filters/disk-allow-scheduling.filter.js';
 import { diskReadyFilter } from './filters/disk-ready.filter.js';
 import { diskTagsFilter } from './filters/disk-tags.filter.js';
@@ -7,7 +7,6 @@ import { diskTypeFilter } from './filters/disk-type.filter.js';
 import { engineAvailableFilter } from './filters/engine-available.filter.js';
 import { fileSystemLimitFilter } from './filters/file-system-limit.filter.js';
 import { freeSpaceFilter } from './filters/free-space.filter.js';
-import { linkedCloneDiskFilter, linkedCloneNodeFilter } from './filters/linked-clone.filter.js';
 import { nodeAllowSchedulingFilter } from './filters/node-allow-scheduling.filter.js';
 import { nodeReadyFilter } from './filters/node-ready.filter.js';
 import { nodeSchedulableFilter } from './filters/node-schedulable.filter.js';
@@ -16,7 +15,9 @@ import { provisionableSpaceFilter } from './filters/provisionable-space.filter.j
 import { requiredNodeFilter } from './filters/required-node.filter.js';
 import { reuseDiskFilter } from './filters/reuse-disk.filter.js';
 import { topologyFilter } from './filters/topology.filter.js';
-import type { DiskFilter, NodeFilter, RuleSet } from './framework.js';
+import type { DiskFilter, NodeFilter, PlacementRules } from './framework.js';
+import { backingImageDiskFilter, backingImageNodeFilter } from './longhorn/backing-image.filter.js';
+import { linkedCloneDiskFilter, linkedCloneNodeFilter } from './longhorn/linked-clone.filter.js';
 
 const NODE_FILTERS: readonly NodeFilter[] = [
   nodeReadyFilter,
@@ -41,8 +42,12 @@ const DISK_FILTERS: readonly DiskFilter[] = [
   provisionableSpaceFilter,
 ];
 
-/** Asked after occupancy is known, because a profile may leave them out on its last tier. */
-export const NODE_TAG_FILTERS: readonly NodeFilter[] = [nodeTagsFilter, backingImageNodeFilter];
-
-/** The rules for a new replica, or for the one disk that a request names for reuse. */
-export const PLACEMENT_RULES: RuleSet = { nodeFilters: NODE_FILTERS, diskFilters: DISK_FILTERS };
+/**
+ * The rules for a new replica, or for the one disk that a request names for reuse. What a volume of an imported cluster
+ * needs (its clone's source, its backing image) it needs of every scheduler.
+ */
+export const PLACEMENT_RULES: PlacementRules = {
+  nodeFilters: NODE_FILTERS,
+  nodeTagFilters: [nodeTagsFilter, backingImageNodeFilter],
+  diskFilters: DISK_FILTERS,
+};

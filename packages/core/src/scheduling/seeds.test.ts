@@ -8,7 +8,7 @@ import type { Replica } from '@holdfast/core/model/replica.js';
 import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import type { FleetView } from '../lifecycle/views.js';
+import type { FleetView } from '../model/views.js';
 import type { VolumeSpec } from '../model/volume.js';
 import { afterPlacing, balanceScore, hybridScore } from './balance-score.js';
 import type { PlacementRequest } from './framework.js';

@@ -2,7 +2,7 @@ import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { Replica } from '../model/replica.js';
-import type { SettingName } from '../settings/definitions.js';
+import type { SettingName } from '../model/setting.js';
 import type { SettingValue } from '../settings/effective.js';
 import type { AntiAffinity, PlacementRequest } from './framework.js';
 import { placeReplica } from './place-replica.js';

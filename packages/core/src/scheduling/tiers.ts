@@ -10,10 +10,9 @@
  * "Leaving" is where every replica is being evicted: its replacement may share the place for a while. A used node
  * includes leaving ones, so the last row has no tier for them.
  */
-import type { StorageNode } from '../model/node.js';
-import { isUnderPressure } from './disk-pressure.js';
+import { type StorageNode, zoneKey } from '../model/node.js';
 import type { Check, PlacementCycle, Rejection, TierName } from './framework.js';
-import { type Occupancy, replicaOn, zoneKey } from './occupancy.js';
+import { type Occupancy, replicaOn } from './occupancy.js';
 
 export type Tier = { readonly name: TierName; readonly nodes: readonly StorageNode[] };
 
@@ -29,8 +28,8 @@ export function tiersOf(
 ): Tier[] {
   const { request, profile } = cycle;
   const tagged = candidates.filter((node) => nodeTags(node) === undefined);
-  const sharesNode = nodesSharedByAutoBalance(cycle);
-  const unused = tagged.filter((node) => !occupancy.nodes.has(node.id) || sharesNode(node));
+  const sharing = profile.domainSharing(cycle);
+  const unused = tagged.filter((node) => !occupancy.nodes.has(node.id) || sharing?.sharesNode(node) === true);
   const leaving = tagged.filter((node) => occupancy.leavingNodes.has(node.id));
 
   const tiers: Tier[] = [
@@ -40,8 +39,8 @@ export function tiersOf(
     },
   ];
   if (request.zoneAntiAffinity === 'required') {
-    const sharesZone = isAutoBalancing(cycle);
-    const nodes = leaving.filter((node) => sharesZone || occupancy.leavingZones.has(zoneKey(node)));
+    const sharesZones = sharing?.sharesZones === true;
+    const nodes = leaving.filter((node) => sharesZones || occupancy.leavingZones.has(zoneKey(node)));
     return [...tiers, { name: 'leaving-node-in-leaving-zone', nodes }];
   }
   tiers.push({ name: 'unused-node', nodes: unused });
@@ -49,18 +48,6 @@ export function tiersOf(
 
   const reachable = profile.usedNodeTierHonoursNodeSelector ? tagged : candidates;
   return [...tiers, { name: 'used-node', nodes: reachable.filter((node) => occupancy.nodes.has(node.id)) }];
-}
-
-function isAutoBalancing({ request, profile }: PlacementCycle): boolean {
-  return profile.autoBalanceSharesDomains && request.longhorn?.autoBalance === 'best-effort';
-}
-
-/** Occupied nodes that count as unused, so that balancing can move a replica from one of their disks to another. */
-function nodesSharedByAutoBalance(cycle: PlacementCycle): (node: StorageNode) => boolean {
-  const pressurePercentage = cycle.fleet.settings['replica-auto-balance-disk-pressure-percentage'];
-  if (!isAutoBalancing(cycle) || pressurePercentage === 0) return () => false;
-  return (node) =>
-    (cycle.disksByNode.get(node.id) ?? []).some((disk) => isUnderPressure(disk, pressurePercentage));
 }
 
 /** Why no tier holds a node that passed the filters. */

@@ -1,6 +1,11 @@
 import { cronProblem } from '../model/cron.js';
 import { StorageFault } from '../model/faults.js';
-import { type ClusterSettings, SETTINGS, type SettingDefinition, type SettingName } from './definitions.js';
+import {
+  type ClusterSettings,
+  SETTINGS,
+  type SettingDefinition,
+  type SettingName,
+} from '../model/setting.js';
 
 export type SettingValue = boolean | number | string;
 

@@ -1,7 +1,7 @@
 import type { NewReplica, NewVolume } from '@holdfast/core/lifecycle/decide-creation.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
+import { leavesFreeSpace, spaceLimits } from '@holdfast/core/policy/disk-space.js';
 import type { FleetCache } from '@holdfast/core/scheduling/index/fleet-cache.js';
-import { leavesFreeSpace, spaceLimits } from '@holdfast/core/scheduling/space.js';
 import type { LockedDisk } from './write-creations.js';
 
 /** A new volume holds nothing yet. */

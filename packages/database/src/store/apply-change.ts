@@ -1,5 +1,5 @@
 import type { Change, CommitGuard } from '@holdfast/control/ports/store.js';
-import { concernsReplicas } from '@holdfast/core/lifecycle/changes.js';
+import { concernsReplicas } from '@holdfast/core/model/changes.js';
 import { assertNever } from '@holdfast/core/model/faults.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';

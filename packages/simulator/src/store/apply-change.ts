@@ -1,5 +1,5 @@
 import type { Change, CommitGuard, SpaceBooking } from '@holdfast/control/ports/store.js';
-import { concernsReplicas } from '@holdfast/core/lifecycle/changes.js';
+import { concernsReplicas } from '@holdfast/core/model/changes.js';
 import { assertNever, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';

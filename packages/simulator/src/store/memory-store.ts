@@ -32,9 +32,9 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
+import type { SettingName } from '@holdfast/core/model/setting.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
-import type { SettingName } from '@holdfast/core/settings/definitions.js';
 import {
   effectiveSettings,
   parseSettingValue,

@@ -1,8 +1,8 @@
 import type { Change } from '@holdfast/control/ports/store.js';
 import type { PlacementEvent } from '@holdfast/core/checks/placement-invariants.js';
-import type { SpaceBooking } from '@holdfast/core/lifecycle/changes.js';
-import type { FleetView } from '@holdfast/core/lifecycle/views.js';
+import type { SpaceBooking } from '@holdfast/core/model/changes.js';
 import type { NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { FleetView } from '@holdfast/core/model/views.js';
 import type { Tables } from './tables.js';
 
 /** What `checkPlacement` wants to know but the time, which the store does not know. */

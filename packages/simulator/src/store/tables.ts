@@ -17,9 +17,9 @@ import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import type { Orphan } from '@holdfast/core/model/orphan.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
-import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
 
 export type ClusterRow = {
   readonly id: ClusterId;

@@ -2,10 +2,10 @@ import type { TaskQueueView } from '@holdfast/control/ports/store.js';
 import { movesLayers } from '@holdfast/core/lifecycle/plan-task-admission.js';
 import { lastCronTime } from '@holdfast/core/model/cron.js';
 import { type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
+import { isNodeReady } from '@holdfast/core/model/node.js';
+import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
-import { isNodeReady } from '@holdfast/core/policy/node-conditions.js';
 import { effectiveValue } from '@holdfast/core/policy/volume-settings.js';
-import type { ClusterSettings } from '@holdfast/core/settings/definitions.js';
 import type { Tables } from './tables.js';
 
 type Candidate = TaskQueueView['candidates'][number];

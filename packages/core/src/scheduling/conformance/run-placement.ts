@@ -1,8 +1,8 @@
 /** Runs the vectors that place replicas: one, all of a volume, or several volumes one after another. */
-import { refusalByGuards } from '../guards.js';
-import { isRefusalOfNodes, longhornReasons } from '../longhorn-reasons.js';
+import { refusalByGuards } from '../longhorn/guards.js';
+import { LONGHORN_PROFILE } from '../longhorn/longhorn-profile.js';
+import { isRefusalOfNodes, longhornReasons } from '../longhorn/longhorn-reasons.js';
 import { placeReplica } from '../place-replica.js';
-import { LONGHORN_PROFILE } from '../profile.js';
 import { type Answer, type Comparison, compareAnswer, summarize } from './answer.js';
 import { type ConditionSource, toFleet } from './to-fleet.js';
 import { degradedSince, toReplica, toRequest, type VectorPlacement } from './to-request.js';

@@ -1,5 +1,5 @@
 /** Runs the vectors that ask which failed replica comes back and how long a new one has to wait. */
-import { newReplicaWaitSeconds, replicasToReuse } from '../reuse-failed.js';
+import { newReplicaWaitSeconds, replicasToReuse } from '../longhorn/reuse-failed.js';
 import type { Comparison } from './answer.js';
 import { toFleet } from './to-fleet.js';
 import { degradedSince, toRequest, type VectorPlacement } from './to-request.js';

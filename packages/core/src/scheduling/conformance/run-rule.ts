@@ -1,9 +1,9 @@
 /** Runs the vectors that ask a single rule. */
 import { asId, type DiskId, type NodeId } from '../../model/ids.js';
-import { fitsBelowPressure, isUnderPressure } from '../disk-pressure.js';
-import { survivesGrowth } from '../expansion.js';
-import { acceptableByLeastRange } from '../least-range.js';
-import { type DiskSpace, fitsInSpace, type SpaceLimits } from '../space.js';
+import { type DiskSpace, fitsInSpace, type SpaceLimits } from '../../policy/disk-space.js';
+import { survivesGrowth } from '../../policy/expansion.js';
+import { fitsBelowPressure, isUnderPressure } from '../longhorn/disk-pressure.js';
+import { acceptableByLeastRange } from '../longhorn/least-range.js';
 import { tagsMatch } from '../tags.js';
 import { type Comparison, compareAnswer, compareVerdict } from './answer.js';
 import type { DiskFigures, LimitedDisk, VectorOf } from './vector.js';

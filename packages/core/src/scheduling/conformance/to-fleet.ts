@@ -1,13 +1,14 @@
 /** Turns a vector's cluster into a fleet view. Names are ids. */
-import { assertFleetIdentities } from '../../fleet/fleet-consistency.js';
-import type { FleetView } from '../../lifecycle/views.js';
+
 import type { Condition } from '../../model/condition.js';
 import { asId, type ClusterId, type DiskId, type NodeId } from '../../model/ids.js';
 import type { DataEngine, StorageDisk, StorageNode } from '../../model/node.js';
+import type { ClusterSettings } from '../../model/setting.js';
+import type { FleetView } from '../../model/views.js';
 import { diskSchedulableCondition } from '../../policy/disk-conditions.js';
 import { nodeSchedulableCondition } from '../../policy/node-conditions.js';
-import type { ClusterSettings } from '../../settings/definitions.js';
 import { effectiveSettings } from '../../settings/effective.js';
+import { assertFleetIdentities } from '../fleet-consistency.js';
 import type { VectorDisk, VectorNode, VectorSettings } from './vector.js';
 
 /** Nothing here depends on when a condition changed. */

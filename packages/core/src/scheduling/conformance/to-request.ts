@@ -3,7 +3,7 @@ import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '.
 import { REBUILD_RETRIES_MAX, type Replica, type ReplicaIntent } from '../../model/replica.js';
 import type { Override } from '../../model/volume.js';
 import type { PlacementRequest, TopologyTerm } from '../framework.js';
-import type { CloneSource, LonghornInputs } from '../longhorn-inputs.js';
+import type { CloneSource, LonghornInputs } from '../longhorn/longhorn-inputs.js';
 import { antiAffinity } from '../plan-placements.js';
 import type { VectorNode, VectorReplica, VectorSettings, VectorVolume } from './vector.js';
 
@@ -47,6 +47,7 @@ export function toRequest(placement: VectorPlacement, replica: VectorReplica): P
       volume.dataLocality === 'best-effort' ? optional(volume.attachedNodeId, asId<NodeId>) : undefined,
     topology: volume.topologyRequirement.map(toTerm),
     reuseDiskId: undefined,
+    unrecordedBytes: unrecordedBytes(placement),
     longhorn: toLonghornInputs(placement, replica),
   };
 }
@@ -96,7 +97,6 @@ function toLonghornInputs(placement: VectorPlacement, replica: VectorReplica): L
     backingImage: volume.backingImage,
     cloneSources:
       volume.linkedCloneOfVolume === '' ? undefined : cloneSourcesFor(replica, placement.cloneSourceReplicas),
-    unrecordedBytes: unrecordedBytes(placement),
   };
 }
 

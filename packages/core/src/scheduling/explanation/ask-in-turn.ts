@@ -16,7 +16,6 @@ import {
   type TierName,
 } from '../framework.js';
 import { type Occupancy, occupancyOf } from '../occupancy.js';
-import { NODE_TAG_FILTERS, PLACEMENT_RULES } from '../rules.js';
 import { rejectionByTiers, type Tier, tiersOf } from '../tiers.js';
 import {
   type FilterRejection,
@@ -37,8 +36,8 @@ type Refused<Subject> = { readonly subject: Subject; readonly rejection: Rejecti
 export function askInTurn(cycle: PlacementCycle): AskedInTurn {
   const reports: FilterReport[] = [];
   const ofNodes = reporterOfNodes(reports);
-  const passing = askAll(PLACEMENT_RULES.nodeFilters, cycle, cycle.fleet.nodes, ofNodes);
-  const tagged = askAll(NODE_TAG_FILTERS, cycle, passing, ofNodes);
+  const passing = askAll(cycle.profile.rules.nodeFilters, cycle, cycle.fleet.nodes, ofNodes);
+  const tagged = askAll(cycle.profile.rules.nodeTagFilters, cycle, passing, ofNodes);
 
   const occupancy = occupancyOf(cycle, passing);
   const triedTiers = tryTiers(cycle, passing, occupancy);
@@ -50,7 +49,7 @@ export function askInTurn(cycle: PlacementCycle): AskedInTurn {
 
   const ofDisks = reporterOfDisks(reports, cycle);
   const disks = withDisks.flatMap((node) => cycle.disksByNode.get(node.id) ?? []);
-  const fitting = askAll(PLACEMENT_RULES.diskFilters, cycle, disks, ofDisks);
+  const fitting = askAll(cycle.profile.rules.diskFilters, cycle, disks, ofDisks);
   const candidates = triedTiers.find(({ outcome }) => outcome === 'won')?.candidates ?? [];
   const isCandidate = new Set(candidates);
   askOne(
@@ -69,8 +68,8 @@ type TriedTier = {
 };
 
 function tryTiers(cycle: PlacementCycle, nodes: readonly StorageNode[], occupancy: Occupancy): TriedTier[] {
-  const checkDisk = prepareAll(PLACEMENT_RULES.diskFilters, cycle);
-  const tiers = tiersOf(cycle, nodes, occupancy, prepareAll(NODE_TAG_FILTERS, cycle));
+  const checkDisk = prepareAll(cycle.profile.rules.diskFilters, cycle);
+  const tiers = tiersOf(cycle, nodes, occupancy, prepareAll(cycle.profile.rules.nodeTagFilters, cycle));
   let isWon = false;
   return tiers.map((tier): TriedTier => {
     if (isWon) return { tier, candidates: [], outcome: 'not-needed' };

@@ -1,7 +1,7 @@
 /** One change that could give a replica a place. A union by `kind`, plain data as the explanation that holds it. */
 import type { DiskId, NodeId, ReplicaId } from '../../model/ids.js';
 import type { DiskType } from '../../model/node.js';
-import type { SettingName } from '../../settings/definitions.js';
+import type { SettingName } from '../../model/setting.js';
 import type { SettingValue } from '../../settings/effective.js';
 
 type OnNode = { readonly nodeId: NodeId; readonly nodeName: string };

@@ -1,8 +1,9 @@
 /** Explains all of a volume's replicas: why each is where it is, and where the next would go. */
-import { assertFleetConsistent } from '../../fleet/fleet-consistency.js';
-import type { VolumeView } from '../../lifecycle/views.js';
+
 import type { StorageDisk } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
+import type { VolumeView } from '../../model/views.js';
+import { assertFleetConsistent } from '../fleet-consistency.js';
 import { explainPlacement, explainWithoutCures } from './explain-placement.js';
 import type { PlacementExplanation } from './explanation.js';
 import { namedPlace, placeInWords } from './named-place.js';

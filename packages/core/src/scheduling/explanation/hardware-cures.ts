@@ -1,7 +1,7 @@
 import { compareIds } from '../../model/ids.js';
+import { spaceLimits } from '../../policy/disk-space.js';
 import { EXT_FILE_BYTES_END } from '../filters/file-system-limit.filter.js';
 import type { PlacementCycle } from '../framework.js';
-import { spaceLimits } from '../space.js';
 import type { CureChange } from './cure-change.js';
 import { nodeObstaclesOf } from './obstacles.js';
 import type { PlacementQuestion } from './placement-question.js';

@@ -2,11 +2,10 @@
  * Obstacles between one disk and the replica: all of them, not only the first rule that refused it; each with the
  * changes that would take it away. A disk with one obstacle is one change from being a place.
  */
-import type { StorageDisk, StorageNode } from '../../model/node.js';
+import { type StorageDisk, type StorageNode, zoneKey } from '../../model/node.js';
 import type { Override } from '../../model/volume.js';
 import type { FilterPlugin, PlacementCycle, RejectionReason } from '../framework.js';
-import { type Occupancy, occupancyOf, zoneKey } from '../occupancy.js';
-import { NODE_TAG_FILTERS, PLACEMENT_RULES } from '../rules.js';
+import { type Occupancy, occupancyOf } from '../occupancy.js';
 import type { CureChange, OverrideField } from './cure-change.js';
 import { missingTagCures } from './missing-tags.js';
 import type { PlacementQuestion } from './placement-question.js';
@@ -42,8 +41,8 @@ export function nodeObstaclesOf(
   question: PlacementQuestion,
   cycle: PlacementCycle,
 ): (node: StorageNode) => Obstacle[] {
-  const checks = prepared([...PLACEMENT_RULES.nodeFilters, ...NODE_TAG_FILTERS], cycle);
-  const passing = prepared(PLACEMENT_RULES.nodeFilters, cycle);
+  const checks = prepared([...cycle.profile.rules.nodeFilters, ...cycle.profile.rules.nodeTagFilters], cycle);
+  const passing = prepared(cycle.profile.rules.nodeFilters, cycle);
   const candidates = cycle.fleet.nodes.filter((node) => passing.every((check) => check(node) === undefined));
   const occupancy = occupancyOf(cycle, candidates);
 
@@ -63,7 +62,7 @@ export function nodeObstaclesOf(
 }
 
 function diskObstaclesOf(question: PlacementQuestion, cycle: PlacementCycle): (place: Place) => Obstacle[] {
-  const checks = prepared(PLACEMENT_RULES.diskFilters, cycle);
+  const checks = prepared(cycle.profile.rules.diskFilters, cycle);
   const { replicasByDisk } = occupancyOf(cycle, cycle.fleet.nodes);
   const isHard = cycle.request.diskAntiAffinity === 'required';
 

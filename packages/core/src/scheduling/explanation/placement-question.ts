@@ -1,8 +1,9 @@
 /** Where one more replica of a volume would go; and the same question with one thing changed, on which a cure is tried. */
-import type { FleetView } from '../../lifecycle/views.js';
+
 import { asId, type DiskId, type NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
+import type { FleetView } from '../../model/views.js';
 import { beginCycle, type PlacementCycle } from '../framework.js';
 import { type PlaceableVolume, placementRequest } from '../plan-placements.js';
 import { HOLDFAST_PROFILE } from '../profile.js';

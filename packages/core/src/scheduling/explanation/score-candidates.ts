@@ -7,7 +7,7 @@ import type { StorageDisk } from '../../model/node.js';
 import { afterPlacing, type Capacity, hybridScore } from '../balance-score.js';
 import type { PlacementCycle } from '../framework.js';
 import { preferLocal } from '../locality.js';
-import { totalBytes, usableBytes } from '../space.js';
+import { totalBytes, usableBytes } from '../usable-space.js';
 import { SCORES_SHOWN_MAX, type ScoredCandidate, type ScoreParts } from './explanation.js';
 import { namedPlace } from './named-place.js';
 

@@ -4,7 +4,7 @@
  */
 import { VOLUME_BYTES_MAX } from '../../model/bytes.js';
 import type { StorageDisk } from '../../model/node.js';
-import { SETTINGS } from '../../settings/definitions.js';
+import { SETTINGS } from '../../model/setting.js';
 import {
   type DiskSpace,
   fitsInSpace,
@@ -12,7 +12,7 @@ import {
   type SpaceDemand,
   type SpaceLimits,
   staysProvisionable,
-} from '../space.js';
+} from '../../policy/disk-space.js';
 
 /** Bytes to delete from the disk, 0 for none; `undefined` when even an empty disk would not do. */
 export function leastToFree(disk: StorageDisk, writtenBytes: number, limits: SpaceLimits) {

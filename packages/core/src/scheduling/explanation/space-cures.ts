@@ -1,6 +1,6 @@
 import type { StorageDisk, StorageNode } from '../../model/node.js';
+import { spaceLimits } from '../../policy/disk-space.js';
 import type { PlacementCycle, RejectionReason } from '../framework.js';
-import { spaceLimits } from '../space.js';
 import type { CureChange } from './cure-change.js';
 import {
   highestMinimalAvailable,

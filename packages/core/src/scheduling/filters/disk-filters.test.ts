@@ -3,7 +3,7 @@ import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aRequest, type DiskPart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import type { SettingName } from '../../settings/definitions.js';
+import type { SettingName } from '../../model/setting.js';
 import type { SettingValue } from '../../settings/effective.js';
 import type { PlacementRequest } from '../framework.js';
 import { placeReplica } from '../place-replica.js';

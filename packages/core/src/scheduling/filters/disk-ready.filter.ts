@@ -1,24 +1,19 @@
 import { conditionOf } from '../../model/condition.js';
+import type { StorageDisk } from '../../model/node.js';
 import type { DiskFilter, Rejection } from '../framework.js';
 
-/**
- * Rejects a disk that its agent says is not usable.
- *
- * Where conditions are recorded, Schedulable decides, which also holds the space check of an empty replica; a failed
- * replica that is reused needs only a readable disk, because its space is booked.
- */
+/** Rejects a disk that its agent says is not usable. */
 export const diskReadyFilter: DiskFilter = {
   name: 'disk-ready',
 
-  prepare({ request, profile }) {
-    const type =
-      profile.conditions === 'recorded' && request.reuseDiskId === undefined ? 'Schedulable' : 'Ready';
-    return (disk) => {
-      const condition = conditionOf(disk.conditions, type);
-      return condition?.status === 'True' ? undefined : notReady(disk.name, condition?.message ?? '');
-    };
-  },
+  prepare: () => (disk) => diskReadyRejection(disk, 'Ready'),
 };
+
+/** @param type the condition that says whether the disk is usable */
+export function diskReadyRejection(disk: StorageDisk, type: 'Ready' | 'Schedulable'): Rejection | undefined {
+  const condition = conditionOf(disk.conditions, type);
+  return condition?.status === 'True' ? undefined : notReady(disk.name, condition?.message ?? '');
+}
 
 function notReady(name: string, detail: string): Rejection {
   return {

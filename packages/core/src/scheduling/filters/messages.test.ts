@@ -4,7 +4,7 @@ import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
-import type { SettingName } from '../../settings/definitions.js';
+import type { SettingName } from '../../model/setting.js';
 import type { SettingValue } from '../../settings/effective.js';
 import type { PlacementRequest } from '../framework.js';
 import { placeReplica } from '../place-replica.js';

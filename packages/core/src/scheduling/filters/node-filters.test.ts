@@ -3,7 +3,7 @@ import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import type { SettingName } from '../../settings/definitions.js';
+import type { SettingName } from '../../model/setting.js';
 import type { PlacementRequest } from '../framework.js';
 import { placeReplica } from '../place-replica.js';
 

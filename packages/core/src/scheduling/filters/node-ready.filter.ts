@@ -1,4 +1,4 @@
-import { isNodeReady } from '../../policy/node-conditions.js';
+import { isNodeReady } from '../../model/node.js';
 import type { NodeFilter } from '../framework.js';
 
 /** Rejects a node whose agent is silent: nothing could be made there now. */

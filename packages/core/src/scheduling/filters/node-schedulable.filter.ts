@@ -1,15 +1,10 @@
-import { conditionOf } from '../../model/condition.js';
 import type { NodeFilter, Rejection } from '../framework.js';
 
 /** Rejects a node that users keep replicas away from: cordoned (where the setting minds that) or being evicted. */
 export const nodeSchedulableFilter: NodeFilter = {
   name: 'node-schedulable',
 
-  prepare({ fleet, profile }) {
-    if (profile.conditions === 'recorded') {
-      return (node) =>
-        conditionOf(node.conditions, 'Schedulable')?.status === 'True' ? undefined : cordoned(node.name);
-    }
+  prepare({ fleet }) {
     const mindsCordon = fleet.settings['disable-scheduling-on-cordoned-node'];
     return (node) => {
       if (node.cordoned && mindsCordon) return cordoned(node.name);
@@ -24,7 +19,7 @@ export const nodeSchedulableFilter: NodeFilter = {
   },
 };
 
-function cordoned(name: string): Rejection {
+export function cordoned(name: string): Rejection {
   return {
     rule: 'node-schedulable',
     reason: 'NodeCordoned',

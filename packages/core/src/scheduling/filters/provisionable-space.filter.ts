@@ -1,7 +1,7 @@
 import { formatBytes } from '../../model/bytes.js';
 import type { StorageDisk } from '../../model/node.js';
+import { provisionableBytes, spaceLimits, staysProvisionable } from '../../policy/disk-space.js';
 import type { DiskFilter, Rejection } from '../framework.js';
-import { provisionableBytes, spaceLimits, staysProvisionable } from '../space.js';
 
 /**
  * Rejects a disk that the replica's nominal size would take past its limit: the second space formula.
@@ -13,11 +13,11 @@ export const provisionableSpaceFilter: DiskFilter = {
 
   prepare({ request, fleet }) {
     if (request.reuseDiskId !== undefined) return undefined;
-    const { sizeBytes, longhorn } = request;
+    const { sizeBytes } = request;
     const limits = spaceLimits(fleet.settings);
 
     return (disk) => {
-      const unrecordedBytes = longhorn?.unrecordedBytes.get(disk.id) ?? 0;
+      const unrecordedBytes = request.unrecordedBytes?.get(disk.id) ?? 0;
       if (staysProvisionable(disk, sizeBytes + unrecordedBytes, limits)) return undefined;
       return overBooked(disk, sizeBytes, provisionableBytes(disk, fleet.settings) - unrecordedBytes);
     };

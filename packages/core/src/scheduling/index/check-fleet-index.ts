@@ -1,6 +1,7 @@
 /** Compares an index with the view that it was built from. For tests, and for processes that keep an index for long. */
-import type { FleetView } from '../../lifecycle/views.js';
+
 import { compareIds } from '../../model/ids.js';
+import type { FleetView } from '../../model/views.js';
 import { DiskClassView } from './disk-class-view.js';
 import { buildFleetIndex, type FleetIndex } from './fleet-index.js';
 import type { FleetStructure } from './fleet-structure.js';

@@ -3,8 +3,9 @@
  * of a dozen objects. A disk's row is found by its slot; slots of removed disks are used again.
  */
 import type { StorageDisk } from '../../model/node.js';
-import type { ClusterSettings } from '../../settings/definitions.js';
-import { minimalAvailableBytes, provisionableBytes, totalBytes, usableOnceWritten } from '../space.js';
+import type { ClusterSettings } from '../../model/setting.js';
+import { minimalAvailableBytes, provisionableBytes } from '../../policy/disk-space.js';
+import { totalBytes, usableOnceWritten } from '../usable-space.js';
 
 /** What every decision reads: a short row, so that the disks of a node share a cache line or two. Whole bytes. */
 export const USABLE = 0;

@@ -1,6 +1,7 @@
 /** Eligibility of nodes and disks: the filters that read no request. Asked when a node or disk changes, not per decision. */
-import type { FleetView } from '../../lifecycle/views.js';
+
 import type { StorageDisk, StorageNode } from '../../model/node.js';
+import type { FleetView } from '../../model/views.js';
 import { diskAllowSchedulingFilter } from '../filters/disk-allow-scheduling.filter.js';
 import { diskReadyFilter } from '../filters/disk-ready.filter.js';
 import { engineAvailableFilter } from '../filters/engine-available.filter.js';
@@ -34,7 +35,7 @@ function cycleOf(shell: FleetShell): PlacementCycle {
   return beginCycle(ANY_REQUEST, { ...shell, nodes: [], disks: [] }, HOLDFAST_PROFILE, new Date(0));
 }
 
-/** A request for these filters: they read only that it is not for reuse. */
+/** A request for these filters, which read nothing of it. */
 const ANY_REQUEST: PlacementRequest = {
   sizeBytes: 0,
   writtenBytes: 0,

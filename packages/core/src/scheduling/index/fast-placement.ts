@@ -55,7 +55,8 @@ export class FastPlacer {
 
   place(request: PlacementRequest, now: Date): FastPlacement {
     // Of an imported cluster, or about one given disk: rare by nature, and `placeReplica` answers them.
-    if (request.longhorn !== undefined || request.reuseDiskId !== undefined) return NONE;
+    const { longhorn, unrecordedBytes, reuseDiskId } = request;
+    if (longhorn !== undefined || unrecordedBytes !== undefined || reuseDiskId !== undefined) return NONE;
     const { structure, places, demand } = this;
     const plan = structure.plan(request, now);
     const topology = request.topology.length === 0 ? undefined : matchTopology(request, plan, structure, now);

@@ -1,17 +1,17 @@
-import { assertFleetConsistent } from '../../fleet/fleet-consistency.js';
-import type { SpaceBooking } from '../../lifecycle/changes.js';
-import type { FleetView } from '../../lifecycle/views.js';
+import type { SpaceBooking } from '../../model/changes.js';
 import { Bug } from '../../model/faults.js';
 import type { ClusterId, DiskId, NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
+import type { ClusterSettings } from '../../model/setting.js';
 import type { StoredExplanation } from '../../model/stored-explanation.js';
-import type { ClusterSettings } from '../../settings/definitions.js';
+import type { FleetView } from '../../model/views.js';
+import { bookingOn } from '../../policy/space-booking.js';
 import { explainPlacement } from '../explanation/explain-placement.js';
+import { assertFleetConsistent } from '../fleet-consistency.js';
 import type { PlacementRequest } from '../framework.js';
 import { placeReplica } from '../place-replica.js';
 import {
-  bookingOn,
   type PlaceableVolume,
   type PlacementPlan,
   type PlannedPlacement,

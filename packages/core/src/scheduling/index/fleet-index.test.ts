@@ -17,13 +17,13 @@ import {
   type Scale,
 } from '@holdfast/testkit/random-fleet.js';
 import { expect, test } from '@jest/globals';
-import type { FleetView } from '../../lifecycle/views.js';
 import type { StorageDisk } from '../../model/node.js';
+import type { FleetView } from '../../model/views.js';
 import type { Placement, PlacementRequest } from '../framework.js';
 import { placeReplica } from '../place-replica.js';
 import { withBooking } from '../plan-placements.js';
 import { HOLDFAST_PROFILE } from '../profile.js';
-import { totalBytes, usableBytes } from '../space.js';
+import { totalBytes, usableBytes } from '../usable-space.js';
 import { checkFleetIndex } from './check-fleet-index.js';
 import { buildFleetIndex, type FleetIndex } from './fleet-index.js';
 

@@ -7,10 +7,11 @@
  *
  * Pure: it reads no clock and does no I/O. It is a copy of a view; `checkFleetIndex` tells whether the two still agree.
  */
-import { assertFleetConsistent } from '../../fleet/fleet-consistency.js';
-import type { FleetView } from '../../lifecycle/views.js';
+
 import type { DiskId, NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
+import type { FleetView } from '../../model/views.js';
+import { assertFleetConsistent } from '../fleet-consistency.js';
 import type { PlacementRequest } from '../framework.js';
 import type { FleetShell } from './eligibility.js';
 import { type FastPlacement, FastPlacer } from './fast-placement.js';

@@ -5,10 +5,9 @@
  */
 import { Bug } from '../../model/faults.js';
 import { asId, compareIds, type DiskId, type NodeId } from '../../model/ids.js';
-import type { StorageDisk, StorageNode } from '../../model/node.js';
-import type { ClusterSettings } from '../../settings/definitions.js';
+import { type StorageDisk, type StorageNode, zoneKey } from '../../model/node.js';
+import type { ClusterSettings } from '../../model/setting.js';
 import { beginCycle, type Check, type PlacementRequest } from '../framework.js';
-import { zoneKey } from '../occupancy.js';
 import { HOLDFAST_PROFILE } from '../profile.js';
 import { DiskColumns } from './columns.js';
 import { DiskClasses, distinctTags } from './disk-classes.js';

@@ -2,7 +2,7 @@
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
-import type { FleetView } from '../../lifecycle/views.js';
+import type { FleetView } from '../../model/views.js';
 import type { PlacementRequest } from '../framework.js';
 import { placeReplica } from '../place-replica.js';
 import { buildFleetIndex } from './fleet-index.js';

@@ -1,6 +1,5 @@
 import type { NodeId } from '../../model/ids.js';
-import type { StorageNode } from '../../model/node.js';
-import type { ZoneKey } from '../occupancy.js';
+import type { StorageNode, ZoneKey } from '../../model/node.js';
 
 /** What an entry knows of the group it stands in (`node-group.ts`). */
 export type EntryGroup = {

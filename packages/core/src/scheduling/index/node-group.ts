@@ -3,8 +3,7 @@
  * by class and capacity). A request either wants the whole group or none of it.
  */
 import { compareIds } from '../../model/ids.js';
-import type { StorageNode } from '../../model/node.js';
-import type { ZoneKey } from '../occupancy.js';
+import type { StorageNode, ZoneKey } from '../../model/node.js';
 import type { DiskColumns } from './columns.js';
 import { DiskClassView } from './disk-class-view.js';
 import type { NodeEntry } from './node-entry.js';

@@ -4,8 +4,10 @@
  * faster than a map is made.
  */
 import type { DiskId, NodeId } from '../../model/ids.js';
+import type { ZoneKey } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
-import { countsOnDisk, holdsItsPlace, isLeavingPlace, type ZoneKey } from '../occupancy.js';
+import { isLeavingPlace } from '../../model/volume-facts.js';
+import { countsOnDisk, holdsItsPlace } from '../occupancy.js';
 import { HOLDFAST_PROFILE } from '../profile.js';
 import type { DiskColumns } from './columns.js';
 import type { NodeEntry } from './node-entry.js';

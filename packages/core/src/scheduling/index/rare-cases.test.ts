@@ -5,7 +5,7 @@ import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type DiskPart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { Chance } from '@holdfast/testkit/random-fleet.js';
 import { expect, test } from '@jest/globals';
-import type { FleetView } from '../../lifecycle/views.js';
+import type { FleetView } from '../../model/views.js';
 import type { PlacementRequest } from '../framework.js';
 import { placeReplica } from '../place-replica.js';
 import { buildFleetIndex, type FleetIndex } from './fleet-index.js';

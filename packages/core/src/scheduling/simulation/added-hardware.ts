@@ -1,7 +1,8 @@
 /** Nodes and disks that a what-if adds. New things have their names for ids: real ids are UUIDs, so the two can't meet. */
-import type { FleetView } from '../../lifecycle/views.js';
+
 import { asId, type DiskId, type NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
+import type { FleetView } from '../../model/views.js';
 import { emptyDisk, emptyNode } from '../explanation/new-hardware.js';
 import { invalid } from './check-request.js';
 import type { AddedDisk, AddedNode, DisksForNode } from './simulation.js';

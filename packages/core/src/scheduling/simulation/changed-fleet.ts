@@ -1,9 +1,10 @@
 /** The fleet as it would be: other settings, without what is lost, with what is added. */
-import type { FleetView } from '../../lifecycle/views.js';
+
 import { type FaultItem, isFault } from '../../model/faults.js';
 import type { DiskId, NodeId } from '../../model/ids.js';
 import type { StorageDisk } from '../../model/node.js';
-import type { ClusterSettings } from '../../settings/definitions.js';
+import type { ClusterSettings } from '../../model/setting.js';
+import type { FleetView } from '../../model/views.js';
 import { parseSettingValue, type SettingValue } from '../../settings/effective.js';
 import { addedDisks, addedNodes } from './added-hardware.js';
 import { invalid, rejectIfAny } from './check-request.js';

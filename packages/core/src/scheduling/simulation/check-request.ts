@@ -1,9 +1,9 @@
 /** Bounds and forms of what a simulation is asked, all told at once. Names are looked up in `changed-fleet.ts`. */
 import { VOLUME_BYTES_MAX } from '../../model/bytes.js';
 import { type FaultItem, isFault, StorageFault } from '../../model/faults.js';
+import type { ClusterSettings } from '../../model/setting.js';
 import type { VolumeSpec } from '../../model/volume.js';
 import { resolveVolumeSpec } from '../../policy/volume-spec.js';
-import type { ClusterSettings } from '../../settings/definitions.js';
 import {
   ADDED_DISKS_MAX,
   ADDED_DISKS_PER_NODE_MAX,

@@ -2,9 +2,10 @@
  * Answers a what-if: see `simulation.ts` for the question and the order of events. Pure: it works on a copy of the
  * fleet, with the rules that place replicas.
  */
-import { assertFleetConsistent } from '../../fleet/fleet-consistency.js';
+
 import { StorageFault } from '../../model/faults.js';
 import type { VolumeId } from '../../model/ids.js';
+import { assertFleetConsistent } from '../fleet-consistency.js';
 import { changedFleet, lostPlaces } from './changed-fleet.js';
 import { assertBounds, specsOf } from './check-request.js';
 import { nodeFills, zoneFills } from './fill.js';

@@ -5,10 +5,11 @@
  * The order is fixed: settings, losses and additions first, then the existing volumes get back what they lost, then the
  * new volumes are placed in the order of the request, then each shape is counted on.
  */
-import type { FleetView } from '../../lifecycle/views.js';
+
 import type { NodeId, ReplicaId, VolumeId } from '../../model/ids.js';
 import type { DiskType } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
+import type { FleetView } from '../../model/views.js';
 import type { Volume } from '../../model/volume.js';
 import type { VolumeSpecInput } from '../../policy/volume-spec.js';
 import type { SettingValue } from '../../settings/effective.js';

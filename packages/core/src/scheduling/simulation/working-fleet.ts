@@ -2,11 +2,12 @@
  * Working copy of a fleet, in which each placement sees the bookings of those before it. It decides with the index,
  * which gives the scheduler's own answers; nothing outside of it changes.
  */
-import type { FleetView } from '../../lifecycle/views.js';
+
 import { Bug } from '../../model/faults.js';
 import type { DiskId, NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
+import type { FleetView } from '../../model/views.js';
 import { explainPlacement, explainWithoutCures } from '../explanation/explain-placement.js';
 import type { NamedPlace, PlacementExplanation } from '../explanation/explanation.js';
 import { namedPlace } from '../explanation/named-place.js';

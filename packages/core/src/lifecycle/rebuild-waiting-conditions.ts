@@ -6,14 +6,14 @@
  */
 import { conditionOf, withCondition } from '../model/condition.js';
 import { isPotentiallyReusable } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
+import { activeRebuild, isOnReadyNode, lastingCopies, nodeName } from '../model/volume-facts.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { blockText } from '../rebuild/plan-admissions.js';
 import { placeHeldUntil } from '../scheduling/occupancy.js';
 import { pressingTask } from './plan-task-admission.js';
 import { rebuildPause } from './rebuild-pause.js';
-import type { VolumeView } from './views.js';
-import { activeRebuild, isOnReadyNode, lastingCopies, nodeName } from './volume-facts.js';
 
 const TYPE = 'RebuildWaiting';
 const TARGET_LIMIT = 'concurrent-replica-rebuild-per-node-limit';

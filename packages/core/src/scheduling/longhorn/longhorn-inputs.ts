@@ -3,7 +3,7 @@
  *
  * A request without them is one of our own, and every rule behaves as if they were absent.
  */
-import type { DiskId, NodeId } from '../model/ids.js';
+import type { DiskId, NodeId } from '../../model/ids.js';
 
 /** Where a healthy replica lies that a linked clone's replica may share blocks with. */
 export type CloneSource = { readonly nodeId: NodeId; readonly diskId: DiskId };
@@ -24,6 +24,4 @@ export type LonghornInputs = {
   readonly backingImage: BackingImageSelectors | undefined;
   /** The only places for a linked clone; `undefined` when it is none. */
   readonly cloneSources: readonly CloneSource[] | undefined;
-  /** Booked on a disk since its usage was recorded: counts against its limit, and not in the balance. */
-  readonly unrecordedBytes: ReadonlyMap<DiskId, number>;
 };

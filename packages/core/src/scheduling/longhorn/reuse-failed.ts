@@ -4,21 +4,21 @@
  * Anti-affinity is asked among the nodes of reusable replicas only, so that a live replica elsewhere does not keep one
  * from returning: that is Longhorn's rule, and `lifecycle/plan-replenishment.ts` has ours.
  */
-import type { FleetView } from '../lifecycle/views.js';
-import { conditionOf } from '../model/condition.js';
-import type { DiskId, NodeId } from '../model/ids.js';
-import type { StorageDisk } from '../model/node.js';
-import type { Replica } from '../model/replica.js';
-import { backingImageDiskFilter } from './filters/backing-image.filter.js';
-import { diskAllowSchedulingFilter } from './filters/disk-allow-scheduling.filter.js';
-import { diskTagsFilter } from './filters/disk-tags.filter.js';
-import { diskTypeFilter } from './filters/disk-type.filter.js';
-import { engineAvailableFilter } from './filters/engine-available.filter.js';
-import { fileSystemLimitFilter } from './filters/file-system-limit.filter.js';
-import { nodeAllowSchedulingFilter } from './filters/node-allow-scheduling.filter.js';
-import { nodeReadyFilter } from './filters/node-ready.filter.js';
-import { nodeSchedulableFilter } from './filters/node-schedulable.filter.js';
-import { requiredNodeFilter } from './filters/required-node.filter.js';
+
+import { conditionOf } from '../../model/condition.js';
+import type { DiskId, NodeId } from '../../model/ids.js';
+import type { StorageDisk } from '../../model/node.js';
+import type { Replica } from '../../model/replica.js';
+import type { FleetView } from '../../model/views.js';
+import { leavesFreeSpace, spaceLimits } from '../../policy/disk-space.js';
+import { diskAllowSchedulingFilter } from '../filters/disk-allow-scheduling.filter.js';
+import { diskTagsFilter } from '../filters/disk-tags.filter.js';
+import { diskTypeFilter } from '../filters/disk-type.filter.js';
+import { engineAvailableFilter } from '../filters/engine-available.filter.js';
+import { fileSystemLimitFilter } from '../filters/file-system-limit.filter.js';
+import { nodeAllowSchedulingFilter } from '../filters/node-allow-scheduling.filter.js';
+import { nodeReadyFilter } from '../filters/node-ready.filter.js';
+import { requiredNodeFilter } from '../filters/required-node.filter.js';
 import {
   beginCycle,
   type DiskFilter,
@@ -27,16 +27,17 @@ import {
   type PlacementRequest,
   prepareAll,
   type Rejection,
-} from './framework.js';
-import { mayReturn } from './occupancy.js';
-import { findCandidates } from './place-replica.js';
-import { LONGHORN_PROFILE } from './profile.js';
-import { leavesFreeSpace, spaceLimits } from './space.js';
+} from '../framework.js';
+import { mayReturn } from '../occupancy.js';
+import { findCandidates } from '../place-replica.js';
+import { backingImageDiskFilter } from './backing-image.filter.js';
+import { LONGHORN_PROFILE } from './longhorn-profile.js';
+import { recordedSchedulableFilter } from './recorded-conditions.filter.js';
 
 /** What the node of a failed replica has to be. */
 const RETURN_NODE_FILTERS: readonly NodeFilter[] = [
   nodeReadyFilter,
-  nodeSchedulableFilter,
+  recordedSchedulableFilter,
   nodeAllowSchedulingFilter,
   requiredNodeFilter,
   engineAvailableFilter,

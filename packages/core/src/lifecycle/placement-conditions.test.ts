@@ -1,13 +1,13 @@
 import { aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import type { Change } from '../model/changes.js';
 import { conditionOf } from '../model/condition.js';
 import { asId, type ReplicaId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
-import type { Change } from './changes.js';
-import { planPlacementStatus } from './plan-placement-status.js';
-import type { VolumeView } from './views.js';
+import { placementConditions } from './placement-conditions.js';
 
 const FULL = aFleet({ a: { disks: { 'a-disk': { bytes: 0 } } } });
 const ROOMY = aFleet({ a: {} });
@@ -29,7 +29,7 @@ function viewOf(part: {
 
 /** The view after the plan was carried out. */
 function after(view: VolumeView): VolumeView {
-  const { patch, changes } = planPlacementStatus(view, NOON);
+  const { patch, changes } = placementConditions(view, NOON);
   const patchOf = (id: ReplicaId) =>
     changes.find(
       (change): change is Extract<Change, { kind: 'replica.patch' }> =>
@@ -61,7 +61,7 @@ describe('a replica without a place', () => {
 
   test('is explained once, until the answer changes', () => {
     const explained = after(viewOf({}));
-    expect(planPlacementStatus(explained, new Date(NOON.getTime() + 1000))).toEqual({
+    expect(placementConditions(explained, new Date(NOON.getTime() + 1000))).toEqual({
       patch: {},
       changes: [],
     });

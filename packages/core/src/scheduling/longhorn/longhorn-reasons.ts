@@ -2,7 +2,7 @@
  * A refusal in Longhorn's words. Longhorn collects reasons over all anti-affinity tiers without saying which candidate
  * gave which, and gives none for tags of nodes and for anti-affinity; so the list may be empty.
  */
-import type { CandidateRefusal, PlacementRequest, RejectionReason } from './framework.js';
+import type { CandidateRefusal, PlacementRequest, RejectionReason } from '../framework.js';
 
 export type LonghornReason =
   | 'insufficient storage'

@@ -4,9 +4,9 @@ import { expect, test } from '@jest/globals';
 import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
 import type { Rebuild } from '../model/rebuild.js';
 import type { Replica } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
-import { rebuildWaits, waitingConditions } from './plan-rebuild-waiting.js';
-import type { VolumeView } from './views.js';
+import { rebuildWaits, waitingConditions } from './rebuild-waiting-conditions.js';
 
 const owner = {
   organizationId: asId<OrganizationId>(testId(1)),

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { HOLDFAST_PROFILE, LONGHORN_PROFILE } from './profile.js';
-import { leavesFreeSpace, staysProvisionable, totalBytes, usableBytes } from './space.js';
+import { leavesFreeSpace, staysProvisionable } from './disk-space.js';
 
 const DISK = {
   storageMaximumBytes: 100,
@@ -125,21 +124,5 @@ describe('the second formula: sizes stay within what may be booked', () => {
     },
   ])('$name → $want', ({ disk, size, limits, want }) => {
     expect(staysProvisionable({ ...DISK, ...disk }, size, { ...LIMITS, ...limits })).toBe(want);
-  });
-});
-
-describe('usable bytes', () => {
-  const disk = { ...DISK, storageReservedBytes: 10, storageScheduledBytes: 30, writtenBytes: 20 };
-
-  test('written data counts once here, twice at Longhorn, and more than is booked counts for nothing', () => {
-    expect(usableBytes(disk, HOLDFAST_PROFILE)).toBe(30);
-    expect(usableBytes(disk, LONGHORN_PROFILE)).toBe(10);
-    expect(usableBytes({ ...disk, writtenBytes: 40 }, HOLDFAST_PROFILE)).toBe(40);
-    expect(usableBytes({ ...disk, storageScheduledBytes: 90 }, HOLDFAST_PROFILE)).toBe(-30);
-  });
-
-  test('are a share of what the reserve leaves', () => {
-    expect(totalBytes(disk)).toBe(90);
-    expect(totalBytes({ ...disk, storageReservedBytes: 101 })).toBe(0);
   });
 });

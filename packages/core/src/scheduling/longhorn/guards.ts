@@ -1,4 +1,4 @@
-import type { Replica } from '../model/replica.js';
+import type { Replica } from '../../model/replica.js';
 import type { LonghornReason } from './longhorn-reasons.js';
 
 /** Why a replica must not be placed at all, whatever the fleet looks like (docs/longhorn-rules.md). */

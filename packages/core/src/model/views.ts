@@ -1,12 +1,12 @@
-import type { Heartbeat } from '../model/agent-protocol.js';
-import type { ClusterId, NodeId, SnapshotId, VolumeId } from '../model/ids.js';
-import type { LayerTask } from '../model/layer-task.js';
-import type { StorageDisk, StorageNode } from '../model/node.js';
-import type { Rebuild } from '../model/rebuild.js';
-import type { Replica } from '../model/replica.js';
-import type { Snapshot } from '../model/snapshot.js';
-import type { RebuildHold, Volume } from '../model/volume.js';
-import type { ClusterSettings } from '../settings/definitions.js';
+import type { Heartbeat } from './agent-protocol.js';
+import type { ClusterId, NodeId, SnapshotId, VolumeId } from './ids.js';
+import type { LayerTask } from './layer-task.js';
+import type { StorageDisk, StorageNode } from './node.js';
+import type { Rebuild } from './rebuild.js';
+import type { Replica } from './replica.js';
+import type { ClusterSettings } from './setting.js';
+import type { Snapshot } from './snapshot.js';
+import type { RebuildHold, Volume } from './volume.js';
 
 /** Everything placement decisions read: one consistent snapshot of a cluster's nodes, disks and settings. */
 export type FleetView = {

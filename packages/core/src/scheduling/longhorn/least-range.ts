@@ -5,8 +5,8 @@
  *
  * Longhorn breaks ties at random; `acceptableByLeastRange` lists all it may choose, and the smallest ids stand first.
  */
-import { compareIds, type DiskId, type NodeId } from '../model/ids.js';
-import type { DiskSpace } from './space.js';
+import { compareIds, type DiskId, type NodeId } from '../../model/ids.js';
+import type { DiskSpace } from '../../policy/disk-space.js';
 
 export type RangeCandidate = DiskSpace & { readonly id: DiskId; readonly nodeId: NodeId };
 export type RangeChoice = { readonly nodeId: NodeId; readonly diskId: DiskId };

@@ -1,9 +1,9 @@
+import type { Change } from '../model/changes.js';
 import { conditionOf, withCondition } from '../model/condition.js';
+import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
+import { volumeEvent } from '../model/volume-facts.js';
 import { snapshotsMax } from '../policy/decide-snapshot.js';
-import type { Change } from './changes.js';
-import type { VolumeView } from './views.js';
-import { volumeEvent } from './volume-facts.js';
 
 const TYPE = 'TooManySnapshots';
 const THRESHOLD = 'snapshot-count-warning-threshold';

@@ -3,20 +3,21 @@
  *
  * The explanation costs many times what the condition does, so it is made only when the condition says something new.
  */
+
+import type { Change, VolumePatch } from '../model/changes.js';
 import { conditionOf, withCondition } from '../model/condition.js';
 import { isPotentiallyReusable } from '../model/replica.js';
 import type { StoredExplanation } from '../model/stored-explanation.js';
+import type { VolumeView } from '../model/views.js';
 import { explainPlacement } from '../scheduling/explanation/explain-placement.js';
-import type { Change, VolumePatch } from './changes.js';
 import { refusalsOfMissing } from './plan-replenishment.js';
 import { saysTheSame, scheduledCondition, withSentence } from './scheduled-condition.js';
-import type { VolumeView } from './views.js';
 
-type PlacementStatus = { readonly patch: VolumePatch; readonly changes: readonly Change[] };
+type PlacementConditions = { readonly patch: VolumePatch; readonly changes: readonly Change[] };
 
-const NOTHING_NEW: PlacementStatus = { patch: {}, changes: [] };
+const NOTHING_NEW: PlacementConditions = { patch: {}, changes: [] };
 
-export function planPlacementStatus(view: VolumeView, now: Date): PlacementStatus {
+export function placementConditions(view: VolumeView, now: Date): PlacementConditions {
   const { volume, fleet } = view;
   const refusals = refusalsOfMissing(view, now);
   const condition = scheduledCondition(volume, {

@@ -4,10 +4,11 @@
  *
  * Asked where a view is read or an index built, not per decision.
  */
-import type { FleetView } from '../lifecycle/views.js';
+
 import { StorageFault } from '../model/faults.js';
 import type { StorageDisk } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
+import type { FleetView } from '../model/views.js';
 
 /** Findings named in one fault: the first ones tell what kind of data it is, the count tells the rest. */
 const FINDINGS_NAMED_MAX = 5;

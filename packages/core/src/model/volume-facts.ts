@@ -1,12 +1,9 @@
 /** Predicates and look-ups on a volume's view that several planners share. */
-import type { ClusterEvent, EventSubject } from '../model/event.js';
-import type { NodeId } from '../model/ids.js';
-import type { StorageNode } from '../model/node.js';
-import { isActiveRebuild, type Rebuild } from '../model/rebuild.js';
-import { isHealthy, type Replica } from '../model/replica.js';
-import { isNodeReady } from '../policy/node-conditions.js';
-import { effectiveValue } from '../policy/volume-settings.js';
-import { isEvicting } from '../scheduling/occupancy.js';
+import type { ClusterEvent, EventSubject } from './event.js';
+import type { NodeId } from './ids.js';
+import { isNodeReady, type StorageNode } from './node.js';
+import { isActiveRebuild, type Rebuild } from './rebuild.js';
+import { isHealthy, type Replica } from './replica.js';
 import type { FleetView, VolumeView } from './views.js';
 
 export function nodeById(fleet: FleetView, nodeId: NodeId | undefined): StorageNode | undefined {
@@ -22,6 +19,18 @@ export function isOnReadyNode(replica: Replica, fleet: FleetView): boolean {
   return node !== undefined && isNodeReady(node);
 }
 
+/** Is the replica to be replaced elsewhere: by its own intent, or because its disk or node is being emptied? */
+export function isEvicting(replica: Replica, fleet: FleetView): boolean {
+  const node = fleet.nodes.find(({ id }) => id === replica.nodeId);
+  const disk = fleet.disks.find(({ id }) => id === replica.diskId);
+  return isLeavingPlace(replica, node?.evictionRequested === true, disk?.evictionRequested === true);
+}
+
+/** As `isEvicting`, for a caller that has found node and disk already. */
+export function isLeavingPlace(replica: Replica, isNodeEvicting: boolean, isDiskEvicting: boolean): boolean {
+  return replica.intent === 'evict' || isNodeEvicting || isDiskEvicting;
+}
+
 export function activeRebuild({ rebuilds }: VolumeView): Rebuild | undefined {
   return rebuilds.find(isActiveRebuild);
 }
@@ -31,15 +40,6 @@ export function lastingCopies({ replicas, fleet }: VolumeView): Replica[] {
   return replicas.filter(
     (replica) => isHealthy(replica) && replica.intent !== 'remove' && !isEvicting(replica, fleet),
   );
-}
-
-/** Is a replica without a place, or a copy missing that may be built as the volume is? */
-export function lacksCopies(view: VolumeView): boolean {
-  const { volume, replicas, fleet } = view;
-  if (replicas.some(({ diskId, intent }) => diskId === undefined && intent === 'keep')) return true;
-  if (lastingCopies(view).length >= volume.spec.numberOfReplicas) return false;
-  const isRebuiltOffline = effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
-  return volume.state !== 'detached' || isRebuiltOffline;
 }
 
 /** Placed, not failed and not yet a full copy: waits for its first or next rebuild. */

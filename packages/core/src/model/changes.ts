@@ -1,11 +1,11 @@
-import type { ClusterEvent } from '../model/event.js';
-import type { DiskId, NodeId, OrphanId, RebuildId, ReplicaId, SnapshotId, VolumeId } from '../model/ids.js';
-import type { StorageDisk, StorageNode } from '../model/node.js';
-import type { Orphan } from '../model/orphan.js';
-import type { Rebuild } from '../model/rebuild.js';
-import type { Replica } from '../model/replica.js';
-import type { Snapshot } from '../model/snapshot.js';
-import type { Volume } from '../model/volume.js';
+import type { ClusterEvent } from './event.js';
+import type { DiskId, NodeId, OrphanId, RebuildId, ReplicaId, SnapshotId, VolumeId } from './ids.js';
+import type { StorageDisk, StorageNode } from './node.js';
+import type { Orphan } from './orphan.js';
+import type { Rebuild } from './rebuild.js';
+import type { Replica } from './replica.js';
+import type { Snapshot } from './snapshot.js';
+import type { Volume } from './volume.js';
 
 /**
  * A replica's claim on a disk. The database compares integers under the disk's lock: the booking fails with

@@ -1,6 +1,6 @@
 /** May the replicas of a volume on a disk grow? (docs/longhorn-rules.md) */
 import { percentOf } from '../model/bytes.js';
-import { type DiskSpace, fitsInSpace, type SpaceLimits } from './space.js';
+import { type DiskSpace, fitsInSpace, type SpaceLimits } from './disk-space.js';
 
 /**
  * @param growthBytes of all the volume's replicas on this disk together
