@@ -6,6 +6,7 @@
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { isRepairing, type Volume } from '@holdfast/core/model/volume.js';
+import type { Decision } from '@holdfast/core/policy/decision.js';
 import type { Clock, Random } from '../ports/clock.js';
 import type { Store, VolumeView } from '../ports/store.js';
 
@@ -49,6 +50,20 @@ export function assertVersion(version: number, ifVersion: number | undefined): v
   throw new StorageFault('request.stale', {
     publicMessage: 'somebody changed it since you read it',
     cures: ['read it again and repeat the change'],
+  });
+}
+
+/**
+ * @returns false where it is so already, and nothing is to be committed
+ * @throws StorageFault what the decision refuses with
+ */
+export function hasToAct(decision: Decision): boolean {
+  if (decision.kind !== 'refuse') return decision.kind === 'allow';
+  const { code, why, cures, context } = decision;
+  throw new StorageFault(code, {
+    publicMessage: why,
+    ...(cures.length === 0 ? {} : { cures }),
+    ...(context === undefined ? {} : { context }),
   });
 }
 
