@@ -9,10 +9,12 @@ import { nextCronTime } from '../model/cron.js';
 import type { RecurringRun, RecurringSnapshot } from '../model/recurring-snapshot.js';
 import type { Snapshot } from '../model/snapshot.js';
 import { isRepairing } from '../model/volume.js';
+import { actionFacts } from '../policy/action-facts.js';
 import {
   decideSnapshot,
-  decideSnapshotDeletion,
   deletionChange,
+  refusalWhileNeeded,
+  snapshotsMax,
   wantedSnapshot,
 } from '../policy/decide-snapshot.js';
 import type { Change } from './changes.js';
@@ -68,7 +70,7 @@ function obstacleOf(view: VolumeView, due: RecurringSnapshot, name: string, now:
   if (snapshots.some(({ recurringName, state }) => recurringName === due.name && state === 'creating')) {
     return 'the one before has not been taken yet';
   }
-  const decision = decideSnapshot(view, name);
+  const decision = decideSnapshot(actionFacts(view), { snapshots, max: snapshotsMax(view) }, name);
   return decision.kind === 'refuse' ? decision.why : undefined;
 }
 
@@ -99,6 +101,7 @@ function planRetention(view: VolumeView): Step | undefined {
 
 /** Only what this schedule took, and only what is there counts: the oldest goes when the newest has been taken. */
 function retentionChanges(view: VolumeView, { name, retain }: RecurringSnapshot): Change[] {
+  const facts = actionFacts(view);
   const own = view.snapshots.filter(
     ({ origin, recurringName }) => origin === 'user' && recurringName === name,
   );
@@ -110,7 +113,7 @@ function retentionChanges(view: VolumeView, { name, retain }: RecurringSnapshot)
   return [
     ...taken
       .slice(retain)
-      .filter((snapshot) => decideSnapshotDeletion(view, snapshot).kind === 'allow')
+      .filter((snapshot) => refusalWhileNeeded(facts, snapshot) === undefined)
       .map(deletionChange),
     ...superseded.map(({ id }): Change => ({ kind: 'snapshot.delete', snapshotId: id })),
   ];
