@@ -67,7 +67,7 @@ export function replicaLook(replica: Replica): { tone: Tone; word: string } {
   return REPLICA_STATE[replica.state];
 }
 
-export function isNodeReady(node: StorageNode): boolean {
+export function isNodeReady(node: Pick<StorageNode, 'conditions'>): boolean {
   return node.conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True');
 }
 

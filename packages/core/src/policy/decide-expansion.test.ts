@@ -86,9 +86,7 @@ test.each<{ name: string; sizeBytes: number; volume?: Partial<Volume>; want: obj
     sizeBytes: 50 * GIB,
     want: {
       code: 'volume.expansion_impossible',
-      why: expect.stringMatching(
-        /^pg-data can't grow: n2\/n2-disk can't take 49 GiB more \(4 GiB of 4 GiB/,
-      ),
+      why: expect.stringMatching(/^pg-data can't grow: n2\/n2-disk can't take 49 GiB more \(4 GiB of 4 GiB/),
       cures: ['make room on these disks, or move the replicas to larger ones'],
     },
   },
