@@ -1,9 +1,9 @@
 /** What may be done with a volume now, by the same rules that the API refuses by. */
 import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';
 import type { Decision } from '@holdfast/core/policy/decision.js';
+import { isNodeReady } from '@holdfast/core/policy/node-conditions.js';
 import type { StorageNode, Volume } from './api/types';
 import { sentence } from './sentence';
-import { isNodeReady } from './states';
 
 type ShownVolume = Pick<
   Volume,

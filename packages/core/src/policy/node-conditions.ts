@@ -1,5 +1,4 @@
-import { type Condition, conditionOf } from '../model/condition.js';
-import type { StorageNode } from '../model/node.js';
+import type { Condition } from '../model/condition.js';
 import type { ClusterSettings } from '../settings/definitions.js';
 
 type NodeCondition = Omit<Condition<'Ready' | 'Schedulable'>, 'lastTransitionAt'>;
@@ -27,6 +26,9 @@ export function nodeReadyCondition(isAlive: boolean, name: string): NodeConditio
   };
 }
 
-export function isNodeReady(node: Pick<StorageNode, 'conditions'>): boolean {
-  return conditionOf(node.conditions, 'Ready')?.status === 'True';
+/** Of a node as it is stored, and as the API shows it. */
+export function isNodeReady(node: {
+  readonly conditions: readonly Pick<Condition, 'type' | 'status'>[];
+}): boolean {
+  return node.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }
