@@ -7,6 +7,7 @@ import { type FaultItem, isFault, StorageFault } from '@holdfast/core/model/faul
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { decideChange } from '@holdfast/core/policy/decide-change.js';
+import { decideEviction, EVICTION_NEEDS } from '@holdfast/core/policy/decide-eviction.js';
 import type { Decision, Refusal } from '@holdfast/core/policy/decision.js';
 import type { Clock, Random } from '../ports/clock.js';
 import type { Store, VolumeView } from '../ports/store.js';
@@ -79,4 +80,17 @@ export function faultOf(
 /** @throws StorageFault `volume.deleting` */
 export function assertNotDeleting({ name, deletionRequestedAt }: Volume): void {
   hasToAct(decideChange({ name, isDeleting: deletionRequestedAt !== undefined }));
+}
+
+/**
+ * @param what names the node or disk
+ * @throws StorageFault `request.invalid`
+ */
+export function assertMayEvict(
+  what: string,
+  wanted: { readonly evictionRequested: boolean; readonly allowScheduling: boolean },
+): void {
+  const decision = decideEviction(what, wanted);
+  if (decision.kind !== 'refuse') return;
+  throw faultOf(decision, [{ pointer: '/evictionRequested', detail: EVICTION_NEEDS }]);
 }
