@@ -1,3 +1,4 @@
+import { isNodeReady } from '@holdfast/core/model/node.js';
 import type { Tone } from '@holdfast/ui/tone.js';
 import type {
   Rebuild,
@@ -65,10 +66,6 @@ export function replicaLook(replica: Replica): { tone: Tone; word: string } {
   if (replica.nodeId === null) return { tone: 'warn', word: 'Not placed' };
   if (replica.state === 'stopped' && replica.healthyAt !== null) return { tone: 'good', word: 'Healthy' };
   return REPLICA_STATE[replica.state];
-}
-
-export function isNodeReady(node: StorageNode): boolean {
-  return node.conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True');
 }
 
 export function nodeLook(node: StorageNode): { tone: Tone; word: string } {

@@ -1,8 +1,11 @@
-import { movesLayers } from '@holdfast/core/lifecycle/plan-task-admission.js';
-import type { Condition } from '@holdfast/core/model/condition.js';
+import {
+  isWorkersOwn,
+  shownConditions,
+  shownState,
+  waitsForAdmission,
+} from '@holdfast/core/lifecycle/shown-volume.js';
 import { replicaState } from '@holdfast/core/model/replica.js';
-import { isRepairing, type Volume, type VolumeVerification } from '@holdfast/core/model/volume.js';
-import { blockText } from '@holdfast/core/rebuild/plan-admissions.js';
+import type { Volume, VolumeVerification } from '@holdfast/core/model/volume.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
 import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import type { z } from 'zod';
@@ -13,8 +16,6 @@ import type { replicaSchema, verificationSchema, volumeSchema } from './volume.s
 
 export type VolumeView = z.infer<typeof volumeSchema>;
 export type ReplicaView = z.infer<typeof replicaSchema>;
-
-const HEAVY_TASK_LIMIT = 'snapshot-heavy-task-concurrent-limit';
 
 /** A volume as the API shows it to a user with this role. */
 export function volumeView({ volume, replicas }: VolumeWithReplicas, role: MemberRole): VolumeView {
@@ -47,9 +48,7 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     endpoint: endpointView(volume, role),
     attention: attentionView(volume),
     rebuildHold: volume.rebuildHold ?? null,
-    conditions: [...volume.conditions, ...filledCondition(volume), ...heldCondition(volume)].map(
-      conditionView,
-    ),
+    conditions: shownConditions(volume).map(conditionView),
     replicas: replicas.map(replicaView),
     verification: volume.verification === undefined ? null : verificationView(volume.verification),
     chain: chainView(volume),
@@ -62,16 +61,6 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     version: volume.version,
     createdAt: volume.createdAt.toISOString(),
   };
-}
-
-/** True when the worker attached it, to fill or to rebuild it: to users it is detached. */
-function isWorkersOwn(volume: Volume): boolean {
-  return volume.fill !== undefined || isRepairing(volume);
-}
-
-function shownState(volume: Volume): VolumeView['state'] {
-  if (volume.fill !== undefined) return 'creating';
-  return isRepairing(volume) ? 'detached' : volume.state;
 }
 
 /** The address holds the attachment's secret, which lets its holder write: only roles that may change volumes see it. */
@@ -101,34 +90,13 @@ function fillView(volume: Volume): VolumeView['fill'] {
   if (fill === undefined) return null;
   const { sourceVolumeId, snapshotId, trouble } = fill;
   const error = trouble?.message ?? null;
-  return { sourceVolumeId, snapshotId, bytes: writtenBytes, error, waitingFor: waitsForAdmission(volume) };
-}
-
-/** What a purge or a filling waits for that could begin otherwise; null when it waits for something else, or runs. */
-function waitsForAdmission(volume: Volume): string | null {
-  const { state, taskAdmittedAt, layerTask, fill, epoch } = volume;
-  const hasBegun = (fill ?? layerTask)?.startedEpoch === epoch;
-  if (state !== 'attached' || taskAdmittedAt !== undefined || hasBegun || !movesLayers(volume)) return null;
-  return `its turn: ${HEAVY_TASK_LIMIT} says how many volumes of a node may be purged, filled or hashed at once`;
-}
-
-function filledCondition(volume: Volume): Condition[] {
-  const { fill } = volume;
-  if (fill === undefined) return [];
-  const { trouble, requestedAt } = fill;
-  const waitingFor = waitsForAdmission(volume);
-  const reason = trouble !== undefined ? 'FillFailed' : waitingFor === null ? 'Filling' : 'WaitingForTurn';
-  const words = 'it is being filled from the snapshot it was cloned from';
-  const message = trouble?.message ?? (waitingFor === null ? words : `it waits for ${waitingFor}`);
-  return [{ type: 'Filled', status: 'False', reason, message, lastTransitionAt: requestedAt }];
-}
-
-/** The time of the hold is not stored: the caller that sets it knows it. */
-function heldCondition({ rebuildHold, createdAt }: Volume): Condition[] {
-  if (rebuildHold === undefined) return [];
-  const { reason, waitingFor } = blockText(rebuildHold);
-  const message = `missing copies are not rebuilt: ${waitingFor}`;
-  return [{ type: 'RebuildsHeld', status: 'True', reason, message, lastTransitionAt: createdAt }];
+  return {
+    sourceVolumeId,
+    snapshotId,
+    bytes: writtenBytes,
+    error,
+    waitingFor: waitsForAdmission(volume) ?? null,
+  };
 }
 
 function taskView(volume: Volume): VolumeView['task'] {
@@ -140,7 +108,7 @@ function taskView(volume: Volume): VolumeView['task'] {
     snapshotId: task.kind === 'revert' ? task.snapshotId : null,
     state: task.startedEpoch === epoch ? 'running' : 'waiting',
     error: task.trouble?.message ?? null,
-    waitingFor: waitsForAdmission(volume),
+    waitingFor: waitsForAdmission(volume) ?? null,
     requestedAt: task.requestedAt.toISOString(),
   };
 }

@@ -1,11 +1,12 @@
 'use client';
+import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';
+import { decideAttach } from '@holdfast/core/policy/decide-attach.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField } from '@holdfast/ui/field.js';
 import { useState } from 'react';
-import { useNodes } from '../api/queries';
-import type { StorageNode, Volume } from '../api/types';
-import { isNodeReady } from '../states';
+import { reasonOf } from '../actions';
+import type { Volume } from '../api/types';
 
 const ANY_NODE = '';
 
@@ -13,15 +14,16 @@ type Props = {
   open: boolean;
   onOpenChange: () => void;
   volume: Volume;
+  facts: ActionFacts;
   busy: boolean;
   onAttach: (nodeId: string | undefined) => void;
 };
 
 /** Asks on which node the volume is served. By default Holdfast takes one that holds a copy. */
-export function AttachDialog({ open, onOpenChange, volume, busy, onAttach }: Props) {
-  const nodes = useNodes();
+export function AttachDialog({ open, onOpenChange, volume, facts, busy, onAttach }: Props) {
   const [nodeId, setNodeId] = useState(ANY_NODE);
-  const hasCopy = (node: StorageNode) => volume.replicas.some((replica) => replica.nodeId === node.id);
+  const hasCopy = (id: string) => volume.replicas.some((replica) => replica.nodeId === id);
+  const reasonAgainst = (id: string) => reasonOf(decideAttach(facts, id));
   return (
     <Dialog
       open={open}
@@ -31,11 +33,11 @@ export function AttachDialog({ open, onOpenChange, volume, busy, onAttach }: Pro
     >
       <SelectField label="Node" value={nodeId} onChange={(event) => setNodeId(event.target.value)}>
         <option value={ANY_NODE}>A node that holds a copy</option>
-        {(nodes.data ?? []).map((node) => (
-          <option key={node.id} value={node.id} disabled={!isNodeReady(node)}>
-            {node.name}
-            {hasCopy(node) ? ', holds a copy' : ''}
-            {isNodeReady(node) ? '' : ', not ready'}
+        {facts.nodes.map(({ id, name, isReady }) => (
+          <option key={id} value={id} disabled={reasonAgainst(id) !== undefined} title={reasonAgainst(id)}>
+            {name}
+            {hasCopy(id) ? ', holds a copy' : ''}
+            {isReady ? '' : ', not ready'}
           </option>
         ))}
       </SelectField>

@@ -1,5 +1,6 @@
 'use client';
 import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { decideOrphanRemoval } from '@holdfast/core/policy/decide-orphan-removal.js';
 import { Badge } from '@holdfast/ui/badge.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
@@ -10,6 +11,7 @@ import { type Column, Table } from '@holdfast/ui/table.js';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { toast } from 'sonner';
+import { reasonOf } from '../actions';
 import { api } from '../api/client';
 import { isProblem } from '../api/problem';
 import { keys, useOrphans } from '../api/queries';
@@ -27,7 +29,7 @@ export function OrphansPanel() {
       header: '',
       align: 'right',
       cell: (orphan) => (
-        <Button disabledReason={removeBlock(orphan)} onClick={() => setAsked(orphan)}>
+        <Button disabledReason={removalReason(orphan)} onClick={() => setAsked(orphan)}>
           Remove
         </Button>
       ),
@@ -86,9 +88,8 @@ const LOOK = {
   removing: { tone: 'busy', word: 'Being removed' },
 } satisfies Record<Orphan['state'], { tone: 'warn' | 'busy'; word: string }>;
 
-function removeBlock({ state, isReachable, diskName }: Orphan): string | undefined {
-  if (state === 'removing') return 'It is being removed';
-  return isReachable ? undefined : `Disk ${diskName} does not answer`;
+function removalReason(orphan: Orphan): string | undefined {
+  return reasonOf(decideOrphanRemoval({ ...orphan, isRemovalRequested: orphan.state === 'removing' }));
 }
 
 function RemoveDialog({ orphan, onClose }: { orphan: Orphan; onClose: () => void }) {

@@ -1,4 +1,5 @@
 'use client';
+import { isNodeReady } from '@holdfast/core/model/node.js';
 import { Badge } from '@holdfast/ui/badge.js';
 import { Meter } from '@holdfast/ui/meter.js';
 import { Moment } from '@holdfast/ui/moment.js';
@@ -6,7 +7,7 @@ import { clsx } from 'clsx';
 import { PlugZap } from 'lucide-react';
 import { useDisks, useNodes, useRebuilds } from '../api/queries';
 import type { Replica, StorageNode, Volume } from '../api/types';
-import { isNodeReady, replicaLook } from '../states';
+import { replicaLook } from '../states';
 import { isActive } from './rebuilds-panel';
 import { ZoneGrid } from './zone-grid';
 

@@ -6,10 +6,10 @@ import type { Tone } from '@holdfast/ui/tone.js';
 import Link from 'next/link';
 import type { Rebuild } from '../api/types';
 import { paths } from '../paths';
+import { sentence } from '../sentence';
 import { REBUILD_STATE } from '../states';
 import { RebuildControls } from './rebuild-controls';
 import { RebuildSnapshots } from './rebuild-snapshots';
-import { sentence } from './waiting-copies';
 
 type Props = {
   rebuild: Rebuild;

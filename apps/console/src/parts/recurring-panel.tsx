@@ -1,4 +1,5 @@
 'use client';
+import { decideChange } from '@holdfast/core/policy/decide-change.js';
 import { Badge } from '@holdfast/ui/badge.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Message } from '@holdfast/ui/message.js';
@@ -8,12 +9,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { CalendarClock, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { toast } from 'sonner';
+import { reasonOf } from '../actions';
 import { api } from '../api/client';
 import { isProblem } from '../api/problem';
 import { keys } from '../api/queries';
 import type { RecurringSnapshot, Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { RecurringDialog } from './recurring-dialog';
+import { useActionFacts } from './use-action-facts';
 
 type Editing = { kind: 'new' } | { kind: 'change'; one: RecurringSnapshot };
 
@@ -28,7 +31,7 @@ export function RecurringPanel({ volume }: { volume: Volume }) {
       toast.error(isProblem(error) ? error.detail : 'There was no answer. It may have been ended.'),
     onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.volume(cluster.id, volume.id) }),
   });
-  const blocked = volume.state === 'deleting' ? 'It is being deleted' : undefined;
+  const blocked = reasonOf(decideChange(useActionFacts(volume)));
 
   return (
     <Panel

@@ -9,6 +9,7 @@ import type { Tone } from '@holdfast/ui/tone.js';
 import { useState } from 'react';
 import { useSalvageAdvice } from '../api/queries';
 import type { SalvageAdvice, Volume } from '../api/types';
+import { sentence } from '../sentence';
 import { Loaded } from './loaded';
 
 type Copy = SalvageAdvice['copies'][number];
@@ -111,8 +112,11 @@ export function SalvageDialog({ onClose, volume, busy, onSalvage }: Props) {
   );
 }
 
-function blockOf({ isPossible, requestedAt }: SalvageAdvice, chosen: readonly string[]): string | undefined {
-  if (!isPossible) return 'No copy that answers can be used';
+function blockOf(
+  { isPossible, reason, requestedAt }: SalvageAdvice,
+  chosen: readonly string[],
+): string | undefined {
+  if (!isPossible) return sentence(reason ?? '');
   if (requestedAt !== null) return 'It is being salvaged';
   return chosen.length === 0 ? 'Choose a copy' : undefined;
 }

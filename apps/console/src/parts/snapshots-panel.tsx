@@ -1,4 +1,13 @@
 'use client';
+import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';
+import { decidePurge } from '@holdfast/core/policy/decide-purge.js';
+import {
+  decideClone,
+  decideHash,
+  decideRevert,
+  decideSnapshot,
+  decideSnapshotDeletion,
+} from '@holdfast/core/policy/decide-snapshot.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Message } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
@@ -6,16 +15,18 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { CopyPlus, History, ShieldCheck, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { toast } from 'sonner';
+import { reasonOf } from '../actions';
 import { api } from '../api/client';
 import { isProblem } from '../api/problem';
-import { keys, useSnapshots } from '../api/queries';
+import { keys, useSetting, useSnapshots, useVolumeSettings } from '../api/queries';
 import type { Snapshot, Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { CloneDialog } from './clone-dialog';
 import { Loaded } from './loaded';
 import { RevertDialog, TakeSnapshotDialog } from './snapshot-dialogs';
 import { SnapshotPicture } from './snapshot-picture';
-import { TaskNote, taskUnderWay } from './task-note';
+import { TaskNote } from './task-note';
+import { useActionFacts } from './use-action-facts';
 
 type Dialog = { kind: 'take' } | { kind: 'revert' | 'clone'; snapshot: Snapshot };
 
@@ -33,7 +44,11 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
       toast.error(isProblem(error) ? error.detail : 'There was no answer. The action may have been taken.'),
     onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.volume(cluster.id, volume.id) }),
   });
-  const blocked = notServed(volume);
+  const facts = useActionFacts(volume);
+  const purging = useSetting('disable-snapshot-purge');
+  const settings = useVolumeSettings(volume.id);
+  const max = Number(settings.data?.find(({ name }) => name === 'snapshotMaxCount')?.value ?? Infinity);
+  const taking = decideSnapshot(facts, { snapshots: snapshots.data ?? [], max }, undefined);
 
   return (
     <Panel
@@ -43,13 +58,17 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
       aside={
         <span className="flex gap-2">
           <Button
-            disabledReason={blocked ?? purgeBlock(volume, snapshots.data ?? [])}
+            disabledReason={
+              reasonOf(decidePurge(facts, purging.data?.value === true)) ??
+              // The API would accept it, and nothing would come of it.
+              (hasNothingToPurge(snapshots.data ?? []) ? 'No layer is there that nobody wants' : undefined)
+            }
             busy={act.isPending && dialog === undefined}
             onClick={() => act.mutate(() => api.purge(cluster.id, volume.id))}
           >
             Purge
           </Button>
-          <Button disabledReason={blocked} onClick={() => setDialog({ kind: 'take' })}>
+          <Button disabledReason={reasonOf(taking)} onClick={() => setDialog({ kind: 'take' })}>
             Take snapshot
           </Button>
         </span>
@@ -70,7 +89,7 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
               actions={(snapshot) => (
                 <Actions
                   snapshot={snapshot}
-                  blocked={blocked}
+                  facts={facts}
                   onClone={() => setDialog({ kind: 'clone', snapshot })}
                   onRevert={() => setDialog({ kind: 'revert', snapshot })}
                   onHash={() => act.mutate(() => api.hashSnapshot(cluster.id, volume.id, snapshot.id))}
@@ -104,24 +123,28 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
 
 type ActionProps = {
   snapshot: Snapshot;
-  blocked: string | undefined;
+  facts: ActionFacts;
   onClone: () => void;
   onRevert: () => void;
   onHash: () => void;
   onDelete: () => void;
 };
 
-function Actions({ snapshot, blocked, onClone, onRevert, onHash, onDelete }: ActionProps) {
+function Actions({ snapshot, facts, onClone, onRevert, onHash, onDelete }: ActionProps) {
   if (snapshot.origin === 'system' || snapshot.state !== 'ready') return null;
   return (
     <>
-      {/* Its source may be detached: what is read of it does not change. */}
-      <Button variant="ghost" onClick={onClone} aria-label={`Clone ${snapshot.name}`}>
+      <Button
+        variant="ghost"
+        disabledReason={reasonOf(decideClone(facts, snapshot))}
+        onClick={onClone}
+        aria-label={`Clone ${snapshot.name}`}
+      >
         <CopyPlus aria-hidden size={15} />
       </Button>
       <Button
         variant="ghost"
-        disabledReason={blocked}
+        disabledReason={reasonOf(decideRevert(facts, snapshot))}
         onClick={onRevert}
         aria-label={`Revert to ${snapshot.name}`}
       >
@@ -129,7 +152,7 @@ function Actions({ snapshot, blocked, onClone, onRevert, onHash, onDelete }: Act
       </Button>
       <Button
         variant="ghost"
-        disabledReason={blocked ?? (snapshot.isHashing ? 'It is being hashed' : undefined)}
+        disabledReason={reasonOf(decideHash(facts, { ...snapshot, isBeingHashed: snapshot.isHashing }))}
         onClick={onHash}
         aria-label={`Check ${snapshot.name} on every copy`}
       >
@@ -137,7 +160,7 @@ function Actions({ snapshot, blocked, onClone, onRevert, onHash, onDelete }: Act
       </Button>
       <Button
         variant="ghost"
-        disabledReason={blocked}
+        disabledReason={reasonOf(decideSnapshotDeletion(facts, snapshot))}
         onClick={onDelete}
         aria-label={`Delete ${snapshot.name}`}
       >
@@ -147,15 +170,6 @@ function Actions({ snapshot, blocked, onClone, onRevert, onHash, onDelete }: Act
   );
 }
 
-function notServed(volume: Volume): string | undefined {
-  if (volume.state !== 'attached')
-    return 'Attach the volume first: its engine does this on all copies at once';
-  return taskUnderWay(volume);
-}
-
 /** Mostly the worker purges unasked; the button is for what stays because a setting says so. */
-function purgeBlock({ task }: Volume, snapshots: readonly Snapshot[]): string | undefined {
-  if (task !== null) return 'A purge is asked for already';
-  const isToGo = ({ state, origin }: Snapshot) => state === 'removed' || origin === 'system';
-  return snapshots.some(isToGo) ? undefined : 'No layer is there that nobody wants';
-}
+const hasNothingToPurge = (snapshots: readonly Snapshot[]) =>
+  !snapshots.some(({ state, origin }) => state === 'removed' || origin === 'system');

@@ -22,12 +22,6 @@ export function TaskNote({ volume }: { volume: Volume }) {
   );
 }
 
-/** Why no other change of the whole volume can be asked for now. A purge that waits for admission gives way. */
-export function taskUnderWay({ task }: Volume): string | undefined {
-  if (task === null || (task.kind === 'purge' && task.waitingFor !== null)) return undefined;
-  return `A ${task.kind} is under way`;
-}
-
 function words({ kind, size }: NonNullable<Volume['task']>): string {
   switch (kind) {
     case 'purge':

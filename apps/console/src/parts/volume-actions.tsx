@@ -1,5 +1,10 @@
 'use client';
+import { decideAttach } from '@holdfast/core/policy/decide-attach.js';
+import { decideChange, decideGrowth } from '@holdfast/core/policy/decide-change.js';
+import { decideDeletion } from '@holdfast/core/policy/decide-deletion.js';
+import { decideDetach } from '@holdfast/core/policy/decide-detach.js';
 import { COPIES_MISSING } from '@holdfast/core/policy/decide-salvage.js';
+import { decideVerification } from '@holdfast/core/policy/decide-verification.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { TextField } from '@holdfast/ui/field.js';
@@ -7,26 +12,26 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { type FormEvent, useState } from 'react';
 import { toast } from 'sonner';
+import { reasonOf } from '../actions';
 import { api } from '../api/client';
 import { isProblem } from '../api/problem';
-import { useNodes } from '../api/queries';
 import type { Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
-import { isNodeReady } from '../states';
 import { AttachDialog } from './attach-dialog';
 import { ExpandDialog } from './expand-dialog';
 import { SalvageDialog } from './salvage-dialog';
-import { taskUnderWay } from './task-note';
+import { useActionFacts } from './use-action-facts';
 
 /** What can be done with a volume. What can't be done now stays visible and says why. */
 export function VolumeActions({ volume }: { volume: Volume }) {
   const cluster = useCluster();
   const queryClient = useQueryClient();
   const [dialog, setDialog] = useState<'attach' | 'delete' | 'expand' | 'force' | 'salvage'>();
-  const nodes = useNodes();
-  const holder = nodes.data?.find((node) => node.id === volume.attachedNodeId);
-  const holderDead = holder !== undefined && !isNodeReady(holder);
+  const facts = useActionFacts(volume);
+  const detach = decideDetach(facts, false);
+  const needsForce = detach.kind === 'refuse' && detach.code === 'volume.holder_unreachable';
+  const holder = facts.nodes.find(({ id }) => id === volume.attachedNodeId);
   const close = () => setDialog(undefined);
 
   const act = useMutation({
@@ -39,37 +44,48 @@ export function VolumeActions({ volume }: { volume: Volume }) {
 
   return (
     <>
-      <Button variant="primary" disabledReason={attachBlock(volume)} onClick={() => setDialog('attach')}>
+      <Button
+        variant="primary"
+        disabledReason={reasonOf(decideAttach(facts, undefined))}
+        onClick={() => setDialog('attach')}
+      >
         Attach
       </Button>
       <Button
-        disabledReason={detachBlock(volume)}
+        disabledReason={needsForce ? undefined : reasonOf(detach)}
         busy={act.isPending && dialog === undefined}
         onClick={() =>
-          holderDead ? setDialog('force') : act.mutate(() => api.detach(cluster.id, volume.id, false))
+          needsForce ? setDialog('force') : act.mutate(() => api.detach(cluster.id, volume.id, false))
         }
       >
-        {holderDead ? 'Force detach' : 'Detach'}
+        {needsForce ? 'Force detach' : 'Detach'}
       </Button>
       <Button
-        disabledReason={verifyBlock(volume)}
+        disabledReason={reasonOf(decideVerification(facts))}
         onClick={() => act.mutate(() => api.verify(cluster.id, volume.id))}
       >
         Verify
       </Button>
-      <Button disabledReason={expandBlock(volume)} onClick={() => setDialog('expand')}>
+      <Button disabledReason={reasonOf(decideGrowth(facts))} onClick={() => setDialog('expand')}>
         Grow
       </Button>
       {volume.attention?.code === COPIES_MISSING && (
-        <Button onClick={() => setDialog('salvage')}>Salvage</Button>
+        <Button disabledReason={reasonOf(decideChange(facts))} onClick={() => setDialog('salvage')}>
+          Salvage
+        </Button>
       )}
-      <Button variant="danger" disabledReason={deleteBlock(volume)} onClick={() => setDialog('delete')}>
+      <Button
+        variant="danger"
+        disabledReason={reasonOf(decideDeletion(facts))}
+        onClick={() => setDialog('delete')}
+      >
         Delete
       </Button>
       <AttachDialog
         open={dialog === 'attach'}
         onOpenChange={close}
         volume={volume}
+        facts={facts}
         busy={act.isPending}
         onAttach={(nodeId) => act.mutate(() => api.attach(cluster.id, volume.id, nodeId))}
       />
@@ -98,34 +114,6 @@ export function VolumeActions({ volume }: { volume: Volume }) {
       <DeleteDialog open={dialog === 'delete'} onOpenChange={close} volume={volume} />
     </>
   );
-}
-
-function attachBlock(volume: Volume): string | undefined {
-  if (volume.state === 'attached' || volume.state === 'attaching') return 'It is attached already';
-  if (volume.state === 'deleting') return 'It is being deleted';
-  return undefined;
-}
-
-function detachBlock(volume: Volume): string | undefined {
-  return volume.attachedNodeId === null && volume.state !== 'attaching' ? 'It is not attached' : undefined;
-}
-
-function verifyBlock(volume: Volume): string | undefined {
-  if (volume.verification?.state === 'running') return 'A verification is running';
-  return volume.state === 'detached'
-    ? undefined
-    : 'Detach it first: copies are compared while nothing writes to them';
-}
-
-function expandBlock(volume: Volume): string | undefined {
-  const reason = taskUnderWay(volume);
-  if (reason !== undefined) return reason;
-  return volume.state === 'attached' ? undefined : 'Attach it first: it grows while it is served';
-}
-
-function deleteBlock(volume: Volume): string | undefined {
-  if (volume.state === 'deleting') return 'It is being deleted';
-  return volume.state === 'detached' || volume.state === 'creating' ? undefined : 'Detach it first';
 }
 
 type ForceProps = {

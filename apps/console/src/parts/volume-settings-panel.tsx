@@ -1,19 +1,22 @@
 'use client';
+import { decideChange } from '@holdfast/core/policy/decide-change.js';
 import { Button } from '@holdfast/ui/button.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { Pencil } from 'lucide-react';
 import { useState } from 'react';
+import { reasonOf } from '../actions';
 import { useVolumeSettings } from '../api/queries';
 import type { Volume, VolumeSetting } from '../api/types';
 import { settingName, settingValue } from '../volume-settings';
 import { Loaded } from './loaded';
+import { useActionFacts } from './use-action-facts';
 import { VolumeSettingDialog } from './volume-setting-dialog';
 
 /** What the volume decides for itself, what it leaves to its cluster, and what is in effect. */
 export function VolumeSettingsPanel({ volume }: { volume: Volume }) {
   const settings = useVolumeSettings(volume.id);
   const [editing, setEditing] = useState<VolumeSetting>();
-  const blocked = volume.state === 'deleting' ? 'It is being deleted' : undefined;
+  const blocked = reasonOf(decideChange(useActionFacts(volume)));
   return (
     <Panel title="Settings of this volume" hint="In effect now, and who says so" flush>
       <Loaded query={settings} what="the settings" rows={6}>

@@ -3,15 +3,12 @@ import { Hourglass } from 'lucide-react';
 import Link from 'next/link';
 import type { Volume } from '../api/types';
 import { paths } from '../paths';
+import { sentence } from '../sentence';
 
 /** Why nothing rebuilds a copy of the volume that is missing; `undefined` when none is, or one is in the queue. */
 export function waitingText({ conditions }: Volume): string | undefined {
   const waiting = conditions.find(({ type, status }) => type === 'RebuildWaiting' && status === 'True');
   return waiting === undefined ? undefined : sentence(waiting.message);
-}
-
-export function sentence(message: string): string {
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 }
 
 /** Volumes with missing copies that are not in the queue, and what they wait for. Nothing when there are none. */

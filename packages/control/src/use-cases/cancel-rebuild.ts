@@ -1,7 +1,8 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { RebuildId, VolumeId } from '@holdfast/core/model/ids.js';
-import { isActiveRebuild, NOT_WAITING } from '@holdfast/core/model/rebuild.js';
-import { loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+import { NOT_WAITING } from '@holdfast/core/model/rebuild.js';
+import { decideCancellation } from '@holdfast/core/policy/decide-rebuild.js';
+import { hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
  * Stops a rebuild that waits or runs. The volume stays degraded; the reconciler tries again after a pause.
@@ -20,12 +21,7 @@ export function cancelRebuild(
         publicMessage: `there is no rebuild ${input.rebuildId}`,
       });
     }
-    if (rebuild.state === 'cancelled') return;
-    if (!isActiveRebuild(rebuild)) {
-      throw new StorageFault('rebuild.finished', {
-        publicMessage: `the rebuild has ${rebuild.state} already`,
-      });
-    }
+    if (!hasToAct(decideCancellation(rebuild))) return;
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       {
         kind: 'rebuild.patch',

@@ -1,7 +1,10 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
+import { actionFacts } from '@holdfast/core/policy/action-facts.js';
+import { decideClone } from '@holdfast/core/policy/decide-snapshot.js';
 import { type CreateVolumePorts, createVolume } from './create-volume.js';
-import { assertNotDeleting, loadVolume } from './use-case.js';
+import { requireSnapshot } from './snapshots.js';
+import { assertNotDeleting, hasToAct, loadVolume } from './use-case.js';
 
 /**
  * Creates a volume like another one, placed as any other, that will hold what a snapshot of it holds. It is `creating`
@@ -15,19 +18,11 @@ export async function cloneVolume(
   ports: CreateVolumePorts,
   input: { volumeId: VolumeId; snapshotId: SnapshotId; name: string; sizeBytes?: number | undefined },
 ): Promise<VolumeId> {
-  const { volume, snapshots } = await loadVolume(ports.store, input.volumeId, undefined);
+  const view = await loadVolume(ports.store, input.volumeId, undefined);
+  const { volume } = view;
   assertNotDeleting(volume);
-  const snapshot = snapshots.find(({ id }) => id === input.snapshotId);
-  if (snapshot === undefined) {
-    throw new StorageFault('snapshot.not_found', {
-      publicMessage: `there is no snapshot ${input.snapshotId}`,
-    });
-  }
-  if (snapshot.state !== 'ready') {
-    throw new StorageFault('snapshot.in_use', {
-      publicMessage: `snapshot ${snapshot.name} is ${snapshot.state}`,
-    });
-  }
+  const snapshot = requireSnapshot(view, input.snapshotId);
+  hasToAct(decideClone(actionFacts(view), snapshot));
   const { spec, organizationId, projectId, clusterId } = volume;
   const sizeBytes = input.sizeBytes ?? spec.sizeBytes;
   if (sizeBytes < spec.sizeBytes) {

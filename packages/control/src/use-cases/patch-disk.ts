@@ -1,7 +1,7 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
-import { assertVersion, retryConflicts, type UseCasePorts } from './use-case.js';
+import { assertMayEvict, assertVersion, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type DiskSpecPatch = {
   allowScheduling?: boolean | undefined;
@@ -55,11 +55,5 @@ function assertDiskSpec(disk: StorageDisk, wanted: DiskSpec): void {
       errors: [{ pointer: '/storageReserved', detail }],
     });
   }
-  if (!wanted.evictionRequested || !wanted.allowScheduling) return;
-  const detail = 'needs allowScheduling to be false, else new replicas would come while the old ones leave';
-  throw new StorageFault('request.invalid', {
-    publicMessage: `evictionRequested on disk ${disk.name} ${detail}`,
-    errors: [{ pointer: '/evictionRequested', detail }],
-    cures: ['set allowScheduling to false in the same request'],
-  });
+  assertMayEvict(`disk ${disk.name}`, wanted);
 }

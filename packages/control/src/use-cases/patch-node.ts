@@ -3,7 +3,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 import { nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
-import { assertVersion, retryConflicts, type UseCasePorts } from './use-case.js';
+import { assertMayEvict, assertVersion, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /** `null` removes the label. */
 export type NodeSpecPatch = {
@@ -32,7 +32,7 @@ export function patchNode(
     }
     assertVersion(node.version, input.ifVersion);
     const wanted = patchedNode(node, input.patch);
-    if (wanted.evictionRequested && wanted.allowScheduling) throw evictingWhileScheduling(node.name);
+    assertMayEvict(node.name, wanted);
 
     const schedulable = nodeSchedulableCondition(wanted.cordoned, settings);
     const conditions = withCondition(node.conditions, schedulable, ports.clock.now());
@@ -56,13 +56,4 @@ function patchedNode(node: StorageNode, patch: NodeSpecPatch): NodeSpec {
     zone: patch.zone === undefined ? node.zone : (patch.zone ?? undefined),
     region: patch.region === undefined ? node.region : (patch.region ?? undefined),
   };
-}
-
-function evictingWhileScheduling(name: string): StorageFault {
-  const detail = 'needs allowScheduling to be false, else new replicas would come while the old ones leave';
-  return new StorageFault('request.invalid', {
-    publicMessage: `evictionRequested on ${name} ${detail}`,
-    errors: [{ pointer: '/evictionRequested', detail }],
-    cures: ['set allowScheduling to false in the same request'],
-  });
 }

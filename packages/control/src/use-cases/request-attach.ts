@@ -1,15 +1,10 @@
-import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import { isNodeReady } from '@holdfast/core/model/node.js';
 import { isRepairing, type VolumeState } from '@holdfast/core/model/volume.js';
+import { actionFacts } from '@holdfast/core/policy/action-facts.js';
+import { decideAttach } from '@holdfast/core/policy/decide-attach.js';
 import type { VolumePatch, VolumeView } from '../ports/store.js';
-import {
-  assertFilled,
-  assertNotDeleting,
-  loadVolume,
-  retryConflicts,
-  type UseCasePorts,
-} from './use-case.js';
+import { hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type AttachInput = {
   volumeId: VolumeId;
@@ -31,15 +26,8 @@ export function requestAttach(ports: UseCasePorts, input: AttachInput): Promise<
   return retryConflicts(async () => {
     const view = await loadVolume(ports.store, input.volumeId, input.ifVersion);
     const { volume } = view;
-    assertNotDeleting(volume);
-    assertFilled(volume);
-    assertUsableNode(view, input.nodeId);
+    if (!hasToAct(decideAttach(actionFacts(view), input.nodeId))) return;
     if (isRepairing(volume)) return takeOver(ports, view, input.nodeId);
-    if (volume.attachment !== undefined) {
-      const holderId = volume.attachedNodeId ?? volume.attachment.nodeId;
-      if (input.nodeId === undefined || input.nodeId === holderId) return;
-      if (holderId !== undefined) throw attachedElsewhere(view, holderId);
-    }
     const patch: VolumePatch = {
       attachment: { nodeId: input.nodeId, requestedAt: ports.clock.now() },
       state: stateOnAttach(volume.state),
@@ -81,33 +69,4 @@ function takeOver(
 /** A detached volume shows at once that it attaches; one that is still being made or let go finishes that first. */
 function stateOnAttach(state: VolumeState): VolumeState {
   return state === 'detached' ? 'attaching' : state;
-}
-
-function assertUsableNode({ fleet }: VolumeView, nodeId: NodeId | undefined): void {
-  if (nodeId === undefined) return;
-  const node = fleet.nodes.find(({ id }) => id === nodeId);
-  if (node === undefined) {
-    throw new StorageFault('node.not_found', { publicMessage: `the cluster has no node ${nodeId}` });
-  }
-  if (isNodeReady(node)) return;
-  throw new StorageFault('node.not_ready', {
-    publicMessage: `node ${node.name} is not ready`,
-    cures: [`start the agent on ${node.name}`, 'attach on another node'],
-  });
-}
-
-function attachedElsewhere({ volume, fleet }: VolumeView, holderId: NodeId): StorageFault {
-  const holder = fleet.nodes.find(({ id }) => id === holderId);
-  const name = holder?.name ?? holderId;
-  const isAlive = holder !== undefined && isNodeReady(holder);
-  return new StorageFault('volume.attached_elsewhere', {
-    publicMessage: `volume ${volume.name} is attached on node ${name}, which is ${isAlive ? 'alive' : 'not answering'}`,
-    cures: isAlive
-      ? [`detach the volume from ${name} first`]
-      : [
-          `detach with force, then attach: every acknowledged and flushed write is kept`,
-          `start the agent on ${name}`,
-        ],
-    context: { volumeId: volume.id, holderNodeId: holderId, holderIsAlive: isAlive },
-  });
 }

@@ -1,9 +1,8 @@
-import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
-import { isNodeReady } from '@holdfast/core/model/node.js';
-import { isRepairing } from '@holdfast/core/model/volume.js';
-import type { VolumePatch, VolumeView } from '../ports/store.js';
-import { assertFilled, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+import { actionFacts } from '@holdfast/core/policy/action-facts.js';
+import { decideDetach } from '@holdfast/core/policy/decide-detach.js';
+import type { VolumePatch } from '../ports/store.js';
+import { hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type DetachInput = {
   volumeId: VolumeId;
@@ -21,12 +20,8 @@ export function requestDetach(ports: UseCasePorts, input: DetachInput): Promise<
   return retryConflicts(async () => {
     const view = await loadVolume(ports.store, input.volumeId, input.ifVersion);
     const { volume } = view;
-    assertFilled(volume);
     const force = input.force === true;
-    // The worker attached it for a rebuild, and detaches it afterwards.
-    if (isRepairing(volume)) return;
-    if (volume.attachment === undefined && volume.attachedNodeId === undefined) return;
-    if (!force) assertHolderAnswers(view);
+    if (!hasToAct(decideDetach(actionFacts(view), force))) return;
 
     const isHeld = volume.attachedNodeId !== undefined;
     const patch: VolumePatch = {
@@ -40,17 +35,5 @@ export function requestDetach(ports: UseCasePorts, input: DetachInput): Promise<
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       { kind: 'volume.patch', volumeId: volume.id, patch },
     ]);
-  });
-}
-
-function assertHolderAnswers({ volume, fleet }: VolumeView): void {
-  const holder = fleet.nodes.find(({ id }) => id === volume.attachedNodeId);
-  if (volume.attachedNodeId === undefined) return;
-  if (holder !== undefined && isNodeReady(holder)) return;
-  const name = holder?.name ?? volume.attachedNodeId;
-  throw new StorageFault('volume.holder_unreachable', {
-    publicMessage: `volume ${volume.name} is attached on node ${name}, which does not answer`,
-    cures: ['detach with force, then attach on another node', `start the agent on ${name}`],
-    context: { volumeId: volume.id, holderNodeId: volume.attachedNodeId },
   });
 }

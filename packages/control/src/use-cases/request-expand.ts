@@ -1,8 +1,7 @@
-import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { decideExpansion } from '@holdfast/core/policy/decide-expansion.js';
 import { changeVolume, taskPatch } from './snapshots.js';
-import { assertAttached, type UseCasePorts } from './use-case.js';
+import { faultOf, type UseCasePorts } from './use-case.js';
 
 /**
  * Asks for the volume to grow, and books what it needs on the disks of its replicas in the same commit. Its size changes
@@ -20,20 +19,14 @@ export function requestExpand(
     ports,
     volumeId,
     (view) => {
-      const { volume } = view;
-      const task = volume.layerTask;
-      const isWanted = task?.kind === 'expand' && task.sizeBytes === sizeBytes;
-      if (isWanted || volume.spec.sizeBytes === sizeBytes) return [];
-      assertAttached(volume);
-      const patch = taskPatch(ports, view, { kind: 'expand', sizeBytes, fromBytes: volume.spec.sizeBytes });
       const decision = decideExpansion(view, sizeBytes);
-      if (decision.kind === 'allow') return [patch, ...decision.changes];
-      const { code, why, cures } = decision;
-      throw new StorageFault(code, {
-        publicMessage: why,
-        cures,
-        ...(code === 'request.invalid' ? { errors: [{ pointer: '/size', detail: why }] } : {}),
-      });
+      if (decision.kind === 'unchanged') return [];
+      if (decision.kind === 'allow') {
+        const fromBytes = view.volume.spec.sizeBytes;
+        return [taskPatch(ports, view, { kind: 'expand', sizeBytes, fromBytes }), ...decision.changes];
+      }
+      const isWrongSize = decision.code === 'request.invalid';
+      throw faultOf(decision, isWrongSize ? [{ pointer: '/size', detail: decision.why }] : []);
     },
     ifVersion,
   );

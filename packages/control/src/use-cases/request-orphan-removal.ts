@@ -1,6 +1,7 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { OrphanId } from '@holdfast/core/model/ids.js';
-import { retryConflicts, type UseCasePorts } from './use-case.js';
+import { decideOrphanRemoval } from '@holdfast/core/policy/decide-orphan-removal.js';
+import { hasToAct, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
  * Asks for a copy that no replica stands for to be removed from its disk. Asking again changes nothing.
@@ -15,13 +16,8 @@ export function requestOrphanRemoval(
     const found = await ports.store.loadOrphan(orphanId);
     if (found?.orphan.announcedAt === undefined) throw orphanNotFound(orphanId);
     const { orphan, isReachable, nodeName, diskName } = found;
-    if (orphan.removal?.by === 'person') return;
-    if (!isReachable) {
-      throw new StorageFault('disk.not_ready', {
-        publicMessage: `disk ${diskName} on node ${nodeName} is not ready`,
-        cures: [`start the agent on ${nodeName}`, 'put the disk back'],
-      });
-    }
+    const isRemovalRequested = orphan.removal?.by === 'person';
+    if (!hasToAct(decideOrphanRemoval({ isRemovalRequested, isReachable, nodeName, diskName }))) return;
     // What the setting has claimed stays claimed: its agent may be at work on it.
     const removal = {
       by: 'person' as const,

@@ -1,7 +1,6 @@
-import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { decideRemoval } from '@holdfast/core/policy/decide-removal.js';
-import { loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+import { hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
  * Asks for one copy to be dropped. The reconciler takes it out of the engine, deletes its files and builds another
@@ -15,11 +14,7 @@ export function requestReplicaRemoval(
 ): Promise<void> {
   return retryConflicts(async () => {
     const { volume, replicas } = await loadVolume(ports.store, input.volumeId, input.ifVersion);
-    const decision = decideRemoval(replicas, input.replicaId);
-    if (decision.kind === 'refuse') {
-      const { code, why, cure } = decision;
-      throw new StorageFault(code, { publicMessage: why, cures: [cure] });
-    }
+    if (!hasToAct(decideRemoval(replicas, input.replicaId))) return;
     // The volume's version makes the decision hold: two removals can't each count the other's copy as the survivor.
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       { kind: 'replica.patch', replicaId: input.replicaId, patch: { intent: 'remove' } },

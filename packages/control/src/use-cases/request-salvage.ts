@@ -1,7 +1,6 @@
-import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { decideSalvage } from '@holdfast/core/policy/decide-salvage.js';
-import { assertNotDeleting, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+import { assertNotDeleting, faultOf, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type SalvageInput = {
   volumeId: VolumeId;
@@ -23,10 +22,7 @@ export function requestSalvage(ports: UseCasePorts, input: SalvageInput): Promis
     assertNotDeleting(volume);
     const ids = replicas.map(({ id }) => id);
     const decision = decideSalvage(volume, ids, input.replicaIds);
-    if (decision.kind === 'refuse') {
-      const { code, why, cures } = decision;
-      throw new StorageFault(code, { publicMessage: why, cures });
-    }
+    if (decision.kind === 'refuse') throw faultOf(decision);
     const salvage = { replicaIds: decision.replicaIds, requestedAt: ports.clock.now() };
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       { kind: 'volume.patch', volumeId: volume.id, patch: { salvage } },

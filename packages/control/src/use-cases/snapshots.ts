@@ -3,21 +3,19 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { LayerChange } from '@holdfast/core/model/layer-task.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
+import { actionFacts } from '@holdfast/core/policy/action-facts.js';
+import { decidePurge } from '@holdfast/core/policy/decide-purge.js';
 import {
+  decideHash,
+  decideRevert,
   decideSnapshot,
   decideSnapshotDeletion,
   deletionChange,
-  type SnapshotDecision,
+  snapshotsMax,
   wantedSnapshot,
 } from '@holdfast/core/policy/decide-snapshot.js';
 import type { Change, VolumeView } from '../ports/store.js';
-import {
-  assertAttached,
-  assertNotDeleting,
-  loadVolume,
-  retryConflicts,
-  type UseCasePorts,
-} from './use-case.js';
+import { assertNotDeleting, hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 type SnapshotKey = { volumeId: VolumeId; snapshotId: SnapshotId };
 
@@ -32,8 +30,8 @@ export async function requestSnapshot(
 ): Promise<SnapshotId> {
   const id = asId<SnapshotId>(ports.random.id());
   await changeVolume(ports, input.volumeId, (view) => {
-    assertAttached(view.volume);
-    assertAllowed(decideSnapshot(view, input.name));
+    const room = { snapshots: view.snapshots, max: snapshotsMax(view) };
+    if (!hasToAct(decideSnapshot(actionFacts(view), room, input.name))) return [];
     const wanted = { name: input.name, recurringName: undefined };
     const snapshot = { ...wantedSnapshot(input.volumeId, wanted, ports.clock.now()), id };
     return [{ kind: 'snapshot.create', snapshot }];
@@ -49,11 +47,9 @@ export async function requestSnapshot(
 export function requestSnapshotDeletion(ports: UseCasePorts, key: SnapshotKey): Promise<void> {
   return changeVolume(ports, key.volumeId, (view) => {
     const snapshot = requireSnapshot(view, key.snapshotId);
-    if (snapshot.state === 'failed') return [{ kind: 'snapshot.delete', snapshotId: snapshot.id }];
-    if (snapshot.state === 'removing' || snapshot.state === 'removed') return [];
-    assertAttached(view.volume);
-    assertAllowed(decideSnapshotDeletion(view, snapshot));
-    return [deletionChange(snapshot)];
+    if (!hasToAct(decideSnapshotDeletion(actionFacts(view), snapshot))) return [];
+    const isNowhere = snapshot.state === 'failed';
+    return [isNowhere ? { kind: 'snapshot.delete', snapshotId: snapshot.id } : deletionChange(snapshot)];
   });
 }
 
@@ -64,14 +60,8 @@ export function requestSnapshotDeletion(ports: UseCasePorts, key: SnapshotKey): 
  */
 export function requestPurge(ports: UseCasePorts, input: { volumeId: VolumeId }): Promise<void> {
   return changeVolume(ports, input.volumeId, (view) => {
-    assertAttached(view.volume);
-    if (view.volume.layerTask?.kind === 'purge') return [];
-    if (view.fleet.settings['disable-snapshot-purge']) {
-      throw new StorageFault('volume.busy', {
-        publicMessage: 'purging is switched off in this cluster',
-        cures: ['set disable-snapshot-purge to false'],
-      });
-    }
+    const isSwitchedOff = view.fleet.settings['disable-snapshot-purge'];
+    if (!hasToAct(decidePurge(actionFacts(view), isSwitchedOff))) return [];
     return [taskPatch(ports, view, { kind: 'purge' })];
   });
 }
@@ -85,11 +75,10 @@ export function requestPurge(ports: UseCasePorts, input: { volumeId: VolumeId })
 export function requestHash(ports: UseCasePorts, input: SnapshotKey & { force: boolean }): Promise<void> {
   return changeVolume(ports, input.volumeId, (view) => {
     const snapshot = requireSnapshot(view, input.snapshotId);
-    assertAttached(view.volume);
-    if (snapshot.state !== 'ready') throw inUse(`snapshot ${snapshot.name} is ${snapshot.state}`);
     const known = snapshot.hashRequest;
-    const isUnderWay = known !== undefined && (!known.automatic || known.startedEpoch === view.volume.epoch);
-    if (isUnderWay) return [];
+    const isBeingHashed =
+      known !== undefined && (!known.automatic || known.startedEpoch === view.volume.epoch);
+    if (!hasToAct(decideHash(actionFacts(view), { ...snapshot, isBeingHashed }))) return [];
     // A hash that waits for admission is done at once when a user asks for it.
     const force = input.force || known?.force === true;
     const hashRequest = { requestedAt: ports.clock.now(), force, automatic: false, startedEpoch: undefined };
@@ -107,27 +96,17 @@ export function requestHash(ports: UseCasePorts, input: SnapshotKey & { force: b
 export function requestRevert(ports: UseCasePorts, key: SnapshotKey): Promise<void> {
   return changeVolume(ports, key.volumeId, (view) => {
     const snapshot = requireSnapshot(view, key.snapshotId);
-    assertAttached(view.volume);
-    if (snapshot.state !== 'ready') throw inUse(`snapshot ${snapshot.name} is ${snapshot.state}`);
-    const task = view.volume.layerTask;
-    if (task?.kind === 'revert' && task.snapshotId === snapshot.id) return [];
+    if (!hasToAct(decideRevert(actionFacts(view), snapshot))) return [];
     return [taskPatch(ports, view, { kind: 'revert', snapshotId: snapshot.id })];
   });
 }
 
-/** @throws StorageFault `volume.busy` when another change of the layers is wanted already */
+/** Asks for a change of all layers. A purge that is there gives way: what it leaves goes with the next one. */
 export function taskPatch(
   { clock, random }: UseCasePorts,
   { volume }: VolumeView,
   change: LayerChange,
 ): Change {
-  // A purge, which is mostly the worker's own, gives way: what it leaves goes with the next one.
-  if (volume.layerTask !== undefined && volume.layerTask.kind !== 'purge') {
-    throw new StorageFault('volume.busy', {
-      publicMessage: `volume ${volume.name} is busy: its ${volume.layerTask.kind} has not ended`,
-      cures: ['wait until it has ended'],
-    });
-  }
   const layerTask = {
     ...change,
     id: random.id(),
@@ -155,18 +134,9 @@ export function changeVolume(
   });
 }
 
-function assertAllowed(decision: SnapshotDecision): void {
-  if (decision.kind === 'allow') return;
-  const { code, why, cures } = decision;
-  throw new StorageFault(code, { publicMessage: why, cures });
-}
-
-function requireSnapshot({ snapshots }: VolumeView, snapshotId: SnapshotId): Snapshot {
+/** @throws StorageFault `snapshot.not_found` */
+export function requireSnapshot({ snapshots }: VolumeView, snapshotId: SnapshotId): Snapshot {
   const snapshot = snapshots.find(({ id }) => id === snapshotId);
   if (snapshot !== undefined) return snapshot;
   throw new StorageFault('snapshot.not_found', { publicMessage: `there is no snapshot ${snapshotId}` });
-}
-
-function inUse(publicMessage: string): StorageFault {
-  return new StorageFault('snapshot.in_use', { publicMessage });
 }

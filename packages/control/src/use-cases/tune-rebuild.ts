@@ -1,8 +1,9 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { RebuildId, VolumeId } from '@holdfast/core/model/ids.js';
-import { isActiveRebuild, REBUILD_BANDWIDTH_MIN } from '@holdfast/core/model/rebuild.js';
+import { REBUILD_BANDWIDTH_MIN } from '@holdfast/core/model/rebuild.js';
+import { decideTuning } from '@holdfast/core/policy/decide-rebuild.js';
 import type { RebuildPatch } from '../ports/store.js';
-import { loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+import { hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type TuneRebuildInput = {
   volumeId: VolumeId;
@@ -28,11 +29,7 @@ export function tuneRebuild(ports: UseCasePorts, input: TuneRebuildInput): Promi
         publicMessage: `there is no rebuild ${input.rebuildId}`,
       });
     }
-    if (!isActiveRebuild(rebuild)) {
-      throw new StorageFault('rebuild.finished', {
-        publicMessage: `the rebuild has ${rebuild.state} already`,
-      });
-    }
+    if (!hasToAct(decideTuning(rebuild))) return;
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       { kind: 'rebuild.patch', rebuildId: rebuild.id, ifState: rebuild.state, patch },
     ]);

@@ -3,9 +3,12 @@
  * and never waits; the reconcilers do what was asked for. If the process dies before the commit nothing happened; after
  * it, the outbox row of the same transaction wakes the reconciler.
  */
-import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { type FaultItem, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
-import { isRepairing, type Volume } from '@holdfast/core/model/volume.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import { decideChange } from '@holdfast/core/policy/decide-change.js';
+import { decideEviction, EVICTION_NEEDS } from '@holdfast/core/policy/decide-eviction.js';
+import type { Decision, Refusal } from '@holdfast/core/policy/decision.js';
 import type { Clock, Random } from '../ports/clock.js';
 import type { Store, VolumeView } from '../ports/store.js';
 
@@ -52,29 +55,42 @@ export function assertVersion(version: number, ifVersion: number | undefined): v
   });
 }
 
+/**
+ * @returns false where it is so already, and nothing is to be committed
+ * @throws StorageFault what the decision refuses with
+ */
+export function hasToAct(decision: Decision): boolean {
+  if (decision.kind !== 'refuse') return decision.kind === 'allow';
+  throw faultOf(decision);
+}
+
+/** @param errors the wrong parts of the request, where it is the request that is refused */
+export function faultOf(
+  { code, why, cures, context }: Refusal,
+  errors: readonly FaultItem[] = [],
+): StorageFault {
+  return new StorageFault(code, {
+    publicMessage: why,
+    ...(cures.length === 0 ? {} : { cures }),
+    ...(errors.length === 0 ? {} : { errors }),
+    ...(context === undefined ? {} : { context }),
+  });
+}
+
 /** @throws StorageFault `volume.deleting` */
-export function assertNotDeleting(volume: Volume): void {
-  if (volume.deletionRequestedAt === undefined) return;
-  throw new StorageFault('volume.deleting', { publicMessage: `volume ${volume.name} is being deleted` });
+export function assertNotDeleting({ name, deletionRequestedAt }: Volume): void {
+  hasToAct(decideChange({ name, isDeleting: deletionRequestedAt !== undefined }));
 }
 
-/** @throws StorageFault `volume.not_attached`: what changes layers is done by the engine, on all copies at once */
-export function assertAttached(volume: Volume): void {
-  assertFilled(volume);
-  const { name } = volume;
-  const state = isRepairing(volume) ? 'detached' : volume.state;
-  if (state === 'attached') return;
-  throw new StorageFault('volume.not_attached', {
-    publicMessage: `volume ${name} is ${state}; only an attached volume's snapshots can be changed`,
-    cures: ['attach it first'],
-  });
-}
-
-/** @throws StorageFault `volume.busy` while it is being filled from what it was cloned from */
-export function assertFilled({ name, fill }: Volume): void {
-  if (fill === undefined) return;
-  throw new StorageFault('volume.busy', {
-    publicMessage: `volume ${name} is still being filled from the snapshot it was cloned from`,
-    cures: ['wait until it is detached', 'delete it'],
-  });
+/**
+ * @param what names the node or disk
+ * @throws StorageFault `request.invalid`
+ */
+export function assertMayEvict(
+  what: string,
+  wanted: { readonly evictionRequested: boolean; readonly allowScheduling: boolean },
+): void {
+  const decision = decideEviction(what, wanted);
+  if (decision.kind !== 'refuse') return;
+  throw faultOf(decision, [{ pointer: '/evictionRequested', detail: EVICTION_NEEDS }]);
 }

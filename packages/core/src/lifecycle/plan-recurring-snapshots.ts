@@ -13,10 +13,12 @@ import type { Snapshot } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
 import { isRepairing } from '../model/volume.js';
 import { volumeEvent } from '../model/volume-facts.js';
+import { actionFacts } from '../policy/action-facts.js';
 import {
   decideSnapshot,
-  decideSnapshotDeletion,
   deletionChange,
+  refusalWhileNeeded,
+  snapshotsMax,
   wantedSnapshot,
 } from '../policy/decide-snapshot.js';
 import type { Step } from './step.js';
@@ -69,7 +71,7 @@ function obstacleOf(view: VolumeView, due: RecurringSnapshot, name: string, now:
   if (snapshots.some(({ recurringName, state }) => recurringName === due.name && state === 'creating')) {
     return 'the one before has not been taken yet';
   }
-  const decision = decideSnapshot(view, name);
+  const decision = decideSnapshot(actionFacts(view), { snapshots, max: snapshotsMax(view) }, name);
   return decision.kind === 'refuse' ? decision.why : undefined;
 }
 
@@ -100,6 +102,7 @@ function planRetention(view: VolumeView): Step | undefined {
 
 /** Only what this schedule took, and only what is there counts: the oldest goes when the newest has been taken. */
 function retentionChanges(view: VolumeView, { name, retain }: RecurringSnapshot): Change[] {
+  const facts = actionFacts(view);
   const own = view.snapshots.filter(
     ({ origin, recurringName }) => origin === 'user' && recurringName === name,
   );
@@ -111,7 +114,7 @@ function retentionChanges(view: VolumeView, { name, retain }: RecurringSnapshot)
   return [
     ...taken
       .slice(retain)
-      .filter((snapshot) => decideSnapshotDeletion(view, snapshot).kind === 'allow')
+      .filter((snapshot) => refusalWhileNeeded(facts, snapshot) === undefined)
       .map(deletionChange),
     ...superseded.map(({ id }): Change => ({ kind: 'snapshot.delete', snapshotId: id })),
   ];

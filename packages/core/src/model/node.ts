@@ -1,4 +1,4 @@
-import { type Condition, conditionOf } from './condition.js';
+import { type Condition } from './condition.js';
 import type { ClusterId, DiskId, NodeId } from './ids.js';
 
 /** Which data engine a volume uses: v1 keeps files on a file system, v2 keeps ranges on a block disk. */
@@ -34,8 +34,10 @@ export type StorageNode = {
   version: number;
 };
 
-export function isNodeReady(node: Pick<StorageNode, 'conditions'>): boolean {
-  return conditionOf(node.conditions, 'Ready')?.status === 'True';
+export function isNodeReady(node: {
+  readonly conditions: readonly Pick<Condition, 'type' | 'status'>[];
+}): boolean {
+  return node.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }
 
 /** A node without a zone label belongs to the one unnamed zone. */

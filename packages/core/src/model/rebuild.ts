@@ -98,7 +98,7 @@ export type RebuildTuning = { paused: boolean; bandwidthBytesPerSecond: number |
 /** Below this a rebuild would look stuck; agents refuse less. */
 export const REBUILD_BANDWIDTH_MIN = 1_048_576;
 
-export function isActiveRebuild(rebuild: Rebuild): boolean {
+export function isActiveRebuild(rebuild: Pick<Rebuild, 'state'>): boolean {
   return rebuild.state === 'queued' || rebuild.state === 'running';
 }
 

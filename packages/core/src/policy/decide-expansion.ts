@@ -1,4 +1,4 @@
-/** Decides whether a volume may grow to a size, and what is booked for it. Shared by the API, the CLI and the console. */
+/** Decides whether a volume may grow to a size, and what is booked for it. */
 
 import { BLOCK_BYTES, formatBytes, VOLUME_BYTES_MAX } from '../model/bytes.js';
 import type { Change } from '../model/changes.js';
@@ -6,24 +6,29 @@ import type { StorageDisk } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { nodeName } from '../model/volume-facts.js';
+import { actionFacts } from './action-facts.js';
+import { decideGrowth } from './decide-change.js';
+import { type Decision, refuse, unchanged } from './decision.js';
 import { spaceLimits } from './disk-space.js';
 import { fitsExpansion } from './expansion.js';
 import { bookingOn } from './space-booking.js';
 
 export type ExpansionDecision =
   | { readonly kind: 'allow'; readonly changes: readonly Change[] }
-  | {
-      readonly kind: 'refuse';
-      readonly code: 'request.invalid' | 'volume.expansion_impossible';
-      readonly why: string;
-      readonly cures: readonly string[];
-    };
+  | Exclude<Decision, { kind: 'allow' }>;
 
 type Growth = { readonly replica: Replica; readonly growthBytes: number };
 
 /** Every disk is asked for all replicas of the volume that it holds together. */
 export function decideExpansion(view: VolumeView, sizeBytes: number): ExpansionDecision {
   const { volume, replicas, fleet } = view;
+  const { layerTask: task } = volume;
+  const isWanted = task?.kind === 'expand' && task.sizeBytes === sizeBytes;
+  if (isWanted || volume.spec.sizeBytes === sizeBytes) {
+    return unchanged(`volume ${volume.name} has that size, or grows to it already`);
+  }
+  const growth = decideGrowth(actionFacts(view));
+  if (growth.kind !== 'allow') return growth;
   if (sizeBytes < volume.spec.sizeBytes) {
     return refuse('request.invalid', `a volume can only grow; it has ${formatBytes(volume.spec.sizeBytes)}`);
   }
@@ -59,12 +64,4 @@ function resize({ fleet }: VolumeView, { replica, growthBytes }: Growth, sizeByt
   const disk = fleet.disks.find(({ id }) => id === replica.diskId);
   const booking = disk === undefined ? undefined : bookingOn(disk, growthBytes, fleet);
   return { kind: 'replica.resize', replicaId: replica.id, sizeBytes, booking };
-}
-
-function refuse(
-  code: 'request.invalid' | 'volume.expansion_impossible',
-  why: string,
-  cures: readonly string[] = [],
-): ExpansionDecision {
-  return { kind: 'refuse', code, why, cures };
 }

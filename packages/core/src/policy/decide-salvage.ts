@@ -17,6 +17,7 @@ import {
 import { compareIds, type ReplicaId } from '../model/ids.js';
 import type { CopiesSurvey, SurveyedCopy } from '../model/salvage.js';
 import type { Volume } from '../model/volume.js';
+import { type Refusal, refuse } from './decision.js';
 
 /** An attach found fewer than half of the last members (`decide-start.ts`). */
 export const COPIES_MISSING = 'CopiesMissing';
@@ -105,13 +106,8 @@ function compareAdvice(a: CopyAdvice, b: CopyAdvice): number {
 }
 
 export type SalvageDecision =
-  | { kind: 'allow'; replicaIds: readonly ReplicaId[] }
-  | {
-      kind: 'refuse';
-      code: 'volume.not_faulted' | 'volume.record_higher' | 'volume.copies_missing' | 'replica.not_found';
-      why: string;
-      cures: readonly string[];
-    };
+  | { readonly kind: 'allow'; readonly replicaIds: readonly ReplicaId[] }
+  | Refusal<'volume.not_faulted' | 'volume.record_higher' | 'volume.copies_missing' | 'replica.not_found'>;
 
 /** @param named the copies to go on with; empty: all that may be named */
 export function decideSalvage(
@@ -120,14 +116,15 @@ export function decideSalvage(
   named: readonly ReplicaId[],
 ): SalvageDecision {
   if (volume.attention?.code !== COPIES_MISSING || volume.survey === undefined) {
-    const why = `volume ${volume.name} does not wait for missing copies`;
-    const cures = ['attach it: where too few copies answer it says so'];
-    return { kind: 'refuse', code: 'volume.not_faulted', why, cures };
+    return refuse('volume.not_faulted', `volume ${volume.name} does not wait for missing copies`, [
+      'attach it: where too few copies answer it says so',
+    ]);
   }
   const stranger = named.find((id) => !replicaIds.includes(id));
   if (stranger !== undefined) {
-    const why = `volume ${volume.name} has no replica ${stranger}`;
-    return { kind: 'refuse', code: 'replica.not_found', why, cures: ['choose some of its replicas'] };
+    return refuse('replica.not_found', `volume ${volume.name} has no replica ${stranger}`, [
+      'choose some of its replicas',
+    ]);
   }
   const advice = adviseSalvage(volume, replicaIds);
   const chosen = named.length === 0 ? advice.best : named;
@@ -140,30 +137,26 @@ export function decideSalvage(
 }
 
 function nothingUsable({ highest }: SalvageAdvice): SalvageDecision {
-  return {
-    kind: 'refuse',
-    code: 'volume.record_higher',
-    why: `no copy that answers is one of the last members (${textOf(highest)})`,
-    cures: ['start the agents of the missing copies'],
-  };
+  return refuse(
+    'volume.record_higher',
+    `no copy that answers is one of the last members (${textOf(highest)})`,
+    ['start the agents of the missing copies'],
+  );
 }
 
 function noAnswer(replicaId: ReplicaId): SalvageDecision {
-  return {
-    kind: 'refuse',
-    code: 'volume.copies_missing',
-    why: `replica ${replicaId} does not answer`,
-    cures: ['start its agent', 'name copies that answer'],
-  };
+  return refuse('volume.copies_missing', `replica ${replicaId} does not answer`, [
+    'start its agent',
+    'name copies that answer',
+  ]);
 }
 
 function behind(replicaId: ReplicaId, highest: CopyRecord | undefined): SalvageDecision {
-  return {
-    kind: 'refuse',
-    code: 'volume.record_higher',
-    why: `a record is known that leaves replica ${replicaId} out (${textOf(highest)}): it misses writes`,
-    cures: ['name copies that are in that record', 'start the agents of the missing copies'],
-  };
+  return refuse(
+    'volume.record_higher',
+    `a record is known that leaves replica ${replicaId} out (${textOf(highest)}): it misses writes`,
+    ['name copies that are in that record', 'start the agents of the missing copies'],
+  );
 }
 
 function textOf(record: CopyRecord | undefined): string {

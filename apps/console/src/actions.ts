@@ -1,0 +1,56 @@
+/** What may be done with a volume now, by the same rules that the API refuses by. */
+
+import { isNodeReady } from '@holdfast/core/model/node.js';
+import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';
+import type { Decision } from '@holdfast/core/policy/decision.js';
+import type { StorageNode, Volume } from './api/types';
+import { sentence } from './sentence';
+
+type ShownVolume = Pick<
+  Volume,
+  'id' | 'name' | 'state' | 'attachedNodeId' | 'task' | 'fill' | 'verification' | 'conditions'
+>;
+type ShownNode = Pick<StorageNode, 'id' | 'name' | 'conditions'>;
+/** What is known of the cluster so far. */
+type Cluster = {
+  readonly nodes: readonly ShownNode[];
+  readonly volumes: readonly Pick<Volume, 'fill'>[];
+};
+
+/** What the rules read, of the API's answers. */
+export function actionFactsOf(volume: ShownVolume, cluster: Cluster): ActionFacts {
+  const { id, name, state, attachedNodeId, task, conditions } = volume;
+  const isRebuilt = conditions.some(({ type, status }) => type === 'OfflineRebuilding' && status === 'True');
+  const isWanted = state === 'attaching' || state === 'attached';
+  return {
+    id,
+    name,
+    state,
+    isDeleting: state === 'deleting',
+    isBeingFilled: volume.fill !== null,
+    isRepairing: isRebuilt && state === 'detached',
+    isBeingVerified: volume.verification?.state === 'running',
+    attachment: isWanted ? { nodeId: attachedNodeId ?? undefined } : undefined,
+    attachedNodeId: attachedNodeId ?? undefined,
+    task: task === null ? undefined : { kind: task.kind, snapshotId: task.snapshotId ?? undefined },
+    clonedSnapshotIds: cluster.volumes.flatMap(({ fill }) =>
+      fill?.sourceVolumeId === id ? [fill.snapshotId] : [],
+    ),
+    nodes: nodeFacts(cluster.nodes, attachedNodeId),
+  };
+}
+
+/** A holder that is not in the list is newer than it, and the API will judge it: here it counts as ready. */
+function nodeFacts(nodes: readonly ShownNode[], holderId: string | null): ActionFacts['nodes'] {
+  const known = nodes.map((node) => ({ id: node.id, name: node.name, isReady: isNodeReady(node) }));
+  if (holderId === null || known.some(({ id }) => id === holderId)) return known;
+  return [...known, { id: holderId, name: holderId, isReady: true }];
+}
+
+/** Why an action can't be taken now, and what would help; `undefined` where it can. */
+export function reasonOf(decision: Decision): string | undefined {
+  if (decision.kind === 'allow') return undefined;
+  const cures = decision.kind === 'refuse' ? decision.cures : [];
+  const why = sentence(decision.why);
+  return cures.length === 0 ? why : `${why} ${sentence(cures.join(', or '))}`;
+}

@@ -1,0 +1,4 @@
+/** A message of the API as a sentence of its own. */
+export function sentence(message: string): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+}

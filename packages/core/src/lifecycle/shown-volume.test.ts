@@ -1,0 +1,145 @@
+import {
+  asId,
+  type ClusterId,
+  type OrganizationId,
+  type ProjectId,
+  type SnapshotId,
+  type VolumeId,
+} from '@holdfast/core/model/ids.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
+import { aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { describe, expect, test } from '@jest/globals';
+import { isWorkersOwn, shownConditions, shownState, waitsForAdmission } from './shown-volume.js';
+
+const owner = {
+  organizationId: asId<OrganizationId>(testId(1)),
+  projectId: asId<ProjectId>(testId(2)),
+  clusterId: asId<ClusterId>(testId(3)),
+};
+const FILL: VolumeFill = {
+  sourceVolumeId: asId<VolumeId>(testId(4)),
+  snapshotId: asId<SnapshotId>(testId(5)),
+  startedEpoch: undefined,
+  trouble: undefined,
+  requestedAt: NOON,
+};
+const REPAIR = { nodeId: undefined, requestedAt: NOON, purpose: 'rebuild' } as const;
+const OF_A_USER = { nodeId: undefined, requestedAt: NOON };
+const PURGE = {
+  kind: 'purge',
+  requestedAt: NOON,
+  startedEpoch: undefined,
+  tries: 0,
+  trouble: undefined,
+} as const;
+const TURN = expect.stringMatching(/^its turn: snapshot-heavy-task-concurrent-limit says/);
+
+type Row<Want> = { name: string; part: Partial<Volume>; want: Want };
+const attached = (part: Partial<Volume>) => aVolume(owner, { state: 'attached', epoch: 2, ...part });
+
+describe('shownState', () => {
+  test.each<Row<[state: string, isWorkersOwn: boolean]>>([
+    {
+      name: "A user's attachment is shown.",
+      part: { attachment: OF_A_USER },
+      want: ['attached', false],
+    },
+    {
+      name: 'What the worker attaches to rebuild it is detached to users.',
+      part: { attachment: REPAIR },
+      want: ['detached', true],
+    },
+    {
+      name: 'What the worker attaches to fill it is still being created to users.',
+      part: { attachment: OF_A_USER, fill: FILL },
+      want: ['creating', true],
+    },
+  ])('$name', ({ part, want }) => {
+    const volume = attached(part);
+    expect([shownState(volume), isWorkersOwn(volume)]).toEqual(want);
+  });
+});
+
+describe('waitsForAdmission', () => {
+  test.each<Row<unknown>>([
+    {
+      name: 'A purge that an engine could begin waits for its turn.',
+      part: { layerTask: PURGE },
+      want: TURN,
+    },
+    { name: 'So does a filling.', part: { fill: FILL }, want: TURN },
+    { name: 'A volume without such work waits for nothing.', part: {}, want: undefined },
+    {
+      name: 'A revert needs no turn.',
+      part: { layerTask: { ...PURGE, kind: 'revert', snapshotId: FILL.snapshotId } },
+      want: undefined,
+    },
+    {
+      name: 'Without an engine it waits for that first.',
+      part: { layerTask: PURGE, state: 'detached' },
+      want: undefined,
+    },
+    {
+      name: 'What is admitted has its turn.',
+      part: { layerTask: PURGE, taskAdmittedAt: NOON },
+      want: undefined,
+    },
+    {
+      name: 'What this attachment has begun has its turn.',
+      part: { layerTask: { ...PURGE, startedEpoch: 2 } },
+      want: undefined,
+    },
+    {
+      name: 'What an earlier attachment had begun waits again.',
+      part: { layerTask: { ...PURGE, startedEpoch: 1 } },
+      want: TURN,
+    },
+  ])('$name', ({ part, want }) => {
+    expect(waitsForAdmission(attached(part))).toEqual(want);
+  });
+});
+
+describe('shownConditions', () => {
+  const stored = {
+    type: 'Scheduled',
+    status: 'True',
+    reason: '',
+    message: '',
+    lastTransitionAt: NOON,
+  } as const;
+
+  test.each<Row<unknown[]>>([
+    { name: 'What is stored is shown.', part: { conditions: [stored] }, want: [stored] },
+    {
+      name: 'A clone that is being filled says so.',
+      part: { fill: { ...FILL, startedEpoch: 2 } },
+      want: [{ type: 'Filled', status: 'False', reason: 'Filling', lastTransitionAt: NOON }],
+    },
+    {
+      name: 'A clone whose filling waits for its turn says so.',
+      part: { fill: FILL },
+      want: [{ reason: 'WaitingForTurn', message: expect.stringMatching(/^it waits for its turn: /) }],
+    },
+    {
+      name: 'A clone whose filling failed says why, also while it waits.',
+      part: { fill: { ...FILL, trouble: { message: 'its source is away', at: NOON } } },
+      want: [{ reason: 'FillFailed', message: 'its source is away' }],
+    },
+    {
+      name: 'A hold says why missing copies are not rebuilt.',
+      part: { rebuildHold: 'migrating' },
+      want: [
+        {
+          type: 'RebuildsHeld',
+          status: 'True',
+          message: expect.stringMatching(/^missing copies are not rebuilt: /),
+        },
+      ],
+    },
+  ])('$name', ({ part, want }) => {
+    const shown = shownConditions(attached(part));
+    expect(shown).toHaveLength(want.length);
+    expect(shown).toMatchObject(want);
+  });
+});

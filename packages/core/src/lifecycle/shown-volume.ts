@@ -1,0 +1,54 @@
+/** Volume as users see it: what the worker attaches for its own work is not attached to them. */
+
+import type { Condition } from '../model/condition.js';
+import type { SettingName } from '../model/setting.js';
+import { isRepairing, type Volume, type VolumeState } from '../model/volume.js';
+import { blockText } from '../rebuild/plan-admissions.js';
+import { movesLayers } from './plan-task-admission.js';
+
+const HEAVY_TASK_LIMIT = 'snapshot-heavy-task-concurrent-limit' satisfies SettingName;
+
+/** True when the worker attached it, to fill or to rebuild it. */
+export function isWorkersOwn(volume: Pick<Volume, 'fill' | 'attachment'>): boolean {
+  return volume.fill !== undefined || isRepairing(volume);
+}
+
+export function shownState(volume: Pick<Volume, 'fill' | 'attachment' | 'state'>): VolumeState {
+  if (volume.fill !== undefined) return 'creating';
+  return isRepairing(volume) ? 'detached' : volume.state;
+}
+
+/** Those that are stored, and those that follow from its filling and its hold. */
+export function shownConditions(volume: Volume): Condition[] {
+  return [...volume.conditions, ...filledCondition(volume), ...heldCondition(volume)];
+}
+
+/** What a purge or a filling waits for that could begin otherwise; `undefined` when it waits for something else, or runs. */
+export function waitsForAdmission(volume: Volume): string | undefined {
+  const { state, taskAdmittedAt, layerTask, fill, epoch } = volume;
+  const hasBegun = (fill ?? layerTask)?.startedEpoch === epoch;
+  if (state !== 'attached' || taskAdmittedAt !== undefined || hasBegun || !movesLayers(volume)) {
+    return undefined;
+  }
+  return `its turn: ${HEAVY_TASK_LIMIT} says how many volumes of a node may be purged, filled or hashed at once`;
+}
+
+function filledCondition(volume: Volume): Condition[] {
+  const { fill } = volume;
+  if (fill === undefined) return [];
+  const { trouble, requestedAt } = fill;
+  const waitingFor = waitsForAdmission(volume);
+  const reason =
+    trouble !== undefined ? 'FillFailed' : waitingFor === undefined ? 'Filling' : 'WaitingForTurn';
+  const words = 'it is being filled from the snapshot it was cloned from';
+  const message = trouble?.message ?? (waitingFor === undefined ? words : `it waits for ${waitingFor}`);
+  return [{ type: 'Filled', status: 'False', reason, message, lastTransitionAt: requestedAt }];
+}
+
+/** The time of the hold is not stored: the caller that sets it knows it. */
+function heldCondition({ rebuildHold, createdAt }: Volume): Condition[] {
+  if (rebuildHold === undefined) return [];
+  const { reason, waitingFor } = blockText(rebuildHold);
+  const message = `missing copies are not rebuilt: ${waitingFor}`;
+  return [{ type: 'RebuildsHeld', status: 'True', reason, message, lastTransitionAt: createdAt }];
+}

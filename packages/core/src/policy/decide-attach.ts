@@ -1,0 +1,50 @@
+import type { ActionFacts, NodeFacts } from './action-facts.js';
+import { ALLOWED, type Decision, type Refusal, refuse, unchanged } from './decision.js';
+import { refusalWhileDeleting, refusalWhileFilling } from './refusals.js';
+
+/**
+ * May the volume be attached on this node? Only one node at a time serves it. The worker's own attachment, to rebuild missing
+ * copies, is no obstacle: a user's takes it over.
+ *
+ * @param nodeId `undefined`: any node that holds a copy
+ */
+export function decideAttach(facts: ActionFacts, nodeId: string | undefined): Decision {
+  const refusal =
+    refusalWhileDeleting(facts) ?? refusalWhileFilling(facts) ?? refusalOfNode(facts.nodes, nodeId);
+  if (refusal !== undefined) return refusal;
+  const { attachment, attachedNodeId, isRepairing, name, state } = facts;
+  if (attachment === undefined || isRepairing) return ALLOWED;
+  const holderId = attachedNodeId ?? attachment.nodeId;
+  if (nodeId === undefined || nodeId === holderId) {
+    return unchanged(`volume ${name} is ${state === 'attached' ? 'attached' : 'being attached'} already`);
+  }
+  return holderId === undefined ? ALLOWED : attachedElsewhere(facts, holderId);
+}
+
+function refusalOfNode(nodes: readonly NodeFacts[], nodeId: string | undefined): Refusal | undefined {
+  if (nodeId === undefined) return undefined;
+  const node = nodes.find(({ id }) => id === nodeId);
+  if (node === undefined) return refuse('node.not_found', `the cluster has no node ${nodeId}`);
+  if (node.isReady) return undefined;
+  return refuse('node.not_ready', `node ${node.name} is not ready`, [
+    `start the agent on ${node.name}`,
+    'attach on another node',
+  ]);
+}
+
+function attachedElsewhere({ id, name, nodes }: ActionFacts, holderId: string): Refusal {
+  const holder = nodes.find((node) => node.id === holderId);
+  const holderName = holder?.name ?? holderId;
+  const isAlive = holder?.isReady === true;
+  return refuse(
+    'volume.attached_elsewhere',
+    `volume ${name} is attached on node ${holderName}, which is ${isAlive ? 'alive' : 'not answering'}`,
+    isAlive
+      ? [`detach the volume from ${holderName} first`]
+      : [
+          'detach with force, then attach: every acknowledged and flushed write is kept',
+          `start the agent on ${holderName}`,
+        ],
+    { volumeId: id, holderNodeId: holderId, holderIsAlive: isAlive },
+  );
+}

@@ -1,0 +1,27 @@
+import type { ActionFacts } from './action-facts.js';
+import { ALLOWED, type Decision, refuse, unchanged } from './decision.js';
+import { refusalWhileFilling } from './refusals.js';
+
+/**
+ * May the volume be let go? Its engine is asked to stop, so its node has to answer.
+ *
+ * @param force do not wait for an engine on a node that may be dead: copies fence it off at the next attach
+ */
+export function decideDetach(facts: ActionFacts, force: boolean): Decision {
+  const refusal = refusalWhileFilling(facts);
+  if (refusal !== undefined) return refusal;
+  const { id, name, attachment, attachedNodeId, isRepairing, nodes } = facts;
+  // What the worker attached for a rebuild it detaches afterwards.
+  if (isRepairing || (attachment === undefined && attachedNodeId === undefined)) {
+    return unchanged(`volume ${name} is not attached`);
+  }
+  const holder = nodes.find((node) => node.id === attachedNodeId);
+  if (force || attachedNodeId === undefined || holder?.isReady === true) return ALLOWED;
+  const holderName = holder?.name ?? attachedNodeId;
+  return refuse(
+    'volume.holder_unreachable',
+    `volume ${name} is attached on node ${holderName}, which does not answer`,
+    ['detach with force, then attach on another node', `start the agent on ${holderName}`],
+    { volumeId: id, holderNodeId: attachedNodeId },
+  );
+}

@@ -1,0 +1,95 @@
+import { GIB, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
+import { asId, type ClusterId, type OrganizationId, type ProjectId } from '@holdfast/core/model/ids.js';
+import type { LayerChange } from '@holdfast/core/model/layer-task.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import { anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { expect, test } from '@jest/globals';
+import { decideExpansion } from './decide-expansion.js';
+
+const owner = {
+  organizationId: asId<OrganizationId>(testId(1)),
+  projectId: asId<ProjectId>(testId(2)),
+  clusterId: asId<ClusterId>(testId(3)),
+};
+
+function asked(change: LayerChange): Partial<Volume> {
+  return {
+    layerTask: { ...change, requestedAt: NOON, startedEpoch: undefined, tries: 0, trouble: undefined },
+  };
+}
+
+/** An attached volume of 1 GiB with a copy on a disk of 100 GiB and another on one of 4 GiB. */
+function decide(sizeBytes: number, volume: Partial<Volume> = {}) {
+  const fleet = aFleet({ n1: {}, n2: { disks: { 'n2-disk': { bytes: 4 * GIB } } } });
+  return decideExpansion(
+    {
+      volume: anIdleVolume(owner, { state: 'attached', ...volume }),
+      replicas: [aReplicaOn('n1-disk'), aReplicaOn('n2-disk')],
+      snapshots: [],
+      rebuilds: [],
+      clones: [],
+      fleet,
+      engine: undefined,
+    },
+    sizeBytes,
+  );
+}
+
+test.each<{ name: string; sizeBytes: number; volume?: Partial<Volume>; want: object }>([
+  {
+    name: 'A volume may grow where all its disks have the space, which is booked.',
+    sizeBytes: 2 * GIB,
+    want: {
+      kind: 'allow',
+      changes: ['n1-disk', 'n2-disk'].map((diskId) => ({
+        kind: 'replica.resize',
+        replicaId: `on-${diskId}`,
+        sizeBytes: 2 * GIB,
+        booking: { diskId, sizeBytes: GIB },
+      })),
+    },
+  },
+  {
+    name: 'The size that it has changes nothing, attached or not.',
+    sizeBytes: GIB,
+    volume: { state: 'detached' },
+    want: { kind: 'unchanged' },
+  },
+  {
+    name: 'The size that it grows to already changes nothing.',
+    sizeBytes: 2 * GIB,
+    volume: asked({ kind: 'expand', sizeBytes: 2 * GIB, fromBytes: GIB }),
+    want: { kind: 'unchanged' },
+  },
+  {
+    name: 'Another size is refused while it grows.',
+    sizeBytes: 3 * GIB,
+    volume: asked({ kind: 'expand', sizeBytes: 2 * GIB, fromBytes: GIB }),
+    want: { code: 'volume.busy', why: 'volume pg-data is busy: its expand has not ended' },
+  },
+  {
+    name: 'A detached volume has no engine to grow it.',
+    sizeBytes: 2 * GIB,
+    volume: { state: 'detached' },
+    want: { code: 'volume.not_attached' },
+  },
+  {
+    name: 'A volume never shrinks.',
+    sizeBytes: GIB / 2,
+    want: { code: 'request.invalid', why: 'a volume can only grow; it has 1 GiB' },
+  },
+  { name: 'A size is a number of whole blocks.', sizeBytes: 2 * GIB + 1, want: { code: 'request.invalid' } },
+  { name: 'A size has a limit.', sizeBytes: VOLUME_BYTES_MAX * 2, want: { code: 'request.invalid' } },
+  {
+    name: 'A disk without the space is named, with its numbers.',
+    sizeBytes: 50 * GIB,
+    want: {
+      code: 'volume.expansion_impossible',
+      why: expect.stringMatching(/^pg-data can't grow: n2\/n2-disk can't take 49 GiB more \(4 GiB of 4 GiB/),
+      cures: ['make room on these disks, or move the replicas to larger ones'],
+    },
+  },
+])('$name', ({ sizeBytes, volume, want }) => {
+  expect(decide(sizeBytes, volume)).toMatchObject(want);
+});

@@ -1,0 +1,42 @@
+/** Facts of a detached volume on two nodes that are ready, so that a test states only what it is about. */
+import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';
+import { testId } from './builders.js';
+
+export const READY_NODES: ActionFacts['nodes'] = [
+  { id: 'n1', name: 'node-1', isReady: true },
+  { id: 'n2', name: 'node-2', isReady: true },
+];
+export const NODES_WITHOUT_FIRST: ActionFacts['nodes'] = READY_NODES.map((node) =>
+  node.id === 'n1' ? { ...node, isReady: false } : node,
+);
+
+export function someActionFacts(part: Partial<ActionFacts> = {}): ActionFacts {
+  return {
+    id: testId(1),
+    name: 'pg-data',
+    state: 'detached',
+    isDeleting: false,
+    isBeingFilled: false,
+    isRepairing: false,
+    isBeingVerified: false,
+    attachment: undefined,
+    attachedNodeId: undefined,
+    task: undefined,
+    clonedSnapshotIds: [],
+    nodes: READY_NODES,
+    ...part,
+  };
+}
+
+/** What differs while it is attached on the first of them. */
+export const ATTACHED = {
+  state: 'attached',
+  attachment: { nodeId: 'n1' },
+  attachedNodeId: 'n1',
+} as const satisfies Partial<ActionFacts>;
+
+/** What differs while the worker holds it there to rebuild missing copies. */
+export const REPAIRING = { ...ATTACHED, isRepairing: true } as const satisfies Partial<ActionFacts>;
+
+/** What differs of a clone that the worker fills there. */
+export const FILLING = { ...ATTACHED, isBeingFilled: true } as const satisfies Partial<ActionFacts>;
