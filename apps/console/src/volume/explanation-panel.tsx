@@ -5,8 +5,8 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { useState } from 'react';
 import { useExplanation } from '../api/queries';
 import type { PlacementExplanation, Volume, VolumeExplanation } from '../api/types';
-import { CureList, RefusedTable, RuleTable, ScoreTable, TierTable } from './explanation-tables';
-import { Loaded } from './loaded';
+import { CureList, RefusedTable, RuleTable, ScoreTable, TierTable } from '../shared/explanation-tables';
+import { Loaded } from '../shared/loaded';
 
 const NEXT = 'next';
 

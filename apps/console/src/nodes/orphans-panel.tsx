@@ -15,7 +15,7 @@ import { isProblem } from '../api/problem';
 import { keys, useOrphans } from '../api/queries';
 import type { Orphan } from '../api/types';
 import { useCluster } from '../api/use-cluster';
-import { Loaded } from './loaded';
+import { Loaded } from '../shared/loaded';
 
 /** Copies on disks that belong to no replica, and the way to give their space back. */
 export function OrphansPanel() {

@@ -5,9 +5,9 @@ import { Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { useVolumeSettings } from '../api/queries';
 import type { Volume, VolumeSetting } from '../api/types';
-import { settingName, settingValue } from '../volume-settings';
-import { Loaded } from './loaded';
+import { Loaded } from '../shared/loaded';
 import { VolumeSettingDialog } from './volume-setting-dialog';
+import { settingName, settingValue } from './volume-settings';
 
 /** What the volume decides for itself, what it leaves to its cluster, and what is in effect. */
 export function VolumeSettingsPanel({ volume }: { volume: Volume }) {

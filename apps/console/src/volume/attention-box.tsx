@@ -2,7 +2,7 @@
 import { Moment } from '@holdfast/ui/moment.js';
 import { OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { Volume } from '../api/types';
-import { sentence } from './waiting-copies';
+import { sentence } from '../shared/waiting-copies';
 
 /** Nothing is broken, but users want to know. Why a rebuild waits stands with the rebuilds. */
 const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld']);

@@ -8,10 +8,10 @@ import Link from 'next/link';
 import { useDisks, useNodes, useVolumes } from '../api/queries';
 import type { Disk, Replica, StorageNode, Volume } from '../api/types';
 import { paths } from '../paths';
+import { CapacityBar, usageOf } from '../shared/capacity-panel';
+import { Loaded } from '../shared/loaded';
+import { ZoneGrid } from '../shared/zone-grid';
 import { nodeLook, replicaLook } from '../states';
-import { CapacityBar, usageOf } from './capacity-panel';
-import { Loaded } from './loaded';
-import { ZoneGrid } from './zone-grid';
 
 type Placed = { volume: Volume; replica: Replica };
 

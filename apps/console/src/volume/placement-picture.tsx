@@ -6,9 +6,9 @@ import { clsx } from 'clsx';
 import { PlugZap } from 'lucide-react';
 import { useDisks, useNodes, useRebuilds } from '../api/queries';
 import type { Replica, StorageNode, Volume } from '../api/types';
+import { isActive } from '../shared/rebuilds-panel';
+import { ZoneGrid } from '../shared/zone-grid';
 import { isNodeReady, replicaLook } from '../states';
-import { isActive } from './rebuilds-panel';
-import { ZoneGrid } from './zone-grid';
 
 /** A volume's copies in their zones and nodes, the engine's node marked, a rebuild's progress on its target. */
 export function PlacementPicture({ volume }: { volume: Volume }) {

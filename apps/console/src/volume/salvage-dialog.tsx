@@ -9,7 +9,7 @@ import type { Tone } from '@holdfast/ui/tone.js';
 import { useState } from 'react';
 import { useSalvageAdvice } from '../api/queries';
 import type { SalvageAdvice, Volume } from '../api/types';
-import { Loaded } from './loaded';
+import { Loaded } from '../shared/loaded';
 
 type Copy = SalvageAdvice['copies'][number];
 type Props = {

@@ -1,4 +1,4 @@
-import type { VolumeSetting } from './api/types';
+import type { VolumeSetting } from '../api/types';
 
 type Name = VolumeSetting['name'];
 

@@ -9,7 +9,7 @@ import { isProblem } from '../api/problem';
 import { keys, useSetting } from '../api/queries';
 import type { Setting } from '../api/types';
 import { useCluster } from '../api/use-cluster';
-import { Loaded } from './loaded';
+import { Loaded } from '../shared/loaded';
 
 const BANDWIDTH = 'replica-rebuilding-bandwidth-limit';
 

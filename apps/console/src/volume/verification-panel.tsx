@@ -3,7 +3,7 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import type { Volume } from '../api/types';
-import { useNames } from './use-names';
+import { useNames } from '../shared/use-names';
 
 /** A checksum's beginning is enough to see two differ. */
 const CHECKSUM_SHOWN = 16;

@@ -9,7 +9,7 @@ import { api } from '../api/client';
 import { keys } from '../api/queries';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
-import { DialogForm } from './dialog-form';
+import { DialogForm } from '../shared/dialog-form';
 
 const DEFAULT_REPLICAS = 3;
 

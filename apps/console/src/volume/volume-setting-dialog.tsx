@@ -7,8 +7,8 @@ import { api, type VolumeChange } from '../api/client';
 import { keys } from '../api/queries';
 import type { Volume, VolumeSetting } from '../api/types';
 import { useCluster } from '../api/use-cluster';
-import { settingName, settingValue } from '../volume-settings';
-import { DialogForm } from './dialog-form';
+import { DialogForm } from '../shared/dialog-form';
+import { settingName, settingValue } from './volume-settings';
 
 type Props = { volume: Volume; one: VolumeSetting; onDone: () => void };
 

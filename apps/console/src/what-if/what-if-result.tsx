@@ -4,7 +4,7 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { Table } from '@holdfast/ui/table.js';
 import type { Simulation } from '../api/types';
-import { CureList } from './explanation-tables';
+import { CureList } from '../shared/explanation-tables';
 
 type Fill = Simulation['zones'][number]['before'];
 type Placed = Simulation['shapes'][number]['placed'];

@@ -6,10 +6,10 @@ import Link from 'next/link';
 import { useVolumes } from '../api/queries';
 import type { Volume } from '../api/types';
 import { paths } from '../paths';
+import { Loaded } from '../shared/loaded';
+import { ReplicaDots } from '../shared/replica-dots';
+import { RobustnessBadge } from '../shared/volume-badges';
 import { byRisk } from '../states';
-import { Loaded } from './loaded';
-import { ReplicaDots } from './replica-dots';
-import { RobustnessBadge } from './volume-badges';
 
 /** As many as fit the panel; the rest are a click away. */
 const SHOWN_MAX = 6;

@@ -6,7 +6,7 @@ import { api } from '../api/client';
 import { keys } from '../api/queries';
 import type { RecurringSnapshot, Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
-import { DialogForm } from './dialog-form';
+import { DialogForm } from '../shared/dialog-form';
 
 type Props = { volume: Volume; known: RecurringSnapshot | undefined; onDone: () => void };
 

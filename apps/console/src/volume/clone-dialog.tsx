@@ -8,7 +8,7 @@ import { keys } from '../api/queries';
 import type { Snapshot, Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
-import { DialogForm } from './dialog-form';
+import { DialogForm } from '../shared/dialog-form';
 
 type Props = { volume: Volume; snapshot: Snapshot; onDone: () => void };
 

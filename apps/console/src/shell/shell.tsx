@@ -7,8 +7,8 @@ import type { ReactNode } from 'react';
 import { useCluster } from '../api/use-cluster';
 import { useLive } from '../api/use-live';
 import { paths } from '../paths';
+import { Logo } from '../shared/logo';
 import { LiveBadge } from './live-badge';
-import { Logo } from './logo';
 import { SessionMenu } from './session-menu';
 
 const LINKS: { href: string; label: string; icon: LucideIcon }[] = [
