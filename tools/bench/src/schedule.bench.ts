@@ -6,14 +6,24 @@
 
 import v8 from 'node:v8';
 import vm from 'node:vm';
-import { afterPlacing, hybridScore } from '../../packages/core/dist/scheduling/balance-score.js';
-import { buildFleetIndex } from '../../packages/core/dist/scheduling/index/fleet-index.js';
-import { placeReplica } from '../../packages/core/dist/scheduling/place-replica.js';
-import { GIB, makeDisk, makeNode, makeReplica, makeRequest, makeView, mulberry32, NOW } from './fleets.mjs';
-import { percentile, report } from './report.mjs';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import type { DiskId } from '@holdfast/core/model/ids.js';
+import { afterPlacing, hybridScore } from '@holdfast/core/scheduling/balance-score.js';
+import {
+  buildFleetIndex,
+  type FastPlacement,
+  type FleetIndex,
+} from '@holdfast/core/scheduling/index/fleet-index.js';
+import { placeReplica } from '@holdfast/core/scheduling/place-replica.js';
+import type { Figure } from '@holdfast/data-engine/bench/figure.js';
+import { aFleet, type DiskPart, type NodePart } from '@holdfast/testkit/fleet-builder.js';
+import { Chance } from '@holdfast/testkit/random-fleet.js';
+import { type Fleet, itemAt, makeReplica, makeRequest, NOW, type Request } from './fleets.js';
+import { percentile, report } from './report.js';
+import type { RunOptions } from './run-options.js';
 
 v8.setFlagsFromString('--expose_gc');
-const collect = vm.runInNewContext('gc');
+const collect: NodeJS.GCFunction = vm.runInNewContext('gc');
 
 const DISKS_PER_NODE = 4;
 const ZONES = ['zone-a', 'zone-b', 'zone-c'];
@@ -26,18 +36,32 @@ const BATCH = 512;
 /** Bookings that stand at any time, per disk. */
 const BOOKINGS_PER_DISK = 4;
 
-const CASES = [
+type Plan = {
+  readonly disks: number;
+  readonly alpha: number;
+  /** How many different sizes disks have. */
+  readonly capacities: number;
+  /** Decisions per second that are wanted. */
+  readonly rate: number;
+  /** Microseconds that 99 of 100 decisions may take. */
+  readonly p99?: number;
+};
+/** A part of the figures of one case. */
+type CaseRow = Pick<Figure, 'bench' | 'case'>;
+type MakeBatch = () => Request[];
+
+const CASES: readonly Plan[] = [
   { disks: 1000, alpha: 1, capacities: 4, rate: 500_000, p99: 10 },
   { disks: 10_000, alpha: 1, capacities: 4, rate: 300_000, p99: 20 },
   { disks: 100_000, alpha: 1, capacities: 4, rate: 200_000, p99: 50 },
   { disks: 10_000, alpha: 0.5, capacities: 16, rate: 100_000 },
 ];
 
-export async function run({ quick }) {
+export async function run({ quick }: RunOptions): Promise<void> {
   for (const plan of CASES) measure(plan, quick);
 }
 
-function measure(plan, quick) {
+function measure(plan: Plan, quick: boolean): void {
   const name = `${plan.disks} disks, α=${plan.alpha}, ${plan.capacities} capacities`;
   const row = { bench: 'schedule', case: name };
   const view = makeFleet(plan);
@@ -53,7 +77,7 @@ function measure(plan, quick) {
 
   report({ ...row, metric: 'decisions', value: perSecond, unit: '/s', baseline, target: plan.rate });
   report({ ...row, metric: 'decision p50', value: percentile(times, 0.5) * 1000, unit: 'µs' });
-  const limit = plan.p99 === undefined ? {} : { target: plan.p99, better: 'lower' };
+  const limit = plan.p99 === undefined ? {} : { target: plan.p99, better: 'lower' as const };
   report({ ...row, metric: 'decision p99', value: percentile(times, 0.99) * 1000, unit: 'µs', ...limit });
   report({ ...row, metric: 'booking', value: load.bookingNs(rounds), unit: 'ns' });
   report({ ...row, metric: 'disk report', value: reportNs(index, view, rounds / 5), unit: 'ns' });
@@ -63,29 +87,31 @@ function measure(plan, quick) {
 }
 
 /** Reports the path that explains, for comparison: it looks at every disk. */
-function reportLinear(row, view, requests, quick) {
+function reportLinear(row: CaseRow, view: Fleet, requests: readonly Request[], quick: boolean): void {
   const rounds = quick ? 20 : 200;
   const ms = cpuMs(() => {
-    for (let round = 0; round < rounds; round += 1) placeReplica(requests[round], view, NOW);
+    for (let round = 0; round < rounds; round += 1) placeReplica(itemAt(requests, round), view, NOW);
   });
   report({ ...row, metric: 'linear path', value: (rounds / ms) * 1000, unit: '/s' });
 }
 
 /** A load that places and books, and releases the oldest booking, each time with a different request. */
-function makeLoad(index, makeBatch, bookingCount) {
-  const bookedDisks = [];
+function makeLoad(index: FleetIndex, makeBatch: MakeBatch, bookingCount: number) {
+  const bookedDisks: DiskId[] = [];
   const bookedBytes = new Float64Array(bookingCount);
   let oldest = 0;
-  const decide = ({ sizeBytes }, placement) => {
+  const decide = ({ sizeBytes }: Request, placement: FastPlacement) => {
     if (placement.kind !== 'placed') throw new Error('the benchmark fleet has no room');
     index.book(placement.diskId, { sizeBytes, writtenBytes: 0 });
     bookedDisks[oldest] = placement.diskId;
     bookedBytes[oldest] = sizeBytes;
     oldest = (oldest + 1) % bookingCount;
   };
-  const release = (booking) =>
-    index.release(bookedDisks[booking], { sizeBytes: bookedBytes[booking], writtenBytes: 0 });
-  const step = (request) => {
+  const release = (booking: number) => {
+    const sizeBytes = itemAt(bookedBytes, booking);
+    index.release(itemAt(bookedDisks, booking), { sizeBytes, writtenBytes: 0 });
+  };
+  const step = (request: Request) => {
     release(oldest);
     decide(request, index.place(request, NOW));
   };
@@ -99,7 +125,7 @@ function makeLoad(index, makeBatch, bookingCount) {
      * Decisions with their bookings per second of this process's CPU time, without the releases that make room for
      * them.
      */
-    run(rounds) {
+    run(rounds: number): number {
       let ms = 0;
       for (let done = 0; done < rounds; done += BATCH) {
         const batch = makeBatch();
@@ -112,22 +138,23 @@ function makeLoad(index, makeBatch, bookingCount) {
       }
       return (rounds / ms) * 1000;
     },
-    timedRun(rounds) {
+    timedRun(rounds: number): Float64Array {
       const times = new Float64Array(rounds);
-      let batch = [];
+      let batch: Request[] = [];
       for (let round = 0; round < rounds; round += 1) {
         if (round % BATCH === 0) batch = makeBatch();
+        const request = itemAt(batch, round % BATCH);
         const startedAt = performance.now();
-        step(batch[round % BATCH]);
+        step(request);
         times[round] = performance.now() - startedAt;
       }
       return times;
     },
-    bookingNs(rounds) {
+    bookingNs(rounds: number): number {
       const booking = { sizeBytes: GIB, writtenBytes: 0 };
       const ms = cpuMs(() => {
         for (let round = 0; round < rounds; round += 1) {
-          const diskId = bookedDisks[(round * 7919) % bookingCount];
+          const diskId = itemAt(bookedDisks, (round * 7919) % bookingCount);
           index.book(diskId, booking);
           index.release(diskId, booking);
         }
@@ -138,30 +165,35 @@ function makeLoad(index, makeBatch, bookingCount) {
 }
 
 /** Reports the cost of a heartbeat's news about one disk. */
-function reportNs(index, view, rounds) {
+function reportNs(index: FleetIndex, view: Fleet, rounds: number): number {
   const disks = view.disks.map((disk) => ({
     ...disk,
     storageAvailableBytes: disk.storageAvailableBytes - GIB,
   }));
   const ms = cpuMs(() => {
-    for (let round = 0; round < rounds; round += 1) index.putDisk(disks[(round * 7919) % disks.length]);
+    for (let round = 0; round < rounds; round += 1)
+      index.putDisk(itemAt(disks, (round * 7919) % disks.length));
   });
   return (ms * 1e6) / rounds;
 }
 
-function buildMeasured(view, requests) {
+function buildMeasured(
+  view: Fleet,
+  requests: readonly Request[],
+): { index: FleetIndex; buildMs: number; bytesPerDisk: number } {
   const before = usedBytes();
-  let index;
-  const buildMs = cpuMs(() => {
-    index = buildFleetIndex(view);
-    index.place(requests[0], NOW);
-  });
+  const build = () => {
+    const built = buildFleetIndex(view);
+    built.place(itemAt(requests, 0), NOW);
+    return built;
+  };
+  const { ms: buildMs, result: index } = cpuTimed(build);
   // The index builds its tournaments when a kind of request is first asked: all kinds, before the memory is counted.
   for (const request of requests) index.place(request, NOW);
   return { index, buildMs, bytesPerDisk: (usedBytes() - before) / view.disks.length };
 }
 
-function usedBytes() {
+function usedBytes(): number {
   // A second collection frees what the first one released: the fleet of the case before.
   collect();
   collect();
@@ -170,7 +202,7 @@ function usedBytes() {
 }
 
 /** Milliseconds of one decision by the definition: a sample of the candidates, scaled up to all of them. */
-function quadraticMs(view, alpha) {
+function quadraticMs(view: Fleet, alpha: number): number {
   const values = view.disks.map((disk) => ({
     usableBytes: disk.storageAvailableBytes,
     totalBytes: disk.storageMaximumBytes,
@@ -189,49 +221,50 @@ function quadraticMs(view, alpha) {
  * CPU time of the whole process in milliseconds, garbage collector included. The wall clock would depend on how busy
  * others keep the machine.
  */
-function cpuMs(work) {
+function cpuTimed<T>(work: () => T): { ms: number; result: T } {
   const before = process.cpuUsage();
-  work();
+  const result = work();
   const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+  return { ms: (user + system) / 1000, result };
+}
+
+function cpuMs(work: () => void): number {
+  return cpuTimed(work).ms;
 }
 
 /** A fleet whose nodes have one kind of disk each, with two kinds of tags on nodes and on disks. */
-function makeFleet({ disks: diskCount, alpha, capacities }) {
-  const random = mulberry32(SEED);
-  const nodes = [];
-  const disks = [];
+function makeFleet({ disks: diskCount, alpha, capacities }: Plan): Fleet {
+  const random = new Chance(SEED);
+  const nodes: Record<string, NodePart> = {};
   for (let n = 0; n < diskCount / DISKS_PER_NODE; n += 1) {
-    const nodeId = `node-${n}`;
-    nodes.push(
-      makeNode(nodeId, { zone: ZONES[n % ZONES.length], tags: n % 2 === 0 ? ['fast'] : ['fast', 'spare'] }),
-    );
-    const sizeBytes = (4000 + 500 * Math.floor(random() * capacities)) * GIB;
+    const bytes = (4000 + 500 * random.below(capacities)) * GIB;
+    const disks: Record<string, DiskPart> = {};
     for (let d = 0; d < DISKS_PER_NODE; d += 1) {
-      const usedShare = 0.1 + 0.4 * random();
-      disks.push(
-        makeDisk(`disk-${n}-${d}`, nodeId, sizeBytes, {
-          tags: d % 2 === 0 ? ['ssd'] : ['ssd', 'nvme'],
-          storageAvailableBytes: Math.floor(sizeBytes * (1 - usedShare)),
-          storageScheduledBytes: Math.floor(sizeBytes * usedShare),
-          writtenBytes: Math.floor(sizeBytes * usedShare),
-        }),
-      );
+      const usedShare = 0.1 + 0.4 * random.next();
+      disks[`disk-${n}-${d}`] = {
+        bytes,
+        tags: d % 2 === 0 ? ['ssd'] : ['ssd', 'nvme'],
+        storageAvailableBytes: Math.floor(bytes * (1 - usedShare)),
+        storageScheduledBytes: Math.floor(bytes * usedShare),
+        writtenBytes: Math.floor(bytes * usedShare),
+      };
     }
+    const tags = n % 2 === 0 ? ['fast'] : ['fast', 'spare'];
+    nodes[`node-${n}`] = { zone: itemAt(ZONES, n % ZONES.length), tags, disks };
   }
-  return makeView(nodes, disks, { 'balance-alpha': alpha });
+  return aFleet(nodes, { 'balance-alpha': alpha });
 }
 
 /** A maker of batches. Each batch is new: sizes, selectors and the two placed replicas by chance. */
-function requestMaker(view) {
-  const random = mulberry32(SEED + 1);
-  const pick = (items) => items[Math.floor(random() * items.length)];
+function requestMaker(view: Fleet): MakeBatch {
+  const random = new Chance(SEED + 1);
+  const pick = <T>(items: readonly T[]): T => itemAt(items, random.below(items.length));
   const zoneOf = new Map(view.nodes.map(({ id, zone }) => [id, zone]));
   const inZone = ZONES.map((zone) => view.disks.filter(({ nodeId }) => zoneOf.get(nodeId) === zone));
-  const makeOne = (_, at) => {
-    const sizeBytes = (10 + Math.floor(random() * 190)) * GIB;
+  const makeOne = (_: unknown, at: number) => {
+    const sizeBytes = (10 + random.below(190)) * GIB;
     const replicas = [0, 1].map((step) =>
-      makeReplica(`replica-${at}-${step}`, pick(inZone[(at + step) % ZONES.length]), sizeBytes),
+      makeReplica(`replica-${at}-${step}`, pick(itemAt(inZone, (at + step) % ZONES.length)), sizeBytes),
     );
     return makeRequest(sizeBytes, {
       nodeSelector: [pick(['fast', 'fast', 'spare'])],

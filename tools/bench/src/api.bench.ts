@@ -1,20 +1,21 @@
 // Volumes created per second over HTTP with their placement committed, on 1,000 disks: a real Postgres with its
 // durable defaults, a real API process, and a client that shares the machine with both. The baseline is what the same
 // client gets from a bare HTTP server that commits one INSERT a request.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startEmbeddedPostgres } from '../../packages/database/dist/embedded/postgres.js';
-import { migrate } from '../../packages/database/dist/migrate.js';
-import { prepareRoles } from '../../packages/database/dist/roles.js';
-import { seedLocal } from '../../packages/database/dist/seed-local.js';
-import { createPool } from '../../packages/database/dist/sql/pool.js';
-import { freePortBlock } from '../../packages/testkit/dist/local-stack.js';
-import { repositoryRoot } from '../bootstrap.mjs';
-import { load, post } from './api/load.mjs';
-import { percentile, report } from './report.mjs';
+import type { Figure } from '@holdfast/data-engine/bench/figure.js';
+import { startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
+import { migrate } from '@holdfast/database/migrate.js';
+import { prepareRoles, type RoleUrls } from '@holdfast/database/roles.js';
+import { type LocalSeed, seedLocal } from '@holdfast/database/seed-local.js';
+import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
+import { freePortBlock, repositoryRoot } from '@holdfast/testkit/local-stack.js';
+import { type Answer, load, post } from './api/load.js';
+import { percentile, report } from './report.js';
+import type { RunOptions } from './run-options.js';
 
 const NODES = 250;
 const DISKS_PER_NODE = 4;
@@ -27,12 +28,14 @@ const VOLUMES_PER_SECOND = 300;
 const SERVER_TIMING = /server-timing: wait;dur=([\d.]+), decide;dur=([\d.]+), commit;dur=([\d.]+)/;
 const READY_TIMEOUT_MS = 30_000;
 
-export async function run({ quick }) {
+type CaseRow = Pick<Figure, 'bench' | 'case'>;
+
+export async function run({ quick }: RunOptions): Promise<void> {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-bench-'));
   // As root, Postgres runs as another system user and has to reach its data in there.
   fs.chmodSync(scratch, 0o755);
   const postgres = await startEmbeddedPostgres({ directory: path.join(scratch, 'postgres') });
-  const children = [];
+  const children: ChildProcess[] = [];
   try {
     await migrate(postgres.url);
     const urls = await prepareRoles(postgres.url);
@@ -52,7 +55,7 @@ export async function run({ quick }) {
   }
 }
 
-async function addFleet(pool, { organizationId, clusterId }) {
+async function addFleet(pool: Pool, { organizationId, clusterId }: LocalSeed): Promise<void> {
   const ready = JSON.stringify(
     ['Ready', 'Schedulable'].map((type) => ({
       type,
@@ -81,17 +84,22 @@ async function addFleet(pool, { organizationId, clusterId }) {
   await pool.query('ANALYZE');
 }
 
-async function measureBaseline(owner, apiUrl, children, count) {
+async function measureBaseline(
+  owner: Pool,
+  apiUrl: string,
+  children: ChildProcess[],
+  count: number,
+): Promise<number> {
   await owner.query(
     'CREATE TABLE bench_insert (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body jsonb NOT NULL)',
   );
   await owner.query('GRANT INSERT ON bench_insert TO holdfast_api');
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'api', 'baseline.mjs'), apiUrl], {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'api', 'baseline.js'), apiUrl], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
   const port = Number(await new Promise((resolve) => child.stdout.once('data', resolve)));
-  const request = (index) => post('/', 'hf_bench', volumeBody(index));
+  const request = (index: number) => post('/', 'hf_bench', volumeBody(index));
   await load({ port, connections: CONNECTIONS, count: 200, request });
   const { perSecond } = await load({ port, connections: CONNECTIONS, count, request });
   child.kill('SIGTERM');
@@ -99,7 +107,7 @@ async function measureBaseline(owner, apiUrl, children, count) {
   return perSecond;
 }
 
-async function startApi({ apiUrl, systemUrl }, children) {
+async function startApi({ apiUrl, systemUrl }: RoleUrls, children: ChildProcess[]): Promise<number> {
   const port = await freePortBlock();
   const child = spawn(process.execPath, [path.join(repositoryRoot, 'apps/api/dist/main.js')], {
     env: {
@@ -121,12 +129,21 @@ async function startApi({ apiUrl, systemUrl }, children) {
   }
 }
 
-async function measureCreates({ system, port, seed, baseline, count }) {
+type CreateLoad = {
+  readonly system: Pool;
+  readonly port: number;
+  readonly seed: LocalSeed;
+  readonly baseline: number;
+  readonly count: number;
+};
+
+async function measureCreates({ system, port, seed, baseline, count }: CreateLoad): Promise<void> {
   const address = `/api/v1/clusters/${seed.clusterId}/volumes`;
-  const requestFrom = (first) => (index) => post(address, seed.token, volumeBody(first + index));
+  const requestFrom = (first: number) => (index: number) =>
+    post(address, seed.token, volumeBody(first + index));
   const warm = 300;
   await load({ port, connections: CONNECTIONS, count: warm, request: requestFrom(0) });
-  const answers = [];
+  const answers: Answer[] = [];
   const { perSecond, statuses } = await load({
     port,
     connections: CONNECTIONS,
@@ -147,10 +164,12 @@ async function measureCreates({ system, port, seed, baseline, count }) {
  * Parts of an answer's time by the API's own Server-Timing: the wait for a transaction, the decision, the commit, and
  * HTTP, which is everything else between the client's two ends.
  */
-function reportParts(row, answers) {
+function reportParts(row: CaseRow, answers: readonly Answer[]): void {
   const sums = { http: 0, wait: 0, decide: 0, commit: 0 };
   for (const { head, ms } of answers) {
-    const [, wait, decide, commit] = SERVER_TIMING.exec(head).map(Number);
+    const [, wait, decide, commit] = SERVER_TIMING.exec(head)?.map(Number) ?? [];
+    if (wait === undefined || decide === undefined || commit === undefined)
+      throw new Error(`an answer does not say what took its time: ${head}`);
     sums.http += ms - wait - decide - commit;
     sums.wait += wait;
     sums.decide += decide;
@@ -162,7 +181,11 @@ function reportParts(row, answers) {
 }
 
 /** Checks that every volume was answered 201, is Scheduled, and has its replicas on disks that have booked them. */
-async function checkPlacements(system, volumes, statuses) {
+async function checkPlacements(
+  system: Pool,
+  volumes: number,
+  statuses: ReadonlyMap<number, number>,
+): Promise<void> {
   const { rows } = await system.query(
     `SELECT (SELECT count(*) FROM volume WHERE conditions @> '[{"type": "Scheduled", "status": "True"}]') AS scheduled,
        (SELECT count(*) FROM replica WHERE disk_id IS NOT NULL) AS placed,
@@ -178,6 +201,6 @@ async function checkPlacements(system, volumes, statuses) {
   if (!isRight) throw new Error(`not all were placed: ${JSON.stringify([...statuses, rows[0]])}`);
 }
 
-function volumeBody(index) {
+function volumeBody(index: number): object {
   return { name: `bench-${index}`, size: GIB, numberOfReplicas: REPLICAS };
 }

@@ -1,19 +1,25 @@
 // Benchmark of `npm start`: on a fresh clone, again after a stop, the stop itself, and the idle stack's memory. The
 // clone has an empty home, so packages come from the registry (or its cache).
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePortBlock } from '../../packages/testkit/dist/local-stack.js';
-import { repositoryRoot } from '../bootstrap.mjs';
-import { report } from './report.mjs';
+import { readLocalJson } from '@holdfast/local/local-json.js';
+import { freePortBlock, repositoryRoot } from '@holdfast/testkit/local-stack.js';
+import { report } from './report.js';
+import type { RunOptions } from './run-options.js';
 
 const READY = 'Holdfast is ready';
 const TIMEOUT_MS = 300_000;
 const IDLE_MS = 15_000;
 
-export async function run({ quick }) {
+/** Where the measured stack keeps its data and listens. */
+type Place = { readonly portBase: number; readonly home: string };
+type Child = ChildProcessByStdio<null, Readable, null>;
+
+export async function run({ quick }: RunOptions): Promise<void> {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'holdfast-bench-'));
   // As root, Postgres runs as another system user and has to reach its data in there.
   fs.chmodSync(scratch, 0o755);
@@ -27,35 +33,44 @@ export async function run({ quick }) {
   }
 }
 
-function cloneTo(scratch) {
+function cloneTo(scratch: string): string {
   const clone = path.join(scratch, 'clone');
   const result = spawnSync('git', ['clone', '--quiet', repositoryRoot, clone], { stdio: 'inherit' });
   if (result.status !== 0) throw new Error('the clone failed');
   return clone;
 }
 
-async function measure(clone, scratch, { portBase, home }, name, targetSeconds) {
+async function measure(
+  clone: string,
+  scratch: string,
+  { portBase, home }: Place,
+  name: string,
+  targetSeconds: number | undefined,
+): Promise<void> {
   const startedAt = performance.now();
+  const userHome = path.join(scratch, 'user');
   const env = {
     ...process.env,
-    HOME: path.join(scratch, 'user'),
+    HOME: userHome,
     HOLDFAST_HOME: home,
     HOLDFAST_PORT_BASE: String(portBase),
   };
-  fs.mkdirSync(env.HOME, { recursive: true });
+  fs.mkdirSync(userHome, { recursive: true });
   const child = spawn('npm', ['start'], {
     cwd: clone,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
+  if (child.pid === undefined) throw new Error('npm did not start');
+  const { pid } = child;
   await untilPrinted(child, READY);
-  const target = targetSeconds === undefined ? {} : { target: targetSeconds, better: 'lower' };
+  const target = targetSeconds === undefined ? {} : { target: targetSeconds, better: 'lower' as const };
   report({ bench: 'start', case: name, metric: 'ready', value: seconds(startedAt), unit: 's', ...target });
-  if (name !== 'cold') await reportMemory(home, child.pid);
+  if (name !== 'cold') await reportMemory(home, pid);
   const stoppedAt = performance.now();
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  process.kill(-child.pid, 'SIGINT');
+  process.kill(-pid, 'SIGINT');
   await ended;
   report({
     bench: 'start',
@@ -68,7 +83,7 @@ async function measure(clone, scratch, { portBase, home }, name, targetSeconds) 
   });
 }
 
-function untilPrinted(child, text) {
+function untilPrinted(child: Child, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let output = '';
     const timer = setTimeout(() => reject(new Error(`not ready: ${output}`)), TIMEOUT_MS);
@@ -83,11 +98,12 @@ function untilPrinted(child, text) {
 }
 
 /** Reports the memory of all the stack's processes (PSS: a shared page counts once in all). */
-async function reportMemory(home, npmPid) {
+async function reportMemory(home: string, npmPid: number): Promise<void> {
   await sleep(IDLE_MS);
-  const local = JSON.parse(fs.readFileSync(path.join(home, 'local.json'), 'utf8'));
+  const local = readLocalJson(home);
+  if (local === undefined) throw new Error('the stack is ready and has not said where');
   const parents = processTree();
-  const roots = { stack: npmPid, ...local.processes };
+  const roots: Record<string, number> = { stack: npmPid, ...local.processes };
   for (const agent of local.agents) roots[agent.name] = agent.pid;
   const postgres = findPostgres(home);
   if (postgres !== undefined) roots.postgres = postgres;
@@ -112,8 +128,8 @@ async function reportMemory(home, npmPid) {
   });
 }
 
-function processTree() {
-  const parents = new Map();
+function processTree(): Map<number, number> {
+  const parents = new Map<number, number>();
   for (const pid of fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -126,7 +142,11 @@ function processTree() {
 }
 
 /** A process and its descendants, without those that have a row of their own. */
-function family(root, parents, others) {
+function family(
+  root: number,
+  parents: ReadonlyMap<number, number>,
+  others: ReadonlySet<number>,
+): Set<number> {
   const members = new Set([root]);
   for (let grew = true; grew; ) {
     grew = false;
@@ -140,7 +160,7 @@ function family(root, parents, others) {
   return members;
 }
 
-function proportionalBytes(pid) {
+function proportionalBytes(pid: number): number {
   try {
     const match = /^Pss:\s+(\d+) kB/m.exec(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'));
     return match === null ? 0 : Number(match[1]) * 1024;
@@ -149,7 +169,7 @@ function proportionalBytes(pid) {
   }
 }
 
-function findPostgres(home) {
+function findPostgres(home: string): number | undefined {
   for (const pid of processTree().keys()) {
     try {
       const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
@@ -162,11 +182,11 @@ function findPostgres(home) {
 }
 
 /** True for a process of this home, as the embedded Postgres is: its command line or working folder names the home. */
-function isOf(pid, home) {
+function isOf(pid: number, home: string): boolean {
   const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   return command.includes(home) || fs.readlinkSync(`/proc/${pid}/cwd`).includes(home);
 }
 
-function seconds(since) {
+function seconds(since: number): number {
   return (performance.now() - since) / 1000;
 }

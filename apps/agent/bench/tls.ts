@@ -5,9 +5,10 @@ import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { Certificates } from '@holdfast/data-engine/nbd/certificates.js';
+import type { BenchOptions } from '@holdfast/data-engine/bench/figure.js';
+import { type CertificateFiles, Certificates } from '@holdfast/data-engine/nbd/certificates.js';
 import { requireTls } from '@holdfast/data-engine/nbd/client-tls.js';
-import { BenchStack, KIB, MIB, timed } from './stack.mjs';
+import { BenchStack, KIB, MIB, timed } from './stack.js';
 
 const SIZE_BYTES = 256 * MIB;
 /** Rounds of all modes. Modes take turns and medians count, so that other load on the machine meets all of them. */
@@ -20,18 +21,21 @@ const CASES = [
   { name: 'randwrite 4 KiB qd1', bytes: 4 * KIB, depth: 1, count: 3000, kind: 'write' },
 ];
 
-/** @param {{quick: boolean, report: (figure: object) => void}} options */
-export async function run({ quick, report }) {
+const MODES = ['off', 'allow', 'require'] as const;
+type Mode = (typeof MODES)[number];
+
+export async function run({ quick, report }: BenchOptions): Promise<void> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-tls-'));
   try {
     const files = await makeCertificates(folder);
     const scale = quick ? 0.3 : 1;
-    const rounds = { off: [], allow: [], require: [] };
+    const rounds: Record<Mode, number[][]> = { off: [], allow: [], require: [] };
     for (let round = 0; round < (quick ? 1 : ROUNDS); round += 1) {
-      for (const mode of Object.keys(rounds)) rounds[mode].push(await ratesOf(mode, files, scale));
+      for (const mode of MODES) rounds[mode].push(await ratesOf(mode, files, scale));
     }
-    const medians = (mode, index) => median(rounds[mode].map((rates) => rates[index]));
-    for (const mode of ['allow', 'require']) {
+    const medians = (mode: Mode, index: number) =>
+      median(rounds[mode].flatMap((rates) => rates[index] ?? []));
+    for (const mode of ['allow', 'require'] as const) {
       for (const [index, { name, bytes }] of CASES.entries()) {
         const [value, baseline] = [medians(mode, index), medians('off', index)];
         const unit = bytes === MIB ? 'MiB/s' : 'IOPS';
@@ -44,7 +48,7 @@ export async function run({ quick, report }) {
 }
 
 /** Requests per second of each case. */
-async function ratesOf(mode, files, scale) {
+async function ratesOf(mode: Mode, files: CertificateFiles, scale: number): Promise<number[]> {
   const stack = await BenchStack.start(3, {
     HOLDFAST_NBD_TLS: mode,
     HOLDFAST_NBD_TLS_CERT: files.certFile,
@@ -75,13 +79,15 @@ async function ratesOf(mode, files, scale) {
   }
 }
 
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+function median(values: readonly number[]): number {
+  const middle = values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+  if (middle === undefined) throw new Error('nothing was measured');
+  return middle;
 }
 
 /** Makes an authority, and one certificate for both ends. */
-async function makeCertificates(folder) {
-  const openssl = (...args) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
+async function makeCertificates(folder: string): Promise<CertificateFiles> {
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
   openssl('req', '-x509', ...key, '-keyout', 'ca-key.pem', '-out', 'ca.pem', '-subj', '/CN=bench CA');
   openssl('req', ...key, '-keyout', 'key.pem', '-out', 'node.csr', '-subj', '/CN=node');
@@ -99,6 +105,6 @@ async function makeCertificates(folder) {
   const extensions = 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n';
   await fs.writeFile(path.join(folder, 'extensions'), extensions);
   openssl('x509', '-req', '-in', 'node.csr', ...signed, '-extfile', 'extensions');
-  const at = (name) => path.join(folder, name);
+  const at = (name: string) => path.join(folder, name);
   return { certFile: at('cert.pem'), keyFile: at('key.pem'), caFile: at('ca.pem') };
 }

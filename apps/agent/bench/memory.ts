@@ -1,6 +1,7 @@
 // Benchmark of memory: of an agent with its host processes and many idle volumes, and of a written volume's map.
 import crypto from 'node:crypto';
-import { BenchStack, KIB, MIB, timed } from './stack.mjs';
+import type { BenchOptions, Figure, Report } from '@holdfast/data-engine/bench/figure.js';
+import { BenchStack, KIB, MIB, timed } from './stack.js';
 
 const GIB = 1024 * MIB;
 const VOLUMES = 50;
@@ -9,13 +10,12 @@ const IDLE_MS = 5_000;
 /** Distance between writes: one for each page of the map, so that every page of it exists. */
 const PAGE_COVERS_BYTES = 126 * MIB;
 
-/** @param {{report: (figure: object) => void}} options */
-export async function run({ report }) {
+export async function run({ report }: Pick<BenchOptions, 'report'>): Promise<void> {
   await idle(report);
   await mapOfOneTebibyte(report);
 }
 
-async function idle(report) {
+async function idle(report: Report): Promise<void> {
   const stack = await BenchStack.start(1);
   try {
     report(row('an agent alone', await stack.residentBytes(0)));
@@ -34,13 +34,13 @@ async function idle(report) {
   }
 }
 
-async function mapOfOneTebibyte(report) {
+async function mapOfOneTebibyte(report: Report): Promise<void> {
   const sizeBytes = 1024 * GIB;
   const stack = await BenchStack.start(1);
   try {
     const { client } = await stack.volume(sizeBytes, 1);
     const block = crypto.randomBytes(4 * KIB);
-    const writeEvery = async (strideBytes) => {
+    const writeEvery = async (strideBytes: number) => {
       await timed(Math.floor(sizeBytes / PAGE_COVERS_BYTES), 8, (i) =>
         client.write(i * strideBytes, [block], block.length, { fua: false }),
       );
@@ -59,10 +59,10 @@ async function mapOfOneTebibyte(report) {
   }
 }
 
-function row(name, bytes) {
+function row(name: string, bytes: number): Figure {
   return { bench: 'memory', case: name, metric: 'PSS, all processes', value: bytes / 1e6, unit: 'MB' };
 }
 
-function pause(ms) {
+function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -4,16 +4,29 @@ import net from 'node:net';
 
 const HEAD_END = '\r\n\r\n';
 
-/**
- * Sends `count` requests over `connections` kept-alive connections, one at a time on each, and returns the rate and
- * what came back.
- *
- * @param {{port: number, connections: number, count: number, request: (index: number) => Buffer,
- *          onAnswer?: (answer: {status: number, head: string, ms: number}) => void}} options
- */
-export async function load({ port, connections, count, request, onAnswer = () => {} }) {
+export type Answer = { readonly status: number; readonly head: string; readonly ms: number };
+
+export type LoadOptions = {
+  readonly port: number;
+  readonly connections: number;
+  readonly count: number;
+  readonly request: (index: number) => Buffer;
+  readonly onAnswer?: (answer: Answer) => void;
+};
+
+/** The rate of a load, and how often each status was answered. */
+export type LoadResult = { readonly perSecond: number; readonly statuses: ReadonlyMap<number, number> };
+
+/** Sends `count` requests over `connections` kept-alive connections, one at a time on each. */
+export async function load({
+  port,
+  connections,
+  count,
+  request,
+  onAnswer = () => {},
+}: LoadOptions): Promise<LoadResult> {
   let next = 0;
-  const statuses = new Map();
+  const statuses = new Map<number, number>();
   const startedAt = performance.now();
   await Promise.all(
     Array.from({ length: connections }, () =>
@@ -28,10 +41,10 @@ export async function load({ port, connections, count, request, onAnswer = () =>
     ),
   );
   const seconds = (performance.now() - startedAt) / 1000;
-  return { perSecond: count / seconds, seconds, statuses };
+  return { perSecond: count / seconds, statuses };
 }
 
-export function post(path, token, body) {
+export function post(path: string, token: string, body: object): Buffer {
   const payload = Buffer.from(JSON.stringify(body));
   const head =
     `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n` +
@@ -40,7 +53,11 @@ export function post(path, token, body) {
 }
 
 /** Sends one request after the other on a connection. Answers must have a content-length, as the API's do. */
-function onConnection(port, nextRequest, onAnswer) {
+function onConnection(
+  port: number,
+  nextRequest: () => Buffer | undefined,
+  onAnswer: (answer: Answer) => void,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
     let received = '';
@@ -59,7 +76,7 @@ function onConnection(port, nextRequest, onAnswer) {
     socket.once('connect', send);
     socket.once('error', reject);
     socket.once('close', () => reject(new Error('the server closed a connection')));
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: string) => {
       received += chunk;
       const headLength = received.indexOf(HEAD_END);
       if (headLength < 0) return;

@@ -1,9 +1,11 @@
 // Baseline of the API's benchmark: plain node:http in front of one INSERT with its own commit.
-// Usage: node baseline.mjs <database url>; prints its port.
+// Argument: the database's URL. Prints its port.
 import http from 'node:http';
-import { createPool } from '../../../packages/database/dist/sql/pool.js';
+import { createPool } from '@holdfast/database/sql/pool.js';
 
-const pool = createPool(process.argv[2], { connectionsMax: 10, applicationName: 'bench-baseline' });
+const [url] = process.argv.slice(2);
+if (url === undefined) throw new Error('name the database by its URL');
+const pool = createPool(url, { connectionsMax: 10, applicationName: 'bench-baseline' });
 
 const server = http.createServer((request, response) => {
   let body = '';
@@ -15,4 +17,7 @@ const server = http.createServer((request, response) => {
   });
 });
 server.keepAliveTimeout = 60_000;
-server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (address !== null && typeof address !== 'string') console.log(address.port);
+});

@@ -8,17 +8,44 @@ import { execFileSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { Nbdkit } from './nbdkit.mjs';
-import { BenchStack, KIB, MIB, timed } from './stack.mjs';
+import type { BenchOptions, Figure } from '@holdfast/data-engine/bench/figure.js';
+import type { NbdClient } from '@holdfast/data-engine/nbd/client.js';
+import { Nbdkit } from './nbdkit.js';
+import { BenchStack, KIB, MIB, timed } from './stack.js';
 
 const SIZE_BYTES = 512 * MIB;
 const ROUNDS = 3;
 
+/** Bytes of each request, requests in flight, requests in all, kind of request. */
+type Shape = readonly [
+  length: number,
+  depth: number,
+  count: number,
+  kind: 'read' | 'cold-read' | 'write' | 'fua',
+];
+
 /**
- * Cases: bytes of each request, requests in flight, requests in all, kind of request. Targets are for three copies:
- * `ratio` of the baseline, or `value` in the row's unit. `longhorn` was measured elsewhere, for orientation.
+ * Targets are for three copies: `ratio` of the baseline, or `value` in the row's unit. `longhorn` was measured elsewhere,
+ * for orientation.
  */
-const CASES = [
+type Case = {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly ratio?: number;
+  readonly value?: number;
+  readonly p50?: number;
+  /** Also compared with three plain files that one client feeds at once. */
+  readonly besideThree?: boolean;
+  readonly longhorn?: string;
+};
+
+type Rates = { readonly perSecond: number; readonly flushedPerSecond: number; readonly p50Us: number };
+type Client = Pick<NbdClient, 'read' | 'write' | 'flush'>;
+type CaseFigure = Omit<Figure, 'bench'>;
+/** A device to measure, and the files that hold its data. */
+type Device = { readonly client: Client; readonly files: readonly string[] };
+
+const CASES: readonly Case[] = [
   { name: 'randwrite 4 KiB qd32', shape: [4 * KIB, 32, 20_000, 'write'], ratio: 0.32, longhorn: '0.15 ×' },
   { name: 'randread 4 KiB qd32', shape: [4 * KIB, 32, 20_000, 'read'], ratio: 0.5, longhorn: '0.34 ×' },
   { name: 'randread 4 KiB qd32, cold', shape: [4 * KIB, 32, 20_000, 'cold-read'] },
@@ -38,18 +65,20 @@ const CASES = [
   { name: 'randwrite 4 KiB FUA qd8', shape: [4 * KIB, 8, 2000, 'fua'] },
 ];
 
-/** @param {{quick: boolean, report: (figure: object) => void}} options */
-export async function run({ quick, report }) {
+export async function run({ quick, report }: BenchOptions): Promise<void> {
   const stack = await BenchStack.start(3);
-  const servers = [];
-  for (let i = 0; i < 3; i += 1) servers.push(await Nbdkit.start(stack.folder, SIZE_BYTES, `plain-${i}.img`));
-  const nbdkits = servers.filter((server) => server !== undefined);
+  const nbdkits: Nbdkit[] = [];
+  for (let i = 0; i < 3; i += 1) {
+    const server = await Nbdkit.start(stack.folder, SIZE_BYTES, `plain-${i}.img`);
+    if (server !== undefined) nbdkits.push(server);
+  }
   if (nbdkits.length === 0)
     report({ bench: 'io', case: 'baseline: nbdkit is not installed', metric: 'missing', value: 1, unit: '' });
   try {
-    const clients = [];
-    for (const nbdkit of nbdkits) clients.push(await nbdkit.connect());
-    const plain = clients[0] && { client: clients[0], files: [nbdkits[0].file] };
+    const plains: { client: NbdClient; files: string[] }[] = [];
+    for (const nbdkit of nbdkits) plains.push({ client: await nbdkit.connect(), files: [nbdkit.file] });
+    const clients = plains.map(({ client }) => client);
+    const [plain] = plains;
     const scale = quick ? 0.3 : 1;
     if (plain !== undefined) await fill(plain.client);
     for (const copies of [3, 1]) {
@@ -77,25 +106,28 @@ export async function run({ quick, report }) {
  * Rate of three plain NBD servers that one client feeds with the same writes: the most that three copies on this one
  * machine can reach (ADR 0114).
  */
-async function threeFiles(clients, scale, shape) {
-  const all = (ask) => Promise.all(clients.map(ask));
-  const three = {
+async function threeFiles(clients: readonly Client[], scale: number, shape: Shape): Promise<Rates> {
+  const all = async (ask: (client: Client) => Promise<void>) => {
+    await Promise.all(clients.map(ask));
+  };
+  const three: Client = {
+    read: () => Promise.reject(new Error('three files are only written')),
     write: (...args) => all((client) => client.write(...args)),
     flush: () => all((client) => client.flush()),
   };
   await fill(three);
-  const rounds = [];
+  const rounds: Rates[] = [];
   for (let round = 0; round < ROUNDS; round += 1)
     rounds.push(await measure({ client: three, files: [] }, scale, shape));
   return medians(rounds);
 }
 
 /** Rows that compare three copies with three plain files, before and after the flush. */
-function* besideThree({ name, shape: [length] }, ours, theirs) {
+function* besideThree({ name, shape: [length] }: Case, ours: Rates, theirs: Rates): Generator<CaseFigure> {
   for (const [key, ending] of [
     ['perSecond', ''],
     ['flushedPerSecond', ', flushed'],
-  ]) {
+  ] as const) {
     yield {
       case: `${name}, 3 copies beside three plain files at once${ending}`,
       metric: 'throughput',
@@ -108,31 +140,36 @@ function* besideThree({ name, shape: [length] }, ours, theirs) {
 }
 
 /** Files with data below a folder. */
-function imagesIn(folder) {
-  const names = fs.readdirSync(folder, { recursive: true });
+function imagesIn(folder: string): string[] {
+  const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return names.filter((name) => name.endsWith('.img')).map((name) => path.join(folder, name));
 }
 
 /** Writes all of the device first: reading what was never written, or growing a file, would be another case. */
-async function fill(client) {
+async function fill(client: Client): Promise<void> {
   const data = crypto.randomBytes(MIB);
   await timed(SIZE_BYTES / MIB, 4, (i) => client.write(i * MIB, [data], MIB, { fua: false }));
   await client.flush();
 }
 
-async function readAll(client) {
+async function readAll(client: Client): Promise<void> {
   await timed(SIZE_BYTES / (128 * KIB), 8, (i) => client.read(i * 128 * KIB, 128 * KIB));
 }
 
 /** Drops the files' pages from the kernel's page cache. They must have been flushed. */
-function forget(files) {
+function forget(files: readonly string[]): void {
   const nothing = ['oflag=nocache', 'conv=notrunc,fdatasync', 'count=0', 'status=none'];
   for (const file of files) execFileSync('dd', [`of=${file}`, ...nothing]);
 }
 
-async function interleaved(shape, scale, mine, plain) {
-  const ours = [];
-  const theirs = [];
+async function interleaved(
+  shape: Shape,
+  scale: number,
+  mine: Device,
+  plain: Device | undefined,
+): Promise<{ ours: Rates; theirs: Rates | undefined }> {
+  const ours: Rates[] = [];
+  const theirs: Rates[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     if (plain !== undefined) theirs.push(await measure(plain, scale, shape));
     ours.push(await measure(mine, scale, shape));
@@ -144,7 +181,11 @@ async function interleaved(shape, scale, mine, plain) {
  * Measures one case. Small requests go to random places and are counted; large ones run through the device and count in
  * bytes.
  */
-async function measure({ client, files }, scale, [length, depth, count, kind]) {
+async function measure(
+  { client, files }: Device,
+  scale: number,
+  [length, depth, count, kind]: Shape,
+): Promise<Rates> {
   const isRead = kind === 'read' || kind === 'cold-read';
   if (kind === 'cold-read') forget(files);
   else if (isRead) await readAll(client);
@@ -155,13 +196,15 @@ async function measure({ client, files }, scale, [length, depth, count, kind]) {
     { length: requests },
     (_, i) => (length === 4 * KIB ? crypto.randomInt(places) : i % places) * length,
   );
-  const ask = (i) => {
-    if (isRead) return client.read(offsets[i], length);
-    return client.write(offsets[i], [data], length, { fua: kind === 'fua' });
+  const ask = async (i: number): Promise<void> => {
+    const offset = offsets[i];
+    if (offset === undefined) throw new Error(`there is no request ${i}`);
+    if (isRead) await client.read(offset, length);
+    else await client.write(offset, [data], length, { fua: kind === 'fua' });
   };
   // A warm-up: the other side had the processor until now, and the latency meant is that of a device in use.
   if (depth === 1) await timed(requests >> 1, depth, ask);
-  const latenciesMs = [];
+  const latenciesMs: number[] = [];
   const seconds = await timed(requests, depth, async (i) => {
     const startedMs = performance.now();
     await ask(i);
@@ -169,16 +212,15 @@ async function measure({ client, files }, scale, [length, depth, count, kind]) {
   });
   // Flushed before the next measurement, so that neither side pays for the other's writes.
   const flushSeconds = await timed(1, 1, () => client.flush());
-  latenciesMs.sort((a, b) => a - b);
   return {
     perSecond: requests / seconds,
     flushedPerSecond: requests / (seconds + flushSeconds),
-    p50Us: latenciesMs[latenciesMs.length >> 1] * 1000,
+    p50Us: middleOf(latenciesMs) * 1000,
   };
 }
 
-function medians(rounds) {
-  const median = (key) => rounds.map((round) => round[key]).sort((a, b) => a - b)[rounds.length >> 1];
+function medians(rounds: readonly Rates[]): Rates {
+  const median = (key: keyof Rates) => middleOf(rounds.map((round) => round[key]));
   return {
     perSecond: median('perSecond'),
     flushedPerSecond: median('flushedPerSecond'),
@@ -186,8 +228,19 @@ function medians(rounds) {
   };
 }
 
+function middleOf(values: readonly number[]): number {
+  const middle = values.toSorted((a, b) => a - b)[values.length >> 1];
+  if (middle === undefined) throw new Error('nothing was measured');
+  return middle;
+}
+
 /** Rows of one case. Targets are for three copies; only the latency's is for both. */
-function* figures({ name, shape, ratio, value, p50, longhorn }, copies, ours, theirs) {
+function* figures(
+  { name, shape, ratio, value, p50, longhorn }: Case,
+  copies: number,
+  ours: Rates,
+  theirs: Rates | undefined,
+): Generator<CaseFigure> {
   const [length, depth, , kind] = shape;
   const isSmall = length === 4 * KIB;
   const scale = isSmall ? 1 : length / 1e6;
@@ -223,6 +276,6 @@ function* figures({ name, shape, ratio, value, p50, longhorn }, copies, ours, th
     baseline: theirs?.p50Us,
     better: 'lower',
     target: p50,
-    longhorn: p50 && longhorn,
+    longhorn: p50 === undefined ? undefined : longhorn,
   };
 }
