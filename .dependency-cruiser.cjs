@@ -46,6 +46,9 @@ const CORE_FOLDERS = {
   checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'lifecycle'],
 };
 
+/** Folders of the console's components that belong to one page, or to the frame around all pages. */
+const CONSOLE_PAGES = 'nodes|overview|rebuilds|shell|volume|volumes|what-if';
+
 const TEST = '\\.test\\.tsx?$|/test/';
 const OURS = '^(apps|packages)/';
 
@@ -111,6 +114,20 @@ module.exports = {
       severity: 'error',
       from: { path: OURS, pathNot: [TEST, '^packages/testkit/'] },
       to: { path: '^packages/testkit/' },
+    },
+    {
+      name: 'console-pages-apart',
+      comment: 'what a second page of the console needs is in its shared folder',
+      severity: 'error',
+      from: { path: `^apps/console/src/(${CONSOLE_PAGES})/` },
+      to: { path: `^apps/console/src/(${CONSOLE_PAGES})/`, pathNot: '^apps/console/src/$1/' },
+    },
+    {
+      name: 'console-shared-serves-pages',
+      comment: 'what pages share knows none of them',
+      severity: 'error',
+      from: { path: '^apps/console/src/(shared|api)/' },
+      to: { path: `^apps/console/src/(${CONSOLE_PAGES})/` },
     },
     {
       name: 'no-cycles',

@@ -2,14 +2,13 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { printTable } from './bench/report.mjs';
 import { build, install, repositoryRoot, requireSupportedPlatform } from './bootstrap.mjs';
 
 const directory = path.join(repositoryRoot, 'tools', 'bench');
 const names = fs
-  .readdirSync(directory)
-  .filter((file) => file.endsWith('.bench.mjs'))
-  .map((file) => file.replace('.bench.mjs', ''))
+  .readdirSync(path.join(directory, 'src'))
+  .filter((file) => file.endsWith('.bench.ts'))
+  .map((file) => file.replace('.bench.ts', ''))
   .sort();
 
 const [name, ...flags] = process.argv.slice(2);
@@ -24,7 +23,8 @@ const STDERR = 2;
 install({ output: STDERR });
 build({ output: STDERR });
 
-const { run } = await import(path.join(directory, `${name}.bench.mjs`));
+const { run } = await import(path.join(directory, 'dist', `${name}.bench.js`));
+const { printTable } = await import(path.join(directory, 'dist', 'report.js'));
 await run({ quick: flags.includes('--quick') });
 printTable();
 process.exit(0);

@@ -1,15 +1,20 @@
-// Compiles one package: every src/**/*.ts(x) but tests becomes dist/**/*.js with a source map. Types are checked
-// once for the whole repository (`pnpm typecheck`), so this step is only a fast syntax transform. Decorator
-// metadata is kept because NestJS reads it at run time.
+// Compiles one package: every src/**/*.ts(x) but tests becomes dist/**/*.js with a source map, and benchmarks beside
+// it, bench/**/*.ts, become dist/bench/**/*.js. Types are checked once for the whole repository (`pnpm typecheck`), so
+// this step is only a fast syntax transform. Decorator metadata is kept because NestJS reads it at run time.
 import fs from 'node:fs';
 import path from 'node:path';
 import { transformFile } from '@swc/core';
 
 const packageDir = process.cwd();
-const sourceDir = path.join(packageDir, 'src');
 const outputDir = path.join(packageDir, 'dist');
 /** Folder of the new output. It takes the old one's place at the end, because running processes load modules late. */
 const newOutputDir = path.join(packageDir, `.dist-${process.pid}`);
+
+/** Folders of sources, and where in the new output each goes. */
+const FOLDERS = [
+  { from: path.join(packageDir, 'src'), to: newOutputDir },
+  { from: path.join(packageDir, 'bench'), to: path.join(newOutputDir, 'bench') },
+];
 
 /** Compiler options of every file; tests use the same ones through tools/jest. */
 const swcOptions = {
@@ -32,8 +37,8 @@ function listSources(directory) {
     .map((entry) => path.join(entry.parentPath, entry.name));
 }
 
-async function compile(file) {
-  const output = path.join(newOutputDir, path.relative(sourceDir, file)).replace(/\.tsx?$/, '.js');
+async function compile(file, { from, to }) {
+  const output = path.join(to, path.relative(from, file)).replace(/\.tsx?$/, '.js');
   const tsx = file.endsWith('.tsx');
   const options = { ...swcOptions, jsc: { ...swcOptions.jsc, parser: { ...swcOptions.jsc.parser, tsx } } };
   const { code, map } = await transformFile(file, options);
@@ -44,7 +49,11 @@ async function compile(file) {
 
 fs.mkdirSync(newOutputDir, { recursive: true });
 try {
-  await Promise.all(listSources(sourceDir).map(compile));
+  await Promise.all(
+    FOLDERS.filter(({ from }) => fs.existsSync(from)).flatMap((folder) =>
+      listSources(folder.from).map((file) => compile(file, folder)),
+    ),
+  );
   const oldOutputDir = `${newOutputDir}-old`;
   if (fs.existsSync(outputDir)) fs.renameSync(outputDir, oldOutputDir);
   fs.renameSync(newOutputDir, outputDir);

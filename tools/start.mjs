@@ -4,5 +4,7 @@ import { build, install, requireSupportedPlatform } from './bootstrap.mjs';
 
 requireSupportedPlatform();
 install();
-build({ without: process.env.HOLDFAST_CONSOLE === 'off' ? ['@holdfast/console'] : [] });
+build({
+  without: ['@holdfast/bench', ...(process.env.HOLDFAST_CONSOLE === 'off' ? ['@holdfast/console'] : [])],
+});
 await import('../apps/local/dist/main.js');

@@ -95,6 +95,20 @@ describe('the rooms import only what they may', () => {
       },
     },
     {
+      rule: 'console-pages-apart',
+      files: {
+        'apps/console/src/volume/a.ts': "import '../volumes/b.js';",
+        'apps/console/src/volumes/b.ts': 'export {};',
+      },
+    },
+    {
+      rule: 'console-shared-serves-pages',
+      files: {
+        'apps/console/src/shared/a.ts': "import '../volume/b.js';",
+        'apps/console/src/volume/b.ts': 'export {};',
+      },
+    },
+    {
       rule: 'no-cycles',
       files: { 'packages/core/src/a.ts': "import './b.js';", 'packages/core/src/b.ts': "import './a.js';" },
     },

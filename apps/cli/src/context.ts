@@ -21,13 +21,13 @@ export class Context {
   readonly output: OutputOptions;
   readonly timeoutMs: number;
   readonly now = new Date();
-  readonly #clusterId: string | undefined;
+  private readonly configuredClusterId: string | undefined;
 
   constructor(command: Command) {
     const options = command.optsWithGlobals<GlobalOptions>();
     const connection = resolveConnection(options, process.env);
     this.api = createApi(connection);
-    this.#clusterId = connection.clusterId;
+    this.configuredClusterId = connection.clusterId;
     this.timeoutMs = parseDurationMs(options.timeout);
     this.output = {
       output: parseFormat(options.output),
@@ -38,7 +38,7 @@ export class Context {
 
   /** Id of the cluster: the named one, or the only one. */
   async clusterId(): Promise<string> {
-    if (this.#clusterId !== undefined) return this.#clusterId;
+    if (this.configuredClusterId !== undefined) return this.configuredClusterId;
     const clusters = await itemsOf((query) => this.api.GET('/clusters', { params: { query } }));
     const [only, ...others] = clusters;
     if (only === undefined) throw new CliError(EXIT.notFound, 'there is no cluster yet');

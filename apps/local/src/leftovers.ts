@@ -14,41 +14,41 @@ const STOP_GRACE_MS = 8_000;
 const POLL_MS = 50;
 
 export class ProcessLedger {
-  readonly #file: string;
-  readonly #known = new Map<number, Known>();
+  private readonly file: string;
+  private readonly known = new Map<number, Known>();
 
   constructor(home: string) {
-    this.#file = path.join(home, 'processes.json');
+    this.file = path.join(home, 'processes.json');
   }
 
   add(pid: number): void {
     const startTime = startTimeOf(pid);
     if (startTime === undefined) return;
-    this.#known.set(pid, { pid, startTime });
-    this.#save();
+    this.known.set(pid, { pid, startTime });
+    this.save();
   }
 
   /**
    * Ends the processes of an earlier stack: with SIGTERM, and with SIGKILL those that are left after the grace time.
    */
   async endLeftovers(): Promise<number> {
-    const alive = (readJson<Known[]>(this.#file) ?? []).filter(isAlive);
+    const alive = (readJson<Known[]>(this.file) ?? []).filter(isAlive);
     for (const { pid } of alive) signalGroup(pid, 'SIGTERM');
     const deadline = Date.now() + STOP_GRACE_MS;
     while (alive.some(isAlive) && Date.now() < deadline) await sleep(POLL_MS);
     for (const { pid } of alive) signalGroup(pid, 'SIGKILL');
-    this.#known.clear();
-    this.#save();
+    this.known.clear();
+    this.save();
     return alive.length;
   }
 
   clear(): void {
-    this.#known.clear();
-    this.#save();
+    this.known.clear();
+    this.save();
   }
 
-  #save(): void {
-    writeJsonPrivately(this.#file, [...this.#known.values()].filter(isAlive));
+  private save(): void {
+    writeJsonPrivately(this.file, [...this.known.values()].filter(isAlive));
   }
 }
 

@@ -17,8 +17,8 @@ const NODE_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
  * user: its death stands for the node's.
  */
 export class LocalAgents {
-  readonly #plans: AgentPlan[];
-  readonly #processes = new Map<string, SupervisedProcess>();
+  private readonly knownPlans: AgentPlan[];
+  private readonly processes = new Map<string, SupervisedProcess>();
 
   constructor(
     private readonly config: StackConfig,
@@ -26,25 +26,25 @@ export class LocalAgents {
     private readonly onSpawn: (pid: number) => void,
     private readonly log: (line: string) => void,
   ) {
-    this.#plans = readJson<AgentPlan[]>(this.#planFile) ?? [];
-    while (this.#plans.length < config.agents) this.#add(`node-${this.#plans.length + 1}`);
+    this.knownPlans = readJson<AgentPlan[]>(this.planFile) ?? [];
+    while (this.knownPlans.length < config.agents) this.add(`node-${this.knownPlans.length + 1}`);
   }
 
   get plans(): readonly AgentPlan[] {
-    return this.#plans;
+    return this.knownPlans;
   }
 
   pidOf(name: string): number | undefined {
-    return this.#processes.get(name)?.pid;
+    return this.processes.get(name)?.pid;
   }
 
   isRunning(name: string): boolean {
-    return this.#processes.get(name)?.running ?? false;
+    return this.processes.get(name)?.running ?? false;
   }
 
   /** Paths of the node's disks: its folders, then its block disk if it has one. */
   disksOf(plan: AgentPlan): string[] {
-    return [...this.#foldersOf(plan), ...this.#blockDisksOf(plan)];
+    return [...this.foldersOf(plan), ...this.blockDisksOf(plan)];
   }
 
   urlOf(plan: AgentPlan): string {
@@ -53,57 +53,58 @@ export class LocalAgents {
 
   /** Starts all agents: as many as the environment says, and those that the user has added. */
   startAll(): void {
-    for (const plan of this.#plans) this.#start(plan);
+    for (const plan of this.knownPlans) this.startProcess(plan);
   }
 
   /** Starts one agent by name; a new name becomes a new node. */
   start(name: string): AgentPlan {
-    const plan = this.#plans.find((known) => known.name === name) ?? this.#add(name);
-    this.#start(plan);
+    const plan = this.knownPlans.find((known) => known.name === name) ?? this.add(name);
+    this.startProcess(plan);
     return plan;
   }
 
   async stopAll(graceMs: number): Promise<void> {
     // All at once: an agent that stops keeps serving its replicas while the engines of the others finish.
-    await Promise.all([...this.#processes.values()].map((agent) => agent.stop(graceMs)));
+    await Promise.all([...this.processes.values()].map((agent) => agent.stop(graceMs)));
   }
 
-  #foldersOf(plan: AgentPlan): string[] {
-    return Array.from({ length: DISKS_PER_AGENT }, (_, disk) => this.#diskOf(plan, `disk-${disk + 1}`));
+  private foldersOf(plan: AgentPlan): string[] {
+    return Array.from({ length: DISKS_PER_AGENT }, (_, disk) => this.diskOf(plan, `disk-${disk + 1}`));
   }
 
-  #blockDisksOf(plan: AgentPlan): string[] {
-    return this.config.blockDiskSize === undefined ? [] : [this.#diskOf(plan, 'block-1')];
+  private blockDisksOf(plan: AgentPlan): string[] {
+    return this.config.blockDiskSize === undefined ? [] : [this.diskOf(plan, 'block-1')];
   }
 
-  #diskOf(plan: AgentPlan, name: string): string {
+  private diskOf(plan: AgentPlan, name: string): string {
     return path.join(this.config.home, 'agents', plan.name, name);
   }
 
-  get #planFile(): string {
+  private get planFile(): string {
     return path.join(this.config.home, 'agents.json');
   }
 
-  #add(name: string): AgentPlan {
+  private add(name: string): AgentPlan {
     if (!NODE_NAME.test(name)) {
       throw new Error(`${name} is no name for a node: use lower case letters, digits and dashes`);
     }
-    if (this.#plans.length >= AGENTS_MAX) throw new Error(`a local stack has room for ${AGENTS_MAX} agents`);
-    const index = this.#plans.length;
+    if (this.knownPlans.length >= AGENTS_MAX)
+      throw new Error(`a local stack has room for ${AGENTS_MAX} agents`);
+    const index = this.knownPlans.length;
     const plan = { index, name, zone: ZONES[index % ZONES.length] ?? ZONES[0] };
-    this.#plans.push(plan);
-    writeJsonPrivately(this.#planFile, this.#plans);
+    this.knownPlans.push(plan);
+    writeJsonPrivately(this.planFile, this.knownPlans);
     return plan;
   }
 
-  #start(plan: AgentPlan): void {
+  private startProcess(plan: AgentPlan): void {
     if (this.isRunning(plan.name)) return;
-    for (const disk of this.#foldersOf(plan)) fs.mkdirSync(disk, { recursive: true });
+    for (const disk of this.foldersOf(plan)) fs.mkdirSync(disk, { recursive: true });
     const agent = new SupervisedProcess({
       name: plan.name,
       args: ['--enable-source-maps', path.join(this.config.repositoryRoot, 'apps/agent/dist/main.js')],
       cwd: this.config.repositoryRoot,
-      environment: () => this.#environmentOf(plan),
+      environment: () => this.environmentOf(plan),
       logFile: path.join(this.config.home, 'logs', `${plan.name}.log`),
       restart: 'never',
       onSpawn: this.onSpawn,
@@ -112,11 +113,11 @@ export class LocalAgents {
           `agent ${plan.name} is gone (${how}); start it again: npx holdfast local start-agent ${plan.name}`,
         ),
     });
-    this.#processes.set(plan.name, agent);
+    this.processes.set(plan.name, agent);
     agent.start();
   }
 
-  #environmentOf(plan: AgentPlan): Record<string, string> {
+  private environmentOf(plan: AgentPlan): Record<string, string> {
     const ports = this.config.ports.agent(plan.index);
     return {
       ...baseEnvironment(),
@@ -125,9 +126,9 @@ export class LocalAgents {
       HOLDFAST_AGENT_TOKEN: this.agentToken,
       HOLDFAST_NODE_NAME: plan.name,
       HOLDFAST_ZONE: plan.zone,
-      HOLDFAST_DISKS: this.#foldersOf(plan).join(':'),
+      HOLDFAST_DISKS: this.foldersOf(plan).join(':'),
       HOLDFAST_DISK_SIZE: this.config.diskSize,
-      HOLDFAST_BLOCK_DISKS: this.#blockDisksOf(plan).join(':'),
+      HOLDFAST_BLOCK_DISKS: this.blockDisksOf(plan).join(':'),
       ...(this.config.blockDiskSize && { HOLDFAST_BLOCK_DISK_SIZE: this.config.blockDiskSize }),
       HOLDFAST_CONTROL_PORT: String(ports.control),
       HOLDFAST_NBD_PORT: String(ports.nbd),

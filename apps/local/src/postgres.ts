@@ -8,8 +8,8 @@ const RESTART_PAUSE_MS = 250;
 
 /** The stack's Postgres: the embedded one, which is started again when it dies, or the user's own (`DATABASE_URL`). */
 export class StackPostgres {
-  #embedded: EmbeddedPostgres | undefined;
-  #stopping = false;
+  private embedded: EmbeddedPostgres | undefined;
+  private stopping = false;
 
   constructor(
     private readonly config: StackConfig,
@@ -24,24 +24,24 @@ export class StackPostgres {
       port: this.config.ports.postgres,
       log: this.log.note,
     });
-    this.#embedded = embedded;
-    void embedded.exited.then(() => this.#restart());
+    this.embedded = embedded;
+    void embedded.exited.then(() => this.restart());
     return embedded.url;
   }
 
   async stop(): Promise<void> {
-    this.#stopping = true;
-    await this.#embedded?.stop();
+    this.stopping = true;
+    await this.embedded?.stop();
   }
 
-  #restart(): void {
-    if (this.#stopping) return;
+  private restart(): void {
+    if (this.stopping) return;
     this.log.say('Postgres died; starting it again');
     setTimeout(() => {
-      if (this.#stopping) return;
+      if (this.stopping) return;
       this.start().catch((error: unknown) => {
         this.log.say(`Postgres can't be started again: ${String(error)}`);
-        this.#restart();
+        this.restart();
       });
     }, RESTART_PAUSE_MS);
   }

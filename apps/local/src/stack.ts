@@ -39,18 +39,18 @@ const AGENT_STOP_MS = 8_000;
 const SERVICE_STOP_MS = 4_000;
 
 export class Stack {
-  readonly #ledger: ProcessLedger;
-  readonly #secrets: LocalSecrets;
-  readonly #postgres: StackPostgres;
-  readonly #agents: LocalAgents;
-  readonly #services: {
+  private readonly ledger: ProcessLedger;
+  private readonly secrets: LocalSecrets;
+  private readonly postgres: StackPostgres;
+  private readonly agents: LocalAgents;
+  private readonly services: {
     api: SupervisedProcess;
     worker: SupervisedProcess;
     console: SupervisedProcess | undefined;
   };
-  #database: PreparedDatabase | undefined;
-  #control: Server | undefined;
-  #stopping: Promise<void> | undefined;
+  private database: PreparedDatabase | undefined;
+  private control: Server | undefined;
+  private stopping: Promise<void> | undefined;
 
   static async open(config: StackConfig, log: StackLog): Promise<Stack> {
     await claimHome(config.home);
@@ -61,17 +61,15 @@ export class Stack {
     private readonly config: StackConfig,
     private readonly log: StackLog,
   ) {
-    this.#ledger = new ProcessLedger(config.home);
-    this.#secrets = ensureSecrets(config.home);
-    const remember = (pid: number) => this.#ledger.add(pid);
-    this.#postgres = new StackPostgres(config, log);
-    this.#agents = new LocalAgents(config, this.#secrets.agentToken, remember, (line) =>
-      this.#agentGone(line),
-    );
-    this.#services = {
-      api: this.#service('api', () => this.#apiEnvironment()),
-      worker: this.#service('worker', () => this.#workerEnvironment()),
-      console: config.console ? this.#service('console', () => this.#consoleEnvironment()) : undefined,
+    this.ledger = new ProcessLedger(config.home);
+    this.secrets = ensureSecrets(config.home);
+    const remember = (pid: number) => this.ledger.add(pid);
+    this.postgres = new StackPostgres(config, log);
+    this.agents = new LocalAgents(config, this.secrets.agentToken, remember, (line) => this.agentGone(line));
+    this.services = {
+      api: this.service('api', () => this.apiEnvironment()),
+      worker: this.service('worker', () => this.workerEnvironment()),
+      console: config.console ? this.service('console', () => this.consoleEnvironment()) : undefined,
     };
   }
 
@@ -84,65 +82,65 @@ export class Stack {
   }
 
   get password(): string {
-    return this.#secrets.password;
+    return this.secrets.password;
   }
 
   async start(): Promise<LocalJson> {
     removeLocalJson(this.config.home);
-    const ended = await this.#ledger.endLeftovers();
+    const ended = await this.ledger.endLeftovers();
     if (ended > 0) this.log.say(`ended ${ended} processes that an earlier stack had left`);
-    await requireFreePorts(HOST, this.#ports());
-    const ownerUrl = await this.#postgres.start();
-    this.#database = await prepareDatabase(ownerUrl, this.#secrets);
+    await requireFreePorts(HOST, this.ports());
+    const ownerUrl = await this.postgres.start();
+    this.database = await prepareDatabase(ownerUrl, this.secrets);
     const startedAtMs = Date.now();
-    for (const service of Object.values(this.#services)) service?.start();
-    this.#agents.startAll();
-    await this.#waitUntilReady();
-    this.#control = await openControlSocket(this.config.home, {
+    for (const service of Object.values(this.services)) service?.start();
+    this.agents.startAll();
+    await this.waitUntilReady();
+    this.control = await openControlSocket(this.config.home, {
       startAgent: (name) => this.startAgent(name),
     });
-    const described = this.#agents.plans.map((plan) => this.#describeAgent(plan, startedAtMs));
+    const described = this.agents.plans.map((plan) => this.describeAgent(plan, startedAtMs));
     const agents = await Promise.all(described);
-    await waitForAttached(this.#api, REATTACH_TIMEOUT_MS);
-    return this.#publish(agents);
+    await waitForAttached(this.api, REATTACH_TIMEOUT_MS);
+    return this.publish(agents);
   }
 
   /** Starts one agent and returns its entry of local.json once the API calls its node Ready. */
   async startAgent(name: string): Promise<LocalAgent> {
     const startedAt = Date.now();
-    const wasRunning = this.#agents.isRunning(name);
-    const plan = this.#agents.start(name);
-    const agent = await this.#describeAgent(plan, wasRunning ? 0 : startedAt);
+    const wasRunning = this.agents.isRunning(name);
+    const plan = this.agents.start(name);
+    const agent = await this.describeAgent(plan, wasRunning ? 0 : startedAt);
     const known = readLocalJson(this.config.home)?.agents ?? [];
     const agents = [...known.filter((other) => other.name !== name), agent];
-    this.#publish(agents.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true })));
+    this.publish(agents.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true })));
     return agent;
   }
 
   /** Stops all processes in an order that loses no data. May be called any number of times. */
   stop(): Promise<void> {
-    this.#stopping ??= this.#stop();
-    return this.#stopping;
+    this.stopping ??= this.stopAll();
+    return this.stopping;
   }
 
-  async #stop(): Promise<void> {
+  private async stopAll(): Promise<void> {
     removeLocalJson(this.config.home);
-    this.#control?.close();
-    const { api, worker, console } = this.#services;
+    this.control?.close();
+    const { api, worker, console } = this.services;
     // The worker stops now, so that it does not act on agents that are only stopping; the api stays for their last
     // reports.
     await Promise.all([
       worker.stop(SERVICE_STOP_MS),
       console?.stop(SERVICE_STOP_MS),
-      this.#agents.stopAll(AGENT_STOP_MS),
+      this.agents.stopAll(AGENT_STOP_MS),
     ]);
     await api.stop(SERVICE_STOP_MS);
-    await this.#postgres.stop();
-    this.#ledger.clear();
+    await this.postgres.stop();
+    this.ledger.clear();
   }
 
-  async #waitUntilReady(): Promise<void> {
-    const stillWorthIt = () => (this.#stopping === undefined ? undefined : 'stopped before it was ready');
+  private async waitUntilReady(): Promise<void> {
+    const stillWorthIt = () => (this.stopping === undefined ? undefined : 'stopped before it was ready');
     const urls = [
       `http://${HOST}:${this.config.ports.api}/readyz`,
       `http://${HOST}:${this.config.ports.worker}/readyz`,
@@ -155,15 +153,15 @@ export class Stack {
    * The ports that have to be free: all but that of Postgres, which may have outlived an earlier stack and is taken
    * over.
    */
-  #ports(): number[] {
+  private ports(): number[] {
     const { ports } = this.config;
-    const ofAgents = this.#agents.plans.flatMap(({ index }) => Object.values(ports.agent(index)));
+    const ofAgents = this.agents.plans.flatMap(({ index }) => Object.values(ports.agent(index)));
     return [ports.api, ports.worker, ...(this.config.console ? [ports.console] : []), ...ofAgents];
   }
 
-  async #describeAgent(plan: AgentPlan, heartbeatAfterMs: number): Promise<LocalAgent> {
-    const nodeId = await waitForNode(this.#api, plan.name, READY_TIMEOUT_MS, heartbeatAfterMs);
-    const pid = this.#agents.pidOf(plan.name);
+  private async describeAgent(plan: AgentPlan, heartbeatAfterMs: number): Promise<LocalAgent> {
+    const nodeId = await waitForNode(this.api, plan.name, READY_TIMEOUT_MS, heartbeatAfterMs);
+    const pid = this.agents.pidOf(plan.name);
     if (pid === undefined)
       throw new Error(`agent ${plan.name} died while it started; see its log in ${this.config.home}/logs`);
     return {
@@ -171,21 +169,21 @@ export class Stack {
       name: plan.name,
       zone: plan.zone,
       pid,
-      url: this.#agents.urlOf(plan),
-      disks: this.#agents.disksOf(plan),
+      url: this.agents.urlOf(plan),
+      disks: this.agents.disksOf(plan),
     };
   }
 
-  #publish(agents: LocalAgent[]): LocalJson {
-    const { organizationId, projectId, clusterId, email } = this.#prepared;
-    const { api, worker, console } = this.#services;
+  private publish(agents: LocalAgent[]): LocalJson {
+    const { organizationId, projectId, clusterId, email } = this.prepared;
+    const { api, worker, console } = this.services;
     const local: LocalJson = {
       apiUrl: this.apiUrl,
       graphqlUrl: `http://${HOST}:${this.config.ports.api}/graphql`,
       consoleUrl: this.consoleUrl,
       email,
-      password: this.#secrets.password,
-      token: this.#secrets.token,
+      password: this.secrets.password,
+      token: this.secrets.token,
       organizationId,
       projectId,
       clusterId,
@@ -201,20 +199,23 @@ export class Stack {
     return local;
   }
 
-  get #api(): LocalApi {
-    return { url: this.apiUrl, token: this.#secrets.token, clusterId: this.#prepared.clusterId };
+  private get api(): LocalApi {
+    return { url: this.apiUrl, token: this.secrets.token, clusterId: this.prepared.clusterId };
   }
 
-  get #prepared(): PreparedDatabase {
-    if (this.#database === undefined) throw new Error('the database is not prepared yet');
-    return this.#database;
+  private get prepared(): PreparedDatabase {
+    if (this.database === undefined) throw new Error('the database is not prepared yet');
+    return this.database;
   }
 
-  #agentGone(line: string): void {
-    if (this.#stopping === undefined) this.log.say(line);
+  private agentGone(line: string): void {
+    if (this.stopping === undefined) this.log.say(line);
   }
 
-  #service(name: 'api' | 'worker' | 'console', environment: () => Record<string, string>): SupervisedProcess {
+  private service(
+    name: 'api' | 'worker' | 'console',
+    environment: () => Record<string, string>,
+  ): SupervisedProcess {
     const root = this.config.repositoryRoot;
     const script = name === 'console' ? 'apps/console/server.mjs' : `apps/${name}/dist/main.js`;
     return new SupervisedProcess({
@@ -224,46 +225,46 @@ export class Stack {
       environment,
       logFile: path.join(this.config.home, 'logs', `${name}.log`),
       restart: 'always',
-      onSpawn: (pid) => this.#serviceStarted(pid),
+      onSpawn: (pid) => this.serviceStarted(pid),
       onExit: (how) => {
-        if (this.#stopping === undefined) this.log.say(`${name} is gone (${how}); starting it again`);
+        if (this.stopping === undefined) this.log.say(`${name} is gone (${how}); starting it again`);
       },
     });
   }
 
   /** Records a service's new pid, which local.json must tell after a restart. */
-  #serviceStarted(pid: number): void {
-    this.#ledger.add(pid);
+  private serviceStarted(pid: number): void {
+    this.ledger.add(pid);
     const local = readLocalJson(this.config.home);
-    if (local !== undefined) this.#publish(local.agents);
+    if (local !== undefined) this.publish(local.agents);
   }
 
-  #apiEnvironment(): Record<string, string> {
+  private apiEnvironment(): Record<string, string> {
     return {
       ...baseEnvironment(),
-      ...this.#databaseEnvironment(),
-      DATABASE_URL: this.#prepared.apiUrl,
+      ...this.databaseEnvironment(),
+      DATABASE_URL: this.prepared.apiUrl,
       HOLDFAST_API_HOST: this.config.apiHost,
       HOLDFAST_API_PORT: String(this.config.ports.api),
     };
   }
 
-  #workerEnvironment(): Record<string, string> {
+  private workerEnvironment(): Record<string, string> {
     return {
       ...baseEnvironment(),
-      ...this.#databaseEnvironment(),
+      ...this.databaseEnvironment(),
       HOLDFAST_WORKER_PORT: String(this.config.ports.worker),
     };
   }
 
-  #databaseEnvironment(): Record<string, string> {
+  private databaseEnvironment(): Record<string, string> {
     return {
-      DATABASE_SYSTEM_URL: this.#prepared.systemUrl,
+      DATABASE_SYSTEM_URL: this.prepared.systemUrl,
       ...(this.config.redisUrl === undefined ? {} : { REDIS_URL: this.config.redisUrl }),
     };
   }
 
-  #consoleEnvironment(): Record<string, string> {
+  private consoleEnvironment(): Record<string, string> {
     return {
       ...baseEnvironment(),
       HOLDFAST_CONSOLE_HOST: HOST,

@@ -26,23 +26,23 @@ const STABLE_AFTER_MS = 15_000;
  * which then stops all processes in the right order.
  */
 export class SupervisedProcess {
-  #child: ChildProcess | undefined;
-  #stopping = false;
-  #pauseMs = RESTART_PAUSE_MS;
-  #restartTimer: NodeJS.Timeout | undefined;
+  private child: ChildProcess | undefined;
+  private stopping = false;
+  private pauseMs = RESTART_PAUSE_MS;
+  private restartTimer: NodeJS.Timeout | undefined;
 
   constructor(private readonly spec: ProcessSpec) {}
 
   get pid(): number | undefined {
-    return this.#child?.pid;
+    return this.child?.pid;
   }
 
   get running(): boolean {
-    return this.#child !== undefined;
+    return this.child !== undefined;
   }
 
   start(): void {
-    if (this.#child !== undefined || this.#stopping) return;
+    if (this.child !== undefined || this.stopping) return;
     const { args, cwd, environment, logFile, name } = this.spec;
     const log = fs.openSync(logFile, 'a');
     const startedAt = Date.now();
@@ -53,18 +53,18 @@ export class SupervisedProcess {
       stdio: ['ignore', log, log],
     });
     fs.closeSync(log);
-    this.#child = child;
-    child.once('error', (error) => this.#gone(startedAt, `could not be started: ${error.message}`));
-    child.once('exit', (code, signal) => this.#gone(startedAt, signal ?? `exit code ${code}`));
+    this.child = child;
+    child.once('error', (error) => this.gone(startedAt, `could not be started: ${error.message}`));
+    child.once('exit', (code, signal) => this.gone(startedAt, signal ?? `exit code ${code}`));
     if (child.pid !== undefined) this.spec.onSpawn?.(child.pid);
     fs.appendFileSync(logFile, `--- ${name} started ${new Date(startedAt).toISOString()} pid ${child.pid}\n`);
   }
 
   /** Asks it to stop, and after `graceMs` kills its whole group. Resolves when it is gone. */
   async stop(graceMs: number): Promise<void> {
-    this.#stopping = true;
-    clearTimeout(this.#restartTimer);
-    const child = this.#child;
+    this.stopping = true;
+    clearTimeout(this.restartTimer);
+    const child = this.child;
     if (child?.pid === undefined) return;
     const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     const kill = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), graceMs);
@@ -75,14 +75,14 @@ export class SupervisedProcess {
     signalGroup(child.pid, 'SIGKILL');
   }
 
-  #gone(startedAt: number, how: string): void {
-    if (this.#child === undefined) return;
-    this.#child = undefined;
+  private gone(startedAt: number, how: string): void {
+    if (this.child === undefined) return;
+    this.child = undefined;
     this.spec.onExit?.(how);
-    if (this.#stopping || this.spec.restart === 'never') return;
-    if (Date.now() - startedAt > STABLE_AFTER_MS) this.#pauseMs = RESTART_PAUSE_MS;
-    this.#restartTimer = setTimeout(() => this.start(), this.#pauseMs);
-    this.#pauseMs = Math.min(this.#pauseMs * 2, RESTART_PAUSE_MAX_MS);
+    if (this.stopping || this.spec.restart === 'never') return;
+    if (Date.now() - startedAt > STABLE_AFTER_MS) this.pauseMs = RESTART_PAUSE_MS;
+    this.restartTimer = setTimeout(() => this.start(), this.pauseMs);
+    this.pauseMs = Math.min(this.pauseMs * 2, RESTART_PAUSE_MAX_MS);
   }
 }
 

@@ -13,11 +13,11 @@ const BATCH = 200;
 const POLL_MS = 1_000;
 
 export class OutboxRelay {
-  #timer: NodeJS.Timeout | undefined;
-  #listening: { close(): Promise<void> } | undefined;
-  #draining: Promise<void> = Promise.resolve();
-  #wanted = false;
-  #stopped = false;
+  private timer: NodeJS.Timeout | undefined;
+  private listening: { close(): Promise<void> } | undefined;
+  private draining: Promise<void> = Promise.resolve();
+  private wanted = false;
+  private stopped = false;
 
   constructor(
     private readonly outbox: Outbox,
@@ -26,31 +26,31 @@ export class OutboxRelay {
   ) {}
 
   async start(): Promise<void> {
-    this.#listening = await this.outbox.listen(() => this.#drainSoon());
-    this.#timer = setInterval(() => this.#drainSoon(), POLL_MS);
-    this.#drainSoon();
+    this.listening = await this.outbox.listen(() => this.drainSoon());
+    this.timer = setInterval(() => this.drainSoon(), POLL_MS);
+    this.drainSoon();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    clearInterval(this.#timer);
-    await this.#listening?.close();
-    await this.#draining;
+    this.stopped = true;
+    clearInterval(this.timer);
+    await this.listening?.close();
+    await this.draining;
   }
 
   /** Drains the outbox once more after the drain that is running; calls made meanwhile share that one. */
-  #drainSoon(): void {
-    if (this.#wanted || this.#stopped) return;
-    this.#wanted = true;
-    this.#draining = this.#draining.then(() => {
-      this.#wanted = false;
-      return this.#drain().catch(this.onError);
+  private drainSoon(): void {
+    if (this.wanted || this.stopped) return;
+    this.wanted = true;
+    this.draining = this.draining.then(() => {
+      this.wanted = false;
+      return this.drain().catch(this.onError);
     });
   }
 
-  async #drain(): Promise<void> {
+  private async drain(): Promise<void> {
     let handed = BATCH;
-    while (handed === BATCH && !this.#stopped) {
+    while (handed === BATCH && !this.stopped) {
       handed = await this.outbox.drain(BATCH, async (wakeUps) => {
         await Promise.all(wakeUps.map((wakeUp) => this.queue.wake(wakeUp)));
       });

@@ -7,10 +7,10 @@ const FAILED_KEPT = 100;
 
 /** The control plane's `Queue` port on BullMQ. */
 export class WakeQueue implements Queue {
-  readonly #queues: Record<WakeUp['kind'], JobQueue>;
+  private readonly queues: Record<WakeUp['kind'], JobQueue>;
 
   constructor(backend: JobBackend, onError: (error: Error) => void) {
-    this.#queues = {
+    this.queues = {
       volume: backend.queue(QUEUE_NAMES.volume, onError),
       cluster: backend.queue(QUEUE_NAMES.cluster, onError),
     };
@@ -23,7 +23,7 @@ export class WakeQueue implements Queue {
    */
   async wake(wakeUp: WakeUp, { delayMs = 0 }: { delayMs?: number } = {}): Promise<void> {
     const job = jobOf(wakeUp);
-    await this.#queues[wakeUp.kind].add('wake', job, {
+    await this.queues[wakeUp.kind].add('wake', job, {
       deduplication: { id: delayMs > 0 ? `${job.id}-later` : job.id, keepLastIfActive: true },
       delay: delayMs,
       removeOnComplete: true,
@@ -32,6 +32,6 @@ export class WakeQueue implements Queue {
   }
 
   async close(): Promise<void> {
-    await Promise.all(Object.values(this.#queues).map((queue) => queue.close()));
+    await Promise.all(Object.values(this.queues).map((queue) => queue.close()));
   }
 }

@@ -12,11 +12,11 @@ export type WakeHandlers = {
 
 /** Runs a handler for each wake-up. One that throws is reported; the sweep wakes the same volume or cluster again. */
 export class WakeWorkers {
-  readonly #workers: JobWorker[];
+  private readonly workers: JobWorker[];
 
   constructor(backend: JobBackend, handlers: WakeHandlers, onError: (error: Error) => void) {
     const { volume, cluster } = handlers;
-    this.#workers = [
+    this.workers = [
       backend.worker(
         QUEUE_NAMES.volume,
         async (data) => {
@@ -38,6 +38,6 @@ export class WakeWorkers {
 
   /** Waits for the jobs that are running. */
   async close(): Promise<void> {
-    await Promise.all(this.#workers.map((worker) => worker.close()));
+    await Promise.all(this.workers.map((worker) => worker.close()));
   }
 }

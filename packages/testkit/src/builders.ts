@@ -34,6 +34,13 @@ export const A_SPEC: VolumeSpec = {
 
 type VolumeOwner = Pick<Volume, 'organizationId' | 'projectId' | 'clusterId'>;
 
+/** The owner of volumes in tests that no store is asked in. */
+export const AN_OWNER: VolumeOwner = {
+  organizationId: asId(testId(1)),
+  projectId: asId(testId(2)),
+  clusterId: asId(testId(3)),
+};
+
 export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume {
   const facts = {
     id: asId<VolumeId>(testId(1)),

@@ -50,8 +50,8 @@ export type CliResult = { exitCode: number | null; stdout: string; stderr: strin
 
 /** A whole local stack, started as users start it, with what a story needs to act on it and look at it. */
 export class LocalStack {
-  #child: ChildProcess | undefined;
-  #output = '';
+  private child: ChildProcess | undefined;
+  private collected = '';
 
   private constructor(
     readonly home: string,
@@ -72,30 +72,30 @@ export class LocalStack {
 
   /** Starts it (again) on the same home and ports, and waits until it says that it is ready. */
   async run(): Promise<void> {
-    this.#output = '';
+    this.collected = '';
     const child = spawn(process.execPath, [STACK_MAIN], {
       cwd: repositoryRoot,
-      env: { ...cleanEnvironment(), ...this.env, ...this.#place },
+      env: { ...cleanEnvironment(), ...this.env, ...this.place },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    this.#child = child;
+    this.child = child;
     const collect = (chunk: Buffer) => {
-      this.#output += chunk.toString();
+      this.collected += chunk.toString();
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
     const deadline = Date.now() + READY_TIMEOUT_MS;
-    while (!this.#output.includes(READY_LINE)) {
+    while (!this.collected.includes(READY_LINE)) {
       if (child.exitCode !== null)
-        throw new Error(`the stack ended with ${child.exitCode}: ${this.#output}${this.logs()}`);
+        throw new Error(`the stack ended with ${child.exitCode}: ${this.collected}${this.logs()}`);
       if (Date.now() > deadline)
-        throw new Error(`the stack did not become ready: ${this.#output}${this.logs()}`);
+        throw new Error(`the stack did not become ready: ${this.collected}${this.logs()}`);
       await sleep(50);
     }
   }
 
   get output(): string {
-    return this.#output;
+    return this.collected;
   }
 
   /** local.json as it is now: pids change when things are started again. */
@@ -136,7 +136,7 @@ export class LocalStack {
     return new Promise((resolve) => {
       const child = spawn(process.execPath, [CLI_MAIN, ...args], {
         cwd: repositoryRoot,
-        env: { ...cleanEnvironment(), ...this.#place },
+        env: { ...cleanEnvironment(), ...this.place },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let stdout = '';
@@ -161,7 +161,7 @@ export class LocalStack {
 
   /** Ctrl-C. Returns how long it took. */
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<{ exitCode: number | null; tookMs: number }> {
-    const child = this.#child;
+    const child = this.child;
     if (child === undefined || child.exitCode !== null)
       return { exitCode: child?.exitCode ?? null, tookMs: 0 };
     const startedAt = Date.now();
@@ -188,7 +188,7 @@ export class LocalStack {
       .join('');
   }
 
-  get #place(): Record<string, string> {
+  private get place(): Record<string, string> {
     return { HOLDFAST_HOME: this.home, HOLDFAST_PORT_BASE: String(this.portBase) };
   }
 }

@@ -33,11 +33,11 @@ type Chunk = {
  * chunk, so that the order of writes to it is known.
  */
 export class NbdWorkload {
-  readonly #chunks = new Map<number, Chunk>();
-  readonly #busy = new Set<number>();
-  #nextSeed = 1;
-  #stopping = false;
-  #running: Promise<void>[] = [];
+  private readonly chunks = new Map<number, Chunk>();
+  private readonly busy = new Set<number>();
+  private nextSeed = 1;
+  private stopping = false;
+  private running: Promise<void>[] = [];
   errors: Error[] = [];
   operations = 0;
 
@@ -48,28 +48,28 @@ export class NbdWorkload {
 
   /** Begins with so many loops at once. */
   start(loops: number): void {
-    this.#stopping = false;
-    this.#running = Array.from({ length: loops }, (_, loop) => this.#loop(loop));
+    this.stopping = false;
+    this.running = Array.from({ length: loops }, (_, loop) => this.loop(loop));
   }
 
   /** Lets what is in flight end. */
   async stop(): Promise<void> {
-    this.#stopping = true;
-    await Promise.all(this.#running);
+    this.stopping = true;
+    await Promise.all(this.running);
   }
 
   /** After this everything acknowledged so far must survive anything. */
   async flush(): Promise<void> {
-    const before = new Map([...this.#chunks].map(([index, chunk]) => [index, chunk.since.at(-1)]));
-    const idle = new Set([...before.keys()].filter((index) => !this.#busy.has(index)));
+    const before = new Map([...this.chunks].map(([index, chunk]) => [index, chunk.since.at(-1)]));
+    const idle = new Set([...before.keys()].filter((index) => !this.busy.has(index)));
     await this.client.flush();
-    for (const index of idle) this.#markFlushed(index, before.get(index));
+    for (const index of idle) this.markFlushed(index, before.get(index));
   }
 
   /** Reads every chunk that was ever written and says which hold something they must not. */
   async wrongChunks(client: NbdClient): Promise<number[]> {
     const wrong: number[] = [];
-    for (const [index, chunk] of this.#chunks) {
+    for (const [index, chunk] of this.chunks) {
       const bytes = Buffer.concat(await client.read(index * CHUNK_BYTES, CHUNK_BYTES));
       const allowed = [chunk.flushed, ...chunk.since];
       if (!allowed.some((seed) => bytes.equals(contentOf(seed)))) wrong.push(index);
@@ -77,10 +77,10 @@ export class NbdWorkload {
     return wrong;
   }
 
-  async #loop(loop: number): Promise<void> {
-    while (!this.#stopping) {
+  private async loop(loop: number): Promise<void> {
+    while (!this.stopping) {
       try {
-        await this.#step();
+        await this.step();
       } catch (error) {
         this.errors.push(error instanceof Error ? error : new Error(`loop ${loop}: ${String(error)}`));
         return;
@@ -88,27 +88,27 @@ export class NbdWorkload {
     }
   }
 
-  async #step(): Promise<void> {
+  private async step(): Promise<void> {
     const index = Math.floor(Math.random() * this.chunkCount);
-    if (this.#busy.has(index)) {
+    if (this.busy.has(index)) {
       await new Promise((resolve) => setImmediate(resolve));
       return;
     }
-    this.#busy.add(index);
-    const chunk = this.#chunks.get(index) ?? { flushed: 0, since: [] };
-    const seed = this.#nextSeed++;
+    this.busy.add(index);
+    const chunk = this.chunks.get(index) ?? { flushed: 0, since: [] };
+    const seed = this.nextSeed++;
     chunk.since.push(seed);
-    this.#chunks.set(index, chunk);
+    this.chunks.set(index, chunk);
     await this.client.write(index * CHUNK_BYTES, [contentOf(seed)], CHUNK_BYTES, { fua: false });
     const bytes = Buffer.concat(await this.client.read(index * CHUNK_BYTES, CHUNK_BYTES));
     if (!bytes.equals(contentOf(seed)))
       throw new Error(`chunk ${index} does not hold what was just acknowledged`);
-    this.#busy.delete(index);
+    this.busy.delete(index);
     this.operations += 2;
   }
 
-  #markFlushed(index: number, seed: number | undefined): void {
-    const chunk = this.#chunks.get(index);
+  private markFlushed(index: number, seed: number | undefined): void {
+    const chunk = this.chunks.get(index);
     if (chunk === undefined || seed === undefined) return;
     chunk.flushed = seed;
     chunk.since = chunk.since.slice(chunk.since.indexOf(seed) + 1);

@@ -6,23 +6,23 @@
  */
 export class SharedRead<Answer> {
   /** One entry per question under way: as many as there are tokens in use at one moment. */
-  readonly #flights = new Map<string, Flight<Answer>>();
+  private readonly flights = new Map<string, Flight<Answer>>();
 
   ask(key: string, read: () => Promise<Answer>): Promise<Answer> {
-    const flight = this.#flights.get(key);
-    if (flight === undefined) return this.#start(key, read).answer;
+    const flight = this.flights.get(key);
+    if (flight === undefined) return this.start(key, read).answer;
     flight.next ??= flight.answer.then(
-      () => this.#start(key, read).answer,
-      () => this.#start(key, read).answer,
+      () => this.start(key, read).answer,
+      () => this.start(key, read).answer,
     );
     return flight.next;
   }
 
-  #start(key: string, read: () => Promise<Answer>): Flight<Answer> {
+  private start(key: string, read: () => Promise<Answer>): Flight<Answer> {
     const flight: Flight<Answer> = { answer: read(), next: undefined };
-    this.#flights.set(key, flight);
+    this.flights.set(key, flight);
     const landed = () => {
-      if (flight.next === undefined && this.#flights.get(key) === flight) this.#flights.delete(key);
+      if (flight.next === undefined && this.flights.get(key) === flight) this.flights.delete(key);
     };
     flight.answer.then(landed, landed);
     return flight;

@@ -3,9 +3,9 @@ import { Skeleton } from '@holdfast/ui/message.js';
 import { useRouter } from 'next/navigation';
 import { type ReactNode, useCallback } from 'react';
 import { ClusterProvider } from '../../src/api/use-cluster';
-import { ProblemMessage } from '../../src/parts/problem-message';
-import { Shell } from '../../src/parts/shell';
 import { paths } from '../../src/paths';
+import { ProblemMessage } from '../../src/shared/problem-message';
+import { Shell } from '../../src/shell/shell';
 
 export default function ConsoleLayout({ children }: { children: ReactNode }) {
   const router = useRouter();

@@ -2,14 +2,14 @@
 import { Panel } from '@holdfast/ui/panel.js';
 import Link from 'next/link';
 import { useEvents } from '../../src/api/queries';
-import { CapacityPanel } from '../../src/parts/capacity-panel';
-import { EventsList } from '../../src/parts/events-list';
-import { FleetMap } from '../../src/parts/fleet-map';
-import { Loaded } from '../../src/parts/loaded';
-import { PageHeader } from '../../src/parts/page-header';
-import { RebuildsPanel } from '../../src/parts/rebuilds-panel';
-import { RiskPanel } from '../../src/parts/risk-panel';
+import { FleetMap } from '../../src/overview/fleet-map';
+import { RiskPanel } from '../../src/overview/risk-panel';
 import { paths } from '../../src/paths';
+import { CapacityPanel } from '../../src/shared/capacity-panel';
+import { EventsList } from '../../src/shared/events-list';
+import { Loaded } from '../../src/shared/loaded';
+import { PageHeader } from '../../src/shared/page-header';
+import { RebuildsPanel } from '../../src/shared/rebuilds-panel';
 
 /** Enough to see what led to now; the events page has the rest. */
 const EVENTS_SHOWN = 8;

@@ -6,8 +6,8 @@ import { useRouter } from 'next/navigation';
 import { type FormEvent, useState } from 'react';
 import { api } from '../../src/api/client';
 import { isProblem } from '../../src/api/problem';
-import { Logo } from '../../src/parts/logo';
 import { paths } from '../../src/paths';
+import { Logo } from '../../src/shared/logo';
 
 export default function SignInPage() {
   const router = useRouter();

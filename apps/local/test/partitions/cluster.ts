@@ -22,7 +22,7 @@ const AGENT_MAIN = path.join(repositoryRoot, 'apps/agent/dist/main.js');
 type Agent = { name: string; home: string; child: ChildProcess | undefined; nodeId: string | undefined };
 
 export class PartitionCluster {
-  readonly #agents: Agent[] = [];
+  private readonly agents: Agent[] = [];
 
   private constructor(
     readonly stack: LocalStack,
@@ -42,8 +42,8 @@ export class PartitionCluster {
     const cluster = new PartitionCluster(stack, new PartitionNetwork(AGENTS, stack.portBase, PORTS), redis);
     try {
       cluster.network.make();
-      for (let index = 0; index < AGENTS; index += 1) await cluster.#add(index);
-      await cluster.#allReady();
+      for (let index = 0; index < AGENTS; index += 1) await cluster.add(index);
+      await cluster.allReady();
       for (let index = 0; index < AGENTS; index += 1) await cluster.nodeId(index);
       return cluster;
     } catch (error) {
@@ -54,17 +54,17 @@ export class PartitionCluster {
 
   /** Index of the agent with that node id, among those that were looked up before. */
   agentOf(nodeId: string | null | undefined): number | undefined {
-    const found = this.#agents.findIndex((agent) => agent.nodeId !== undefined && agent.nodeId === nodeId);
+    const found = this.agents.findIndex((agent) => agent.nodeId !== undefined && agent.nodeId === nodeId);
     return found < 0 ? undefined : found;
   }
 
   async nodeId(agent: number): Promise<string> {
-    const known = this.#agent(agent).nodeId;
+    const known = this.agent(agent).nodeId;
     if (known !== undefined) return known;
     const { body } = await this.stack.call<{ items: { id: string; name: string }[] }>('GET', '/nodes');
-    const node = body.items.find(({ name }) => name === this.#agent(agent).name);
+    const node = body.items.find(({ name }) => name === this.agent(agent).name);
     if (node === undefined) throw new Error(`node ${agent} is not registered`);
-    this.#agent(agent).nodeId = node.id;
+    this.agent(agent).nodeId = node.id;
     return node.id;
   }
 
@@ -75,7 +75,7 @@ export class PartitionCluster {
   }
 
   startAgent(index: number): void {
-    const agent = this.#agent(index);
+    const agent = this.agent(index);
     if (agent.child !== undefined && agent.child.exitCode === null && agent.child.signalCode === null) return;
     const { agentToken } = JSON.parse(fs.readFileSync(path.join(this.stack.home, 'secrets.json'), 'utf8'));
     const log = fs.openSync(path.join(this.stack.home, 'logs', `${agent.name}.log`), 'a');
@@ -102,12 +102,12 @@ export class PartitionCluster {
   }
 
   diskOf(index: number): string {
-    return path.join(this.#agent(index).home, 'disk-1');
+    return path.join(this.agent(index).home, 'disk-1');
   }
 
   /** Sends a signal to the agent and all its hosts. */
   signal(index: number, signal: NodeJS.Signals): void {
-    const { child } = this.#agent(index);
+    const { child } = this.agent(index);
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     process.kill(-child.pid, signal);
   }
@@ -148,27 +148,27 @@ export class PartitionCluster {
       this.signal(index, 'SIGCONT');
       this.startAgent(index);
     }
-    await this.#allReady();
+    await this.allReady();
   }
 
   async destroy(): Promise<void> {
-    for (const [index, { child }] of this.#agents.entries()) {
+    for (const [index, { child }] of this.agents.entries()) {
       if (child === undefined || child.exitCode !== null || child.signalCode !== null) continue;
       const gone = once(child, 'exit');
       this.signal(index, 'SIGKILL');
       await gone;
     }
-    for (const { home } of this.#agents)
+    for (const { home } of this.agents)
       spawnSync('umount', ['-l', path.join(home, 'disk-1')], { stdio: 'ignore' });
     await this.network.destroy();
     await this.stack.destroy();
     await this.redis?.stop();
   }
 
-  async #add(index: number): Promise<void> {
+  private async add(index: number): Promise<void> {
     const name = `node-${index + 1}`;
     const home = path.join(this.stack.home, 'agents', name);
-    this.#agents.push({ name, home, child: undefined, nodeId: undefined });
+    this.agents.push({ name, home, child: undefined, nodeId: undefined });
     const disk = this.diskOf(index);
     fs.mkdirSync(disk, { recursive: true });
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m`, 'holdfast-test', disk]);
@@ -176,7 +176,7 @@ export class PartitionCluster {
     this.startAgent(index);
   }
 
-  async #allReady(): Promise<void> {
+  private async allReady(): Promise<void> {
     type Nodes = { items: { conditions: { type: string; status: string }[] }[] };
     await eventually(
       'all nodes are ready',
@@ -190,8 +190,8 @@ export class PartitionCluster {
     );
   }
 
-  #agent(index: number): Agent {
-    const agent = this.#agents[index];
+  private agent(index: number): Agent {
+    const agent = this.agents[index];
     if (agent === undefined) throw new Error(`there is no agent ${index}`);
     return agent;
   }

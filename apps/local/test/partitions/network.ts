@@ -27,12 +27,12 @@ export function networkObstacle(): string | undefined {
 }
 
 export class PartitionNetwork {
-  readonly #prefix = `hf${process.pid}`;
+  private readonly prefix = `hf${process.pid}`;
   /** Address range of this run: two runs at once on one machine have different ones. */
-  readonly #net = `10.${64 + (process.pid % 128)}`;
-  readonly #cut = new Set<string>();
+  private readonly net = `10.${64 + (process.pid % 128)}`;
+  private readonly cutLinks = new Set<string>();
   /** Shell in the hub that runs commands: starting a process for each would take longer than some cuts last. */
-  #hub: ChildProcess | undefined;
+  private hub: ChildProcess | undefined;
 
   constructor(
     private readonly agentCount: number,
@@ -42,42 +42,42 @@ export class PartitionNetwork {
 
   /** Address at which agents reach the control plane. */
   get controlAddress(): string {
-    return `${this.#net}.0.2`;
+    return `${this.net}.0.2`;
   }
 
   addressOf(agent: number): string {
-    return `${this.#net}.${agent + 1}.2`;
+    return `${this.net}.${agent + 1}.2`;
   }
 
   namespaceOf(agent: number): string {
-    return `${this.#prefix}-a${agent}`;
+    return `${this.prefix}-a${agent}`;
   }
 
   make(): void {
-    const hub = this.#hubName;
+    const hub = this.hubName;
     run('netns', 'add', hub);
     run('netns', 'exec', hub, 'sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward');
     run('-n', hub, 'link', 'set', 'lo', 'up');
-    const outside = `${this.#prefix}r`;
+    const outside = `${this.prefix}r`;
     run('link', 'add', outside, 'type', 'veth', 'peer', 'name', 'root', 'netns', hub);
-    run('addr', 'add', `${this.#net}.0.2/24`, 'dev', outside);
+    run('addr', 'add', `${this.net}.0.2/24`, 'dev', outside);
     run('link', 'set', outside, 'up');
-    this.#raiseInHub('root', 0);
-    run('route', 'add', `${this.#net}.0.0/16`, 'via', `${this.#net}.0.1`);
-    for (let agent = 0; agent < this.agentCount; agent += 1) this.#join(agent);
-    this.#hub = spawn('ip', ['-n', hub, '-force', '-batch', '-'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    this.raiseInHub('root', 0);
+    run('route', 'add', `${this.net}.0.0/16`, 'via', `${this.net}.0.1`);
+    for (let agent = 0; agent < this.agentCount; agent += 1) this.join(agent);
+    this.hub = spawn('ip', ['-n', hub, '-force', '-batch', '-'], { stdio: ['pipe', 'ignore', 'ignore'] });
   }
 
   cut(from: Party, to: Party): void {
-    this.#change(from, to, 'add');
+    this.change(from, to, 'add');
   }
 
   heal(from: Party, to: Party): void {
-    this.#change(from, to, 'del');
+    this.change(from, to, 'del');
   }
 
   healAll(): void {
-    for (const link of [...this.#cut]) {
+    for (const link of [...this.cutLinks]) {
       const [from, to] = link.split('>').map((one): Party => (one === 'control' ? one : Number(one)));
       if (from !== undefined && to !== undefined) this.heal(from, to);
     }
@@ -89,7 +89,7 @@ export class PartitionNetwork {
     const rate = [`${kilobitsPerSecond}kbit`, 'burst', '16k', 'latency', '500ms'];
     spawnSync('tc', [
       '-n',
-      this.#hubName,
+      this.hubName,
       'qdisc',
       'replace',
       'dev',
@@ -102,28 +102,28 @@ export class PartitionNetwork {
   }
 
   quicken(agent: number): void {
-    spawnSync('tc', ['-n', this.#hubName, 'qdisc', 'del', 'dev', `a${agent}`, 'root'], { stdio: 'ignore' });
+    spawnSync('tc', ['-n', this.hubName, 'qdisc', 'del', 'dev', `a${agent}`, 'root'], { stdio: 'ignore' });
   }
 
   async destroy(): Promise<void> {
-    if (this.#hub !== undefined && this.#hub.exitCode === null) {
-      const gone = once(this.#hub, 'exit');
-      this.#hub.stdin?.end();
+    if (this.hub !== undefined && this.hub.exitCode === null) {
+      const gone = once(this.hub, 'exit');
+      this.hub.stdin?.end();
       await gone;
     }
     // Deleting the hub's end of a pair deletes the other end too.
     const names = [
-      this.#hubName,
+      this.hubName,
       ...Array.from({ length: this.agentCount }, (_, agent) => this.namespaceOf(agent)),
     ];
     for (const name of names) spawnSync('ip', ['netns', 'del', name], { stdio: 'ignore' });
   }
 
-  get #hubName(): string {
-    return `${this.#prefix}-hub`;
+  private get hubName(): string {
+    return `${this.prefix}-hub`;
   }
 
-  #join(agent: number): void {
+  private join(agent: number): void {
     const name = this.namespaceOf(agent);
     run('netns', 'add', name);
     run('-n', name, 'link', 'set', 'lo', 'up');
@@ -139,29 +139,29 @@ export class PartitionNetwork {
       'name',
       `a${agent}`,
       'netns',
-      this.#hubName,
+      this.hubName,
     );
     run('-n', name, 'addr', 'add', `${this.addressOf(agent)}/24`, 'dev', 'eth0');
     run('-n', name, 'link', 'set', 'eth0', 'up');
-    run('-n', name, 'route', 'add', 'default', 'via', `${this.#net}.${agent + 1}.1`);
-    this.#raiseInHub(`a${agent}`, agent + 1);
+    run('-n', name, 'route', 'add', 'default', 'via', `${this.net}.${agent + 1}.1`);
+    this.raiseInHub(`a${agent}`, agent + 1);
   }
 
-  #raiseInHub(device: string, third: number): void {
-    run('-n', this.#hubName, 'addr', 'add', `${this.#net}.${third}.1/24`, 'dev', device);
-    run('-n', this.#hubName, 'link', 'set', device, 'up');
+  private raiseInHub(device: string, third: number): void {
+    run('-n', this.hubName, 'addr', 'add', `${this.net}.${third}.1/24`, 'dev', device);
+    run('-n', this.hubName, 'link', 'set', device, 'up');
   }
 
-  #change(from: Party, to: Party, what: 'add' | 'del'): void {
+  private change(from: Party, to: Party, what: 'add' | 'del'): void {
     const link = `${from}>${to}`;
-    if (this.#cut.has(link) === (what === 'add')) return;
-    if (what === 'add') this.#cut.add(link);
-    else this.#cut.delete(link);
-    for (const rule of this.#rulesOf(from, to)) this.#hub?.stdin?.write(`rule ${what} ${rule} blackhole\n`);
+    if (this.cutLinks.has(link) === (what === 'add')) return;
+    if (what === 'add') this.cutLinks.add(link);
+    else this.cutLinks.delete(link);
+    for (const rule of this.rulesOf(from, to)) this.hub?.stdin?.write(`rule ${what} ${rule} blackhole\n`);
   }
 
-  #rulesOf(from: Party, to: Party): string[] {
-    const pair = `from ${this.#address(from)} to ${this.#address(to)}`;
+  private rulesOf(from: Party, to: Party): string[] {
+    const pair = `from ${this.address(from)} to ${this.address(to)}`;
     if (from !== 'control' && to !== 'control') return [pair];
     // Requests of the one and its answers to the other, told by the ports of the two servers.
     const [ownPort, otherPort] =
@@ -169,7 +169,7 @@ export class PartitionNetwork {
     return [`${pair} ipproto tcp sport ${ownPort}`, `${pair} ipproto tcp dport ${otherPort}`];
   }
 
-  #address(party: Party): string {
+  private address(party: Party): string {
     return party === 'control' ? this.controlAddress : this.addressOf(party);
   }
 }

@@ -38,14 +38,14 @@ export class PartitionWorkload {
   reads = 0;
   flushes = 0;
   readonly torn: string[] = [];
-  #client: NbdClient | undefined;
-  #uri = '';
-  #stopping = false;
-  #lastAnswerAtMs = performance.now();
-  #takeoverSinceMs: number | undefined;
-  #nextValue = 1;
-  #nextFlush = 1;
-  #running: Promise<void>[] = [];
+  private client: NbdClient | undefined;
+  private uri = '';
+  private stopping = false;
+  private lastAnswerAtMs = performance.now();
+  private takeoverSinceMs: number | undefined;
+  private nextValue = 1;
+  private nextFlush = 1;
+  private running: Promise<void>[] = [];
 
   constructor(
     private readonly cluster: PartitionCluster,
@@ -56,83 +56,83 @@ export class PartitionWorkload {
   ) {}
 
   start(): void {
-    this.#running = [this.#stayConnected(), ...Array.from({ length: LOOPS }, (_, loop) => this.#loop(loop))];
+    this.running = [this.stayConnected(), ...Array.from({ length: LOOPS }, (_, loop) => this.loop(loop))];
   }
 
   /** Waits for the operations under way, and closes the connection. */
   async stop(): Promise<void> {
-    this.#stopping = true;
-    await Promise.all(this.#running);
-    this.#client?.close();
-    this.#client = undefined;
+    this.stopping = true;
+    await Promise.all(this.running);
+    this.client?.close();
+    this.client = undefined;
   }
 
   /** Reads every block once more. */
   async readAll(): Promise<void> {
-    this.#stopping = false;
-    await this.#reconnect();
-    const client = this.#client;
+    this.stopping = false;
+    await this.reconnect();
+    const client = this.client;
     if (client === undefined) throw new Error('the volume can not be connected to any more');
-    for (let block = 0; block < BLOCKS; block += 1) await this.#read(client, block);
+    for (let block = 0; block < BLOCKS; block += 1) await this.read(client, block);
     client.close();
   }
 
   async volume(): Promise<Volume | undefined> {
-    return (await this.#call<Volume>('GET', ''))?.body;
+    return (await this.call<Volume>('GET', ''))?.body;
   }
 
-  async #stayConnected(): Promise<void> {
-    while (!this.#stopping) {
-      const isStuck = performance.now() - this.#lastAnswerAtMs > STUCK_MS;
-      if (this.#client === undefined || isStuck) await this.#reconnect(isStuck);
+  private async stayConnected(): Promise<void> {
+    while (!this.stopping) {
+      const isStuck = performance.now() - this.lastAnswerAtMs > STUCK_MS;
+      if (this.client === undefined || isStuck) await this.reconnect(isStuck);
       await sleep(50);
     }
   }
 
   /** Connects to the running engine; where that does not work, to a new one on another node. */
-  async #reconnect(isStuck = false): Promise<void> {
-    this.#client?.close();
-    this.#client = undefined;
+  private async reconnect(isStuck = false): Promise<void> {
+    this.client?.close();
+    this.client = undefined;
     let tries = isStuck ? CONNECT_TRIES : 0;
-    while (this.#client === undefined && !(this.#stopping && tries > CONNECT_TRIES)) {
-      if (tries >= CONNECT_TRIES) await this.#takeOver();
+    while (this.client === undefined && !(this.stopping && tries > CONNECT_TRIES)) {
+      if (tries >= CONNECT_TRIES) await this.takeOver();
       tries += 1;
       const uri = (await this.volume())?.endpoint?.nbdUri;
       if (uri === undefined) await sleep(300);
-      else await this.#connect(uri);
+      else await this.connect(uri);
     }
   }
 
-  async #connect(uri: string): Promise<void> {
+  private async connect(uri: string): Promise<void> {
     const client = await connectNbd(uri, CONNECT_MS_MAX).catch(() => undefined);
     if (client === undefined) {
       await sleep(200);
       return;
     }
     // A different address means a new attachment: each has a secret of its own in its address.
-    if (uri !== this.#uri) this.history.push({ kind: 'attached' });
-    this.#uri = uri;
-    this.#lastAnswerAtMs = performance.now();
-    this.#client = client;
+    if (uri !== this.uri) this.history.push({ kind: 'attached' });
+    this.uri = uri;
+    this.lastAnswerAtMs = performance.now();
+    this.client = client;
   }
 
-  async #takeOver(): Promise<void> {
-    this.#takeoverSinceMs ??= performance.now();
+  private async takeOver(): Promise<void> {
+    this.takeoverSinceMs ??= performance.now();
     const nodeId = await this.cluster.nodeId(this.chooseNode()).catch(() => undefined);
     if (nodeId === undefined) return;
-    await this.#call('POST', '/detach', { force: true });
+    await this.call('POST', '/detach', { force: true });
     const deadline = performance.now() + TAKEOVER_MS_MAX;
     while (performance.now() < deadline) {
       const volume = await this.volume();
       if (volume?.state === 'attached') return;
-      if (volume?.state === 'detached') await this.#call('POST', '/attach', { nodeId });
+      if (volume?.state === 'detached') await this.call('POST', '/attach', { nodeId });
       await sleep(100);
     }
   }
 
-  async #loop(loop: number): Promise<void> {
-    while (!this.#stopping) {
-      const client = this.#client;
+  private async loop(loop: number): Promise<void> {
+    while (!this.stopping) {
+      const client = this.client;
       if (client === undefined) {
         await sleep(20);
         continue;
@@ -141,24 +141,24 @@ export class PartitionWorkload {
       const block = LOOPS * this.random.below(BLOCKS / LOOPS) + loop;
       const dice = this.random.below(10);
       try {
-        if (dice === 0) await this.#flush(client);
-        else if (dice < 7) await this.#write(client, block);
-        else await this.#read(client, block);
-        this.#lastAnswerAtMs = performance.now();
+        if (dice === 0) await this.flush(client);
+        else if (dice < 7) await this.write(client, block);
+        else await this.read(client, block);
+        this.lastAnswerAtMs = performance.now();
       } catch {
         // An error answered over a living connection is recorded too: the volume may be out of copies or of room.
-        if (this.#client === client) {
+        if (this.client === client) {
           client.close();
-          this.#client = undefined;
+          this.client = undefined;
         }
         await sleep(20);
       }
     }
   }
 
-  async #write(client: NbdClient, block: number): Promise<void> {
-    const value = this.#nextValue;
-    this.#nextValue += 1;
+  private async write(client: NbdClient, block: number): Promise<void> {
+    const value = this.nextValue;
+    this.nextValue += 1;
     this.history.push({ kind: 'write-begun', block, value });
     try {
       await client.write(block * BLOCK_BYTES, [contentOf(value)], BLOCK_BYTES, { fua: false });
@@ -168,12 +168,12 @@ export class PartitionWorkload {
     }
     this.history.push({ kind: 'write-done', block, value });
     this.writes += 1;
-    if (this.#takeoverSinceMs === undefined) return;
-    this.takeoversMs.push(performance.now() - this.#takeoverSinceMs);
-    this.#takeoverSinceMs = undefined;
+    if (this.takeoverSinceMs === undefined) return;
+    this.takeoversMs.push(performance.now() - this.takeoverSinceMs);
+    this.takeoverSinceMs = undefined;
   }
 
-  async #read(client: NbdClient, block: number): Promise<void> {
+  private async read(client: NbdClient, block: number): Promise<void> {
     const bytes = Buffer.concat(await client.read(block * BLOCK_BYTES, BLOCK_BYTES));
     const value = Number(bytes.readBigUInt64LE(0));
     if (!bytes.equals(contentOf(value))) this.torn.push(`block ${block} holds parts of several writes`);
@@ -181,9 +181,9 @@ export class PartitionWorkload {
     this.reads += 1;
   }
 
-  async #flush(client: NbdClient): Promise<void> {
-    const id = this.#nextFlush;
-    this.#nextFlush += 1;
+  private async flush(client: NbdClient): Promise<void> {
+    const id = this.nextFlush;
+    this.nextFlush += 1;
     this.history.push({ kind: 'flush-begun', id });
     await client.flush();
     this.history.push({ kind: 'flush-done', id });
@@ -191,7 +191,7 @@ export class PartitionWorkload {
   }
 
   /** `undefined` where the API does not answer, or refuses: the caller tries again. */
-  async #call<T>(method: string, path: string, body?: unknown): Promise<{ body: T } | undefined> {
+  private async call<T>(method: string, path: string, body?: unknown): Promise<{ body: T } | undefined> {
     const answer = this.cluster.stack.call<T>(method, `/volumes/${this.volumeId}${path}`, body);
     const given = answer.catch(() => undefined);
     const found = await Promise.race([given, sleep(API_MS_MAX, undefined, { ref: false })]);

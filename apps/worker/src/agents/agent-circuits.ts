@@ -21,9 +21,9 @@ type Silence = { probedAtMs: number; probing: Promise<boolean> | undefined };
 
 export class AgentCircuits {
   /** By control address, so that an agent that has moved starts afresh. */
-  readonly #silent = new Map<string, Silence>();
-  readonly #heardAtMs = new Map<string, number>();
-  readonly #underWay = new Map<string, number>();
+  private readonly silent = new Map<string, Silence>();
+  private readonly heardAtMs = new Map<string, number>();
+  private readonly underWay = new Map<string, number>();
 
   constructor(
     private readonly probe: Probe,
@@ -32,60 +32,60 @@ export class AgentCircuits {
 
   /** Runs the call unless the agent is silent. Rejects with what `refuse` makes. */
   async run<T>(controlUrl: string, call: () => Promise<T>, refuse: () => Error): Promise<T> {
-    if (this.#silent.has(controlUrl) && !(await this.#answersAgain(controlUrl))) throw refuse();
+    if (this.silent.has(controlUrl) && !(await this.answersAgain(controlUrl))) throw refuse();
     const startedAtMs = this.nowMs();
-    this.#underWay.set(controlUrl, (this.#underWay.get(controlUrl) ?? 0) + 1);
+    this.underWay.set(controlUrl, (this.underWay.get(controlUrl) ?? 0) + 1);
     try {
       const answer = await call();
-      this.#heard(controlUrl);
+      this.heard(controlUrl);
       return answer;
     } catch (error) {
-      if (!(error instanceof SilenceError)) this.#heard(controlUrl);
-      else if ((this.#heardAtMs.get(controlUrl) ?? Number.NEGATIVE_INFINITY) < startedAtMs)
-        this.#fellSilent(controlUrl);
+      if (!(error instanceof SilenceError)) this.heard(controlUrl);
+      else if ((this.heardAtMs.get(controlUrl) ?? Number.NEGATIVE_INFINITY) < startedAtMs)
+        this.fellSilent(controlUrl);
       throw error;
     } finally {
-      this.#ended(controlUrl);
+      this.ended(controlUrl);
     }
   }
 
-  async #answersAgain(controlUrl: string): Promise<boolean> {
-    const silence = this.#silent.get(controlUrl);
+  private async answersAgain(controlUrl: string): Promise<boolean> {
+    const silence = this.silent.get(controlUrl);
     if (silence === undefined) return true;
     if (silence.probing === undefined) {
       if (this.nowMs() - silence.probedAtMs < PROBE_PAUSE_MS) return false;
       silence.probing = this.probe(controlUrl, PROBE_LIMIT_MS).then((isAlive) => {
         silence.probing = undefined;
         silence.probedAtMs = this.nowMs();
-        if (isAlive) this.#heard(controlUrl);
+        if (isAlive) this.heard(controlUrl);
         return isAlive;
       });
     }
     return silence.probing;
   }
 
-  #fellSilent(controlUrl: string): void {
-    if (this.#silent.has(controlUrl)) return;
-    const oldest = this.#silent.keys().next();
-    if (this.#silent.size >= SILENT_MAX && oldest.done === false) this.#silent.delete(oldest.value);
+  private fellSilent(controlUrl: string): void {
+    if (this.silent.has(controlUrl)) return;
+    const oldest = this.silent.keys().next();
+    if (this.silent.size >= SILENT_MAX && oldest.done === false) this.silent.delete(oldest.value);
     // The next call probes at once: this one may have waited for something that only it needed.
-    this.#silent.set(controlUrl, { probedAtMs: Number.NEGATIVE_INFINITY, probing: undefined });
+    this.silent.set(controlUrl, { probedAtMs: Number.NEGATIVE_INFINITY, probing: undefined });
   }
 
-  #heard(controlUrl: string): void {
-    this.#silent.delete(controlUrl);
-    this.#heardAtMs.set(controlUrl, this.nowMs());
+  private heard(controlUrl: string): void {
+    this.silent.delete(controlUrl);
+    this.heardAtMs.set(controlUrl, this.nowMs());
   }
 
   /** What was heard counts only for calls that were under way then. */
-  #ended(controlUrl: string): void {
-    const left = (this.#underWay.get(controlUrl) ?? 1) - 1;
+  private ended(controlUrl: string): void {
+    const left = (this.underWay.get(controlUrl) ?? 1) - 1;
     if (left > 0) {
-      this.#underWay.set(controlUrl, left);
+      this.underWay.set(controlUrl, left);
       return;
     }
-    this.#underWay.delete(controlUrl);
-    this.#heardAtMs.delete(controlUrl);
+    this.underWay.delete(controlUrl);
+    this.heardAtMs.delete(controlUrl);
   }
 }
 

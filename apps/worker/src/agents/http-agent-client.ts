@@ -57,42 +57,42 @@ type Call = {
 /** Control calls to agents over HTTP, as `agent-protocol.ts` in core describes them. */
 export class HttpAgentClient implements AgentClient {
   /** Without limits for answers (undici gives up after 300 s without one): each call has its own timeout. */
-  readonly #connections = new Agent({
+  private readonly connections = new Agent({
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: CONNECT_MS_MAX },
   });
-  readonly #circuits = new AgentCircuits((controlUrl, limitMs) => this.#answers(controlUrl, limitMs));
+  private readonly circuits = new AgentCircuits((controlUrl, limitMs) => this.answers(controlUrl, limitMs));
 
   constructor(private readonly timeouts: AgentTimeouts = TIMEOUTS) {}
 
   /** Cuts off what is still being asked. */
   close(): Promise<void> {
-    return this.#connections.destroy();
+    return this.connections.destroy();
   }
 
   async createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void> {
     const { callMs: timeoutMs } = this.timeouts;
-    await this.#send(agent, { method: 'POST', path: '/v1/replicas', body: replica, timeoutMs });
+    await this.send(agent, { method: 'POST', path: '/v1/replicas', body: replica, timeoutMs });
   }
 
   describeReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ReplicaState> {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/replicas/${replicaId}`;
-    return this.#ask(agent, { method: 'GET', path, timeoutMs }, replicaStateSchema);
+    return this.ask(agent, { method: 'GET', path, timeoutMs }, replicaStateSchema);
   }
 
   async deleteReplica(agent: AgentTarget, replicaId: ReplicaId, expected?: ReplicaState): Promise<void> {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/replicas/${replicaId}`;
     const stated = expected === undefined ? {} : { body: { expected } };
-    await this.#send(agent, { method: 'DELETE', path, timeoutMs, ...stated });
+    await this.send(agent, { method: 'DELETE', path, timeoutMs, ...stated });
   }
 
   async removeOrphan(agent: AgentTarget, replicaId: ReplicaId, orphan: RemoveOrphan): Promise<void> {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/replicas/${replicaId}/remove-orphan`;
-    await this.#send(agent, { method: 'POST', path, body: orphan, timeoutMs });
+    await this.send(agent, { method: 'POST', path, body: orphan, timeoutMs });
   }
 
   openReplica(
@@ -104,7 +104,7 @@ export class HttpAgentClient implements AgentClient {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/replicas/${replicaId}/open`;
     const body = { epoch, grantId };
-    return this.#ask(agent, { method: 'POST', path, body, timeoutMs }, openReplicaReplySchema);
+    return this.ask(agent, { method: 'POST', path, body, timeoutMs }, openReplicaReplySchema);
   }
 
   checksumReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ChecksumReply>;
@@ -121,35 +121,35 @@ export class HttpAgentClient implements AgentClient {
     const { callMs, checksumMs } = this.timeouts;
     const call = { method: 'POST' as const, path: `/v1/replicas/${replicaId}/checksum` };
     if (verification === undefined) {
-      return this.#ask(agent, { ...call, body: {}, timeoutMs: checksumMs }, checksumReplySchema);
+      return this.ask(agent, { ...call, body: {}, timeoutMs: checksumMs }, checksumReplySchema);
     }
     const started = { ...call, body: { verification }, timeoutMs: callMs };
-    const reply = await this.#ask(agent, started, verificationReplySchema);
+    const reply = await this.ask(agent, started, verificationReplySchema);
     return 'running' in reply ? undefined : reply;
   }
 
   startEngine(agent: AgentTarget, volumeId: VolumeId, engine: StartEngine): Promise<StartEngineReply> {
     const { engineMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}`;
-    return this.#ask(agent, { method: 'PUT', path, body: engine, timeoutMs }, startEngineReplySchema);
+    return this.ask(agent, { method: 'PUT', path, body: engine, timeoutMs }, startEngineReplySchema);
   }
 
   async stopEngine(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<void> {
     const { engineMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}?epoch=${epoch}`;
-    await this.#send(agent, { method: 'DELETE', path, timeoutMs });
+    await this.send(agent, { method: 'DELETE', path, timeoutMs });
   }
 
   async startRebuild(agent: AgentTarget, volumeId: VolumeId, rebuild: StartRebuild): Promise<void> {
     const { engineMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}/rebuilds`;
-    await this.#send(agent, { method: 'POST', path, body: rebuild, timeoutMs });
+    await this.send(agent, { method: 'POST', path, body: rebuild, timeoutMs });
   }
 
   async cancelRebuild(agent: AgentTarget, volumeId: VolumeId, rebuildId: string): Promise<void> {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}/rebuilds/${rebuildId}`;
-    await this.#send(agent, { method: 'DELETE', path, timeoutMs });
+    await this.send(agent, { method: 'DELETE', path, timeoutMs });
   }
 
   async tuneRebuild(
@@ -160,13 +160,13 @@ export class HttpAgentClient implements AgentClient {
   ): Promise<void> {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}/rebuilds/${rebuildId}`;
-    await this.#send(agent, { method: 'PATCH', path, body: tuning, timeoutMs });
+    await this.send(agent, { method: 'PATCH', path, body: tuning, timeoutMs });
   }
 
   async changeLayers(agent: AgentTarget, volumeId: VolumeId, command: LayerCommand): Promise<void> {
     // Freezing waits for what is in flight on every copy, as a start does.
     const { engineMs: timeoutMs } = this.timeouts;
-    await this.#send(agent, {
+    await this.send(agent, {
       method: 'POST',
       path: `/v1/engines/${volumeId}/layers`,
       body: command,
@@ -177,33 +177,33 @@ export class HttpAgentClient implements AgentClient {
   readLayers(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<VolumeLayers> {
     const { callMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}/layers?epoch=${epoch}`;
-    return this.#ask(agent, { method: 'GET', path, timeoutMs }, volumeLayersSchema);
+    return this.ask(agent, { method: 'GET', path, timeoutMs }, volumeLayersSchema);
   }
 
   async fillVolume(agent: AgentTarget, volumeId: VolumeId, fill: FillVolume): Promise<void> {
     const { engineMs: timeoutMs } = this.timeouts;
-    await this.#send(agent, { method: 'POST', path: `/v1/engines/${volumeId}/fill`, body: fill, timeoutMs });
+    await this.send(agent, { method: 'POST', path: `/v1/engines/${volumeId}/fill`, body: fill, timeoutMs });
   }
 
   async dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void> {
     const { engineMs: timeoutMs } = this.timeouts;
     const path = `/v1/engines/${volumeId}/drop`;
-    await this.#send(agent, { method: 'POST', path, body: drop, timeoutMs });
+    await this.send(agent, { method: 'POST', path, body: drop, timeoutMs });
   }
 
-  async #ask<T extends z.ZodType>(agent: AgentTarget, call: Call, schema: T): Promise<z.infer<T>> {
-    const parsed = schema.safeParse(await this.#send(agent, call));
+  private async ask<T extends z.ZodType>(agent: AgentTarget, call: Call, schema: T): Promise<z.infer<T>> {
+    const parsed = schema.safeParse(await this.send(agent, call));
     if (parsed.success) return parsed.data;
     throw unreachable(agent, `it answered ${call.path} with something else than was asked for`, parsed.error);
   }
 
-  async #send(agent: AgentTarget, call: Call): Promise<unknown> {
+  private async send(agent: AgentTarget, call: Call): Promise<unknown> {
     const { controlUrl } = agent;
     if (controlUrl === undefined) throw unreachable(agent, 'it has not said where it can be reached');
-    const { status, text } = await this.#circuits
+    const { status, text } = await this.circuits
       .run(
         controlUrl,
-        () => this.#exchange(agent, `${controlUrl}${call.path}`, call),
+        () => this.exchange(agent, `${controlUrl}${call.path}`, call),
         () => unreachable(agent, 'it has not answered for a while, and does not answer now'),
       )
       .catch((error: unknown) => {
@@ -215,11 +215,15 @@ export class HttpAgentClient implements AgentClient {
     throw refusal(agent, status, body);
   }
 
-  async #exchange(agent: AgentTarget, url: string, call: Call): Promise<{ status: number; text: string }> {
+  private async exchange(
+    agent: AgentTarget,
+    url: string,
+    call: Call,
+  ): Promise<{ status: number; text: string }> {
     try {
       return await withinLimit(call.timeoutMs, async (signal) => {
         const response = await request(url, {
-          dispatcher: this.#connections,
+          dispatcher: this.connections,
           method: call.method,
           headers: {
             authorization: `Bearer ${agent.controlSecret}`,
@@ -237,10 +241,10 @@ export class HttpAgentClient implements AgentClient {
   }
 
   /** Does the agent answer anything at all? What it answers does not matter. */
-  async #answers(controlUrl: string, limitMs: number): Promise<boolean> {
+  private async answers(controlUrl: string, limitMs: number): Promise<boolean> {
     try {
       await withinLimit(limitMs, async (signal) => {
-        const { body } = await request(`${controlUrl}/livez`, { dispatcher: this.#connections, signal });
+        const { body } = await request(`${controlUrl}/livez`, { dispatcher: this.connections, signal });
         await body.dump();
       });
       return true;

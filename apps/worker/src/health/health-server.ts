@@ -11,8 +11,8 @@ export type HealthChecks = {
 
 /** `/livez`: the process runs. `/readyz`: it reaches what it needs. Nothing else is served. */
 export class HealthServer {
-  readonly #server = http.createServer((request, response) => {
-    void this.#answer(request.url ?? '').then(({ status, body }) => {
+  private readonly server = http.createServer((request, response) => {
+    void this.answer(request.url ?? '').then(({ status, body }) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
   });
@@ -22,21 +22,21 @@ export class HealthServer {
   /** Returns the port, which differs from the wanted one when that is 0. */
   start(port: number, host: string): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', reject);
+      this.server.once('error', reject);
+      this.server.listen(port, host, () => {
+        this.server.off('error', reject);
         // A server that listens on TCP has an address of this kind.
-        resolve((this.#server.address() as AddressInfo).port);
+        resolve((this.server.address() as AddressInfo).port);
       });
     });
   }
 
   stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    return new Promise((resolve) => this.#server.close(() => resolve()));
+    this.server.closeAllConnections();
+    return new Promise((resolve) => this.server.close(() => resolve()));
   }
 
-  async #answer(url: string): Promise<{ status: number; body: object }> {
+  private async answer(url: string): Promise<{ status: number; body: object }> {
     if (url === '/livez') return { status: 200, body: { status: 'ok' } };
     if (url !== '/readyz') return { status: 404, body: { status: 'not found' } };
     try {

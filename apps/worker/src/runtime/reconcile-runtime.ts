@@ -31,54 +31,54 @@ export type RuntimeParts = {
 };
 
 export class ReconcileRuntime {
-  readonly #relay: OutboxRelay;
-  readonly #sweep: Repeat;
-  #workers: WakeWorkers | undefined;
+  private readonly relay: OutboxRelay;
+  private readonly sweep: Repeat;
+  private workers: WakeWorkers | undefined;
 
   constructor(private readonly parts: RuntimeParts) {
     const { outbox, queue, ports } = parts;
-    this.#relay = new OutboxRelay(outbox, queue, (error) => this.#warn(error, 'the relay failed'));
-    const onSweepError = (error: unknown) => this.#warn(error, 'the sweep failed');
-    this.#sweep = new Repeat(() => sweep(ports), SWEEP_INTERVAL_MS, onSweepError);
+    this.relay = new OutboxRelay(outbox, queue, (error) => this.warn(error, 'the relay failed'));
+    const onSweepError = (error: unknown) => this.warn(error, 'the sweep failed');
+    this.sweep = new Repeat(() => sweep(ports), SWEEP_INTERVAL_MS, onSweepError);
   }
 
   async start(): Promise<void> {
     const { backend, ports } = this.parts;
-    this.#workers = new WakeWorkers(
+    this.workers = new WakeWorkers(
       backend,
       {
-        volume: { concurrency: VOLUME_CONCURRENCY, run: ({ volumeId }) => this.#reconcileVolume(volumeId) },
+        volume: { concurrency: VOLUME_CONCURRENCY, run: ({ volumeId }) => this.reconcileVolume(volumeId) },
         cluster: {
           concurrency: CLUSTER_CONCURRENCY,
           run: ({ clusterId }) => reconcileCluster(ports, clusterId),
         },
       },
-      (error) => this.#warn(error, 'a job failed'),
+      (error) => this.warn(error, 'a job failed'),
     );
-    await this.#relay.start();
-    this.#sweep.start();
+    await this.relay.start();
+    this.sweep.start();
   }
 
   /** Rejects when the worker can't do its work now. */
   async checkReady(): Promise<void> {
-    if (this.#workers === undefined) throw new Error('the workers have not started');
+    if (this.workers === undefined) throw new Error('the workers have not started');
     await this.parts.ports.store.listClusters();
   }
 
   /** Feeds the queue no more, then waits for what is being worked on. */
   async stop(): Promise<void> {
-    await this.#sweep.stop();
-    await this.#relay.stop();
-    await this.#workers?.close();
+    await this.sweep.stop();
+    await this.relay.stop();
+    await this.workers?.close();
   }
 
-  async #reconcileVolume(volumeId: VolumeId): Promise<void> {
+  private async reconcileVolume(volumeId: VolumeId): Promise<void> {
     const outcome = await reconcileVolume(this.parts.ports, volumeId);
     if (outcome.steps > 0 || outcome.did === 'waiting')
       this.parts.log.debug({ volumeId, ...outcome }, 'volume');
   }
 
-  #warn(error: unknown, message: string): void {
+  private warn(error: unknown, message: string): void {
     this.parts.log.warn({ err: error }, message);
   }
 }

@@ -3,9 +3,9 @@
  * it throws is reported and the repetition goes on.
  */
 export class Repeat {
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #stopped = false;
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> = Promise.resolve();
+  private stopped = false;
 
   constructor(
     private readonly work: () => Promise<unknown>,
@@ -14,23 +14,23 @@ export class Repeat {
   ) {}
 
   start(): void {
-    this.#running = this.#run();
+    this.running = this.run();
   }
 
   /** Waits for a run that is under way. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#running;
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.running;
   }
 
-  async #run(): Promise<void> {
+  private async run(): Promise<void> {
     try {
       await this.work();
     } catch (error) {
       this.onError(error);
     }
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => this.start(), this.pauseMs);
+    if (this.stopped) return;
+    this.timer = setTimeout(() => this.start(), this.pauseMs);
   }
 }

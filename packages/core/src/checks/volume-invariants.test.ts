@@ -1,46 +1,30 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
-import {
-  asId,
-  type ClusterId,
-  type NodeId,
-  type OrganizationId,
-  type ProjectId,
-  type ReplicaId,
-  type VolumeId,
-} from '@holdfast/core/model/ids.js';
+import { asId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
-import { aRebuild, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, aRebuild, aVolume, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { VolumeView } from '../model/views.js';
 import { effectiveSettings } from '../settings/effective.js';
 import { checkBookings, checkRebuildLimits, checkVolume } from './volume-invariants.js';
 
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 const endpoint = { host: 'n1', port: 1, exportName: 'x' };
 const attached: Partial<Volume> = { state: 'attached', attachedNodeId: asId<NodeId>('n1'), endpoint };
 
 function view(volume: Partial<Volume>, replicas: Replica[], part: Partial<VolumeView> = {}): VolumeView {
-  return {
-    volume: aVolume(owner, volume),
+  return aVolumeView({
+    volume: aVolume(AN_OWNER, volume),
     replicas,
-    snapshots: [],
-    clones: [],
-    rebuilds: [],
     fleet: aFleet({ n1: { zone: 'a' }, n2: { zone: 'a' } }),
-    engine: undefined,
     ...part,
-  };
+  });
 }
 
 const one = aReplicaOn('n1-disk', { mode: 'RW' });
 const two = aReplicaOn('n2-disk', { mode: 'RW' });
-const rebuild = aRebuild({ clusterId: owner.clusterId, volumeId: asId<VolumeId>('v') });
+const rebuild = aRebuild({ clusterId: AN_OWNER.clusterId, volumeId: asId<VolumeId>('v') });
 
 describe('checkVolume', () => {
   test('a sound volume has no finding', () => {
@@ -86,7 +70,7 @@ describe('checkVolume', () => {
     {
       name: 'two copies in one hard zone',
       found: view(
-        { ...attached, spec: { ...aVolume(owner).spec, replicaZoneSoftAntiAffinity: 'disabled' } },
+        { ...attached, spec: { ...aVolume(AN_OWNER).spec, replicaZoneSoftAntiAffinity: 'disabled' } },
         [one, two],
       ),
       want: 'two copies in one zone',
@@ -106,7 +90,7 @@ test('checkBookings finds a disk that is booked past its limit', () => {
 test('checkRebuildLimits finds a node with more rebuilds than its limit', () => {
   const settings = effectiveSettings({ 'concurrent-replica-rebuild-per-node-limit': 1 });
   const queue = (running: (typeof rebuild)[]) => ({
-    clusterId: owner.clusterId,
+    clusterId: AN_OWNER.clusterId,
     settings,
     nodes: [],
     queued: [],

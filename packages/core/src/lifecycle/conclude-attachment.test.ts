@@ -3,9 +3,9 @@ import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
-import { aRebuild, NOON } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, aRebuild, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
-import { AN_OWNER, aVolumeView } from '@holdfast/testkit/view-builder.js';
+import { aGrantedView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { Change } from '../model/changes.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
@@ -38,7 +38,7 @@ describe('a grant', () => {
       aReplicaOn('a-disk', { mode: 'RW' }),
       aReplicaOn('b-disk', { mode: 'ERR', failedAt: NOON }),
     ];
-    const view = aVolumeView({ volume: { epoch: 6, attachedNodeId: undefined }, replicas });
+    const view = aGrantedView({ volume: { epoch: 6, attachedNodeId: undefined }, replicas });
     const changes = attachmentGranted(view, { nodeId: NODE, why: 'it was asked for' }, IDENTITY, NOON);
     expect(volumePatch(changes)).toMatchObject({
       ...IDENTITY,
@@ -64,7 +64,7 @@ describe('a start that was answered', () => {
     writtenBytes: 0,
     rebuilds: [],
   });
-  const answered = (view = aVolumeView()) =>
+  const answered = (view = aGrantedView()) =>
     engineStarted(view, NODE, { endpoint, report: report(['a', 'RW']) }, NOON);
 
   test('makes the volume attached, with the record that the engine has written', () => {
@@ -78,7 +78,7 @@ describe('a start that was answered', () => {
   test('a copy that it started on is healthy again, whatever was recorded of it', () => {
     const failure = { reason: 'NodeDown', message: '' };
     const replicas = [aReplicaOn('a-disk', { failedAt: NOON, failure, healthyAt: undefined })];
-    expect(replicaPatch(answered(aVolumeView({ replicas })), copyOn('a'))).toMatchObject({
+    expect(replicaPatch(answered(aGrantedView({ replicas })), copyOn('a'))).toMatchObject({
       mode: 'RW',
       healthyAt: NOON,
       failedAt: undefined,
@@ -101,7 +101,7 @@ describe('a start that was answered', () => {
     },
     { case: 'that was never full stays as it was', ready: true, healthyAt: undefined, expected: undefined },
   ])('a copy that it left out $case', ({ ready, healthyAt, expected }) => {
-    const view = aVolumeView({
+    const view = aGrantedView({
       replicas: [aReplicaOn('a-disk'), aReplicaOn('b-disk', { healthyAt, failedAt: undefined })],
       fleet: aFleet({ a: {}, b: { ready } }),
     });
@@ -114,7 +114,7 @@ describe('a start that was answered', () => {
 describe('a start that was refused', () => {
   const stale = (newest: number) =>
     new StorageFault('engine.stale_epoch', { publicMessage: 'the copy knows more', context: { newest } });
-  const refused = (error: StorageFault, view = aVolumeView({ volume: { epoch: 4 } })) =>
+  const refused = (error: StorageFault, view = aGrantedView({ volume: { epoch: 4 } })) =>
     startRefused(view, NODE, { error, identity: IDENTITY }, NOON);
 
   test.each([
@@ -147,7 +147,7 @@ describe('a start that was refused', () => {
   test('for the same reason as before is not stored again', () => {
     const error = new StorageFault('agent.unreachable', { publicMessage: 'no answer' });
     const shown = volumePatch(refused(error).changes)?.attention;
-    const view = aVolumeView({ volume: { epoch: 4, attention: shown } });
+    const view = aGrantedView({ volume: { epoch: 4, attention: shown } });
     expect(startRefused(view, NODE, { error, identity: IDENTITY }, later(5)).changes).toEqual([]);
   });
 });
@@ -163,19 +163,19 @@ describe('a start that lacks copies', () => {
 
   test('records what was found, so that users can choose copies to go on with', () => {
     const missing = { copies: [copy('a')], attention: attention(COPIES_MISSING) };
-    const patch = volumePatch(copiesAwaited(aVolumeView(), missing, NOON));
+    const patch = volumePatch(copiesAwaited(aGrantedView(), missing, NOON));
     expect(patch).toMatchObject({ attention: missing.attention, survey: { copies: [copy('a')] } });
   });
 
   test('records nothing of the copies while they may be about to answer', () => {
     const missing = { copies: [copy('a')], attention: attention(WAITING_FOR_COPIES) };
-    expect(volumePatch(copiesAwaited(aVolumeView(), missing, NOON))).toMatchObject({ survey: undefined });
+    expect(volumePatch(copiesAwaited(aGrantedView(), missing, NOON))).toMatchObject({ survey: undefined });
   });
 
   test('stores the same survey once, and another one again', () => {
     const missing = { copies: [copy('a')], attention: attention(COPIES_MISSING) };
-    const patch = volumePatch(copiesAwaited(aVolumeView(), missing, NOON));
-    const view = aVolumeView({ volume: { ...patch } });
+    const patch = volumePatch(copiesAwaited(aGrantedView(), missing, NOON));
+    const view = aGrantedView({ volume: { ...patch } });
     expect(copiesAwaited(view, missing, later(5))).toEqual([]);
     const more = { ...missing, copies: [copy('a'), copy('b')] };
     expect(copiesAwaited(view, more, later(5))).not.toEqual([]);
@@ -192,13 +192,13 @@ describe('an engine that has stopped', () => {
       state: 'attaching',
     },
   ])('leaves the volume $state when $case', ({ volume, state }) => {
-    const changes = engineStopped(aVolumeView({ volume }), NODE, NOON);
+    const changes = engineStopped(aGrantedView({ volume }), NODE, NOON);
     expect(volumePatch(changes)).toMatchObject({ state, attachedNodeId: undefined, endpoint: undefined });
     expect(eventTypes(changes)).toContain('VolumeDetached');
   });
 
   test('ends its rebuild without counting a try against the target', () => {
-    const view = aVolumeView();
+    const view = aGrantedView();
     const rebuild = aRebuild({
       clusterId: AN_OWNER.clusterId,
       volumeId: view.volume.id,

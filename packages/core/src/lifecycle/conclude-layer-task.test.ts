@@ -1,7 +1,7 @@
 import type { FaultCode } from '@holdfast/core/model/faults.js';
 import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import { aSnapshot, NOON } from '@holdfast/testkit/builders.js';
-import { aVolumeView } from '@holdfast/testkit/view-builder.js';
+import { aGrantedView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { Change } from '../model/changes.js';
 import { hashAnswered, layerTaskRefused, purgeBegun, snapshotRefused } from './conclude-layer-task.js';
@@ -18,7 +18,7 @@ const refusal = (code: FaultCode) => ({ code, message: 'not now' });
 const kindsOf = (changes: readonly Change[]) => changes.map(({ kind }) => kind);
 
 test('a purge that has begun is remembered with the attachment that was asked', () => {
-  expect(purgeBegun(aVolumeView({ volume: { epoch: 5 } }), PURGE)).toMatchObject([
+  expect(purgeBegun(aGrantedView({ volume: { epoch: 5 } }), PURGE)).toMatchObject([
     { patch: { layerTask: { startedEpoch: 5, trouble: undefined } } },
   ]);
 });
@@ -44,7 +44,7 @@ describe('a layer task that the engine did not take', () => {
       waitsAgain: false,
     },
   ])('$case', ({ code, tries, waitsAgain }) => {
-    const [change] = layerTaskRefused(aVolumeView(), PURGE, refusal(code), NOON);
+    const [change] = layerTaskRefused(aGrantedView(), PURGE, refusal(code), NOON);
     expect(change).toMatchObject({
       patch: { layerTask: { tries, trouble: { message: 'not now', at: NOON } } },
     });
@@ -56,7 +56,7 @@ describe('a layer task that the engine did not take', () => {
     { case: 'after six refusals', code: 'agent.refused', tries: 5 },
     { case: 'at once when no later try would help', code: 'replica.too_many_layers', tries: 0 },
   ])('is given up $case', ({ code, tries }) => {
-    const changes = layerTaskRefused(aVolumeView(), { ...PURGE, tries }, refusal(code), NOON);
+    const changes = layerTaskRefused(aGrantedView(), { ...PURGE, tries }, refusal(code), NOON);
     expect(changes).toMatchObject([
       { patch: { layerTask: undefined } },
       { event: { type: 'VolumeTaskFailed' } },
@@ -65,7 +65,7 @@ describe('a layer task that the engine did not take', () => {
 
   test('gives the space of an expansion back that is given up', () => {
     const expand: LayerTask = { ...PURGE, kind: 'expand', sizeBytes: 2 * GIB, fromBytes: GIB };
-    const changes = layerTaskRefused(aVolumeView(), expand, refusal('request.invalid'), NOON);
+    const changes = layerTaskRefused(aGrantedView(), expand, refusal('request.invalid'), NOON);
     expect(kindsOf(changes)).toEqual([
       'volume.patch',
       'replica.resize',
@@ -78,7 +78,7 @@ describe('a layer task that the engine did not take', () => {
 });
 
 describe('a snapshot', () => {
-  const view = aVolumeView();
+  const view = aGrantedView();
   const snapshot = aSnapshot({ volumeId: view.volume.id, name: 'before-upgrade' });
 
   test('that can never be taken has failed, with an event', () => {

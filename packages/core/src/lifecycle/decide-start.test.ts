@@ -1,14 +1,8 @@
 import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
-import {
-  asId,
-  type ClusterId,
-  type NodeId,
-  type OrganizationId,
-  type ProjectId,
-  type ReplicaId,
-} from '@holdfast/core/model/ids.js';
-import { aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import { AN_OWNER, aVolume, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { VolumeView } from '../model/views.js';
 import { decideStart } from './decide-start.js';
@@ -23,25 +17,16 @@ const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 
 /** A volume with copies on nodes a, b and c, held by a. */
 function view(nodes: Record<string, NodePart>, since?: Date): VolumeView {
-  const owner = {
-    organizationId: asId<OrganizationId>(testId(1)),
-    projectId: asId<ProjectId>(testId(2)),
-    clusterId: asId<ClusterId>(testId(3)),
-  };
   const attention =
     since === undefined ? undefined : { code: 'WaitingForCopies', message: '', cures: [], since };
-  return {
-    volume: aVolume(owner, {
+  return aVolumeView({
+    volume: aVolume(AN_OWNER, {
       attachedNodeId: asId<NodeId>('a'),
       attention,
     }),
     replicas: ['a', 'b', 'c'].map((name) => aReplicaOn(`${name}-disk`)),
-    snapshots: [],
-    clones: [],
-    rebuilds: [],
     fleet: aFleet({ a: {}, b: {}, c: {}, ...nodes }),
-    engine: undefined,
-  };
+  });
 }
 
 const found = (...ids: ReplicaId[]) => new Map<ReplicaId, CopyRecord>(ids.map((id) => [id, ALL]));

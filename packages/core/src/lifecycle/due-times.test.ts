@@ -1,6 +1,7 @@
 /** No step becomes possible between two due times: each rule of time says its next time. */
 import {
   A_SPEC,
+  AN_OWNER,
   anEngineReport,
   anIdleVolume,
   aRebuild,
@@ -9,10 +10,11 @@ import {
   testId,
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import type { Change } from '../model/changes.js';
 import { copyRecord } from '../model/copy-record.js';
-import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
+import { asId, type ReplicaId } from '../model/ids.js';
 import type { Rebuild } from '../model/rebuild.js';
 import type { Replica } from '../model/replica.js';
 import type { Snapshot } from '../model/snapshot.js';
@@ -24,11 +26,6 @@ import type { Step } from './step.js';
 const MINUTE_MS = 60_000;
 const WEEK_MINUTES = 7 * 24 * 60;
 const WEEK_END = new Date(NOON.getTime() + WEEK_MINUTES * MINUTE_MS);
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 const NODES = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c' }, n4: { zone: 'd' } };
 const SILENT = { ...NODES, n3: { zone: 'c', ready: false } };
 const seconds = (count: number) => new Date(NOON.getTime() + count * 1000);
@@ -62,8 +59,8 @@ function seen({ volume = {}, replicas = FULL, ...rest }: Parts): VolumeView {
       mode === undefined ? [] : [{ replicaId: id, mode, reason: '' }],
     ),
   });
-  return {
-    volume: anIdleVolume(owner, {
+  return aVolumeView({
+    volume: anIdleVolume(AN_OWNER, {
       state: 'attached',
       attachment: { nodeId: undefined, requestedAt: NOON },
       attachedNodeId: asId('n1'),
@@ -74,13 +71,10 @@ function seen({ volume = {}, replicas = FULL, ...rest }: Parts): VolumeView {
       ...volume,
     }),
     replicas,
-    snapshots: [],
-    clones: [],
-    rebuilds: [],
     fleet: aFleet(NODES),
     engine: { nodeId: asId('n1'), bootId: 'boot', at: NOON, report },
     ...rest,
-  };
+  });
 }
 
 const DETACHED: Partial<Volume> = { state: 'detached', attachment: undefined, attachedNodeId: undefined };
@@ -88,7 +82,7 @@ const OFFLINE = { ...A_SPEC, offlineRebuilding: 'enabled' as const };
 const OFFLINE_CONDITION = { type: 'OfflineRebuilding' as const, message: '', lastTransitionAt: NOON };
 
 function ended(state: 'failed' | 'cancelled'): Rebuild {
-  return aRebuild({ clusterId: owner.clusterId, volumeId: asId(testId(1)), state, finishedAt: NOON });
+  return aRebuild({ clusterId: AN_OWNER.clusterId, volumeId: asId(testId(1)), state, finishedAt: NOON });
 }
 
 function snapshot(part: Partial<Snapshot>): Snapshot {

@@ -1,5 +1,6 @@
 import { aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet } from '@holdfast/testkit/fleet-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { Change } from '../model/changes.js';
 import { conditionOf } from '../model/condition.js';
@@ -24,7 +25,7 @@ function viewOf(part: {
   fleet?: VolumeView['fleet'];
 }): VolumeView {
   const { volume = VOLUME, replicas = [UNPLACED], fleet = FULL } = part;
-  return { volume, replicas, fleet, snapshots: [], clones: [], rebuilds: [], engine: undefined };
+  return aVolumeView({ volume, replicas, fleet });
 }
 
 /** The view after the plan was carried out. */

@@ -1,23 +1,13 @@
-import {
-  asId,
-  type ClusterId,
-  type NodeId,
-  type OrganizationId,
-  type ProjectId,
-} from '@holdfast/core/model/ids.js';
+import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
-import { anEngineReport, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, anEngineReport, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { VolumeView } from '../model/views.js';
 import { planAttachment } from './plan-attachment.js';
 import { planStatus } from './plan-status.js';
 
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 const NODE = asId<NodeId>('n1');
 const at = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 
@@ -25,8 +15,8 @@ const at = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
   const fleet = aFleet({ n1: { zone: 'a' } });
   const bootId = fleet.nodes[0]?.bootId;
-  return {
-    volume: aVolume(owner, {
+  return aVolumeView({
+    volume: aVolume(AN_OWNER, {
       state: 'attached',
       attachment: { nodeId: undefined, requestedAt: NOON },
       attachedNodeId: NODE,
@@ -35,13 +25,9 @@ function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): Vol
       ...volume,
     }),
     replicas: [aReplicaOn('n1-disk', { mode: 'RW', lastHealthyAt: NOON })],
-    snapshots: [],
-    clones: [],
-    rebuilds: [],
     fleet,
-    engine: undefined,
     ...part,
-  };
+  });
 }
 
 const missingSince = (seconds: number) => ({

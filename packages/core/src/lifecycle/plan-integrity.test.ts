@@ -1,17 +1,12 @@
-import { A_SPEC, aSnapshot, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
-import { aFleet } from '@holdfast/testkit/fleet-builder.js';
+import { A_SPEC, AN_OWNER, aSnapshot, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import { asId, type ClusterId, type OrganizationId, type ProjectId, type VolumeId } from '../model/ids.js';
+import { asId, type VolumeId } from '../model/ids.js';
 import type { Snapshot } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { planIntegrity } from './plan-integrity.js';
 
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 const VOLUME = asId<VolumeId>(testId(1));
 const DAY_MS = 24 * 3600 * 1000;
 const automatic = { requestedAt: NOON, force: false, automatic: true, startedEpoch: undefined };
@@ -19,15 +14,10 @@ const after = (ms: number) => new Date(NOON.getTime() + ms);
 
 /** An attached volume that is admitted to hashing, whose periodic check is due, and one snapshot. */
 function view(volume: Partial<Volume> = {}, snapshot: Partial<Snapshot> = {}): VolumeView {
-  return {
-    volume: aVolume(owner, { state: 'attached', hashing: { admittedAt: NOON, isPass: true }, ...volume }),
-    replicas: [],
+  return aVolumeView({
+    volume: aVolume(AN_OWNER, { state: 'attached', hashing: { admittedAt: NOON, isPass: true }, ...volume }),
     snapshots: [aSnapshot({ volumeId: VOLUME, ...snapshot })],
-    rebuilds: [],
-    clones: [],
-    fleet: aFleet({}),
-    engine: undefined,
-  };
+  });
 }
 
 /** What the step changes: of the volume, and of how many snapshots. */

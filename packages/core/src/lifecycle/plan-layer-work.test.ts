@@ -1,5 +1,6 @@
 import {
   A_SPEC,
+  AN_OWNER,
   anEngineReport,
   anIdleVolume,
   aRebuild,
@@ -9,16 +10,10 @@ import {
   testId,
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { copyRecord } from '../model/copy-record.js';
-import {
-  asId,
-  type ClusterId,
-  type NodeId,
-  type OrganizationId,
-  type ProjectId,
-  type VolumeId,
-} from '../model/ids.js';
+import { asId, type NodeId, type VolumeId } from '../model/ids.js';
 import type { LayerTask, VolumeChain } from '../model/layer-task.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
@@ -27,11 +22,6 @@ import { planLayerReading } from './plan-layer-reading.js';
 import { planLayerWork } from './plan-layer-work.js';
 import { planVolumeStep } from './plan-volume-step.js';
 
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 const VOLUME = asId<VolumeId>(testId(1));
 const NODE_ID = asId<NodeId>('n1');
 const CHAIN: VolumeChain = {
@@ -55,12 +45,12 @@ const trouble = (secondsAgo: number) => ({
   at: new Date(NOON.getTime() - secondsAgo * 1000),
 });
 const removed = aSnapshot({ volumeId: VOLUME, state: 'removed' });
-const running = aRebuild({ clusterId: owner.clusterId, volumeId: VOLUME, state: 'running' });
+const running = aRebuild({ clusterId: AN_OWNER.clusterId, volumeId: VOLUME, state: 'running' });
 
 /** An attached, healthy volume with one deleted snapshot. */
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
-  return {
-    volume: aVolume(owner, {
+  return aVolumeView({
+    volume: aVolume(AN_OWNER, {
       state: 'attached',
       spec: { ...A_SPEC, numberOfReplicas: 1 },
       attachment: { nodeId: undefined, requestedAt: NOON },
@@ -71,8 +61,6 @@ function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): Vol
     }),
     replicas: [aReplicaOn('n1-disk', { mode: 'RW', lastHealthyAt: NOON })],
     snapshots: [removed],
-    clones: [],
-    rebuilds: [],
     fleet: aFleet({ n1: { zone: 'a' } }),
     engine: {
       nodeId: NODE_ID,
@@ -81,7 +69,7 @@ function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): Vol
       report: anEngineReport({ volumeId: VOLUME, epoch: 1 }),
     },
     ...part,
-  };
+  });
 }
 
 function withSettings(overrides: Record<string, unknown>): Partial<VolumeView> {
@@ -228,9 +216,9 @@ test('a purge that is not admitted yet requests that, once nothing else is to be
     replicas: [{ replicaId: replica.id, mode: 'RW', reason: '' }],
   });
   const volume: Volume = {
-    ...anIdleVolume(owner),
+    ...anIdleVolume(AN_OWNER),
     ...seen.volume,
-    conditions: anIdleVolume(owner).conditions,
+    conditions: anIdleVolume(AN_OWNER).conditions,
     robustness: 'healthy',
     observedGeneration: seen.volume.generation,
     record: copyRecord(1, 1, [replica.id]),

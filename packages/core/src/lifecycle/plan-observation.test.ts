@@ -1,5 +1,6 @@
 import {
   A_SPEC,
+  AN_OWNER,
   anEngineReport,
   anIdleVolume,
   aRebuild,
@@ -8,23 +9,12 @@ import {
   testId,
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
-import {
-  asId,
-  type ClusterId,
-  type NodeId,
-  type OrganizationId,
-  type ProjectId,
-  type VolumeId,
-} from '../model/ids.js';
+import { asId, type NodeId, type VolumeId } from '../model/ids.js';
 import type { EngineObservation, VolumeView } from '../model/views.js';
 import { planObservation } from './plan-observation.js';
 
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 const VOLUME = asId<VolumeId>(testId(1));
 const N1 = asId<NodeId>('n1');
 const copies = [aReplicaOn('n1-disk', { mode: 'RW' }), aReplicaOn('n2-disk', { mode: 'RW' })];
@@ -32,21 +22,18 @@ const copies = [aReplicaOn('n1-disk', { mode: 'RW' }), aReplicaOn('n2-disk', { m
 /** An attached volume whose engine reports this. */
 function aView(reported: Partial<EngineObservation['report']>, part: Partial<VolumeView> = {}): VolumeView {
   const report = anEngineReport({ volumeId: VOLUME, epoch: 1, ...reported });
-  return {
-    volume: anIdleVolume(owner, {
+  return aVolumeView({
+    volume: anIdleVolume(AN_OWNER, {
       state: 'attached',
       epoch: 1,
       attachedNodeId: N1,
       spec: { ...A_SPEC, numberOfReplicas: 2 },
     }),
     replicas: copies,
-    snapshots: [],
-    clones: [],
-    rebuilds: [],
     fleet: aFleet({ n1: { zone: 'a' }, n2: { zone: 'b' } }),
     engine: { nodeId: N1, bootId: testId(401), at: NOON, report },
     ...part,
-  };
+  });
 }
 
 /** The replicas that are found to have failed. */
@@ -82,7 +69,7 @@ test.each([
   const [first] = copies;
   const target = aReplicaOn('n2-disk', { mode: 'WO', rebuildRetryCount: 1 });
   if (first === undefined) throw new Error('there are two copies');
-  const { clusterId } = owner;
+  const { clusterId } = AN_OWNER;
   const running = aRebuild({ clusterId, volumeId: VOLUME, targetReplicaId: target.id, state: 'running' });
   const report = aRebuildReport({
     rebuildId: running.id,

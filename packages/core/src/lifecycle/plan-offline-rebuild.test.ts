@@ -1,17 +1,13 @@
-import { A_SPEC, anIdleVolume, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
+import { A_SPEC, AN_OWNER, anIdleVolume, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
-import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
+import { asId, type ReplicaId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { planOfflineRebuild } from './plan-offline-rebuild.js';
 
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 const LONG_AGO = new Date(NOON.getTime() - 3600_000);
 const NODES = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c' }, n4: { zone: 'd' } };
 const stopped = { mode: undefined, provisioned: true };
@@ -23,16 +19,12 @@ const failed = (node: string, part: Partial<Replica> = {}) =>
 /** A detached volume of three copies, of which one has failed on a node that is back. */
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
   const spec = { ...A_SPEC, offlineRebuilding: 'enabled' as const };
-  return {
-    volume: anIdleVolume(owner, { robustness: 'degraded', spec, ...volume }),
+  return aVolumeView({
+    volume: anIdleVolume(AN_OWNER, { robustness: 'degraded', spec, ...volume }),
     replicas: [full('n1'), full('n2'), failed('n3')],
-    snapshots: [],
-    clones: [],
-    rebuilds: [],
     fleet: aFleet(NODES),
-    engine: undefined,
     ...part,
-  };
+  });
 }
 
 test.each<{ name: string; seen: VolumeView; begins: boolean }>([
@@ -75,7 +67,7 @@ test.each<{ name: string; seen: VolumeView; ends: boolean }>([
   { name: 'nothing is rebuilt', seen: repairing({}), ends: true },
   {
     name: 'a rebuild waits in the queue',
-    seen: repairing({ rebuilds: [aRebuild({ clusterId: owner.clusterId, volumeId: asId(testId(1)) })] }),
+    seen: repairing({ rebuilds: [aRebuild({ clusterId: AN_OWNER.clusterId, volumeId: asId(testId(1)) })] }),
     ends: false,
   },
 ])('an offline rebuild that was begun an hour ago ends, $name: $ends', ({ seen, ends }) => {

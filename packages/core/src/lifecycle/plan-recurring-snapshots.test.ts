@@ -1,24 +1,12 @@
-import { A_SPEC, aSnapshot, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
-import { aFleet } from '@holdfast/testkit/fleet-builder.js';
+import { A_SPEC, AN_OWNER, aSnapshot, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
-import {
-  asId,
-  type ClusterId,
-  type OrganizationId,
-  type ProjectId,
-  type SnapshotId,
-  type VolumeId,
-} from '../model/ids.js';
+import { asId, type SnapshotId, type VolumeId } from '../model/ids.js';
 import type { Snapshot } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { planRecurringSnapshots } from './plan-recurring-snapshots.js';
 
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 const VOLUME = asId<VolumeId>(testId(1));
 const OLD = asId<SnapshotId>(testId(601));
 const hourly = { name: 'hourly', cron: '@hourly', retain: 1, nextRunAt: NOON, lastRun: undefined };
@@ -36,16 +24,11 @@ const own = (number: number, part: Partial<Snapshot> = {}) =>
 
 /** An attached volume with a schedule that keeps one snapshot, and two of its snapshots. */
 function view(volume: Partial<Volume> = {}, part: Partial<VolumeView> = {}): VolumeView {
-  return {
-    volume: aVolume(owner, { state: 'attached', recurringSnapshots: [hourly], ...volume }),
-    replicas: [],
+  return aVolumeView({
+    volume: aVolume(AN_OWNER, { state: 'attached', recurringSnapshots: [hourly], ...volume }),
     snapshots: [own(1), own(2)],
-    rebuilds: [],
-    clones: [],
-    fleet: aFleet({}),
-    engine: undefined,
     ...part,
-  };
+  });
 }
 
 test.each<{ name: string; seen: VolumeView; want: string | undefined }>([

@@ -1,16 +1,12 @@
-import { anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet } from '@holdfast/testkit/fleet-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import { asId, type ClusterId, type NodeId, type OrganizationId, type ProjectId } from '../model/ids.js';
+import { asId, type NodeId } from '../model/ids.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { planTaskAdmissionEnd, planTaskAdmissionRequest, pressingTask } from './plan-task-admission.js';
 
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 const work = { requestedAt: NOON, startedEpoch: undefined, trouble: undefined };
 const PURGE = { ...work, kind: 'purge' as const, tries: 0 };
 const EXPAND = { ...PURGE, kind: 'expand' as const, sizeBytes: 2, fromBytes: 1 };
@@ -19,15 +15,10 @@ const FILL = { ...work, sourceVolumeId: asId<Volume['id']>(testId(9)), snapshotI
 /** Attached on a node that is ready. */
 function view(volume: Partial<Volume>): VolumeView {
   const attached = { state: 'attached', attachedNodeId: asId<NodeId>('n1') } as const;
-  return {
-    volume: anIdleVolume(owner, { ...attached, ...volume }),
-    replicas: [],
-    snapshots: [],
-    clones: [],
-    rebuilds: [],
+  return aVolumeView({
+    volume: anIdleVolume(AN_OWNER, { ...attached, ...volume }),
     fleet: aFleet({ n1: { zone: 'a' }, n2: { zone: 'b', ready: false } }),
-    engine: undefined,
-  };
+  });
 }
 
 describe('an admission', () => {

@@ -1,18 +1,14 @@
-import { A_SPEC, anIdleVolume, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
+import { A_SPEC, AN_OWNER, anIdleVolume, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
-import { asId, type ClusterId, type OrganizationId, type ProjectId, type ReplicaId } from '../model/ids.js';
+import { asId, type ReplicaId } from '../model/ids.js';
 import type { Rebuild } from '../model/rebuild.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { rebuildWaits, waitingConditions } from './rebuild-waiting-conditions.js';
 
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 const NODES = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c', ready: false } };
 const TARGET_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
 const copy = (node: string, part: Partial<Replica> = {}) =>
@@ -32,21 +28,17 @@ const SCHEDULED = {
 } as const;
 
 function rebuild(part: Partial<Rebuild>): Rebuild {
-  return aRebuild({ clusterId: owner.clusterId, volumeId: asId(testId(9)), ...part });
+  return aRebuild({ clusterId: AN_OWNER.clusterId, volumeId: asId(testId(9)), ...part });
 }
 
 /** An attached volume of three copies, of which one failed a minute ago on a node that is away. */
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
-  return {
-    volume: anIdleVolume(owner, { state: 'attached', robustness: 'degraded', ...volume }),
+  return aVolumeView({
+    volume: anIdleVolume(AN_OWNER, { state: 'attached', robustness: 'degraded', ...volume }),
     replicas: [copy('n1'), copy('n2'), failed('n3', 60)],
-    snapshots: [],
-    clones: [],
-    rebuilds: [],
     fleet: aFleet(NODES),
-    engine: undefined,
     ...part,
-  };
+  });
 }
 const PURGE = {
   kind: 'purge' as const,

@@ -1,21 +1,10 @@
-import {
-  asId,
-  type ClusterId,
-  type NodeId,
-  type OrganizationId,
-  type ProjectId,
-} from '@holdfast/core/model/ids.js';
+import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
-import { aVolume, testId } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, aVolume } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { decideSurplus } from './decide-surplus.js';
-
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 
 type Case = {
   name: string;
@@ -28,15 +17,11 @@ type Case = {
 /** The volume is served on n1, which holds the copy with the smallest id. */
 const ask = ({ nodes, replicas, wanted = 2 }: Case) =>
   decideSurplus(
-    {
-      volume: aVolume(owner, { attachedNodeId: asId<NodeId>('n1') }),
+    aVolumeView({
+      volume: aVolume(AN_OWNER, { attachedNodeId: asId<NodeId>('n1') }),
       replicas,
-      snapshots: [],
-      clones: [],
-      rebuilds: [],
       fleet: aFleet(nodes),
-      engine: undefined,
-    },
+    }),
     wanted,
   )?.replica.diskId;
 

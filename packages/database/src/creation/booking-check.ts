@@ -22,17 +22,17 @@ export class BookingCheck {
     const taken: NewReplica[] = [];
     for (const replica of replicas) {
       if (replica.booking === undefined) continue;
-      if (!this.#holds(replica)) {
-        for (const earlier of taken) this.#count(earlier, -1);
+      if (!this.holds(replica)) {
+        for (const earlier of taken) this.count(earlier, -1);
         return false;
       }
-      this.#count(replica, 1);
+      this.count(replica, 1);
       taken.push(replica);
     }
     return true;
   }
 
-  #holds({ replica, booking }: NewReplica): boolean {
+  private holds({ replica, booking }: NewReplica): boolean {
     if (booking === undefined || replica.nodeId === undefined) return false;
     const disk = this.disks.get(booking.diskId);
     if (disk === undefined) return false;
@@ -51,7 +51,7 @@ export class BookingCheck {
     );
   }
 
-  #count({ booking }: NewReplica, sign: 1 | -1): void {
+  private count({ booking }: NewReplica, sign: 1 | -1): void {
     const disk = booking === undefined ? undefined : this.disks.get(booking.diskId);
     if (disk === undefined || booking === undefined) return;
     disk.storage_scheduled_bytes += sign * booking.sizeBytes;

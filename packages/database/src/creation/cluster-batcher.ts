@@ -53,9 +53,9 @@ type Decided = { readonly waiting: Waiting; readonly decision: NewVolume; readon
 type Outcome = 'made' | 'name-taken' | 'source-gone' | 'outdated';
 
 export class ClusterBatcher {
-  #waiting: Waiting[] = [];
-  #isRunning = false;
-  #cache: { fleet: FleetCache; horizon: FleetHorizon } | undefined;
+  private waiting: Waiting[] = [];
+  private isRunning = false;
+  private cache: { fleet: FleetCache; horizon: FleetHorizon } | undefined;
 
   constructor(
     private readonly scope: Scope,
@@ -64,55 +64,55 @@ export class ClusterBatcher {
   ) {}
 
   get isIdle(): boolean {
-    return !this.#isRunning && this.#waiting.length === 0;
+    return !this.isRunning && this.waiting.length === 0;
   }
 
   create(request: CreationRequest, audit: (() => AuditEntry) | undefined): Promise<Created> {
-    if (this.#waiting.length >= WAITING_MAX) throw tooMany();
+    if (this.waiting.length >= WAITING_MAX) throw tooMany();
     return new Promise<Created>((resolve, reject) => {
-      this.#waiting.push({ request, audit, askedAtMs: performance.now(), attempt: 1, resolve, reject });
-      void this.#run();
+      this.waiting.push({ request, audit, askedAtMs: performance.now(), attempt: 1, resolve, reject });
+      void this.run();
     });
   }
 
-  async #run(): Promise<void> {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    while (this.#waiting.length > 0) await this.#process(this.#waiting.splice(0, BATCH_MAX));
-    this.#isRunning = false;
+  private async run(): Promise<void> {
+    if (this.isRunning) return;
+    this.isRunning = true;
+    while (this.waiting.length > 0) await this.process(this.waiting.splice(0, BATCH_MAX));
+    this.isRunning = false;
   }
 
   /** Never throws: every outcome goes to the callers that wait. */
-  async #process(batch: Waiting[]): Promise<void> {
+  private async process(batch: Waiting[]): Promise<void> {
     const startedAtMs = performance.now();
     try {
-      const results = await transaction(this.scope, (sql) => this.#attempt(sql, batch));
+      const results = await transaction(this.scope, (sql) => this.attempt(sql, batch));
       const endedAtMs = performance.now();
-      for (const [decided, outcome] of results) this.#complete(decided, outcome, { startedAtMs, endedAtMs });
+      for (const [decided, outcome] of results) this.complete(decided, outcome, { startedAtMs, endedAtMs });
     } catch (error) {
       // The cache counts bookings that were rolled back: the whole fleet is read again.
-      this.#cache = undefined;
-      await this.#afterFailure(batch, error);
+      this.cache = undefined;
+      await this.afterFailure(batch, error);
     }
   }
 
   /** One creation, or the database, failed the transaction. Each creation is tried alone, so that only the culprit fails. */
-  async #afterFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
+  private async afterFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
     const [first] = batch;
     const isLost = isFault(error) && error.code !== 'store.conflict';
     if (isLost) for (const waiting of batch) waiting.reject(error);
-    else if (batch.length > 1) for (const waiting of batch) await this.#process([waiting]);
-    else if (first !== undefined) this.#again(first, error);
+    else if (batch.length > 1) for (const waiting of batch) await this.process([waiting]);
+    else if (first !== undefined) this.again(first, error);
   }
 
-  async #attempt(sql: Sql, batch: Waiting[]): Promise<Map<Decided, Outcome>> {
-    const fleet = await this.#refresh(sql);
-    const decided = this.#decide(batch, fleet);
+  private async attempt(sql: Sql, batch: Waiting[]): Promise<Map<Decided, Outcome>> {
+    const fleet = await this.refresh(sql);
+    const decided = this.decideAll(batch, fleet);
     const sourced = await withSources(sql, decided);
     const disks = await lockForBooking(sql, this.place.clusterId, bookedDisks(sourced));
     const check = new BookingCheck(disks, fleet);
     const held = sourced.filter(({ decision }) => check.take(decision));
-    const made = await this.#store(sql, held);
+    const made = await this.store(sql, held);
     return new Map(
       decided.map((one) => {
         if (!sourced.includes(one)) return [one, 'source-gone'];
@@ -123,22 +123,22 @@ export class ClusterBatcher {
   }
 
   /** Decides one after the other, for `DECIDE_MS_MAX`; the rest waits for the next transaction. */
-  #decide(batch: Waiting[], fleet: FleetCache): Decided[] {
+  private decideAll(batch: Waiting[], fleet: FleetCache): Decided[] {
     const endsAtMs = performance.now() + DECIDE_MS_MAX;
     const decided: Decided[] = [];
     for (const [index, waiting] of batch.entries()) {
       if (index > 0 && performance.now() > endsAtMs) {
-        this.#waiting.unshift(...batch.splice(index));
+        this.waiting.unshift(...batch.splice(index));
         break;
       }
-      const one = this.#decideOne(waiting, fleet);
+      const one = this.decideOne(waiting, fleet);
       if (one !== undefined) decided.push(one);
     }
     return decided;
   }
 
   /** A decision that throws fails its own caller and not the batch. */
-  #decideOne(waiting: Waiting, fleet: FleetCache): Decided | undefined {
+  private decideOne(waiting: Waiting, fleet: FleetCache): Decided | undefined {
     const startedAtMs = performance.now();
     try {
       const takesPlaces = waiting.attempt < ATTEMPTS_MAX;
@@ -150,21 +150,21 @@ export class ClusterBatcher {
     }
   }
 
-  async #refresh(sql: Sql): Promise<FleetCache> {
+  private async refresh(sql: Sql): Promise<FleetCache> {
     const { clusterId } = this.place;
-    if (this.#cache !== undefined) {
-      const { fleet } = this.#cache;
-      const { changes, horizon } = await readFleetChanges(sql, clusterId, this.#cache.horizon);
-      this.#cache = { fleet, horizon };
+    if (this.cache !== undefined) {
+      const { fleet } = this.cache;
+      const { changes, horizon } = await readFleetChanges(sql, clusterId, this.cache.horizon);
+      this.cache = { fleet, horizon };
       if (fleet.apply(changes)) return fleet;
     }
     const { whole, horizon } = await readWholeFleet(sql, clusterId);
     const fleet = new FleetCache(clusterId, whole);
-    this.#cache = { fleet, horizon };
+    this.cache = { fleet, horizon };
     return fleet;
   }
 
-  async #store(sql: Sql, held: readonly Decided[]): Promise<Set<Decided>> {
+  private async store(sql: Sql, held: readonly Decided[]): Promise<Set<Decided>> {
     if (held.length === 0) return new Set();
     const ids = await insertVolumes(
       sql,
@@ -184,7 +184,7 @@ export class ClusterBatcher {
     return new Set(made);
   }
 
-  #complete(
+  private complete(
     { waiting, decision, decideMs }: Decided,
     outcome: Outcome,
     { startedAtMs, endedAtMs }: { startedAtMs: number; endedAtMs: number },
@@ -196,20 +196,20 @@ export class ClusterBatcher {
       return;
     }
     for (const { booking } of decision.replicas) {
-      if (booking !== undefined) this.#cache?.fleet.release(booking);
+      if (booking !== undefined) this.cache?.fleet.release(booking);
     }
     if (outcome === 'name-taken') waiting.reject(nameTaken('volume'));
     else if (outcome === 'source-gone') waiting.reject(sourceGone());
-    else this.#again(waiting, conflict('the fleet changed between decision and booking'));
+    else this.again(waiting, conflict('the fleet changed between decision and booking'));
   }
 
-  #again(waiting: Waiting, error: unknown): void {
+  private again(waiting: Waiting, error: unknown): void {
     if (waiting.attempt >= ATTEMPTS_MAX) {
       waiting.reject(error);
       return;
     }
     waiting.attempt += 1;
-    this.#waiting.unshift(waiting);
+    this.waiting.unshift(waiting);
   }
 }
 

@@ -19,7 +19,7 @@ export type CreationCaller = {
 /** All creations of one process, by a batcher per cluster: those of a cluster share transactions and a fleet cache. */
 export class CreationBatcher {
   /** By organization and cluster: a caller that names another organization's cluster gets a batcher that finds nothing. */
-  readonly #batchers = new Map<string, ClusterBatcher>();
+  private readonly batchers = new Map<string, ClusterBatcher>();
 
   constructor(
     private readonly scopeOf: (organizationId: OrganizationId) => Scope,
@@ -30,7 +30,7 @@ export class CreationBatcher {
   for({ organizationId, audit, onTiming }: CreationCaller): VolumeCreations {
     return {
       create: async (request) => {
-        const batcher = this.#batcher(organizationId, request.clusterId);
+        const batcher = this.batcher(organizationId, request.clusterId);
         const { volume, timing } = await batcher.create(request, audit);
         onTiming?.(timing);
         return volume;
@@ -38,22 +38,22 @@ export class CreationBatcher {
     };
   }
 
-  #batcher(organizationId: OrganizationId, clusterId: ClusterId): ClusterBatcher {
+  private batcher(organizationId: OrganizationId, clusterId: ClusterId): ClusterBatcher {
     const key = `${organizationId} ${clusterId}`;
-    const known = this.#batchers.get(key);
+    const known = this.batchers.get(key);
     if (known !== undefined) return known;
-    if (this.#batchers.size >= FLEETS_MAX) this.#evictIdle();
+    if (this.batchers.size >= FLEETS_MAX) this.evictIdle();
     const batcher = new ClusterBatcher(
       this.scopeOf(organizationId),
       { organizationId, clusterId },
       this.decide,
     );
-    this.#batchers.set(key, batcher);
+    this.batchers.set(key, batcher);
     return batcher;
   }
 
   /** Evicting is safe: a new batcher reads the whole fleet again. */
-  #evictIdle(): void {
-    for (const [key, batcher] of this.#batchers) if (batcher.isIdle) this.#batchers.delete(key);
+  private evictIdle(): void {
+    for (const [key, batcher] of this.batchers) if (batcher.isIdle) this.batchers.delete(key);
   }
 }

@@ -1,9 +1,9 @@
 'use client';
 import { Panel } from '@holdfast/ui/panel.js';
 import { useEvents } from '../../../src/api/queries';
-import { EventsList } from '../../../src/parts/events-list';
-import { Loaded } from '../../../src/parts/loaded';
-import { PageHeader } from '../../../src/parts/page-header';
+import { EventsList } from '../../../src/shared/events-list';
+import { Loaded } from '../../../src/shared/loaded';
+import { PageHeader } from '../../../src/shared/page-header';
 
 export default function EventsPage() {
   const events = useEvents();

@@ -13,11 +13,11 @@ import { isProblem } from '../../../src/api/problem';
 import { useDisks, useNodes, useVolumes } from '../../../src/api/queries';
 import type { Disk, StorageNode } from '../../../src/api/types';
 import { useCluster } from '../../../src/api/use-cluster';
-import { CapacityBar, usageOf } from '../../../src/parts/capacity-panel';
-import { Loaded } from '../../../src/parts/loaded';
-import { OrphansPanel } from '../../../src/parts/orphans-panel';
-import { PageHeader } from '../../../src/parts/page-header';
-import { zonesOf } from '../../../src/parts/zone-grid';
+import { OrphansPanel } from '../../../src/nodes/orphans-panel';
+import { CapacityBar, usageOf } from '../../../src/shared/capacity-panel';
+import { Loaded } from '../../../src/shared/loaded';
+import { PageHeader } from '../../../src/shared/page-header';
+import { zonesOf } from '../../../src/shared/zone-grid';
 import { nodeLook } from '../../../src/states';
 
 const DISK_COLUMNS: Column<Disk>[] = [

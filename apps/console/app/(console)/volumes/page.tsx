@@ -9,14 +9,14 @@ import Link from 'next/link';
 import { useState } from 'react';
 import { useVolumes } from '../../../src/api/queries';
 import type { Volume } from '../../../src/api/types';
-import { CreateVolume } from '../../../src/parts/create-volume';
-import { Loaded } from '../../../src/parts/loaded';
-import { PageHeader } from '../../../src/parts/page-header';
-import { ReplicaDots } from '../../../src/parts/replica-dots';
-import { useNames } from '../../../src/parts/use-names';
-import { RobustnessBadge, StateBadge } from '../../../src/parts/volume-badges';
 import { paths } from '../../../src/paths';
+import { Loaded } from '../../../src/shared/loaded';
+import { PageHeader } from '../../../src/shared/page-header';
+import { ReplicaDots } from '../../../src/shared/replica-dots';
+import { useNames } from '../../../src/shared/use-names';
+import { RobustnessBadge, StateBadge } from '../../../src/shared/volume-badges';
 import { byRisk } from '../../../src/states';
+import { CreateVolume } from '../../../src/volumes/create-volume';
 
 function columns(nodeName: (id: string | null) => string): Column<Volume>[] {
   return [

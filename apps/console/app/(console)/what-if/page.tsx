@@ -6,10 +6,10 @@ import { FlaskConical } from 'lucide-react';
 import { api, type WhatIf } from '../../../src/api/client';
 import { useNodes } from '../../../src/api/queries';
 import { useCluster } from '../../../src/api/use-cluster';
-import { Loaded } from '../../../src/parts/loaded';
-import { PageHeader } from '../../../src/parts/page-header';
-import { WhatIfForm } from '../../../src/parts/what-if-form';
-import { WhatIfResult } from '../../../src/parts/what-if-result';
+import { Loaded } from '../../../src/shared/loaded';
+import { PageHeader } from '../../../src/shared/page-header';
+import { WhatIfForm } from '../../../src/what-if/what-if-form';
+import { WhatIfResult } from '../../../src/what-if/what-if-result';
 
 /** What would fit, and what would become of the volumes there are. Changes nothing. */
 export default function WhatIfPage() {

@@ -44,12 +44,12 @@ const WRITTEN_BYTES = 0;
  * It may be out of date: a booking compares each disk with its row once more, under the row's lock.
  */
 export class FleetCache {
-  readonly #nodes = new Map<NodeId, StorageNode>();
-  readonly #disks = new Map<DiskId, StorageDisk>();
-  readonly #index: FleetIndex;
-  #settings: ClusterSettings;
-  #settingsVersion: number;
-  #view: FleetView | undefined;
+  private readonly nodes = new Map<NodeId, StorageNode>();
+  private readonly disks = new Map<DiskId, StorageDisk>();
+  private readonly index: FleetIndex;
+  private currentSettings: ClusterSettings;
+  private settingsVersion: number;
+  private view: FleetView | undefined;
 
   /** @throws StorageFault `fleet.inconsistent` */
   constructor(
@@ -58,10 +58,10 @@ export class FleetCache {
   ) {
     const { settings, settingsVersion, nodes, disks } = whole;
     assertFleetConsistent({ clusterId, settings, settingsVersion, nodes, disks });
-    this.#settings = settings;
-    this.#settingsVersion = settingsVersion;
-    this.#index = new FleetIndex({ clusterId, settings, settingsVersion }, disks.length);
-    this.#put(whole);
+    this.currentSettings = settings;
+    this.settingsVersion = settingsVersion;
+    this.index = new FleetIndex({ clusterId, settings, settingsVersion }, disks.length);
+    this.put(whole);
   }
 
   /** @throws StorageFault `fleet.inconsistent` */
@@ -78,37 +78,37 @@ export class FleetCache {
   apply(changes: FleetChanges): boolean {
     const { settings, settingsVersion } = changes;
     if (settings !== undefined) {
-      this.#settings = settings;
-      this.#settingsVersion = settingsVersion;
-      this.#index.useSettings(settings, settingsVersion);
+      this.currentSettings = settings;
+      this.settingsVersion = settingsVersion;
+      this.index.useSettings(settings, settingsVersion);
     }
-    const isRearranged = this.#isRearranged(changes);
-    this.#put(changes);
-    if (isRearranged) assertFleetConsistent(this.#currentView());
-    return this.#nodes.size === changes.nodeCount && this.#disks.size === changes.diskCount;
+    const isRearranged = this.isRearranged(changes);
+    this.put(changes);
+    if (isRearranged) assertFleetConsistent(this.currentView());
+    return this.nodes.size === changes.nodeCount && this.disks.size === changes.diskCount;
   }
 
   get settings(): ClusterSettings {
-    return this.#settings;
+    return this.currentSettings;
   }
 
   zoneOf(nodeId: NodeId): string | undefined {
-    return this.#nodes.get(nodeId)?.zone;
+    return this.nodes.get(nodeId)?.zone;
   }
 
   nodeVersionOf(nodeId: NodeId): number | undefined {
-    return this.#nodes.get(nodeId)?.version;
+    return this.nodes.get(nodeId)?.version;
   }
 
   place(volume: PlaceableVolume, unplaced: readonly Replica[], now: Date): PlacementPlan {
     const placements: PlannedPlacement[] = [];
     const replicas: Replica[] = [];
     for (const replica of unplaced) {
-      const request = placementRequest(volume, replicas, { settings: this.#settings });
-      const diskId = this.#choose(request, now);
+      const request = placementRequest(volume, replicas, { settings: this.currentSettings });
+      const diskId = this.choose(request, now);
       if (typeof diskId !== 'string') return { placements, refusals: diskId.refusals };
-      const { nodeId } = this.#disk(diskId);
-      const booking = this.#book(diskId, replica.sizeBytes);
+      const { nodeId } = this.disk(diskId);
+      const booking = this.book(diskId, replica.sizeBytes);
       placements.push({ nodeId, booking });
       replicas.push({ ...replica, nodeId, diskId });
     }
@@ -116,72 +116,72 @@ export class FleetCache {
   }
 
   explain(volume: PlaceableVolume, placed: readonly Replica[], now: Date): StoredExplanation {
-    return explainPlacement({ volume, replicas: placed, fleet: this.#currentView(), now });
+    return explainPlacement({ volume, replicas: placed, fleet: this.currentView(), now });
   }
 
   /** Takes a booking back that was decided here and not made. */
   release({ diskId, sizeBytes }: SpaceBooking): void {
-    this.#count(diskId, -sizeBytes);
-    this.#index.release(diskId, { sizeBytes, writtenBytes: WRITTEN_BYTES });
+    this.count(diskId, -sizeBytes);
+    this.index.release(diskId, { sizeBytes, writtenBytes: WRITTEN_BYTES });
   }
 
   /** The index answers at once where something fits; what it leaves open is asked of every disk, and refused in words. */
-  #choose(request: PlacementRequest, now: Date): DiskId | Pick<PlacementPlan, 'refusals'> {
-    const fast = this.#index.place(request, now);
+  private choose(request: PlacementRequest, now: Date): DiskId | Pick<PlacementPlan, 'refusals'> {
+    const fast = this.index.place(request, now);
     if (fast.kind === 'placed') return fast.diskId;
-    const placement = placeReplica(request, this.#currentView(), now);
+    const placement = placeReplica(request, this.currentView(), now);
     return placement.kind === 'placed' ? placement.diskId : { refusals: placement.refusals };
   }
 
   /** Figures and states can't break a fleet; what there is, its names and where it belongs can. */
-  #isRearranged({ nodes, disks }: FleetChanges): boolean {
+  private isRearranged({ nodes, disks }: FleetChanges): boolean {
     return (
-      nodes.some(({ id, name }) => this.#nodes.get(id)?.name !== name) ||
-      disks.some(({ id, nodeId }) => this.#disks.get(id)?.nodeId !== nodeId)
+      nodes.some(({ id, name }) => this.nodes.get(id)?.name !== name) ||
+      disks.some(({ id, nodeId }) => this.disks.get(id)?.nodeId !== nodeId)
     );
   }
 
-  #put({ nodes, disks }: FleetChanges): void {
+  private put({ nodes, disks }: FleetChanges): void {
     if (nodes.length === 0 && disks.length === 0) return;
-    this.#view = undefined;
+    this.view = undefined;
     for (const node of nodes) {
-      this.#nodes.set(node.id, node);
-      this.#index.putNode(node);
+      this.nodes.set(node.id, node);
+      this.index.putNode(node);
     }
     for (const disk of disks) {
-      this.#disks.set(disk.id, disk);
-      this.#index.putDisk(disk);
+      this.disks.set(disk.id, disk);
+      this.index.putDisk(disk);
     }
   }
 
-  #book(diskId: DiskId, sizeBytes: number): SpaceBooking {
-    const shell = { settings: this.#settings, settingsVersion: this.#settingsVersion };
-    const booking = bookingOn(this.#disk(diskId), sizeBytes, shell);
-    this.#count(diskId, sizeBytes);
-    this.#index.book(diskId, { sizeBytes, writtenBytes: WRITTEN_BYTES });
+  private book(diskId: DiskId, sizeBytes: number): SpaceBooking {
+    const shell = { settings: this.currentSettings, settingsVersion: this.settingsVersion };
+    const booking = bookingOn(this.disk(diskId), sizeBytes, shell);
+    this.count(diskId, sizeBytes);
+    this.index.book(diskId, { sizeBytes, writtenBytes: WRITTEN_BYTES });
     return booking;
   }
 
-  #count(diskId: DiskId, bytes: number): void {
-    const disk = this.#disk(diskId);
-    this.#disks.set(diskId, { ...disk, storageScheduledBytes: disk.storageScheduledBytes + bytes });
-    this.#view = undefined;
+  private count(diskId: DiskId, bytes: number): void {
+    const disk = this.disk(diskId);
+    this.disks.set(diskId, { ...disk, storageScheduledBytes: disk.storageScheduledBytes + bytes });
+    this.view = undefined;
   }
 
-  #disk(diskId: DiskId): StorageDisk {
-    const disk = this.#disks.get(diskId);
+  private disk(diskId: DiskId): StorageDisk {
+    const disk = this.disks.get(diskId);
     if (disk === undefined) throw new Bug(`disk ${diskId} was chosen and is not known`);
     return disk;
   }
 
-  #currentView(): FleetView {
-    this.#view ??= {
+  private currentView(): FleetView {
+    this.view ??= {
       clusterId: this.clusterId,
-      settings: this.#settings,
-      settingsVersion: this.#settingsVersion,
-      nodes: [...this.#nodes.values()],
-      disks: [...this.#disks.values()],
+      settings: this.currentSettings,
+      settingsVersion: this.settingsVersion,
+      nodes: [...this.nodes.values()],
+      disks: [...this.disks.values()],
     };
-    return this.#view;
+    return this.view;
   }
 }

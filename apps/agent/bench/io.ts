@@ -1,0 +1,281 @@
+// Benchmark of I/O through the engine, on three copies and on one: real agents and Holdfast's NBD client, without the
+// control plane. The baseline of each row is nbdkit's file plugin on a plain file of the same disk, driven by the same
+// client; both are measured in turn, and the medians count. `run` is called by the repository's `npm run bench`.
+//
+// Both sides keep what was read in the kernel's page cache. Before reads are measured, all of the device is read once,
+// on both sides; the cold rows drop it from memory on both sides instead.
+import { execFileSync } from 'node:child_process';
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import type { BenchOptions, Figure } from '@holdfast/data-engine/bench/figure.js';
+import type { NbdClient } from '@holdfast/data-engine/nbd/client.js';
+import { Nbdkit } from './nbdkit.js';
+import { BenchStack, KIB, MIB, timed } from './stack.js';
+
+const SIZE_BYTES = 512 * MIB;
+const ROUNDS = 3;
+
+/** Bytes of each request, requests in flight, requests in all, kind of request. */
+type Shape = readonly [
+  length: number,
+  depth: number,
+  count: number,
+  kind: 'read' | 'cold-read' | 'write' | 'fua',
+];
+
+/**
+ * Targets are for three copies: `ratio` of the baseline, or `value` in the row's unit. `longhorn` was measured elsewhere,
+ * for orientation.
+ */
+type Case = {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly ratio?: number;
+  readonly value?: number;
+  readonly p50?: number;
+  /** Also compared with three plain files that one client feeds at once. */
+  readonly besideThree?: boolean;
+  readonly longhorn?: string;
+};
+
+type Rates = { readonly perSecond: number; readonly flushedPerSecond: number; readonly p50Us: number };
+type Client = Pick<NbdClient, 'read' | 'write' | 'flush'>;
+type CaseFigure = Omit<Figure, 'bench'>;
+/** A device to measure, and the files that hold its data. */
+type Device = { readonly client: Client; readonly files: readonly string[] };
+
+const CASES: readonly Case[] = [
+  { name: 'randwrite 4 KiB qd32', shape: [4 * KIB, 32, 20_000, 'write'], ratio: 0.32, longhorn: '0.15 ×' },
+  { name: 'randread 4 KiB qd32', shape: [4 * KIB, 32, 20_000, 'read'], ratio: 0.5, longhorn: '0.34 ×' },
+  { name: 'randread 4 KiB qd32, cold', shape: [4 * KIB, 32, 20_000, 'cold-read'] },
+  {
+    name: 'write 1 MiB qd4',
+    shape: [MIB, 4, 600, 'write'],
+    ratio: 0.5,
+    besideThree: true,
+    longhorn: '426 MB/s',
+  },
+  { name: 'read 1 MiB qd4', shape: [MIB, 4, 600, 'read'], ratio: 0.45, longhorn: '450 MB/s' },
+  { name: 'read 1 MiB qd4, cold', shape: [MIB, 4, 600, 'cold-read'] },
+  { name: 'write 128 KiB qd8', shape: [128 * KIB, 8, 3000, 'write'], value: 230, longhorn: '136 MB/s' },
+  { name: 'read 128 KiB qd8', shape: [128 * KIB, 8, 3000, 'read'], value: 550, longhorn: '308 MB/s' },
+  { name: 'randwrite 4 KiB qd1', shape: [4 * KIB, 1, 4000, 'write'], p50: 400, longhorn: '372 µs' },
+  { name: 'randread 4 KiB qd1', shape: [4 * KIB, 1, 4000, 'read'] },
+  { name: 'randwrite 4 KiB FUA qd8', shape: [4 * KIB, 8, 2000, 'fua'] },
+];
+
+export async function run({ quick, report }: BenchOptions): Promise<void> {
+  const stack = await BenchStack.start(3);
+  const nbdkits: Nbdkit[] = [];
+  for (let i = 0; i < 3; i += 1) {
+    const server = await Nbdkit.start(stack.folder, SIZE_BYTES, `plain-${i}.img`);
+    if (server !== undefined) nbdkits.push(server);
+  }
+  if (nbdkits.length === 0)
+    report({ bench: 'io', case: 'baseline: nbdkit is not installed', metric: 'missing', value: 1, unit: '' });
+  try {
+    const plains: { client: NbdClient; files: string[] }[] = [];
+    for (const nbdkit of nbdkits) plains.push({ client: await nbdkit.connect(), files: [nbdkit.file] });
+    const clients = plains.map(({ client }) => client);
+    const [plain] = plains;
+    const scale = quick ? 0.3 : 1;
+    if (plain !== undefined) await fill(plain.client);
+    for (const copies of [3, 1]) {
+      const volume = await stack.volume(SIZE_BYTES, copies);
+      await fill(volume.client);
+      const ours = { client: volume.client, files: stack.agents.flatMap(({ disk }) => imagesIn(disk)) };
+      for (const one of CASES) {
+        const results = await interleaved(one.shape, scale, ours, plain);
+        for (const figure of figures(one, copies, results.ours, results.theirs))
+          report({ bench: 'io', ...figure });
+        if (one.besideThree && copies === 3 && plain !== undefined)
+          for (const figure of besideThree(one, results.ours, await threeFiles(clients, scale, one.shape)))
+            report({ bench: 'io', ...figure });
+      }
+      await stack.detach(volume);
+    }
+    for (const client of clients) client.close();
+  } finally {
+    for (const nbdkit of nbdkits) await nbdkit.stop();
+    await stack.stop();
+  }
+}
+
+/**
+ * Rate of three plain NBD servers that one client feeds with the same writes: the most that three copies on this one
+ * machine can reach (ADR 0114).
+ */
+async function threeFiles(clients: readonly Client[], scale: number, shape: Shape): Promise<Rates> {
+  const all = async (ask: (client: Client) => Promise<void>) => {
+    await Promise.all(clients.map(ask));
+  };
+  const three: Client = {
+    read: () => Promise.reject(new Error('three files are only written')),
+    write: (...args) => all((client) => client.write(...args)),
+    flush: () => all((client) => client.flush()),
+  };
+  await fill(three);
+  const rounds: Rates[] = [];
+  for (let round = 0; round < ROUNDS; round += 1)
+    rounds.push(await measure({ client: three, files: [] }, scale, shape));
+  return medians(rounds);
+}
+
+/** Rows that compare three copies with three plain files, before and after the flush. */
+function* besideThree({ name, shape: [length] }: Case, ours: Rates, theirs: Rates): Generator<CaseFigure> {
+  for (const [key, ending] of [
+    ['perSecond', ''],
+    ['flushedPerSecond', ', flushed'],
+  ] as const) {
+    yield {
+      case: `${name}, 3 copies beside three plain files at once${ending}`,
+      metric: 'throughput',
+      unit: 'MB/s',
+      value: (ours[key] * length) / 1e6,
+      baseline: (theirs[key] * length) / 1e6,
+      ratioTarget: 0.5,
+    };
+  }
+}
+
+/** Files with data below a folder. */
+function imagesIn(folder: string): string[] {
+  const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith('.img')).map((name) => path.join(folder, name));
+}
+
+/** Writes all of the device first: reading what was never written, or growing a file, would be another case. */
+async function fill(client: Client): Promise<void> {
+  const data = crypto.randomBytes(MIB);
+  await timed(SIZE_BYTES / MIB, 4, (i) => client.write(i * MIB, [data], MIB, { fua: false }));
+  await client.flush();
+}
+
+async function readAll(client: Client): Promise<void> {
+  await timed(SIZE_BYTES / (128 * KIB), 8, (i) => client.read(i * 128 * KIB, 128 * KIB));
+}
+
+/** Drops the files' pages from the kernel's page cache. They must have been flushed. */
+function forget(files: readonly string[]): void {
+  const nothing = ['oflag=nocache', 'conv=notrunc,fdatasync', 'count=0', 'status=none'];
+  for (const file of files) execFileSync('dd', [`of=${file}`, ...nothing]);
+}
+
+async function interleaved(
+  shape: Shape,
+  scale: number,
+  mine: Device,
+  plain: Device | undefined,
+): Promise<{ ours: Rates; theirs: Rates | undefined }> {
+  const ours: Rates[] = [];
+  const theirs: Rates[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    if (plain !== undefined) theirs.push(await measure(plain, scale, shape));
+    ours.push(await measure(mine, scale, shape));
+  }
+  return { ours: medians(ours), theirs: theirs.length === 0 ? undefined : medians(theirs) };
+}
+
+/**
+ * Measures one case. Small requests go to random places and are counted; large ones run through the device and count in
+ * bytes.
+ */
+async function measure(
+  { client, files }: Device,
+  scale: number,
+  [length, depth, count, kind]: Shape,
+): Promise<Rates> {
+  const isRead = kind === 'read' || kind === 'cold-read';
+  if (kind === 'cold-read') forget(files);
+  else if (isRead) await readAll(client);
+  const requests = Math.ceil(count * scale);
+  const data = crypto.randomBytes(length);
+  const places = SIZE_BYTES / length;
+  const offsets = Array.from(
+    { length: requests },
+    (_, i) => (length === 4 * KIB ? crypto.randomInt(places) : i % places) * length,
+  );
+  const ask = async (i: number): Promise<void> => {
+    const offset = offsets[i];
+    if (offset === undefined) throw new Error(`there is no request ${i}`);
+    if (isRead) await client.read(offset, length);
+    else await client.write(offset, [data], length, { fua: kind === 'fua' });
+  };
+  // A warm-up: the other side had the processor until now, and the latency meant is that of a device in use.
+  if (depth === 1) await timed(requests >> 1, depth, ask);
+  const latenciesMs: number[] = [];
+  const seconds = await timed(requests, depth, async (i) => {
+    const startedMs = performance.now();
+    await ask(i);
+    latenciesMs.push(performance.now() - startedMs);
+  });
+  // Flushed before the next measurement, so that neither side pays for the other's writes.
+  const flushSeconds = await timed(1, 1, () => client.flush());
+  return {
+    perSecond: requests / seconds,
+    flushedPerSecond: requests / (seconds + flushSeconds),
+    p50Us: middleOf(latenciesMs) * 1000,
+  };
+}
+
+function medians(rounds: readonly Rates[]): Rates {
+  const median = (key: keyof Rates) => middleOf(rounds.map((round) => round[key]));
+  return {
+    perSecond: median('perSecond'),
+    flushedPerSecond: median('flushedPerSecond'),
+    p50Us: median('p50Us'),
+  };
+}
+
+function middleOf(values: readonly number[]): number {
+  const middle = values.toSorted((a, b) => a - b)[values.length >> 1];
+  if (middle === undefined) throw new Error('nothing was measured');
+  return middle;
+}
+
+/** Rows of one case. Targets are for three copies; only the latency's is for both. */
+function* figures(
+  { name, shape, ratio, value, p50, longhorn }: Case,
+  copies: number,
+  ours: Rates,
+  theirs: Rates | undefined,
+): Generator<CaseFigure> {
+  const [length, depth, , kind] = shape;
+  const isSmall = length === 4 * KIB;
+  const scale = isSmall ? 1 : length / 1e6;
+  const goals = copies === 3 ? { ratioTarget: ratio, target: value, longhorn } : {};
+  const common = { case: `${name}, ${copies} ${copies === 1 ? 'copy' : 'copies'}` };
+  yield {
+    ...common,
+    metric: isSmall ? 'iops' : 'throughput',
+    unit: isSmall ? 'IOPS' : 'MB/s',
+    value: ours.perSecond * scale,
+    baseline: theirs && theirs.perSecond * scale,
+    ...(p50 === undefined ? goals : {}),
+  };
+  // A server with a page cache answers before the disk has the data: only the flush that ends the stream compares
+  // disks.
+  if (!isSmall && kind === 'write') {
+    yield {
+      ...common,
+      case: `${common.case}, flushed`,
+      metric: 'throughput',
+      unit: 'MB/s',
+      value: ours.flushedPerSecond * scale,
+      baseline: theirs && theirs.flushedPerSecond * scale,
+      ...goals,
+    };
+  }
+  if (depth > 1) return;
+  yield {
+    ...common,
+    metric: 'p50',
+    unit: 'µs',
+    value: ours.p50Us,
+    baseline: theirs?.p50Us,
+    better: 'lower',
+    target: p50,
+    longhorn: p50 === undefined ? undefined : longhorn,
+  };
+}

@@ -1,0 +1,424 @@
+// Benchmark of rebuilds between real agents, without the control plane. The engine runs on the first agent, the source
+// is on the second and the target on the third, so that the processor time of both ends can be told apart. `run` is
+// called by the repository's `npm run bench`.
+import { spawnSync } from 'node:child_process';
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import {
+  type LayerCommand,
+  type RebuildOptions,
+  type ReplicaAddress,
+  replicaStateSchema,
+  volumeLayersSchema,
+} from '@holdfast/core/model/agent-protocol.js';
+import type { RebuildPhase } from '@holdfast/core/model/rebuild.js';
+import type { BenchOptions, Figure, Report } from '@holdfast/data-engine/bench/figure.js';
+import type { NbdClient } from '@holdfast/data-engine/nbd/client.js';
+import { type FollowedRebuild, follow } from './rebuild-watch.js';
+import { BenchStack, type BenchVolume, KIB, MIB, timed } from './stack.js';
+
+const SOURCE = 1;
+const TARGET = 2;
+/** Size of the volume that the full rebuild's targets are for. */
+const NOMINAL_BYTES = 2048 * MIB;
+const OPTIONS: RebuildOptions = {
+  fastRebuild: true,
+  blockHash: 'blake3',
+  sourcesMax: 1,
+  bandwidthBytesPerSecond: null,
+};
+
+/** A command without the epoch that it is sent under. */
+type LayerChange = LayerCommand extends infer Each
+  ? Each extends unknown
+    ? Omit<Each, 'epoch'>
+    : never
+  : never;
+
+export async function run({ quick, report }: BenchOptions): Promise<void> {
+  const bytes = quick ? 256 * MIB : NOMINAL_BYTES;
+  const stack = await BenchStack.start(3);
+  try {
+    const volume = await stack.volume(bytes, 3);
+    const bench = new RebuildBench(stack, volume, report);
+    await bench.fill();
+    await bench.delta();
+    await bench.resync(quick ? 3 : 30);
+    await bench.fast();
+    await bench.full();
+    await bench.userRate();
+    await fixedCost(stack, report);
+  } finally {
+    await stack.stop();
+  }
+}
+
+class RebuildBench {
+  private readonly bytes: number;
+  private readonly size: string;
+
+  /** @param volume has three copies, one per agent */
+  constructor(
+    private readonly stack: BenchStack,
+    private volume: BenchVolume,
+    private readonly print: Report,
+  ) {
+    this.bytes = volume.sizeBytes;
+    this.size = `${this.bytes / MIB} MiB`;
+  }
+
+  private report(figure: Omit<Figure, 'bench'>): void {
+    this.print({ bench: 'rebuild', ...figure });
+  }
+
+  /** Fills the copies with data that can't be compressed. */
+  async fill(): Promise<void> {
+    await timed(this.bytes / MIB, 4, (i) =>
+      this.volume.client.write(i * MIB, [crypto.randomBytes(MIB)], MIB, { fua: false }),
+    );
+    await this.volume.client.flush();
+  }
+
+  /** Delta rebuild: the target was away since a time that no record tells, and one block in a hundred has changed. */
+  async delta(): Promise<void> {
+    await this.attachWithoutTarget();
+    const blocks = this.bytes / (4 * KIB);
+    await this.writeAtRandom(Math.round(blocks / 100), 4 * KIB);
+    const baseline = this.readBoth();
+    const rebuild = await this.rebuild({ fastRebuild: false });
+    const name = `delta, 1 % of 4 KiB blocks of ${this.size}`;
+    const share = (100 * rebuild.last.bytes.sent) / this.bytes;
+    this.report({
+      case: name,
+      metric: 'sent',
+      value: share,
+      unit: '%',
+      target: 20,
+      better: 'lower',
+      longhorn: '100 %',
+    });
+    const value = rebuild.seconds;
+    this.report({
+      case: name,
+      metric: 'time',
+      value,
+      unit: 's',
+      baseline,
+      ratioTarget: 2,
+      better: 'lower',
+      longhorn: '26 s',
+    });
+  }
+
+  /** Resync: the target was dropped, 100 MiB were written, and it comes back. */
+  async resync(awaySeconds: number): Promise<void> {
+    const { volumeId, epoch } = this.volume;
+    const { replicaId } = copyAt(this.volume, TARGET);
+    const drop = { epoch, replicaId, reason: 'the benchmark takes it away' };
+    await this.stack.call(0, 'POST', `/v1/engines/${volumeId}/drop`, drop);
+    const written = Math.min(100 * MIB, this.bytes / 4);
+    await this.writeAtRandom(written / (64 * KIB), 64 * KIB);
+    await new Promise((resolve) => setTimeout(resolve, awaySeconds * 1000));
+    const rebuild = await this.rebuild({});
+    const name = `resync after ${awaySeconds} s away, ${written / MIB} MiB written`;
+    const longhorn = 'a whole delta';
+    this.report({
+      case: name,
+      metric: 'time',
+      value: rebuild.seconds,
+      unit: 's',
+      target: 2,
+      better: 'lower',
+      longhorn,
+    });
+    const value = rebuild.last.bytes.sent / written;
+    this.report({
+      case: name,
+      metric: 'sent',
+      value,
+      unit: '× written',
+      target: 1.3,
+      better: 'lower',
+      longhorn,
+    });
+  }
+
+  /** Fast rebuild: three snapshots whose checksums are known on both sides. */
+  async fast(): Promise<void> {
+    const ids: string[] = [];
+    for (let count = 1; count <= 3; count += 1) {
+      await this.writeAtRandom(64, 64 * KIB);
+      ids.push(await this.snapshot(`snapshot-${count}`));
+    }
+    await this.change({ kind: 'purge' });
+    for (const snapshotId of ids) await this.change({ kind: 'hash', snapshotId, force: false });
+    await this.attachWithoutTarget();
+    const rebuild = await this.rebuild({});
+    const methods = rebuild.last.snapshots
+      .filter(({ name }) => name.startsWith('snapshot-'))
+      .map(({ method }) => method);
+    if (methods.join() !== 'fast,fast,fast')
+      throw new Error(`not fast: ${JSON.stringify(rebuild.last.snapshots)}`);
+    this.report({
+      case: `fast, 3 snapshots of ${this.size}, all equal`,
+      metric: 'time',
+      value: rebuild.seconds,
+      unit: 's',
+      target: 1,
+      better: 'lower',
+      longhorn: '21 s',
+    });
+  }
+
+  /** Full rebuild: a new, empty copy takes the target's place. */
+  async full(): Promise<void> {
+    const baseline = this.copyRate();
+    await this.replaceTarget();
+    const before = await this.cpuSeconds();
+    let copied = before;
+    const rebuild = await this.rebuild({}, async (phase) => {
+      if (phase === 'verifying') copied = await this.cpuSeconds();
+    });
+    const verified = await this.cpuSeconds();
+    const name = `full, ${this.size}`;
+    this.report({
+      case: name,
+      metric: 'rate',
+      value: this.bytes / 1e6 / secondsIn(rebuild, 'copying'),
+      unit: 'MB/s',
+      baseline,
+      ratioTarget: 0.6,
+      longhorn: '424 MB/s',
+    });
+    const scale = NOMINAL_BYTES / this.bytes;
+    this.report({
+      case: `${name}, both ends`,
+      metric: 'CPU for 2 GiB',
+      value: (copied - before) * scale,
+      unit: 's',
+      target: 3.2,
+      better: 'lower',
+      longhorn: '4.9 s',
+    });
+    this.report({
+      case: `${name}, verify`,
+      metric: 'time',
+      value: secondsIn(rebuild, 'verifying'),
+      unit: 's',
+    });
+    const value = (verified - copied) * scale;
+    this.report({ case: `${name}, verify, both ends`, metric: 'CPU for 2 GiB', value, unit: 's' });
+    this.report({
+      case: `${name}, with all phases`,
+      metric: 'time',
+      value: rebuild.seconds,
+      unit: 's',
+      longhorn: '15 s',
+    });
+  }
+
+  /** Rate of user writes while a rebuild without a limit runs, beside their rate before it. */
+  async userRate(): Promise<void> {
+    const small = new Load(this.volume.client, this.bytes, 4 * KIB);
+    await small.during(new Promise((resolve) => setTimeout(resolve, 1000)));
+    const baseline = await small.during(new Promise((resolve) => setTimeout(resolve, 3000)));
+    await this.replaceTarget();
+    const value = await small.during(this.rebuild({}));
+    this.report({
+      case: `user writes of 4 KiB, depth 8, during a full rebuild of ${this.size}`,
+      metric: 'iops',
+      value,
+      unit: 'IOPS',
+      baseline,
+      ratioTarget: 0.5,
+    });
+  }
+
+  /** Attaches the other agents' copies without the target, which the new attachment's record does not name. */
+  private async attachWithoutTarget(): Promise<void> {
+    await this.stack.detach(this.volume);
+    const epoch = this.volume.epoch + 1;
+    const others = this.volume.replicas.filter((_, index) => index !== TARGET);
+    this.volume = { ...this.volume, ...(await this.stack.attach(this.volume, epoch, others)) };
+  }
+
+  private async replaceTarget(): Promise<void> {
+    const { volumeId, sizeBytes, replicas, epoch } = this.volume;
+    const { replicaId } = copyAt(this.volume, TARGET);
+    await this.stack.call(0, 'POST', `/v1/engines/${volumeId}/drop`, {
+      epoch,
+      replicaId,
+      reason: 'replaced',
+    });
+    // As a worker does: the copy goes only while it still is what was seen of it.
+    const seen = await this.stack.call(TARGET, 'GET', `/v1/replicas/${replicaId}`);
+    const expected = replicaStateSchema.parse(seen);
+    await this.stack.call(TARGET, 'DELETE', `/v1/replicas/${replicaId}`, { expected });
+    replicas[TARGET] = await this.stack.replica(volumeId, sizeBytes, TARGET, crypto.randomUUID(), null);
+  }
+
+  private rebuild(
+    options: Partial<RebuildOptions>,
+    entered?: (phase: RebuildPhase) => Promise<void>,
+  ): Promise<FollowedRebuild> {
+    return follow(this.stack, this.volume, copyAt(this.volume, TARGET), {
+      source: copyAt(this.volume, SOURCE),
+      options: { ...OPTIONS, ...options },
+      entered,
+    });
+  }
+
+  private async cpuSeconds(): Promise<number> {
+    return (await this.stack.cpuSeconds(SOURCE)) + (await this.stack.cpuSeconds(TARGET));
+  }
+
+  private async writeAtRandom(count: number, length: number): Promise<void> {
+    const places = this.bytes / length;
+    // Different blocks, so that the bytes written are the bytes changed.
+    const chosen = new Set<number>();
+    while (chosen.size < count) chosen.add(crypto.randomInt(places));
+    const offsets = [...chosen].map((place) => place * length);
+    const data = crypto.randomBytes(length);
+    await timed(count, 8, async (i) => {
+      const offset = offsets[i];
+      if (offset !== undefined) await this.volume.client.write(offset, [data], length, { fua: false });
+    });
+    await this.volume.client.flush();
+  }
+
+  private async snapshot(name: string): Promise<string> {
+    const snapshot = newSnapshot(name);
+    await this.change({ kind: 'take', snapshot });
+    return snapshot.id;
+  }
+
+  /** Changes layers, and waits: purges and hashes go on after the answer. */
+  private async change(command: LayerChange): Promise<void> {
+    const { volumeId, epoch } = this.volume;
+    await this.stack.call(0, 'POST', `/v1/engines/${volumeId}/layers`, { epoch, ...command });
+    const state = async () =>
+      volumeLayersSchema.parse(
+        await this.stack.call(0, 'GET', `/v1/engines/${volumeId}/layers?epoch=${epoch}`),
+      );
+    for (let now = await state(); now.busy !== ''; now = await state())
+      await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+
+  /** Seconds that `dd` takes to read two files of the volume's size. */
+  private readBoth(): number {
+    const file = this.plainFile('both');
+    const seconds = timedCopy(file, '/dev/null', ['iflag=direct']);
+    fs.rmSync(file);
+    return 2 * seconds;
+  }
+
+  /** MB/s of `dd` from file to file with direct I/O. */
+  private copyRate(): number {
+    const [from, to] = [this.plainFile('from'), path.join(this.stack.folder, 'to')];
+    const seconds = timedCopy(from, to, ['iflag=direct', 'oflag=direct', 'conv=fdatasync']);
+    for (const file of [from, to]) fs.rmSync(file);
+    return this.bytes / 1e6 / seconds;
+  }
+
+  private plainFile(name: string): string {
+    const file = path.join(this.stack.folder, name);
+    const fd = fs.openSync(file, 'w');
+    for (let done = 0; done < this.bytes; done += 16 * MIB) fs.writeSync(fd, crypto.randomBytes(16 * MIB));
+    fs.fsyncSync(fd);
+    fs.closeSync(fd);
+    return file;
+  }
+}
+
+/** A load of small writes at random places, eight at a time. */
+class Load {
+  private readonly places: number;
+  private readonly data: Buffer;
+
+  constructor(
+    private readonly client: NbdClient,
+    bytes: number,
+    private readonly length: number,
+  ) {
+    this.places = bytes / length;
+    this.data = crypto.randomBytes(length);
+  }
+
+  /** Writes per second until the given work has ended. */
+  async during(work: Promise<unknown>): Promise<number> {
+    let running = true;
+    const ended = work.finally(() => {
+      running = false;
+    });
+    let count = 0;
+    const startedMs = performance.now();
+    const lane = async () => {
+      while (running) {
+        const offset = crypto.randomInt(this.places) * this.length;
+        await this.client.write(offset, [this.data], this.length, { fua: false });
+        count += 1;
+      }
+    };
+    await Promise.all([ended, ...Array.from({ length: 8 }, lane)]);
+    return (1000 * count) / (performance.now() - startedMs);
+  }
+}
+
+/** Cost of each further snapshot in a rebuild, beyond its data. */
+async function fixedCost(stack: BenchStack, report: Report): Promise<void> {
+  const MORE = 10;
+  const one = await secondsWithSnapshots(stack, 1);
+  const more = await secondsWithSnapshots(stack, 1 + MORE);
+  report({
+    bench: 'rebuild',
+    case: `fixed cost per snapshot, of ${MORE} more`,
+    metric: 'time',
+    value: ((more - one) * 1000) / MORE,
+    unit: 'ms',
+    target: 50,
+    better: 'lower',
+    longhorn: '6 s',
+  });
+}
+
+/** Seconds of a rebuild of a volume with so many snapshots of a block each. */
+async function secondsWithSnapshots(stack: BenchStack, count: number): Promise<number> {
+  const volume = await stack.volume(16 * MIB, 2);
+  for (let index = 0; index < count; index += 1) {
+    await volume.client.write(index * 4 * KIB, [crypto.randomBytes(4 * KIB)], 4 * KIB, { fua: false });
+    const snapshot = newSnapshot(`s${index}`);
+    const command = { kind: 'take', epoch: 1, snapshot };
+    await stack.call(0, 'POST', `/v1/engines/${volume.volumeId}/layers`, command);
+  }
+  const target = await stack.replica(volume.volumeId, 16 * MIB, TARGET, crypto.randomUUID(), null);
+  const source = copyAt(volume, SOURCE);
+  const { seconds } = await follow(stack, volume, target, { source, options: OPTIONS });
+  await stack.detach(volume);
+  return seconds;
+}
+
+function newSnapshot(name: string) {
+  return { id: crypto.randomUUID(), name, origin: 'user' as const, createdAt: new Date().toISOString() };
+}
+
+function copyAt({ replicas }: BenchVolume, index: number): ReplicaAddress {
+  const found = replicas[index];
+  if (found === undefined) throw new Error(`the volume has no copy ${index}`);
+  return found;
+}
+
+function secondsIn({ phaseSeconds }: FollowedRebuild, phase: RebuildPhase): number {
+  const seconds = phaseSeconds.get(phase);
+  if (seconds === undefined) throw new Error(`the phase ${phase} was too short to be seen`);
+  return seconds;
+}
+
+function timedCopy(from: string, to: string, flags: readonly string[]): number {
+  const startedMs = performance.now();
+  const copy = (more: readonly string[]) =>
+    spawnSync('dd', [`if=${from}`, `of=${to}`, 'bs=4M', ...more], { stdio: 'ignore' });
+  // Where the file system has no direct I/O, the copy is a buffered one.
+  if (copy(flags).status !== 0) copy(flags.filter((flag) => flag.startsWith('conv')));
+  return (performance.now() - startedMs) / 1000;
+}

@@ -1,0 +1,124 @@
+'use client';
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { decideOrphanRemoval } from '@holdfast/core/policy/decide-orphan-removal.js';
+import { Badge } from '@holdfast/ui/badge.js';
+import { Button } from '@holdfast/ui/button.js';
+import { Dialog } from '@holdfast/ui/dialog.js';
+import { Message } from '@holdfast/ui/message.js';
+import { Moment } from '@holdfast/ui/moment.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import { type Column, Table } from '@holdfast/ui/table.js';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { toast } from 'sonner';
+import { reasonOf } from '../actions';
+import { api } from '../api/client';
+import { isProblem } from '../api/problem';
+import { keys, useOrphans } from '../api/queries';
+import type { Orphan } from '../api/types';
+import { useCluster } from '../api/use-cluster';
+import { Loaded } from '../shared/loaded';
+
+/** Copies on disks that belong to no replica, and the way to give their space back. */
+export function OrphansPanel() {
+  const orphans = useOrphans();
+  const [asked, setAsked] = useState<Orphan>();
+  const columns: Column<Orphan>[] = [
+    ...COLUMNS,
+    {
+      header: '',
+      align: 'right',
+      cell: (orphan) => (
+        <Button disabledReason={removalReason(orphan)} onClick={() => setAsked(orphan)}>
+          Remove
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Panel title="Orphans" hint="Copies on disks that belong to no replica" flush>
+      <Loaded query={orphans} what="the orphans" rows={2}>
+        {(data) => (
+          <Table
+            label="Orphans"
+            rows={data}
+            columns={columns}
+            rowKey={({ id }) => id}
+            empty={<Message title="No orphans" body="Every copy on every disk belongs to a replica." />}
+          />
+        )}
+      </Loaded>
+      {asked !== undefined && <RemoveDialog orphan={asked} onClose={() => setAsked(undefined)} />}
+    </Panel>
+  );
+}
+
+const COLUMNS: Column<Orphan>[] = [
+  { header: 'Node', cell: ({ nodeName }) => <span className="font-medium">{nodeName}</span> },
+  { header: 'Disk', cell: ({ diskName }) => diskName },
+  {
+    header: 'Of volume',
+    cell: ({ volumeName, volumeId }) => volumeName ?? <span title={volumeId}>One that is gone</span>,
+  },
+  { header: 'Size', align: 'right', cell: ({ size }) => formatBytes(size) },
+  { header: 'Seen since', cell: ({ firstSeenAt }) => <Moment at={firstSeenAt} /> },
+  { header: 'State', cell: (orphan) => <OrphanBadge orphan={orphan} /> },
+];
+
+function OrphanBadge({ orphan }: { orphan: Orphan }) {
+  if (orphan.error !== null) {
+    return (
+      <span title={orphan.error}>
+        <Badge tone="bad" quiet>
+          Not removed yet
+        </Badge>
+      </span>
+    );
+  }
+  const { tone, word } = LOOK[orphan.state];
+  return (
+    <Badge tone={orphan.isReachable ? tone : 'idle'} quiet>
+      {orphan.isReachable ? word : 'Out of reach'}
+    </Badge>
+  );
+}
+
+const LOOK = {
+  found: { tone: 'warn', word: 'Unused' },
+  removing: { tone: 'busy', word: 'Being removed' },
+} satisfies Record<Orphan['state'], { tone: 'warn' | 'busy'; word: string }>;
+
+function removalReason(orphan: Orphan): string | undefined {
+  return reasonOf(decideOrphanRemoval({ ...orphan, isRemovalRequested: orphan.state === 'removing' }));
+}
+
+function RemoveDialog({ orphan, onClose }: { orphan: Orphan; onClose: () => void }) {
+  const cluster = useCluster();
+  const queryClient = useQueryClient();
+  const { diskName, nodeName, size, volumeName } = orphan;
+  const remove = useMutation({
+    mutationFn: () => api.deleteOrphan(cluster.id, orphan.id),
+    onSuccess: onClose,
+    onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer. It may be gone.'),
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.orphans(cluster.id) }),
+  });
+  const whose =
+    volumeName === null
+      ? 'Its volume is gone.'
+      : `Volume ${volumeName} still exists: make sure that it does not need this copy.`;
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title={`Remove the copy on ${nodeName}?`}
+      description={`${formatBytes(size)} on disk ${diskName} are removed for good. ${whose}`}
+    >
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button variant="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
+          Remove copy
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,70 @@
+'use client';
+import { Button } from '@holdfast/ui/button.js';
+import { TextField } from '@holdfast/ui/field.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { FormEvent } from 'react';
+import { api } from '../api/client';
+import { isProblem } from '../api/problem';
+import { keys, useSetting } from '../api/queries';
+import type { Setting } from '../api/types';
+import { useCluster } from '../api/use-cluster';
+import { Loaded } from '../shared/loaded';
+
+const BANDWIDTH = 'replica-rebuilding-bandwidth-limit';
+
+/** What the rebuilds that write to one node may copy together: it holds for those that run, too. */
+export function RebuildLimitPanel() {
+  const setting = useSetting(BANDWIDTH);
+  return (
+    <Panel title="Bandwidth of rebuilds" hint="For each node that receives; its rebuilds share it">
+      <Loaded query={setting} what="the limit" rows={1}>
+        {/* A new value is a new form, so that it shows what is in effect. */}
+        {(data) => <LimitForm key={String(data.value)} setting={data} />}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function LimitForm({ setting }: { setting: Setting }) {
+  const cluster = useCluster();
+  const queryClient = useQueryClient();
+  const save = useMutation({
+    mutationFn: (value: number) => api.putSetting(cluster.id, setting.name, value),
+    onSettled: () => {
+      void queryClient.invalidateQueries({ queryKey: keys.setting(cluster.id, setting.name) });
+      void queryClient.invalidateQueries({ queryKey: keys.rebuilds(cluster.id) });
+    },
+  });
+  const refusal = isProblem(save.error) ? save.error.detail : 'There was no answer. It may have been set.';
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    save.mutate(Number(new FormData(event.currentTarget).get('limit')));
+  }
+
+  return (
+    <form onSubmit={submit} className="flex flex-wrap items-end gap-3">
+      <div className="w-44">
+        <TextField
+          label="MiB/s for each node"
+          name="limit"
+          type="number"
+          min={0}
+          step={1}
+          max={setting.definition.max}
+          required
+          defaultValue={String(setting.value)}
+          hint={setting.value === 0 ? 'No limit is set.' : '0 takes the limit away.'}
+          error={save.error === null ? undefined : refusal}
+        />
+      </div>
+      {/* The line of the hint is below the field, the button beside it. */}
+      <div className="pb-5">
+        <Button type="submit" busy={save.isPending}>
+          Set limit
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,101 @@
+'use client';
+import { Badge } from '@holdfast/ui/badge.js';
+import { SelectField } from '@holdfast/ui/field.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import { useState } from 'react';
+import { useExplanation } from '../api/queries';
+import type { PlacementExplanation, Volume, VolumeExplanation } from '../api/types';
+import { CureList, RefusedTable, RuleTable, ScoreTable, TierTable } from '../shared/explanation-tables';
+import { Loaded } from '../shared/loaded';
+
+const NEXT = 'next';
+
+/** Why each copy is where it is, and where one more would go: first the sentence, then what it rests on. */
+export function ExplanationPanel({ volume }: { volume: Volume }) {
+  const explanation = useExplanation(volume.id);
+  return (
+    <Panel title="Why there" hint="What the scheduler decides as things are now, rule by rule" flush>
+      <Loaded query={explanation} what="the explanation" rows={6}>
+        {(data) => <Explained data={data} isShort={data.replicas.length < volume.numberOfReplicas} />}
+      </Loaded>
+    </Panel>
+  );
+}
+
+/** @param isShort a copy is missing that has no replica yet */
+function Explained({ data, isShort }: { data: VolumeExplanation; isShort: boolean }) {
+  const [asked, setAsked] = useState<string>();
+  const missing = data.replicas.find(({ nodeName }) => nodeName === null);
+  // What is missing is what one comes for; else why the first copy is where it is.
+  const first = missing ?? (isShort ? undefined : data.replicas[0]);
+  // A copy that was asked about may be gone by now.
+  const chosen = data.replicas.find(({ replicaId }) => replicaId === asked);
+  const replica = asked === NEXT ? undefined : (chosen ?? first);
+  const shown = replica?.explanation ?? data.next;
+  return (
+    <div className="flex flex-col gap-4 py-4">
+      <p className="px-4 text-sm font-medium">{data.sentence}</p>
+      <div className="max-w-xs px-4">
+        <SelectField
+          label="Explain"
+          value={replica?.replicaId ?? NEXT}
+          onChange={(event) => setAsked(event.target.value)}
+        >
+          {data.replicas.map(({ replicaId, nodeName, diskName }) => (
+            <option key={replicaId} value={replicaId}>
+              {nodeName === null ? 'The copy without a place' : `The copy on ${nodeName}, ${diskName}`}
+            </option>
+          ))}
+          <option value={NEXT}>Where one more copy would go</option>
+        </SelectField>
+      </div>
+      <One
+        explanation={shown}
+        isWanted={replica !== undefined || isShort}
+        isSaid={data.sentence.endsWith(shown.sentence)}
+      />
+    </div>
+  );
+}
+
+type OneProps = {
+  explanation: PlacementExplanation;
+  /** False: the replica is hypothetical, so that it is no warning when it fits nowhere. */
+  isWanted: boolean;
+  /** Its sentence stands above already. */
+  isSaid: boolean;
+};
+
+function One({ explanation, isWanted, isSaid }: OneProps) {
+  const isPlaced = explanation.outcome === 'placed';
+  const tone = isPlaced ? 'good' : isWanted ? 'warn' : 'idle';
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-2 px-4 text-sm">
+        <Badge tone={tone}>{isPlaced ? 'Fits' : 'Fits nowhere'}</Badge>
+        {!isSaid && <span>{explanation.sentence}</span>}
+      </p>
+      {explanation.cures.length > 0 && <CureList cures={explanation.cures} search={explanation.cureSearch} />}
+      <Tables explanation={explanation} isOpen={!isPlaced} />
+    </>
+  );
+}
+
+/** What the sentence rests on. Of a copy that has its place few want to know, and the page goes on below. */
+function Tables({ explanation, isOpen }: { explanation: PlacementExplanation; isOpen: boolean }) {
+  const { filters, tiers, scores, alpha } = explanation;
+  return (
+    // The key resets the tables when the user looks at another copy.
+    <details key={String(isOpen)} open={isOpen}>
+      <summary className="mx-4 inline-flex min-h-6 cursor-pointer items-center text-sm text-muted hover:underline">
+        Rule by rule, with the numbers
+      </summary>
+      <div className="flex flex-col gap-4 pt-3">
+        <RuleTable filters={filters} />
+        <RefusedTable filters={filters} />
+        <TierTable tiers={tiers} />
+        {scores.length > 0 && <ScoreTable scores={scores} alpha={alpha} />}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,95 @@
+'use client';
+import { isNodeReady } from '@holdfast/core/model/node.js';
+import { Badge } from '@holdfast/ui/badge.js';
+import { Meter } from '@holdfast/ui/meter.js';
+import { Moment } from '@holdfast/ui/moment.js';
+import { clsx } from 'clsx';
+import { PlugZap } from 'lucide-react';
+import { useDisks, useNodes, useRebuilds } from '../api/queries';
+import type { Replica, StorageNode, Volume } from '../api/types';
+import { isActive } from '../shared/rebuilds-panel';
+import { ZoneGrid } from '../shared/zone-grid';
+import { replicaLook } from '../states';
+
+/** A volume's copies in their zones and nodes, the engine's node marked, a rebuild's progress on its target. */
+export function PlacementPicture({ volume }: { volume: Volume }) {
+  const nodes = useNodes();
+  const unplaced = volume.replicas.filter((replica) => replica.nodeId === null);
+  const involved = (nodes.data ?? []).filter(
+    (node) =>
+      node.id === volume.attachedNodeId || volume.replicas.some((replica) => replica.nodeId === node.id),
+  );
+  return (
+    <ZoneGrid nodes={involved} renderNode={(node) => <NodeBox key={node.id} node={node} volume={volume} />}>
+      {unplaced.length > 0 && (
+        <section
+          aria-label="Not placed"
+          className="rounded-md border border-dashed border-border-strong p-3 text-sm text-muted"
+        >
+          {unplaced.length === 1 ? 'One copy has' : `${unplaced.length} copies have`} no place yet.
+        </section>
+      )}
+    </ZoneGrid>
+  );
+}
+
+function NodeBox({ node, volume }: { node: StorageNode; volume: Volume }) {
+  const copies = volume.replicas.filter((replica) => replica.nodeId === node.id);
+  const serves = volume.attachedNodeId === node.id;
+  return (
+    <div className="rounded-md border border-border bg-raised p-2.5">
+      <p className="flex items-center justify-between gap-2 text-sm font-medium">
+        {node.name}
+        {!isNodeReady(node) && (
+          <Badge tone="bad" quiet>
+            Not ready
+          </Badge>
+        )}
+      </p>
+      {serves && (
+        <p className="mt-1 inline-flex items-center gap-1 text-xs text-accent">
+          <PlugZap aria-hidden size={13} /> Serves the volume
+        </p>
+      )}
+      {copies.map((replica) => (
+        <Copy key={replica.id} replica={replica} volumeName={volume.name} />
+      ))}
+      {copies.length === 0 && <p className="mt-1 text-xs text-muted">No copy here</p>}
+    </div>
+  );
+}
+
+function Copy({ replica, volumeName }: { replica: Replica; volumeName: string }) {
+  const disks = useDisks();
+  const rebuilds = useRebuilds();
+  const look = replicaLook(replica);
+  const disk = disks.data?.find((candidate) => candidate.id === replica.diskId);
+  const rebuild = rebuilds.data?.find(
+    (candidate) => candidate.targetReplicaId === replica.id && isActive(candidate),
+  );
+  return (
+    <div
+      className={clsx(
+        'mt-2 rounded border border-border p-2',
+        look.tone === 'bad' && 'bg-bad-soft',
+        look.tone === 'busy' && 'bg-busy-soft',
+      )}
+    >
+      <div className="flex items-center justify-between gap-2">
+        <Badge tone={look.tone} quiet>
+          {look.word}
+        </Badge>
+        <span className="truncate text-xs text-muted">{disk?.name ?? ''}</span>
+      </div>
+      {rebuild !== undefined && (
+        <Meter className="mt-1.5" label={`Rebuild of ${volumeName}`} percent={rebuild.percent} />
+      )}
+      {rebuild === undefined && replica.failedAt !== null && (
+        <p className="mt-1 text-xs text-muted">
+          Failed <Moment at={replica.failedAt} />
+          {replica.failure === null ? '' : `: ${replica.failure.message}`}
+        </p>
+      )}
+    </div>
+  );
+}

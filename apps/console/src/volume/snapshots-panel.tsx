@@ -1,0 +1,175 @@
+'use client';
+import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';
+import { decidePurge } from '@holdfast/core/policy/decide-purge.js';
+import {
+  decideClone,
+  decideHash,
+  decideRevert,
+  decideSnapshot,
+  decideSnapshotDeletion,
+} from '@holdfast/core/policy/decide-snapshot.js';
+import { Button } from '@holdfast/ui/button.js';
+import { Message } from '@holdfast/ui/message.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { CopyPlus, History, ShieldCheck, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { toast } from 'sonner';
+import { reasonOf } from '../actions';
+import { api } from '../api/client';
+import { isProblem } from '../api/problem';
+import { keys, useSetting, useSnapshots, useVolumeSettings } from '../api/queries';
+import type { Snapshot, Volume } from '../api/types';
+import { useCluster } from '../api/use-cluster';
+import { Loaded } from '../shared/loaded';
+import { CloneDialog } from './clone-dialog';
+import { RevertDialog, TakeSnapshotDialog } from './snapshot-dialogs';
+import { SnapshotPicture } from './snapshot-picture';
+import { TaskNote } from './task-note';
+import { useActionFacts } from './use-action-facts';
+
+type Dialog = { kind: 'take' } | { kind: 'revert' | 'clone'; snapshot: Snapshot };
+
+/** What the volume was at other times, and the way back. */
+export function SnapshotsPanel({ volume }: { volume: Volume }) {
+  const cluster = useCluster();
+  const queryClient = useQueryClient();
+  const snapshots = useSnapshots(volume.id);
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+  const act = useMutation({
+    mutationFn: (run: () => Promise<unknown>) => run(),
+    onSuccess: close,
+    onError: (error) =>
+      toast.error(isProblem(error) ? error.detail : 'There was no answer. The action may have been taken.'),
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: keys.volume(cluster.id, volume.id) }),
+  });
+  const facts = useActionFacts(volume);
+  const purging = useSetting('disable-snapshot-purge');
+  const settings = useVolumeSettings(volume.id);
+  const max = Number(settings.data?.find(({ name }) => name === 'snapshotMaxCount')?.value ?? Infinity);
+  const taking = decideSnapshot(facts, { snapshots: snapshots.data ?? [], max }, undefined);
+
+  return (
+    <Panel
+      title="Snapshots"
+      hint="Newest first; the line is what the volume stands on"
+      flush
+      aside={
+        <span className="flex gap-2">
+          <Button
+            disabledReason={
+              reasonOf(decidePurge(facts, purging.data?.value === true)) ??
+              // The API would accept it, and nothing would come of it.
+              (hasNothingToPurge(snapshots.data ?? []) ? 'No layer is there that nobody wants' : undefined)
+            }
+            busy={act.isPending && dialog === undefined}
+            onClick={() => act.mutate(() => api.purge(cluster.id, volume.id))}
+          >
+            Purge
+          </Button>
+          <Button disabledReason={reasonOf(taking)} onClick={() => setDialog({ kind: 'take' })}>
+            Take snapshot
+          </Button>
+        </span>
+      }
+    >
+      <TaskNote volume={volume} />
+      <Loaded query={snapshots} what="the snapshots">
+        {(data) =>
+          data.length === 0 ? (
+            <Message
+              title="No snapshot yet"
+              body="A snapshot takes no space until what it holds is written over, and a moment to make."
+            />
+          ) : (
+            <SnapshotPicture
+              volume={volume}
+              snapshots={data}
+              actions={(snapshot) => (
+                <Actions
+                  snapshot={snapshot}
+                  facts={facts}
+                  onClone={() => setDialog({ kind: 'clone', snapshot })}
+                  onRevert={() => setDialog({ kind: 'revert', snapshot })}
+                  onHash={() => act.mutate(() => api.hashSnapshot(cluster.id, volume.id, snapshot.id))}
+                  onDelete={() => act.mutate(() => api.deleteSnapshot(cluster.id, volume.id, snapshot.id))}
+                />
+              )}
+            />
+          )
+        }
+      </Loaded>
+      <TakeSnapshotDialog
+        open={dialog?.kind === 'take'}
+        onOpenChange={close}
+        volume={volume}
+        busy={act.isPending}
+        onTake={(name) => act.mutate(() => api.createSnapshot(cluster.id, volume.id, name))}
+      />
+      {dialog?.kind === 'clone' && <CloneDialog volume={volume} snapshot={dialog.snapshot} onDone={close} />}
+      {dialog?.kind === 'revert' && (
+        <RevertDialog
+          onOpenChange={close}
+          volume={volume}
+          snapshot={dialog.snapshot}
+          busy={act.isPending}
+          onRevert={() => act.mutate(() => api.revert(cluster.id, volume.id, dialog.snapshot.id))}
+        />
+      )}
+    </Panel>
+  );
+}
+
+type ActionProps = {
+  snapshot: Snapshot;
+  facts: ActionFacts;
+  onClone: () => void;
+  onRevert: () => void;
+  onHash: () => void;
+  onDelete: () => void;
+};
+
+function Actions({ snapshot, facts, onClone, onRevert, onHash, onDelete }: ActionProps) {
+  if (snapshot.origin === 'system' || snapshot.state !== 'ready') return null;
+  return (
+    <>
+      <Button
+        variant="ghost"
+        disabledReason={reasonOf(decideClone(facts, snapshot))}
+        onClick={onClone}
+        aria-label={`Clone ${snapshot.name}`}
+      >
+        <CopyPlus aria-hidden size={15} />
+      </Button>
+      <Button
+        variant="ghost"
+        disabledReason={reasonOf(decideRevert(facts, snapshot))}
+        onClick={onRevert}
+        aria-label={`Revert to ${snapshot.name}`}
+      >
+        <History aria-hidden size={15} />
+      </Button>
+      <Button
+        variant="ghost"
+        disabledReason={reasonOf(decideHash(facts, { ...snapshot, isBeingHashed: snapshot.isHashing }))}
+        onClick={onHash}
+        aria-label={`Check ${snapshot.name} on every copy`}
+      >
+        <ShieldCheck aria-hidden size={15} />
+      </Button>
+      <Button
+        variant="ghost"
+        disabledReason={reasonOf(decideSnapshotDeletion(facts, snapshot))}
+        onClick={onDelete}
+        aria-label={`Delete ${snapshot.name}`}
+      >
+        <Trash2 aria-hidden size={15} />
+      </Button>
+    </>
+  );
+}
+
+/** Mostly the worker purges unasked; the button is for what stays because a setting says so. */
+const hasNothingToPurge = (snapshots: readonly Snapshot[]) =>
+  !snapshots.some(({ state, origin }) => state === 'removed' || origin === 'system');

@@ -1,0 +1,32 @@
+import { asId, type NodeId } from '@holdfast/core/model/ids.js';
+import type { VolumeView } from '@holdfast/core/model/views.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import { AN_OWNER, aVolume } from './builders.js';
+import { aFleet, aReplicaOn } from './fleet-builder.js';
+
+/** What a reconciler reads of a volume without replicas, snapshots and rebuilds, whose engine is in no report. */
+export function aVolumeView(part: Partial<VolumeView> = {}): VolumeView {
+  return {
+    volume: aVolume(AN_OWNER),
+    replicas: [],
+    snapshots: [],
+    rebuilds: [],
+    clones: [],
+    fleet: aFleet({}),
+    engine: undefined,
+    ...part,
+  };
+}
+
+/** The view of a volume with copies on the ready nodes a, b and c, granted to node a under epoch 1. */
+export function aGrantedView({
+  volume,
+  ...part
+}: Partial<Omit<VolumeView, 'volume'>> & { volume?: Partial<Volume> } = {}): VolumeView {
+  return aVolumeView({
+    volume: aVolume(AN_OWNER, { attachedNodeId: asId<NodeId>('a'), epoch: 1, ...volume }),
+    replicas: ['a', 'b', 'c'].map((name) => aReplicaOn(`${name}-disk`)),
+    fleet: aFleet({ a: {}, b: {}, c: {} }),
+    ...part,
+  });
+}

@@ -1,0 +1,6 @@
+// Benchmark of I/O through the engine (apps/agent/bench).
+import { run as measure } from '@holdfast/agent/bench/io.js';
+import { report } from './report.js';
+import type { RunOptions } from './run-options.js';
+
+export const run = ({ quick }: RunOptions): Promise<void> => measure({ quick, report });
