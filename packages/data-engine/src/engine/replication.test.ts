@@ -25,6 +25,16 @@ describe('replication', () => {
     }
   });
 
+  test('a checksum that is asked for in the moment of a cut waits until the connections have closed', async () => {
+    const volume = await cluster(2);
+    await volume.start(1);
+    const { node, address } = volume.copy(1);
+    node.cutOff();
+    await expect(node.service.checksum(address.replicaId)).resolves.toMatchObject({
+      checksum: expect.any(String),
+    });
+  });
+
   test('unaligned writes keep the bytes around them, on every copy', async () => {
     const volume = await cluster(2);
     const engine = await volume.start(1);

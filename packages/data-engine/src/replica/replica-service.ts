@@ -201,10 +201,15 @@ export class ReplicaService {
     }
   }
 
-  /** Resolves when no connection to the copy is left. */
+  /**
+   * Resolves when no connection to the copy is left. Waits for the event itself: a socket counts as `closed` as soon as
+   * it is destroyed, one turn of the event loop before the event that takes it off the list.
+   */
   private async disconnected(replicaId: string): Promise<void> {
     const served = await this.served.get(replicaId)?.catch(() => undefined);
-    await Promise.all([...(served?.sockets.keys() ?? [])].map(closed));
+    while (served !== undefined && served.sockets.size > 0) {
+      await Promise.all([...served.sockets.keys()].map(closeOf));
+    }
   }
 
   /** @throws StorageFault `replica.not_found` for a copy that is not open here */
@@ -221,11 +226,8 @@ async function shut({ pull, sockets, replica }: ServedReplica): Promise<void> {
   await replica.close();
 }
 
-function closed(socket: Socket): Promise<void> {
-  return new Promise((resolve) => {
-    if (socket.closed) resolve();
-    else socket.once('close', () => resolve());
-  });
+function closeOf(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()));
 }
 
 function notFound(): StorageFault {
