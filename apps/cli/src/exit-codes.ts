@@ -23,7 +23,7 @@ export const EXIT_CODE_HELP = `Exit codes
   3    a precondition or a check does not hold (copies differ, a volume fits nowhere, not all of a simulation fit)
   4    not signed in, or not allowed
   5    not found
-  6    conflict: the state of things says no, or somebody changed it meanwhile
+  6    conflict: the state of things says no, or another request changed it meanwhile
   7    over a quota or rate limit
   8    timed out while waiting
   9    some of several things failed

@@ -27,7 +27,7 @@ const SESSION_HOURS = 24 * 7;
 @Controller('api/v1/sessions')
 export class SessionsController {
   /** Compared with when there is no such user, so that the time taken tells nothing. */
-  private readonly nobodysHash = hashPassword(systemRandom.secret());
+  private readonly placeholderHash = hashPassword(systemRandom.secret());
 
   constructor(
     private readonly databases: Databases,
@@ -94,7 +94,7 @@ export class SessionsController {
 
   private async checkPassword({ email, password }: SignInBody): Promise<SignInCandidate> {
     const candidate = await findSignIn(this.databases.signIn, email);
-    const hash = candidate?.password_hash ?? (await this.nobodysHash);
+    const hash = candidate?.password_hash ?? (await this.placeholderHash);
     const isRight = await verifyPassword(hash, password);
     if (!isRight || candidate === undefined || candidate.password_hash === null) {
       throw new StorageFault('auth.invalid', { publicMessage: 'e-mail address or password is wrong' });

@@ -104,7 +104,7 @@ function addDelete(snapshot: Command): void {
     .command('delete')
     .argument('<volume>', 'name or id')
     .argument('<snapshots...>', 'names or ids')
-    .description('delete snapshots; a purge follows by itself once the volume has all its copies')
+    .description('delete snapshots; the worker purges them once the volume has all its copies')
     .action(async (volume: string, names: string[], _options: object, command: Command) => {
       const context = new Context(command);
       for (const name of names) {

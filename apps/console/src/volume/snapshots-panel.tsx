@@ -61,7 +61,7 @@ export function SnapshotsPanel({ volume }: { volume: Volume }) {
             disabledReason={
               reasonOf(decidePurge(facts, purging.data?.value === true)) ??
               // The API would accept it, and nothing would come of it.
-              (hasNothingToPurge(snapshots.data ?? []) ? 'No layer is there that nobody wants' : undefined)
+              (hasNothingToPurge(snapshots.data ?? []) ? 'There is no layer to purge' : undefined)
             }
             busy={act.isPending && dialog === undefined}
             onClick={() => act.mutate(() => api.purge(cluster.id, volume.id))}

@@ -4,14 +4,14 @@ type Name = VolumeSetting['name'];
 
 /** The settings that a volume may answer for itself, as users read them. A new one is a type error here. */
 const NAMES = {
-  snapshotDataIntegrity: 'Hash snapshots by itself',
+  snapshotDataIntegrity: 'Hash snapshots automatically',
   snapshotMaxCount: 'Snapshots at most',
   offlineRebuilding: 'Rebuild when not in use',
   replicaSoftAntiAffinity: 'Copies may share a node',
   replicaZoneSoftAntiAffinity: 'Copies may share a zone',
   replicaDiskSoftAntiAffinity: 'Copies may share a disk',
   replicaDiskChoice: 'Disk of a node',
-  replicaAutoBalance: 'Balance copies by itself',
+  replicaAutoBalance: 'Balance copies automatically',
 } satisfies Record<Name, string>;
 
 const SWITCH: Record<string, string> = { enabled: 'Yes', disabled: 'No' };

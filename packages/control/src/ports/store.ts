@@ -53,7 +53,7 @@ export const DUE_AT_ONCE = new Date(0);
 /** One batch of a fan-out: what its change was of, and whether all volumes that it concerns are marked by now. */
 export type FanOutBatch = { readonly of: 'node' | 'disk' | 'cluster'; readonly isDone: boolean };
 
-/** A node reports up to 10,000 copies; nobody reads a longer list of strays, and the rest follows as these go. */
+/** A node reports up to 10,000 copies; a longer list of strays is of no use, and the rest follows as these go. */
 export const ORPHANS_OF_NODE_MAX = 1_000;
 
 /**
@@ -106,7 +106,7 @@ export interface Store {
   listDueVolumes(options: { now: Date; limit: number; after?: DueVolume }): Promise<DueVolume[]>;
   /**
    * Sets when the volume is due next, which clears its mark, unless it has been marked since `ifMarks` was read. Returns
-   * whether it was set. Wakes nobody, and is no change of the volume: its version stays.
+   * whether it was set. Wakes no reconciler, and is no change of the volume: its version stays.
    */
   recordDue(volumeId: VolumeId, due: { at: Date | undefined; ifMarks: number }): Promise<boolean>;
   /**
@@ -125,7 +125,7 @@ export interface Store {
    * whose engine, modes or rebuilds changed, not the others. Creates node and disks on first contact.
    *
    * A new boot says that the node's engines are gone: what it served is `attaching` again and has no address until a
-   * reconciler has granted it anew, so that nobody is given an address where nothing answers. A fan-out marks the other
+   * reconciler has granted it anew, so that no client is given an address where nothing answers. A fan-out marks the other
    * volumes of the node.
    *
    * `now` is for tests: left out, and where it is in the future, it is the database's own time. An agent beside the one

@@ -1,5 +1,5 @@
+import { fillBegun, fillRefused } from '@holdfast/core/lifecycle/conclude-fill.js';
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
-import type { VolumePatch } from '@holdfast/core/model/changes.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
 import { isOnReadyNode } from '@holdfast/core/model/volume-facts.js';
@@ -24,16 +24,10 @@ export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Prom
     await ports.agents.fillVolume(agent, volume.id, { epoch, fillId: volume.id, snapshotId, sources });
   } catch (error) {
     if (!isFault(error) || error.code.startsWith('store.')) throw error;
-    const trouble = { message: error.message, at: ports.clock.now() };
-    // An agent that does not answer may have begun.
-    const isOver = error.code !== 'agent.unreachable';
-    await commitFill(ports, view, {
-      fill: { ...fill, trouble },
-      ...(isOver ? { taskAdmittedAt: undefined } : {}),
-    });
+    await commitVolume(ports, view, fillRefused(view, fill, error, ports.clock.now()));
     return 'continue';
   }
-  await commitFill(ports, view, { fill: { ...fill, startedEpoch: epoch, trouble: undefined } });
+  await commitVolume(ports, view, fillBegun(view, fill));
   return 'continue';
 }
 
@@ -53,8 +47,4 @@ async function sourcesOf({ store }: ReconcilerPorts, fill: VolumeFill): Promise<
     });
   }
   return copies.map((replica) => addressOf(source, replica));
-}
-
-function commitFill(ports: ReconcilerPorts, view: VolumeView, patch: VolumePatch): Promise<void> {
-  return commitVolume(ports, view, [{ kind: 'volume.patch', volumeId: view.volume.id, patch }]);
 }

@@ -1,10 +1,14 @@
+import {
+  provisioningFailed,
+  replicaDropped,
+  replicaProvisioned,
+} from '@holdfast/core/lifecycle/conclude-replica.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
-import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { newReplica } from '@holdfast/core/model/replica.js';
 import { nodeName, volumeEvent } from '@holdfast/core/model/volume-facts.js';
-import type { Change, ReplicaPatch, VolumeView } from '../ports/store.js';
+import type { VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { replicaOf } from './step-lookup.js';
 
@@ -33,28 +37,11 @@ export async function provisionReplica(
     });
   } catch (error) {
     if (!isFault(error)) throw error;
-    const failure = { reason: 'ProvisioningFailed', message: error.message };
-    await commitVolume(ports, view, [patchOf(replicaId, { failure, lastFailedAt: now })]);
+    await commitVolume(ports, view, provisioningFailed(replicaId, error.message, now));
     return 'continue';
   }
-  await commitVolume(ports, view, provisioned(view, replicaId, firstCopy, now));
+  await commitVolume(ports, view, replicaProvisioned(view, replicaId, firstCopy, now));
   return 'continue';
-}
-
-function provisioned(view: VolumeView, replicaId: ReplicaId, firstCopy: boolean, now: Date): Change[] {
-  const made: ReplicaPatch = { provisioned: true, failure: undefined };
-  if (!firstCopy) return [patchOf(replicaId, made)];
-  const { volume } = view;
-  const members = [...(volume.record?.members ?? []), replicaId];
-  const record = copyRecord(0, (volume.record?.dataGeneration ?? 0) + 1, members);
-  return [
-    patchOf(replicaId, { ...made, healthyAt: now, lastHealthyAt: now }),
-    { kind: 'volume.patch', volumeId: volume.id, patch: { record } },
-  ];
-}
-
-function patchOf(replicaId: ReplicaId, patch: ReplicaPatch): Change {
-  return { kind: 'replica.patch', replicaId, patch };
 }
 
 export async function addReplica(
@@ -84,7 +71,7 @@ export async function addReplica(
   return 'continue';
 }
 
-/** Takes a replica out of the engine. From its answer on the replica gets no more writes: it counts as failed. */
+/** Takes a replica out of the engine. */
 export async function dropReplica(
   ports: ReconcilerPorts,
   view: VolumeView,
@@ -94,11 +81,7 @@ export async function dropReplica(
   if (volume.attachedNodeId === undefined) return 'pause';
   const engineAgent = await agentOf(ports, volume.attachedNodeId);
   await ports.agents.dropReplica(engineAgent, volume.id, { epoch: volume.epoch, replicaId, reason });
-  const now = ports.clock.now();
-  const failure = { reason: 'Dropped', message: reason };
-  await commitVolume(ports, view, [
-    patchOf(replicaId, { mode: 'ERR', failedAt: now, lastFailedAt: now, failure }),
-  ]);
+  await commitVolume(ports, view, replicaDropped(replicaId, reason, ports.clock.now()));
   return 'continue';
 }
 

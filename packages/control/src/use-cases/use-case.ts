@@ -50,7 +50,7 @@ export async function loadVolume(
 export function assertVersion(version: number, ifVersion: number | undefined): void {
   if (ifVersion === undefined || ifVersion === version) return;
   throw new StorageFault('request.stale', {
-    publicMessage: 'somebody changed it since you read it',
+    publicMessage: 'another request has changed it since you read it',
     cures: ['read it again and repeat the change'],
   });
 }

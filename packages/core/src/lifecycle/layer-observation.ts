@@ -164,7 +164,7 @@ function goneChanges(view: VolumeView, gone: Snapshot, now: Date): Change[] {
   if (gone.origin === 'system') return [deleted];
   const isWanted = gone.state === 'ready';
   const message = isWanted
-    ? `snapshot ${gone.name} of volume ${view.volume.name} is not there any more, though nobody deleted it`
+    ? `snapshot ${gone.name} of volume ${view.volume.name} is not there any more, although no request deleted it`
     : `snapshot ${gone.name} of volume ${view.volume.name} was deleted`;
   const what = isWanted
     ? { type: 'SnapshotLost', severity: 'error' as const }
@@ -183,7 +183,7 @@ function createdEvent(view: VolumeView, snapshot: Snapshot, now: Date): Change {
 }
 
 const DONE_EVENTS = {
-  purge: { type: 'VolumePurged', what: 'was purged of layers that nobody wants' },
+  purge: { type: 'VolumePurged', what: 'was purged of deleted layers' },
   revert: { type: 'VolumeReverted', what: 'was reverted' },
   expand: { type: 'VolumeExpanded', what: 'was expanded' },
 } as const satisfies Record<LayerTask['kind'], { type: string; what: string }>;

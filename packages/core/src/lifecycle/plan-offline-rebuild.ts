@@ -104,7 +104,7 @@ export function offlineRebuildTimes(view: VolumeView): Date[] {
 /** A user attached or deletes it: from then on it is an ordinary volume. */
 function planTakenOver(view: VolumeView, now: Date): Step {
   const { volume } = view;
-  const message = 'somebody else has taken the volume over';
+  const message = 'another attachment has taken the volume over';
   const conditions = shown(volume, { status: 'False', reason: 'Preempted', message }, now);
   const change: Change = { kind: 'volume.patch', volumeId: volume.id, patch: { conditions } };
   return { kind: 'commit', why: message, changes: [change] };

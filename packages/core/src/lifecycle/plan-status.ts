@@ -100,7 +100,7 @@ function holderUnreachable({ volume, fleet }: VolumeView): Omit<Attention, 'sinc
     message: `the volume ${action}: its engine is on node ${name}, which does not answer`,
     cures: [
       `detach {force: true}, then attach on another node: every acknowledged and flushed write is kept`,
-      `start the agent on ${name}: the volume then goes on by itself`,
+      `start the agent on ${name}: the volume then goes on`,
     ],
   };
 }
@@ -115,7 +115,7 @@ function disksFull(view: VolumeView): Omit<Attention, 'since'> | undefined {
   return {
     code: DISKS_FULL,
     message: `writes may be refused, reads go on: the disks of all its copies are full: ${places.join(', ')}`,
-    cures: places.map((place) => `free space on ${place}, or make it larger: it then goes on by itself`),
+    cures: places.map((place) => `free space on ${place}, or make it larger; the volume then goes on`),
   };
 }
 

@@ -42,10 +42,10 @@ export function isPausingRebuilds(rebuilds: readonly Rebuild[], now: Date): bool
   return rebuildPause(rebuilds, now) !== undefined;
 }
 
-const NOBODYS_FAULT = new Set(['engine.not_found', 'node.not_ready', 'replica.not_found']);
+const NOT_THE_TARGETS_FAULT = new Set(['engine.not_found', 'node.not_ready', 'replica.not_found']);
 
 function isBlameable({ state, error }: Rebuild): boolean {
-  return state === 'failed' && !NOBODYS_FAULT.has(error?.code ?? '');
+  return state === 'failed' && !NOT_THE_TARGETS_FAULT.has(error?.code ?? '');
 }
 
 function endedAtMs({ finishedAt }: Rebuild): number {

@@ -41,7 +41,7 @@ export function tooFewCopies(
   const wouldDo = rest.current.length + full.length;
   const isEnough = full.length > 0 && wouldDo * 2 >= rest.current.length + missing.length;
   const room = full.map(
-    (id) => `free space on ${placeOf(view, id)}, or make it larger: it then goes on by itself`,
+    (id) => `free space on ${placeOf(view, id)}, or make it larger; the volume then goes on`,
   );
   if (isEnough) {
     const where = full.map((id) => placeOf(view, id)).join(', ');
@@ -131,7 +131,7 @@ export function startCures(code: FaultCode, node: string): string[] {
     case 'agent.unreachable':
       return [`look after the agent on ${node}: it is asked again every few seconds`, ELSEWHERE];
     case 'disk.no_space':
-      return ['free space on the disks of its copies, or make them larger: it then goes on by itself'];
+      return ['free space on the disks of its copies, or make them larger; the volume then goes on'];
     case 'engine.no_replica':
       return [`look after the network between ${node} and the nodes of its copies`, ELSEWHERE];
     case 'engine.stale_epoch':

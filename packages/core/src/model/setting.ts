@@ -191,7 +191,7 @@ export const SETTINGS = {
     options: ['disabled', 'enabled', 'fast-check'],
     category: 'snapshot',
     description:
-      'Hashing of user snapshots by itself. enabled reads them even where nothing has changed since; disabled: only when asked.',
+      'Automatic hashing of user snapshots. enabled reads them even where nothing has changed since; disabled: only when asked.',
   },
   'snapshot-data-integrity-immediate-check-after-snapshot-creation': {
     type: 'boolean',
@@ -314,7 +314,7 @@ export const SETTINGS = {
     max: SECONDS_MAX,
     unit: 's',
     category: 'orphan',
-    description: 'How long an orphan must have been seen before it is removed by itself.',
+    description: 'How long an orphan must have been seen before it is removed automatically.',
   },
 } as const satisfies Record<string, SettingDefinition>;
 

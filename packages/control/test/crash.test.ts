@@ -4,12 +4,12 @@
  */
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { checkWorld } from '@holdfast/simulator/check-world.js';
+import type { EffectFault } from '@holdfast/simulator/faults.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
+import type { World } from '@holdfast/simulator/world.js';
 import { describe, expect, test } from '@jest/globals';
-import { checkWorld } from './check-world.js';
-import type { EffectFault } from './faults.js';
-import type { SimClient } from './sim-client.js';
-import { aVolumeIn, aWorld } from './test-world.js';
-import type { World } from './world.js';
 
 const RECOVERS_WITHIN_SECONDS = 120;
 

@@ -3,11 +3,11 @@ import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
 import { isFault } from '@holdfast/core/model/faults.js';
+import { checkWorld } from '@holdfast/simulator/check-world.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { attach, aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
+import type { World } from '@holdfast/simulator/world.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { checkWorld } from './check-world.js';
-import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn, aWorld } from './test-world.js';
-import type { World } from './world.js';
 
 let world: World;
 

@@ -7,12 +7,12 @@ import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
 import { requestSnapshot } from '@holdfast/control/use-cases/snapshots.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { isRepairing, type Volume } from '@holdfast/core/model/volume.js';
+import { checkWorld } from '@holdfast/simulator/check-world.js';
+import { type EffectFault, NO_FAULTS } from '@holdfast/simulator/faults.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { attach, aVolumeIn, aWorld, codeOf } from '@holdfast/simulator/test-world.js';
+import type { World } from '@holdfast/simulator/world.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { checkWorld } from './check-world.js';
-import { type EffectFault, NO_FAULTS } from './faults.js';
-import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn, aWorld, codeOf } from './test-world.js';
-import type { World } from './world.js';
 
 let world: World;
 let client: SimClient;

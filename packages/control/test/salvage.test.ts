@@ -3,10 +3,10 @@ import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { attach, aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
+import type { World } from '@holdfast/simulator/world.js';
 import { beforeEach, expect, test } from '@jest/globals';
-import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn, aWorld } from './test-world.js';
-import type { World } from './world.js';
 
 let world: World;
 let client: SimClient;

@@ -8,12 +8,12 @@ import {
 } from '@holdfast/control/use-cases/snapshots.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { checkWorld } from '@holdfast/simulator/check-world.js';
+import { type EffectFault, NO_FAULTS } from '@holdfast/simulator/faults.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { aServedVolumeIn, attach, aWorld } from '@holdfast/simulator/test-world.js';
+import type { World } from '@holdfast/simulator/world.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { checkWorld } from './check-world.js';
-import { type EffectFault, NO_FAULTS } from './faults.js';
-import type { SimClient } from './sim-client.js';
-import { aServedVolumeIn, attach, aWorld } from './test-world.js';
-import type { World } from './world.js';
 
 let world: World;
 

@@ -1,10 +1,10 @@
 /** A second run changes nothing: reconcilers that are woken for nothing leave everything as it is. */
 import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { checkWorld } from '@holdfast/simulator/check-world.js';
+import { attach, aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
+import type { World } from '@holdfast/simulator/world.js';
 import { afterEach, expect, test } from '@jest/globals';
-import { checkWorld } from './check-world.js';
-import { attach, aVolumeIn, aWorld } from './test-world.js';
-import type { World } from './world.js';
 
 let world: World;
 

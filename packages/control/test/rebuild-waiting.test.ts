@@ -6,11 +6,11 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import type { RebuildHold } from '@holdfast/core/model/volume.js';
+import { NO_FAULTS } from '@holdfast/simulator/faults.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { attach, aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
+import type { World } from '@holdfast/simulator/world.js';
 import { expect, test } from '@jest/globals';
-import { NO_FAULTS } from './faults.js';
-import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn, aWorld } from './test-world.js';
-import type { World } from './world.js';
 
 type Stage = { world: World; client: SimClient };
 /** Sets what is in the way, and tells how it is taken out of it. */

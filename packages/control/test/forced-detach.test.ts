@@ -2,11 +2,11 @@
 import type { AgentClient, AgentTarget } from '@holdfast/control/ports/agent-client.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { checkWorld } from '@holdfast/simulator/check-world.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { aServedVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
+import type { World } from '@holdfast/simulator/world.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { checkWorld } from './check-world.js';
-import type { SimClient } from './sim-client.js';
-import { aServedVolumeIn, aWorld } from './test-world.js';
-import type { World } from './world.js';
 
 let world: World;
 let client: SimClient;

@@ -11,12 +11,12 @@ import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import { decideSurplus } from '@holdfast/core/policy/decide-surplus.js';
 import type { SettingValue } from '@holdfast/core/settings/effective.js';
+import { checkWorld } from '@holdfast/simulator/check-world.js';
+import { NO_FAULTS } from '@holdfast/simulator/faults.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { attach, aVolumeIn } from '@holdfast/simulator/test-world.js';
+import { World } from '@holdfast/simulator/world.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { checkWorld } from './check-world.js';
-import { NO_FAULTS } from './faults.js';
-import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn } from './test-world.js';
-import { World } from './world.js';
 
 let world: World;
 

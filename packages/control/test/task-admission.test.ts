@@ -4,12 +4,12 @@ import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestPurge, requestSnapshot } from '@holdfast/control/use-cases/snapshots.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { checkWorld } from '@holdfast/simulator/check-world.js';
+import { type EffectFault, NO_FAULTS } from '@holdfast/simulator/faults.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { aServedVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
+import type { World } from '@holdfast/simulator/world.js';
 import { afterEach, expect, test } from '@jest/globals';
-import { checkWorld } from './check-world.js';
-import { type EffectFault, NO_FAULTS } from './faults.js';
-import type { SimClient } from './sim-client.js';
-import { aServedVolumeIn, aWorld } from './test-world.js';
-import type { World } from './world.js';
 
 let world: World;
 const LIMIT = 'snapshot-heavy-task-concurrent-limit';

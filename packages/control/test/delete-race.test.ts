@@ -3,11 +3,11 @@ import type { AgentClient } from '@holdfast/control/ports/agent-client.js';
 import type { VolumeView } from '@holdfast/control/ports/store.js';
 import { removeReplica } from '@holdfast/control/reconcilers/replica-steps.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
+import { checkWorld } from '@holdfast/simulator/check-world.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { aServedVolumeIn, aWorld, codeOf } from '@holdfast/simulator/test-world.js';
+import type { World } from '@holdfast/simulator/world.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { checkWorld } from './check-world.js';
-import type { SimClient } from './sim-client.js';
-import { aServedVolumeIn, aWorld, codeOf } from './test-world.js';
-import type { World } from './world.js';
 
 let world: World;
 let client: SimClient;

@@ -1,10 +1,10 @@
 /** A detached volume in a state during which its copies are not rebuilt; `rebuild-waiting.test.ts` has the attached ones. */
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import type { RebuildHold } from '@holdfast/core/model/volume.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { attach, aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
+import type { World } from '@holdfast/simulator/world.js';
 import { expect, test } from '@jest/globals';
-import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn, aWorld } from './test-world.js';
-import type { World } from './world.js';
 
 /** As an import, or what migrates, restores or follows, does it. */
 async function hold(world: World, { volumeId }: SimClient, rebuildHold: RebuildHold | undefined) {

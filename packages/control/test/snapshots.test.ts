@@ -16,12 +16,12 @@ import { GIB, TIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
 import { agreedChecksum, USER_SNAPSHOTS_MAX } from '@holdfast/core/model/snapshot.js';
+import { checkWorld } from '@holdfast/simulator/check-world.js';
+import { type EffectFault, NO_FAULTS } from '@holdfast/simulator/faults.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { aServedVolumeIn, aWorld, codeOf } from '@holdfast/simulator/test-world.js';
+import type { World } from '@holdfast/simulator/world.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { checkWorld } from './check-world.js';
-import { type EffectFault, NO_FAULTS } from './faults.js';
-import type { SimClient } from './sim-client.js';
-import { aServedVolumeIn, aWorld, codeOf } from './test-world.js';
-import type { World } from './world.js';
 
 let world: World;
 let client: SimClient;

@@ -4,12 +4,12 @@ import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
+import { checkWorld } from '@holdfast/simulator/check-world.js';
+import { NO_FAULTS } from '@holdfast/simulator/faults.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { attach, aVolumeIn } from '@holdfast/simulator/test-world.js';
+import { World } from '@holdfast/simulator/world.js';
 import { afterEach, expect, test } from '@jest/globals';
-import { checkWorld } from './check-world.js';
-import { NO_FAULTS } from './faults.js';
-import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn } from './test-world.js';
-import { World } from './world.js';
 
 const EMPTIED = { allowScheduling: false, evictionRequested: true };
 

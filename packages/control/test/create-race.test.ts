@@ -2,8 +2,8 @@ import type { Store } from '@holdfast/control/ports/store.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
+import { World } from '@holdfast/simulator/world.js';
 import { expect, test } from '@jest/globals';
-import { World } from './world.js';
 
 /** The world's store, in which another process does something right after the first look at the fleet. */
 function storeWithRival(world: World, rival: () => Promise<void>): Store {

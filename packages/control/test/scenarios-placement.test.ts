@@ -7,11 +7,11 @@ import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import type { SettingValue } from '@holdfast/core/settings/effective.js';
+import { checkWorld } from '@holdfast/simulator/check-world.js';
+import type { SimClient } from '@holdfast/simulator/sim-client.js';
+import { attach, aVolumeIn } from '@holdfast/simulator/test-world.js';
+import { World } from '@holdfast/simulator/world.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { checkWorld } from './check-world.js';
-import type { SimClient } from './sim-client.js';
-import { attach, aVolumeIn } from './test-world.js';
-import { World } from './world.js';
 
 let world: World;
 

@@ -4,8 +4,8 @@ import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { aServedVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
 import { expect, test } from '@jest/globals';
-import { aServedVolumeIn, aWorld } from './test-world.js';
 
 test('copies that take long, or do not answer for a moment, are asked again', async () => {
   const world = await aWorld();

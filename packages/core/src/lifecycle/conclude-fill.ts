@@ -1,0 +1,26 @@
+/** Conclusions from an engine's answer to the filling of a cloned volume. */
+import type { Change } from '../model/changes.js';
+import type { FaultCode } from '../model/faults.js';
+import type { VolumeView } from '../model/views.js';
+import type { VolumeFill } from '../model/volume-fill.js';
+
+/** The filling has begun: it goes on after the engine's answer, in the attachment that was asked. */
+export function fillBegun({ volume }: VolumeView, fill: VolumeFill): Change[] {
+  const begun = { ...fill, startedEpoch: volume.epoch, trouble: undefined };
+  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { fill: begun } }];
+}
+
+/**
+ * Changes of a filling that did not begin: why is noted, and it is tried again after a pause, behind all volumes that wait
+ * for admission now. An agent that does not answer may have begun, so that such a try keeps its admission.
+ */
+export function fillRefused(
+  { volume }: VolumeView,
+  fill: VolumeFill,
+  { code, message }: { readonly code: FaultCode; readonly message: string },
+  now: Date,
+): Change[] {
+  const noted = { fill: { ...fill, trouble: { message, at: now } } };
+  const patch = code === 'agent.unreachable' ? noted : { ...noted, taskAdmittedAt: undefined };
+  return [{ kind: 'volume.patch', volumeId: volume.id, patch }];
+}
