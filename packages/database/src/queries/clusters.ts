@@ -130,7 +130,9 @@ export async function deleteCluster(sql: Sql, clusterId: ClusterId): Promise<boo
 }
 
 function stale(): StorageFault {
-  return new StorageFault('request.stale', { publicMessage: 'another request has changed it since you read it' });
+  return new StorageFault('request.stale', {
+    publicMessage: 'another request has changed it since you read it',
+  });
 }
 
 /** What was set by hand, by name; everything else has its default. */
