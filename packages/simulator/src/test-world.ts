@@ -1,4 +1,4 @@
-/** What the tests of this room begin with: a cluster of some nodes, and a volume with its user. */
+/** Set-up that tests on a simulated cluster share: a cluster of some nodes, and a volume with its user. */
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
