@@ -85,7 +85,7 @@ module.exports = {
         pathNot: [
           TEST,
           '^packages/core/src/scheduling/(longhorn|conformance)/',
-          '^packages/core/src/scheduling/(rules|framework)\\.ts$',
+          '^packages/core/src/scheduling/(rules|placement-request)\\.ts$',
         ],
       },
       to: { path: '^packages/core/src/scheduling/longhorn/' },

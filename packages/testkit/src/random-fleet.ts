@@ -8,7 +8,7 @@ import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { FleetView } from '@holdfast/core/model/views.js';
-import type { PlacementRequest } from '@holdfast/core/scheduling/framework.js';
+import type { PlacementRequest } from '@holdfast/core/scheduling/placement-request.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
 import { NOON } from './builders.js';
 import { aDisk, aFleet, aNode, aReplicaOn, aRequest } from './fleet-builder.js';

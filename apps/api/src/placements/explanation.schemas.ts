@@ -29,6 +29,10 @@ export const namedPlaceSchema = z
 const filterReport = z
   .object({
     name: z.string().describe('Name of the rule, such as `disk-tags`.'),
+    description: z
+      .string()
+      .optional()
+      .describe('What it asks for, for people; absent in an explanation that an older version stored.'),
     subject: z.enum(['node', 'disk']).describe('What it judges: whole nodes, or single disks.'),
     applies: z.boolean().describe('False: it has nothing to say about this replica, and was not asked.'),
     asked: count.describe('Number of nodes or disks that it was asked about.'),

@@ -4,7 +4,7 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import type { ReactNode } from 'react';
 import type { PlacementExplanation } from '../api/types';
-import { reasonInWords, ruleName, tierOutcome } from '../rules';
+import { reasonInWords, tierOutcome } from '../rules';
 
 type Filters = PlacementExplanation['filters'];
 type Rejection = Filters[number]['rejections'][number] & { rule: string };
@@ -63,7 +63,7 @@ export function RuleTable({ filters }: { filters: Filters }) {
         rowKey={({ name, subject }) => `${subject} ${name}`}
         empty={<p className="px-4 text-sm text-muted">The cluster has no node to ask about.</p>}
         columns={[
-          { header: 'Rule', cell: ({ name }) => ruleName(name) },
+          { header: 'Rule', cell: ({ name, description }) => description ?? name },
           { header: 'Asked', align: 'right', cell: ({ asked: count, subject }) => counted(count, subject) },
           {
             header: 'Refused',

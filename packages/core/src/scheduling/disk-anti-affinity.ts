@@ -1,6 +1,7 @@
 import type { StorageDisk } from '../model/node.js';
 import type { PlacementCycle, Rejection } from './framework.js';
 import { type Occupancy, replicaOn } from './occupancy.js';
+import { diskAntiAffinityRule } from './sharing-rules.js';
 
 /**
  * Keeps the disks on which a further replica of the volume does the least harm: those without one; where sharing is
@@ -26,7 +27,7 @@ export function leastSharedDisks(
 /** Why a disk that passed its filters was still not taken, when none was. */
 export function rejectionBySharing(disk: StorageDisk): Rejection {
   return {
-    rule: 'disk-anti-affinity',
+    rule: diskAntiAffinityRule.name,
     reason: 'DiskOccupied',
     message: `disk ${disk.name} holds ${replicaOn(undefined)} of this volume`,
     cure: 'add a disk, or enable replicaDiskSoftAntiAffinity',

@@ -4,8 +4,10 @@
  */
 import type { StorageDisk, StorageNode } from '../model/node.js';
 import { rejectionBySharing } from './disk-anti-affinity.js';
-import type { CandidateRefusal, Check, PlacementCycle, Rejection, RejectionReason } from './framework.js';
+import type { CandidateRefusal, Check, PlacementCycle, Rejection } from './framework.js';
 import type { Occupancy } from './occupancy.js';
+import { wordsOf } from './rules.js';
+import { nodeHasDiskRule } from './sharing-rules.js';
 import { rejectionByTiers, type Tier } from './tiers.js';
 
 export type CycleChecks = {
@@ -44,49 +46,23 @@ function refusal(node: StorageNode, disk: StorageDisk | undefined, rejection: Re
 
 export function nodeWithoutDisk(node: StorageNode): Rejection {
   return {
-    rule: 'node-has-disk',
+    rule: nodeHasDiskRule.name,
     reason: 'NodeWithoutDisk',
     message: `node ${node.name} has no disk`,
     cure: `add a disk to ${node.name}`,
   };
 }
 
-const REASON_WORDS: Record<RejectionReason, string> = {
-  NodeNotReady: 'node not ready',
-  NodeCordoned: 'node cordoned',
-  NodeSchedulingDisabled: 'node scheduling off',
-  NodeEvicting: 'node being emptied',
-  NodeWithoutCloneSource: 'no source of the linked clone on the node',
-  NodeNotRequired: 'pinned to another node',
-  TopologyMismatch: 'topology not fulfilled',
-  EngineUnavailable: 'no data engine',
-  NodeTagsMissing: 'node tags not fulfilled',
-  NodeOccupied: 'node already holds a replica',
-  ZoneOccupied: 'zone already holds a replica',
-  NodeWithoutDisk: 'node without disk',
-  DiskNotReady: 'disk not ready',
-  DiskSchedulingDisabled: 'disk scheduling off',
-  DiskEvicting: 'disk being emptied',
-  DiskNotReused: 'not the disk of the failed replica',
-  DiskWithoutCloneSource: 'no source of the linked clone on the disk',
-  DiskTypeMismatch: 'wrong disk type',
-  FileSystemLimit: 'volume too large for the file system',
-  DiskTagsMissing: 'disk tags not fulfilled',
-  InsufficientFreeSpace: 'insufficient storage (free space)',
-  InsufficientProvisionableSpace: 'insufficient storage (over-provisioning)',
-  DiskOccupied: 'disk already holds a replica',
-};
-
 /** A refusal in words: what stopped how many disks, then each candidate with its numbers, then what would cure it. */
 export function describeRefusals(refusals: readonly CandidateRefusal[]): string {
   if (refusals.length === 0) return 'the cluster has no node';
-  const counts = new Map<RejectionReason, number>();
+  const counts = new Map<string, number>();
   for (const { rejection } of refusals) {
     counts.set(rejection.reason, (counts.get(rejection.reason) ?? 0) + 1);
   }
   const summary = [...counts]
     .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-    .map(([reason, count]) => `${REASON_WORDS[reason]} on ${count} of ${refusals.length} disks`)
+    .map(([reason, count]) => `${wordsOf(reason).summary} on ${count} of ${refusals.length} disks`)
     .join('; ');
   const named = refusals.slice(0, NAMED_MAX).map(describeOne);
   const rest = refusals.length - named.length;

@@ -6,46 +6,12 @@
  */
 
 import type { DiskId, NodeId } from '../model/ids.js';
-import type { DataEngine, StorageDisk, StorageNode } from '../model/node.js';
+import type { StorageDisk, StorageNode } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
-import type { DiskChoice } from '../model/volume.js';
-import type { LonghornInputs } from './longhorn/longhorn-inputs.js';
-
-/** May two replicas share a failure domain? `preferred`: only when nothing better exists. */
-export type AntiAffinity = 'required' | 'preferred';
-
-/** One field of a term that is `undefined` matches every node. */
-export type TopologyTerm = { zone: string | undefined; region: string | undefined };
-
-/** A replica that wants a disk, and what of its volume matters for the choice. */
-export type PlacementRequest = {
-  readonly sizeBytes: number;
-  /** What the new replica will hold at once: the volume's written bytes, 0 for a new volume. */
-  readonly writtenBytes: number;
-  readonly dataEngine: DataEngine;
-  readonly nodeSelector: readonly string[];
-  readonly diskSelector: readonly string[];
-  readonly nodeAntiAffinity: AntiAffinity;
-  readonly zoneAntiAffinity: AntiAffinity;
-  readonly diskAntiAffinity: AntiAffinity;
-  /** Absent: `spread`, which is all that Longhorn knows. */
-  readonly diskChoice?: DiskChoice;
-  /** The volume's other replicas. */
-  readonly replicas: readonly Replica[];
-  /** The only node allowed (a pinned replica). */
-  readonly requiredNodeId: NodeId | undefined;
-  /** Preferred when it is in the winning tier (best-effort data locality). */
-  readonly localNodeId: NodeId | undefined;
-  /** Any one of them has to match; empty allows all. */
-  readonly topology: readonly TopologyTerm[];
-  /** Reuse of a failed replica: the one disk that holds it. Its space is booked already and is not checked. */
-  readonly reuseDiskId: DiskId | undefined;
-  /** Booked on a disk since its figures were taken: counts against its limit, and not in the balance. */
-  readonly unrecordedBytes?: ReadonlyMap<DiskId, number>;
-  /** Only for a volume of an imported Longhorn cluster. */
-  readonly longhorn?: LonghornInputs;
-};
+import type { VolumeSpec } from '../model/volume.js';
+import type { CureChange } from './explanation/cure-change.js';
+import type { PlacementRequest } from './placement-request.js';
 
 /** Everything one decision reads. Made once by `beginCycle`. */
 export type PlacementCycle = {
@@ -57,69 +23,94 @@ export type PlacementCycle = {
   readonly disksByNode: ReadonlyMap<NodeId, readonly StorageDisk[]>;
 };
 
-export type RejectionReason =
-  | 'NodeNotReady'
-  | 'NodeCordoned'
-  | 'NodeSchedulingDisabled'
-  | 'NodeEvicting'
-  | 'NodeWithoutCloneSource'
-  | 'NodeNotRequired'
-  | 'TopologyMismatch'
-  | 'EngineUnavailable'
-  | 'NodeTagsMissing'
-  | 'NodeOccupied'
-  | 'ZoneOccupied'
-  | 'NodeWithoutDisk'
-  | 'DiskNotReady'
-  | 'DiskSchedulingDisabled'
-  | 'DiskEvicting'
-  | 'DiskNotReused'
-  | 'DiskWithoutCloneSource'
-  | 'DiskTypeMismatch'
-  | 'FileSystemLimit'
-  | 'DiskTagsMissing'
-  | 'InsufficientFreeSpace'
-  | 'InsufficientProvisionableSpace'
-  | 'DiskOccupied';
+/** The numbers a space rule compared; `thresholdBytes` is what has to stay free, or the limit of what may be booked. */
+export type ComparedNumbers = {
+  readonly requiredBytes: number;
+  readonly availableBytes: number;
+  readonly thresholdBytes: number;
+};
 
 /** Why one rule refused one candidate. `message` is for users and names what was found. */
-export type Rejection = {
+export type Rejection<Reason extends string = string> = {
   readonly rule: string;
-  readonly reason: RejectionReason;
+  readonly reason: Reason;
   readonly message: string;
   /** What would change the answer. */
   readonly cure: string;
-  /** The numbers that were compared, where the rule compares numbers. */
-  readonly numbers?: {
-    readonly requiredBytes: number;
-    readonly availableBytes: number;
-    readonly thresholdBytes: number;
-  };
+  /** Where the rule compares numbers. */
+  readonly numbers?: ComparedNumbers;
 };
 
-export type Check<Subject> = (subject: Subject) => Rejection | undefined;
+export type Check<Subject, Reason extends string = string> = (
+  subject: Subject,
+) => Rejection<Reason> | undefined;
 
-/** One rule about nodes or disks. */
-export type FilterPlugin<Subject> = {
+/** How a reason reads where its refusals are counted. */
+export type ReasonWords = {
+  /** In a condition: "node not ready on 3 of 5 disks". */
+  readonly summary: string;
+  /** In a sentence, after the count: for one node or disk, and for several. */
+  readonly refused: readonly [one: string, several: string];
+  /** What the refused lack, where a number or a name says it: of the one that lacks least. */
+  detail?(asked: PlacementAsked, numbers: ComparedNumbers | null): string;
+};
+
+/** What a sentence about a refusal may name of the request. */
+export type PlacementAsked = Pick<PlacementRequest, 'nodeSelector' | 'diskSelector' | 'dataEngine'>;
+
+/** A reason, and the changes of which any one takes it away. Without `cures`, no change of what is there can. */
+export type ReasonFacts<Subject> = ReasonWords & {
+  cures?(subject: Subject, context: CureContext): readonly CureChange[];
+};
+
+export type CureContext = { readonly node: StorageNode; readonly spec: VolumeSpec };
+
+/** What users read of a rule: its name, what it asks for, and what its reasons are called. */
+export type Rule<Subject, Reason extends string = string> = {
   readonly name: string;
-  /**
-   * Called once per decision. The check it returns runs per candidate and answers `undefined` for a pass. Returns
-   * `undefined` itself when the rule has nothing to say about this request, so that skipped rules cost nothing.
-   */
-  prepare(cycle: PlacementCycle): Check<Subject> | undefined;
+  /** The condition that a candidate has to fulfil: "Node is not cordoned". */
+  readonly description: string;
+  readonly reasons: Readonly<Record<Reason, ReasonFacts<Subject>>>;
 };
 
-export type NodeFilter = FilterPlugin<StorageNode>;
-export type DiskFilter = FilterPlugin<StorageDisk>;
+/** Prepares a check once per decision. */
+export type Preparing<Subject, Reason extends string = string> = {
+  /**
+   * The check it returns runs per candidate and answers `undefined` for a pass. Returns `undefined` itself when the rule
+   * has nothing to say about this request, so that skipped rules cost nothing.
+   */
+  prepare(cycle: PlacementCycle): Check<Subject, Reason> | undefined;
+};
+
+/**
+ * How the fleet index, which does not ask every candidate, keeps a rule.
+ *
+ * | | |
+ * |---|---|
+ * | `state` | it reads nothing of the request: it is asked when a node or disk changes |
+ * | `kind` | it reads of the request what `RequestKeys` tells apart, and of the candidate what makes a group or class: it is asked once for each pair of them |
+ * | `search` | the search has it built in |
+ * | `concerns` | a request that it concerns is answered without the index |
+ */
+export type IndexUse = 'state' | 'kind' | 'search' | { concerns(request: PlacementRequest): boolean };
+
+/** One rule about nodes or disks, with all that is to be known of it. */
+export type FilterPlugin<Subject, Reason extends string = string> = Rule<Subject, Reason> &
+  Preparing<Subject, Reason> & { readonly inIndex: IndexUse };
+
+export type NodeFilter<Reason extends string = string> = FilterPlugin<StorageNode, Reason>;
+export type DiskFilter<Reason extends string = string> = FilterPlugin<StorageDisk, Reason>;
 
 /** The rules of one decision, in the order in which they are asked; the first rejection is the one that is shown. */
 export type RuleSet = {
-  readonly nodeFilters: readonly NodeFilter[];
-  readonly diskFilters: readonly DiskFilter[];
+  readonly nodeFilters: readonly Preparing<StorageNode>[];
+  readonly diskFilters: readonly Preparing<StorageDisk>[];
 };
 
 /** The rules of a new replica. */
-export type PlacementRules = RuleSet & {
+export type PlacementRules = {
+  readonly nodeFilters: readonly NodeFilter[];
+  readonly diskFilters: readonly DiskFilter[];
   /** Asked after occupancy is known, because a profile may leave them out on its last tier. */
   readonly nodeTagFilters: readonly NodeFilter[];
 };
@@ -188,7 +179,7 @@ export type Placement =
 
 /** Runs a list of rules as one: the first rejection wins. Rules that skip this request are dropped beforehand. */
 export function prepareAll<Subject>(
-  plugins: readonly FilterPlugin<Subject>[],
+  plugins: readonly Preparing<Subject>[],
   cycle: PlacementCycle,
 ): Check<Subject> {
   const checks = plugins.map((plugin) => plugin.prepare(cycle)).filter((check) => check !== undefined);

@@ -15,13 +15,13 @@ import {
   beginCycle,
   type Placement,
   type PlacementCycle,
-  type PlacementRequest,
   prepareAll,
   type RuleSet,
   type SchedulingProfile,
 } from './framework.js';
 import { preferLocal } from './locality.js';
 import { type Occupancy, occupancyOf } from './occupancy.js';
+import type { PlacementRequest } from './placement-request.js';
 import { HOLDFAST_PROFILE } from './profile.js';
 import { type Tier, tiersOf } from './tiers.js';
 

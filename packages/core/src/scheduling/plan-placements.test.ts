@@ -4,7 +4,8 @@ import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { VolumeSpec } from '../model/volume.js';
-import { antiAffinity, bookingFor, placementRequest, planPlacements } from './plan-placements.js';
+import { antiAffinity, placementRequest } from './placement-request.js';
+import { bookingFor, planPlacements } from './plan-placements.js';
 
 const node = asId<NodeId>('a');
 

@@ -3,14 +3,11 @@ import { Bug } from '../model/faults.js';
 import type { NodeId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
-import type { DiskChoice, Override, Volume, VolumeSpec } from '../model/volume.js';
 import { bookingOn } from '../policy/space-booking.js';
 import { assertFleetConsistent } from './fleet-consistency.js';
-import type { AntiAffinity, CandidateRefusal, PlacementRequest } from './framework.js';
+import type { CandidateRefusal } from './framework.js';
 import { placeReplica } from './place-replica.js';
-
-/** What of a volume its placement depends on. */
-export type PlaceableVolume = Pick<Volume, 'spec' | 'writtenBytes' | 'attachedNodeId'>;
+import { type PlaceableVolume, placementRequest } from './placement-request.js';
 
 /** A place found for one replica, with the claim that books it. */
 export type PlannedPlacement = { readonly nodeId: NodeId; readonly booking: SpaceBooking };
@@ -21,48 +18,6 @@ export type PlacementPlan = {
   /** Why the next replica found none; `undefined` when all did. */
   readonly refusals: readonly CandidateRefusal[] | undefined;
 };
-
-/** The request for one more replica of a volume beside those it has. */
-export function placementRequest(
-  volume: PlaceableVolume,
-  replicas: readonly Replica[],
-  fleet: Pick<FleetView, 'settings'>,
-): PlacementRequest {
-  const { spec } = volume;
-  const { settings } = fleet;
-  return {
-    sizeBytes: spec.sizeBytes,
-    writtenBytes: volume.writtenBytes,
-    dataEngine: spec.dataEngine,
-    nodeSelector: spec.nodeSelector,
-    diskSelector: spec.diskSelector,
-    nodeAntiAffinity: antiAffinity(spec.replicaSoftAntiAffinity, settings['replica-soft-anti-affinity']),
-    zoneAntiAffinity: antiAffinity(
-      spec.replicaZoneSoftAntiAffinity,
-      settings['replica-zone-soft-anti-affinity'],
-    ),
-    diskAntiAffinity: antiAffinity(
-      spec.replicaDiskSoftAntiAffinity,
-      settings['replica-disk-soft-anti-affinity'],
-    ),
-    diskChoice: diskChoice(spec.replicaDiskChoice, settings['replica-disk-choice']),
-    replicas,
-    // A volume that is not attached has no node to be local to: it is attached where its replica is.
-    requiredNodeId: spec.dataLocality === 'strict-local' ? volume.attachedNodeId : undefined,
-    localNodeId: spec.dataLocality === 'best-effort' ? volume.attachedNodeId : undefined,
-    topology: [],
-    reuseDiskId: undefined,
-  };
-}
-
-export function antiAffinity(override: Override, softBySetting: boolean): AntiAffinity {
-  const isSoft = override === 'ignored' ? softBySetting : override === 'enabled';
-  return isSoft ? 'preferred' : 'required';
-}
-
-function diskChoice(override: VolumeSpec['replicaDiskChoice'], bySetting: DiskChoice): DiskChoice {
-  return override === undefined || override === 'ignored' ? bySetting : override;
-}
 
 /**
  * Finds places for `unplaced` in their order. Each sees what was booked for those before it, so that the plan as a

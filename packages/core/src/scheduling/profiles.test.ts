@@ -13,10 +13,11 @@ import type { Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
 import { diskSchedulableCondition } from '../policy/disk-conditions.js';
 import { nodeSchedulableCondition } from '../policy/node-conditions.js';
-import type { PlacementRequest, SchedulingProfile } from './framework.js';
+import type { SchedulingProfile } from './framework.js';
 import type { LonghornInputs } from './longhorn/longhorn-inputs.js';
 import { LONGHORN_PROFILE } from './longhorn/longhorn-profile.js';
 import { placeReplica } from './place-replica.js';
+import type { PlacementRequest } from './placement-request.js';
 import { HOLDFAST_PROFILE } from './profile.js';
 
 const LONGHORN_INPUTS: LonghornInputs = {

@@ -1,5 +1,7 @@
 /** The rules of a placement, in the order in which they are asked; the first rejection is the one that is shown. */
 
+import { Bug } from '../model/faults.js';
+
 import { diskAllowSchedulingFilter } from './filters/disk-allow-scheduling.filter.js';
 import { diskReadyFilter } from './filters/disk-ready.filter.js';
 import { diskTagsFilter } from './filters/disk-tags.filter.js';
@@ -15,11 +17,17 @@ import { provisionableSpaceFilter } from './filters/provisionable-space.filter.j
 import { requiredNodeFilter } from './filters/required-node.filter.js';
 import { reuseDiskFilter } from './filters/reuse-disk.filter.js';
 import { topologyFilter } from './filters/topology.filter.js';
-import type { DiskFilter, NodeFilter, PlacementRules } from './framework.js';
+import type { DiskFilter, NodeFilter, PlacementRules, ReasonWords } from './framework.js';
 import { backingImageDiskFilter, backingImageNodeFilter } from './longhorn/backing-image.filter.js';
 import { linkedCloneDiskFilter, linkedCloneNodeFilter } from './longhorn/linked-clone.filter.js';
+import {
+  diskAntiAffinityRule,
+  nodeAntiAffinityRule,
+  nodeHasDiskRule,
+  zoneAntiAffinityRule,
+} from './sharing-rules.js';
 
-const NODE_FILTERS: readonly NodeFilter[] = [
+const NODE_FILTERS = [
   nodeReadyFilter,
   nodeSchedulableFilter,
   nodeAllowSchedulingFilter,
@@ -27,9 +35,11 @@ const NODE_FILTERS: readonly NodeFilter[] = [
   requiredNodeFilter,
   topologyFilter,
   engineAvailableFilter,
-];
+] as const satisfies readonly NodeFilter[];
 
-const DISK_FILTERS: readonly DiskFilter[] = [
+const NODE_TAG_FILTERS = [nodeTagsFilter, backingImageNodeFilter] as const satisfies readonly NodeFilter[];
+
+const DISK_FILTERS = [
   reuseDiskFilter,
   diskReadyFilter,
   diskAllowSchedulingFilter,
@@ -40,7 +50,15 @@ const DISK_FILTERS: readonly DiskFilter[] = [
   backingImageDiskFilter,
   freeSpaceFilter,
   provisionableSpaceFilter,
-];
+] as const satisfies readonly DiskFilter[];
+
+/** Held by the tiers and at the end of a decision. */
+const SHARING_RULES = [
+  nodeAntiAffinityRule,
+  zoneAntiAffinityRule,
+  nodeHasDiskRule,
+  diskAntiAffinityRule,
+] as const;
 
 /**
  * The rules for a new replica, or for the one disk that a request names for reuse. What a volume of an imported cluster
@@ -48,6 +66,32 @@ const DISK_FILTERS: readonly DiskFilter[] = [
  */
 export const PLACEMENT_RULES: PlacementRules = {
   nodeFilters: NODE_FILTERS,
-  nodeTagFilters: [nodeTagsFilter, backingImageNodeFilter],
+  nodeTagFilters: NODE_TAG_FILTERS,
   diskFilters: DISK_FILTERS,
 };
+
+const ALL_RULES = [...NODE_FILTERS, ...NODE_TAG_FILTERS, ...DISK_FILTERS, ...SHARING_RULES];
+
+/** Codes of refusals. They are API: add freely, never rename or reuse one. */
+export type RejectionReason = ReasonOf<(typeof ALL_RULES)[number]>;
+type ReasonOf<R> = R extends { reasons: infer Reasons } ? keyof Reasons : never;
+
+const WORDS: ReadonlyMap<string, ReasonWords> = new Map(
+  ALL_RULES.flatMap(({ reasons }) => Object.entries<ReasonWords>(reasons)),
+);
+
+const DESCRIPTIONS: ReadonlyMap<string, string> = new Map(
+  ALL_RULES.map(({ name, description }) => [name, description]),
+);
+
+/** @param reason of a refusal by one of these rules */
+export function wordsOf(reason: string): ReasonWords {
+  const words = WORDS.get(reason);
+  if (words === undefined) throw new Bug(`no rule gives the reason ${reason}`);
+  return words;
+}
+
+/** What the rule asks for. A rule that is not one of these is described by its name. */
+export function descriptionOfRule(name: string): string {
+  return DESCRIPTIONS.get(name) ?? name;
+}

@@ -11,8 +11,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { FleetView } from '../model/views.js';
 import type { VolumeSpec } from '../model/volume.js';
 import { afterPlacing, balanceScore, hybridScore } from './balance-score.js';
-import type { PlacementRequest } from './framework.js';
 import { placeReplica } from './place-replica.js';
+import type { PlacementRequest } from './placement-request.js';
 import { planPlacements, withBooking } from './plan-placements.js';
 
 const GB = 1_000_000_000;

@@ -4,8 +4,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { Replica } from '../model/replica.js';
 import type { SettingName } from '../model/setting.js';
 import type { SettingValue } from '../settings/effective.js';
-import type { AntiAffinity, PlacementRequest } from './framework.js';
 import { placeReplica } from './place-replica.js';
+import type { AntiAffinity, PlacementRequest } from './placement-request.js';
 
 const SOFT: AntiAffinity = 'preferred';
 const HARD: AntiAffinity = 'required';

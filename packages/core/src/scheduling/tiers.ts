@@ -13,6 +13,7 @@
 import { type StorageNode, zoneKey } from '../model/node.js';
 import type { Check, PlacementCycle, Rejection, TierName } from './framework.js';
 import { type Occupancy, replicaOn } from './occupancy.js';
+import { nodeAntiAffinityRule, zoneAntiAffinityRule } from './sharing-rules.js';
 
 export type Tier = { readonly name: TierName; readonly nodes: readonly StorageNode[] };
 
@@ -55,14 +56,14 @@ export function rejectionByTiers(node: StorageNode, occupancy: Occupancy): Rejec
   const occupant = occupancy.nodes.get(node.id);
   if (occupant !== undefined) {
     return {
-      rule: 'node-anti-affinity',
+      rule: nodeAntiAffinityRule.name,
       reason: 'NodeOccupied',
       message: `node ${node.name} holds ${replicaOn(occupant)} of this volume`,
       cure: 'add a node, or enable replicaSoftAntiAffinity',
     };
   }
   return {
-    rule: 'zone-anti-affinity',
+    rule: zoneAntiAffinityRule.name,
     reason: 'ZoneOccupied',
     message: `zone ${node.zone ?? '(none)'} holds ${replicaOn(occupancy.zones.get(zoneKey(node)))} of this volume`,
     cure: 'add a node in another zone, or enable replicaZoneSoftAntiAffinity',

@@ -12,10 +12,16 @@ import {
   type PlacementCycle,
   prepareAll,
   type Rejection,
-  type RejectionReason,
   type TierName,
 } from '../framework.js';
 import { type Occupancy, occupancyOf } from '../occupancy.js';
+import { descriptionOfRule } from '../rules.js';
+import {
+  diskAntiAffinityRule,
+  nodeAntiAffinityRule,
+  nodeHasDiskRule,
+  zoneAntiAffinityRule,
+} from '../sharing-rules.js';
 import { rejectionByTiers, type Tier, tiersOf } from '../tiers.js';
 import {
   type FilterRejection,
@@ -45,7 +51,7 @@ export function askInTurn(cycle: PlacementCycle): AskedInTurn {
     triedTiers.flatMap(({ tier, outcome }) => (outcome === 'not-needed' ? [] : tier.nodes)),
   );
   const reached = askTiers(tagged, tried, (node) => rejectionByTiers(node, occupancy), ofNodes);
-  const withDisks = askOne('node-has-disk', reached, withoutDisk(cycle), ofNodes);
+  const withDisks = askOne(nodeHasDiskRule.name, reached, withoutDisk(cycle), ofNodes);
 
   const ofDisks = reporterOfDisks(reports, cycle);
   const disks = withDisks.flatMap((node) => cycle.disksByNode.get(node.id) ?? []);
@@ -53,7 +59,7 @@ export function askInTurn(cycle: PlacementCycle): AskedInTurn {
   const candidates = triedTiers.find(({ outcome }) => outcome === 'won')?.candidates ?? [];
   const isCandidate = new Set(candidates);
   askOne(
-    'disk-anti-affinity',
+    diskAntiAffinityRule.name,
     fitting,
     (disk) => (isCandidate.has(disk) ? undefined : rejectionBySharing(disk)),
     ofDisks,
@@ -153,8 +159,8 @@ function askTiers(
     const rejection = inTriedTiers.has(node) ? undefined : rejectionOf(node);
     return rejection?.rule === rule ? rejection : undefined;
   };
-  const left = askOne('node-anti-affinity', nodes, refusedBy('node-anti-affinity'), report);
-  return askOne('zone-anti-affinity', left, refusedBy('zone-anti-affinity'), report);
+  const left = askOne(nodeAntiAffinityRule.name, nodes, refusedBy(nodeAntiAffinityRule.name), report);
+  return askOne(zoneAntiAffinityRule.name, left, refusedBy(zoneAntiAffinityRule.name), report);
 }
 
 function withoutDisk({ disksByNode }: PlacementCycle): Check<StorageNode> {
@@ -186,6 +192,7 @@ function toReport(
   const shown = [...rejections].sort(closestFirst).slice(0, REJECTIONS_SHOWN_MAX);
   return {
     ...answer,
+    description: descriptionOfRule(answer.name),
     subject,
     rejected: rejections.length,
     reasons: countReasons(rejections),
@@ -194,7 +201,7 @@ function toReport(
 }
 
 function countReasons(rejections: readonly FilterRejection[]): FilterReport['reasons'] {
-  const counts = new Map<RejectionReason, number>();
+  const counts = new Map<string, number>();
   for (const { reason } of rejections) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   return [...counts]
     .map(([reason, count]) => ({ reason, count }))

@@ -1,6 +1,6 @@
 /** One change that could give a replica a place. A union by `kind`, plain data as the explanation that holds it. */
 import type { DiskId, NodeId, ReplicaId } from '../../model/ids.js';
-import type { DiskType } from '../../model/node.js';
+import type { DiskType, StorageDisk, StorageNode } from '../../model/node.js';
 import type { SettingName } from '../../model/setting.js';
 import type { SettingValue } from '../../settings/effective.js';
 
@@ -74,6 +74,11 @@ export type CureChange =
       readonly zone: string | null;
       readonly tags: readonly string[];
     } & NewDisk);
+
+/** A disk as a change names it. */
+export function namesOf(node: StorageNode, disk: StorageDisk): OnDisk {
+  return { nodeId: node.id, nodeName: node.name, diskId: disk.id, diskName: disk.name };
+}
 
 /**
  * How small a change is, smallest first: waiting, undoing a switch, a label, moving bytes, the volume's own rules, the

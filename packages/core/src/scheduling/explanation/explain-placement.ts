@@ -3,6 +3,7 @@
  * fits, what would make it fit. The decision is the scheduler's own; everything here is words about it.
  */
 import type { DiskId, ReplicaId } from '../../model/ids.js';
+import { diskTypeOf } from '../filters/disk-type.filter.js';
 import type { PlacementCycle } from '../framework.js';
 import { decidePlacement } from '../place-replica.js';
 import { askInTurn } from './ask-in-turn.js';
@@ -70,6 +71,6 @@ function placeOf(cycle: PlacementCycle, diskId: DiskId | undefined): NamedPlace 
 
 function whatWasAsked({ request }: PlacementCycle): PlacementExplanation['asked'] {
   const { sizeBytes, writtenBytes, dataEngine, nodeSelector, diskSelector } = request;
-  const diskType = dataEngine === 'v1' ? 'filesystem' : 'block';
+  const diskType = diskTypeOf(dataEngine);
   return { sizeBytes, writtenBytes, dataEngine, diskType, nodeSelector, diskSelector };
 }

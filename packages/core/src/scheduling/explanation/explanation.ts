@@ -7,7 +7,7 @@
  */
 import type { DiskId, NodeId, ReplicaId } from '../../model/ids.js';
 import type { DiskType } from '../../model/node.js';
-import type { RejectionReason, TierName } from '../framework.js';
+import type { ComparedNumbers, TierName } from '../framework.js';
 import type { CureChange } from './cure-change.js';
 
 /** Refused candidates listed per filter: what one looks at in a table. The counts tell the rest. */
@@ -28,20 +28,13 @@ export type NamedPlace = {
   readonly diskName: string;
 };
 
-/** The numbers a space rule compared; `thresholdBytes` is what has to stay free, or the limit of what may be booked. */
-export type ComparedNumbers = {
-  readonly requiredBytes: number;
-  readonly availableBytes: number;
-  readonly thresholdBytes: number;
-};
-
 /** One candidate that a filter refused. `diskId` is null when the whole node was. */
 export type FilterRejection = {
   readonly nodeId: NodeId;
   readonly nodeName: string;
   readonly diskId: DiskId | null;
   readonly diskName: string | null;
-  readonly reason: RejectionReason;
+  readonly reason: string;
   readonly message: string;
   readonly numbers: ComparedNumbers | null;
 };
@@ -49,13 +42,15 @@ export type FilterRejection = {
 /** What one filter rejected. It was asked only about what the filters before it had let pass. */
 export type FilterReport = {
   readonly name: string;
+  /** What the rule asks for, for users. Absent in an explanation that an older version stored. */
+  readonly description?: string;
   readonly subject: 'node' | 'disk';
   /** False: the filter does not concern this replica, and was not asked. */
   readonly applies: boolean;
   readonly asked: number;
   readonly rejected: number;
   /** How often each reason was given, most frequent first. */
-  readonly reasons: readonly { readonly reason: RejectionReason; readonly count: number }[];
+  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
   /** At most REJECTIONS_SHOWN_MAX: those that lack the fewest bytes, where bytes decide, then by name of node and disk. */
   readonly rejections: readonly FilterRejection[];
 };

@@ -1,5 +1,6 @@
 import { compareIds } from '../../model/ids.js';
 import { spaceLimits } from '../../policy/disk-space.js';
+import { diskTypeOf } from '../filters/disk-type.filter.js';
 import { EXT_FILE_BYTES_END } from '../filters/file-system-limit.filter.js';
 import type { PlacementCycle } from '../framework.js';
 import type { CureChange } from './cure-change.js';
@@ -17,7 +18,7 @@ export function hardwareChanges(question: PlacementQuestion, cycle: PlacementCyc
   if (bytes === undefined) return [];
   const { nodeSelector, diskSelector } = request;
   const disk = {
-    diskType: request.dataEngine === 'v1' ? 'filesystem' : 'block',
+    diskType: diskTypeOf(request.dataEngine),
     fileSystem: request.dataEngine === 'v1' && request.sizeBytes >= EXT_FILE_BYTES_END ? 'xfs' : null,
     diskTags: diskSelector,
     bytes,

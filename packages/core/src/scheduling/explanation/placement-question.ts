@@ -5,7 +5,7 @@ import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
 import type { FleetView } from '../../model/views.js';
 import { beginCycle, type PlacementCycle } from '../framework.js';
-import { type PlaceableVolume, placementRequest } from '../plan-placements.js';
+import { type PlaceableVolume, placementRequest } from '../placement-request.js';
 import { HOLDFAST_PROFILE } from '../profile.js';
 import type { CureChange } from './cure-change.js';
 import { emptyDisk, emptyNode, isReadySince } from './new-hardware.js';

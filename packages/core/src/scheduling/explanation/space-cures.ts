@@ -1,6 +1,6 @@
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import { spaceLimits } from '../../policy/disk-space.js';
-import type { PlacementCycle, RejectionReason } from '../framework.js';
+import type { PlacementCycle } from '../framework.js';
 import type { CureChange } from './cure-change.js';
 import {
   highestMinimalAvailable,
@@ -15,7 +15,7 @@ type Place = { readonly node: StorageNode; readonly disk: StorageDisk };
 /** What would make a disk roomy enough, each the least of its kind. Settings help only where one formula refused. */
 export function spaceCures(
   { node, disk }: Place,
-  refused: readonly RejectionReason[],
+  refused: readonly string[],
   { request, fleet }: PlacementCycle,
 ): CureChange[] {
   const { sizeBytes, writtenBytes } = request;

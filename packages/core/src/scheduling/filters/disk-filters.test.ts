@@ -5,8 +5,8 @@ import { aFleet, aRequest, type DiskPart, outcomeOf } from '@holdfast/testkit/fl
 import { describe, expect, test } from '@jest/globals';
 import type { SettingName } from '../../model/setting.js';
 import type { SettingValue } from '../../settings/effective.js';
-import type { PlacementRequest } from '../framework.js';
 import { placeReplica } from '../place-replica.js';
+import type { PlacementRequest } from '../placement-request.js';
 
 type Case = {
   name: string;

@@ -1,9 +1,27 @@
+import { namesOf } from '../explanation/cure-change.js';
 import type { DiskFilter } from '../framework.js';
 import { tagsMatch } from '../tags.js';
+import { missingTagCures, selectorInWords } from './missing-tags.js';
 
 /** Rejects a disk that lacks a tag of the volume's disk selector. */
-export const diskTagsFilter: DiskFilter = {
+export const diskTagsFilter: DiskFilter<'DiskTagsMissing'> = {
   name: 'disk-tags',
+  description: 'Disk has the wanted tags',
+  inIndex: 'kind',
+  reasons: {
+    DiskTagsMissing: {
+      summary: 'disk tags not fulfilled',
+      refused: ['disk does not match the disk selector', 'disks do not match the disk selector'],
+      detail: ({ diskSelector }) => selectorInWords(diskSelector),
+      cures: (disk, { node, spec }) =>
+        missingTagCures(spec, {
+          tags: disk.tags,
+          selector: 'diskSelector',
+          setting: 'allow-empty-disk-selector-volume',
+          tagIt: (missing) => ({ kind: 'tag-disk', tags: missing, ...namesOf(node, disk) }),
+        }),
+    },
+  },
 
   prepare({ request, fleet }) {
     const { diskSelector } = request;

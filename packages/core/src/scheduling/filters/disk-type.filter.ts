@@ -1,11 +1,21 @@
+import type { DataEngine, DiskType } from '../../model/node.js';
 import type { DiskFilter } from '../framework.js';
 
 /** Rejects a disk of the wrong kind: engine v1 keeps files, v2 keeps ranges of a block device. */
-export const diskTypeFilter: DiskFilter = {
+export const diskTypeFilter: DiskFilter<'DiskTypeMismatch'> = {
   name: 'disk-type',
+  description: 'Disk is of the right type',
+  inIndex: 'kind',
+  reasons: {
+    DiskTypeMismatch: {
+      summary: 'wrong disk type',
+      refused: ['disk is of the wrong type', 'disks are of the wrong type'],
+      detail: ({ dataEngine }) => `engine ${dataEngine} needs a ${diskTypeOf(dataEngine)} disk`,
+    },
+  },
 
   prepare({ request }) {
-    const wanted = request.dataEngine === 'v1' ? 'filesystem' : 'block';
+    const wanted = diskTypeOf(request.dataEngine);
 
     return (disk) => {
       if (disk.type === wanted) return undefined;
@@ -18,3 +28,7 @@ export const diskTypeFilter: DiskFilter = {
     };
   },
 };
+
+export function diskTypeOf(engine: DataEngine): DiskType {
+  return engine === 'v1' ? 'filesystem' : 'block';
+}

@@ -1,8 +1,17 @@
 import type { NodeFilter } from '../framework.js';
 
 /** Rejects a node whose agent has never said where it can be reached: no replica could be made there. */
-export const engineAvailableFilter: NodeFilter = {
+export const engineAvailableFilter: NodeFilter<'EngineUnavailable'> = {
   name: 'engine-available',
+  description: 'Node has a data engine',
+  inIndex: 'state',
+  reasons: {
+    EngineUnavailable: {
+      summary: 'no data engine',
+      refused: ['node has no data engine', 'nodes have no data engine'],
+      cures: ({ id, name }) => [{ kind: 'start-agent', nodeId: id, nodeName: name }],
+    },
+  },
 
   prepare() {
     return (node) => {

@@ -1,8 +1,17 @@
 import type { NodeFilter } from '../framework.js';
 
 /** Rejects a node whose scheduling users have switched off. */
-export const nodeAllowSchedulingFilter: NodeFilter = {
+export const nodeAllowSchedulingFilter: NodeFilter<'NodeSchedulingDisabled'> = {
   name: 'node-allow-scheduling',
+  description: 'Node takes replicas',
+  inIndex: 'state',
+  reasons: {
+    NodeSchedulingDisabled: {
+      summary: 'node scheduling off',
+      refused: ['node takes no replicas', 'nodes take no replicas'],
+      cures: ({ id, name }) => [{ kind: 'enable-node-scheduling', nodeId: id, nodeName: name }],
+    },
+  },
 
   prepare() {
     return (node) => {

@@ -2,8 +2,17 @@ import { isNodeReady } from '../../model/node.js';
 import type { NodeFilter } from '../framework.js';
 
 /** Rejects a node whose agent is silent: nothing could be made there now. */
-export const nodeReadyFilter: NodeFilter = {
+export const nodeReadyFilter: NodeFilter<'NodeNotReady'> = {
   name: 'node-ready',
+  description: 'Node answers',
+  inIndex: 'state',
+  reasons: {
+    NodeNotReady: {
+      summary: 'node not ready',
+      refused: ['node is not ready', 'nodes are not ready'],
+      cures: ({ id, name }) => [{ kind: 'start-agent', nodeId: id, nodeName: name }],
+    },
+  },
 
   prepare() {
     return (node) => {

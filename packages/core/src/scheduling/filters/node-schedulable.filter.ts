@@ -1,8 +1,25 @@
 import type { NodeFilter, Rejection } from '../framework.js';
 
 /** Rejects a node that users keep replicas away from: cordoned (where the setting minds that) or being evicted. */
-export const nodeSchedulableFilter: NodeFilter = {
+export const nodeSchedulableFilter: NodeFilter<'NodeCordoned' | 'NodeEvicting'> = {
   name: 'node-schedulable',
+  description: 'Node is not cordoned or being emptied',
+  inIndex: 'state',
+  reasons: {
+    NodeCordoned: {
+      summary: 'node cordoned',
+      refused: ['node is cordoned', 'nodes are cordoned'],
+      cures: ({ id, name }) => [
+        { kind: 'uncordon-node', nodeId: id, nodeName: name },
+        { kind: 'set-setting', setting: 'disable-scheduling-on-cordoned-node', from: true, to: false },
+      ],
+    },
+    NodeEvicting: {
+      summary: 'node being emptied',
+      refused: ['node is being emptied', 'nodes are being emptied'],
+      cures: ({ id, name }) => [{ kind: 'cancel-node-eviction', nodeId: id, nodeName: name }],
+    },
+  },
 
   prepare({ fleet }) {
     const mindsCordon = fleet.settings['disable-scheduling-on-cordoned-node'];
@@ -19,7 +36,7 @@ export const nodeSchedulableFilter: NodeFilter = {
   },
 };
 
-export function cordoned(name: string): Rejection {
+export function cordoned(name: string): Rejection<'NodeCordoned'> {
   return {
     rule: 'node-schedulable',
     reason: 'NodeCordoned',

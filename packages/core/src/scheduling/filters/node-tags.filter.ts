@@ -1,9 +1,26 @@
 import type { NodeFilter } from '../framework.js';
 import { tagsMatch } from '../tags.js';
+import { missingTagCures, selectorInWords } from './missing-tags.js';
 
 /** Rejects a node that lacks a tag of the volume's node selector. */
-export const nodeTagsFilter: NodeFilter = {
+export const nodeTagsFilter: NodeFilter<'NodeTagsMissing'> = {
   name: 'node-tags',
+  description: 'Node has the wanted tags',
+  inIndex: 'kind',
+  reasons: {
+    NodeTagsMissing: {
+      summary: 'node tags not fulfilled',
+      refused: ['node does not match the node selector', 'nodes do not match the node selector'],
+      detail: ({ nodeSelector }) => selectorInWords(nodeSelector),
+      cures: ({ id, name, tags }, { spec }) =>
+        missingTagCures(spec, {
+          tags,
+          selector: 'nodeSelector',
+          setting: 'allow-empty-node-selector-volume',
+          tagIt: (missing) => ({ kind: 'tag-node', tags: missing, nodeId: id, nodeName: name }),
+        }),
+    },
+  },
 
   prepare({ request, fleet }) {
     const { nodeSelector } = request;

@@ -1,8 +1,16 @@
 import type { NodeFilter } from '../framework.js';
 
 /** Rejects every node but the one a pinned replica has to be on. */
-export const requiredNodeFilter: NodeFilter = {
+export const requiredNodeFilter: NodeFilter<'NodeNotRequired'> = {
   name: 'required-node',
+  description: 'Node is the required one',
+  inIndex: 'search',
+  reasons: {
+    NodeNotRequired: {
+      summary: 'pinned to another node',
+      refused: ['node is not the one it is pinned to', 'nodes are not the one it is pinned to'],
+    },
+  },
 
   prepare({ request, nodesById }) {
     const { requiredNodeId } = request;

@@ -1,8 +1,16 @@
 import type { DiskFilter } from '../framework.js';
 
 /** Rejects every disk but the one that holds the failed replica which is to be reused. */
-export const reuseDiskFilter: DiskFilter = {
+export const reuseDiskFilter: DiskFilter<'DiskNotReused'> = {
   name: 'reuse-disk',
+  description: 'Disk holds the failed copy',
+  inIndex: { concerns: ({ reuseDiskId }) => reuseDiskId !== undefined },
+  reasons: {
+    DiskNotReused: {
+      summary: 'not the disk of the failed replica',
+      refused: ['disk does not hold the failed replica', 'disks do not hold the failed replica'],
+    },
+  },
 
   prepare({ request }) {
     const { reuseDiskId } = request;

@@ -1,8 +1,17 @@
-import type { NodeFilter, TopologyTerm } from '../framework.js';
+import type { NodeFilter } from '../framework.js';
+import type { TopologyTerm } from '../placement-request.js';
 
 /** Rejects a node that matches none of the required topology terms. There is no fallback to other nodes. */
-export const topologyFilter: NodeFilter = {
+export const topologyFilter: NodeFilter<'TopologyMismatch'> = {
   name: 'topology',
+  description: 'Node is in the required topology',
+  inIndex: 'kind',
+  reasons: {
+    TopologyMismatch: {
+      summary: 'topology not fulfilled',
+      refused: ['node is outside the topology', 'nodes are outside the topology'],
+    },
+  },
 
   prepare({ request }) {
     if (request.topology.length === 0) return undefined;

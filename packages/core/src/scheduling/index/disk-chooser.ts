@@ -1,7 +1,7 @@
 /** The last step on a node, or on the few nodes of a tier that needs no search. */
 import { chooseDisk, chooseFromOptions, type DiskOption, type Option } from '../balance.js';
-import type { PlacementRequest } from '../framework.js';
 import { preferredNodeId } from '../locality.js';
+import type { PlacementRequest } from '../placement-request.js';
 import type { FleetStructure } from './fleet-structure.js';
 import type { NodeEntry } from './node-entry.js';
 import type { OccupiedPlaces } from './occupied-places.js';

@@ -2,33 +2,25 @@
 
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { FleetView } from '../../model/views.js';
-import { diskAllowSchedulingFilter } from '../filters/disk-allow-scheduling.filter.js';
-import { diskReadyFilter } from '../filters/disk-ready.filter.js';
-import { engineAvailableFilter } from '../filters/engine-available.filter.js';
-import { nodeAllowSchedulingFilter } from '../filters/node-allow-scheduling.filter.js';
-import { nodeReadyFilter } from '../filters/node-ready.filter.js';
-import { nodeSchedulableFilter } from '../filters/node-schedulable.filter.js';
-import {
-  beginCycle,
-  type Check,
-  type PlacementCycle,
-  type PlacementRequest,
-  prepareAll,
-} from '../framework.js';
+import { beginCycle, type Check, type IndexUse, type PlacementCycle, prepareAll } from '../framework.js';
+import type { PlacementRequest } from '../placement-request.js';
 import { HOLDFAST_PROFILE } from '../profile.js';
+import { PLACEMENT_RULES } from '../rules.js';
 
 /** A fleet's settings and identity, without its nodes and disks. */
 export type FleetShell = Omit<FleetView, 'nodes' | 'disks'>;
 
 export function nodeEligibilityCheck(shell: FleetShell): Check<StorageNode> {
-  return prepareAll(
-    [nodeReadyFilter, nodeSchedulableFilter, nodeAllowSchedulingFilter, engineAvailableFilter],
-    cycleOf(shell),
-  );
+  const { nodeFilters, nodeTagFilters } = PLACEMENT_RULES;
+  return prepareAll([...nodeFilters, ...nodeTagFilters].filter(readsNoRequest), cycleOf(shell));
 }
 
 export function diskEligibilityCheck(shell: FleetShell): Check<StorageDisk> {
-  return prepareAll([diskReadyFilter, diskAllowSchedulingFilter], cycleOf(shell));
+  return prepareAll(PLACEMENT_RULES.diskFilters.filter(readsNoRequest), cycleOf(shell));
+}
+
+function readsNoRequest({ inIndex }: { readonly inIndex: IndexUse }): boolean {
+  return inIndex === 'state';
 }
 
 function cycleOf(shell: FleetShell): PlacementCycle {

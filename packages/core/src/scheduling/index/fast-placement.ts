@@ -9,15 +9,14 @@
  * | only disks left that hold replicas of the volume | their nodes, disk by disk |
  */
 import type { DiskId, NodeId } from '../../model/ids.js';
-import type { StorageNode } from '../../model/node.js';
-import { topologyFilter } from '../filters/topology.filter.js';
-import { beginCycle, type PlacementRequest, prepareAll, type TierName } from '../framework.js';
+import type { TierName } from '../framework.js';
 import { preferredNodeId } from '../locality.js';
-import { HOLDFAST_PROFILE } from '../profile.js';
+import type { PlacementRequest } from '../placement-request.js';
+import { PLACEMENT_RULES } from '../rules.js';
 import { DiskChooser } from './disk-chooser.js';
 import type { FleetStructure } from './fleet-structure.js';
 import { HybridSearch } from './hybrid-search.js';
-import type { EntryGroup, NodeEntry } from './node-entry.js';
+import type { NodeEntry } from './node-entry.js';
 import { OccupiedPlaces } from './occupied-places.js';
 import type { PlanMember, RequestPlan } from './request-plan.js';
 import { type SearchDemand, SpaceSearch } from './space-search.js';
@@ -32,9 +31,14 @@ const NONE: FastPlacement = { kind: 'none' };
 type Question = {
   readonly request: PlacementRequest;
   readonly plan: RequestPlan;
-  /** Groups that match the required topology; `undefined`: all. */
-  readonly topology: ReadonlySet<EntryGroup> | undefined;
 };
+
+/** Asked before each decision: does a rule that the index does not keep concern the request? Rare by nature. */
+const UNINDEXED = [
+  ...PLACEMENT_RULES.nodeFilters,
+  ...PLACEMENT_RULES.nodeTagFilters,
+  ...PLACEMENT_RULES.diskFilters,
+].flatMap(({ inIndex }) => (typeof inIndex === 'object' ? [inIndex] : []));
 
 /** Holds what one decision after the other uses again; nothing of it outlives a decision. */
 export class FastPlacer {
@@ -54,17 +58,16 @@ export class FastPlacer {
   }
 
   place(request: PlacementRequest, now: Date): FastPlacement {
-    // Of an imported cluster, or about one given disk: rare by nature, and `placeReplica` answers them.
-    const { longhorn, unrecordedBytes, reuseDiskId } = request;
-    if (longhorn !== undefined || unrecordedBytes !== undefined || reuseDiskId !== undefined) return NONE;
+    // Of an imported cluster, or one that a rule leaves out of the index: `placeReplica` answers these.
+    if (request.longhorn !== undefined || request.unrecordedBytes !== undefined) return NONE;
+    if (UNINDEXED.some((rule) => rule.concerns(request))) return NONE;
     const { structure, places, demand } = this;
     const plan = structure.plan(request, now);
-    const topology = request.topology.length === 0 ? undefined : matchTopology(request, plan, structure, now);
     places.read(request.replicas, structure.settings['replica-replenishment-wait-interval'], now, structure);
     demand.sizeBytes = request.sizeBytes;
     demand.writtenBytes = request.writtenBytes;
     demand.isWanted = plan.isWanted;
-    return this.walkTiers({ request, plan, topology });
+    return this.walkTiers({ request, plan });
   }
 
   private walkTiers(question: Question): FastPlacement {
@@ -117,12 +120,12 @@ export class FastPlacer {
     return inUnusedZone && zones.has(node.zone) ? [] : [node];
   }
 
-  private searchMembers({ request, plan, topology }: Question, inUnusedZone: boolean): number | undefined {
+  private searchMembers({ request, plan }: Question, inUnusedZone: boolean): number | undefined {
     const { members, search, places } = this;
     members.length = 0;
     for (const member of plan.members) {
       if (inUnusedZone && places.zones.has(member.group.zone)) continue;
-      if (topology === undefined || topology.has(member.group)) members.push(member);
+      members.push(member);
     }
     const alpha = this.structure.settings['balance-alpha'];
     const node = alpha === 1 ? search.mostUsableNode(members) : this.hybrid.bestNode(members, alpha);
@@ -132,13 +135,12 @@ export class FastPlacer {
   }
 
   private fewNodes(question: Question, nodes: readonly NodeEntry[]): number | undefined {
-    const { request, plan, topology } = question;
+    const { request, plan } = question;
     const allowed = nodes.filter(
       ({ id, open, group }) =>
         open &&
         group !== undefined &&
         plan.groups.has(group) &&
-        (topology === undefined || topology.has(group)) &&
         (request.requiredNodeId === undefined || request.requiredNodeId === id),
     );
     return allowed.length === 0 ? undefined : this.chooser.onNodes(allowed, request);
@@ -150,15 +152,4 @@ export class FastPlacer {
     structure.remember(slot);
     return { kind: 'placed', nodeId: structure.nodeOf(slot).id, diskId: structure.diskId(slot), tier };
   }
-}
-
-function matchTopology(
-  request: PlacementRequest,
-  plan: RequestPlan,
-  { shell }: FleetStructure,
-  now: Date,
-): ReadonlySet<EntryGroup> {
-  const cycle = beginCycle(request, { ...shell, nodes: [], disks: [] }, HOLDFAST_PROFILE, now);
-  const check = prepareAll<StorageNode>([topologyFilter], cycle);
-  return new Set([...plan.groups].filter(({ sample }) => check(sample) === undefined));
 }

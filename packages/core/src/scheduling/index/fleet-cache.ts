@@ -9,14 +9,10 @@ import type { FleetView } from '../../model/views.js';
 import { bookingOn } from '../../policy/space-booking.js';
 import { explainPlacement } from '../explanation/explain-placement.js';
 import { assertFleetConsistent } from '../fleet-consistency.js';
-import type { PlacementRequest } from '../framework.js';
 import { placeReplica } from '../place-replica.js';
-import {
-  type PlaceableVolume,
-  type PlacementPlan,
-  type PlannedPlacement,
-  placementRequest,
-} from '../plan-placements.js';
+import type { PlacementRequest } from '../placement-request.js';
+import { type PlaceableVolume, placementRequest } from '../placement-request.js';
+import type { PlacementPlan, PlannedPlacement } from '../plan-placements.js';
 import { FleetIndex } from './fleet-index.js';
 
 /** Rows of a fleet that changed since the last read. */

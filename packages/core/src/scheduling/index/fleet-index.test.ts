@@ -19,8 +19,9 @@ import {
 import { expect, test } from '@jest/globals';
 import type { StorageDisk } from '../../model/node.js';
 import type { FleetView } from '../../model/views.js';
-import type { Placement, PlacementRequest } from '../framework.js';
+import type { Placement } from '../framework.js';
 import { placeReplica } from '../place-replica.js';
+import type { PlacementRequest } from '../placement-request.js';
 import { withBooking } from '../plan-placements.js';
 import { HOLDFAST_PROFILE } from '../profile.js';
 import { totalBytes, usableBytes } from '../usable-space.js';

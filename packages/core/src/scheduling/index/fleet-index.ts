@@ -12,7 +12,7 @@ import type { DiskId, NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { FleetView } from '../../model/views.js';
 import { assertFleetConsistent } from '../fleet-consistency.js';
-import type { PlacementRequest } from '../framework.js';
+import type { PlacementRequest } from '../placement-request.js';
 import type { FleetShell } from './eligibility.js';
 import { type FastPlacement, FastPlacer } from './fast-placement.js';
 import { FleetStructure } from './fleet-structure.js';

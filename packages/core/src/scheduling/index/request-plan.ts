@@ -4,18 +4,17 @@
  * not per decision.
  */
 import type { StorageDisk, StorageNode } from '../../model/node.js';
-import { diskTagsFilter } from '../filters/disk-tags.filter.js';
-import { diskTypeFilter } from '../filters/disk-type.filter.js';
-import { fileSystemLimitFilter } from '../filters/file-system-limit.filter.js';
-import { nodeTagsFilter } from '../filters/node-tags.filter.js';
-import { type DiskFilter, type PlacementCycle, prepareAll } from '../framework.js';
+import { type PlacementCycle, prepareAll } from '../framework.js';
+import { PLACEMENT_RULES } from '../rules.js';
 import type { DiskClassView } from './disk-class-view.js';
 import type { DiskClasses } from './disk-classes.js';
 import type { EntryGroup } from './node-entry.js';
 import type { NodeGroup } from './node-group.js';
 
-/** What of a disk does not change with its fill, and of a request not with its size, but for one threshold. */
-const CLASS_FILTERS: readonly DiskFilter[] = [diskTypeFilter, fileSystemLimitFilter, diskTagsFilter];
+/** Rules of which a sample answers for its whole group or class, and one request for all of its kind. */
+const { nodeFilters, nodeTagFilters, diskFilters } = PLACEMENT_RULES;
+const GROUP_FILTERS = [...nodeFilters, ...nodeTagFilters].filter(({ inIndex }) => inIndex === 'kind');
+const CLASS_FILTERS = diskFilters.filter(({ inIndex }) => inIndex === 'kind');
 
 export type PlanMember = {
   readonly group: NodeGroup;
@@ -36,7 +35,7 @@ export function planRequest(
   groups: Iterable<NodeGroup>,
   classes: DiskClasses,
 ): RequestPlan {
-  const checkNode = prepareAll<StorageNode>([nodeTagsFilter], cycle);
+  const checkNode = prepareAll<StorageNode>(GROUP_FILTERS, cycle);
   const checkDisk = prepareAll<StorageDisk>(CLASS_FILTERS, cycle);
   const wanted = classes.passing((sample) => checkDisk(sample) === undefined);
   const isWanted = new Uint8Array(Math.max(0, ...wanted) + 1);

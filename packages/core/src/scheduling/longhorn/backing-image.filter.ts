@@ -1,9 +1,14 @@
 /** A backing image has selectors of its own: a replica on top of it needs a place that the image may be copied to. */
+import { diskTagsFilter } from '../filters/disk-tags.filter.js';
+import { nodeTagsFilter } from '../filters/node-tags.filter.js';
 import type { DiskFilter, NodeFilter } from '../framework.js';
 import { tagsMatch } from '../tags.js';
 
-export const backingImageNodeFilter: NodeFilter = {
+export const backingImageNodeFilter: NodeFilter<'NodeTagsMissing'> = {
   name: 'backing-image-node',
+  description: 'Backing image may go to the node',
+  inIndex: { concerns: ({ longhorn }) => longhorn?.backingImage !== undefined },
+  reasons: nodeTagsFilter.reasons,
 
   prepare({ request, fleet }) {
     const image = request.longhorn?.backingImage;
@@ -22,8 +27,11 @@ export const backingImageNodeFilter: NodeFilter = {
   },
 };
 
-export const backingImageDiskFilter: DiskFilter = {
+export const backingImageDiskFilter: DiskFilter<'DiskTagsMissing'> = {
   name: 'backing-image-disk',
+  description: 'Backing image may go to the disk',
+  inIndex: { concerns: ({ longhorn }) => longhorn?.backingImage !== undefined },
+  reasons: diskTagsFilter.reasons,
 
   prepare({ request, fleet }) {
     const image = request.longhorn?.backingImage;

@@ -3,8 +3,16 @@ import type { DiskFilter, NodeFilter } from '../framework.js';
 
 const CURE = 'wait until a replica of the source is healthy';
 
-export const linkedCloneNodeFilter: NodeFilter = {
+export const linkedCloneNodeFilter: NodeFilter<'NodeWithoutCloneSource'> = {
   name: 'linked-clone-node',
+  description: 'Node holds the clone source',
+  inIndex: { concerns: ({ longhorn }) => longhorn?.cloneSources !== undefined },
+  reasons: {
+    NodeWithoutCloneSource: {
+      summary: 'no source of the linked clone on the node',
+      refused: ['node lacks the clone source', 'nodes lack the clone source'],
+    },
+  },
 
   prepare({ request }) {
     const sources = request.longhorn?.cloneSources;
@@ -23,8 +31,16 @@ export const linkedCloneNodeFilter: NodeFilter = {
   },
 };
 
-export const linkedCloneDiskFilter: DiskFilter = {
+export const linkedCloneDiskFilter: DiskFilter<'DiskWithoutCloneSource'> = {
   name: 'linked-clone-disk',
+  description: 'Disk holds the clone source',
+  inIndex: { concerns: ({ longhorn }) => longhorn?.cloneSources !== undefined },
+  reasons: {
+    DiskWithoutCloneSource: {
+      summary: 'no source of the linked clone on the disk',
+      refused: ['disk lacks the clone source', 'disks lack the clone source'],
+    },
+  },
 
   prepare({ request }) {
     const sources = request.longhorn?.cloneSources;

@@ -2,7 +2,9 @@
  * A refusal in Longhorn's words. Longhorn collects reasons over all anti-affinity tiers without saying which candidate
  * gave which, and gives none for tags of nodes and for anti-affinity; so the list may be empty.
  */
-import type { CandidateRefusal, PlacementRequest, RejectionReason } from '../framework.js';
+import type { CandidateRefusal } from '../framework.js';
+import type { PlacementRequest } from '../placement-request.js';
+import type { RejectionReason } from '../rules.js';
 
 export type LonghornReason =
   | 'insufficient storage'
@@ -18,8 +20,11 @@ export type LonghornReason =
   | 'unused failed replica is not supported'
   | 'longhorn client operation failed';
 
+/** For some of the reasons. Refusals name theirs as a plain text, so any text may be asked for. */
+type ByReason<T> = Readonly<Partial<Record<RejectionReason, T>> & Record<string, T | undefined>>;
+
 /** How far a node got: the rules about nodes in their order. What is not listed passed them all. */
-const STAGE_OF: Partial<Record<RejectionReason, number>> = {
+const STAGE_OF: ByReason<number> = {
   NodeNotReady: 0,
   NodeCordoned: 0,
   NodeEvicting: 0,
@@ -32,7 +37,7 @@ const STAGE_OF: Partial<Record<RejectionReason, number>> = {
 const PASSED_ALL = 5;
 
 /** Reasons of disks that Longhorn lists and then refuses. A disk that is not even listed gives none of its own. */
-const DISK_REASON: Partial<Record<RejectionReason, LonghornReason>> = {
+const DISK_REASON: ByReason<LonghornReason> = {
   DiskTypeMismatch: 'disks are unavailable',
   FileSystemLimit: 'incompatible volume size',
   DiskTagsMissing: 'tags not fulfilled',
@@ -41,7 +46,7 @@ const DISK_REASON: Partial<Record<RejectionReason, LonghornReason>> = {
 };
 
 /** A node with nothing but these has no disk at all as far as Longhorn can see. */
-const UNLISTED: ReadonlySet<RejectionReason> = new Set([
+const UNLISTED: ReadonlySet<string> = new Set<RejectionReason>([
   'NodeWithoutDisk',
   'DiskNotReady',
   'DiskSchedulingDisabled',

@@ -1,11 +1,11 @@
 /** Conditions as a controller of Longhorn recorded them, where our own rules ask for the facts behind them. */
 import { conditionOf } from '../../model/condition.js';
-import { diskReadyRejection } from '../filters/disk-ready.filter.js';
-import { cordoned } from '../filters/node-schedulable.filter.js';
+import { diskReadyFilter, diskReadyRejection } from '../filters/disk-ready.filter.js';
+import { cordoned, nodeSchedulableFilter } from '../filters/node-schedulable.filter.js';
 import type { DiskFilter, NodeFilter } from '../framework.js';
 
 export const recordedSchedulableFilter: NodeFilter = {
-  name: 'node-schedulable',
+  ...nodeSchedulableFilter,
 
   prepare: () => (node) =>
     conditionOf(node.conditions, 'Schedulable')?.status === 'True' ? undefined : cordoned(node.name),
@@ -16,7 +16,7 @@ export const recordedSchedulableFilter: NodeFilter = {
  * disk, because its space is booked.
  */
 export const recordedDiskFilter: DiskFilter = {
-  name: 'disk-ready',
+  ...diskReadyFilter,
 
   prepare({ request }) {
     const type = request.reuseDiskId === undefined ? 'Schedulable' : 'Ready';

@@ -7,7 +7,7 @@
 
 import { conditionOf } from '../../model/condition.js';
 import type { DiskId, NodeId } from '../../model/ids.js';
-import type { StorageDisk } from '../../model/node.js';
+import type { StorageDisk, StorageNode } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
 import type { FleetView } from '../../model/views.js';
 import { leavesFreeSpace, spaceLimits } from '../../policy/disk-space.js';
@@ -19,23 +19,16 @@ import { fileSystemLimitFilter } from '../filters/file-system-limit.filter.js';
 import { nodeAllowSchedulingFilter } from '../filters/node-allow-scheduling.filter.js';
 import { nodeReadyFilter } from '../filters/node-ready.filter.js';
 import { requiredNodeFilter } from '../filters/required-node.filter.js';
-import {
-  beginCycle,
-  type DiskFilter,
-  type NodeFilter,
-  type PlacementCycle,
-  type PlacementRequest,
-  prepareAll,
-  type Rejection,
-} from '../framework.js';
+import { beginCycle, type PlacementCycle, type Preparing, prepareAll, type Rejection } from '../framework.js';
 import { mayReturn } from '../occupancy.js';
 import { findCandidates } from '../place-replica.js';
+import type { PlacementRequest } from '../placement-request.js';
 import { backingImageDiskFilter } from './backing-image.filter.js';
 import { LONGHORN_PROFILE } from './longhorn-profile.js';
 import { recordedSchedulableFilter } from './recorded-conditions.filter.js';
 
 /** What the node of a failed replica has to be. */
-const RETURN_NODE_FILTERS: readonly NodeFilter[] = [
+const RETURN_NODE_FILTERS: readonly Preparing<StorageNode>[] = [
   nodeReadyFilter,
   recordedSchedulableFilter,
   nodeAllowSchedulingFilter,
@@ -92,12 +85,12 @@ function isReadable(disk: StorageDisk, { fleet }: PlacementCycle): boolean {
   return schedulable?.reason === 'DiskPressure' && leavesFreeSpace(disk, 0, spaceLimits(fleet.settings));
 }
 
-function onlyNodes(ids: ReadonlySet<NodeId | undefined>): NodeFilter {
-  return { name: 'reuse-node', prepare: () => (node) => (ids.has(node.id) ? undefined : NOT_REUSED) };
+function onlyNodes(ids: ReadonlySet<NodeId | undefined>): Preparing<StorageNode> {
+  return { prepare: () => (node) => (ids.has(node.id) ? undefined : NOT_REUSED) };
 }
 
-function onlyDisks(ids: ReadonlySet<DiskId | undefined>): DiskFilter {
-  return { name: 'reuse-disk', prepare: () => (disk) => (ids.has(disk.id) ? undefined : NOT_REUSED) };
+function onlyDisks(ids: ReadonlySet<DiskId | undefined>): Preparing<StorageDisk> {
+  return { prepare: () => (disk) => (ids.has(disk.id) ? undefined : NOT_REUSED) };
 }
 
 const NOT_REUSED: Rejection = {

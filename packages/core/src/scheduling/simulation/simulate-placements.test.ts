@@ -15,7 +15,8 @@ import {
 import { describe, expect, test } from '@jest/globals';
 import type { Replica } from '../../model/replica.js';
 import { placeReplica } from '../place-replica.js';
-import { placementRequest, withBooking } from '../plan-placements.js';
+import { placementRequest } from '../placement-request.js';
+import { withBooking } from '../plan-placements.js';
 import {
   CURED_EXPLANATIONS_MAX,
   HOW_MANY_MORE_MAX,

@@ -12,7 +12,7 @@ import { explainPlacement, explainWithoutCures } from '../explanation/explain-pl
 import type { NamedPlace, PlacementExplanation } from '../explanation/explanation.js';
 import { namedPlace } from '../explanation/named-place.js';
 import { buildFleetIndex, type FleetIndex } from '../index/fleet-index.js';
-import { type PlaceableVolume, placementRequest } from '../plan-placements.js';
+import { type PlaceableVolume, placementRequest } from '../placement-request.js';
 import { CURED_EXPLANATIONS_MAX } from './simulation.js';
 
 /** What a replica takes of a disk: promised at once, and written. */

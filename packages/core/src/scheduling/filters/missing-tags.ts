@@ -1,5 +1,5 @@
-import type { CureChange } from './cure-change.js';
-import type { PlacementQuestion } from './placement-question.js';
+import type { VolumeSpec } from '../../model/volume.js';
+import type { CureChange } from '../explanation/cure-change.js';
 
 /** A place whose tags do not satisfy one of the volume's selectors. */
 type Mismatch = {
@@ -10,9 +10,9 @@ type Mismatch = {
 };
 
 /** Tag the place, or ask for less; where the selector is empty and the place is kept for others, ask for its tag. */
-export function missingTagCures({ volume }: PlacementQuestion, mismatch: Mismatch): CureChange[] {
+export function missingTagCures(spec: VolumeSpec, mismatch: Mismatch): CureChange[] {
   const { tags, selector, setting, tagIt } = mismatch;
-  const wanted = volume.spec[selector];
+  const wanted = spec[selector];
   if (wanted.length > 0) {
     const missing = [...new Set(wanted.filter((tag) => !tags.includes(tag)))].sort();
     return [tagIt(missing), { kind: 'remove-selector-tags', selector, tags: missing }];
@@ -21,4 +21,8 @@ export function missingTagCures({ volume }: PlacementQuestion, mismatch: Mismatc
     { kind: 'add-selector-tags', selector, tags: [...tags].sort().slice(0, 1) },
     { kind: 'set-setting', setting, from: false, to: true },
   ];
+}
+
+export function selectorInWords(selector: readonly string[]): string {
+  return selector.length === 0 ? 'it is empty, and tagged ones are kept' : selector.join(', ');
 }

@@ -1,0 +1,87 @@
+/** Placement request: what one replica that wants a disk asks for, as the rules read it; made of its volume and the settings. */
+import type { DiskId, NodeId } from '../model/ids.js';
+import type { DataEngine } from '../model/node.js';
+import type { Replica } from '../model/replica.js';
+import type { FleetView } from '../model/views.js';
+import type { DiskChoice, Override, Volume, VolumeSpec } from '../model/volume.js';
+import type { LonghornInputs } from './longhorn/longhorn-inputs.js';
+
+/** May two replicas share a failure domain? `preferred`: only when nothing better exists. */
+export type AntiAffinity = 'required' | 'preferred';
+
+/** One field of a term that is `undefined` matches every node. */
+export type TopologyTerm = { zone: string | undefined; region: string | undefined };
+
+/** A replica that wants a disk, and what of its volume matters for the choice. */
+export type PlacementRequest = {
+  readonly sizeBytes: number;
+  /** What the new replica will hold at once: the volume's written bytes, 0 for a new volume. */
+  readonly writtenBytes: number;
+  readonly dataEngine: DataEngine;
+  readonly nodeSelector: readonly string[];
+  readonly diskSelector: readonly string[];
+  readonly nodeAntiAffinity: AntiAffinity;
+  readonly zoneAntiAffinity: AntiAffinity;
+  readonly diskAntiAffinity: AntiAffinity;
+  /** Absent: `spread`, which is all that Longhorn knows. */
+  readonly diskChoice?: DiskChoice;
+  /** The volume's other replicas. */
+  readonly replicas: readonly Replica[];
+  /** The only node allowed (a pinned replica). */
+  readonly requiredNodeId: NodeId | undefined;
+  /** Preferred when it is in the winning tier (best-effort data locality). */
+  readonly localNodeId: NodeId | undefined;
+  /** Any one of them has to match; empty allows all. */
+  readonly topology: readonly TopologyTerm[];
+  /** Reuse of a failed replica: the one disk that holds it. Its space is booked already and is not checked. */
+  readonly reuseDiskId: DiskId | undefined;
+  /** Booked on a disk since its figures were taken: counts against its limit, and not in the balance. */
+  readonly unrecordedBytes?: ReadonlyMap<DiskId, number>;
+  /** Only for a volume of an imported Longhorn cluster. */
+  readonly longhorn?: LonghornInputs;
+};
+
+/** What of a volume its placement depends on. */
+export type PlaceableVolume = Pick<Volume, 'spec' | 'writtenBytes' | 'attachedNodeId'>;
+
+/** The request for one more replica of a volume beside those it has. */
+export function placementRequest(
+  volume: PlaceableVolume,
+  replicas: readonly Replica[],
+  fleet: Pick<FleetView, 'settings'>,
+): PlacementRequest {
+  const { spec } = volume;
+  const { settings } = fleet;
+  return {
+    sizeBytes: spec.sizeBytes,
+    writtenBytes: volume.writtenBytes,
+    dataEngine: spec.dataEngine,
+    nodeSelector: spec.nodeSelector,
+    diskSelector: spec.diskSelector,
+    nodeAntiAffinity: antiAffinity(spec.replicaSoftAntiAffinity, settings['replica-soft-anti-affinity']),
+    zoneAntiAffinity: antiAffinity(
+      spec.replicaZoneSoftAntiAffinity,
+      settings['replica-zone-soft-anti-affinity'],
+    ),
+    diskAntiAffinity: antiAffinity(
+      spec.replicaDiskSoftAntiAffinity,
+      settings['replica-disk-soft-anti-affinity'],
+    ),
+    diskChoice: diskChoice(spec.replicaDiskChoice, settings['replica-disk-choice']),
+    replicas,
+    // A volume that is not attached has no node to be local to: it is attached where its replica is.
+    requiredNodeId: spec.dataLocality === 'strict-local' ? volume.attachedNodeId : undefined,
+    localNodeId: spec.dataLocality === 'best-effort' ? volume.attachedNodeId : undefined,
+    topology: [],
+    reuseDiskId: undefined,
+  };
+}
+
+export function antiAffinity(override: Override, softBySetting: boolean): AntiAffinity {
+  const isSoft = override === 'ignored' ? softBySetting : override === 'enabled';
+  return isSoft ? 'preferred' : 'required';
+}
+
+function diskChoice(override: VolumeSpec['replicaDiskChoice'], bySetting: DiskChoice): DiskChoice {
+  return override === undefined || override === 'ignored' ? bySetting : override;
+}
