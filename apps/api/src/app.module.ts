@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { Logger } from 'pino';
+import { ALL_ACTIONS } from './actions/all-actions.js';
 import { AgentController } from './agent/agent.controller.js';
 import { AuthGuard } from './auth/auth.guard.js';
 import { Authenticator } from './auth/authenticator.js';
@@ -58,6 +59,7 @@ export const CONTROLLERS: readonly Type[] = [
   SettingsController,
   EventsController,
   AgentController,
+  ...ALL_ACTIONS.map(({ controller }) => controller),
 ];
 
 @Module({})

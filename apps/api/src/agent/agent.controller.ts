@@ -12,7 +12,7 @@ import { Databases } from '../platform/databases.js';
 import { CurrentAgent } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { CONFIG } from '../platform/tokens.js';
-import { volumeNotFound } from '../volumes/volumes.service.js';
+import { volumeNotFound } from '../volumes/read-volume.js';
 import {
   AgentVolumePath,
   ConfirmRecordBody,

@@ -1,4 +1,4 @@
-/** GraphQL fields of rebuilds: read, pause, resume, limit and cancel, as in REST. */
+/** GraphQL fields of rebuilds: read, and limited in their bandwidth, as in REST. */
 import { z } from 'zod';
 import { PatchRebuildBody, RebuildPath, rebuildSchema } from '../rebuilds/rebuild.schemas.js';
 import type { RebuildsService } from '../rebuilds/rebuilds.service.js';
@@ -24,21 +24,7 @@ export function rebuildQueries(types: GraphqlTypes, rebuilds: RebuildsService): 
 
 export function rebuildMutations(types: GraphqlTypes, rebuilds: RebuildsService): Fields {
   const rebuild = types.object(rebuildSchema);
-  const common = {
-    access: 'rebuild:write' as const,
-    args: ids('clusterId', 'rebuildId'),
-    schema: RebuildPath.schema,
-  };
   return {
-    pauseRebuild: field(rebuild, {
-      ...common,
-      resolve: (tenant, key) => rebuilds.tune(tenant, key, { paused: true }),
-    }),
-    resumeRebuild: field(rebuild, {
-      ...common,
-      resolve: (tenant, key) => rebuilds.tune(tenant, key, { paused: false }),
-    }),
-    cancelRebuild: field(rebuild, { ...common, resolve: (tenant, key) => rebuilds.cancel(tenant, key) }),
     patchRebuild: field(rebuild, {
       access: 'rebuild:write',
       args: withInput(types.input(PatchRebuildBody.schema, 'PatchRebuildInput'), 'clusterId', 'rebuildId'),

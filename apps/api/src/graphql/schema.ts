@@ -4,6 +4,7 @@ import { listEvents } from '@holdfast/database/queries/events.js';
 import { findDisk, findNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
 import { GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { z } from 'zod';
+import { ALL_ACTIONS } from '../actions/all-actions.js';
 import { ClusterPath, clusterSchema } from '../clusters/cluster.schemas.js';
 import { clusterView } from '../clusters/cluster.view.js';
 import { clusterNotFound, requireCluster } from '../clusters/require-cluster.js';
@@ -77,9 +78,10 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
         ...settingMutations(types),
         ...volumeMutations(types, volumes),
         ...rebuildMutations(types, rebuilds),
-        ...snapshotMutations(types, snapshots, volumes),
+        ...snapshotMutations(types, snapshots),
         ...recurringSnapshotMutations(types, recurring),
         ...orphanMutations(types, orphans),
+        ...Object.fromEntries(ALL_ACTIONS.map(({ mutation, field: fieldOf }) => [mutation, fieldOf(types)])),
       },
     }),
   });

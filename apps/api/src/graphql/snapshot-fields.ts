@@ -7,11 +7,9 @@ import {
   recurringSnapshotSchema,
 } from '../snapshots/recurring-snapshot.schemas.js';
 import type { RecurringSnapshotsService } from '../snapshots/recurring-snapshots.service.js';
-import { CreateSnapshotBody, HashBody, SnapshotPath, snapshotSchema } from '../snapshots/snapshot.schemas.js';
+import { CreateSnapshotBody, SnapshotPath, snapshotSchema } from '../snapshots/snapshot.schemas.js';
 import type { SnapshotsService } from '../snapshots/snapshots.service.js';
-import { VolumePath, volumeSchema } from '../volumes/volume.schemas.js';
-import { volumeView } from '../volumes/volume.view.js';
-import type { VolumesService } from '../volumes/volumes.service.js';
+import { VolumePath } from '../volumes/volume.schemas.js';
 import { type Fields, field, ids, volumeListField, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 
@@ -32,11 +30,7 @@ export function snapshotQueries(types: GraphqlTypes, snapshots: SnapshotsService
   };
 }
 
-export function snapshotMutations(
-  types: GraphqlTypes,
-  snapshots: SnapshotsService,
-  volumes: VolumesService,
-): Fields {
+export function snapshotMutations(types: GraphqlTypes, snapshots: SnapshotsService): Fields {
   const snapshot = types.object(snapshotSchema);
   const access = 'volume:write' as const;
   return {
@@ -51,26 +45,6 @@ export function snapshotMutations(
       args: ids('clusterId', 'volumeId', 'snapshotId'),
       schema: SnapshotPath.schema,
       resolve: (tenant, key) => snapshots.delete(tenant, key),
-    }),
-    hashSnapshot: field(snapshot, {
-      access,
-      args: withInput(
-        types.input(HashBody.schema, 'HashSnapshotInput'),
-        'clusterId',
-        'volumeId',
-        'snapshotId',
-      ),
-      schema: z.object({ ...SnapshotPath.schema.shape, input: HashBody.schema }),
-      resolve: (tenant, { input, ...key }) => snapshots.hash(tenant, key, input.force === true),
-    }),
-    purgeSnapshots: field(types.object(volumeSchema), {
-      access,
-      args: ids('clusterId', 'volumeId'),
-      schema: VolumePath.schema,
-      resolve: async (tenant, key) => {
-        await snapshots.purge(tenant, key);
-        return volumeView(await volumes.get(tenant, key), tenant.actor.role);
-      },
     }),
   };
 }

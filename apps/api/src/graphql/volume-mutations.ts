@@ -3,21 +3,17 @@ import type { GraphQLObjectType } from 'graphql';
 import { z } from 'zod';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import type { Tenant } from '../platform/tenant.js';
-import { RevertBody } from '../snapshots/snapshot.schemas.js';
-import { SalvageBody } from '../volumes/salvage.schemas.js';
+import type { VolumeKey } from '../volumes/read-volume.js';
 import {
-  AttachBody,
   CloneBody,
   CreateVolumeBody,
-  DetachBody,
-  ExpandBody,
   PatchVolumeBody,
   VolumePath,
   verificationSchema,
   volumeSchema,
 } from '../volumes/volume.schemas.js';
 import { verificationView, volumeView } from '../volumes/volume.view.js';
-import type { VolumeKey, VolumesService } from '../volumes/volumes.service.js';
+import type { VolumesService } from '../volumes/volumes.service.js';
 import { type Field, type Fields, field, ids, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 
@@ -57,21 +53,6 @@ function volumeChanges(types: GraphqlTypes, volume: GraphQLObjectType, volumes: 
   return {
     patchVolume: change(types, volume, 'PatchVolumeInput', PatchVolumeBody, (tenant, key, input) =>
       volumes.patch(tenant, key, input, undefined),
-    ),
-    attachVolume: change(types, volume, 'AttachVolumeInput', AttachBody, (tenant, key, { nodeId }) =>
-      volumes.attach(tenant, key, nodeId ?? undefined, undefined),
-    ),
-    detachVolume: change(types, volume, 'DetachVolumeInput', DetachBody, (tenant, key, { force }) =>
-      volumes.detach(tenant, key, force, undefined),
-    ),
-    expandVolume: change(types, volume, 'ExpandVolumeInput', ExpandBody, (tenant, key, { size }) =>
-      volumes.expand(tenant, key, size, undefined),
-    ),
-    revertVolume: change(types, volume, 'RevertVolumeInput', RevertBody, (tenant, key, { snapshotId }) =>
-      volumes.revert(tenant, key, snapshotId),
-    ),
-    salvageVolume: change(types, volume, 'SalvageVolumeInput', SalvageBody, (tenant, key, { replicaIds }) =>
-      volumes.salvage(tenant, key, replicaIds, undefined),
     ),
     cloneVolume: change(types, volume, 'CloneVolumeInput', CloneBody, (tenant, key, input) =>
       volumes.clone(tenant, key, input),

@@ -36,7 +36,7 @@ export function openApiDocument(controllers: readonly Type[]): object {
     info: { title: 'Holdfast', version: '1', description: 'A control plane for replicated block volumes.' },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
-    paths,
+    paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
     components: {
       schemas: sortedByName(components),
       responses: sortedByName(shared),

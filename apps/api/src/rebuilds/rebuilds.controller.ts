@@ -1,15 +1,12 @@
-import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch, Query } from '@nestjs/common';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
-import { NoBody } from '../volumes/volume.schemas.js';
 import { PatchRebuildBody, RebuildDto, RebuildPage, RebuildPath } from './rebuild.schemas.js';
+import { REBUILD_CHANGE } from './rebuild-actions.js';
 import { RebuildsService } from './rebuilds.service.js';
-
-/** Refusals of everything that changes a rebuild. */
-const REBUILD_CHANGE = ['rebuild.not_found', 'rebuild.finished', 'volume.not_found'] as const;
 
 @Controller('api/v1/clusters/:clusterId/rebuilds')
 export class RebuildsController {
@@ -50,38 +47,5 @@ export class RebuildsController {
   })
   patch(@CurrentTenant() tenant: Tenant, @Param() path: RebuildPath, @Body() body: PatchRebuildBody) {
     return this.rebuilds.tune(tenant, path, body);
-  }
-
-  @Post(':rebuildId/pause')
-  @Route({
-    access: 'rebuild:write',
-    summary: 'Hold a rebuild up',
-    answer: RebuildDto,
-    refuses: [...REBUILD_CHANGE],
-  })
-  pause(@CurrentTenant() tenant: Tenant, @Param() path: RebuildPath, @Body() _body: NoBody) {
-    return this.rebuilds.tune(tenant, path, { paused: true });
-  }
-
-  @Post(':rebuildId/resume')
-  @Route({
-    access: 'rebuild:write',
-    summary: 'Let a paused rebuild go on',
-    answer: RebuildDto,
-    refuses: [...REBUILD_CHANGE],
-  })
-  resume(@CurrentTenant() tenant: Tenant, @Param() path: RebuildPath, @Body() _body: NoBody) {
-    return this.rebuilds.tune(tenant, path, { paused: false });
-  }
-
-  @Post(':rebuildId/cancel')
-  @Route({
-    access: 'rebuild:write',
-    summary: 'Cancel a rebuild',
-    answer: RebuildDto,
-    refuses: [...REBUILD_CHANGE],
-  })
-  cancel(@CurrentTenant() tenant: Tenant, @Param() path: RebuildPath, @Body() _body: NoBody) {
-    return this.rebuilds.cancel(tenant, path);
   }
 }

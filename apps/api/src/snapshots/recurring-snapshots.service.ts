@@ -5,7 +5,8 @@ import {
 } from '@holdfast/control/use-cases/recurring-snapshots.js';
 import { Injectable } from '@nestjs/common';
 import type { Tenant } from '../platform/tenant.js';
-import { type VolumeKey, VolumesService } from '../volumes/volumes.service.js';
+import type { VolumeKey } from '../volumes/read-volume.js';
+import { VolumesService } from '../volumes/volumes.service.js';
 import {
   type RecurringSnapshotBody,
   type RecurringSnapshotView,

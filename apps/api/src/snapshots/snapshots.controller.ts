@@ -4,18 +4,14 @@ import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
-import { NoBody, VolumeDto, VolumePath } from '../volumes/volume.schemas.js';
-import { volumeView } from '../volumes/volume.view.js';
-import { LAYER_CHANGE, VolumesService } from '../volumes/volumes.service.js';
-import { CreateSnapshotBody, HashBody, SnapshotDto, SnapshotPage, SnapshotPath } from './snapshot.schemas.js';
+import { VolumePath } from '../volumes/volume.schemas.js';
+import { LAYER_CHANGE } from '../volumes/volume-actions.js';
+import { CreateSnapshotBody, SnapshotDto, SnapshotPage, SnapshotPath } from './snapshot.schemas.js';
 import { SnapshotsService } from './snapshots.service.js';
 
 @Controller('api/v1/clusters/:clusterId/volumes/:volumeId/snapshots')
 export class SnapshotsController {
-  constructor(
-    private readonly snapshots: SnapshotsService,
-    private readonly volumes: VolumesService,
-  ) {}
+  constructor(private readonly snapshots: SnapshotsService) {}
 
   @Get()
   @Route({
@@ -49,19 +45,6 @@ export class SnapshotsController {
     return created;
   }
 
-  @Post('purge')
-  @Route({
-    access: 'volume:write',
-    summary: 'Take out deleted snapshots and what rebuilds have left behind',
-    answer: VolumeDto,
-    status: 202,
-    refuses: [...LAYER_CHANGE],
-  })
-  async purge(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() _body: NoBody) {
-    await this.snapshots.purge(tenant, path);
-    return volumeView(await this.volumes.get(tenant, path), tenant.actor.role);
-  }
-
   @Get(':snapshotId')
   @Route({
     access: 'volume:read',
@@ -83,17 +66,5 @@ export class SnapshotsController {
   })
   delete(@CurrentTenant() tenant: Tenant, @Param() path: SnapshotPath) {
     return this.snapshots.delete(tenant, path);
-  }
-
-  @Post(':snapshotId/hash')
-  @Route({
-    access: 'volume:write',
-    summary: 'Hash a snapshot on every copy; a damaged copy is rebuilt',
-    answer: SnapshotDto,
-    status: 202,
-    refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
-  })
-  hash(@CurrentTenant() tenant: Tenant, @Param() path: SnapshotPath, @Body() { force }: HashBody) {
-    return this.snapshots.hash(tenant, path, force === true);
   }
 }

@@ -1,20 +1,13 @@
-import {
-  requestHash,
-  requestPurge,
-  requestSnapshot,
-  requestSnapshotDeletion,
-} from '@holdfast/control/use-cases/snapshots.js';
-import { StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type ClusterId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { requestSnapshot, requestSnapshotDeletion } from '@holdfast/control/use-cases/snapshots.js';
+import { asId, type SnapshotId } from '@holdfast/core/model/ids.js';
 import { type ListRequest, mapPage, type Page } from '@holdfast/database/queries/list-rows.js';
 import { findSnapshot, listSnapshots } from '@holdfast/database/queries/snapshots.js';
 import { findVolume } from '@holdfast/database/queries/volumes.js';
 import { Injectable } from '@nestjs/common';
 import type { Tenant } from '../platform/tenant.js';
-import { type VolumeKey, volumeNotFound } from '../volumes/volumes.service.js';
+import { readVolume, type VolumeKey, volumeNotFound } from '../volumes/read-volume.js';
+import { readSnapshot, type SnapshotKey } from './read-snapshot.js';
 import { type SnapshotView, snapshotView } from './snapshot.view.js';
-
-type SnapshotKey = { clusterId: ClusterId; volumeId: VolumeId; snapshotId: SnapshotId };
 
 /** What can be done with a volume's snapshots. REST and GraphQL are two thin adapters over it. */
 @Injectable()
@@ -27,13 +20,11 @@ export class SnapshotsService {
   }
 
   async get(tenant: Tenant, key: SnapshotKey): Promise<SnapshotView> {
-    const found = await tenant.read((sql) => findSnapshot(sql, key));
-    if (found !== undefined) return snapshotView(found);
-    throw new StorageFault('snapshot.not_found', { publicMessage: `there is no snapshot ${key.snapshotId}` });
+    return snapshotView(await readSnapshot(tenant, key));
   }
 
   async create(tenant: Tenant, key: VolumeKey, name: string | undefined): Promise<SnapshotView> {
-    await this.requireVolume(tenant, key);
+    await readVolume(tenant, key);
     const earlier = await this.takenEarlier(tenant, key);
     if (earlier !== undefined) return earlier;
     const snapshotId = await requestSnapshot(tenant.ports, {
@@ -49,23 +40,6 @@ export class SnapshotsService {
     await requestSnapshotDeletion(tenant.ports, key);
     const found = await tenant.read((sql) => findSnapshot(sql, key));
     return found === undefined ? { ...before, state: 'removing' } : snapshotView(found);
-  }
-
-  async purge(tenant: Tenant, key: VolumeKey): Promise<void> {
-    await this.requireVolume(tenant, key);
-    await requestPurge(tenant.ports, { volumeId: key.volumeId });
-  }
-
-  async hash(tenant: Tenant, key: SnapshotKey, force: boolean): Promise<SnapshotView> {
-    await this.get(tenant, key);
-    await requestHash(tenant.ports, { ...key, force });
-    return this.get(tenant, key);
-  }
-
-  /** An id of another cluster's volume is not found. */
-  private async requireVolume(tenant: Tenant, key: VolumeKey): Promise<void> {
-    const found = await tenant.read((sql) => findVolume(sql, key));
-    if (found === undefined) throw volumeNotFound(key.volumeId);
   }
 
   /** What a first try of this request has asked for, whose process died before it could answer. */

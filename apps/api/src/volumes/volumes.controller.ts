@@ -6,14 +6,10 @@ import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
-import { RevertBody } from '../snapshots/snapshot.schemas.js';
-import { SalvageAdviceDto, SalvageBody } from './salvage.schemas.js';
+import { SalvageAdviceDto } from './salvage.schemas.js';
 import {
-  AttachBody,
   CloneBody,
   CreateVolumeBody,
-  DetachBody,
-  ExpandBody,
   ExplanationDto,
   NoBody,
   PatchVolumeBody,
@@ -23,7 +19,7 @@ import {
   VolumePath,
 } from './volume.schemas.js';
 import { type VolumeView, verificationView, volumeView } from './volume.view.js';
-import { LAYER_CHANGE, VolumesService } from './volumes.service.js';
+import { VolumesService } from './volumes.service.js';
 
 @Controller('api/v1/clusters/:clusterId/volumes')
 export class VolumesController {
@@ -113,81 +109,6 @@ export class VolumesController {
     return volumeView(await this.volumes.delete(tenant, path, ifVersion), tenant.actor.role);
   }
 
-  @Post(':volumeId/attach')
-  @Route({
-    access: 'volume:write',
-    summary: 'Serve a volume on a node',
-    answer: VolumeDto,
-    refuses: [
-      'volume.not_found',
-      'volume.deleting',
-      'volume.busy',
-      'volume.attached_elsewhere',
-      'node.not_found',
-      'node.not_ready',
-    ],
-  })
-  async attach(
-    @CurrentTenant() tenant: Tenant,
-    @Param() path: VolumePath,
-    @Body() body: AttachBody,
-    @IfMatch() ifVersion: number | undefined,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ) {
-    const found = await this.volumes.attach(tenant, path, body.nodeId ?? undefined, ifVersion);
-    const view = volumeView(found, tenant.actor.role);
-    return accepted(reply, view, view.state === 'attached');
-  }
-
-  @Post(':volumeId/detach')
-  @Route({
-    access: 'volume:write',
-    summary: 'Stop serving a volume',
-    answer: VolumeDto,
-    refuses: ['volume.not_found', 'volume.busy', 'volume.holder_unreachable'],
-  })
-  async detach(
-    @CurrentTenant() tenant: Tenant,
-    @Param() path: VolumePath,
-    @Body() body: DetachBody,
-    @IfMatch() ifVersion: number | undefined,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ) {
-    const found = await this.volumes.detach(tenant, path, body.force, ifVersion);
-    const view = volumeView(found, tenant.actor.role);
-    return accepted(reply, view, view.state === 'detached');
-  }
-
-  @Post(':volumeId/expand')
-  @Route({
-    access: 'volume:write',
-    summary: 'Make an attached volume larger',
-    answer: VolumeDto,
-    refuses: [...LAYER_CHANGE, 'volume.expansion_impossible'],
-  })
-  async expand(
-    @CurrentTenant() tenant: Tenant,
-    @Param() path: VolumePath,
-    @Body() { size }: ExpandBody,
-    @IfMatch() ifVersion: number | undefined,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ) {
-    const view = volumeView(await this.volumes.expand(tenant, path, size, ifVersion), tenant.actor.role);
-    return accepted(reply, view, view.size === size);
-  }
-
-  @Post(':volumeId/revert')
-  @Route({
-    access: 'volume:write',
-    summary: 'Make an attached volume read as it did when a snapshot was taken; no client may be connected',
-    answer: VolumeDto,
-    status: 202,
-    refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
-  })
-  async revert(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() body: RevertBody) {
-    return volumeView(await this.volumes.revert(tenant, path, body.snapshotId), tenant.actor.role);
-  }
-
   @Post(':volumeId/clone')
   @Route({
     access: 'volume:write',
@@ -224,30 +145,6 @@ export class VolumesController {
   })
   adviseSalvage(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath) {
     return this.volumes.adviseSalvage(tenant, path);
-  }
-
-  @Post(':volumeId/salvage')
-  @Route({
-    access: 'volume:write',
-    summary: 'Go on with some copies although too few answer; what only the others hold is lost',
-    answer: VolumeDto,
-    status: 202,
-    refuses: [
-      'volume.not_found',
-      'volume.deleting',
-      'volume.not_faulted',
-      'volume.record_higher',
-      'volume.copies_missing',
-      'replica.not_found',
-    ],
-  })
-  async salvage(
-    @CurrentTenant() tenant: Tenant,
-    @Param() path: VolumePath,
-    @Body() { replicaIds }: SalvageBody,
-    @IfMatch() ifVersion: number | undefined,
-  ) {
-    return volumeView(await this.volumes.salvage(tenant, path, replicaIds, ifVersion), tenant.actor.role);
   }
 
   @Post(':volumeId/verify')
@@ -305,10 +202,4 @@ function serverTiming({ waitMs, decideMs, commitMs }: CreationTiming): string {
 function tagged(reply: FastifyReply, view: VolumeView): VolumeView {
   void reply.header('etag', etagOf(view.version));
   return view;
-}
-
-/** 200 when what was asked for is so already, 202 while the worker makes it so. */
-function accepted(reply: FastifyReply, view: VolumeView, isDone: boolean): VolumeView {
-  if (!isDone) void reply.code(202);
-  return tagged(reply, view);
 }

@@ -2,24 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
-import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
-import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
-import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
-import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
 import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
-import { requestRevert } from '@holdfast/control/use-cases/snapshots.js';
-import { type FaultCode, StorageFault } from '@holdfast/core/model/faults.js';
-import {
-  asId,
-  type ClusterId,
-  compareIds,
-  type NodeId,
-  type ProjectId,
-  type ReplicaId,
-  type SnapshotId,
-  type VolumeId,
-} from '@holdfast/core/model/ids.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type ClusterId, compareIds, type ProjectId } from '@holdfast/core/model/ids.js';
 import type { VolumeVerification } from '@holdfast/core/model/volume.js';
 import type { CreationTiming } from '@holdfast/database/creation/cluster-batcher.js';
 import { CreationBatcher } from '@holdfast/database/creation/creation-batcher.js';
@@ -33,6 +19,7 @@ import { SharedRead } from '../platform/shared-read.js';
 import type { Tenant } from '../platform/tenant.js';
 import { readOverrides } from '../settings/read-settings.js';
 import { explainVolume } from './explain-volume.js';
+import { readVolume, type VolumeKey, volumeNotFound } from './read-volume.js';
 import { type SalvageAdviceView, salvageAdviceView } from './salvage.schemas.js';
 import type { CloneBody, CreateVolumeBody, PatchVolumeBody } from './volume.schemas.js';
 import { type VolumeSettingView, volumeSettingViews } from './volume-setting.schemas.js';
@@ -40,16 +27,6 @@ import { type VolumeSettingView, volumeSettingViews } from './volume-setting.sch
 /** How long `verify` keeps its caller waiting; larger volumes are asked about again. */
 const VERIFY_WAIT_MS = 60_000;
 const VERIFY_POLL_MS = 250;
-
-/** Refusals of everything that changes the layers of a volume, which its engine does on all copies at once. */
-export const LAYER_CHANGE = [
-  'volume.not_found',
-  'volume.deleting',
-  'volume.not_attached',
-  'volume.busy',
-] as const satisfies readonly FaultCode[];
-
-export type VolumeKey = { clusterId: ClusterId; volumeId: VolumeId };
 
 /** What can be done with volumes. REST and GraphQL are two thin adapters over it. */
 @Injectable()
@@ -68,10 +45,8 @@ export class VolumesService {
     });
   }
 
-  async get(tenant: Tenant, key: VolumeKey): Promise<VolumeWithReplicas> {
-    const found = await tenant.read((sql) => findVolume(sql, key));
-    if (found === undefined) throw volumeNotFound(key.volumeId);
-    return found;
+  get(tenant: Tenant, key: VolumeKey): Promise<VolumeWithReplicas> {
+    return readVolume(tenant, key);
   }
 
   /** @param onTiming told where the time went */
@@ -128,47 +103,12 @@ export class VolumesService {
     return (await tenant.read((sql) => findVolume(sql, key))) ?? before;
   }
 
-  async attach(tenant: Tenant, key: VolumeKey, nodeId: NodeId | undefined, ifVersion: number | undefined) {
-    await this.get(tenant, key);
-    await requestAttach(tenant.ports, { volumeId: key.volumeId, nodeId, ifVersion });
-    return this.get(tenant, key);
-  }
-
-  async detach(tenant: Tenant, key: VolumeKey, force: boolean | undefined, ifVersion: number | undefined) {
-    await this.get(tenant, key);
-    await requestDetach(tenant.ports, { volumeId: key.volumeId, force, ifVersion });
-    return this.get(tenant, key);
-  }
-
-  async expand(tenant: Tenant, key: VolumeKey, sizeBytes: number, ifVersion: number | undefined) {
-    await this.get(tenant, key);
-    await requestExpand(tenant.ports, { volumeId: key.volumeId, sizeBytes, ifVersion });
-    return this.get(tenant, key);
-  }
-
-  async revert(tenant: Tenant, key: VolumeKey, snapshotId: SnapshotId) {
-    await this.get(tenant, key);
-    await requestRevert(tenant.ports, { volumeId: key.volumeId, snapshotId });
-    return this.get(tenant, key);
-  }
-
   /** With which copies it could go on when too few of them answer, and what that would lose. */
   async adviseSalvage(tenant: Tenant, key: VolumeKey): Promise<SalvageAdviceView> {
     await this.get(tenant, key);
     const view = await tenant.ports.store.loadVolume(key.volumeId);
     if (view === undefined) throw volumeNotFound(key.volumeId);
     return salvageAdviceView(view);
-  }
-
-  async salvage(
-    tenant: Tenant,
-    key: VolumeKey,
-    replicaIds: readonly ReplicaId[] | undefined,
-    ifVersion: number | undefined,
-  ) {
-    await this.get(tenant, key);
-    await requestSalvage(tenant.ports, { volumeId: key.volumeId, replicaIds: replicaIds ?? [], ifVersion });
-    return this.get(tenant, key);
   }
 
   /** Waits for the result, up to a bound; a verification that still runs then is returned as running. */
@@ -217,8 +157,4 @@ export class VolumesService {
       errors: [{ pointer: '/projectId', detail }],
     });
   }
-}
-
-export function volumeNotFound(volumeId: VolumeId): StorageFault {
-  return new StorageFault('volume.not_found', { publicMessage: `there is no volume ${volumeId}` });
 }

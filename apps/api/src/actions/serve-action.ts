@@ -1,0 +1,158 @@
+/**
+ * Actions on one object: `POST …/volumes/{id}/attach` in REST, `attachVolume` in GraphQL. Each is declared once, as a value;
+ * the route, the mutation and the OpenAPI document are made of it, so that they can't differ.
+ */
+import type { FaultCode } from '@holdfast/core/model/faults.js';
+import { Body, Controller, Param, Post, Res, type Type } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { GraphQLNonNull } from 'graphql';
+import type { z } from 'zod';
+import { assertAllowed } from '../auth/authenticator.js';
+import type { Action as Permission } from '../auth/permissions.js';
+import { type Field, ids, withInput } from '../graphql/fields.js';
+import type { GraphqlTypes } from '../graphql/zod-to-graphql.js';
+import type { DtoClass } from '../platform/dto.js';
+import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
+import { Route } from '../platform/route.decorator.js';
+import type { Tenant } from '../platform/tenant.js';
+import { bodyPointer, invalidRequest } from '../platform/validation.pipe.js';
+
+/** The kind of object that actions act on: where it is addressed, and how it is read and shown. */
+export type ActionTarget<Path extends z.ZodObject, Found, View extends object> = {
+  /** As operations and mutations are named by: `volumes_attach`, `attachVolume`. */
+  readonly plural: string;
+  readonly noun: string;
+  /** Its address, as Nest writes parameters. */
+  readonly address: string;
+  readonly path: DtoClass<Path>;
+  readonly access: Permission;
+  readonly answer: DtoClass & { readonly schema: z.ZodObject };
+  /** @throws StorageFault when there is none under this key */
+  read(tenant: Tenant, key: z.output<Path>): Promise<Found>;
+  /** What of it the caller may see. */
+  view(found: Found, tenant: Tenant): View;
+};
+
+export type ActionRequest<Key, Found, Body> = {
+  readonly tenant: Tenant;
+  readonly key: Key;
+  /** The object as it is before. */
+  readonly before: Found;
+  readonly body: Body;
+  /** The version that `If-Match` names, for actions that take it; undefined: any. */
+  readonly ifVersion: number | undefined;
+};
+
+export type ActionSpec<Path extends z.ZodObject, Found, View extends object, Body extends z.ZodObject> = {
+  /** The verb: the end of the address, unless `at` says otherwise, and the beginning of the mutation's name. */
+  readonly name: string;
+  readonly at?: string;
+  /** The mutation's name, where it is not verb and noun. */
+  readonly mutation?: string;
+  readonly summary: string;
+  readonly body: DtoClass<Body>;
+  readonly refuses: readonly FaultCode[];
+  readonly takesIfMatch?: boolean;
+  /** Commits the intent. The worker does the rest, so it never waits. */
+  act(request: ActionRequest<z.output<Path>, Found, z.output<Body>>): Promise<unknown>;
+  /** Is the object as it was asked for? 200 then, else 202 while the worker makes it so. Left out: never at once. */
+  isDone?(view: View, body: z.output<Body>): boolean;
+};
+
+/** An action ready to be served. */
+export type ServedAction = {
+  readonly controller: Type;
+  readonly mutation: string;
+  field(types: GraphqlTypes): Field;
+};
+
+export function serveAction<Path extends z.ZodObject, Found, View extends object, Body extends z.ZodObject>(
+  target: ActionTarget<Path, Found, View>,
+  spec: ActionSpec<Path, Found, View, Body>,
+): ServedAction {
+  const run: Run<Path, View, Body> = async (tenant, key, body, ifVersion) => {
+    const before = await target.read(tenant, key);
+    await spec.act({ tenant, key, before, body, ifVersion });
+    return target.view(await target.read(tenant, key), tenant);
+  };
+  return {
+    controller: controllerOf(target, spec, run),
+    mutation: spec.mutation ?? `${spec.name}${target.noun}`,
+    field: (types) => fieldOf(types, target, spec, run),
+  };
+}
+
+type Run<Path extends z.ZodObject, View, Body extends z.ZodObject> = (
+  tenant: Tenant,
+  key: z.output<Path>,
+  body: z.output<Body>,
+  ifVersion?: number,
+) => Promise<View>;
+
+/** A controller with this one route. Nest reads decorators' metadata, which are set here as decorators would. */
+function controllerOf<Path extends z.ZodObject, Found, View extends object, Body extends z.ZodObject>(
+  target: ActionTarget<Path, Found, View>,
+  spec: ActionSpec<Path, Found, View, Body>,
+  run: Run<Path, View, Body>,
+): Type {
+  const { name, at = name, summary, refuses, isDone } = spec;
+  class ActionController {
+    async [name](
+      tenant: Tenant,
+      key: z.output<Path>,
+      body: z.output<Body>,
+      reply: FastifyReply,
+      ifVersion: number | undefined,
+    ): Promise<View> {
+      const view = await run(tenant, key, body, ifVersion);
+      if (isDone?.(view, body) === false) void reply.code(202);
+      if ('version' in view && typeof view.version === 'number')
+        void reply.header('etag', etagOf(view.version));
+      return view;
+    }
+  }
+  const { prototype } = ActionController;
+  const handler = Object.getOwnPropertyDescriptor(prototype, name) ?? {};
+  Object.defineProperty(ActionController, 'name', { value: `${target.plural}Controller` });
+  Reflect.defineMetadata(
+    'design:paramtypes',
+    [Object, target.path, spec.body, Object, Number],
+    prototype,
+    name,
+  );
+  CurrentTenant()(prototype, name, 0);
+  Param()(prototype, name, 1);
+  Body()(prototype, name, 2);
+  Res({ passthrough: true })(prototype, name, 3);
+  if (spec.takesIfMatch === true) IfMatch()(prototype, name, 4);
+  Post(at)(prototype, name, handler);
+  const status = isDone === undefined ? 202 : 200;
+  const { access, answer } = target;
+  Route({ access, summary, answer, status, refuses })(prototype, name, handler);
+  Controller(target.address)(ActionController);
+  return ActionController;
+}
+
+function fieldOf<Path extends z.ZodObject, Found, View extends object, Body extends z.ZodObject>(
+  types: GraphqlTypes,
+  target: ActionTarget<Path, Found, View>,
+  { name, body }: ActionSpec<Path, Found, View, Body>,
+  run: Run<Path, View, Body>,
+): Field {
+  const names = Object.keys(target.path.schema.shape);
+  const hasInput = Object.keys(body.schema.shape).length > 0;
+  const inputName = `${name.slice(0, 1).toUpperCase()}${name.slice(1)}${target.noun}Input`;
+  return {
+    type: new GraphQLNonNull(types.object(target.answer.schema)),
+    args: hasInput ? withInput(types.input(body.schema, inputName), ...names) : ids(...names),
+    async resolve(_source, given: { readonly input?: unknown }, { tenant }) {
+      assertAllowed(tenant, target.access);
+      const key = target.path.schema.safeParse(given);
+      if (!key.success) throw invalidRequest(key.error.issues, bodyPointer);
+      const parsed = body.schema.safeParse(given.input ?? {});
+      if (!parsed.success)
+        throw invalidRequest(parsed.error.issues, (path) => bodyPointer(['input', ...path]));
+      return run(tenant, key.data, parsed.data);
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** What can be done with a rebuild that has not ended, beside limiting its bandwidth. */
+import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
+import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
+import { type ActionTarget, serveAction } from '../actions/serve-action.js';
+import { NoBody } from '../volumes/volume.schemas.js';
+import { type FoundRebuild, readRebuild } from './read-rebuild.js';
+import { RebuildDto, RebuildPath } from './rebuild.schemas.js';
+import { type RebuildView, rebuildView } from './rebuild.view.js';
+
+const REBUILD: ActionTarget<typeof RebuildPath.schema, FoundRebuild, RebuildView> = {
+  plural: 'Rebuilds',
+  noun: 'Rebuild',
+  address: 'api/v1/clusters/:clusterId/rebuilds/:rebuildId',
+  path: RebuildPath,
+  access: 'rebuild:write',
+  answer: RebuildDto,
+  read: readRebuild,
+  view: ({ rebuild, positions }, { now }) => rebuildView(rebuild, positions, now),
+};
+
+/** Refusals of everything that changes a rebuild. */
+export const REBUILD_CHANGE = ['rebuild.not_found', 'rebuild.finished', 'volume.not_found'] as const;
+
+const common = { body: NoBody, refuses: REBUILD_CHANGE, isDone: () => true };
+
+export const REBUILD_ACTIONS = [
+  serveAction(REBUILD, {
+    ...common,
+    name: 'pause',
+    summary: 'Hold a rebuild up',
+    act: ({
+      tenant,
+      key: { rebuildId },
+      before: {
+        rebuild: { volumeId },
+      },
+    }) => tuneRebuild(tenant.ports, { volumeId, rebuildId, paused: true }),
+  }),
+  serveAction(REBUILD, {
+    ...common,
+    name: 'resume',
+    summary: 'Let a paused rebuild go on',
+    act: ({
+      tenant,
+      key: { rebuildId },
+      before: {
+        rebuild: { volumeId },
+      },
+    }) => tuneRebuild(tenant.ports, { volumeId, rebuildId, paused: false }),
+  }),
+  serveAction(REBUILD, {
+    ...common,
+    name: 'cancel',
+    summary: 'Cancel a rebuild',
+    act: ({
+      tenant,
+      key: { rebuildId },
+      before: {
+        rebuild: { volumeId },
+      },
+    }) => cancelRebuild(tenant.ports, { volumeId, rebuildId }),
+  }),
+];

@@ -1,0 +1,109 @@
+/** What can be done with a volume that is there, beside changing its spec and deleting it. */
+import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
+import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
+import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
+import { requestPurge, requestRevert } from '@holdfast/control/use-cases/snapshots.js';
+import type { FaultCode } from '@holdfast/core/model/faults.js';
+import type { VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
+import { type ActionTarget, serveAction } from '../actions/serve-action.js';
+import { RevertBody } from '../snapshots/snapshot.schemas.js';
+import { readVolume } from './read-volume.js';
+import { SalvageBody } from './salvage.schemas.js';
+import { AttachBody, DetachBody, ExpandBody, NoBody, VolumeDto, VolumePath } from './volume.schemas.js';
+import { type VolumeView, volumeView } from './volume.view.js';
+
+const VOLUME: ActionTarget<typeof VolumePath.schema, VolumeWithReplicas, VolumeView> = {
+  plural: 'Volumes',
+  noun: 'Volume',
+  address: 'api/v1/clusters/:clusterId/volumes/:volumeId',
+  path: VolumePath,
+  access: 'volume:write',
+  answer: VolumeDto,
+  read: readVolume,
+  view: (found, tenant) => volumeView(found, tenant.actor.role),
+};
+
+/** Refusals of everything that changes the layers of a volume, which its engine does on all copies at once. */
+export const LAYER_CHANGE = [
+  'volume.not_found',
+  'volume.deleting',
+  'volume.not_attached',
+  'volume.busy',
+] as const satisfies readonly FaultCode[];
+
+export const VOLUME_ACTIONS = [
+  serveAction(VOLUME, {
+    name: 'attach',
+    summary: 'Serve a volume on a node',
+    body: AttachBody,
+    refuses: [
+      'volume.not_found',
+      'volume.deleting',
+      'volume.busy',
+      'volume.attached_elsewhere',
+      'node.not_found',
+      'node.not_ready',
+    ],
+    takesIfMatch: true,
+    act: ({ tenant, key: { volumeId }, body, ifVersion }) =>
+      requestAttach(tenant.ports, { volumeId, nodeId: body.nodeId ?? undefined, ifVersion }),
+    isDone: ({ state }) => state === 'attached',
+  }),
+  serveAction(VOLUME, {
+    name: 'detach',
+    summary: 'Stop serving a volume',
+    body: DetachBody,
+    refuses: ['volume.not_found', 'volume.busy', 'volume.holder_unreachable'],
+    takesIfMatch: true,
+    act: ({ tenant, key: { volumeId }, body: { force }, ifVersion }) =>
+      requestDetach(tenant.ports, { volumeId, force, ifVersion }),
+    isDone: ({ state }) => state === 'detached',
+  }),
+  serveAction(VOLUME, {
+    name: 'expand',
+    summary: 'Make an attached volume larger',
+    body: ExpandBody,
+    refuses: [...LAYER_CHANGE, 'volume.expansion_impossible'],
+    takesIfMatch: true,
+    act: ({ tenant, key: { volumeId }, body, ifVersion }) =>
+      requestExpand(tenant.ports, { volumeId, sizeBytes: body.size, ifVersion }),
+    isDone: ({ size }, body) => size === body.size,
+  }),
+  serveAction(VOLUME, {
+    name: 'revert',
+    summary: 'Make an attached volume read as it did when a snapshot was taken; no client may be connected',
+    body: RevertBody,
+    refuses: [...LAYER_CHANGE, 'snapshot.not_found', 'snapshot.in_use'],
+    act: ({ tenant, key: { volumeId }, body: { snapshotId } }) =>
+      requestRevert(tenant.ports, { volumeId, snapshotId }),
+  }),
+  serveAction(VOLUME, {
+    name: 'salvage',
+    summary: 'Go on with some copies although too few answer; what only the others hold is lost',
+    body: SalvageBody,
+    refuses: [
+      'volume.not_found',
+      'volume.deleting',
+      'volume.not_faulted',
+      'volume.record_higher',
+      'volume.copies_missing',
+      'replica.not_found',
+    ],
+    takesIfMatch: true,
+    act: ({ tenant, key: { volumeId }, body: { replicaIds = [] }, ifVersion }) =>
+      requestSalvage(tenant.ports, { volumeId, replicaIds, ifVersion }),
+  }),
+  serveAction(
+    { ...VOLUME, plural: 'Snapshots' },
+    {
+      name: 'purge',
+      at: 'snapshots/purge',
+      mutation: 'purgeSnapshots',
+      summary: 'Take out deleted snapshots and what rebuilds have left behind',
+      body: NoBody,
+      refuses: [...LAYER_CHANGE],
+      act: ({ tenant, key: { volumeId } }) => requestPurge(tenant.ports, { volumeId }),
+    },
+  ),
+];
