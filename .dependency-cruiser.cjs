@@ -42,8 +42,9 @@ const CORE_FOLDERS = {
   policy: ['model', 'settings'],
   scheduling: ['model', 'settings', 'policy'],
   rebuild: ['model', 'settings', 'policy'],
-  lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild'],
-  checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'lifecycle'],
+  admission: ['model', 'settings', 'policy'],
+  lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission'],
+  checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'lifecycle'],
 };
 
 /** Folders of the console's components that belong to one page, or to the frame around all pages. */

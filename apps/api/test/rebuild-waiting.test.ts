@@ -1,7 +1,7 @@
 /** What a rebuild waits for, from the rows in Postgres through the real admission to what REST and GraphQL show. */
 import { randomUUID } from 'node:crypto';
-import { admitRebuilds } from '@holdfast/control/reconcilers/reconcile-cluster.js';
-import { WAITING_REASONS } from '@holdfast/core/model/rebuild.js';
+import { admitWork } from '@holdfast/control/reconcilers/admit-work.js';
+import { WAITING_REASONS, type WaitingReason } from '@holdfast/core/model/rebuild.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
 import { systemScope } from '@holdfast/database/sql/scope.js';
@@ -32,7 +32,7 @@ function admit(): Promise<void> {
     queue: { wake: async () => undefined, wakeMany: async () => undefined },
     clock: systemClock,
   };
-  return admitRebuilds(ports, api.seed.clusterId);
+  return admitWork(ports, api.seed.clusterId);
 }
 
 async function queued(): Promise<string> {
@@ -57,7 +57,11 @@ const taskOf = (kind: string) => {
 const setting = (name: string, value: number) =>
   api.call('PUT', `/clusters/${api.seed.clusterId}/settings/${name}`, { body: { value } });
 
-const CASES: Record<(typeof WAITING_REASONS)[number], () => Promise<unknown>> = {
+/** The limit of background tasks is theirs alone: no rebuild takes a place of it. */
+type RebuildReason = Exclude<WaitingReason, 'TaskLimit'>;
+const isOfRebuilds = (reason: WaitingReason): reason is RebuildReason => reason !== 'TaskLimit';
+
+const CASES: Record<RebuildReason, () => Promise<unknown>> = {
   Paused: () => api.owner.query('UPDATE rebuild SET paused = true'),
   VolumePurging: () => taskOf('purge'),
   VolumeReverting: () => taskOf('revert'),
@@ -70,7 +74,7 @@ const CASES: Record<(typeof WAITING_REASONS)[number], () => Promise<unknown>> = 
   ClusterLimit: () => setting('concurrent-rebuild-per-cluster-limit', 0),
 };
 
-test.each(WAITING_REASONS)(
+test.each(WAITING_REASONS.filter(isOfRebuilds))(
   '%s is shown by REST, by a filter and by GraphQL, and gone when it is over',
   async (reason) => {
     const id = await queued();

@@ -209,7 +209,7 @@ describe('changes of all layers', () => {
     const volume = await anAttachedVolume();
     for (let count = 0; count < 2; count += 1) {
       const asked = await post(`${pathOf(volume)}/snapshots/purge`);
-      const waitingFor = expect.stringContaining('its turn');
+      const waitingFor = expect.stringContaining('admission');
       expect(asked).toMatchObject({ status: 202, body: { task: { kind: 'purge', waitingFor } } });
     }
     await api.owner.query('UPDATE volume SET turn_at = now() WHERE id = $1', [volume.id]);
@@ -248,9 +248,9 @@ describe('clones', () => {
     const shown = await api.call('GET', pathOf(made.body));
     expect(shown.body).toMatchObject({ state: 'creating', endpoint: null, attachedNodeId: null });
     expect(shown.body.conditions).toContainEqual(
-      expect.objectContaining({ type: 'Filled', status: 'False', reason: 'WaitingForTurn' }),
+      expect.objectContaining({ type: 'Filled', status: 'False', reason: 'WaitingForAdmission' }),
     );
-    expect(shown.body.fill).toMatchObject({ waitingFor: expect.stringContaining('its turn') });
+    expect(shown.body.fill).toMatchObject({ waitingFor: expect.stringContaining('admission') });
     for (const [action, body] of [
       ['attach', {}],
       ['detach', {}],

@@ -10,8 +10,7 @@ function storeWithRival(world: World, rival: () => Promise<void>): Store {
   let isFirst = true;
   return {
     loadVolume: (volumeId) => world.store.loadVolume(volumeId),
-    loadRebuildQueue: (clusterId) => world.store.loadRebuildQueue(clusterId),
-    loadTaskQueue: (clusterId, options) => world.store.loadTaskQueue(clusterId, options),
+    loadAdmissions: (clusterId, options) => world.store.loadAdmissions(clusterId, options),
     loadOrphans: (clusterId, limit) => world.store.loadOrphans(clusterId, limit),
     loadOrphan: (orphanId) => world.store.loadOrphan(orphanId),
     listDueVolumes: (page) => world.store.listDueVolumes(page),

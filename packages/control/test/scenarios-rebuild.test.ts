@@ -106,7 +106,10 @@ describe('limits', () => {
     await remove(a, 'n1');
     await remove(b, 'n1');
     const waitsFor = async () => {
-      const { queued, running } = await world.store.loadRebuildQueue(world.clusterId);
+      const { queued, running } = await world.store.loadAdmissions(world.clusterId, {
+        now: world.clock.now(),
+        limit: 10,
+      });
       return running.length === 1 && queued.length === 1 ? (queued[0]?.waitingFor ?? '') : '';
     };
     expect(await world.runUntil(async () => (await waitsFor()).includes('n1 receives 1 rebuild '), 20)).toBe(

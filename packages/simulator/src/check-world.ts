@@ -5,7 +5,7 @@ import type { World } from './world.js';
 /** Everything in a world that must never be so, in words; empty when all is well. */
 export async function checkWorld(world: World): Promise<string[]> {
   const { store, clusterId } = world;
-  const queue = await store.loadRebuildQueue(clusterId);
+  const queue = await store.loadAdmissions(clusterId, { now: world.clock.now(), limit: 1 });
   const findings = [
     ...world.placementFindings,
     ...checkBookings(await store.loadFleet(clusterId)),

@@ -270,10 +270,13 @@ export function commitContract(makeStore: MakeStore): void {
     const tuned = { paused: true, bandwidthBytesPerSecond: undefined };
     const rebuild = aRebuild({ clusterId, volumeId: VOLUME, paused: true, tuned, ...limits });
     await fixture.volume({}, [{ kind: 'rebuild.create', rebuild }]);
-    const { version, queued, running } = await fixture.store.loadRebuildQueue(clusterId);
+    const { version, queued, running } = await fixture.store.loadAdmissions(clusterId, {
+      now: NOON,
+      limit: 10,
+    });
     expect([queued, running]).toEqual([[rebuild], []]);
     const admit = () =>
-      fixture.store.commit({ kind: 'rebuild-queue', clusterId, ifVersion: version }, [
+      fixture.store.commit({ kind: 'admission', clusterId, ifVersion: version }, [
         { kind: 'rebuild.patch', rebuildId: REBUILD, ifState: 'queued', patch: { state: 'running' } },
       ]);
     const outcomes = await Promise.all([outcome(admit()), outcome(admit())]);

@@ -1,11 +1,11 @@
 import type { Change } from '@holdfast/control/ports/store.js';
+import { START_CALL_MS_MAX } from '@holdfast/core/admission/plan-admissions.js';
 import type { RebuildReport } from '@holdfast/core/model/agent-protocol.js';
 import { asId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
-import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
 import { expect, test } from '@jest/globals';
 import {
   A_SPEC,
@@ -75,7 +75,8 @@ export function listContract(makeStore: MakeStore): void {
         state: 'removed',
       },
     );
-    const load = (now: Date, limit = 10) => fixture.store.loadTaskQueue(clusterId, { now, limit });
+    const load = async (now: Date, limit = 10) =>
+      (await fixture.store.loadAdmissions(clusterId, { now, limit })).tasks;
     // The cron's time is every midnight; the first is before all of this.
     await fixture.under.setSetting('snapshot-data-integrity-cronjob', '@daily');
     const tomorrow = new Date('2026-01-02T00:00:00.000Z');
@@ -97,7 +98,7 @@ export function listContract(makeStore: MakeStore): void {
     });
     expect(view.candidates[0]?.askedAt).toEqual(NOON);
     expect(view.candidates[4]?.checkedAt).toEqual(new Date(later.getTime() + 1));
-    expect(view.busy.map(({ volumeId }) => names[volumeId])).toEqual(['hashed', 'purged']);
+    expect(view.admitted.map(({ volumeId }) => names[volumeId])).toEqual(['hashed', 'purged']);
     expect((await load(tomorrow, 2)).candidates).toHaveLength(2);
     await fixture.under.setSetting('snapshot-data-integrity', 'disabled');
     const byOwn = await load(tomorrow);
@@ -159,9 +160,9 @@ export function listContract(makeStore: MakeStore): void {
         rebuild: aRebuild({ clusterId: fixture.tenant.clusterId, volumeId, state: 'running' }),
       },
     ]);
-    const load = (limit: number) =>
-      fixture.store.loadTaskQueue(fixture.tenant.clusterId, { now: NOON, limit });
-    const { waiting, busy } = await load(10);
+    const load = async (limit: number) =>
+      (await fixture.store.loadAdmissions(fixture.tenant.clusterId, { now: NOON, limit })).tasks;
+    const { waiting, admitted } = await load(10);
     expect(waiting.map(({ volumeId }) => names[volumeId])).toEqual([
       'first',
       'fill',
@@ -169,9 +170,12 @@ export function listContract(makeStore: MakeStore): void {
       'fill-that-failed',
     ]);
     expect(waiting[0]).toEqual({ volumeId: testId(2), nodeIds: [nodeId], since: at(1) });
-    expect(busy.map(({ volumeId }) => names[volumeId])).toEqual(['admitted']);
+    expect(admitted.map(({ volumeId }) => names[volumeId])).toEqual(['admitted']);
     expect((await load(2)).waiting).toHaveLength(2);
-    const { blocked } = await fixture.store.loadRebuildQueue(fixture.tenant.clusterId);
+    const { blocked } = await fixture.store.loadAdmissions(fixture.tenant.clusterId, {
+      now: NOON,
+      limit: 10,
+    });
     expect(blocked.map(({ volumeId }) => names[volumeId])).toEqual(['admitted', 'reverted']);
   });
 
@@ -189,13 +193,17 @@ export function listContract(makeStore: MakeStore): void {
 
   test('a volume with a layer task blocks its rebuilds', async () => {
     await idle({ layerTask: A_TASK, taskAdmittedAt: NOON });
-    const { blocked } = await fixture.store.loadRebuildQueue(fixture.tenant.clusterId);
+    const { blocked } = await fixture.store.loadAdmissions(fixture.tenant.clusterId, {
+      now: NOON,
+      limit: 10,
+    });
     expect(blocked).toEqual([{ volumeId: VOLUME, reason: 'purge' }]);
   });
 
   test('a volume with a hold blocks its rebuilds, and the hold is told before a task', async () => {
     await idle({ rebuildHold: 'migrating' });
-    const blocked = async () => (await fixture.store.loadRebuildQueue(fixture.tenant.clusterId)).blocked;
+    const blocked = async () =>
+      (await fixture.store.loadAdmissions(fixture.tenant.clusterId, { now: NOON, limit: 10 })).blocked;
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'migrating' }]);
     const { volume } = await fixture.load(VOLUME);
     await fixture.patch(VOLUME, volume.version, { layerTask: A_TASK, taskAdmittedAt: NOON });
@@ -236,7 +244,9 @@ export function listContract(makeStore: MakeStore): void {
       const heartbeat = aHeartbeat('node-1', { engines });
       await fixture.store.recordHeartbeat(clusterId, heartbeat, new Date(NOON.getTime() + afterMs));
     }
-    const ids = (await fixture.store.loadRebuildQueue(clusterId)).ending.map(({ id }) => id);
+    const ids = (await fixture.store.loadAdmissions(clusterId, { now: NOON, limit: 10 })).ending.map(
+      ({ id }) => id,
+    );
     expect(ids).toEqual(ending ? [rebuild.id] : []);
   });
 
@@ -247,7 +257,8 @@ export function listContract(makeStore: MakeStore): void {
     await idle({ state: 'attached', attachedNodeId, engineBootId: testId(401), epoch: 2 }, [
       { kind: 'rebuild.create', rebuild: aRebuild({ clusterId, volumeId: VOLUME, ...cancelled }) },
     ]);
-    const count = async () => (await fixture.store.loadRebuildQueue(clusterId)).ending.length;
+    const count = async () =>
+      (await fixture.store.loadAdmissions(clusterId, { now: NOON, limit: 10 })).ending.length;
     expect(await count()).toBe(1);
     await fixture.patch(VOLUME, 1, { engineBootId: testId(402) });
     expect(await count()).toBe(0);

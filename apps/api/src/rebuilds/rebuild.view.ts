@@ -1,5 +1,5 @@
+import { compareQueued } from '@holdfast/core/admission/plan-admissions.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
-import { compareQueued } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { z } from 'zod';
 import { isoOrNull } from '../platform/schemas.js';
 import type { rebuildSchema } from './rebuild.schemas.js';

@@ -1,4 +1,5 @@
 import type { AgentClient, AgentTarget } from '@holdfast/control/ports/agent-client.js';
+import { START_CALL_MS_MAX } from '@holdfast/core/admission/plan-admissions.js';
 import {
   agentProblemSchema,
   type ChecksumReply,
@@ -23,7 +24,6 @@ import {
 } from '@holdfast/core/model/agent-protocol.js';
 import { faultCodeOf, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
-import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
 import { Agent, type Dispatcher, errors, request } from 'undici';
 import type { z } from 'zod';
 import { AgentCircuits, SilenceError } from './agent-circuits.js';

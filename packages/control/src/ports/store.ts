@@ -3,7 +3,7 @@ import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { Change } from '@holdfast/core/model/changes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { FleetView, RebuildQueueView, TaskQueueView, VolumeView } from '@holdfast/core/model/views.js';
+import type { AdmissionView, FleetView, VolumeView } from '@holdfast/core/model/views.js';
 import type { AgentTarget } from './agent-client.js';
 
 export type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
@@ -20,10 +20,9 @@ export type {
   VolumePatch,
 } from '@holdfast/core/model/changes.js';
 export type {
+  AdmissionView,
   EngineObservation,
   FleetView,
-  RebuildQueueView,
-  TaskQueueView,
   VolumeView,
 } from '@holdfast/core/model/views.js';
 
@@ -32,7 +31,7 @@ export type CommitGuard =
   | { kind: 'volume'; volumeId: VolumeId; ifVersion: number }
   | { kind: 'node'; nodeId: NodeId; ifVersion: number }
   /** Admission: one at a time per cluster, so that limits are strict. */
-  | { kind: 'rebuild-queue'; clusterId: ClusterId; ifVersion: number }
+  | { kind: 'admission'; clusterId: ClusterId; ifVersion: number }
   | { kind: 'orphan'; orphanId: OrphanId; ifVersion: number }
   | { kind: 'new' };
 
@@ -78,24 +77,22 @@ export interface Store {
   loadVolume(volumeId: VolumeId): Promise<(VolumeView & { readonly due: VolumeDue }) | undefined>;
   loadFleet(clusterId: ClusterId): Promise<FleetView>;
   /**
-   * `ending` are the cancelled and failed rebuilds that were started under the epoch at which their volume is still
-   * attached, in the same life of its agent, and that the engine may still run: its last report lists them as running,
-   * or does not list them and is missing or no later than `START_CALL_MS_MAX` after their end. `blocked` are the volumes
-   * with a hold (which is told first) or a layer task; not one whose purge waits for admission.
-   */
-  loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { readonly version: number }>;
-  /**
-   * What the admission of background tasks is decided from, under the same version as rebuilds. `busy` are admitted.
-   * `waiting` are attached on a Ready node and to be purged or filled, not admitted and without a rebuild that runs: at
-   * most `limit`, the longest wait first. `candidates` are at most `limit` attached, healthy volumes that are not
-   * admitted to hashing, whose integrity is not disabled and that have a snapshot of a user: first those with an
-   * automatic hash that waits, then, of those that were not checked since the cron's last time, those whose check is
+   * What admission is decided from, under one version. `ending` are the cancelled and failed rebuilds that were started
+   * under the epoch at which their volume is still attached, in the same life of its agent, and that the engine may still
+   * run: its last report lists them as running, or does not list them and is missing or no later than
+   * `START_CALL_MS_MAX` after their end. `blocked` are the volumes with a hold (which is told first) or a layer task; not
+   * one whose purge waits for admission.
+   *
+   * Of background tasks, `waiting` are attached on a Ready node and to be purged or filled, not admitted and without a
+   * rebuild that runs: at most `limit`, the longest wait first. `candidates` are at most `limit` attached, healthy volumes
+   * that are not admitted to hashing, whose integrity is not disabled and that have a snapshot of a user: first those with
+   * an automatic hash that waits, then, of those that were not checked since the cron's last time, those whose check is
    * the longest ago.
    */
-  loadTaskQueue(
+  loadAdmissions(
     clusterId: ClusterId,
     options: { now: Date; limit: number },
-  ): Promise<TaskQueueView & { readonly version: number }>;
+  ): Promise<AdmissionView & { readonly version: number }>;
   /**
    * Orphans on Ready disks of Ready nodes, at most `limit`: first those that a user wants removed, then those that are
    * not announced, then the oldest.

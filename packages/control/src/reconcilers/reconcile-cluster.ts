@@ -9,33 +9,25 @@ import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { isNodeReady, type StorageNode } from '@holdfast/core/model/node.js';
-import { NOT_WAITING } from '@holdfast/core/model/rebuild.js';
 import { diskSchedulableCondition } from '@holdfast/core/policy/disk-conditions.js';
 import { nodeReadyCondition, nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
 import { isAgentAlive } from '@holdfast/core/policy/node-liveness.js';
-import { planAdmissions } from '@holdfast/core/rebuild/plan-admissions.js';
 import type { Change, FleetView } from '../ports/store.js';
-import { admitTasks } from './admit-tasks.js';
+import { admitWork } from './admit-work.js';
 import { reconcileOrphans } from './reconcile-orphans.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
 
-/** A conflict means that another worker admits at the same moment; a few tries get past that. */
-const ADMISSION_ATTEMPTS_MAX = 5;
 /** Volumes per batch of a fan-out: a transaction that locks as many rows for some ten milliseconds. */
 const FAN_OUT_BATCH = 500;
 /** 10,000 volumes, more than one node holds. The rest of the cluster's work waits meanwhile. */
 const FAN_OUT_BATCHES_MAX = 20;
-/** A commit stays small, so that it locks little; what is left over is done by the next run. */
-const CHANGES_MAX = 200;
-
 export async function reconcileCluster(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   const fleet = await ports.store.loadFleet(clusterId);
   for (const node of fleet.nodes) await reconcileNode(ports, fleet, node);
   const current = await ports.store.loadFleet(clusterId);
   for (const node of current.nodes) await reconcileDisks(ports, current, node);
   await fanOutChanges(ports, clusterId);
-  await admitRebuilds(ports, clusterId);
-  await admitTasks(ports, clusterId);
+  await admitWork(ports, clusterId);
   await reconcileOrphans(ports, clusterId);
 }
 
@@ -113,46 +105,4 @@ function nodeEvent(clusterId: ClusterId, node: StorageNode, isAlive: boolean, no
       at: now,
     },
   };
-}
-
-/**
- * Starts the rebuilds that the limits allow, and tells the others what they wait for. The queue's version guards the
- * commit: of two that admit at once, one loses and counts again.
- */
-export async function admitRebuilds(
-  ports: Pick<ReconcilerPorts, 'store' | 'queue' | 'clock'>,
-  clusterId: ClusterId,
-): Promise<void> {
-  for (let attempt = 1; attempt <= ADMISSION_ATTEMPTS_MAX; attempt += 1) {
-    const view = await ports.store.loadRebuildQueue(clusterId);
-    const { admit, grants, waiting } = planAdmissions(view);
-    const startedAt = ports.clock.now();
-    const started = admit.map((rebuildId): Change => {
-      const patch = { ...NOT_WAITING, state: 'running' as const, phase: 'preparing' as const, startedAt };
-      return { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch };
-    });
-    const informed = waiting
-      .filter(({ rebuildId, reason, waitingFor }) => {
-        const known = view.queued.find(({ id }) => id === rebuildId);
-        return waitingFor !== known?.waitingFor || reason !== known.waitingReason;
-      })
-      .map(({ rebuildId, reason, waitingFor }): Change => {
-        const patch = { waitingFor, waitingReason: reason };
-        return { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch };
-      });
-    const granted = grants.map(({ rebuildId, bytesPerSecond }): Change => {
-      return { kind: 'rebuild.patch', rebuildId, patch: { grantedBytesPerSecond: bytesPerSecond } };
-    });
-    const changes = [...started, ...granted, ...informed].slice(0, CHANGES_MAX);
-    if (changes.length === 0) return;
-    try {
-      await ports.store.commit({ kind: 'rebuild-queue', clusterId, ifVersion: view.version }, changes);
-    } catch (error) {
-      if (isFault(error, 'store.conflict')) continue;
-      throw error;
-    }
-    const admitted = view.queued.filter(({ id }) => admit.includes(id));
-    for (const { volumeId } of admitted) await ports.queue.wake({ kind: 'volume', volumeId });
-    return;
-  }
 }

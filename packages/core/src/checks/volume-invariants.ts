@@ -6,7 +6,7 @@
 import type { NodeId } from '../model/ids.js';
 import { isActiveRebuild, type Rebuild } from '../model/rebuild.js';
 import { isHealthy } from '../model/replica.js';
-import type { RebuildQueueView, VolumeView } from '../model/views.js';
+import type { AdmissionView, VolumeView } from '../model/views.js';
 import { isEvicting, nodeById } from '../model/volume-facts.js';
 import { provisionableBytes } from '../policy/disk-space.js';
 
@@ -83,7 +83,7 @@ export function checkBookings({ disks, settings }: VolumeView['fleet']): string[
 export function checkRebuildLimits({
   running,
   settings,
-}: Pick<RebuildQueueView, 'running' | 'settings'>): string[] {
+}: Pick<AdmissionView, 'running' | 'settings'>): string[] {
   return [
     ...overLimit(
       running,

@@ -7,6 +7,7 @@
  * let go after a minute and left alone for a while.
  */
 
+import { blockText } from '../admission/waiting.js';
 import type { Change, VolumePatch } from '../model/changes.js';
 import { conditionOf, withCondition } from '../model/condition.js';
 import { isNodeReady } from '../model/node.js';
@@ -15,7 +16,6 @@ import type { VolumeView } from '../model/views.js';
 import { isRepairing, type Volume } from '../model/volume.js';
 import { activeRebuild, nodeById, volumeEvent } from '../model/volume-facts.js';
 import { effectiveValue } from '../policy/volume-settings.js';
-import { blockText } from '../rebuild/plan-admissions.js';
 import { canReplenish } from './plan-replenishment.js';
 import { robustnessOf } from './plan-status.js';
 import { isPausingRebuilds } from './rebuild-pause.js';

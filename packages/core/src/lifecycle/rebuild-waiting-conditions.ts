@@ -4,13 +4,14 @@
  *
  * It decides nothing: the rules are those of replenishment, offline rebuilds and admission, asked in their order.
  */
+
+import { blockText } from '../admission/waiting.js';
 import { conditionOf, withCondition } from '../model/condition.js';
 import { isPotentiallyReusable } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { activeRebuild, isOnReadyNode, lastingCopies, nodeName } from '../model/volume-facts.js';
 import { effectiveValue } from '../policy/volume-settings.js';
-import { blockText } from '../rebuild/plan-admissions.js';
 import { placeHeldUntil } from '../scheduling/occupancy.js';
 import { pressingTask } from './plan-task-admission.js';
 import { rebuildPause } from './rebuild-pause.js';

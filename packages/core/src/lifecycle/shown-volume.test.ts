@@ -33,7 +33,7 @@ const PURGE = {
   tries: 0,
   trouble: undefined,
 } as const;
-const TURN = expect.stringMatching(/^its turn: snapshot-heavy-task-concurrent-limit says/);
+const ADMISSION = expect.stringMatching(/^admission: snapshot-heavy-task-concurrent-limit says/);
 
 type Row<Want> = { name: string; part: Partial<Volume>; want: Want };
 const attached = (part: Partial<Volume>) => aVolume(owner, { state: 'attached', epoch: 2, ...part });
@@ -64,14 +64,14 @@ describe('shownState', () => {
 describe('waitsForAdmission', () => {
   test.each<Row<unknown>>([
     {
-      name: 'A purge that an engine could begin waits for its turn.',
+      name: 'A purge that an engine could begin waits for admission.',
       part: { layerTask: PURGE },
-      want: TURN,
+      want: ADMISSION,
     },
-    { name: 'So does a filling.', part: { fill: FILL }, want: TURN },
+    { name: 'So does a filling.', part: { fill: FILL }, want: ADMISSION },
     { name: 'A volume without such work waits for nothing.', part: {}, want: undefined },
     {
-      name: 'A revert needs no turn.',
+      name: 'A revert needs no admission.',
       part: { layerTask: { ...PURGE, kind: 'revert', snapshotId: FILL.snapshotId } },
       want: undefined,
     },
@@ -81,19 +81,19 @@ describe('waitsForAdmission', () => {
       want: undefined,
     },
     {
-      name: 'What is admitted has its turn.',
+      name: 'What is admitted does not wait.',
       part: { layerTask: PURGE, taskAdmittedAt: NOON },
       want: undefined,
     },
     {
-      name: 'What this attachment has begun has its turn.',
+      name: 'What this attachment has begun does not wait.',
       part: { layerTask: { ...PURGE, startedEpoch: 2 } },
       want: undefined,
     },
     {
       name: 'What an earlier attachment had begun waits again.',
       part: { layerTask: { ...PURGE, startedEpoch: 1 } },
-      want: TURN,
+      want: ADMISSION,
     },
   ])('$name', ({ part, want }) => {
     expect(waitsForAdmission(attached(part))).toEqual(want);
@@ -117,9 +117,9 @@ describe('shownConditions', () => {
       want: [{ type: 'Filled', status: 'False', reason: 'Filling', lastTransitionAt: NOON }],
     },
     {
-      name: 'A clone whose filling waits for its turn says so.',
+      name: 'A clone whose filling waits for admission says so.',
       part: { fill: FILL },
-      want: [{ reason: 'WaitingForTurn', message: expect.stringMatching(/^it waits for its turn: /) }],
+      want: [{ reason: 'WaitingForAdmission', message: expect.stringMatching(/^it waits for admission: /) }],
     },
     {
       name: 'A clone whose filling failed says why, also while it waits.',

@@ -1,9 +1,9 @@
 /** Volume as users see it: what the worker attaches for its own work is not attached to them. */
 
+import { blockText } from '../admission/waiting.js';
 import type { Condition } from '../model/condition.js';
 import type { SettingName } from '../model/setting.js';
 import { isRepairing, type Volume, type VolumeState } from '../model/volume.js';
-import { blockText } from '../rebuild/plan-admissions.js';
 import { movesLayers } from './plan-task-admission.js';
 
 const HEAVY_TASK_LIMIT = 'snapshot-heavy-task-concurrent-limit' satisfies SettingName;
@@ -30,7 +30,7 @@ export function waitsForAdmission(volume: Volume): string | undefined {
   if (state !== 'attached' || taskAdmittedAt !== undefined || hasBegun || !movesLayers(volume)) {
     return undefined;
   }
-  return `its turn: ${HEAVY_TASK_LIMIT} says how many volumes of a node may be purged, filled or hashed at once`;
+  return `admission: ${HEAVY_TASK_LIMIT} says how many volumes of a node may be purged, filled or hashed at once`;
 }
 
 function filledCondition(volume: Volume): Condition[] {
@@ -39,7 +39,7 @@ function filledCondition(volume: Volume): Condition[] {
   const { trouble, requestedAt } = fill;
   const waitingFor = waitsForAdmission(volume);
   const reason =
-    trouble !== undefined ? 'FillFailed' : waitingFor === undefined ? 'Filling' : 'WaitingForTurn';
+    trouble !== undefined ? 'FillFailed' : waitingFor === undefined ? 'Filling' : 'WaitingForAdmission';
   const words = 'it is being filled from the snapshot it was cloned from';
   const message = trouble?.message ?? (waitingFor === undefined ? words : `it waits for ${waitingFor}`);
   return [{ type: 'Filled', status: 'False', reason, message, lastTransitionAt: requestedAt }];

@@ -10,7 +10,7 @@ export type RebuildPhase = (typeof REBUILD_PHASES)[number];
 export const REBUILD_METHODS = ['full', 'delta', 'fast', 'ranges'] as const;
 export type RebuildMethod = (typeof REBUILD_METHODS)[number];
 
-/** Why a rebuild waits. Codes are API: add freely, never rename or reuse one. */
+/** Why a rebuild or a background task waits. Codes are API: add freely, never rename or reuse one. */
 export const WAITING_REASONS = [
   'Paused',
   'VolumePurging',
@@ -22,6 +22,7 @@ export const WAITING_REASONS = [
   'ClusterLimit',
   'TargetNodeLimit',
   'SourceNodeLimit',
+  'TaskLimit',
 ] as const;
 export type WaitingReason = (typeof WAITING_REASONS)[number];
 

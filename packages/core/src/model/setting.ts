@@ -213,7 +213,7 @@ export const SETTINGS = {
     max: 1_000,
     category: 'snapshot',
     description:
-      'Volumes with a copy on a node that may be purged, filled or hashed by themselves at once; the others wait for their turn. 0 is no limit.',
+      'Volumes with a copy on a node that may be purged, filled or hashed by themselves at once; the others wait for admission. 0 is no limit.',
   },
   'snapshot-count-warning-threshold': {
     type: 'integer',

@@ -45,28 +45,11 @@ export type VolumeView = {
   readonly engine: EngineObservation | undefined;
 };
 
-/** Everything that the admission of background tasks reads: purges, fillings and the worker's own hashing. */
-export type TaskQueueView = {
-  readonly clusterId: ClusterId;
-  readonly settings: ClusterSettings;
-  /** Admitted already. */
-  readonly busy: readonly TaskVolume[];
-  /** To be purged or filled; `since` when they wait for it or failed the last time. */
-  readonly waiting: readonly (TaskVolume & { readonly since: Date })[];
-  /** Volumes that may have something to hash. */
-  readonly candidates: readonly (TaskVolume & {
-    /** Its last check; or, where that is longer ago, when the oldest of its snapshots was taken. */
-    readonly checkedAt: Date;
-    /** Since when a snapshot waits for its first hash. */
-    readonly askedAt: Date | undefined;
-  })[];
-};
-
 /** A volume and the nodes of its copies. */
 export type TaskVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };
 
-/** Everything rebuild admission reads. */
-export type RebuildQueueView = {
+/** Everything that admission reads: of rebuilds, and of background tasks (purges, fillings and the worker's own hashing). */
+export type AdmissionView = {
   readonly clusterId: ClusterId;
   readonly settings: ClusterSettings;
   readonly nodes: readonly StorageNode[];
@@ -74,7 +57,7 @@ export type RebuildQueueView = {
   readonly running: readonly Rebuild[];
   /**
    * Over for us (cancelled or failed), but an engine may still work on them: they keep their places until it has said
-   * that it does not. `Store.loadRebuildQueue` says which these are.
+   * that it does not. `Store.loadAdmissions` says which these are.
    */
   readonly ending: readonly Rebuild[];
   /**
@@ -85,4 +68,16 @@ export type RebuildQueueView = {
     readonly volumeId: VolumeId;
     readonly reason: LayerTask['kind'] | RebuildHold;
   }[];
+  readonly tasks: {
+    readonly admitted: readonly TaskVolume[];
+    /** To be purged or filled; `since` when they wait for it or failed the last time. */
+    readonly waiting: readonly (TaskVolume & { readonly since: Date })[];
+    /** Volumes that may have something to hash. */
+    readonly candidates: readonly (TaskVolume & {
+      /** Its last check; or, where that is longer ago, when the oldest of its snapshots was taken. */
+      readonly checkedAt: Date;
+      /** Since when a snapshot waits for its first hash. */
+      readonly askedAt: Date | undefined;
+    })[];
+  };
 };

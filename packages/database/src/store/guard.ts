@@ -13,7 +13,7 @@ export async function takeGuard(sql: Sql, guard: CommitGuard): Promise<void> {
       return countUp(sql, { table: 'volume', column: 'version', id: guard.volumeId, from: guard.ifVersion });
     case 'node':
       return countUp(sql, { table: 'node', column: 'version', id: guard.nodeId, from: guard.ifVersion });
-    case 'rebuild-queue':
+    case 'admission':
       return countUp(sql, {
         table: 'cluster',
         column: 'rebuild_queue_version',

@@ -1,10 +1,9 @@
-import type { FleetView, RebuildQueueView, VolumeDue, VolumeView } from '@holdfast/control/ports/store.js';
+import type { FleetView, VolumeDue, VolumeView } from '@holdfast/control/ports/store.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
-import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
@@ -104,7 +103,7 @@ export async function loadFleetView(sql: Sql, clusterId: ClusterId): Promise<Fle
   };
 }
 
-async function loadNodes(sql: Sql, clusterId: ClusterId): Promise<StorageNode[]> {
+export async function loadNodes(sql: Sql, clusterId: ClusterId): Promise<StorageNode[]> {
   const { rows } = await sql.query<NodeRow>('SELECT * FROM node WHERE cluster_id = $1 ORDER BY id', [
     clusterId,
   ]);
@@ -120,7 +119,7 @@ type ClusterSettingsRow = {
 export async function loadSettings(
   sql: Sql,
   clusterId: ClusterId,
-): Promise<{ settings: ClusterSettings; settingsVersion: number; rebuildQueueVersion: number }> {
+): Promise<{ settings: ClusterSettings; settingsVersion: number; admissionVersion: number }> {
   const { rows } = await sql.query<ClusterSettingsRow>(
     `SELECT c.settings_version, c.rebuild_queue_version,
        coalesce((SELECT jsonb_object_agg(s.name, s.value) FROM setting s WHERE s.cluster_id = c.id), '{}') AS overrides
@@ -134,61 +133,6 @@ export async function loadSettings(
   return {
     settings: effectiveSettings(row.overrides),
     settingsVersion: row.settings_version,
-    rebuildQueueVersion: row.rebuild_queue_version,
+    admissionVersion: row.rebuild_queue_version,
   };
-}
-
-export async function loadRebuildQueueView(
-  sql: Sql,
-  clusterId: ClusterId,
-): Promise<RebuildQueueView & { version: number }> {
-  const { settings, rebuildQueueVersion } = await loadSettings(sql, clusterId);
-  const { rows } = await sql.query<RebuildRow>(
-    `SELECT * FROM rebuild WHERE cluster_id = $1 AND state IN ('queued', 'running') ORDER BY queued_at, id`,
-    [clusterId],
-  );
-  const active = rows.map(readRebuild);
-  return {
-    clusterId,
-    settings,
-    nodes: await loadNodes(sql, clusterId),
-    queued: active.filter(({ state }) => state === 'queued'),
-    running: active.filter(({ state }) => state === 'running'),
-    ending: await loadEndingRebuilds(sql, clusterId),
-    blocked: await loadBlockedVolumes(sql, clusterId),
-    version: rebuildQueueVersion,
-  };
-}
-
-async function loadBlockedVolumes(sql: Sql, clusterId: ClusterId): Promise<RebuildQueueView['blocked']> {
-  type Row = { id: VolumeId; kind: RebuildQueueView['blocked'][number]['reason'] };
-  const { rows } = await sql.query<Row>(
-    `SELECT id, coalesce(rebuild_hold, layer_task->>'kind') AS kind FROM volume
-     WHERE cluster_id = $1 AND (rebuild_hold IS NOT NULL OR (layer_task IS NOT NULL AND NOT (
-       layer_task->>'kind' = 'purge' AND turn_at IS NULL
-       AND (layer_task->>'startedEpoch')::bigint IS DISTINCT FROM epoch))) ORDER BY id`,
-    [clusterId],
-  );
-  return rows.map(({ id, kind }) => ({ volumeId: id, reason: kind }));
-}
-
-/** See `Store.loadRebuildQueue`: the joins say that the engine is still the same, the rest that it may still work. */
-async function loadEndingRebuilds(sql: Sql, clusterId: ClusterId): Promise<Rebuild[]> {
-  const { rows } = await sql.query<RebuildRow>(
-    `SELECT b.* FROM rebuild b
-     JOIN volume v ON v.id = b.volume_id AND v.epoch = b.epoch
-     JOIN node n ON n.id = v.attached_node_id AND n.boot_id = v.engine_boot_id
-     LEFT JOIN engine_observation o
-       ON o.volume_id = v.id AND o.node_id = n.id AND ${OF_GRANT} AND o.boot_id = n.boot_id
-     LEFT JOIN LATERAL (
-       SELECT x->>'state' AS state FROM jsonb_array_elements(o.report->'rebuilds') x
-       WHERE x->>'rebuildId' = b.id::text
-     ) listed ON true
-     WHERE b.cluster_id = $1 AND b.state IN ('cancelled', 'failed')
-       AND coalesce(listed.state = 'running',
-         (o.observed_at > b.finished_at + make_interval(secs => $2)) IS NOT TRUE)
-     ORDER BY b.queued_at, b.id`,
-    [clusterId, START_CALL_MS_MAX / 1000],
-  );
-  return rows.map(readRebuild);
 }

@@ -1,5 +1,6 @@
 import type { AgentTarget } from '@holdfast/control/ports/agent-client.js';
 import type {
+  AdmissionView,
   Change,
   CommitGuard,
   DueVolume,
@@ -7,9 +8,7 @@ import type {
   FleetView,
   OrphanInContext,
   OrphansView,
-  RebuildQueueView,
   Store,
-  TaskQueueView,
   VolumeDue,
   VolumeView,
 } from '@holdfast/control/ports/store.js';
@@ -26,9 +25,9 @@ import { listDueVolumes, recordDue } from './due-volumes.js';
 import { fanOut } from './fan-out.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
+import { loadAdmissionView } from './load-admissions.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
-import { loadTaskQueueView } from './load-task-queue.js';
-import { loadFleetView, loadRebuildQueueView, loadSettings, loadVolumeView } from './load-views.js';
+import { loadFleetView, loadSettings, loadVolumeView } from './load-views.js';
 import { Touched, writeOutbox } from './touched.js';
 
 /** A heartbeat has no guard, so it can simply be applied again; more often than this something is wrong. */
@@ -54,15 +53,11 @@ export class PostgresStore implements Store {
     return snapshot(this.scope, (sql) => loadFleetView(sql, clusterId));
   }
 
-  loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { readonly version: number }> {
-    return snapshot(this.scope, (sql) => loadRebuildQueueView(sql, clusterId));
-  }
-
-  loadTaskQueue(
+  loadAdmissions(
     clusterId: ClusterId,
     options: { now: Date; limit: number },
-  ): Promise<TaskQueueView & { readonly version: number }> {
-    return snapshot(this.scope, (sql) => loadTaskQueueView(sql, clusterId, options));
+  ): Promise<AdmissionView & { readonly version: number }> {
+    return snapshot(this.scope, (sql) => loadAdmissionView(sql, clusterId, options));
   }
 
   loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView> {

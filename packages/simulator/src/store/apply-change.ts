@@ -26,11 +26,11 @@ export function takeGuard(transaction: Transaction, guard: CommitGuard): void {
       transaction.put(tables.nodes, row.id, { ...row, version: row.version + 1 });
       return;
     }
-    case 'rebuild-queue': {
+    case 'admission': {
       const row = required(tables.clusters.get(guard.clusterId), guard.clusterId);
-      if (row.rebuildQueueVersion !== guard.ifVersion) throw conflict('the queue has changed');
-      const rebuildQueueVersion = row.rebuildQueueVersion + 1;
-      transaction.put(tables.clusters, row.id, { ...row, rebuildQueueVersion });
+      if (row.admissionVersion !== guard.ifVersion) throw conflict('the queue has changed');
+      const admissionVersion = row.admissionVersion + 1;
+      transaction.put(tables.clusters, row.id, { ...row, admissionVersion });
       return;
     }
     case 'orphan': {

@@ -6,6 +6,7 @@ import type { AgentTarget } from '@holdfast/control/ports/agent-client.js';
 import type { Random } from '@holdfast/control/ports/clock.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import type {
+  AdmissionView,
   Change,
   CommitGuard,
   DueVolume,
@@ -13,12 +14,11 @@ import type {
   FleetView,
   OrphanInContext,
   OrphansView,
-  RebuildQueueView,
   Store,
-  TaskQueueView,
   VolumeDue,
   VolumeView,
 } from '@holdfast/control/ports/store.js';
+import { START_CALL_MS_MAX } from '@holdfast/core/admission/plan-admissions.js';
 import { pressingTask } from '@holdfast/core/lifecycle/plan-task-admission.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
@@ -34,19 +34,18 @@ import {
 import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
-import { START_CALL_MS_MAX } from '@holdfast/core/rebuild/plan-admissions.js';
 import {
   effectiveSettings,
   parseSettingValue,
   type SettingValue,
 } from '@holdfast/core/settings/effective.js';
+import { admissionTasks } from './admission-tasks.js';
 import { applyChange, takeGuard } from './apply-change.js';
 import { dueVolumes, recordDue, runFanOut } from './due-volumes.js';
 import { storeHeartbeat } from './heartbeat.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { inContext, orphansOf } from './orphans.js';
 import { type ClusterRow, Tables, Transaction } from './tables.js';
-import { taskQueue } from './task-queue.js';
 
 /** Ended rebuilds in a volume's view: enough to count failures in a row. */
 const ENDED_REBUILDS_MAX = 10;
@@ -66,7 +65,7 @@ export class MemoryStore implements Store {
       overrides: {},
       settings: effectiveSettings({}),
       settingsVersion: 1,
-      rebuildQueueVersion: 1,
+      admissionVersion: 1,
     });
   }
 
@@ -141,7 +140,10 @@ export class MemoryStore implements Store {
     };
   }
 
-  async loadRebuildQueue(clusterId: ClusterId): Promise<RebuildQueueView & { version: number }> {
+  async loadAdmissions(
+    clusterId: ClusterId,
+    options: { now: Date; limit: number },
+  ): Promise<AdmissionView & { version: number }> {
     const { settings, nodes } = await this.loadFleet(clusterId);
     const rebuilds = [...this.tables.rebuilds.values()].filter((row) => row.clusterId === clusterId);
     return {
@@ -157,16 +159,9 @@ export class MemoryStore implements Store {
           ? []
           : [{ volumeId: volume.id, reason }];
       }),
-      version: this.clusterRow(clusterId).rebuildQueueVersion,
+      tasks: admissionTasks(this.tables, clusterId, settings, options),
+      version: this.clusterRow(clusterId).admissionVersion,
     };
-  }
-
-  async loadTaskQueue(
-    clusterId: ClusterId,
-    options: { now: Date; limit: number },
-  ): Promise<TaskQueueView & { version: number }> {
-    const { settings, rebuildQueueVersion: version } = this.clusterRow(clusterId);
-    return { clusterId, settings, ...taskQueue(this.tables, clusterId, settings, options), version };
   }
 
   async loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView> {
@@ -179,7 +174,7 @@ export class MemoryStore implements Store {
     return orphan === undefined ? undefined : inContext(this.tables, orphan);
   }
 
-  /** See `Store.loadRebuildQueue`. */
+  /** See `Store.loadAdmissions`. */
   private mayStillRun({ id, volumeId, state, epoch, finishedAt }: Rebuild): boolean {
     const volume = this.tables.volumes.get(volumeId);
     const holder =

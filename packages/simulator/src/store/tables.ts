@@ -26,7 +26,7 @@ export type ClusterRow = {
   readonly overrides: Readonly<Record<string, unknown>>;
   readonly settings: ClusterSettings;
   readonly settingsVersion: number;
-  readonly rebuildQueueVersion: number;
+  readonly admissionVersion: number;
 };
 
 /** A node with what only its agent and the store know of it. */

@@ -1,26 +1,26 @@
-import type { TaskQueueView } from '@holdfast/control/ports/store.js';
+import type { AdmissionView } from '@holdfast/control/ports/store.js';
 import { lastCronTime } from '@holdfast/core/model/cron.js';
 import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { Sql } from '../sql/scope.js';
-import { loadSettings } from './load-views.js';
 
-type BusyRow = { id: VolumeId; node_ids: NodeId[] };
-type WaitingRow = BusyRow & { since: Date };
-type CandidateRow = BusyRow & { checked_at: Date; asked_at: Date | null };
+type VolumeTaskRow = { id: VolumeId; node_ids: NodeId[] };
+type WaitingRow = VolumeTaskRow & { since: Date };
+type CandidateRow = VolumeTaskRow & { checked_at: Date; asked_at: Date | null };
 
 const READY = `'[{"type": "Ready", "status": "True"}]'`;
 const NODE_IDS = `ARRAY(SELECT DISTINCT r.node_id FROM replica r
   WHERE r.volume_id = v.id AND r.node_id IS NOT NULL ORDER BY r.node_id) AS node_ids`;
 
-/** See `Store.loadTaskQueue`. */
-export async function loadTaskQueueView(
+/** See `Store.loadAdmissions`. */
+export async function loadTasks(
   sql: Sql,
   clusterId: ClusterId,
+  settings: ClusterSettings,
   { now, limit }: { now: Date; limit: number },
-): Promise<TaskQueueView & { version: number }> {
-  const { settings, rebuildQueueVersion } = await loadSettings(sql, clusterId);
+): Promise<AdmissionView['tasks']> {
   const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
-  const busy = await sql.query<BusyRow>(
+  const admitted = await sql.query<VolumeTaskRow>(
     `SELECT v.id, ${NODE_IDS} FROM volume v
      WHERE v.cluster_id = $1 AND (v.hashing IS NOT NULL OR v.turn_at IS NOT NULL) ORDER BY v.id`,
     [clusterId],
@@ -32,9 +32,7 @@ export async function loadTaskQueueView(
     dueAt ?? null,
   ]);
   return {
-    clusterId,
-    settings,
-    busy: busy.rows.map(taskVolume),
+    admitted: admitted.rows.map(taskVolume),
     waiting: (await loadWaiting(sql, clusterId, limit)).map((row) => ({
       ...taskVolume(row),
       since: row.since,
@@ -44,7 +42,6 @@ export async function loadTaskQueueView(
       checkedAt: row.checked_at,
       askedAt: row.asked_at ?? undefined,
     })),
-    version: rebuildQueueVersion,
   };
 }
 
@@ -87,6 +84,6 @@ async function loadCandidates(
   return rows;
 }
 
-function taskVolume({ id, node_ids }: BusyRow) {
+function taskVolume({ id, node_ids }: VolumeTaskRow) {
   return { volumeId: id, nodeIds: node_ids };
 }

@@ -1,9 +1,9 @@
 import { NOON } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId, type ClusterId, type NodeId, type VolumeId } from '../model/ids.js';
-import type { TaskQueueView, TaskVolume } from '../model/views.js';
+import type { AdmissionView, TaskVolume } from '../model/views.js';
 import { effectiveSettings } from '../settings/effective.js';
-import { planTaskQueue } from './plan-task-queue.js';
+import { planAdmissions } from './plan-admissions.js';
 
 const LIMIT = 'snapshot-heavy-task-concurrent-limit';
 const HOUR_MS = 3600 * 1000;
@@ -25,18 +25,24 @@ const checked = (volume: TaskVolume, checkedAt = NOON, askedHoursAgo?: number) =
   askedAt: askedHoursAgo === undefined ? undefined : new Date(NOON.getTime() - askedHoursAgo * HOUR_MS),
 });
 
-type Line = Partial<Pick<TaskQueueView, 'busy' | 'waiting' | 'candidates'>>;
+type Line = Partial<AdmissionView['tasks']>;
+
+function viewOf(line: Line, settings: AdmissionView['settings']): AdmissionView {
+  return {
+    clusterId: asId<ClusterId>('c'),
+    settings,
+    nodes: [],
+    queued: [],
+    running: [],
+    ending: [],
+    blocked: [],
+    tasks: { admitted: [], waiting: [], candidates: [], ...line },
+  };
+}
 
 function granted(line: Line, limit: number): string[] {
-  const view: TaskQueueView = {
-    clusterId: asId<ClusterId>('c'),
-    settings: effectiveSettings({ [LIMIT]: limit, ...CRON }),
-    busy: [],
-    waiting: [],
-    candidates: [],
-    ...line,
-  };
-  return planTaskQueue(view, NOON).map(({ kind, volumeId }) => `${kind} ${volumeId}`);
+  const view = viewOf(line, effectiveSettings({ [LIMIT]: limit, ...CRON }));
+  return planAdmissions(view, NOON).tasks.map(({ kind, volumeId }) => `${kind} ${volumeId}`);
 }
 
 describe('task admissions', () => {
@@ -49,19 +55,22 @@ describe('task admissions', () => {
     },
     {
       name: 'one that is admitted counts',
-      line: { busy: [on('x', 'n1')], waiting: [waits(on('a', 'n1'), 1)] },
+      line: { admitted: [on('x', 'n1')], waiting: [waits(on('a', 'n1'), 1)] },
       limit: 1,
       want: [],
     },
     {
       name: '0 is no limit',
-      line: { busy: [on('x', 'n1')], waiting: [waits(on('a', 'n1'), 1), waits(on('b', 'n1'), 1)] },
+      line: { admitted: [on('x', 'n1')], waiting: [waits(on('a', 'n1'), 1), waits(on('b', 'n1'), 1)] },
       limit: 0,
       want: ['layers a', 'layers b'],
     },
     {
       name: 'no volume behind the first that waits takes a node of its',
-      line: { busy: [on('x', 'n1')], waiting: [waits(on('wide', 'n1', 'n2'), 2), waits(on('b', 'n2'), 1)] },
+      line: {
+        admitted: [on('x', 'n1')],
+        waiting: [waits(on('wide', 'n1', 'n2'), 2), waits(on('b', 'n2'), 1)],
+      },
       limit: 1,
       want: [],
     },
@@ -94,13 +103,13 @@ describe('task admissions', () => {
     },
     {
       name: 'a volume that hashes may be purged, since it counts already',
-      line: { busy: [on('a', 'n1')], waiting: [waits(on('a', 'n1'), 1)] },
+      line: { admitted: [on('a', 'n1')], waiting: [waits(on('a', 'n1'), 1)] },
       limit: 1,
       want: ['layers a'],
     },
     {
       name: 'one that is purged does not begin to hash',
-      line: { busy: [on('a', 'n1')], candidates: [checked(on('a', 'n1'), LONG_AGO)] },
+      line: { admitted: [on('a', 'n1')], candidates: [checked(on('a', 'n1'), LONG_AGO)] },
       limit: 5,
       want: [],
     },
@@ -111,14 +120,9 @@ describe('task admissions', () => {
   test('a check that has been due for a day goes before purges that keep coming', () => {
     const candidates = [checked(on('check', 'n1'), new Date(NOON.getTime() - 72 * HOUR_MS))];
     const cron = { 'snapshot-data-integrity-cronjob': '0 11 30 12 *' };
-    const view: TaskQueueView = {
-      clusterId: asId<ClusterId>('c'),
-      settings: effectiveSettings({ [LIMIT]: 1, ...cron }),
-      busy: [],
-      waiting: [waits(on('a', 'n1'), 0.5)],
-      candidates,
-    };
+    const settings = effectiveSettings({ [LIMIT]: 1, ...cron });
+    const view = viewOf({ waiting: [waits(on('a', 'n1'), 0.5)], candidates }, settings);
     // It was due on the 30th at 11:00 and is now behind nothing that was asked for after the 31st at 11:00.
-    expect(planTaskQueue(view, NOON)).toEqual([{ kind: 'hashing', volumeId: 'check', isPass: true }]);
+    expect(planAdmissions(view, NOON).tasks).toEqual([{ kind: 'hashing', volumeId: 'check', isPass: true }]);
   });
 });

@@ -1,4 +1,4 @@
-import type { TaskQueueView } from '@holdfast/control/ports/store.js';
+import type { AdmissionView } from '@holdfast/control/ports/store.js';
 import { movesLayers } from '@holdfast/core/lifecycle/plan-task-admission.js';
 import { lastCronTime } from '@holdfast/core/model/cron.js';
 import { type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
@@ -8,23 +8,24 @@ import type { Volume } from '@holdfast/core/model/volume.js';
 import { effectiveValue } from '@holdfast/core/policy/volume-settings.js';
 import type { Tables } from './tables.js';
 
-type Candidate = TaskQueueView['candidates'][number];
+type Tasks = AdmissionView['tasks'];
+type Candidate = Tasks['candidates'][number];
 
-/** See `Store.loadTaskQueue`. */
-export function taskQueue(
+/** See `Store.loadAdmissions`. */
+export function admissionTasks(
   tables: Tables,
   clusterId: ClusterId,
   settings: ClusterSettings,
   { now, limit }: { now: Date; limit: number },
-): Pick<TaskQueueView, 'busy' | 'waiting' | 'candidates'> {
+): Tasks {
   const volumes = [...tables.volumes.values()]
     .filter((volume) => volume.clusterId === clusterId)
     .sort((a, b) => compareIds(a.id, b.id));
   const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
-  const isBusy = ({ hashing, taskAdmittedAt }: Volume) =>
+  const isAdmitted = ({ hashing, taskAdmittedAt }: Volume) =>
     hashing !== undefined || taskAdmittedAt !== undefined;
   return {
-    busy: volumes.filter(isBusy).map(({ id }) => ({ volumeId: id, nodeIds: nodesOf(tables, id) })),
+    admitted: volumes.filter(isAdmitted).map(({ id }) => ({ volumeId: id, nodeIds: nodesOf(tables, id) })),
     waiting: volumes
       .flatMap((volume) => waitingOf(tables, volume))
       .sort((a, b) => a.since.getTime() - b.since.getTime())
@@ -44,7 +45,7 @@ export function taskQueue(
   };
 }
 
-function waitingOf(tables: Tables, volume: Volume): TaskQueueView['waiting'][number][] {
+function waitingOf(tables: Tables, volume: Volume): Tasks['waiting'][number][] {
   const { id, state, taskAdmittedAt, deletionRequestedAt, attachedNodeId } = volume;
   const work = volume.fill ?? volume.layerTask;
   const holder = attachedNodeId === undefined ? undefined : tables.nodes.get(attachedNodeId);

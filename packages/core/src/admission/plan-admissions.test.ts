@@ -12,7 +12,7 @@ import { aNode } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { SettingName } from '../model/setting.js';
-import type { RebuildQueueView } from '../model/views.js';
+import type { AdmissionView } from '../model/views.js';
 import { effectiveSettings } from '../settings/effective.js';
 import { planAdmissions } from './plan-admissions.js';
 
@@ -33,7 +33,7 @@ function rebuild(id: string, from: string, to: string, part: Partial<Rebuild> = 
   });
 }
 
-function view(queued: Rebuild[], running: Rebuild[], limits: Limits): RebuildQueueView {
+function view(queued: Rebuild[], running: Rebuild[], limits: Limits): AdmissionView {
   return {
     clusterId: asId<ClusterId>('cluster'),
     settings: effectiveSettings(limits),
@@ -42,6 +42,7 @@ function view(queued: Rebuild[], running: Rebuild[], limits: Limits): RebuildQue
     running,
     ending: [],
     blocked: [],
+    tasks: { admitted: [], waiting: [], candidates: [] },
   };
 }
 
@@ -110,8 +111,8 @@ describe('planAdmissions', () => {
       waits: `n3 receives 1 rebuild (${TARGET} is 1)`,
     },
   ])('$name', ({ queued, running = [], ending = [], limits, admit, waits }) => {
-    const plan = planAdmissions({ ...view(queued, running, limits), ending });
-    expect(plan.admit).toEqual(admit);
+    const plan = planAdmissions({ ...view(queued, running, limits), ending }, NOON);
+    expect(plan.rebuilds).toEqual(admit);
     expect(plan.waiting[0]?.waitingFor).toBe(waits);
   });
 
@@ -124,7 +125,7 @@ describe('planAdmissions', () => {
       rebuild('c', 'n1', 'n3', { queuedAt: later, sizeBytes: 1 }),
       rebuild('b', 'n1', 'n3', { queuedAt: later, healthyCopies: 1 }),
     ];
-    const plan = planAdmissions(view(queued, [], { [TARGET]: 0 }));
+    const plan = planAdmissions(view(queued, [], { [TARGET]: 0 }), NOON);
     expect(plan.waiting.map(({ rebuildId }) => rebuildId)).toEqual(['b', 'd', 'e', 'f', 'c']);
   });
 
@@ -135,7 +136,7 @@ describe('planAdmissions', () => {
       fc.property(fc.array(fc.tuple(node, node), { maxLength: 12 }), limits, (pairs, limit) => {
         const queued = pairs.map(([from, to], index) => rebuild(`r${index}`, from, to));
         const settings = { [TARGET]: limit.target, [SOURCE]: limit.source, [CLUSTER]: limit.cluster };
-        const { admit } = planAdmissions(view(queued, [], settings));
+        const { rebuilds: admit } = planAdmissions(view(queued, [], settings), NOON);
         const running = queued.filter(({ id }) => admit.includes(id));
         for (const name of ['n1', 'n2', 'n3']) {
           expect(running.filter(({ targetNodeId }) => targetNodeId === name).length).toBeLessThanOrEqual(
@@ -147,7 +148,7 @@ describe('planAdmissions', () => {
         }
         expect(running.length).toBeLessThanOrEqual(limit.cluster);
         const rest = queued.filter(({ id }) => !admit.includes(id));
-        expect(planAdmissions(view(rest, running, settings)).admit).toEqual([]);
+        expect(planAdmissions(view(rest, running, settings), NOON).rebuilds).toEqual([]);
       }),
     );
   });
@@ -162,7 +163,7 @@ describe('planAdmissions', () => {
   ] as const)('a volume that is blocked by %s waits, and says so; others go on', (reason, code) => {
     const queued = [rebuild('held', 'n1', 'n2'), rebuild('free', 'n1', 'n2')];
     const blocked = [{ volumeId: asId<VolumeId>('volume-of-held'), reason }];
-    const { admit, waiting } = planAdmissions({ ...view(queued, [], {}), blocked });
+    const { rebuilds: admit, waiting } = planAdmissions({ ...view(queued, [], {}), blocked }, NOON);
     expect(admit).toEqual(['free']);
     expect(waiting).toEqual([
       { rebuildId: 'held', reason: code, waitingFor: expect.stringMatching(/volume|snapshots/) },
@@ -175,7 +176,18 @@ describe('planAdmissions', () => {
     ['SourceNodeLimit', {}, { [SOURCE]: 0 }],
     ['ClusterLimit', {}, { [CLUSTER]: 0 }],
   ])('one that waits says why by the code %s', (code, part, limits) => {
-    const { waiting } = planAdmissions(view([rebuild('r', 'n1', 'n2', part)], [], limits));
+    const { waiting } = planAdmissions(view([rebuild('r', 'n1', 'n2', part)], [], limits), NOON);
     expect(waiting).toMatchObject([{ reason: code }]);
+  });
+
+  test('a purge of a volume whose rebuild begins now waits, also when it was first in its line', () => {
+    const volumeId = asId<VolumeId>('volume-of-r');
+    const waiting = [{ volumeId, nodeIds: [asId<NodeId>('n1')], since: new Date(0) }];
+    const tasks = { admitted: [], waiting, candidates: [] };
+    const { rebuilds, tasks: admitted } = planAdmissions(
+      { ...view([rebuild('r', 'n1', 'n2')], [], {}), tasks },
+      NOON,
+    );
+    expect({ rebuilds, admitted }).toEqual({ rebuilds: ['r'], admitted: [] });
   });
 });

@@ -1,0 +1,146 @@
+/**
+ * Admission queue: which of the work that waits may begin, against limits that count what runs.
+ *
+ * One function for rebuilds and for background tasks. They differ in their limits, and in what a piece of work that waits
+ * does to those behind it: a rebuild holds up nothing that needs other nodes; a background task keeps its place, so that
+ * tasks which need fewer nodes can not pass it for ever.
+ */
+import type { NodeId } from '../model/ids.js';
+import type { StorageNode } from '../model/node.js';
+import type { ClusterSettings, SettingName } from '../model/setting.js';
+import type { Waiting } from './waiting.js';
+
+/** A place that work takes while it runs: one of a node's, or one of the cluster's. */
+export type Demand = { readonly limit: LimitName; readonly nodeId: NodeId | undefined };
+
+export type QueuedWork<Key> = {
+  readonly key: Key;
+  readonly demands: readonly Demand[];
+  /** Why it may not begin whatever runs; `undefined`: nothing. */
+  readonly obstacle: Waiting | undefined;
+  /** While it waits, no work behind it takes a place that it waits for. */
+  readonly keepsItsPlace: boolean;
+};
+
+export type Line<Key> = {
+  readonly admitted: readonly Key[];
+  /** In the order of the line. */
+  readonly waiting: readonly { readonly key: Key; readonly why: Waiting }[];
+};
+
+type Limit = {
+  readonly setting: SettingName & keyof ClusterSettings;
+  readonly reason: Waiting['reason'];
+  /** What the limit is told to run, for one and for several. */
+  readonly runs: readonly [one: string, several: string];
+  readonly verb: string;
+  /** Does 0 mean that there is no limit? Else 0 stops all that is new. */
+  readonly zeroIsUnlimited: boolean;
+};
+
+const REBUILDS = { runs: ['1 rebuild', 'rebuilds'], zeroIsUnlimited: false } as const;
+
+const LIMITS = {
+  cluster: {
+    ...REBUILDS,
+    setting: 'concurrent-rebuild-per-cluster-limit',
+    reason: 'ClusterLimit',
+    verb: 'runs',
+  },
+  target: {
+    ...REBUILDS,
+    setting: 'concurrent-replica-rebuild-per-node-limit',
+    reason: 'TargetNodeLimit',
+    verb: 'receives',
+  },
+  source: {
+    ...REBUILDS,
+    setting: 'concurrent-rebuild-source-per-node-limit',
+    reason: 'SourceNodeLimit',
+    verb: 'sends',
+  },
+  tasks: {
+    runs: ['1 purge, filling or check', 'purges, fillings and checks'],
+    zeroIsUnlimited: true,
+    setting: 'snapshot-heavy-task-concurrent-limit',
+    reason: 'TaskLimit',
+    verb: 'runs',
+  },
+} as const satisfies Record<string, Limit>;
+
+export type LimitName = keyof typeof LIMITS;
+
+/** What runs, by limit and node; grows as work is admitted. */
+export class AdmissionLoad {
+  private readonly counts = new Map<string, number>();
+  private readonly kept = new Set<string>();
+
+  constructor(
+    private readonly settings: ClusterSettings,
+    private readonly nodes: readonly Pick<StorageNode, 'id' | 'name'>[],
+  ) {}
+
+  add(demands: readonly Demand[]): void {
+    for (const demand of demands) this.counts.set(keyOf(demand), this.count(demand) + 1);
+  }
+
+  /** Keeps the places for work that waits. */
+  keep(demands: readonly Demand[]): void {
+    for (const demand of demands) this.kept.add(keyOf(demand));
+  }
+
+  /** Why the first of the places that is not free is not; `undefined`: all are. */
+  obstacleFor(demands: readonly Demand[]): Waiting | undefined {
+    const missing = demands.find((demand) => !this.isFree(demand));
+    return missing === undefined ? undefined : this.told(missing);
+  }
+
+  private isFree(demand: Demand): boolean {
+    const limit: Limit = LIMITS[demand.limit];
+    const most = Number(this.settings[limit.setting]);
+    if (most === 0 && limit.zeroIsUnlimited) return true;
+    return this.count(demand) < most && !this.kept.has(keyOf(demand));
+  }
+
+  private told(demand: Demand): Waiting {
+    const { setting, reason, runs, verb }: Limit = LIMITS[demand.limit];
+    const most = Number(this.settings[setting]);
+    if (most === 0) return { reason, waitingFor: `no ${runs[0].slice(2)} may start: ${setting} is 0` };
+    const count = this.count(demand);
+    const where = this.nameOf(demand.nodeId);
+    if (count < most)
+      return { reason, waitingFor: `${where} has its next place kept for one that waits longer` };
+    const what = count === 1 ? runs[0] : `${count} ${runs[1]}`;
+    return { reason, waitingFor: `${where} ${verb} ${what} (${setting} is ${most})` };
+  }
+
+  private count(demand: Demand): number {
+    return this.counts.get(keyOf(demand)) ?? 0;
+  }
+
+  private nameOf(nodeId: NodeId | undefined): string {
+    if (nodeId === undefined) return 'the cluster';
+    return this.nodes.find(({ id }) => id === nodeId)?.name ?? nodeId;
+  }
+}
+
+function keyOf({ limit, nodeId }: Demand): string {
+  return `${limit} ${nodeId ?? ''}`;
+}
+
+/** @param load grows by what is admitted */
+export function admitInLine<Key>(line: readonly QueuedWork<Key>[], load: AdmissionLoad): Line<Key> {
+  const admitted: Key[] = [];
+  const waiting: { key: Key; why: Waiting }[] = [];
+  for (const { key, demands, obstacle, keepsItsPlace } of line) {
+    const why = obstacle ?? load.obstacleFor(demands);
+    if (why === undefined) {
+      load.add(demands);
+      admitted.push(key);
+    } else {
+      if (keepsItsPlace) load.keep(demands);
+      waiting.push({ key, why });
+    }
+  }
+  return { admitted, waiting };
+}
