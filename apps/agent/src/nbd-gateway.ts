@@ -8,7 +8,7 @@ import type { Negotiated } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import { stopReading, takeBuffered } from '@holdfast/data-engine/nbd/release-socket.js';
 import { NbdServer, type NbdServerOptions } from '@holdfast/data-engine/nbd/server.js';
 import { handshakeRefusal } from '@holdfast/data-engine/nbd/server-handshake.js';
-import { parseExportName } from '@holdfast/data-engine/replica/export-names.js';
+import { parseExportName } from '@holdfast/data-engine/protocol/export-names.js';
 import type { Engines } from './engines.js';
 import type { Replicas } from './replicas.js';
 import type { TlsTunnels } from './tls-tunnels.js';

@@ -13,12 +13,12 @@ import type {
 } from '@holdfast/core/model/agent-protocol.js';
 import { reportedRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
-import type { ReplicaExportName } from '@holdfast/data-engine/replica/export-names.js';
+import type { ReplicaExportName } from '@holdfast/data-engine/protocol/export-names.js';
 import { loadMetadata, type ReplicaMetadata } from '@holdfast/data-engine/replica/metadata.js';
-import { isExpected, removeIf } from '@holdfast/data-engine/replica/removal.js';
 import { Replica } from '@holdfast/data-engine/replica/replica.js';
-import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
+import { isExpected, removeIf } from '@holdfast/data-engine/replica-server/removal.js';
 import type { Logger } from 'pino';
 import type { Disk } from './disks/disk.js';
 import type { Host, HostPool } from './hosts/host-pool.js';

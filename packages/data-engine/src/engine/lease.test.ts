@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { MIB, modes, until, useClusters, write } from '../../test/engine-cluster.js';
+import { SYSTEM_TIME } from '../base/time.js';
 import { contiguous } from '../nbd/export.js';
-import { SYSTEM_TIME } from '../time.js';
 import type { Engine } from './engine.js';
 import type { ReplicaLink } from './replica-link.js';
 

@@ -8,9 +8,9 @@
  *
  * It may be interrupted at any point: the copies keep their marks until the engine has proof that all are equal.
  */
-import type { Ports } from '../ports.js';
-import type { IntentMarker } from '../replica/commands.js';
-import { rangesOfStretches } from '../replica/recent-changes.js';
+import type { Ports } from '../nbd/ports.js';
+import type { IntentMarker } from '../protocol/commands.js';
+import { rangesOfStretches } from '../protocol/stretches.js';
 import { type Copies, preferredSource } from './copies.js';
 import { equaliseRange, STEP_BYTES } from './equalise.js';
 import type { ReplicaLink } from './replica-link.js';

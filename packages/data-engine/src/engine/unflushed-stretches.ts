@@ -1,5 +1,5 @@
 /** Queries the copies whose replica processes lived through a crash for what the others may have lost in it. */
-import { decodeStretches } from '../replica/recent-changes.js';
+import { decodeStretches } from '../protocol/stretches.js';
 import type { ReplicaLink } from './replica-link.js';
 
 /** The union of their answers, ordered; `undefined` if one of them can't answer. */

@@ -2,6 +2,8 @@
  * Block device of a volume, as its clients see it: widens byte ranges to whole blocks, and applies overlapping
  * changes in the same order on all copies.
  */
+
+import { SYSTEM_TIME, type Time } from '../base/time.js';
 import {
   type Extent,
   type NbdExport,
@@ -10,8 +12,7 @@ import {
   type WriteOptions,
   type ZeroOptions,
 } from '../nbd/export.js';
-import { alignDown, alignUp, isAligned } from '../replica/blocks.js';
-import { SYSTEM_TIME, type Time } from '../time.js';
+import { alignDown, alignUp, isAligned } from '../protocol/blocks.js';
 import { type Changes, type Copies, isNoSpace } from './copies.js';
 import { equaliseRange, undoRefused } from './equalise.js';
 import { Flushing } from './flushing.js';

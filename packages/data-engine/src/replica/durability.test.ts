@@ -5,10 +5,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { HeldSyncs, stateSoon } from '../../test/held-syncs.js';
-import { formatBlockDisk } from '../block-store/format-block-disk.js';
+import { formatBlockDisk } from '../disk/block/format-block-disk.js';
 import { contiguous } from '../nbd/export.js';
+import { ReplicaService } from '../replica-server/replica-service.js';
 import { Replica } from './replica.js';
-import { ReplicaService } from './replica-service.js';
 
 const MIB = 1024 * 1024;
 const BLOCK = 4096;

@@ -8,9 +8,9 @@ import path from 'node:path';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { replicaDirectory } from '../disk/folder/replica-files.js';
 import { contiguous } from '../nbd/export.js';
 import { Replica } from './replica.js';
-import { replicaDirectory } from './replica-files.js';
 
 const MIB = 1024 * 1024;
 const BLOCK = 4096;

@@ -8,11 +8,11 @@ import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
-import type { CopyFiles } from './disk-store.js';
-import type { LayerMetadata } from './layer-tree.js';
+import type { CopyFiles } from '../disk/disk-store.js';
+import { isCount, isObject, isUuid } from '../disk/stored-values.js';
+import type { LayerMetadata } from '../layers/layer-tree.js';
+import { corrupt, replicaNotFound } from '../protocol/replica-faults.js';
 import { parseLayers } from './parse-layers.js';
-import { corrupt, replicaNotFound } from './replica-faults.js';
-import { isCount, isObject, isUuid } from './stored-values.js';
 
 /** Version 3: everything that describes data has checksums. Earlier versions, never released, are refused. */
 export const FORMAT_VERSION = 3;

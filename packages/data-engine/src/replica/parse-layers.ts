@@ -1,9 +1,10 @@
 /** Parser of the layers in a copy's metadata. Invalid input is refused, never guessed at. */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
-import type { DropMark, LayerChecksum } from './commands.js';
-import { LAYERS_MAX, type LayerMetadata } from './layer-tree.js';
-import { corrupt } from './replica-faults.js';
-import { isCount, isObject, isUuid } from './stored-values.js';
+import { isCount, isObject, isUuid } from '../disk/stored-values.js';
+import { type LayerMetadata } from '../layers/layer-tree.js';
+import type { DropMark, LayerChecksum } from '../protocol/layers.js';
+import { LAYERS_MAX } from '../protocol/layers.js';
+import { corrupt } from '../protocol/replica-faults.js';
 
 export function parseLayers(stored: unknown, volumeBytes: number): LayerMetadata[] {
   if (!Array.isArray(stored) || stored.length === 0 || stored.length > LAYERS_MAX) {

@@ -2,14 +2,14 @@ import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { REGION_BYTES } from '@holdfast/core/model/bytes.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { checksumOfBytes, deviceChecksum } from '../integrity/device-checksum.js';
+import { listReplicas, removeReplicaDirectory, replicaDirectory } from '../disk/folder/replica-files.js';
+import { checksumOfBytes, deviceChecksum } from '../layers/device-checksum.js';
 import { contiguous } from '../nbd/export.js';
-import { REGION_BYTES } from './intent-map.js';
 import { Replica } from './replica.js';
-import { listReplicas, removeReplicaDirectory, replicaDirectory } from './replica-files.js';
 
 const MIB = 1024 * 1024;
 const BLOCK = 4096;

@@ -7,16 +7,11 @@ import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { compareRecords } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
-import type { RangeSums } from '../integrity/range-sums.js';
-import type { Extent, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
-import { alignDown, alignUp } from './blocks.js';
-import type { Chain } from './chain.js';
-import type { IntentMarker, LayerChecksum, SnapshotAsk } from './commands.js';
-import { CopyFence, type HeadChange, type Opening, type Term } from './copy-fence.js';
-import type { DiskStore } from './disk-store.js';
-import type { IntentMap, RegionRun } from './intent-map.js';
-import type { Layer } from './layer.js';
-import { LayerRanges } from './layer-ranges.js';
+import { isOutOfSpace } from '../base/system-error.js';
+import type { DiskStore } from '../disk/disk-store.js';
+import type { OpenDisk } from '../disk/open-disk-store.js';
+import type { Chain } from '../layers/chain.js';
+import type { Layer } from '../layers/layer.js';
 import {
   type Adoption,
   withAdopted,
@@ -24,15 +19,23 @@ import {
   withRemoved,
   withRevert,
   withSnapshot,
-} from './layer-tree.js';
+} from '../layers/layer-tree.js';
+import { familyOf, purgeStep } from '../layers/purge-layer.js';
+import type { RangeSums } from '../layers/range-sums.js';
+import type { Extent, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
+import { alignDown, alignUp } from '../protocol/blocks.js';
+import type { IntentMarker } from '../protocol/commands.js';
+import type { LayerChecksum, SnapshotAsk } from '../protocol/layers.js';
+import { isPurgeable } from '../protocol/layers.js';
+import { snapshotInUse, staleEpoch, stateChanged, unaligned } from '../protocol/replica-faults.js';
+import { type HeadChange, type Opening, type Term } from '../protocol/term.js';
+import { CopyFence } from './copy-fence.js';
+import type { IntentMap, RegionRun } from './intent-map.js';
+import { LayerRanges } from './layer-ranges.js';
 import type { ReplicaMetadata } from './metadata.js';
-import type { OpenDisk } from './open-disk-store.js';
-import { familyOf, isPurgeable, purgeStep } from './purge-layer.js';
 import { ReadWriteOverlap } from './read-write-overlap.js';
 import { RecentChanges } from './recent-changes.js';
-import { snapshotInUse, staleEpoch, stateChanged, unaligned } from './replica-faults.js';
 import { type ReplicaSpec, ReplicaState } from './replica-state.js';
-import { isOutOfSpace } from './system-error.js';
 import { WriteGate } from './write-gate.js';
 
 /** Options of a change: the epoch of its connection, and the lease, if the connection has one. */

@@ -12,12 +12,12 @@ import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { formatBlockDisk } from '../block-store/format-block-disk.js';
+import { formatBlockDisk } from '../disk/block/format-block-disk.js';
+import { BlockFile } from '../disk/block-file.js';
+import { replicaDirectory } from '../disk/folder/replica-files.js';
+import { openDiskStore } from '../disk/open-disk-store.js';
 import { contiguous } from '../nbd/export.js';
-import { BlockFile } from './block-file.js';
-import { openDiskStore } from './open-disk-store.js';
 import { Replica } from './replica.js';
-import { replicaDirectory } from './replica-files.js';
 
 const PAGE = 4096;
 const NOTHING = Buffer.alloc(PAGE);
