@@ -93,7 +93,7 @@ export const MUTANTS = [
         replace: 'return false; const now = this.stored().layers.at(-1)?.id;',
       },
       {
-        file: `${REPLICA}/replica.ts`,
+        file: `${REPLICA}/layer-changes.ts`,
         find: 'if (ask?.headId === undefined && isSame) return true;',
         replace: 'return false;',
       },
