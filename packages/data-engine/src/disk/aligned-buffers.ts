@@ -8,6 +8,7 @@
  */
 
 import { MIB } from '@holdfast/core/model/bytes.js';
+import { type Payload, payloadLength } from '../nbd/export.js';
 
 /** Alignment of a direct transfer, in bytes: memory address, file offset and length. Enough for any disk. */
 export const ALIGNMENT_BYTES = 4096;
@@ -93,4 +94,27 @@ export function leaseAligned(lengthBytes: number): Lease {
   const sizeClass = classes[index];
   if (sizeClass === undefined) throw new RangeError(`no aligned buffer of ${lengthBytes} bytes`);
   return sizeClass.lease(lengthBytes);
+}
+
+/** Copies a payload into aligned buffers, as few as possible. Its length has to be a multiple of the alignment. */
+export function leaseCopies(payload: Payload): Lease[] {
+  const leases: Lease[] = [];
+  let missing = payloadLength(payload);
+  let lease: Lease | undefined;
+  let filled = 0;
+  for (const piece of payload) {
+    for (let taken = 0; taken < piece.length; ) {
+      if (lease === undefined) {
+        lease = leaseAligned(Math.min(missing, LEASE_BYTES_MAX));
+        leases.push(lease);
+        filled = 0;
+      }
+      const copied = piece.copy(lease.buffer, filled, taken);
+      filled += copied;
+      taken += copied;
+      missing -= copied;
+      if (filled === lease.buffer.length) lease = undefined;
+    }
+  }
+  return leases;
 }

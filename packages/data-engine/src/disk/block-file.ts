@@ -19,8 +19,8 @@ import {
   isAlignedBuffer,
   LEASE_BYTES_MAX,
   leaseAligned,
+  leaseCopies,
 } from './aligned-buffers.js';
-import { leaseCopies } from './aligned-copies.js';
 import { CachedFile } from './cached-file.js';
 import type { CopyFile } from './disk-store.js';
 import { closeFile, openFile, readFully, resizeFile, statFile, syncFile, writeFully } from './file-calls.js';

@@ -113,7 +113,7 @@ test('allocation is queried on a copy that may be read', async () => {
   const volume = await cluster(3);
   const engine = await volume.start(1);
   await write(engine, 8 * MIB, Buffer.alloc(MIB, 7));
-  engine.copies.readOnlyFrom(linkOf(engine, 1));
+  engine.copies.reads.onlyFrom(linkOf(engine, 1));
   linkOf(engine, 0).client.blockStatus = async (_, lengthBytes) => [{ lengthBytes, allocated: false }];
   expect(await engine.device.blockStatus(8 * MIB, MIB, 8)).toEqual([{ lengthBytes: MIB, allocated: true }]);
 });

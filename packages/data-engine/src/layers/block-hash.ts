@@ -132,3 +132,23 @@ async function hashHeld(data: Buffer, mask: number, algorithm: BlockHash): Promi
   for (const piece of pieces) hasher.update(piece);
   return hasher.digestBuffer();
 }
+
+/** @throws RangeError when the answer has not the format of the command. */
+export function decodeBlocks(masks: string, hashes: string, blockHash: BlockHash): WindowBlocks {
+  const maskBytes = Buffer.from(masks, 'base64');
+  const hashBytes = Buffer.from(hashes, 'base64');
+  if (maskBytes.length !== CLUSTERS_PER_WINDOW * 2)
+    throw new RangeError('a list of masks has the wrong length');
+  if (hashBytes.length !== CLUSTERS_PER_WINDOW * HASH_BYTES[blockHash]) {
+    throw new RangeError('a list of hashes has the wrong length');
+  }
+  const decoded = new Uint16Array(CLUSTERS_PER_WINDOW);
+  for (let index = 0; index < decoded.length; index += 1) decoded[index] = maskBytes.readUInt16LE(index * 2);
+  return { masks: decoded, hashes: hashBytes };
+}
+
+export function encodeMasks({ masks }: WindowBlocks): string {
+  const bytes = Buffer.alloc(CLUSTERS_PER_WINDOW * 2);
+  for (const [index, mask] of masks.entries()) bytes.writeUInt16LE(mask, index * 2);
+  return bytes.toString('base64');
+}

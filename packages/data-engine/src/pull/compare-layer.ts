@@ -9,6 +9,7 @@
 import { BLOCK_BYTES, CLUSTER_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
 import {
   CLUSTERS_PER_WINDOW,
+  decodeBlocks,
   equalBlock,
   HASH_BYTES,
   hashBlock,
@@ -17,7 +18,6 @@ import {
   runsOf,
   type WindowBlocks,
 } from '../layers/block-hash.js';
-import { decodeBlocks } from '../layers/block-hashes.js';
 import { nextHeldWindow } from '../layers/window-hash.js';
 import type { BlockHash } from '../protocol/pull.js';
 import { eachPart, type Lane, type WindowSpan } from './lanes.js';

@@ -184,7 +184,7 @@ export class PullJob {
     for (const [window, hash] of [...received].sort(([a], [b]) => a - b)) hasher.add(window, hash);
     const checksum = checksumNow(layer, hasher.digest(), await layer.changeTime());
     const { epoch } = this.spec;
-    await this.target.noteChecksum(plan.id, checksum, sums, { epoch });
+    await this.target.layers.noteChecksum(plan.id, checksum, sums, { epoch });
   }
 
   /** After a lost source, unfinished windows are compared again. */

@@ -47,12 +47,12 @@ export class LayerHashing {
     const sums = this.replica.ranges.start(layer.sizeBytes);
     const value = await layerChecksum(layer, sums);
     if ((await layer.changeTime()) !== before) {
-      await this.replica.noteChecksum(layerId, undefined);
+      await this.replica.layers.noteChecksum(layerId, undefined);
       return { ...RUNNING, state: 'failed', message: 'the layer changed while it was hashed' };
     }
     // The same change times with other content: only the disk itself can have changed it.
     const silentlyCorrupted = isValid && stored.value !== value;
-    await this.replica.noteChecksum(layerId, checksumNow(layer, value, before), sums);
+    await this.replica.layers.noteChecksum(layerId, checksumNow(layer, value, before), sums);
     return done(value, silentlyCorrupted);
   }
 }

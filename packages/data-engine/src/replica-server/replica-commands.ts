@@ -6,7 +6,6 @@
 import type { Socket } from 'node:net';
 import { REGION_BYTES } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { blockHashes } from '../layers/block-hashes.js';
 import type { Layer } from '../layers/layer.js';
 import { HashTrail } from '../layers/layer-checksum.js';
 import type { Ports } from '../nbd/ports.js';
@@ -16,9 +15,9 @@ import { encodeStretches } from '../protocol/stretches.js';
 import { PullJob } from '../pull/pull-job.js';
 import type { Replica } from '../replica/replica.js';
 import { chainFacts } from './chain-facts.js';
+import { blockHashes, windowHashes } from './hash-answers.js';
 import type { LayerHashing } from './layer-hashing.js';
 import type { ReadTrails } from './read-trails.js';
-import { windowHashes } from './window-hashes.js';
 
 /** A copy that this process serves, with its running work. */
 export type ServedReplica = {
@@ -47,23 +46,23 @@ export const COMMANDS: Commands = {
     return null;
   },
   snapshot: async ({ replica }, ask) => {
-    await replica.snapshot(ask.layer, ask.sizeBytes, ask);
+    await replica.layers.snapshot(ask.layer, ask.sizeBytes, ask);
     return headOf(replica);
   },
   unfreeze: async ({ replica }, ask) => {
-    await replica.unfreeze(ask.layerId, ask);
+    await replica.layers.unfreeze(ask.layerId, ask);
     return headOf(replica);
   },
   revert: async ({ replica }, ask) => {
-    await replica.revert(ask.layerId, ask.headId, ask);
+    await replica.layers.revert(ask.layerId, ask.headId, ask);
     return headOf(replica);
   },
   'mark-removed': async ({ replica }, ask) => {
-    await replica.markRemoved(ask.layerId, ask);
+    await replica.layers.markRemoved(ask.layerId, ask);
     return null;
   },
   purge: async ({ replica }, ask) => ({
-    next: await replica.purge(ask.layerId, ask.firstWindow, ask),
+    next: await replica.layers.purge(ask.layerId, ask.firstWindow, ask),
   }),
   chain: ({ replica }) => chainFacts(replica),
   stat: async ({ replica }) => ({ writtenBytes: replica.writtenBytes }),
@@ -102,7 +101,7 @@ export const COMMANDS: Commands = {
     const answer = await windowHashes(layer, firstWindow, endWindow, trail?.sums);
     const checksum = await trail?.note(firstWindow, answer);
     if (answer.next === null) trails.end(layerId);
-    if (checksum !== undefined) await replica.noteChecksum(layerId, checksum, trail?.sums, ask);
+    if (checksum !== undefined) await replica.layers.noteChecksum(layerId, checksum, trail?.sums, ask);
     return answer;
   },
   'block-hashes': async ({ replica }, { layerId, blockHash, firstWindow, endWindow }) =>
@@ -123,11 +122,11 @@ export const COMMANDS: Commands = {
 async function prepare(served: ServedReplica, ask: Ask<'prepare'>): Promise<Answer<'prepare'>> {
   const { replica } = served;
   const { rebuildId, headParentId } = ask;
-  if (!replica.isPrepared(rebuildId, headParentId, ask)) {
+  if (!replica.layers.isPrepared(rebuildId, headParentId, ask)) {
     served.preparing += 1;
     try {
       await endPull(served);
-      await replica.prepare(rebuildId, ask.layers, headParentId, ask.sizeBytes, ask);
+      await replica.layers.prepare(rebuildId, ask.layers, headParentId, ask.sizeBytes, ask);
     } finally {
       served.preparing -= 1;
     }

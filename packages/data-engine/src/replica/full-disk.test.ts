@@ -155,12 +155,12 @@ described.each(FILE_SYSTEMS)('on a full $name', (fileSystem) => {
     const filler = await fill();
     const files = await fs.readdir(replicaDirectory(disk, replica.metadata.replicaId));
     const ask = { id: crypto.randomUUID(), name: 's', origin: 'user', createdAt: '', drop: null } as const;
-    await expect(replica.snapshot(ask)).rejects.toMatchObject({ code: 'ENOSPC' });
+    await expect(replica.layers.snapshot(ask)).rejects.toMatchObject({ code: 'ENOSPC' });
     expect(replica.metadata.layers).toHaveLength(1);
     expect(await fs.readdir(replicaDirectory(disk, replica.metadata.replicaId))).toEqual(files);
     await write(replica, 0, 2);
     await fs.rm(filler);
-    await replica.snapshot(ask);
+    await replica.layers.snapshot(ask);
     await write(replica, FAR, 3);
     await replica.flush();
     expect(await holds(replica, 0)).toBe(2);

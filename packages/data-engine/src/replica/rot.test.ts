@@ -56,7 +56,7 @@ async function makeCopy(disk: string, replicaId: string): Promise<void> {
   const copy = await Replica.open(disk, replicaId);
   await copy.fence(1);
   for (const part of PARTS) await write(copy, part, 16);
-  await copy.snapshot({ id: SNAPSHOT, name: 'a', origin: 'user', createdAt: '', drop: null });
+  await copy.layers.snapshot({ id: SNAPSHOT, name: 'a', origin: 'user', createdAt: '', drop: null });
   for (const part of PARTS) {
     await write(copy, part + 3 * PAGE, 4);
     await copy.writeZeroes(part, PAGE, { epoch: 1, fua: true, mayPunch: true });

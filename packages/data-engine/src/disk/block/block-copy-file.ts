@@ -4,7 +4,7 @@
  */
 import { CLUSTER_BYTES } from '@holdfast/core/model/bytes.js';
 import { Bug } from '@holdfast/core/model/faults.js';
-import { type Payload, payloadLength } from '../../nbd/export.js';
+import { type Payload, payloadLength, slicePayload } from '../../nbd/export.js';
 import type { CopyFile, FileUse } from '../disk-store.js';
 import type { BlockDisk } from './block-disk.js';
 import type { StoredFile } from './catalog.js';
@@ -12,7 +12,6 @@ import { ClusterMap } from './cluster-map.js';
 import type { CopySpace } from './copy-space.js';
 import { clusterOffset } from './layout.js';
 import { Ongoing } from './ongoing.js';
-import { slicePayload } from './slice-payload.js';
 
 /** Callbacks of a file to the copy that it belongs to. */
 export interface FileOwner {

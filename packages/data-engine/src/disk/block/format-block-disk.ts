@@ -1,13 +1,16 @@
 /** Formats an empty file or device as a block disk. Anything else is refused: it is never overwritten. */
 import crypto from 'node:crypto';
+import { constants } from 'node:fs';
 import fs from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { CLUSTER_BYTES, MIB, SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { systemCode } from '../../base/system-error.js';
 import { BlockFile } from '../block-file.js';
+import { syncDirectory } from '../durable-file.js';
+import { closeFile, openFile, resizeFile, syncFile } from '../file-calls.js';
 import { BLOCK_SEALED_BYTES } from '../sealed-block.js';
 import { DISK_BYTES_MIN, layoutIn, layoutOf, superblockOf } from './layout.js';
-import { preallocate } from './preallocate.js';
 
 /** Bytes checked for content: file systems, partition tables and volume managers all have something in them. */
 const HEAD_BYTES = MIB;
@@ -68,6 +71,35 @@ export async function formatBlockDisk(path: string, sizeBytes: number): Promise<
     await file.close();
   }
   return layout.diskId;
+}
+
+/**
+ * Creates the file, or gives an empty one its size, with all of its space: writing into it never finds the file system
+ * full.
+ *
+ * @throws StorageFault `disk.no_space`
+ */
+async function preallocate(file: string, sizeBytes: number): Promise<void> {
+  const { default: koffi } = await import('koffi');
+  const call = koffi.load('libc.so.6').func('int posix_fallocate(int fd, int64_t offset, int64_t length)');
+  const fd = await openFile(file, constants.O_RDWR | constants.O_CREAT);
+  try {
+    await resizeFile(fd, sizeBytes);
+    const errno = await new Promise<number>((resolve, reject) => {
+      call.async(fd, 0, sizeBytes, (error: Error | null, status: number) =>
+        error === null ? resolve(status) : reject(error),
+      );
+    });
+    if (errno !== 0) {
+      throw new StorageFault('disk.no_space', {
+        publicMessage: `${file} can't be given ${sizeBytes} bytes (error ${errno})`,
+      });
+    }
+    await syncFile(fd);
+  } finally {
+    await closeFile(fd);
+  }
+  await syncDirectory(dirname(file));
 }
 
 /** Size in bytes; 0 if the file is missing or empty. */

@@ -5,9 +5,9 @@ import { BlockFile, type BlockFileOptions } from '../block-file.js';
 import type { CopyFile, CopyFiles, DiskStore, FileUse } from '../disk-store.js';
 import { syncDirectory } from '../durable-file.js';
 import { takesDirectIo } from './direct-io.js';
-import { bytesOnDisk } from './disk-usage.js';
 import {
   allocatedBytes,
+  bytesOnDisk,
   listReplicas,
   makeReplicaDirectory,
   removeReplicaDirectory,

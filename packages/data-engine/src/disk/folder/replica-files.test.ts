@@ -5,8 +5,7 @@ import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Replica } from '../../replica/replica.js';
-import { bytesOnDisk } from './disk-usage.js';
-import { makeReplicaDirectory, replicaDirectory } from './replica-files.js';
+import { bytesOnDisk, makeReplicaDirectory, replicaDirectory } from './replica-files.js';
 
 let disk: string;
 

@@ -1,4 +1,4 @@
-/** Creation, listing and removal of replica directories on a disk. */
+/** Directories of the copies in a folder: creation, listing, removal, and how much they take. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { isId } from '@holdfast/core/model/ids.js';
@@ -50,13 +50,7 @@ export async function removeReplicaDirectory(diskPath: string, replicaId: string
 /** Ids of the replicas on a disk. Also removes leftovers of an interrupted create or delete. */
 export async function listReplicas(diskPath: string): Promise<string[]> {
   const folder = path.join(diskPath, REPLICAS_FOLDER);
-  let names: string[];
-  try {
-    names = await fs.readdir(folder);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  const names = await namesIn(folder);
   for (const name of names) {
     if (!name.startsWith(NEW_PREFIX) && !name.startsWith(DELETED_PREFIX)) continue;
     await fs.rm(path.join(folder, name), { recursive: true, force: true });
@@ -71,4 +65,28 @@ export async function allocatedBytes(directory: string): Promise<number> {
     if (name.endsWith('.img')) total += (await fs.stat(path.join(directory, name))).blocks * 512;
   }
   return total;
+}
+
+/**
+ * Bytes allocated for all copies on a disk. Read-only, and so safe while copies are being created; `listReplicas`,
+ * which removes half-made ones, is only for the start.
+ */
+export async function bytesOnDisk(diskPath: string): Promise<number> {
+  const folder = path.join(diskPath, REPLICAS_FOLDER);
+  let total = 0;
+  for (const name of await namesIn(folder)) {
+    // A copy that is being deleted concurrently counts as zero.
+    if (isId(name)) total += await allocatedBytes(path.join(folder, name)).catch(() => 0);
+  }
+  return total;
+}
+
+/** No names if the folder is missing: a disk gets it with its first copy. */
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await fs.readdir(folder);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
 }
