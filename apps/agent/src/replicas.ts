@@ -294,7 +294,7 @@ export class Replicas {
     const there = this.open.get(replicaId);
     if (there !== undefined) return there;
     await known.disk.requireUsable();
-    const host = this.pool.settle(replicaId);
+    const host = this.pool.assignHost(replicaId);
     try {
       await host.peer.call('open', { diskPath: known.disk.path, replicaId });
     } catch (error) {
