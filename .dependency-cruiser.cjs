@@ -47,6 +47,22 @@ const CORE_FOLDERS = {
   checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'lifecycle'],
 };
 
+/**
+ * folder of packages/data-engine/src → folders of it that it may import. A copy's side goes from disks up to the server
+ * that answers for copies; an engine knows of all that only what is said on the wire.
+ */
+const DATA_ENGINE_FOLDERS = {
+  base: [],
+  protocol: [],
+  nbd: ['base'],
+  disk: ['base', 'protocol', 'nbd'],
+  layers: ['base', 'protocol', 'nbd', 'disk'],
+  replica: ['base', 'protocol', 'nbd', 'disk', 'layers'],
+  pull: ['base', 'protocol', 'nbd', 'layers', 'replica'],
+  'replica-server': ['base', 'protocol', 'nbd', 'disk', 'layers', 'replica', 'pull'],
+  engine: ['base', 'protocol', 'nbd'],
+};
+
 /** Folders of the console's components that belong to one page, or to the frame around all pages. */
 const CONSOLE_PAGES = 'nodes|overview|rebuilds|shell|volume|volumes|what-if';
 
@@ -61,21 +77,36 @@ const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
   to: { path: OURS, pathNot: [`^${room}/`, ...allowed.map((target) => `^${target}/`)] },
 }));
 
-const coreRules = Object.entries(CORE_FOLDERS).map(([folder, allowed]) => ({
-  name: `core-${folder}`,
-  comment: `in core, ${folder} may import only: ${allowed.join(', ') || 'its own files'}`,
+/** One rule for each folder of a package: which other folders of it it may import. */
+const folderRules = (room, folders) =>
+  Object.entries(folders).map(([folder, allowed]) => ({
+    name: `${room}-${folder}`,
+    comment: `in ${room}, ${folder} may import only: ${allowed.join(', ') || 'its own files'}`,
+    severity: 'error',
+    from: { path: `^packages/${room}/src/${folder}/`, pathNot: TEST },
+    to: {
+      path: `^packages/${room}/src/`,
+      pathNot: [folder, ...allowed].map((target) => `^packages/${room}/src/${target}/`),
+    },
+  }));
+
+const DISK_STORES_APART = {
+  name: 'disk-stores-apart',
+  comment: 'a folder and a block disk share what stands above them in disk, and know nothing of each other',
   severity: 'error',
-  from: { path: `^packages/core/src/${folder}/`, pathNot: TEST },
+  from: { path: '^packages/data-engine/src/disk/(block|folder)/', pathNot: TEST },
   to: {
-    path: '^packages/core/src/',
-    pathNot: [folder, ...allowed].map((target) => `^packages/core/src/${target}/`),
+    path: '^packages/data-engine/src/disk/(block|folder)/',
+    pathNot: '^packages/data-engine/src/disk/$1/',
   },
-}));
+};
 
 module.exports = {
   forbidden: [
     ...roomRules,
-    ...coreRules,
+    ...folderRules('core', CORE_FOLDERS),
+    ...folderRules('data-engine', DATA_ENGINE_FOLDERS),
+    DISK_STORES_APART,
     {
       name: 'longhorn-through-its-profile',
       comment:

@@ -72,6 +72,27 @@ describe('the rooms import only what they may', () => {
       },
     },
     {
+      rule: 'data-engine-engine',
+      files: {
+        'packages/data-engine/src/engine/a.ts': "import '../layers/b.js';",
+        'packages/data-engine/src/layers/b.ts': 'export {};',
+      },
+    },
+    {
+      rule: 'data-engine-replica',
+      files: {
+        'packages/data-engine/src/replica/a.ts': "import '../pull/b.js';",
+        'packages/data-engine/src/pull/b.ts': 'export {};',
+      },
+    },
+    {
+      rule: 'disk-stores-apart',
+      files: {
+        'packages/data-engine/src/disk/folder/a.ts': "import '../block/b.js';",
+        'packages/data-engine/src/disk/block/b.ts': 'export {};',
+      },
+    },
+    {
       rule: 'core-rebuild',
       files: {
         'packages/core/src/rebuild/a.ts': "import '../scheduling/b.js';",

@@ -185,7 +185,7 @@ export class Engines {
   }
 
   private attach(volumeId: string, spec: StartEngine): Attachment {
-    const host = this.options.pool.settle(volumeId);
+    const host = this.options.pool.assignHost(volumeId);
     const started = host.peer.call('start', { volumeId, engine: spec });
     const attachment: Attachment = {
       spec,

@@ -3,7 +3,7 @@
  * HTTP.
  */
 import crypto from 'node:crypto';
-import type { Answer, Ask, CommandName, ConnectControl } from '@holdfast/data-engine/replica/commands.js';
+import type { Answer, Ask, CommandName, ConnectControl } from '@holdfast/data-engine/protocol/commands.js';
 import { toFault } from './hosts/ipc-peer.js';
 import { pagesOf } from './http/message-pages.js';
 import { postJson } from './json-http.js';

@@ -6,7 +6,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
+import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 
 /** Largest answer that is read, in bytes. Agents and the API send less; a longer one did not come from them. */
 const ANSWER_BYTES_MAX = 4 * MIB;

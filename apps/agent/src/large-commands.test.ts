@@ -2,8 +2,8 @@
 import crypto from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { MIB } from '@holdfast/core/model/bytes.js';
-import type { Answer, Ask } from '@holdfast/data-engine/replica/commands.js';
-import { LAYERS_MAX } from '@holdfast/data-engine/replica/layer-tree.js';
+import type { Answer, Ask } from '@holdfast/data-engine/protocol/commands.js';
+import { LAYERS_MAX } from '@holdfast/data-engine/protocol/layers.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
 import pino from 'pino';

@@ -1,14 +1,15 @@
 /**
  * The agent's one NBD port. The handshake is done here, and the connection then goes to the host process that owns the
  * export; data never passes through the agent's own process. Under TLS the export name comes inside the tunnel, so such
- * connections go to a TLS host first and come back through the door.
+ * connections go to a TLS host first and come back through the plaintext
+ * socket.
  */
 import type net from 'node:net';
 import type { Negotiated } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import { stopReading, takeBuffered } from '@holdfast/data-engine/nbd/release-socket.js';
 import { NbdServer, type NbdServerOptions } from '@holdfast/data-engine/nbd/server.js';
 import { handshakeRefusal } from '@holdfast/data-engine/nbd/server-handshake.js';
-import { parseExportName } from '@holdfast/data-engine/replica/export-names.js';
+import { parseExportName } from '@holdfast/data-engine/protocol/export-names.js';
 import type { Engines } from './engines.js';
 import type { Replicas } from './replicas.js';
 import type { TlsTunnels } from './tls-tunnels.js';
@@ -18,8 +19,8 @@ export type GatewayTls = { mode: 'allow' | 'require'; tunnels: TlsTunnels };
 
 export class NbdGateway {
   private readonly server: NbdServer;
-  /** Server on the door, at which connections arrive from TLS hosts. */
-  private readonly door: NbdServer | undefined;
+  /** Server on the plaintext socket, at which connections arrive from TLS hosts. */
+  private readonly plaintext: NbdServer | undefined;
 
   constructor(
     private readonly engines: Engines,
@@ -43,16 +44,16 @@ export class NbdGateway {
     }
     const accept = (socket: net.Socket, noZeroes: boolean) => tls.tunnels.accept(socket, noZeroes);
     this.server = new NbdServer({ ...serving, tls: { offer: tls.mode, accept } });
-    this.door = new NbdServer({ ...serving, tls: { offer: 'inside' } });
+    this.plaintext = new NbdServer({ ...serving, tls: { offer: 'inside' } });
   }
 
   async listen(host: string, port: number): Promise<void> {
-    if (this.tls !== undefined) await this.door?.listenAt(this.tls.tunnels.doorPath);
+    if (this.tls !== undefined) await this.plaintext?.listenAt(this.tls.tunnels.plaintextPath);
     await this.server.listen(host, port);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.server.close(), this.door?.close()]);
+    await Promise.all([this.server.close(), this.plaintext?.close()]);
   }
 
   private handOver(socket: net.Socket, negotiated: Negotiated, rest: Buffer): void {

@@ -13,12 +13,12 @@ import type {
 } from '@holdfast/core/model/agent-protocol.js';
 import { reportedRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
-import type { ReplicaExportName } from '@holdfast/data-engine/replica/export-names.js';
+import type { ReplicaExportName } from '@holdfast/data-engine/protocol/export-names.js';
 import { loadMetadata, type ReplicaMetadata } from '@holdfast/data-engine/replica/metadata.js';
-import { isExpected, removeIf } from '@holdfast/data-engine/replica/removal.js';
 import { Replica } from '@holdfast/data-engine/replica/replica.js';
-import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
+import { isExpected, removeIf } from '@holdfast/data-engine/replica-server/removal.js';
 import type { Logger } from 'pino';
 import type { Disk } from './disks/disk.js';
 import type { Host, HostPool } from './hosts/host-pool.js';
@@ -294,7 +294,7 @@ export class Replicas {
     const there = this.open.get(replicaId);
     if (there !== undefined) return there;
     await known.disk.requireUsable();
-    const host = this.pool.settle(replicaId);
+    const host = this.pool.assignHost(replicaId);
     try {
       await host.peer.call('open', { diskPath: known.disk.path, replicaId });
     } catch (error) {

@@ -5,9 +5,9 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import type { Ask, CommandName } from '@holdfast/data-engine/replica/commands.js';
+import type { Ask, CommandName } from '@holdfast/data-engine/protocol/commands.js';
 import { Replica } from '@holdfast/data-engine/replica/replica.js';
-import { ReplicaService } from '@holdfast/data-engine/replica/replica-service.js';
+import { ReplicaService } from '@holdfast/data-engine/replica-server/replica-service.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { connectByHttp } from './http-replica-control.js';
 

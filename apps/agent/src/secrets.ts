@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { writeDurably } from '@holdfast/data-engine/replica/durable-file.js';
+import { writeDurably } from '@holdfast/data-engine/disk/durable-file.js';
 
 /** Compares in constant time, so that the duration does not tell how much was right. */
 export function sameSecret(a: string, b: string): boolean {

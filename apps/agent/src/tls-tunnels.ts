@@ -1,6 +1,6 @@
 /**
  * Way of a connection through TLS: from STARTTLS at the agent's NBD port to a TLS host, which decrypts it, and back
- * through the door, a Unix socket in the agent's state folder that speaks plain NBD.
+ * through the plaintext socket, a Unix socket in the agent's state folder that speaks plain NBD.
  */
 import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -16,17 +16,17 @@ import type { TlsConfig } from './tls-environment.js';
 /** Most connections of one TLS host: these end when it dies, and these share one core. */
 const HOST_TUNNELS_MAX = 32;
 /** Longest path of a Unix socket that the kernel takes, in bytes. */
-const DOOR_PATH_BYTES_MAX = 107;
+const SOCKET_PATH_BYTES_MAX = 107;
 
 export class TlsTunnels {
-  readonly doorPath: string;
+  readonly plaintextPath: string;
   private readonly pool: HostPool<TlsHostMethods, NoMethods>;
 
   private constructor(
     stateDirectory: string,
     private readonly log: Logger,
   ) {
-    this.doorPath = doorPathOf(stateDirectory);
+    this.plaintextPath = plaintextPathOf(stateDirectory);
     this.pool = new HostPool({
       entry: './tls-host.js',
       residentsMax: HOST_TUNNELS_MAX,
@@ -57,8 +57,8 @@ export class TlsTunnels {
       throw new Error(`HOLDFAST_NBD_TLS_CERT, _KEY and _CA do not fit together: ${error.message}`);
     });
     const tunnels = new TlsTunnels(stateDirectory, log);
-    // A killed agent may have left its door behind.
-    await fs.rm(tunnels.doorPath, { force: true });
+    // A killed agent may have left its socket behind.
+    await fs.rm(tunnels.plaintextPath, { force: true });
     return tunnels;
   }
 
@@ -72,9 +72,9 @@ export class TlsTunnels {
     }
     const tunnelId = crypto.randomUUID();
     try {
-      const { peer } = this.pool.settle(tunnelId);
+      const { peer } = this.pool.assignHost(tunnelId);
       peer
-        .call('tunnel', { noZeroes, doorPath: this.doorPath }, socket)
+        .call('tunnel', { noZeroes, plaintextPath: this.plaintextPath }, socket)
         .catch((error: Error) => this.log.info({ reason: error.message }, 'a TLS connection was refused'))
         .finally(() => this.pool.leave(tunnelId));
     } catch (error) {
@@ -85,14 +85,14 @@ export class TlsTunnels {
 
   async stop(): Promise<void> {
     await this.pool.stop();
-    await fs.rm(this.doorPath, { force: true });
+    await fs.rm(this.plaintextPath, { force: true });
   }
 }
 
-function doorPathOf(stateDirectory: string): string {
-  const doorPath = path.join(stateDirectory, 'nbd.sock');
-  if (Buffer.byteLength(doorPath) <= DOOR_PATH_BYTES_MAX) return doorPath;
+function plaintextPathOf(stateDirectory: string): string {
+  const plaintextPath = path.join(stateDirectory, 'nbd.sock');
+  if (Buffer.byteLength(plaintextPath) <= SOCKET_PATH_BYTES_MAX) return plaintextPath;
   throw new Error(
-    `HOLDFAST_STATE_DIR: ${doorPath} is too long for a socket: with TLS, choose a shorter folder`,
+    `HOLDFAST_STATE_DIR: ${plaintextPath} is too long for a socket: with TLS, choose a shorter folder`,
   );
 }

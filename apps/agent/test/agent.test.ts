@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { volumeLayersSchema } from '@holdfast/core/model/agent-protocol.js';
-import { checksumOfBytes } from '@holdfast/data-engine/integrity/device-checksum.js';
+import { checksumOfBytes } from '@holdfast/data-engine/layers/device-checksum.js';
 import { contiguous } from '@holdfast/data-engine/nbd/export.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { hasPrograms, runTool } from '@holdfast/testkit/nbd-tools.js';

@@ -4,7 +4,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
-import { formatBlockDisk } from '@holdfast/data-engine/block-store/format-block-disk.js';
+import { formatBlockDisk } from '@holdfast/data-engine/disk/block/format-block-disk.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { canMount, copyFor, mountTmpfs, replicasOn, takeDisk } from './disk-setup.js';
 

@@ -5,8 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { BlockStore } from '@holdfast/data-engine/block-store/block-store.js';
-import { formatBlockDisk } from '@holdfast/data-engine/block-store/format-block-disk.js';
+import { BlockStore } from '@holdfast/data-engine/disk/block/block-store.js';
+import { formatBlockDisk } from '@holdfast/data-engine/disk/block/format-block-disk.js';
 import { Replica } from '@holdfast/data-engine/replica/replica.js';
 import type { BenchOptions, Figure, Report } from './figure.js';
 

@@ -156,7 +156,7 @@ export class CrashHistory {
     const now = this.model.contents();
     this.promise({ perhaps: new Map([[id, now]]), sizes: [...this.state.sizes, sizeBytes] });
     const layer = { id, name: id, origin: 'user' as const, createdAt: '', drop: null };
-    await this.replica.snapshot(layer, sizeBytes);
+    await this.replica.layers.snapshot(layer, sizeBytes);
     this.model.replace(now);
     const snapshots = new Map([...this.state.snapshots, [id, now] as const]);
     this.promise({ perhaps: new Map(), snapshots, sizes: [sizeBytes] });
@@ -166,7 +166,7 @@ export class CrashHistory {
     const then = this.state.snapshots.get(id) ?? Buffer.alloc(0);
     this.model.writing(0, then);
     this.promise();
-    await this.replica.revert(id, crypto.randomUUID());
+    await this.replica.layers.revert(id, crypto.randomUUID());
     this.model.replace(then);
     this.promise();
   }
@@ -176,8 +176,8 @@ export class CrashHistory {
     snapshots.delete(id);
     // A layer that is being purged is no longer read on its own.
     this.promise({ snapshots });
-    await this.replica.markRemoved(id);
-    for (let next: number | null = 0; next !== null; ) next = await this.replica.purge(id, next);
+    await this.replica.layers.markRemoved(id);
+    for (let next: number | null = 0; next !== null; ) next = await this.replica.layers.purge(id, next);
     this.promise();
   }
 
@@ -189,7 +189,7 @@ export class CrashHistory {
       .slice(0, -1)
       .map(({ file: _, checksum: __, ...layer }) => ({ ...layer, from: layer.id }));
     const parent = layers.at(-1)?.parentId ?? null;
-    await this.replica.prepare(crypto.randomUUID(), adopted, parent, this.replica.sizeBytes);
+    await this.replica.layers.prepare(crypto.randomUUID(), adopted, parent, this.replica.sizeBytes);
     this.promise({ record: null });
   }
 

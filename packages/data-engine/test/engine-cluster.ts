@@ -11,10 +11,10 @@ import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { planLayers } from '@holdfast/core/rebuild/plan-layers.js';
 import { afterEach, beforeEach, expect } from '@jest/globals';
+import { replicaDirectory } from '../src/disk/folder/replica-files.js';
 import { Engine } from '../src/engine/engine.js';
 import type { EngineDependencies } from '../src/engine/engine-state.js';
 import { contiguous } from '../src/nbd/export.js';
-import { replicaDirectory } from '../src/replica/replica-files.js';
 import { type ReplicaNode, ReplicaNodes } from './replica-node.js';
 
 export const MIB = 1024 * 1024;

@@ -8,7 +8,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import type { Engine } from '../src/engine/engine.js';
-import type { ReplicaControl } from '../src/replica/commands.js';
+import type { ReplicaControl } from '../src/protocol/commands.js';
 import type { Cluster } from './engine-cluster.js';
 import type { ReplicaNodes } from './replica-node.js';
 

@@ -9,7 +9,7 @@ import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { BlockModel } from '@holdfast/testkit/block-model.js';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import type { Engine } from '../src/engine/engine.js';
-import { checksumOfBytes } from '../src/integrity/device-checksum.js';
+import { checksumOfBytes } from '../src/layers/device-checksum.js';
 import { NbdError } from '../src/nbd/errors.js';
 import { type Cluster, type Copy, MIB, OPTIONS, read, until } from './engine-cluster.js';
 import { type Change, RandomChanges } from './random-changes.js';

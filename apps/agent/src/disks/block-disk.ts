@@ -3,10 +3,10 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { isFault } from '@holdfast/core/model/faults.js';
-import { BlockStore } from '@holdfast/data-engine/block-store/block-store.js';
-import { blockDiskAt, formatBlockDisk } from '@holdfast/data-engine/block-store/format-block-disk.js';
-import type { DiskStore } from '@holdfast/data-engine/replica/disk-store.js';
-import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
+import { systemCode } from '@holdfast/data-engine/base/system-error.js';
+import { BlockStore } from '@holdfast/data-engine/disk/block/block-store.js';
+import { blockDiskAt, formatBlockDisk } from '@holdfast/data-engine/disk/block/format-block-disk.js';
+import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
 import { type Disk, type DiskProblem, fullness, requireUsable, USED_PAUSE_MS, unreadable } from './disk.js';
 import type { KnownDisks } from './known-disks.js';
 

@@ -2,7 +2,7 @@
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { DiskStore } from '@holdfast/data-engine/replica/disk-store.js';
+import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
 
 /** A configured disk. `sizeBytes`: the most that a folder's copies may take, or the size of a block disk to be made. */
 export type DiskEntry = { type: 'filesystem' | 'block'; path: string; sizeBytes: number };

@@ -1,10 +1,10 @@
 /** A folder disk of this node: a folder on a file system, its identity and its capacity. */
 import fs from 'node:fs/promises';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
-import { takesDirectIo } from '@holdfast/data-engine/replica/direct-io.js';
-import type { DiskStore } from '@holdfast/data-engine/replica/disk-store.js';
-import { FolderStore } from '@holdfast/data-engine/replica/folder-store.js';
-import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
+import { systemCode } from '@holdfast/data-engine/base/system-error.js';
+import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
+import { takesDirectIo } from '@holdfast/data-engine/disk/folder/direct-io.js';
+import { FolderStore } from '@holdfast/data-engine/disk/folder/folder-store.js';
 import { type Disk, type DiskProblem, fullness, requireUsable, USED_PAUSE_MS, unreadable } from './disk.js';
 import { makeIdentity, readIdentity } from './identity.js';
 import type { KnownDisks } from './known-disks.js';

@@ -4,8 +4,8 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { isId } from '@holdfast/core/model/ids.js';
-import { writeDurably } from '@holdfast/data-engine/replica/durable-file.js';
-import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
+import { systemCode } from '@holdfast/data-engine/base/system-error.js';
+import { writeDurably } from '@holdfast/data-engine/disk/durable-file.js';
 
 const IDENTITY_FILE = 'holdfast-disk.json';
 const IDENTITY_FORMAT = 1;

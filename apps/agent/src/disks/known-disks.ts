@@ -5,8 +5,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { isId } from '@holdfast/core/model/ids.js';
-import { writeDurably } from '@holdfast/data-engine/replica/durable-file.js';
-import { systemCode } from '@holdfast/data-engine/replica/system-error.js';
+import { systemCode } from '@holdfast/data-engine/base/system-error.js';
+import { writeDurably } from '@holdfast/data-engine/disk/durable-file.js';
 import { z } from 'zod';
 
 const FILE = 'disks.json';

@@ -5,7 +5,7 @@
  */
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { DiskStore } from '@holdfast/data-engine/replica/disk-store.js';
+import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
 import { within } from '../within.js';
 import { type Disk, type DiskEntry, type DiskProblem, requireUsable, unreadable } from './disk.js';
 

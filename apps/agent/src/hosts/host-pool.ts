@@ -77,7 +77,7 @@ export class HostPool<Remote extends Methods, Local extends Methods> {
   }
 
   /** The host of the resident: the one it is in, else one with room, else a new one. */
-  settle(resident: string): Host<Remote, Local> {
+  assignHost(resident: string): Host<Remote, Local> {
     const there = this.hostOf(resident);
     if (there !== undefined) return there;
     const hasRoom = ({ residents, silentMs }: Host<Remote, Local>) =>

@@ -45,7 +45,7 @@ export type EngineHostMethods = {
 
 export type TlsHostMethods = {
   /** Carries a connection whose client waits for the answer to STARTTLS. Returns when the connection has ended. */
-  tunnel: { params: { noZeroes: boolean; doorPath: string }; result: null };
+  tunnel: { params: { noZeroes: boolean; plaintextPath: string }; result: null };
 };
 
 /** Calls that an engine host makes to the agent. */

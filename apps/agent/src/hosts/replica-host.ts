@@ -2,8 +2,8 @@
  * Entry of a replica host: a process that holds some of the node's copies open. If it dies, their engines drop these
  * copies, and they are rebuilt.
  */
-import type { Answer, Ask, CommandName } from '@holdfast/data-engine/replica/commands.js';
-import { ReplicaService } from '@holdfast/data-engine/replica/replica-service.js';
+import type { Answer, Ask, CommandName } from '@holdfast/data-engine/protocol/commands.js';
+import { ReplicaService } from '@holdfast/data-engine/replica-server/replica-service.js';
 import { connectByHttp } from '../http-replica-control.js';
 import { requireTlsOfEnvironment, runAsHost } from './host-process.js';
 import type { NoMethods, ReplicaHostMethods } from './host-protocol.js';

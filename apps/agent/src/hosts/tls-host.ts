@@ -1,6 +1,6 @@
 /**
  * Entry of a TLS host: a process that decrypts users' connections. It knows neither export names nor volumes: the plain
- * bytes go to the agent's door, and from there to the process that owns the export. If the host dies, its connections
+ * bytes go to the agent's plaintext socket, and from there to the process that owns the export. If the host dies, its connections
  * end, and clients that connect again get another host.
  */
 import { Certificates } from '@holdfast/data-engine/nbd/certificates.js';
@@ -15,11 +15,11 @@ if (config.mode === 'off') throw new Error('a TLS host was started without TLS')
 const certificates = new Certificates(config.files);
 const peer = new IpcPeer<NoMethods, TlsHostMethods>(process);
 
-peer.handle('tunnel', async ({ noZeroes, doorPath }, socket) => {
+peer.handle('tunnel', async ({ noZeroes, plaintextPath }, socket) => {
   // The client may have gone while its socket was on the way here.
   if (socket === undefined) return null;
   try {
-    await carryTunnel(socket, { identity: await certificates.current(), noZeroes, doorPath });
+    await carryTunnel(socket, { identity: await certificates.current(), noZeroes, plaintextPath });
   } finally {
     socket.destroy();
   }

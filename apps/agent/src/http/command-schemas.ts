@@ -4,9 +4,10 @@
 import { copyRecordSchema } from '@holdfast/core/model/agent-protocol.js';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { REBUILD_METHODS } from '@holdfast/core/model/rebuild.js';
-import { BLOCK_HASHES, type CommandName } from '@holdfast/data-engine/replica/commands.js';
-import { LAYERS_MAX } from '@holdfast/data-engine/replica/layer-tree.js';
-import { RANGES_PER_ANSWER } from '@holdfast/data-engine/sync/differing-ranges.js';
+import { type CommandName } from '@holdfast/data-engine/protocol/commands.js';
+import { LAYERS_MAX } from '@holdfast/data-engine/protocol/layers.js';
+import { BLOCK_HASHES } from '@holdfast/data-engine/protocol/pull.js';
+import { RANGES_PER_ANSWER } from '@holdfast/data-engine/pull/differing-ranges.js';
 import { z } from 'zod';
 
 const counter = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);

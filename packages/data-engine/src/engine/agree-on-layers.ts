@@ -7,9 +7,8 @@
  * disagree, the largest group that agrees goes on, and the others are rebuilt.
  */
 import crypto from 'node:crypto';
-import type { ChainFacts } from '../replica/commands.js';
-import { chainUpTo } from '../replica/layer-tree.js';
-import { isPurgeable } from '../replica/purge-layer.js';
+import type { ChainFacts } from '../protocol/layers.js';
+import { chainUpTo, isPurgeable } from '../protocol/layers.js';
 import type { ReplicaLink } from './replica-link.js';
 
 type Chained = { link: ReplicaLink; chain: ChainFacts };

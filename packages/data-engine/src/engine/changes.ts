@@ -1,9 +1,9 @@
 /** Fan-out of one change to several copies, with the error of each copy that failed. */
 import { isFault } from '@holdfast/core/model/faults.js';
+import { systemCode } from '../base/system-error.js';
 import { NbdErrno } from '../nbd/constants.js';
 import type { DataLink } from '../nbd/data-link.js';
 import { NbdError } from '../nbd/errors.js';
-import { systemCode } from '../replica/system-error.js';
 import type { ReplicaLink } from './replica-link.js';
 
 export type Apply = (client: DataLink) => Promise<void>;

@@ -8,23 +8,20 @@
  * a lease (`lease.ts`).
  */
 
-import { MIB } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
+import { SYSTEM_TIME, type Time } from '../base/time.js';
 import { NbdErrno } from '../nbd/constants.js';
 import type { DataLink } from '../nbd/data-link.js';
 import { NbdError } from '../nbd/errors.js';
-import type { Extent, Payload } from '../nbd/export.js';
-import { staleEpoch } from '../replica/replica-faults.js';
-import { SYSTEM_TIME, type Time } from '../time.js';
+import { staleEpoch } from '../protocol/replica-faults.js';
 import { type Apply, type Failures, failuresOf, isAnswer, isNoSpace } from './changes.js';
 import { Lease } from './lease.js';
 import { Membership } from './membership.js';
+import { Reads } from './reads.js';
 import { reopen } from './reopening.js';
 import type { ReplicaLink } from './replica-link.js';
-
-export { isNoSpace } from './changes.js';
 
 export type CopiesPorts = {
   epoch: number;
@@ -41,20 +38,6 @@ export type CopiesPorts = {
   time?: Time;
 };
 
-/**
- * Length of a read stretch, in bytes. Stretches take turns among the copies, so that each node's page cache holds
- * another part of the device. Long enough for a disk's read-ahead, short enough for a sequential stream to use all
- * copies.
- */
-const READ_STRETCH_BYTES = MIB;
-
-export type Changes = {
-  /** Number of changes refused so far. */
-  refused: number;
-  /** Resolves when the changes in flight in the range have ended; `undefined` if there is none. */
-  readonly under: (start: number, end: number) => Promise<void> | undefined;
-};
-
 /** How long the report shows the last error of a copy that could not be dropped. */
 const TROUBLE_TOLD_MS = 60_000;
 
@@ -66,12 +49,11 @@ const LINKS_MAX = 64;
 export class Copies {
   readonly membership: Membership;
   readonly lease: Lease;
+  readonly reads = new Reads(this);
   private links: ReplicaLink[] = [];
   private stoppedBy: StorageFault | undefined;
   /** A copy that joins the members with the next record, but is not read from yet. */
   private promoting: ReplicaLink | undefined;
-  /** The only copy that reads may come from during resync. */
-  private onlySource: ReplicaLink | undefined;
   private readonly time: Time;
   private lastTickMs: number;
 
@@ -178,84 +160,6 @@ export class Copies {
   }
 
   /**
-   * Reads from one current copy, or from the next if one fails. A read that overlaps a change in flight is answered
-   * when the change has ended: before that, a single copy may hold the new data, and losing it would undo what the
-   * user has read.
-   */
-  read(offset: number, lengthBytes: number, changes?: Changes): Promise<Payload> {
-    return this.ask(offset, offset + lengthBytes, (client) => client.read(offset, lengthBytes), changes);
-  }
-
-  /** Like a read: only a copy that may be read from reports what is allocated. */
-  blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
-    const end = offset + lengthBytes;
-    return this.ask(offset, end, (client) => client.blockStatus(offset, lengthBytes, extentsMax));
-  }
-
-  /** Hot path of every read: one promise beside the copy's own. */
-  private async ask<T>(
-    start: number,
-    end: number,
-    request: (client: DataLink) => Promise<T>,
-    changes?: Changes,
-  ): Promise<T> {
-    for (;;) {
-      const refused = changes?.refused;
-      if (!this.mayAnswer) await this.untilMayAnswer();
-      this.requireServing();
-      const link = this.readerOf(start);
-      let answer: T;
-      try {
-        answer = await request(link.client);
-      } catch (error) {
-        this.requireServing();
-        if (isAnswer(error)) {
-          if (!this.fail(link, error)) throw error;
-        } else if (!this.disconnected(link, error)) await link.lost?.ended;
-        continue;
-      }
-      if (!this.mayAnswer) await this.untilMayAnswer();
-      this.requireServing();
-      // Discards the answer of a copy that was dropped meanwhile: it may hold a write that the others never got.
-      if (link.mode !== 'RW') continue;
-      const changing = changes?.under(start, end);
-      if (changing === undefined) return answer;
-      await changing;
-      this.requireServing();
-      // A refused change was rolled back: the copies were made equal with the data from before it, so the read is
-      // repeated.
-      if (changes?.refused === refused) return answer;
-    }
-  }
-
-  /**
-   * Without a settled record and a valid lease, another engine may have been started on members that this one did not
-   * ask.
-   */
-  private get mayAnswer(): boolean {
-    return this.stoppedBy !== undefined || (this.membership.isSettled && this.lease.isValid);
-  }
-
-  private async untilMayAnswer(): Promise<void> {
-    while (!this.mayAnswer) {
-      if (this.membership.isSettled) await this.lease.renewed();
-      else await this.membership.settled();
-    }
-  }
-
-  /** The single copy that serves all reads now, if there is one. */
-  get source(): ReplicaLink | undefined {
-    return this.onlySource?.mode === 'RW' && this.onlySource.lost === undefined ? this.onlySource : undefined;
-  }
-
-  /**
-   * Pins all reads to one copy, or to another single one if it is lost. Called without a copy, it ends the pinning.
-   */
-  readOnlyFrom(source: ReplicaLink | undefined): void {
-    this.onlySource = source;
-  }
-
-  /**
    * Takes a copy out of use. The last current one is kept, unless it is gone for good.
    *
    * @returns true when the copy is out of use, now or already
@@ -274,7 +178,7 @@ export class Copies {
   }
 
   /** Handles a lost or unusable connection to a copy. @returns true when the copy is out of use */
-  private disconnected(link: ReplicaLink, error: unknown): boolean {
+  disconnected(link: ReplicaLink, error: unknown): boolean {
     const isKept = link.lost !== undefined || (this.isLast(link) && this.ports.reopen !== undefined);
     if (!isKept || this.stoppedBy !== undefined) return this.fail(link, error);
     this.lose(link, error);
@@ -424,23 +328,6 @@ export class Copies {
     return this.links.filter((link) => link.mode === 'RW' || (link === this.promoting && link.mode === 'WO'));
   }
 
-  private readerOf(offset: number): ReplicaLink {
-    const current = this.withMode('RW');
-    const connected = current.filter(({ lost }) => lost === undefined);
-    const readers = connected.length > 0 ? connected : current;
-    if (this.onlySource !== undefined) {
-      // The pinned copy was lost before resync ended: pins another single one, because reads from several unequal
-      // copies could change back and forth.
-      if (this.onlySource.mode !== 'RW') this.onlySource = preferredSource(readers) ?? this.onlySource;
-      if (this.onlySource.mode === 'RW') return this.onlySource;
-    }
-    const link = readers[Math.floor(offset / READ_STRETCH_BYTES) % Math.max(1, readers.length)];
-    if (link === undefined) {
-      throw new StorageFault('engine.no_replica', { publicMessage: 'no copy is left to read from' });
-    }
-    return link;
-  }
-
   private async writeRecord(replicaId: string, record: CopyRecord): Promise<void> {
     const ask = { epoch: this.ports.epoch, record };
     await this.find(replicaId)?.control.command('record', ask);
@@ -458,11 +345,4 @@ function isStale(error: unknown): boolean {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/**
- * Prefers a copy whose replica process lived through the crash: it also has what was acknowledged but not flushed.
- */
-export function preferredSource(current: readonly ReplicaLink[]): ReplicaLink | undefined {
-  return current.find(({ opened }) => opened.kept) ?? current[0];
 }

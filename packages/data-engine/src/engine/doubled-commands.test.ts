@@ -5,7 +5,7 @@
 import crypto from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { expectBytes, MIB, modes, OPTIONS, rebuild, useClusters, write } from '../../test/engine-cluster.js';
-import type { Ask, CommandName, ConnectControl } from '../replica/commands.js';
+import type { Ask, CommandName, ConnectControl } from '../protocol/commands.js';
 
 const { cluster, nodes } = useClusters();
 

@@ -8,8 +8,8 @@
  */
 import crypto from 'node:crypto';
 import { isSetBack, type RecordNumber } from '@holdfast/core/model/copy-record.js';
-import type { DropMark } from '../replica/commands.js';
-import { SYSTEM_TIME, type Time } from '../time.js';
+import { SYSTEM_TIME, type Time } from '../base/time.js';
+import type { DropMark } from '../protocol/layers.js';
 import type { Copies } from './copies.js';
 import { freezeAll } from './freeze.js';
 import type { VolumeDevice } from './volume-device.js';

@@ -23,11 +23,11 @@ export async function equaliseRange(copies: Copies, start: number, end: number):
   const pieces: Buffer[] = [];
   for (let at = start; at < end; at += STEP_BYTES) {
     const stop = Math.min(at + STEP_BYTES, end);
-    const { source } = copies;
-    const wanted = contiguous(await copies.read(at, stop - at));
+    const { source } = copies.reads;
+    const wanted = contiguous(await copies.reads.read(at, stop - at));
     // The copy that was read from is known only if reads were pinned to it before and after; otherwise all are
     // compared.
-    const others = copies.withMode('RW').filter((link) => link !== source || copies.source !== source);
+    const others = copies.withMode('RW').filter((link) => link !== source || copies.reads.source !== source);
     await Promise.all(others.map((link) => equaliseOne(copies, link, at, wanted)));
     await copies.membership.settled();
     pieces.push(wanted);

@@ -63,7 +63,7 @@ describe('fencing', () => {
     old.fence(new StorageFault('engine.not_found', { publicMessage: 'crash' }));
     const next = await volume.start(2, { record: old.report().record });
     // No resync before the source is gone.
-    next.copies.readOnlyFrom(next.copies.all[0]);
+    next.copies.reads.onlyFrom(next.copies.all[0]);
     const [source] = next.copies.all;
     if (source === undefined) throw new Error('no copy');
     next.copies.fail(source, new Error('for the test'));

@@ -5,14 +5,14 @@
  * read back before the fill counts as done. It can be restarted at any time: blocks that are already equal are not
  * written.
  */
+import { WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { WINDOW_BYTES } from '../integrity/window-buffers.js';
 import type { DataLink } from '../nbd/data-link.js';
 import { contiguous } from '../nbd/export.js';
-import { type Ports, portsOf } from '../ports.js';
-import type { PullSource } from '../replica/commands.js';
-import { formatExportName } from '../replica/export-names.js';
-import { heldWindows, readWindow, type WindowPlan } from '../sync/pull-windows.js';
+import { heldWindows, readWindow, type WindowPlan } from '../nbd/held-windows.js';
+import { type Ports, portsOf } from '../nbd/ports.js';
+import { formatExportName } from '../protocol/export-names.js';
+import type { PullSource } from '../protocol/pull.js';
 import type { Copies } from './copies.js';
 import type { VolumeDevice } from './volume-device.js';
 

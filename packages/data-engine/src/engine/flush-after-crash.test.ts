@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { type Cluster, MIB, useClusters, write } from '../../test/engine-cluster.js';
 import { contiguous } from '../nbd/export.js';
-import type { ConnectControl } from '../replica/commands.js';
+import type { ConnectControl } from '../protocol/commands.js';
 import type { Engine } from './engine.js';
 
 const { cluster, nodes } = useClusters();

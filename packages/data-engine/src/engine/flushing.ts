@@ -5,8 +5,8 @@
  * No flush begins before the changes have ended that were in flight when the previous one began. So a copy that sees
  * a flush begin knows that the previous one has ended on every copy, and which changes that made durable everywhere.
  */
-import { STRETCH_BYTES } from '../replica/recent-changes.js';
-import { SharedFlush } from '../replica/shared-flush.js';
+import { CLUSTER_BYTES } from '@holdfast/core/model/bytes.js';
+import { SharedFlush } from '../base/shared-flush.js';
 
 /**
  * Bounds of unflushed changes, in stretches and in time since the first one. Beyond either, the engine flushes the
@@ -38,9 +38,9 @@ export class Flushing {
   /** Registers a change whose order is already fixed. The caller gives the batch back when the change has ended. */
   begin(start: number, end: number, nowMs: number): Batch {
     if (this.changedSinceMs === Number.POSITIVE_INFINITY) this.changedSinceMs = nowMs;
-    const last = Math.floor((end - 1) / STRETCH_BYTES);
+    const last = Math.floor((end - 1) / CLUSTER_BYTES);
     for (
-      let at = Math.floor(start / STRETCH_BYTES);
+      let at = Math.floor(start / CLUSTER_BYTES);
       at <= last && this.changed.size < STRETCHES_MAX;
       at += 1
     ) {

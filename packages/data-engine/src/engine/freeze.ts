@@ -1,9 +1,9 @@
 /** Snapshot barrier: freezes the heads of all copies at the same point in the order of writes. */
 import crypto from 'node:crypto';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { Ask } from '../replica/commands.js';
-import { LAYERS_MAX } from '../replica/layer-tree.js';
-import { tooManyLayers } from '../replica/replica-faults.js';
+import type { Ask } from '../protocol/commands.js';
+import { LAYERS_MAX } from '../protocol/layers.js';
+import { tooManyLayers } from '../protocol/replica-faults.js';
 import { isNoSpace } from './changes.js';
 import type { Copies } from './copies.js';
 import type { ReplicaLink } from './replica-link.js';

@@ -3,9 +3,9 @@
  * are rebuilt from the others.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { decideCorrupted, type HashedCopy } from '../integrity/decide-corrupted.js';
-import type { Time } from '../time.js';
+import type { Time } from '../base/time.js';
 import type { Copies } from './copies.js';
+import { decideCorrupted, type HashedCopy } from './decide-corrupted.js';
 import type { ReplicaLink } from './replica-link.js';
 
 /** Polling interval for a copy's progress, in milliseconds. */

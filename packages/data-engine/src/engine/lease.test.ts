@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { MIB, modes, until, useClusters, write } from '../../test/engine-cluster.js';
+import { SYSTEM_TIME } from '../base/time.js';
 import { contiguous } from '../nbd/export.js';
-import { SYSTEM_TIME } from '../time.js';
 import type { Engine } from './engine.js';
 import type { ReplicaLink } from './replica-link.js';
 
@@ -113,7 +113,7 @@ test('allocation is queried on a copy that may be read', async () => {
   const volume = await cluster(3);
   const engine = await volume.start(1);
   await write(engine, 8 * MIB, Buffer.alloc(MIB, 7));
-  engine.copies.readOnlyFrom(linkOf(engine, 1));
+  engine.copies.reads.onlyFrom(linkOf(engine, 1));
   linkOf(engine, 0).client.blockStatus = async (_, lengthBytes) => [{ lengthBytes, allocated: false }];
   expect(await engine.device.blockStatus(8 * MIB, MIB, 8)).toEqual([{ lengthBytes: MIB, allocated: true }]);
 });

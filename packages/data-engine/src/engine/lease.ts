@@ -5,7 +5,7 @@
  * recently answered this engine, no takeover is older than their oldest answer; without such a majority, reads wait.
  * The time of sending counts, by this process's own clock: a process that was paused finds its lease expired.
  */
-import type { Time } from '../time.js';
+import type { Time } from '../base/time.js';
 import type { ReplicaLink } from './replica-link.js';
 
 /** Fraction of the timeout after which a silent member is pinged. */

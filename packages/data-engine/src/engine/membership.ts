@@ -18,7 +18,7 @@ import {
 } from '@holdfast/core/model/copy-record.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
-import { SYSTEM_TIME, type Time } from '../time.js';
+import { SYSTEM_TIME, type Time } from '../base/time.js';
 
 /** Pause between attempts to reach the control plane while I/O waits for it; grows up to the maximum. */
 const CONFIRM_PAUSE_MIN_MS = 200;

@@ -1,5 +1,5 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { portsOf } from '../ports.js';
+import { portsOf } from '../nbd/ports.js';
 import type { EngineDependencies, EngineSpec } from './engine-state.js';
 import { openLink, type ReplicaLink } from './replica-link.js';
 

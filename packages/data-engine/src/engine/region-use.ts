@@ -2,7 +2,6 @@
  * Last-change times of a volume's regions, from which the engine finds cold regions whose write-intent marks can be
  * cleared.
  */
-import { REGION_BYTES } from '../replica/intent-map.js';
 
 export class RegionUse {
   /** Times in milliseconds by region, least recently changed first. Regions that are not listed are cold. */
@@ -43,3 +42,5 @@ export class RegionUse {
     for (const [region, changedMs] of this.changedMs) if (changedMs <= sinceMs) this.changedMs.delete(region);
   }
 }
+
+import { REGION_BYTES } from '@holdfast/core/model/bytes.js';

@@ -6,8 +6,8 @@
  * have lost what no flush had covered, and an engine that went on with it would lose that silently.
  */
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import type { Time } from '../base/time.js';
 import type { DataLink } from '../nbd/data-link.js';
-import type { Time } from '../time.js';
 import type { ReplicaLink } from './replica-link.js';
 
 const PAUSE_MIN_MS = 100;

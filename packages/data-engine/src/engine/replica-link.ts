@@ -2,8 +2,8 @@ import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
 import { type ConnectData, connectByNbd, type DataLink } from '../nbd/data-link.js';
-import type { Answer, Ask, ConnectControl, HeadReply, ReplicaControl } from '../replica/commands.js';
-import { formatExportName } from '../replica/export-names.js';
+import type { Answer, Ask, ConnectControl, HeadReply, ReplicaControl } from '../protocol/commands.js';
+import { formatExportName } from '../protocol/export-names.js';
 
 /** An engine's handle of one copy: its control channel, its data connection, and its mode. */
 export class ReplicaLink {

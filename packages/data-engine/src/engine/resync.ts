@@ -8,14 +8,14 @@
  *
  * It may be interrupted at any point: the copies keep their marks until the engine has proof that all are equal.
  */
-import type { Ports } from '../ports.js';
-import type { IntentMarker } from '../replica/commands.js';
-import { rangesOfStretches } from '../replica/recent-changes.js';
-import { type Copies, preferredSource } from './copies.js';
+import type { Ports } from '../nbd/ports.js';
+import type { IntentMarker } from '../protocol/commands.js';
+import { decodeStretches, rangesOfStretches } from '../protocol/stretches.js';
+import type { Copies } from './copies.js';
 import { equaliseRange, STEP_BYTES } from './equalise.js';
+import { preferredSource } from './reads.js';
 import type { ReplicaLink } from './replica-link.js';
 import { type Range, UnequalRanges } from './unequal-ranges.js';
-import { unflushedStretches } from './unflushed-stretches.js';
 
 /** Ranges in flight while flushes wait; a disk serves several at once in nearly the time of one. */
 const URGENT_IN_FLIGHT = 16;
@@ -64,7 +64,7 @@ export class Resync {
 
   start(): void {
     const { copies, device } = this.host;
-    copies.readOnlyFrom(preferredSource(copies.withMode('RW')));
+    copies.reads.onlyFrom(preferredSource(copies.withMode('RW')));
     device.unequal = this.unequal;
     this.begin();
   }
@@ -96,7 +96,7 @@ export class Resync {
     }
     await this.equaliseAll(stepsOf(marked), IN_FLIGHT, (offset) => this.unequal.equalTo(offset));
     await this.tellWhole();
-    copies.readOnlyFrom(undefined);
+    copies.reads.onlyFrom(undefined);
     device.unequal = undefined;
   }
 
@@ -190,4 +190,35 @@ function* stepsOf(ranges: readonly Range[]): Generator<Range> {
   for (const { start, end } of ranges) {
     for (let at = start; at < end; at += STEP_BYTES) yield { start: at, end: Math.min(at + STEP_BYTES, end) };
   }
+}
+
+/**
+ * What the others may have lost in the stop, as the copies tell whose replica processes lived through it; ordered.
+ * `undefined` if one of them can't answer.
+ */
+async function unflushedStretches(
+  links: readonly ReplicaLink[],
+  epoch: number,
+): Promise<[stretch: number, blocks: number][] | undefined> {
+  const lists = await Promise.all(links.map((link) => listOf(link, epoch).catch(() => undefined)));
+  const union = new Map<number, number>();
+  for (const list of lists) {
+    if (list === undefined) return undefined;
+    for (const [stretch, blocks] of list) union.set(stretch, (union.get(stretch) ?? 0) | blocks);
+  }
+  return [...union].sort(([a], [b]) => a - b);
+}
+
+async function listOf({ control }: ReplicaLink, epoch: number): Promise<[number, number][] | undefined> {
+  const list: [number, number][] = [];
+  for (let from: number | null = 0; from !== null; ) {
+    const reply: { stretches: string | null; next: number | null } = await control.command('unflushed', {
+      epoch,
+      from,
+    });
+    if (reply.stretches === null) return undefined;
+    list.push(...decodeStretches(reply.stretches));
+    from = reply.next;
+  }
+  return list;
 }

@@ -8,7 +8,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { describe, expect, test } from '@jest/globals';
 import { type Cluster, expectBytes, rebuild, useClusters, write } from '../../test/engine-cluster.js';
-import { replicaDirectory } from '../replica/replica-files.js';
+import { replicaDirectory } from '../disk/folder/replica-files.js';
 import type { Engine } from './engine.js';
 
 const { cluster } = useClusters();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { type Cluster, MIB, modes, rebuild, until, useClusters, write } from '../../test/engine-cluster.js';
-import type { ConnectControl } from '../replica/commands.js';
+import type { ConnectControl } from '../protocol/commands.js';
 import type { Engine } from './engine.js';
 
 const { cluster, nodes } = useClusters();

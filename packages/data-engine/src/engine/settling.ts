@@ -6,7 +6,7 @@
  * not changed since. So a late or duplicated message clears no mark that is still needed.
  */
 import { isFault } from '@holdfast/core/model/faults.js';
-import type { Answer } from '../replica/commands.js';
+import type { Answer } from '../protocol/commands.js';
 import type { Copies } from './copies.js';
 import type { ReplicaLink } from './replica-link.js';
 import type { VolumeDevice } from './volume-device.js';

@@ -110,7 +110,7 @@ describe('during resync', () => {
     const { connectData } = meter();
     const engine = await volume.start(2, { record: old.report().record, connectData });
     const before = contiguous(await engine.device.read(40 * MIB + 100, 5000));
-    const source = engine.copies.source;
+    const source = engine.copies.reads.source;
     if (source === undefined) throw new Error('no source');
     engine.copies.fail(source, new Error('lost'));
     const after = contiguous(await engine.device.read(40 * MIB + 100, 5000));

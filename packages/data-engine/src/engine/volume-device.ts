@@ -2,6 +2,8 @@
  * Block device of a volume, as its clients see it: widens byte ranges to whole blocks, and applies overlapping
  * changes in the same order on all copies.
  */
+
+import { SYSTEM_TIME, type Time } from '../base/time.js';
 import {
   type Extent,
   type NbdExport,
@@ -10,12 +12,13 @@ import {
   type WriteOptions,
   type ZeroOptions,
 } from '../nbd/export.js';
-import { alignDown, alignUp, isAligned } from '../replica/blocks.js';
-import { SYSTEM_TIME, type Time } from '../time.js';
-import { type Changes, type Copies, isNoSpace } from './copies.js';
+import { alignDown, alignUp, isAligned } from '../protocol/blocks.js';
+import { isNoSpace } from './changes.js';
+import type { Copies } from './copies.js';
 import { equaliseRange, undoRefused } from './equalise.js';
 import { Flushing } from './flushing.js';
 import { RangeLocks } from './range-locks.js';
+import type { Changes } from './reads.js';
 import { RegionUse } from './region-use.js';
 import type { UnequalRanges } from './unequal-ranges.js';
 import { widen } from './whole-blocks.js';
@@ -78,7 +81,7 @@ export class VolumeDevice implements NbdExport {
     this.requests += 1;
     const end = offset + lengthBytes;
     if (this.unequal?.firstIn(offset, end) !== undefined) return this.readEqual(offset, end);
-    return this.copies.read(offset, lengthBytes, this.changes);
+    return this.copies.reads.read(offset, lengthBytes, this.changes);
   }
 
   write(offset: number, payload: Payload, lengthBytes: number, options: WriteOptions): Promise<void> {
@@ -141,11 +144,11 @@ export class VolumeDevice implements NbdExport {
 
   async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
     const unequal = this.unequal?.firstIn(offset, offset + lengthBytes);
-    if (unequal === undefined) return this.copies.blockStatus(offset, lengthBytes, extentsMax);
+    if (unequal === undefined) return this.copies.reads.blockStatus(offset, lengthBytes, extentsMax);
     // Reports unequal ranges as allocated: one copy may have data where another has a hole, and resync has not
     // decided yet.
     if (unequal.start <= offset) return [{ lengthBytes: unequal.end - offset, allocated: true }];
-    return this.copies.blockStatus(offset, unequal.start - offset, extentsMax);
+    return this.copies.reads.blockStatus(offset, unequal.start - offset, extentsMax);
   }
 
   /** Makes unequal ranges equal before answering: otherwise the data could be lost with the copy it was read from. */
@@ -174,7 +177,7 @@ export class VolumeDevice implements NbdExport {
     lengthBytes: number,
     options: WriteOptions,
   ): Promise<void> {
-    const read = (at: number, length: number) => this.copies.read(at, length);
+    const read = (at: number, length: number) => this.copies.reads.read(at, length);
     const blocks = await widen(offset, payload, lengthBytes, read);
     await this.copies.change((client) =>
       client.write(blocks.offset, blocks.payload, blocks.lengthBytes, options),

@@ -7,12 +7,12 @@
 import crypto from 'node:crypto';
 import type { LayerCommand, VolumeLayers } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { type Ports, portsOf } from '../ports.js';
-import { snapshotNotFound } from '../replica/replica-faults.js';
-import { purgeChains } from '../sync/purge-chain.js';
+import { type Ports, portsOf } from '../nbd/ports.js';
+import { snapshotNotFound } from '../protocol/replica-faults.js';
 import type { Copies } from './copies.js';
 import { freezeAll } from './freeze.js';
 import { hashSnapshot } from './hash-snapshot.js';
+import { purgeChains } from './purge-chain.js';
 import type { VolumeDevice } from './volume-device.js';
 
 export interface SnapshotHost {

@@ -4,7 +4,7 @@
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { contiguous, type Payload } from '../nbd/export.js';
-import { alignDown, alignUp } from '../replica/blocks.js';
+import { alignDown, alignUp } from '../protocol/blocks.js';
 
 type Read = (offset: number, lengthBytes: number) => Promise<Payload>;
 

@@ -6,7 +6,7 @@
  */
 import net, { type Socket } from 'node:net';
 import { BLOCK_BYTES, MIB } from '@holdfast/core/model/bytes.js';
-import { SYSTEM_TIME, type Time } from '../time.js';
+import { SYSTEM_TIME, type Time } from '../base/time.js';
 import { ByteQueue } from './byte-queue.js';
 import { clientHandshake, type ServerTerms } from './client-handshake.js';
 import { isTlsRequired } from './client-tls.js';

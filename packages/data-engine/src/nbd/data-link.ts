@@ -1,5 +1,5 @@
 /** Data connection to a copy or one of its layers: the part of an NBD client that engines and rebuilds use. */
-import type { Time } from '../time.js';
+import type { Time } from '../base/time.js';
 import { NbdClient } from './client.js';
 import type { NbdExport } from './export.js';
 

@@ -1,5 +1,5 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { systemCode } from '../replica/system-error.js';
+import { systemCode } from '../base/system-error.js';
 import { NbdErrno } from './constants.js';
 
 /** Error of an NBD reply, with its error number. */

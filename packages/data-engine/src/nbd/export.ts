@@ -45,3 +45,17 @@ export function contiguous(payload: Payload): Buffer {
   const [only] = payload;
   return payload.length === 1 && only !== undefined ? only : Buffer.concat(payload);
 }
+
+/** A part of a payload, without copying it. */
+export function slicePayload(payload: Payload, start: number, lengthBytes: number): Payload {
+  if (start === 0 && lengthBytes === payloadLength(payload)) return payload;
+  const pieces: Buffer[] = [];
+  let skipped = 0;
+  for (const piece of payload) {
+    const from = Math.max(0, start - skipped);
+    const to = Math.min(piece.length, start + lengthBytes - skipped);
+    if (from < to) pieces.push(piece.subarray(from, to));
+    skipped += piece.length;
+  }
+  return pieces;
+}

@@ -36,7 +36,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** A server with its door, as in an agent, in one process. */
+/** A server with its plaintext socket, as in an agent, in one process. */
 class TlsServer {
   port = 0;
   readonly failures: unknown[] = [];
@@ -44,7 +44,7 @@ class TlsServer {
 
   static async start(device: MemoryExport, offer: 'allow' | 'require'): Promise<TlsServer> {
     const served = new TlsServer();
-    const doorPath = path.join(folder, `door-${crypto.randomUUID().slice(0, 8)}`);
+    const plaintextPath = path.join(folder, `plain-${crypto.randomUUID().slice(0, 8)}`);
     const directory = {
       describe: (name: string) => (name === NAME ? device : undefined),
       list: () => ['disk'],
@@ -58,7 +58,7 @@ class TlsServer {
     const acceptTls = async (socket: net.Socket, noZeroes: boolean) => {
       served.sockets.add(socket);
       const identity = await certificates.current();
-      await carryTunnel(socket, { identity, noZeroes, doorPath }).catch((error) =>
+      await carryTunnel(socket, { identity, noZeroes, plaintextPath }).catch((error) =>
         served.failures.push(error),
       );
     };
@@ -67,12 +67,12 @@ class TlsServer {
       accept,
       tls: { offer, accept: (...taken) => void acceptTls(...taken) },
     });
-    const door = new NbdServer({ directory, accept, tls: { offer: 'inside' } });
-    await door.listenAt(doorPath);
+    const plaintext = new NbdServer({ directory, accept, tls: { offer: 'inside' } });
+    await plaintext.listenAt(plaintextPath);
     served.port = (await outside.listen('127.0.0.1', 0)).port;
     stops.push(async () => {
       for (const socket of served.sockets) socket.destroy();
-      await Promise.all([outside.close(), door.close()]);
+      await Promise.all([outside.close(), plaintext.close()]);
     });
     return served;
   }

@@ -1,6 +1,6 @@
 /**
- * TLS termination: takes a connection over at STARTTLS and forwards the decrypted bytes to a door, a server that
- * speaks plain NBD on a Unix socket. The server behind the door never sees TLS, and this process parses no NBD.
+ * TLS termination: takes a connection over at STARTTLS and forwards the decrypted bytes to a plaintext socket, a Unix
+ * socket on which a server speaks plain NBD. That server never sees TLS, and this process parses no NBD.
  *
  * Both directions are pipes with backpressure: while one side does not read, the other is not read either, so that a
  * connection holds no more than the buffers of its two sockets.
@@ -21,7 +21,8 @@ export type Tunnel = {
   identity: TlsIdentity;
   /** The client's choice before STARTTLS that still counts after it. */
   noZeroes: boolean;
-  doorPath: string;
+  /** Path of the plaintext socket. */
+  plaintextPath: string;
 };
 
 /**
@@ -32,18 +33,18 @@ export type Tunnel = {
  */
 export async function carryTunnel(
   socket: net.Socket,
-  { identity, noZeroes, doorPath }: Tunnel,
+  { identity, noZeroes, plaintextPath }: Tunnel,
 ): Promise<void> {
-  let door: net.Socket | undefined;
+  let plaintext: net.Socket | undefined;
   try {
     const secure = await acceptTls(socket, identity);
-    door = await openDoor(doorPath, noZeroes);
+    plaintext = await openPlaintext(plaintextPath, noZeroes);
     // If one direction fails, so does the other; if one ends, the other may still have replies to carry.
-    const [up, down] = await Promise.allSettled([pipeline(secure, door), pipeline(door, secure)]);
+    const [up, down] = await Promise.allSettled([pipeline(secure, plaintext), pipeline(plaintext, secure)]);
     if (up.status === 'rejected' && down.status === 'rejected') throw up.reason;
   } finally {
     socket.destroy();
-    door?.destroy();
+    plaintext?.destroy();
   }
 }
 
@@ -69,35 +70,37 @@ function acceptTls(socket: net.Socket, identity: TlsIdentity): Promise<tls.TLSSo
 }
 
 /** Connects to the plain server and brings it to the client's state: after the greeting and the client's flags. */
-async function openDoor(doorPath: string, noZeroes: boolean): Promise<net.Socket> {
-  const door = net.connect(doorPath);
+async function openPlaintext(plaintextPath: string, noZeroes: boolean): Promise<net.Socket> {
+  const plaintext = net.connect(plaintextPath);
   try {
-    await once(door, 'connect');
-    door.write(clientFlags(noZeroes));
-    await dropGreeting(door);
-    return door;
+    await once(plaintext, 'connect');
+    plaintext.write(clientFlags(noZeroes));
+    await dropGreeting(plaintext);
+    return plaintext;
   } catch (error) {
-    door.destroy();
+    plaintext.destroy();
     throw error;
   }
 }
 
 /**
- * Discards the door's greeting, as the client got one before the tunnel. Nothing follows it before the client's first
+ * Discards the server's greeting, as the client got one before the tunnel. Nothing follows it before the client's first
  * option.
  */
-function dropGreeting(door: net.Socket): Promise<void> {
+function dropGreeting(plaintext: net.Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     let seenBytes = 0;
     const onData = (chunk: Buffer) => {
       seenBytes += chunk.length;
       if (seenBytes < GREETING_BYTES) return;
-      door.pause();
-      door.off('data', onData);
+      plaintext.pause();
+      plaintext.off('data', onData);
       resolve();
     };
-    door.on('data', onData);
-    door.on('error', reject);
-    door.once('close', () => reject(new ProtocolError('the door closed before its greeting')));
+    plaintext.on('data', onData);
+    plaintext.on('error', reject);
+    plaintext.once('close', () =>
+      reject(new ProtocolError('the plaintext socket closed before its greeting')),
+    );
   });
 }

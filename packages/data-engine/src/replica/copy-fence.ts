@@ -5,28 +5,8 @@
  * fence, or be delivered long after its caller gave it up.
  */
 import crypto from 'node:crypto';
-import { staleEpoch, stateChanged } from './replica-faults.js';
-
-/** Epoch and lease of a command. Without a lease only the epoch counts: the caller has not opened the copy itself. */
-export type Term = { readonly epoch: number; readonly lease?: number | undefined };
-
-/** Precondition and result of a layer change. Absent: the change applies to any state of the copy. */
-export type HeadChange = {
-  /** The head that the caller expects. If the copy has another one, the command is refused. */
-  readonly expectedHeadId?: string | undefined;
-  /** Id of the head that the command makes. If the copy already has it, the command has already run. */
-  readonly headId?: string | undefined;
-};
-
-/** Parameters of an engine's opening of a copy. */
-export type Opening = {
-  /** Starts over with this copy: earlier requests that are still on their way are refused, even of the same epoch. */
-  readonly afresh?: boolean | undefined;
-  /** Counter of the engine's openings, so that a late or duplicated one does not end its successor. */
-  readonly count?: number | undefined;
-  /** The grant of the epoch that the engine holds; absent if the control plane names none. */
-  readonly grantId?: string | undefined;
-};
+import { staleEpoch, stateChanged } from '../protocol/replica-faults.js';
+import type { HeadChange, Opening, Term } from '../protocol/term.js';
 
 /** Leases start at a random number, so that one of an earlier process is not taken for one of this process. */
 const FIRST_LEASE_MAX = 2 ** 40;

@@ -5,10 +5,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { HeldSyncs, stateSoon } from '../../test/held-syncs.js';
-import { formatBlockDisk } from '../block-store/format-block-disk.js';
+import { formatBlockDisk } from '../disk/block/format-block-disk.js';
 import { contiguous } from '../nbd/export.js';
+import { ReplicaService } from '../replica-server/replica-service.js';
 import { Replica } from './replica.js';
-import { ReplicaService } from './replica-service.js';
 
 const MIB = 1024 * 1024;
 const BLOCK = 4096;
@@ -70,8 +70,8 @@ async function holds(replica: Replica, block: number): Promise<number | undefine
 async function withPrunable(disk: string): Promise<Replica> {
   const replica = await create(disk);
   await write(replica, 0, 1);
-  await replica.snapshot({ id: SNAPSHOT, name: 's', origin: 'user', createdAt: '', drop: null });
-  await replica.markRemoved(SNAPSHOT);
+  await replica.layers.snapshot({ id: SNAPSHOT, name: 's', origin: 'user', createdAt: '', drop: null });
+  await replica.layers.markRemoved(SNAPSHOT);
   // The region is marked from here on: later syncs are for the data alone.
   await write(replica, 1, 1);
   await replica.flush();
@@ -83,7 +83,7 @@ describe.each(DISKS)('a FLUSH of a copy on a %s', (kind) => {
   test('waits for a sync that covers it while a purge syncs the same head', async () => {
     const replica = await withPrunable(await makeDisk(kind));
     syncs.hold();
-    const purging = replica.purge(SNAPSHOT, 0);
+    const purging = replica.layers.purge(SNAPSHOT, 0);
     await syncs.caught();
     const flushing = replica.flush();
     expect(await stateSoon(flushing)).toBe('waiting');
@@ -94,7 +94,7 @@ describe.each(DISKS)('a FLUSH of a copy on a %s', (kind) => {
   test('fails when a purge got the error first', async () => {
     const replica = await withPrunable(await makeDisk(kind));
     syncs.hold();
-    const purging = replica.purge(SNAPSHOT, 0);
+    const purging = replica.layers.purge(SNAPSHOT, 0);
     await syncs.caught();
     syncs.fail();
     await expect(purging).rejects.toThrow('EIO');
@@ -173,7 +173,7 @@ test.each(DISKS)('a purge on a %s gives no block back before what replaces it is
   const flushing = replica.flush();
   await syncs.caught();
   const allocated = replica.layer(SNAPSHOT)?.map.heldBlocks;
-  const purging = replica.purge(SNAPSHOT, 0);
+  const purging = replica.layers.purge(SNAPSHOT, 0);
   expect(await stateSoon(purging)).toBe('waiting');
   expect(syncs.punched).toEqual([]);
   expect(replica.layer(SNAPSHOT)?.map.heldBlocks).toBe(allocated);

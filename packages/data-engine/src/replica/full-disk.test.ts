@@ -8,9 +8,9 @@ import path from 'node:path';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { replicaDirectory } from '../disk/folder/replica-files.js';
 import { contiguous } from '../nbd/export.js';
 import { Replica } from './replica.js';
-import { replicaDirectory } from './replica-files.js';
 
 const MIB = 1024 * 1024;
 const BLOCK = 4096;
@@ -155,12 +155,12 @@ described.each(FILE_SYSTEMS)('on a full $name', (fileSystem) => {
     const filler = await fill();
     const files = await fs.readdir(replicaDirectory(disk, replica.metadata.replicaId));
     const ask = { id: crypto.randomUUID(), name: 's', origin: 'user', createdAt: '', drop: null } as const;
-    await expect(replica.snapshot(ask)).rejects.toMatchObject({ code: 'ENOSPC' });
+    await expect(replica.layers.snapshot(ask)).rejects.toMatchObject({ code: 'ENOSPC' });
     expect(replica.metadata.layers).toHaveLength(1);
     expect(await fs.readdir(replicaDirectory(disk, replica.metadata.replicaId))).toEqual(files);
     await write(replica, 0, 2);
     await fs.rm(filler);
-    await replica.snapshot(ask);
+    await replica.layers.snapshot(ask);
     await write(replica, FAR, 3);
     await replica.flush();
     expect(await holds(replica, 0)).toBe(2);

@@ -7,17 +7,11 @@
  * copies.
  */
 import crypto from 'node:crypto';
-import { MIB } from '@holdfast/core/model/bytes.js';
-import type { IntentMarker } from './commands.js';
-import type { CopyFile, CopyFiles } from './disk-store.js';
-import { corrupt } from './replica-faults.js';
-import { contentOf, SECTOR_BYTES, SECTOR_CONTENT_BYTES, SectorSeals } from './sealed-sectors.js';
-
-/**
- * Bytes per region. Coarse: a stream of writes waits for the disk once per region, and a crash costs a comparison of
- * whole regions.
- */
-export const REGION_BYTES = 16 * MIB;
+import { REGION_BYTES, SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
+import type { CopyFile, CopyFiles } from '../disk/disk-store.js';
+import { contentOf, SECTOR_CONTENT_BYTES, SectorSeals } from '../disk/sealed-sectors.js';
+import type { IntentMarker } from '../protocol/commands.js';
+import { corrupt } from '../protocol/replica-faults.js';
 
 export const INTENT_FILE = 'intent.map';
 

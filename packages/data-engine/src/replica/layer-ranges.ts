@@ -2,11 +2,12 @@
  * Range checksums of frozen layers (docs/adr/0101), kept on block disks only. Each is valid for one layer checksum
  * and one state of the layer's files.
  */
-import { RangeSums } from '../integrity/range-sums.js';
-import type { LayerChecksum } from './commands.js';
-import { sumsFile } from './layer.js';
+
+import { sumsFile } from '../layers/layer.js';
+import { RangeSums } from '../layers/range-sums.js';
+import { loadRangeSums, storeRangeSums } from '../layers/stored-range-sums.js';
+import type { LayerChecksum } from '../protocol/layers.js';
 import type { ReplicaState } from './replica-state.js';
-import { loadRangeSums, storeRangeSums } from './stored-range-sums.js';
 
 export class LayerRanges {
   private running: Promise<unknown> = Promise.resolve();

@@ -7,8 +7,8 @@ import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { CrashHistory, type Found } from '../../test/crash-history.js';
 import { CrashRecorder, type FolderImage, fingerprint, writeImage } from '../../test/crash-recorder.js';
-import { formatBlockDisk } from '../block-store/format-block-disk.js';
-import { takesDirectIo } from './direct-io.js';
+import { formatBlockDisk } from '../disk/block/format-block-disk.js';
+import { takesDirectIo } from '../disk/folder/direct-io.js';
 
 const MIB = 1024 * 1024;
 const SIZE = 40 * MIB;

@@ -5,10 +5,8 @@
  * a change is in flight that began before the previous flush. So when the fourth flush after a change arrives, the
  * third has made it durable everywhere: the change began before the first, and had ended when the third began.
  */
-import { BLOCK_BYTES, KIB } from '@holdfast/core/model/bytes.js';
+import { BLOCK_BYTES, CLUSTER_BYTES } from '@holdfast/core/model/bytes.js';
 
-export const STRETCH_BYTES = 64 * KIB;
-const BLOCKS_PER_STRETCH = STRETCH_BYTES / BLOCK_BYTES;
 /** Flush periods remembered beside the current one. */
 const PERIODS_KEPT = 3;
 /**
@@ -29,9 +27,9 @@ export class RecentChanges {
     if (this.current === undefined || lengthBytes === 0) return;
     const end = offset + lengthBytes;
     for (let at = offset; at < end; ) {
-      const stretch = Math.floor(at / STRETCH_BYTES);
-      const start = stretch * STRETCH_BYTES;
-      const stop = Math.min(end, start + STRETCH_BYTES);
+      const stretch = Math.floor(at / CLUSTER_BYTES);
+      const start = stretch * CLUSTER_BYTES;
+      const stop = Math.min(end, start + CLUSTER_BYTES);
       const first = (at - start) / BLOCK_BYTES;
       const count = (stop - at) / BLOCK_BYTES;
       this.current.set(stretch, (this.current.get(stretch) ?? 0) | (((1 << count) - 1) << first));
@@ -69,44 +67,4 @@ export class RecentChanges {
     }
     return union.size > (PERIODS_KEPT + 1) * STRETCHES_MAX ? undefined : union;
   }
-}
-
-/** The listed changes as byte ranges: for each stretch one range, from its first to its last changed block. */
-export function rangesOfStretches(
-  list: readonly (readonly [number, number])[],
-): { start: number; end: number }[] {
-  return list.map(([stretch, blocks]) => {
-    const start = stretch * STRETCH_BYTES;
-    const last = 31 - Math.clz32(blocks & ((1 << BLOCKS_PER_STRETCH) - 1));
-    const first = 31 - Math.clz32(blocks & -blocks);
-    return { start: start + first * BLOCK_BYTES, end: start + (last + 1) * BLOCK_BYTES };
-  });
-}
-
-const ENTRY_BYTES = 6;
-/** Entries in one answer: 64 KiB as text. */
-const ENTRIES_PER_ANSWER = 8192;
-
-export function encodeStretches(
-  list: readonly (readonly [number, number])[] | undefined,
-  from: number,
-): { stretches: string | null; next: number | null } {
-  if (list === undefined) return { stretches: null, next: null };
-  const page = list.slice(from, from + ENTRIES_PER_ANSWER);
-  const bytes = Buffer.alloc(page.length * ENTRY_BYTES);
-  for (const [index, [stretch, blocks]] of page.entries()) {
-    bytes.writeUInt32LE(stretch, index * ENTRY_BYTES);
-    bytes.writeUInt16LE(blocks & 0xffff, index * ENTRY_BYTES + 4);
-  }
-  const end = from + page.length;
-  return { stretches: bytes.toString('base64'), next: end < list.length ? end : null };
-}
-
-export function decodeStretches(text: string): [stretch: number, blocks: number][] {
-  const bytes = Buffer.from(text, 'base64');
-  const list: [number, number][] = [];
-  for (let at = 0; at + ENTRY_BYTES <= bytes.length; at += ENTRY_BYTES) {
-    list.push([bytes.readUInt32LE(at), bytes.readUInt16LE(at + 4)]);
-  }
-  return list;
 }

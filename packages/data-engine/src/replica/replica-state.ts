@@ -4,17 +4,19 @@
  * Each change of the files is one atomic replacement of the metadata: files that it does not name are leftovers, and
  * are removed at the next open.
  */
-import type { Chain } from './chain.js';
-import { type Closable, closeAll } from './close-all.js';
-import type { CopyFiles, DiskStore } from './disk-store.js';
+
+import { type Closable, closeAll } from '../base/close-all.js';
+import { isOutOfSpace, systemCode } from '../base/system-error.js';
+import type { CopyFiles, DiskStore } from '../disk/disk-store.js';
+import { type OpenDisk, openDiskStore } from '../disk/open-disk-store.js';
+import type { Chain } from '../layers/chain.js';
+import { Layer, layerFiles } from '../layers/layer.js';
+import { LayerStore } from '../layers/layer-store.js';
+import { type LayerMetadata, newHead } from '../layers/layer-tree.js';
+import { chainUpTo } from '../protocol/layers.js';
+import { corrupt } from '../protocol/replica-faults.js';
 import { INTENT_FILE, IntentMap } from './intent-map.js';
-import { Layer, layerFiles } from './layer.js';
-import { LayerStore } from './layer-store.js';
-import { chainUpTo, type LayerMetadata, newHead } from './layer-tree.js';
 import { loadMetadata, type ReplicaMetadata, saveMetadata } from './metadata.js';
-import { type OpenDisk, openDiskStore } from './open-disk-store.js';
-import { corrupt } from './replica-faults.js';
-import { isOutOfSpace, systemCode } from './system-error.js';
 
 export type ReplicaSpec = Pick<
   ReplicaMetadata,

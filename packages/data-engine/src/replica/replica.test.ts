@@ -2,14 +2,14 @@ import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { REGION_BYTES } from '@holdfast/core/model/bytes.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { checksumOfBytes, deviceChecksum } from '../integrity/device-checksum.js';
+import { listReplicas, removeReplicaDirectory, replicaDirectory } from '../disk/folder/replica-files.js';
+import { checksumOfBytes, deviceChecksum } from '../layers/device-checksum.js';
 import { contiguous } from '../nbd/export.js';
-import { REGION_BYTES } from './intent-map.js';
 import { Replica } from './replica.js';
-import { listReplicas, removeReplicaDirectory, replicaDirectory } from './replica-files.js';
 
 const MIB = 1024 * 1024;
 const BLOCK = 4096;
@@ -72,9 +72,9 @@ describe('layers', () => {
   test('the newest layer that holds a block answers for it; zeros over older data are data', async () => {
     const replica = await create();
     await write(replica, 0, filled(1, 4 * BLOCK));
-    await replica.snapshot(snapshot('a'));
+    await replica.layers.snapshot(snapshot('a'));
     await write(replica, BLOCK, filled(2));
-    await replica.snapshot(snapshot('b'));
+    await replica.layers.snapshot(snapshot('b'));
     await replica.writeZeroes(2 * BLOCK, BLOCK, { ...NO_FUA, mayPunch: true });
     const expected = Buffer.concat([filled(1), filled(2), filled(0), filled(1), filled(0)]);
     expect((await read(replica, 0, 5 * BLOCK)).equals(expected)).toBe(true);
@@ -93,7 +93,7 @@ describe('layers', () => {
       const first = crypto.randomInt(1000);
       const lengthBytes = crypto.randomInt(1, 24) * BLOCK;
       const kind = crypto.randomInt(20);
-      if (kind === 0) await replica.snapshot(snapshot(`s${step}`));
+      if (kind === 0) await replica.layers.snapshot(snapshot(`s${step}`));
       else if (kind < 5) {
         await replica.writeZeroes(first * BLOCK, lengthBytes, { ...NO_FUA, mayPunch: kind < 3 });
         model.fill(0, first * BLOCK, first * BLOCK + lengthBytes);
@@ -120,9 +120,9 @@ describe('layers', () => {
       model.fill(0, offset, offset + 2 * BLOCK);
       const layer = snapshot(`s${i}`);
       ids.push(layer.id);
-      await replica.snapshot(layer);
+      await replica.layers.snapshot(layer);
     }
-    for (const id of ids.slice(0, -1)) expect(await replica.purge(id, 0)).toBeNull();
+    for (const id of ids.slice(0, -1)) expect(await replica.layers.purge(id, 0)).toBeNull();
     expect(replica.metadata.layers.map(({ name }) => name)).toEqual(['s3', 'head']);
     expect((await read(replica, 0, model.length)).equals(model)).toBe(true);
     expect((await read(await reopen(), 0, model.length)).equals(model)).toBe(true);
@@ -151,7 +151,7 @@ describe('after a crash', () => {
   test('a write that no flush covered never shows zeros instead of older data', async () => {
     const replica = await create();
     await write(replica, 0, filled(1));
-    await replica.snapshot(snapshot('a'));
+    await replica.layers.snapshot(snapshot('a'));
     await write(replica, 0, filled(2));
     const [block] = [await read(await reopen(), 0, BLOCK)];
     expect([1, 2]).toContain(block?.[0]);
@@ -266,7 +266,7 @@ describe('fencing and records', () => {
     await replica.storeRecord(copyRecord(1, 1, [member()]));
     const rebuildId = crypto.randomUUID();
     const layer = { ...snapshot('base'), parentId: null, sizeBytes: SIZE, removed: false, from: null };
-    await replica.prepare(rebuildId, [layer], layer.id, SIZE);
+    await replica.layers.prepare(rebuildId, [layer], layer.id, SIZE);
     const again = await reopen();
     expect(again.metadata).toMatchObject({ record: null, rebuildId });
     expect(again.metadata.layers.map(({ name }) => name)).toEqual(['base', 'head']);

@@ -6,33 +6,25 @@
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { compareRecords } from '@holdfast/core/model/copy-record.js';
-import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
-import type { RangeSums } from '../integrity/range-sums.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { isOutOfSpace } from '../base/system-error.js';
+import type { DiskStore } from '../disk/disk-store.js';
+import type { OpenDisk } from '../disk/open-disk-store.js';
+import type { Chain } from '../layers/chain.js';
+import type { Layer } from '../layers/layer.js';
 import type { Extent, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
-import { alignDown, alignUp } from './blocks.js';
-import type { Chain } from './chain.js';
-import type { IntentMarker, LayerChecksum, SnapshotAsk } from './commands.js';
-import { CopyFence, type HeadChange, type Opening, type Term } from './copy-fence.js';
-import type { DiskStore } from './disk-store.js';
+import { alignDown, alignUp } from '../protocol/blocks.js';
+import type { IntentMarker } from '../protocol/commands.js';
+import { staleEpoch, unaligned } from '../protocol/replica-faults.js';
+import { type Opening, type Term } from '../protocol/term.js';
+import { CopyFence } from './copy-fence.js';
 import type { IntentMap, RegionRun } from './intent-map.js';
-import type { Layer } from './layer.js';
+import { LayerChanges } from './layer-changes.js';
 import { LayerRanges } from './layer-ranges.js';
-import {
-  type Adoption,
-  withAdopted,
-  withoutFreeze,
-  withRemoved,
-  withRevert,
-  withSnapshot,
-} from './layer-tree.js';
 import type { ReplicaMetadata } from './metadata.js';
-import type { OpenDisk } from './open-disk-store.js';
-import { familyOf, isPurgeable, purgeStep } from './purge-layer.js';
 import { ReadWriteOverlap } from './read-write-overlap.js';
 import { RecentChanges } from './recent-changes.js';
-import { snapshotInUse, staleEpoch, stateChanged, unaligned } from './replica-faults.js';
 import { type ReplicaSpec, ReplicaState } from './replica-state.js';
-import { isOutOfSpace } from './system-error.js';
 import { WriteGate } from './write-gate.js';
 
 /** Options of a change: the epoch of its connection, and the lease, if the connection has one. */
@@ -49,6 +41,7 @@ export type SettleAsk = Term & {
 
 export class Replica {
   readonly ranges: LayerRanges;
+  readonly layers: LayerChanges;
   private readonly intent: IntentMap;
   private readonly gate = new WriteGate();
   private readonly recent = new RecentChanges();
@@ -68,6 +61,14 @@ export class Replica {
   private constructor(private readonly state: ReplicaState) {
     this.intent = state.intent;
     this.ranges = new LayerRanges(state);
+    this.layers = new LayerChanges({
+      state,
+      fencing: this.fencing,
+      ranges: this.ranges,
+      flush: () => this.flush(),
+      alone: (term, work) => this.alone(term, work),
+      besideWrites: (term, work) => this.besideWrites(term, work),
+    });
     state.onFailed = () => this.onFailed();
   }
 
@@ -268,170 +269,13 @@ export class Replica {
   }
 
   /**
-   * Freezes the head under the given name and puts an empty one above it, larger if `sizeBytes` says so. Writes wait
-   * meanwhile.
-   */
-  async snapshot(layer: SnapshotAsk, sizeBytes?: number, ask?: Term & HeadChange): Promise<void> {
-    await this.reshapeAs(ask, async () => {
-      if (this.meta.layers.some(({ id }) => id === layer.id)) return;
-      if (this.fencing.isDone(ask)) return;
-      const size = sizeBytes ?? this.meta.sizeBytes;
-      await this.flush();
-      await this.intent.grow(size);
-      const layers = withSnapshot(this.meta.layers, layer, size, ask?.headId);
-      await this.state.reshape({ layers, sizeBytes: size });
-    });
-  }
-
-  /** Rolls back a snapshot since which nothing was written here, because not all copies have taken it. */
-  async unfreeze(layerId: string, ask?: Term & HeadChange): Promise<void> {
-    await this.reshapeAs(ask, async () => {
-      if (this.fencing.isDone(ask)) return;
-      // Already rolled back, or never taken here: the head's content belongs to no snapshot of that name.
-      if (!this.meta.layers.some(({ id }) => id === layerId)) return;
-      if (this.state.chain.head.map.heldBlocks > 0) throw snapshotInUse();
-      await this.state.reshape({ layers: withoutFreeze(this.meta.layers, layerId, ask?.headId) });
-    });
-  }
-
-  /**
-   * Puts an empty head on a frozen layer: the device reads as it did when that was frozen.
-   *
-   * First marks the whole write-intent map: if everything stops before the other copies have reverted too, a resync
-   * makes them equal again.
-   */
-  async revert(
-    layerId: string,
-    headId: string,
-    ask?: Term & Pick<HeadChange, 'expectedHeadId'> & { revertId?: string | undefined },
-  ): Promise<void> {
-    await this.reshapeAs(ask, async () => {
-      if (this.fencing.isDone({ headId, expectedHeadId: ask?.expectedHeadId })) return;
-      await this.intent.mark(0, this.meta.sizeBytes);
-      this.intent.changedAll();
-      const layers = withRevert(this.meta.layers, layerId, headId);
-      await this.state.reshape({ layers, lastRevertId: ask?.revertId ?? null });
-    });
-  }
-
-  async markRemoved(layerId: string, term?: Term): Promise<void> {
-    await this.reshapeAs(term, async () => {
-      if (!this.meta.layers.some(({ id }) => id === layerId)) return;
-      await this.state.save({ layers: withRemoved(this.meta.layers, layerId) });
-    });
-  }
-
-  /**
-   * Makes the copy a rebuild target: takes the given frozen layers under a new head, each empty or on top of what
-   * this copy already holds of it.
-   *
-   * The metadata says that the copy is no member before the first old file is removed: after a crash in between it is
-   * rebuilt again.
-   */
-  async prepare(
-    rebuildId: string,
-    adopted: readonly Adoption[],
-    headParentId: string | null,
-    sizeBytes: number,
-    ask?: Term & HeadChange & { lastRevertId?: string | null | undefined },
-  ): Promise<void> {
-    await this.reshapeAs(ask, async () => {
-      if (this.isPrepared(rebuildId, headParentId, ask)) return;
-      await this.flush();
-      await this.intent.grow(sizeBytes);
-      const layers = withAdopted(this.meta.layers, adopted, headParentId, sizeBytes, ask?.headId);
-      const { lastRevertId = null } = ask ?? {};
-      await this.state.reshape({ layers, sizeBytes, rebuildId, record: null, lastRevertId });
-    });
-  }
-
-  /**
-   * Idempotency: true if that very `prepare` has already run. The copy may be filled already, so it must not run
-   * again.
-   *
-   * @throws StorageFault `replica.state_changed`, `engine.stale_epoch`
-   */
-  isPrepared(rebuildId: string, headParentId: string | null, ask?: Term & HeadChange): boolean {
-    this.fencing.require(ask);
-    // Each attempt of a rebuild has a snapshot of its own as the head's parent.
-    const isSame = this.meta.rebuildId === rebuildId && this.meta.layers.at(-1)?.parentId === headParentId;
-    if (ask?.headId === undefined && isSame) return true;
-    if (!this.fencing.isDone(ask)) return false;
-    // Promoted meanwhile: the copy is current, and the command is late.
-    if (this.meta.rebuildId !== rebuildId) throw stateChanged();
-    return true;
-  }
-
-  /**
-   * One step of a purge; see `purge-layer.ts`. Returns where to continue, `null` when nothing is left to do for now.
-   */
-  async purge(layerId: string, firstWindow: number, term?: Term): Promise<number | null> {
-    // Until a rebuild ends, only the rebuild may change its target's layers.
-    if (this.meta.rebuildId !== null) return null;
-    await this.giveUp(layerId, term);
-    const { layers } = this.meta;
-    const family = familyOf(layers, layerId);
-    const requireSame = () => {
-      if (familyOf(this.meta.layers, layerId) !== family) throw stateChanged();
-    };
-    const besideWrites = (work: () => Promise<void>) =>
-      this.besideWrites(term, async () => {
-        requireSame();
-        await work();
-      });
-    try {
-      const layerIn = (file: string) => this.state.layerIn(file);
-      const step = await purgeStep(layers, layerId, firstWindow, layerIn, besideWrites);
-      if (step.kind === 'more') return step.next;
-      if (step.kind === 'nothing') return null;
-      await this.reshapeAs(term, async () => {
-        requireSame();
-        // Computed from the current tree: layers may have been added above meanwhile.
-        await this.state.reshape({ layers: step.apply(this.meta.layers) });
-      });
-    } catch (error) {
-      // Layers were frozen, reverted to or removed meanwhile. The next purge starts over with the current ones.
-      if (!isFault(error, 'replica.state_changed')) throw error;
-    }
-    return null;
-  }
-
-  /**
-   * Marks a layer that a rebuild left as deleted: once a purge has begun, its file is not what was frozen, and a
-   * revert to it must be refused.
-   */
-  private async giveUp(layerId: string, term: Term | undefined): Promise<void> {
-    const layer = this.state.layerMetadata(layerId);
-    if (layer === undefined || layer.removed || !isPurgeable(layer) || layerId === this.headId) return;
-    await this.markRemoved(layerId, term);
-  }
-
-  /** Stores the checksum of a frozen layer's content, and of its ranges if this disk keeps them. */
-  async noteChecksum(
-    layerId: string,
-    checksum: LayerChecksum | undefined,
-    sums?: RangeSums | undefined,
-    term?: Term,
-  ): Promise<void> {
-    if (checksum !== undefined && sums !== undefined) await this.ranges.store(layerId, checksum, sums);
-    await this.reshapeAs(term, async () => {
-      // A purge may have replaced the layer's files since they were hashed.
-      const changeTime = checksum && (await this.layer(layerId)?.changeTime());
-      if (changeTime !== checksum?.changeTime) return;
-      await this.state.save({
-        layers: this.meta.layers.map((layer) => (layer.id === layerId ? { ...layer, checksum } : layer)),
-      });
-    });
-  }
-
-  /**
    * Clears write-intent marks: the engine has proof that all copies are equal in these regions, so that a crash needs
    * no resync of them. Regions changed since the proof's marker stay marked, however late this comes. Without a proof
    * all marks are cleared.
    */
   async settle(ask?: SettleAsk): Promise<void> {
     if (ask?.marker !== undefined) return this.settleProven(ask.marker, ask.regions ?? [], ask);
-    await this.reshapeAs(ask, async () => {
+    await this.alone(ask, async () => {
       await this.flush();
       await this.intent.clear();
       this.heldSinceEpoch ??= this.meta.epoch;
@@ -440,7 +284,7 @@ export class Replica {
 
   private async settleProven(marker: IntentMarker, regions: readonly RegionRun[], term: Term): Promise<void> {
     let stored: Promise<void> | undefined;
-    await this.reshapeAs(term, async () => {
+    await this.alone(term, async () => {
       if (this.intent.changedAfter(this.flushedChanges, regions, marker)) await this.flush();
       stored = this.intent.forget(regions, marker);
     });
@@ -487,7 +331,7 @@ export class Replica {
   }
 
   /** Changes the copy as a whole: exclusively, and only if the caller's term is still valid when its turn comes. */
-  private reshapeAs(term: Term | undefined, work: () => Promise<void>): Promise<void> {
+  private alone(term: Term | undefined, work: () => Promise<void>): Promise<void> {
     return this.gate.alone(async () => {
       this.requireUsable();
       this.fencing.require(term);

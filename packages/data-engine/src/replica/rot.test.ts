@@ -12,12 +12,12 @@ import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { formatBlockDisk } from '../block-store/format-block-disk.js';
+import { formatBlockDisk } from '../disk/block/format-block-disk.js';
+import { BlockFile } from '../disk/block-file.js';
+import { replicaDirectory } from '../disk/folder/replica-files.js';
+import { openDiskStore } from '../disk/open-disk-store.js';
 import { contiguous } from '../nbd/export.js';
-import { BlockFile } from './block-file.js';
-import { openDiskStore } from './open-disk-store.js';
 import { Replica } from './replica.js';
-import { replicaDirectory } from './replica-files.js';
 
 const PAGE = 4096;
 const NOTHING = Buffer.alloc(PAGE);
@@ -56,7 +56,7 @@ async function makeCopy(disk: string, replicaId: string): Promise<void> {
   const copy = await Replica.open(disk, replicaId);
   await copy.fence(1);
   for (const part of PARTS) await write(copy, part, 16);
-  await copy.snapshot({ id: SNAPSHOT, name: 'a', origin: 'user', createdAt: '', drop: null });
+  await copy.layers.snapshot({ id: SNAPSHOT, name: 'a', origin: 'user', createdAt: '', drop: null });
   for (const part of PARTS) {
     await write(copy, part + 3 * PAGE, 4);
     await copy.writeZeroes(part, PAGE, { epoch: 1, fua: true, mayPunch: true });

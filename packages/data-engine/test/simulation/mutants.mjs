@@ -2,6 +2,7 @@
 // must occur exactly once in its file, or the test that uses it fails: a mutant can't go stale unnoticed.
 
 const REPLICA = 'data-engine/src/replica';
+const LAYERS = 'data-engine/src/layers';
 const ENGINE = 'data-engine/src/engine';
 
 /**
@@ -15,14 +16,14 @@ export const MUTANTS = [
     faults: ['blackoutWhenOwed'],
     hole: 'a flush that finds another one under way is answered before it is true',
     changes: [
-      { file: `${REPLICA}/layer.ts`, find: 'return this.flushes.run();', replace: 'return this.store();' },
+      { file: `${LAYERS}/layer.ts`, find: 'return this.flushes.run();', replace: 'return this.store();' },
     ],
   },
   {
     name: 'punch-before-durable',
     faults: ['blackoutAtPunch'],
     hole: 'a purge gives a block back before what replaces it in the head is durable',
-    changes: [{ file: `${REPLICA}/purge-layer.ts`, find: 'await head.flush();', replace: '' }],
+    changes: [{ file: `${LAYERS}/purge-layer.ts`, find: 'await head.flush();', replace: '' }],
   },
   {
     name: 'block-disk-notes-early',
@@ -31,7 +32,7 @@ export const MUTANTS = [
     hole: 'on a block disk a write is noted before it is done, and a sync that began in between takes the note away',
     changes: [
       {
-        file: 'data-engine/src/block-store/block-copy-file.ts',
+        file: 'data-engine/src/disk/block/block-copy-file.ts',
         find: `      try {
         await change();
       } finally {
@@ -92,7 +93,7 @@ export const MUTANTS = [
         replace: 'return false; const now = this.stored().layers.at(-1)?.id;',
       },
       {
-        file: `${REPLICA}/replica.ts`,
+        file: `${REPLICA}/layer-changes.ts`,
         find: 'if (ask?.headId === undefined && isSame) return true;',
         replace: 'return false;',
       },
@@ -116,7 +117,7 @@ export const MUTANTS = [
     hole: 'a flush after one that failed succeeds without the data',
     changes: [
       {
-        file: `${REPLICA}/shared-flush.ts`,
+        file: 'data-engine/src/base/shared-flush.ts',
         find: 'if (this.isFinal(error)) this.failure = { error };',
         replace: '',
       },
@@ -186,7 +187,7 @@ export const MUTANTS = [
     hole: 'a worker that stood still removes a copy that has become current again',
     changes: [
       {
-        file: `${REPLICA}/removal.ts`,
+        file: 'data-engine/src/replica-server/removal.ts',
         find: 'if (expected !== undefined) return sameState(found, expected);',
         replace: 'if (expected !== undefined) return true;',
       },
@@ -199,7 +200,7 @@ export const MUTANTS = [
     hole: 'a rebuild reads from a copy that has a layer which its target was not prepared for',
     changes: [
       {
-        file: 'data-engine/src/sync/rebuild-run.ts',
+        file: `${ENGINE}/rebuild-run.ts`,
         find: 'chainUpTo(layers, top).every(({ id }) => ids.has(id));',
         replace: 'true;',
       },

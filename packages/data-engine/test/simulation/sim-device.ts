@@ -1,11 +1,11 @@
 /** Simulated raw device of a block disk: its openings, and the locks by which processes share it. */
 
-import type { BlockDevice, BlockDevices, DeviceLocks } from '../../src/block-store/block-devices.js';
-import { BlockDisk } from '../../src/block-store/block-disk.js';
-import { BlockStore } from '../../src/block-store/block-store.js';
-import { layoutOf, superblockOf } from '../../src/block-store/layout.js';
-import { recoverOwners } from '../../src/block-store/recover.js';
-import type { DiskStore } from '../../src/replica/disk-store.js';
+import type { BlockDevice, BlockDevices, DeviceLocks } from '../../src/disk/block/block-devices.js';
+import { BlockDisk } from '../../src/disk/block/block-disk.js';
+import { BlockStore } from '../../src/disk/block/block-store.js';
+import { layoutOf, superblockOf } from '../../src/disk/block/layout.js';
+import { recoverOwners } from '../../src/disk/block/recover.js';
+import type { DiskStore } from '../../src/disk/disk-store.js';
 import { SimFile } from './sim-file.js';
 import type { Life, World } from './world.js';
 

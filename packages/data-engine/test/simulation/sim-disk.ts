@@ -2,7 +2,7 @@
  * Simulated disk of a node: files that a process reaches through calls that take time, and that may be slow, fail, or
  * find the disk full. Kept as folders of files (`FolderStore`'s kind) and as one device for a block disk.
  */
-import type { CopyFile, CopyFiles, DiskStore, FileUse } from '../../src/replica/disk-store.js';
+import type { CopyFile, CopyFiles, DiskStore, FileUse } from '../../src/disk/disk-store.js';
 import { SimDevice } from './sim-device.js';
 import { SimFile } from './sim-file.js';
 import type { Life, World } from './world.js';

@@ -4,7 +4,7 @@
  * same run, and hours of a volume's life take seconds.
  */
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
-import type { Time } from '../../src/time.js';
+import type { Time } from '../../src/base/time.js';
 
 type Event = { readonly atMs: number; readonly number: number; run: (() => void) | undefined };
 

@@ -1,0 +1,147 @@
+import crypto from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { alignedBytes, isAlignedBuffer, leaseAligned } from './aligned-buffers.js';
+import { BlockFile } from './block-file.js';
+import { takesDirectIo } from './folder/direct-io.js';
+
+const SIZE_BYTES = 16 * MIB;
+let folder: string;
+
+beforeEach(async () => {
+  folder = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-file-'));
+});
+
+afterEach(() => fs.rm(folder, { recursive: true, force: true }));
+
+describe.each([{ direct: true }, { direct: false }])('a file with direct: $direct', (options) => {
+  let file: BlockFile;
+
+  beforeEach(async () => {
+    // Cases that the disk under the tests does not support are not run on it.
+    const direct = options.direct && (await takesDirectIo(folder));
+    file = await BlockFile.create(path.join(folder, 'data'), SIZE_BYTES, { direct });
+  });
+
+  afterEach(() => file.close());
+
+  // Each case writes whole blocks at 8 KiB, cut into pieces as the network might deliver them.
+  test.each([
+    { name: 'one block', pieces: [4096] },
+    { name: 'a block in two pieces', pieces: [1000, 3096] },
+    { name: 'a megabyte in uneven pieces', pieces: [36, 65_500, 700_000, MIB - 765_536] },
+    { name: 'more than the longest buffer', pieces: [3 * MIB + 1, 5 * MIB - 1] },
+  ])('gives back $name', async ({ pieces }) => {
+    const payload = pieces.map((length) => crypto.randomBytes(length));
+    const data = Buffer.concat(payload);
+    await file.write(payload, 8192);
+
+    const whole = Buffer.alloc(data.length);
+    await file.readInto(whole, 8192);
+    expect(whole.equals(data)).toBe(true);
+    // Neither the offset nor the length nor the memory of this one is aligned.
+    const part = Buffer.alloc(data.length - 200);
+    await file.readInto(part, 8192 + 100);
+    expect(part.equals(data.subarray(100, -100))).toBe(true);
+  });
+
+  test('takes aligned memory as it is', async () => {
+    const { buffer, release } = leaseAligned(8192);
+    crypto.randomFillSync(buffer);
+    const data = Buffer.from(buffer);
+    await file.write([buffer], 0);
+    buffer.fill(0);
+    await file.readInto(buffer, 0);
+    expect(buffer.equals(data)).toBe(true);
+    release();
+  });
+
+  test('reads zeros past its end, also when it ends within a block', async () => {
+    await file.write([Buffer.alloc(4096, 7)], 0);
+    await file.resize(1000);
+    const { buffer, release } = leaseAligned(8192);
+    await file.readInto(buffer.fill(9), 0);
+    expect(buffer.equals(Buffer.concat([Buffer.alloc(1000, 7), Buffer.alloc(7192)]))).toBe(true);
+    release();
+  });
+
+  test('reads through the page cache what is on the disk at that moment', async () => {
+    const { buffer, release } = leaseAligned(8192);
+    const bytes = (fill: number) => Buffer.alloc(8192, fill);
+    await file.write([bytes(1)], 4096);
+    expect(file.readCachedNow(buffer, 4096)).toBe(false);
+    await file.readCached(buffer, 4096);
+    expect(buffer.equals(bytes(1))).toBe(true);
+    await eventually(
+      'what was read is in memory',
+      async () => file.readCachedNow(buffer.fill(9), 4096),
+      Boolean,
+    );
+    expect(buffer.equals(bytes(1))).toBe(true);
+
+    const changes = [
+      { change: () => file.write([bytes(2)], 4096), want: bytes(2) },
+      { change: () => file.zero(4096, 8192, true), want: bytes(0) },
+      { change: () => file.write([bytes(3)], 4096), want: bytes(3) },
+      { change: () => file.resize(4096), want: bytes(0) },
+    ];
+    for (const { change, want } of changes) {
+      await change();
+      // Cached or not: never the old content.
+      if (file.readCachedNow(buffer, 4096)) expect(buffer.equals(want)).toBe(true);
+      await file.readCached(buffer, 4096);
+      expect(buffer.equals(want)).toBe(true);
+    }
+    release();
+  });
+
+  test('is past the page cache exactly where it says so', async () => {
+    const flags = fs.constants.O_DIRECT;
+    const open = await fs.readdir('/proc/self/fd');
+    const infos = await Promise.all(
+      open.map(async (fd) =>
+        (await fs.readlink(`/proc/self/fd/${fd}`).catch(() => '')) === file.path
+          ? Number.parseInt(
+              /flags:\s+(\d+)/.exec(await fs.readFile(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1] ?? '',
+              8,
+            )
+          : undefined,
+      ),
+    );
+    const [info] = infos.filter((one) => one !== undefined);
+    const expected = options.direct && (await takesDirectIo(folder));
+    expect(((info ?? 0) & flags) !== 0).toBe(expected);
+  });
+});
+
+test('a buffer that was given back is given out again', () => {
+  const first = leaseAligned(4096);
+  first.release();
+  const second = leaseAligned(4096);
+  expect(second.buffer.byteOffset).toBe(first.buffer.byteOffset);
+  expect(second.buffer.buffer).toBe(first.buffer.buffer);
+  second.release();
+});
+
+test('two buffers in use share no byte', () => {
+  const leases = Array.from({ length: 3000 }, () => leaseAligned(4096));
+  for (const [index, { buffer }] of leases.entries()) buffer.fill(index % 251);
+  expect(leases.every(({ buffer }, index) => buffer[0] === index % 251 && buffer[4095] === index % 251)).toBe(
+    true,
+  );
+  for (const { release } of leases) release();
+});
+
+test.each([
+  { name: 'aligned memory', buffer: () => alignedBytes(8192), aligned: true },
+  { name: 'its second block', buffer: () => alignedBytes(8192).subarray(4096), aligned: true },
+  { name: 'a place within a block', buffer: () => alignedBytes(8192).subarray(512, 4608), aligned: false },
+  { name: 'a part of a block', buffer: () => alignedBytes(8192).subarray(0, 100), aligned: false },
+  { name: 'memory of any other kind', buffer: () => Buffer.alloc(8192), aligned: false },
+])('$name is aligned: $aligned', ({ buffer, aligned }) => {
+  expect(isAlignedBuffer(buffer())).toBe(aligned);
+});

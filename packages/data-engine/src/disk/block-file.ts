@@ -1,0 +1,282 @@
+/**
+ * One file of a replica, read and written at offsets, through the page cache or with direct I/O.
+ *
+ * A direct file is written past the page cache, and read past it by callers that need what the disk really holds.
+ * Reads of users go through the page cache, so that repeated ones are served from memory. The kernel keeps both views
+ * consistent.
+ *
+ * Direct I/O needs whole blocks in aligned memory. Aligned buffers go to the kernel as they are; others are copied
+ * once into aligned ones, as the page cache would have done.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { systemCode } from '../base/system-error.js';
+import type { Payload } from '../nbd/export.js';
+import {
+  ALIGNMENT_BYTES,
+  alignedBytes,
+  isAlignedBuffer,
+  LEASE_BYTES_MAX,
+  leaseAligned,
+  leaseCopies,
+} from './aligned-buffers.js';
+import { CachedFile } from './cached-file.js';
+import type { CopyFile } from './disk-store.js';
+import { closeFile, openFile, readFully, resizeFile, statFile, syncFile, writeFully } from './file-calls.js';
+import { punchHole, reserveSpace } from './punch-hole.js';
+
+/** Shared zeros, written where holes can't be punched. */
+const ZEROS = alignedBytes(MIB);
+
+export type BlockFileOptions = {
+  /** Uses direct I/O. The caller has probed that the file system supports it (`direct-io.ts`). */
+  direct: boolean;
+  /** Preallocates the file's whole length, so that no later write finds the disk full. */
+  reserved?: boolean;
+  /** Called once, after a sync of the file has failed. */
+  onLost?: () => void;
+};
+const { O_CREAT, O_DIRECT, O_EXCL, O_RDWR } = fs.constants;
+const BUFFERED: BlockFileOptions = { direct: false, reserved: false };
+
+export class BlockFile implements CopyFile {
+  /**
+   * Calls that the kernel has not answered. Closing before they end could hand their descriptor number to another
+   * file.
+   */
+  private running = 0;
+  private closing: (() => void) | undefined;
+  private closed = false;
+  /** The same file through the page cache, for reads of users; opened at the first such read. */
+  private cached: CachedFile | undefined;
+  private openingCached: Promise<CachedFile> | undefined;
+  private syncFailure: Error | undefined;
+
+  private constructor(
+    private readonly fd: number,
+    readonly path: string,
+    private readonly direct: boolean,
+    private readonly reserved: boolean,
+    private readonly onLost: () => void = nothing,
+  ) {}
+
+  static async open(file: string, { direct, reserved = false, onLost } = BUFFERED): Promise<BlockFile> {
+    const flags = O_RDWR | (direct ? O_DIRECT : 0);
+    return new BlockFile(await openFile(file, flags), file, direct, reserved, onLost);
+  }
+
+  /** Creates the file with its full length, sparse unless it is `reserved`. Fails if it exists. */
+  static async create(
+    at: string,
+    sizeBytes: number,
+    { direct, reserved = false, onLost } = BUFFERED,
+  ): Promise<BlockFile> {
+    const flags = O_RDWR | O_CREAT | O_EXCL | (direct ? O_DIRECT : 0);
+    const file = new BlockFile(await openFile(at, flags), at, direct, reserved, onLost);
+    try {
+      await file.resize(sizeBytes);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    return file;
+  }
+
+  /** Fills the whole buffer; bytes past the end of the file read as zeros. */
+  readInto(buffer: Buffer, position: number): Promise<void> {
+    return this.use(() => {
+      if (!this.direct) return readFully(this.fd, buffer, position, 1);
+      const asItIs = isAlignedBuffer(buffer) && position % ALIGNMENT_BYTES === 0;
+      return asItIs ? this.readBlocks(buffer, position) : this.readCopied(buffer, position);
+    });
+  }
+
+  async readStored(buffer: Buffer, position: number): Promise<void> {
+    const stored = this.direct ? undefined : await this.openStored();
+    if (stored === undefined) return this.readInto(buffer, position);
+    try {
+      await stored.readInto(buffer, position);
+    } catch (error) {
+      // Some file systems accept the flag and refuse the transfer: for these, disk and cache can't be told apart.
+      if (systemCode(error) !== 'EINVAL') throw error;
+      await this.readInto(buffer, position);
+    } finally {
+      await stored.close();
+    }
+  }
+
+  readCached(buffer: Buffer, position: number): Promise<void> {
+    return this.use(async () => {
+      this.cached ??= await this.openCached();
+      await this.cached.read(buffer, position);
+    });
+  }
+
+  readCachedNow(buffer: Buffer, position: number): boolean {
+    return !this.closed && this.cached !== undefined && this.cached.readNow(buffer, position);
+  }
+
+  /** Writes a payload; to a direct file, whole blocks only. */
+  write(payload: Payload, position: number): Promise<void> {
+    // Hot path of every write: a single promise, unlike the other calls.
+    if (this.closed) return Promise.reject(this.isClosed());
+    const asItIs = !this.direct || payload.every(isAlignedBuffer);
+    const leases = asItIs ? undefined : leaseCopies(payload);
+    const pieces = leases?.map(({ buffer }) => buffer) ?? payload;
+    this.running += 1;
+    return writeFully(this.fd, pieces, position, () => {
+      for (const { release } of leases ?? []) release();
+      this.ended();
+    });
+  }
+
+  /** Zeroes a range; frees its space if `mayPunch` is set and the file system supports it. */
+  zero(position: number, lengthBytes: number, mayPunch: boolean): Promise<void> {
+    return this.use(async () => {
+      if (mayPunch && (await punchHole(this.fd, position, lengthBytes))) return;
+      for (let done = 0; done < lengthBytes; done += ZEROS.length) {
+        const part = ZEROS.subarray(0, Math.min(ZEROS.length, lengthBytes - done));
+        await writeFully(this.fd, [part], position + done);
+      }
+    });
+  }
+
+  forget(position: number, lengthBytes: number): Promise<void> {
+    return this.zero(position, lengthBytes, true);
+  }
+
+  /** Changes the file's length; added bytes read as zeros. */
+  resize(sizeBytes: number): Promise<void> {
+    return this.use(async () => {
+      const before = this.reserved ? Number((await statFile(this.fd)).size) : sizeBytes;
+      await resizeFile(this.fd, sizeBytes);
+      if (sizeBytes > before) await reserveSpace(this.fd, before, sizeBytes - before);
+    });
+  }
+
+  /**
+   * Makes data, and the metadata needed to read it back, durable (fdatasync).
+   *
+   * After one failure every later call fails: the kernel reports a write error once, and drops what it could not
+   * write. Only a reopened file, read from the disk, is trustworthy again.
+   */
+  syncData(): Promise<void> {
+    return this.use(async () => {
+      if (this.syncFailure !== undefined) throw this.syncFailure;
+      try {
+        await syncFile(this.fd);
+      } catch (error) {
+        if (this.syncFailure === undefined) this.onLost();
+        this.syncFailure ??= lost(error, this.path);
+        throw this.syncFailure;
+      }
+    });
+  }
+
+  async sizeBytes(): Promise<number> {
+    return Number((await this.use(() => statFile(this.fd))).size);
+  }
+
+  /** Change time in nanoseconds: two changes may follow each other within a millisecond. */
+  async changeTime(): Promise<string> {
+    return String((await this.use(() => statFile(this.fd))).ctimeNs);
+  }
+
+  get name(): string {
+    return path.basename(this.path);
+  }
+
+  /** Waits for running calls; later ones fail. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    if (this.running > 0) {
+      await new Promise<void>((resolve) => {
+        this.closing = resolve;
+      });
+    }
+    await closeFile(this.fd);
+    await this.cached?.close();
+  }
+
+  private async openCached(): Promise<CachedFile> {
+    // Concurrent callers share one opening: a second descriptor would never be closed.
+    this.openingCached ??= CachedFile.open(this.path);
+    this.openingCached.catch(() => {
+      this.openingCached = undefined;
+    });
+    return this.openingCached;
+  }
+
+  /** The same file opened for direct reads; `undefined` if the file system does not support them. */
+  private async openStored(): Promise<BlockFile | undefined> {
+    if (O_DIRECT === undefined) return undefined;
+    try {
+      return new BlockFile(
+        await openFile(this.path, fs.constants.O_RDONLY | O_DIRECT),
+        this.path,
+        true,
+        false,
+      );
+    } catch (error) {
+      if (systemCode(error) === 'EINVAL') return undefined;
+      throw error;
+    }
+  }
+
+  private async use<T>(call: () => Promise<T>): Promise<T> {
+    if (this.closed) throw this.isClosed();
+    this.running += 1;
+    try {
+      return await call();
+    } finally {
+      this.ended();
+    }
+  }
+
+  private ended(): void {
+    this.running -= 1;
+    if (this.running === 0) this.closing?.();
+  }
+
+  private isClosed(): Error {
+    return new Error(`${this.path} is closed`);
+  }
+
+  private readBlocks(buffer: Buffer, position: number): Promise<void> {
+    return readFully(this.fd, buffer, position, ALIGNMENT_BYTES);
+  }
+
+  /** Reads the whole blocks around each piece into aligned memory, one piece after the other. */
+  private async readCopied(buffer: Buffer, position: number): Promise<void> {
+    for (let done = 0; done < buffer.length; ) {
+      const before = (position + done) % ALIGNMENT_BYTES;
+      const wanted = Math.min(buffer.length - done, LEASE_BYTES_MAX - before);
+      const blocks = Math.ceil((before + wanted) / ALIGNMENT_BYTES);
+      const { buffer: aligned, release } = leaseAligned(blocks * ALIGNMENT_BYTES);
+      try {
+        await this.readBlocks(aligned, position + done - before);
+        aligned.copy(buffer, done, before, before + wanted);
+      } finally {
+        release();
+      }
+      done += wanted;
+    }
+  }
+}
+
+function nothing(): void {
+  // Without a callback for files whose errors concern only their own callers.
+}
+
+/**
+ * The error of a failed sync, whatever its code: written data may be lost. ENOSPC is not passed on either: reported
+ * this late, there is nothing left to retry.
+ */
+function lost(cause: unknown, path: string): Error {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return Object.assign(new Error(`EIO: what was written to ${path} may be lost: ${why}`, { cause }), {
+    code: 'EIO',
+  });
+}

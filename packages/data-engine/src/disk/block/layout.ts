@@ -1,0 +1,98 @@
+/**
+ * On-disk layout of a block disk, and the superblock that records it.
+ *
+ * | offset | content |
+ * |---|---|
+ * | 0 | superblock: the disk's id, size and format |
+ * | 4 KiB | a block for probing direct I/O |
+ * | 64 KiB | two roots of 4 KiB for each copy's slot, or `place` (`copy-root.ts`) |
+ * | then | owners: for each cluster the copy that has it (`cluster-owners.ts`) |
+ * | then | clusters: data, and metadata of copies |
+ */
+import { CLUSTER_BYTES, MIB } from '@holdfast/core/model/bytes.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { BLOCK_SEALED_BYTES, isSealed, seal } from '../sealed-block.js';
+import { isUuid } from '../stored-values.js';
+import { PLACE_BYTES } from './sealed-pair.js';
+
+const FORMAT_VERSION = 2;
+const MAGIC = 'HOLDFAST-BLOCKS\n';
+export const PROBE_OFFSET = BLOCK_SEALED_BYTES;
+const ROOTS_OFFSET = CLUSTER_BYTES;
+/** Maximum number of copies. An owner is 16 bits, and 1,024 copies are far above what a node is asked to serve. */
+const PLACES_MAX = 1024;
+const PLACES_MIN = 16;
+const BYTES_PER_PLACE = 4 * MIB;
+/** Minimum size: below it the clusters would not even hold a few empty copies. */
+export const DISK_BYTES_MIN = 32 * MIB;
+/** Cluster numbers have 32 bits, with some values to spare. */
+const CLUSTERS_MAX = 2 ** 32 - 16;
+/** Clusters reserved for metadata, so that a disk full of data can still record where it is: 1/64, at most 16 MiB. */
+const RESERVE_MAX = 256;
+
+export type Layout = {
+  readonly diskId: string;
+  readonly sizeBytes: number;
+  /** Number of copies that the disk can hold. */
+  readonly places: number;
+  readonly ownersOffset: number;
+  readonly clustersOffset: number;
+  readonly clusterCount: number;
+  /** Number of reserved clusters, the first ones of the disk; data never goes there. */
+  readonly reserve: number;
+};
+
+export function layoutOf(diskId: string, sizeBytes: number): Layout {
+  const places = Math.min(PLACES_MAX, Math.max(PLACES_MIN, Math.floor(sizeBytes / BYTES_PER_PLACE)));
+  const ownersOffset = up(ROOTS_OFFSET + places * 2 * PLACE_BYTES);
+  const most = Math.floor((sizeBytes - ownersOffset) / (CLUSTER_BYTES + 2));
+  const clustersOffset = up(ownersOffset + most * 2);
+  const clusterCount = Math.min(CLUSTERS_MAX, Math.floor((sizeBytes - clustersOffset) / CLUSTER_BYTES));
+  const reserve = Math.min(RESERVE_MAX, Math.floor(clusterCount / 64));
+  return { diskId, sizeBytes, places, ownersOffset, clustersOffset, clusterCount, reserve };
+}
+
+export function rootOffset(place: number, which: 0 | 1): number {
+  return ROOTS_OFFSET + (place * 2 + which) * PLACE_BYTES;
+}
+
+export function clusterOffset({ clustersOffset }: Layout, cluster: number): number {
+  return clustersOffset + cluster * CLUSTER_BYTES;
+}
+
+export function superblockOf({ diskId, sizeBytes }: Layout): Buffer {
+  const block = Buffer.alloc(BLOCK_SEALED_BYTES);
+  block.write(MAGIC, 0, 'latin1');
+  block.writeUInt32LE(FORMAT_VERSION, 16);
+  block.writeUInt32LE(CLUSTER_BYTES, 20);
+  block.writeBigUInt64LE(BigInt(sizeBytes), 24);
+  block.write(diskId, 32, 'latin1');
+  seal(block);
+  return block;
+}
+
+/**
+ * @returns `undefined` for a block that is no superblock
+ * @throws StorageFault `replica.format_unknown` for a later format, `disk.wrong_identity` for a damaged superblock
+ */
+export function layoutIn(block: Buffer): Layout | undefined {
+  if (block.toString('latin1', 0, MAGIC.length) !== MAGIC) return undefined;
+  if (!isSealed(block)) throw damaged('its superblock has a wrong checksum');
+  if (block.readUInt32LE(16) !== FORMAT_VERSION || block.readUInt32LE(20) !== CLUSTER_BYTES) {
+    throw new StorageFault('replica.format_unknown', {
+      publicMessage: `the block disk has format ${block.readUInt32LE(16)}; this program knows ${FORMAT_VERSION}`,
+      cures: ['run the version that wrote it'],
+    });
+  }
+  const diskId = block.toString('latin1', 32, 68);
+  if (!isUuid(diskId)) throw damaged('its superblock names no disk');
+  return layoutOf(diskId, Number(block.readBigUInt64LE(24)));
+}
+
+function damaged(what: string): StorageFault {
+  return new StorageFault('disk.wrong_identity', { publicMessage: `the block disk is damaged: ${what}` });
+}
+
+function up(offset: number): number {
+  return Math.ceil(offset / CLUSTER_BYTES) * CLUSTER_BYTES;
+}

@@ -1,0 +1,236 @@
+/**
+ * One layer of a replica: a sparse data file, and a file with the map of the blocks it holds.
+ *
+ * A hole in the data file proves nothing: it may be an acknowledged write of zeros over older data. Only the map
+ * counts.
+ */
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { closeAll } from '../base/close-all.js';
+import { SharedFlush } from '../base/shared-flush.js';
+import { isOutOfSpace } from '../base/system-error.js';
+import { leaseBlocks } from '../disk/aligned-buffers.js';
+import type { CopyFile, CopyFiles, FileUse } from '../disk/disk-store.js';
+import type { Payload } from '../nbd/export.js';
+import { alignDown, alignUp } from '../protocol/blocks.js';
+import { corrupt } from '../protocol/replica-faults.js';
+import { BlockMap, blocksOf } from './block-map.js';
+import { MapFile, mapFileBytes } from './map-file.js';
+
+export class Layer {
+  /** True while written data is not covered by a flush. */
+  private dataDirty = false;
+  /**
+   * Not final: a full disk refuses a map page before anything of it is written, so nothing is lost and a retry may
+   * succeed.
+   */
+  private readonly flushes = new SharedFlush(
+    () => this.store(),
+    (error) => !isOutOfSpace(error),
+  );
+
+  private constructor(
+    private readonly data: CopyFile,
+    private readonly mapFile: MapFile,
+    readonly map: BlockMap,
+  ) {}
+
+  static async create(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
+    const map = new BlockMap(blocksOf(sizeBytes));
+    const data = await files.createFile(dataFile(file), sizeBytes, dataOf(map));
+    try {
+      const mapFile = await MapFile.create(files, mapFileOf(file), map.pageCount);
+      const layer = new Layer(data, mapFile, map);
+      try {
+        await data.syncData();
+        await mapFile.syncData();
+        return layer;
+      } catch (error) {
+        await mapFile.close();
+        throw error;
+      }
+    } catch (error) {
+      await data.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Opens the files and syncs them: data that an earlier process wrote without a sync reads normally, but would be
+   * gone after a power cut.
+   *
+   * @throws StorageFault `replica.corrupt` when the two files do not match the metadata
+   */
+  static async open(files: CopyFiles, file: string, sizeBytes: number): Promise<Layer> {
+    const map = new BlockMap(blocksOf(sizeBytes));
+    const data = await openPart(files, dataFile(file), sizeBytes, dataOf(map));
+    const mapPart = await openPart(files, mapFileOf(file), mapFileBytes(map.pageCount), { kind: 'map' });
+    await data.syncData();
+    await mapPart.syncData();
+    return new Layer(data, await MapFile.load(mapPart, map), map);
+  }
+
+  /** The bytes of any range, with zeros where the layer holds no block. The caller may release the payload. */
+  async read(offset: number, lengthBytes: number): Promise<Payload> {
+    const start = alignDown(offset);
+    const { buffer, release } = leaseBlocks(alignUp(offset + lengthBytes) - start);
+    await this.data.readInto(buffer, start);
+    this.blankUnheld(buffer, start / BLOCK_BYTES);
+    return Object.assign([buffer.subarray(offset - start, offset - start + lengthBytes)], { release });
+  }
+
+  /** Reads from the disk. */
+  readInto(buffer: Buffer, position: number): Promise<void> {
+    return this.data.readInto(buffer, position);
+  }
+
+  /** Reads for users, from the page cache if possible. */
+  readCached(buffer: Buffer, position: number): Promise<void> {
+    return this.data.readCached(buffer, position);
+  }
+
+  /** False if some bytes are not cached. */
+  readCachedNow(buffer: Buffer, position: number): boolean {
+    return this.data.readCachedNow(buffer, position);
+  }
+
+  /** Zeroes blocks that the layer does not hold: on a block disk their content may be another volume's old data. */
+  private blankUnheld(buffer: Buffer, first: number): void {
+    const count = buffer.length / BLOCK_BYTES;
+    for (let at = 0; at < count; ) {
+      const run = this.map.runAt(first + at, count - at);
+      if (!run.held) buffer.fill(0, at * BLOCK_BYTES, (at + run.count) * BLOCK_BYTES);
+      at += run.count;
+    }
+  }
+
+  /** Sets the map's bit after the data is written: until then readers, and a concurrent flush, see the old block. */
+  async write(payload: Payload, position: number, lengthBytes: number): Promise<void> {
+    try {
+      await this.data.write(payload, position);
+    } finally {
+      // Set after the write: a flush that began meanwhile does not cover it, and must not clear the flag.
+      this.dataDirty = true;
+    }
+    this.map.setRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
+  }
+
+  /** Zeroes a range. `held: false` is for the lowest layer, where no older data could show through. */
+  async zero(position: number, lengthBytes: number, mayPunch: boolean, held: boolean): Promise<void> {
+    try {
+      if (held || !mayPunch) await this.data.zero(position, lengthBytes, mayPunch);
+      else await this.data.forget(position, lengthBytes);
+    } finally {
+      this.dataDirty = true;
+    }
+    if (held) this.map.setRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
+    else this.map.clearRange(position / BLOCK_BYTES, lengthBytes / BLOCK_BYTES);
+  }
+
+  /** Frees the space of a range that a newer layer holds. */
+  async forget(position: number, lengthBytes: number): Promise<void> {
+    await this.zero(position, lengthBytes, true, false);
+  }
+
+  /** Makes every earlier write durable. Users, snapshots, purges and rebuilds all share this queue. */
+  flush(): Promise<void> {
+    return this.flushes.run();
+  }
+
+  /**
+   * Data first, then the map. The map's pages are taken before the data is synced: a bit that a later write sets
+   * meanwhile must not reach the disk before its data, or a power cut would leave a hole that hides the older layer's
+   * block.
+   */
+  private async store(): Promise<void> {
+    if (!this.dataDirty && !this.map.isDirty) return;
+    this.dataDirty = false;
+    const pages = this.map.takeDirty();
+    let isStored = false;
+    try {
+      await this.data.syncData();
+      if (pages.length > 0) await this.mapFile.store(pages);
+      isStored = true;
+    } finally {
+      this.map.giveBack(pages);
+      if (!isStored) this.map.keepDirty(pages);
+    }
+  }
+
+  get sizeBytes(): number {
+    return this.map.blockCount * BLOCK_BYTES;
+  }
+
+  /**
+   * Extends the files. The metadata still names the smaller size: after a crash before its update, the next open
+   * truncates them.
+   */
+  async grow(sizeBytes: number): Promise<void> {
+    if (sizeBytes <= this.sizeBytes) return;
+    await this.data.resize(sizeBytes);
+    this.map.grow(blocksOf(sizeBytes));
+    await this.mapFile.grow(this.map.pageCount);
+    await this.data.syncData();
+    await this.mapFile.syncData();
+  }
+
+  /** The state of both files as one text, which differs after any change. */
+  async changeTime(): Promise<string> {
+    const times = await Promise.all([this.data.changeTime(), this.mapFile.changeTime()]);
+    return times.join('-');
+  }
+
+  async close(): Promise<void> {
+    await closeAll([this.data, this.mapFile]);
+  }
+}
+
+/** Name of the file with the layer's range checksums, if it has one. */
+export function sumsFile(file: string): string {
+  return `${file}.sums`;
+}
+
+/** A data file whose layout is known by the layer's map. */
+function dataOf(map: BlockMap): FileUse {
+  const holds = (position: number, lengthBytes: number) => {
+    const count = lengthBytes / BLOCK_BYTES;
+    const run = map.runAt(position / BLOCK_BYTES, count);
+    return run.held || run.count < count;
+  };
+  return { kind: 'data', holds };
+}
+
+/** Names of a layer's files, derived from the name in the metadata. */
+export function layerFiles(file: string): string[] {
+  return [dataFile(file), mapFileOf(file), sumsFile(file)];
+}
+
+function dataFile(file: string): string {
+  return `${file}.img`;
+}
+
+function mapFileOf(file: string): string {
+  return `${file}.map`;
+}
+
+async function openPart(
+  files: CopyFiles,
+  name: string,
+  expectedBytes: number,
+  use: FileUse,
+): Promise<CopyFile> {
+  let part: CopyFile;
+  try {
+    part = await files.openFile(name, use);
+  } catch (error) {
+    throw corrupt(`${name} can't be opened`, error);
+  }
+  const size = await part.sizeBytes();
+  if (size === expectedBytes) return part;
+  // Longer than the metadata says: an expansion was interrupted, and no write to the added range was acknowledged.
+  if (size > expectedBytes) {
+    await part.resize(expectedBytes);
+    return part;
+  }
+  await part.close();
+  throw corrupt(`${name} has ${size} bytes instead of ${expectedBytes}`);
+}

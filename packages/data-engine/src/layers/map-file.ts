@@ -1,0 +1,170 @@
+/**
+ * On-disk file of a layer's map: its pages in sealed sectors, and before each group of pages a page of marks that
+ * tells which of them were ever stored. So a page that rotted or vanished is detected, and not read as blocks that
+ * the layer does not hold.
+ *
+ * Pages are updated in place. A crash in the middle leaves some sectors as they were, which is harmless: each old bit
+ * was true, and acknowledged data is synced. A page is marked after it is durable; the mark itself needs no sync.
+ */
+import { MIB, SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
+import type { CopyFile, CopyFiles } from '../disk/disk-store.js';
+import { contentOf, SectorSeals } from '../disk/sealed-sectors.js';
+import { corrupt } from '../protocol/replica-faults.js';
+import { type BlockMap, type MapPage, PAGE_BYTES } from './block-map.js';
+
+/** Bytes of a page on the disk. */
+const STORED_BYTES = 4096;
+const SECTORS = STORED_BYTES / SECTOR_BYTES;
+/** As many pages as a page has bits: those of 3.9 TiB of a layer. */
+const PAGES_PER_GROUP = PAGE_BYTES * 8;
+const SEQUENCE = 1;
+/** Pages sealed at a time: 256 KiB, whatever the size of the map. */
+const RUN_MAX = 64;
+const NOTHING = Buffer.alloc(STORED_BYTES);
+
+export class MapFile {
+  private readonly seals: SectorSeals;
+  /** Marks by group: one bit for each of its pages. */
+  private readonly marks = new Map<number, Uint8Array>();
+
+  private constructor(private readonly file: CopyFile) {
+    this.seals = new SectorSeals(file.name);
+  }
+
+  static async create(files: CopyFiles, name: string, pageCount: number): Promise<MapFile> {
+    return new MapFile(await files.createFile(name, mapFileBytes(pageCount), { kind: 'map' }));
+  }
+
+  /** Loads the map from an open file of the expected length. @throws StorageFault `replica.corrupt` */
+  static async load(file: CopyFile, map: BlockMap): Promise<MapFile> {
+    const mapFile = new MapFile(file);
+    await mapFile.loadPages(map);
+    return mapFile;
+  }
+
+  /** Stores the pages, given in order; they are durable when it resolves. */
+  async store(pages: readonly MapPage[]): Promise<void> {
+    for (const run of runsOf(pages)) await this.storeRun(run);
+    await this.file.syncData();
+    await this.mark(pages.map(({ index }) => index));
+  }
+
+  async grow(pageCount: number): Promise<void> {
+    await this.file.resize(mapFileBytes(pageCount));
+  }
+
+  syncData(): Promise<void> {
+    return this.file.syncData();
+  }
+
+  changeTime(): Promise<string> {
+    return this.file.changeTime();
+  }
+
+  close(): Promise<void> {
+    return this.file.close();
+  }
+
+  private async loadPages(map: BlockMap): Promise<void> {
+    const batch = Buffer.alloc(Math.min(MIB, mapFileBytes(map.pageCount)));
+    const unmarked: number[] = [];
+    const totalBytes = mapFileBytes(map.pageCount);
+    for (let at = 0; at < totalBytes; at += batch.length) {
+      const part = batch.subarray(0, Math.min(batch.length, totalBytes - at));
+      await this.file.readStored(part, at);
+      for (let offset = 0; offset < part.length; offset += STORED_BYTES) {
+        const place = (at + offset) / STORED_BYTES;
+        const bytes = this.open(part.subarray(offset, offset + STORED_BYTES), place);
+        if (bytes === undefined) continue;
+        const index = pageAt(place);
+        if (index === undefined) this.marks.set(groupAt(place), bytes);
+        else {
+          map.loadPage(index, bytes);
+          if (!this.isMarked(index)) unmarked.push(index);
+        }
+      }
+    }
+    if (unmarked.length === 0) return;
+    // An earlier process was interrupted after storing pages without their mark: they may be in the page cache only.
+    await this.file.syncData();
+    await this.mark(unmarked);
+  }
+
+  /** @returns `undefined` if the page was never stored */
+  private open(stored: Buffer, place: number): Uint8Array | undefined {
+    const index = pageAt(place);
+    const isMarked = index !== undefined && this.isMarked(index);
+    if (!isMarked && stored.equals(NOTHING)) return undefined;
+    const isBad = this.seals
+      .statesOf(stored, place * SECTORS)
+      .some((state) => state === 'damaged' || (state === 'blank' && isMarked));
+    if (isBad) throw corrupt(`page ${place} of ${this.file.name} is not what was written there`);
+    const bytes = new Uint8Array(PAGE_BYTES);
+    contentOf(stored, bytes);
+    return bytes;
+  }
+
+  private isMarked(index: number): boolean {
+    const bit = index % PAGES_PER_GROUP;
+    const marks = this.marks.get(Math.floor(index / PAGES_PER_GROUP));
+    return marks !== undefined && ((marks[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0;
+  }
+
+  private async mark(pages: readonly number[]): Promise<void> {
+    const missing = pages.filter((index) => !this.isMarked(index));
+    const groups = new Set(missing.map((index) => Math.floor(index / PAGES_PER_GROUP)));
+    for (const index of missing) {
+      const group = Math.floor(index / PAGES_PER_GROUP);
+      const bit = index % PAGES_PER_GROUP;
+      const marks = this.marks.get(group) ?? new Uint8Array(PAGE_BYTES);
+      marks[bit >>> 3] = (marks[bit >>> 3] ?? 0) | (1 << (bit & 7));
+      this.marks.set(group, marks);
+    }
+    for (const group of groups) {
+      const place = group * (PAGES_PER_GROUP + 1);
+      const marks = this.marks.get(group) ?? new Uint8Array(PAGE_BYTES);
+      await this.file.write([this.seals.seal(marks, place * SECTORS, SEQUENCE)], place * STORED_BYTES);
+    }
+  }
+
+  private async storeRun(run: readonly MapPage[]): Promise<void> {
+    const first = placeOf(run[0]?.index ?? 0);
+    const sealed = run.map(({ index, bytes }) => this.seals.seal(bytes, placeOf(index) * SECTORS, SEQUENCE));
+    await this.file.write(sealed, first * STORED_BYTES);
+  }
+}
+
+/** Splits pages into runs that are adjacent in the file, so that each run is one write. */
+function* runsOf(pages: readonly MapPage[]): Generator<MapPage[]> {
+  let run: MapPage[] = [];
+  for (const page of pages) {
+    const last = run.at(-1);
+    const goesOn = last !== undefined && placeOf(last.index) + 1 === placeOf(page.index);
+    if (last !== undefined && (!goesOn || run.length === RUN_MAX)) {
+      yield run;
+      run = [];
+    }
+    run.push(page);
+  }
+  if (run.length > 0) yield run;
+}
+
+/** Length of the file in bytes, for a map of the given number of pages. */
+export function mapFileBytes(pageCount: number): number {
+  return (pageCount + Math.ceil(pageCount / PAGES_PER_GROUP)) * STORED_BYTES;
+}
+
+/** Position of a page in the file, counted in pages. */
+function placeOf(index: number): number {
+  return index + Math.floor(index / PAGES_PER_GROUP) + 1;
+}
+
+/** The page at a position; `undefined` for a group's marks. */
+function pageAt(place: number): number | undefined {
+  const inGroup = place % (PAGES_PER_GROUP + 1);
+  return inGroup === 0 ? undefined : groupAt(place) * PAGES_PER_GROUP + inGroup - 1;
+}
+
+function groupAt(place: number): number {
+  return Math.floor(place / (PAGES_PER_GROUP + 1));
+}

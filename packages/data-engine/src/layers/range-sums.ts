@@ -1,0 +1,59 @@
+/**
+ * Range checksums of a frozen layer: one per 1 MiB, over which blocks it holds and their data. Copies on block disks
+ * keep them beside the layer's checksum: if that differs between copies, they tell which ranges differ, and the
+ * others are not read.
+ *
+ * They are 128 bits of BLAKE3. 64 bits would suffice against chance, but not against an attacker who constructs a
+ * collision.
+ */
+import { BLOCK_BYTES, RANGE_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
+import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { WINDOW_BLOCKS } from './window-buffers.js';
+
+export const SUM_BYTES = 16;
+export const RANGES_PER_WINDOW = WINDOW_BYTES / RANGE_BYTES;
+const BLOCKS_PER_RANGE = RANGE_BYTES / BLOCK_BYTES;
+
+/** Runs of held blocks of the layer, in order. */
+type Runs = readonly { first: number; count: number }[];
+
+/** The checksums of a whole layer; zeros for a range that holds nothing. */
+export class RangeSums {
+  readonly bytes: Buffer;
+
+  constructor(sizeBytes: number) {
+    this.bytes = Buffer.alloc(Math.ceil(sizeBytes / RANGE_BYTES) * SUM_BYTES);
+  }
+
+  /** @param buffer the window, with each block at its own offset */
+  addWindow(window: number, runs: Runs, buffer: Buffer): void {
+    for (let index = 0; index < RANGES_PER_WINDOW; index += 1) {
+      const first = window * WINDOW_BLOCKS + index * BLOCKS_PER_RANGE;
+      const sum = sumOf(clip(runs, first, first + BLOCKS_PER_RANGE), first, buffer, window * WINDOW_BLOCKS);
+      sum?.copy(this.bytes, (window * RANGES_PER_WINDOW + index) * SUM_BYTES);
+    }
+  }
+}
+
+function sumOf(runs: Runs, firstOfRange: number, buffer: Buffer, firstOfWindow: number): Buffer | undefined {
+  if (runs.length === 0) return undefined;
+  const hasher = new Blake3Hasher();
+  const header = Buffer.alloc(4);
+  for (const { first, count } of runs) {
+    // The offset is hashed as well: equal data at another offset is different content.
+    header.writeUInt16LE(first - firstOfRange, 0);
+    header.writeUInt16LE(count, 2);
+    hasher.update(header);
+    const at = (first - firstOfWindow) * BLOCK_BYTES;
+    hasher.update(buffer.subarray(at, at + count * BLOCK_BYTES));
+  }
+  return hasher.digestBuffer().subarray(0, SUM_BYTES);
+}
+
+function clip(runs: Runs, from: number, end: number): Runs {
+  return runs.flatMap(({ first, count }) => {
+    const start = Math.max(first, from);
+    const stop = Math.min(first + count, end);
+    return start < stop ? [{ first: start, count: stop - start }] : [];
+  });
+}

@@ -1,0 +1,59 @@
+/** A rebuild as its engine and its target speak of it: what is pulled from where, how fast, and how far it is. */
+import type { RebuildBytes, RebuildSnapshot } from '@holdfast/core/model/rebuild.js';
+import type { FrozenLayer } from './layers.js';
+
+/** Source of a rebuild: the address its target reads from. */
+export type PullSource = {
+  replicaId: string;
+  controlUrl: string;
+  nbdHost: string;
+  nbdPort: number;
+  secret: string;
+};
+
+/** A range of bytes from `start` up to, not including, `end`. */
+export type ByteRange = [start: number, end: number];
+
+export type PulledLayer = Pick<FrozenLayer, 'id' | 'name'> &
+  Pick<RebuildSnapshot, 'method' | 'reason'> & {
+    /** Bytes that the source holds of the layer. */
+    heldBytes: number;
+    /** Limits the comparison to these ranges, in order; null for all. */
+    ranges: ByteRange[] | null;
+  };
+
+export const BLOCK_HASHES = ['sha512', 'blake3'] as const;
+/** Hash function for comparing blocks of 64 KiB. */
+export type BlockHash = (typeof BLOCK_HASHES)[number];
+
+export type PullTuning = {
+  /** Bandwidth limit in bytes per second; null for none. */
+  bandwidthBytesPerSecond: number | null;
+  paused: boolean;
+  /**
+   * True while users are at work on the volume: the rebuild then copies one window at a time, and rests as long as
+   * each took.
+   */
+  yields?: boolean;
+};
+
+export type PullProgress = {
+  state: 'copying' | 'verifying' | 'verified' | 'failed';
+  bytes: RebuildBytes;
+  snapshots: RebuildSnapshot[];
+  /** Set when the pull failed. `sourceLost`: the pull can go on from another source at the same point. */
+  error: { code: string; message: string; sourceLost: boolean } | null;
+};
+
+/**
+ * Hashes of a layer's non-empty windows, as pairs of window index and hash. `next` is the first non-empty window
+ * after them, whether it was requested or not.
+ */
+export type WindowHashes = { hashes: [number, string][]; next: number | null };
+
+/**
+ * Hashes of the blocks of 64 KiB in some windows: for each, which of its 16 blocks of 4 KiB the layer holds, and a
+ * hash over that and their data. In base64: 64 little-endian 16-bit masks, then as many hashes, with zeros for blocks
+ * that are not held.
+ */
+export type BlockHashes = { windows: [window: number, masks: string, hashes: string][]; next: number | null };

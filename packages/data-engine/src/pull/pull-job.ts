@@ -1,0 +1,211 @@
+/**
+ * Target side of a rebuild: brings all frozen layers up to the sources' content in one pipelined stream, then proves
+ * by content that its own files hold the same.
+ *
+ * It works on frozen layers only; user writes go to the head meanwhile. Its progress survives the loss of a source,
+ * and other sources continue from it. A crash loses the job, not the bytes: the next rebuild compares what is there
+ * already and sends the rest.
+ */
+import { isFault } from '@holdfast/core/model/faults.js';
+import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
+import { checksumNow, LayerChecksumHasher } from '../layers/layer-checksum.js';
+import { type Ports, portsOf } from '../nbd/ports.js';
+import type { ConnectControl } from '../protocol/commands.js';
+import type { BlockHash, PulledLayer, PullProgress, PullSource, PullTuning } from '../protocol/pull.js';
+import type { Replica } from '../replica/replica.js';
+import { compareLayer } from './compare-layer.js';
+import { differingRanges } from './differing-ranges.js';
+import type { Lane } from './lanes.js';
+import { LayerPull } from './layer-pull.js';
+import { PullContext } from './pull-context.js';
+import { pullFault } from './pull-faults.js';
+import { PullSources } from './pull-sources.js';
+import { sendLayer } from './send-layer.js';
+import { Throttle } from './throttle.js';
+import { verifySent } from './verify-layer.js';
+
+export type PullSpec = {
+  epoch: number;
+  rebuildId: string;
+  layers: readonly PulledLayer[];
+  blockHash: BlockHash;
+  tuning: PullTuning;
+};
+
+export class PullJob {
+  private readonly layers: LayerPull[];
+  private readonly throttle: Throttle;
+  private readonly totalBytes: number;
+  private state: PullProgress['state'] = 'copying';
+  private error: PullProgress['error'] = null;
+  private cancelled = false;
+  private running: Promise<void> | undefined;
+  private context: PullContext | undefined;
+  /** Sources that take over when the running attempt has ended. */
+  private nextSources: readonly PullSource[] | undefined;
+  /** Number of the engine's attempt that is running. */
+  private attempt = 0;
+
+  constructor(
+    private readonly target: Replica,
+    private readonly spec: PullSpec,
+    private readonly connectControl: ConnectControl,
+    private readonly ports: Ports = portsOf(),
+  ) {
+    this.throttle = new Throttle(spec.tuning, ports.time);
+    this.layers = spec.layers.map((plan) => {
+      const layer = target.layer(plan.id);
+      if (layer === undefined) throw pullFault(`the target has no layer ${plan.name}`);
+      return new LayerPull(plan, layer);
+    });
+    this.totalBytes = spec.layers.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+  }
+
+  get rebuildId(): string {
+    return this.spec.rebuildId;
+  }
+
+  progress(): PullProgress {
+    const snapshots = this.layers.map(({ plan, bytesSent }) => ({
+      name: plan.name,
+      method: plan.method,
+      reason: plan.reason,
+      bytesSent,
+    }));
+    const bytes = { ...this.context?.bytes, total: this.totalBytes };
+    return { state: this.state, bytes: { ...NO_BYTES, ...bytes }, snapshots, error: this.error };
+  }
+
+  tune(tuning: PullTuning): void {
+    this.throttle.tune(tuning);
+  }
+
+  isLaterThan(attempt: number | undefined): boolean {
+    return attempt !== undefined && attempt < this.attempt;
+  }
+
+  /**
+   * Starts, or continues from other sources. Idempotent: a known attempt is ignored, and so are the same sources
+   * while they are being read.
+   */
+  start(sources: readonly PullSource[], attempt?: number): void {
+    if (attempt !== undefined && attempt <= this.attempt) return;
+    this.attempt = attempt ?? this.attempt;
+    if (this.state === 'verified' || this.cancelled) return;
+    if (this.running !== undefined) {
+      if (this.context?.sources.sameAs(sources)) return;
+      this.nextSources = sources;
+      this.context?.sources.hangUp('another source takes over');
+      return;
+    }
+    const { epoch, blockHash } = this.spec;
+    const pulled = new PullSources(sources, epoch, this.connectControl, this.ports.connectData);
+    const context = new PullContext(epoch, blockHash, pulled, this.throttle, () => this.cancelled);
+    this.context = context;
+    this.error = null;
+    this.state = 'copying';
+    this.running = this.run(context)
+      .then(() => {
+        this.state = 'verified';
+      })
+      .catch((error: unknown) => this.fail(error))
+      .finally(() => this.goOn());
+  }
+
+  /** Resolves when the job no longer touches the copy's files. */
+  async cancel(): Promise<void> {
+    this.cancelled = true;
+    this.throttle.rouse();
+    this.context?.sources.hangUp('the rebuild was cancelled');
+    await this.running;
+  }
+
+  private goOn(): void {
+    this.context?.sources.hangUp('the copying has ended');
+    this.running = undefined;
+    const next = this.nextSources;
+    this.nextSources = undefined;
+    if (next !== undefined) this.start(next);
+  }
+
+  private async run(context: PullContext): Promise<void> {
+    for (const pull of this.layers) this.countDone(context, pull);
+    try {
+      // One stream over all layers: the next one's first windows start while this one's last are in flight.
+      for (const pull of this.layers) await this.bring(context, pull);
+    } finally {
+      await context.settle();
+    }
+    for (const { layer } of this.layers) await context.flush(layer);
+    this.state = 'verifying';
+    context.bytes.compared = this.totalBytes;
+    for (const pull of this.layers) await this.verify(context, pull);
+  }
+
+  private async bring(context: PullContext, pull: LayerPull): Promise<void> {
+    const { plan } = pull;
+    if (plan.method === 'fast') {
+      context.bytes.skipped += plan.heldBytes;
+      context.bytes.compared += plan.heldBytes;
+      return;
+    }
+    await context.sources.withLayer(plan.id, async (lanes) => {
+      if (plan.method === 'full') return sendLayer(context, pull, lanes);
+      if (plan.method === 'ranges') await this.findDiffering(context, pull, lanes[0]);
+      await compareLayer(context, pull, lanes);
+    });
+  }
+
+  /** Done once: the first write makes the target's own checksums void. */
+  private async findDiffering(
+    context: PullContext,
+    pull: LayerPull,
+    source: Lane | undefined,
+  ): Promise<void> {
+    if (pull.ranges !== null || source === undefined) return;
+    pull.ranges = await differingRanges(context, pull, this.target, source);
+  }
+
+  private async verify(context: PullContext, pull: LayerPull): Promise<void> {
+    const { plan } = pull;
+    if (plan.method === 'full') {
+      pull.sums = this.target.ranges.start(pull.layer.sizeBytes);
+      await context.sources.withLayer(plan.id, (lanes) => verifySent(context, pull, lanes));
+      await this.noteChecksum(pull);
+      return;
+    }
+    // Counts the whole layer as compared: by hash, by its checksum, or because its sent data was verified.
+    context.bytes.compared += plan.heldBytes;
+  }
+
+  /** All its windows were hashed and read back from the disk, so the checksum is known without another pass. */
+  private async noteChecksum({ plan, layer, received, sums }: LayerPull): Promise<void> {
+    const hasher = new LayerChecksumHasher();
+    for (const [window, hash] of [...received].sort(([a], [b]) => a - b)) hasher.add(window, hash);
+    const checksum = checksumNow(layer, hasher.digest(), await layer.changeTime());
+    const { epoch } = this.spec;
+    await this.target.layers.noteChecksum(plan.id, checksum, sums, { epoch });
+  }
+
+  /** After a lost source, unfinished windows are compared again. */
+  private countDone({ bytes }: PullContext, pull: LayerPull): void {
+    for (const window of pull.received.keys()) {
+      const held = pull.heldBytesIn(window);
+      bytes.compared += held;
+      bytes.sent += held;
+      bytes.written += held;
+    }
+    for (const window of pull.compared) bytes.compared += pull.heldBytesIn(window);
+  }
+
+  private fail(error: unknown): void {
+    const fault = isFault(error) ? error : undefined;
+    const final = fault !== undefined && fault.code !== 'agent.unreachable';
+    this.error = {
+      code: this.cancelled ? 'rebuild.cancelled' : (fault?.code ?? 'rebuild.failed'),
+      message: error instanceof Error ? error.message : String(error),
+      sourceLost: !this.cancelled && !final,
+    };
+    this.state = 'failed';
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Answers of a copy to a rebuild that compares layers: hashes of the next windows that a layer holds, as many as one
+ * part of the layer has, so that no request takes long.
+ */
+import { PART_BYTES, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
+import { encodeMasks, hashBlocks } from '../layers/block-hash.js';
+import type { Layer } from '../layers/layer.js';
+import type { RangeSums } from '../layers/range-sums.js';
+import { hashWindow, nextHeldWindow } from '../layers/window-hash.js';
+import type { BlockHash, BlockHashes, WindowHashes } from '../protocol/pull.js';
+
+/** Windows hashed for one answer: well below a second, and with hashes of blocks at most 400 KB of JSON. */
+const WINDOWS_PER_ANSWER = PART_BYTES / WINDOW_BYTES;
+/** Windows of which the hash alone is wanted, in flight: one is read while another is hashed. */
+const WHOLE_AT_ONCE = 2;
+/** Windows of which the blocks are hashed, in flight: that runs on other threads, so some are read meanwhile. */
+const BLOCKS_AT_ONCE = 4;
+
+/** Hashes the non-empty windows of a layer before `endWindow`, from its current files. */
+export async function windowHashes(
+  layer: Layer,
+  firstWindow: number,
+  endWindow: number,
+  sums?: RangeSums,
+): Promise<WindowHashes> {
+  const { windows, next } = heldWindows(layer, firstWindow, endWindow);
+  const hashed = await inGroups(windows, WHOLE_AT_ONCE, (window) => hashWindow(layer, window, sums));
+  return { hashes: hashed.map(([window, hash]) => [window, hash ?? '']), next };
+}
+
+/** Hashes the blocks of the non-empty windows of a layer before `endWindow`. */
+export async function blockHashes(
+  layer: Layer,
+  blockHash: BlockHash,
+  firstWindow: number,
+  endWindow: number,
+): Promise<BlockHashes> {
+  const { windows, next } = heldWindows(layer, firstWindow, endWindow);
+  const hashed = await inGroups(windows, BLOCKS_AT_ONCE, (window) => hashBlocks(layer, window, blockHash));
+  const told: BlockHashes['windows'] = [];
+  for (const [window, blocks] of hashed) {
+    if (blocks !== undefined) told.push([window, encodeMasks(blocks), blocks.hashes.toString('base64')]);
+  }
+  return { windows: told, next };
+}
+
+/** The windows of one answer, and the first non-empty one after them. */
+function heldWindows(
+  layer: Layer,
+  firstWindow: number,
+  endWindow: number,
+): { windows: number[]; next: number | null } {
+  const windows: number[] = [];
+  let next = nextHeldWindow(layer, firstWindow);
+  while (next !== undefined && next < endWindow && windows.length < WINDOWS_PER_ANSWER) {
+    windows.push(next);
+    next = nextHeldWindow(layer, next + 1);
+  }
+  return { windows, next: next ?? null };
+}
+
+async function inGroups<T>(
+  windows: readonly number[],
+  atOnce: number,
+  work: (window: number) => Promise<T>,
+): Promise<[window: number, result: T][]> {
+  const results: [number, T][] = [];
+  for (let at = 0; at < windows.length; at += atOnce) {
+    const group = windows.slice(at, at + atOnce);
+    results.push(
+      ...(await Promise.all(group.map(async (window): Promise<[number, T]> => [window, await work(window)]))),
+    );
+  }
+  return results;
+}

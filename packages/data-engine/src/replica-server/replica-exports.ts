@@ -1,0 +1,155 @@
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
+import { type Chain, layerExtents } from '../layers/chain.js';
+import type { Layer } from '../layers/layer.js';
+import { NbdErrno } from '../nbd/constants.js';
+import { NbdError } from '../nbd/errors.js';
+import type { Extent, NbdExport, Payload, WriteOptions, ZeroOptions } from '../nbd/export.js';
+import type { ReplicaExportName } from '../protocol/export-names.js';
+import { snapshotNotFound, staleEpoch } from '../protocol/replica-faults.js';
+import type { Replica } from '../replica/replica.js';
+
+/** NBD export of a copy for its engine. Every request uses the epoch that the connection was opened at. */
+export class ReplicaExport implements NbdExport {
+  readonly readOnly = false;
+  readonly blockSizeMinBytes = BLOCK_BYTES;
+  private readonly lease: number;
+
+  constructor(
+    private readonly replica: Replica,
+    private readonly epoch: number,
+  ) {
+    this.lease = replica.lease;
+  }
+
+  get sizeBytes(): number {
+    return this.replica.sizeBytes;
+  }
+
+  async read(offset: number, lengthBytes: number): Promise<Payload> {
+    this.requireCurrent();
+    return this.replica.read(offset, lengthBytes);
+  }
+
+  readNow(offset: number, lengthBytes: number): Payload | undefined {
+    this.requireCurrent();
+    return this.replica.readNow(offset, lengthBytes);
+  }
+
+  write(offset: number, payload: Payload, lengthBytes: number, { fua }: WriteOptions): Promise<void> {
+    const { epoch, lease } = this;
+    return this.replica.write(offset, payload, lengthBytes, { fua, epoch, lease });
+  }
+
+  async flush(): Promise<void> {
+    this.requireCurrent();
+    await this.replica.flushForEngine(this.lease);
+  }
+
+  async trim(offset: number, lengthBytes: number, options: WriteOptions): Promise<void> {
+    await this.writeZeroes(offset, lengthBytes, { ...options, mayPunch: true });
+  }
+
+  async writeZeroes(offset: number, lengthBytes: number, options: ZeroOptions): Promise<void> {
+    await this.replica.writeZeroes(offset, lengthBytes, { ...options, epoch: this.epoch, lease: this.lease });
+  }
+
+  async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
+    this.requireCurrent();
+    return this.replica.extents(offset, lengthBytes, extentsMax);
+  }
+
+  private requireCurrent(): void {
+    const { epoch } = this.replica.metadata;
+    if (epoch !== this.epoch) throw staleEpoch(this.epoch, epoch);
+  }
+}
+
+/** Export of content that no longer changes. */
+abstract class FrozenExport implements NbdExport {
+  readonly readOnly = true;
+  readonly blockSizeMinBytes = 1;
+  abstract readonly sizeBytes: number;
+
+  abstract read(offset: number, lengthBytes: number): Promise<Payload>;
+
+  abstract blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]>;
+
+  async flush(): Promise<void> {
+    // No-op: frozen layers were flushed when they were frozen.
+  }
+
+  write(): Promise<void> {
+    return this.refuse();
+  }
+
+  trim(): Promise<void> {
+    return this.refuse();
+  }
+
+  writeZeroes(): Promise<void> {
+    return this.refuse();
+  }
+
+  private refuse(): Promise<void> {
+    return Promise.reject(new NbdError(NbdErrno.Perm, 'a frozen layer is read-only'));
+  }
+}
+
+/** Export of a single frozen layer: what a rebuild copies. Blocks the layer does not hold are reported as holes. */
+export class LayerExport extends FrozenExport {
+  constructor(private readonly layer: Layer) {
+    super();
+  }
+
+  get sizeBytes(): number {
+    return this.layer.sizeBytes;
+  }
+
+  async read(offset: number, lengthBytes: number): Promise<Payload> {
+    return this.layer.read(offset, lengthBytes);
+  }
+
+  async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
+    return layerExtents(this.layer, offset, lengthBytes, extentsMax);
+  }
+}
+
+/** Export of the device as it was when a layer was frozen: the source of a clone. */
+export class SnapshotExport extends FrozenExport {
+  constructor(
+    private readonly chain: Chain,
+    readonly sizeBytes: number,
+  ) {
+    super();
+  }
+
+  async read(offset: number, lengthBytes: number): Promise<Payload> {
+    // Read from the disk: only a clone reads it, and the page cache is left to what users read.
+    return this.chain.readFromDisk(offset, lengthBytes);
+  }
+
+  async blockStatus(offset: number, lengthBytes: number, extentsMax: number): Promise<Extent[]> {
+    return this.chain.extents(offset, lengthBytes, extentsMax);
+  }
+}
+
+/** @throws StorageFault when the name asks for something the copy does not export at this epoch. */
+export function openExport(replica: Replica, name: ReplicaExportName): NbdExport {
+  const { epoch } = replica.metadata;
+  if (name.kind === 'snapshot') {
+    const frozen = requireFrozen(replica, name.layerId);
+    return new SnapshotExport(replica.chainUpTo(name.layerId), frozen.sizeBytes);
+  }
+  if (name.epoch !== epoch) throw staleEpoch(name.epoch, epoch);
+  if (name.kind === 'replica') return new ReplicaExport(replica, epoch);
+  return new LayerExport(requireFrozen(replica, name.layerId));
+}
+
+function requireFrozen(replica: Replica, layerId: string): Layer {
+  const { layers, rebuildId } = replica.metadata;
+  const layer = replica.layer(layerId);
+  const isHead = layers.at(-1)?.id === layerId;
+  // The layers of a rebuild target are incomplete until the rebuild has ended.
+  if (layer === undefined || isHead || rebuildId !== null) throw snapshotNotFound();
+  return layer;
+}

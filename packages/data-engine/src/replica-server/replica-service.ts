@@ -1,0 +1,235 @@
+/**
+ * Service for the copies of one process: their data over NBD, their control commands, and rebuilds into them.
+ *
+ * A copy is opened at its first use. A crash of the process loses only what no flush had covered.
+ */
+import type { Socket } from 'node:net';
+import type { ChecksumReply } from '@holdfast/core/model/agent-protocol.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { type OpenDisk, openDiskStore } from '../disk/open-disk-store.js';
+import { deviceChecksum } from '../layers/device-checksum.js';
+import type { Negotiated } from '../nbd/handshake-frames.js';
+import { type Ports, portsOf } from '../nbd/ports.js';
+import { serveExport } from '../nbd/server.js';
+import { handshakeRefusal } from '../nbd/server-handshake.js';
+import type { Answer, Ask, CommandName, ConnectControl } from '../protocol/commands.js';
+import { parseExportName } from '../protocol/export-names.js';
+import { Replica } from '../replica/replica.js';
+import { LayerHashing } from './layer-hashing.js';
+import { ReadTrails } from './read-trails.js';
+import { COMMANDS, type ServedReplica } from './replica-commands.js';
+import { openExport } from './replica-exports.js';
+
+/**
+ * How long a checksum waits for connections that are closing, in milliseconds. An engine that has said goodbye cuts
+ * the connection after one second itself; a loaded machine may take much longer to run that engine and deliver its
+ * last packet.
+ */
+const CLOSING_MAX_MS = 10_000;
+/** Step of that wait, in milliseconds. */
+const WAIT_STEP_MS = 100;
+
+export class ReplicaService {
+  private readonly served = new Map<string, Promise<ServedReplica>>();
+
+  private readonly ports: Ports;
+  private readonly openDisk: OpenDisk;
+
+  /** Disks are opened in replica processes only: engines load none of the code that reads and writes them. */
+  constructor(
+    private readonly connectControl: ConnectControl,
+    ports: Partial<Ports & { readonly openDisk: OpenDisk }> = {},
+  ) {
+    this.ports = portsOf(ports);
+    this.openDisk = ports.openDisk ?? openDiskStore;
+  }
+
+  get replicaIds(): string[] {
+    return [...this.served.keys()];
+  }
+
+  /** Opens the copy, unless it is open. */
+  async open(diskPath: string, replicaId: string): Promise<void> {
+    await (this.served.get(replicaId) ?? this.serve(replicaId, this.load(diskPath, replicaId)));
+  }
+
+  private async load(diskPath: string, replicaId: string): Promise<ServedReplica> {
+    const replica = await Replica.open(diskPath, replicaId, this.openDisk);
+    const sockets: ServedReplica['sockets'] = new Map();
+    // Its engine reconnects, if it has no other copy, and gets what the disk holds.
+    replica.onFailed = () => {
+      for (const socket of sockets.keys()) socket.destroy();
+    };
+    return {
+      replica,
+      diskPath,
+      sockets,
+      pull: undefined,
+      preparing: 0,
+      hashing: new LayerHashing(replica),
+      trails: new ReadTrails(this.ports.time),
+      connectControl: this.connectControl,
+      ports: this.ports,
+    };
+  }
+
+  private serve(replicaId: string, opening: Promise<ServedReplica>): Promise<ServedReplica> {
+    this.served.set(replicaId, opening);
+    // A copy that failed to open is retried at its next use.
+    opening.catch(() => {
+      if (this.served.get(replicaId) === opening) this.served.delete(replicaId);
+    });
+    return opening;
+  }
+
+  async command<Name extends CommandName>(
+    replicaId: string,
+    name: Name,
+    ask: Ask<Name>,
+  ): Promise<Answer<Name>> {
+    const served = name === 'open' ? await this.findUsable(replicaId) : await this.find(replicaId);
+    // Refuses most late commands early; those that change anything check again at the moment of the effect.
+    if (name !== 'open') served.replica.requireTerm(ask);
+    return COMMANDS[name](served, ask);
+  }
+
+  /**
+   * Reopens a copy whose disk has failed a flush, when an engine opens it: its content is then judged by its record
+   * and its write-intent marks, as after a crash.
+   */
+  private async findUsable(replicaId: string): Promise<ServedReplica> {
+    const opening = this.served.get(replicaId);
+    const served = await this.find(replicaId);
+    if (!served.replica.hasFailed) return served;
+    // Another caller has already reopened it.
+    if (this.served.get(replicaId) !== opening) return this.find(replicaId);
+    const { diskPath } = served;
+    return this.serve(
+      replicaId,
+      // Errors are ignored: they repeat what the disk has failed to do, and everything is closed anyway.
+      shut(served)
+        .catch(() => undefined)
+        .then(() => this.load(diskPath, replicaId)),
+    );
+  }
+
+  /** Serves the export that a client chose in the handshake, or refuses it. */
+  async accept(socket: Socket, negotiated: Negotiated, rest: Buffer): Promise<void> {
+    const name = parseExportName(negotiated.exportName);
+    try {
+      if (name === undefined) throw notFound();
+      const served = await this.find(name.replicaId);
+      if (served.replica.metadata.secret !== name.secret) throw notFound();
+      const target = openExport(served.replica, name);
+      // The client may have gone while its copy was being opened: no later event would remove it from the list.
+      if (socket.destroyed) return;
+      if (name.kind !== 'snapshot') {
+        served.sockets.set(socket, name.epoch);
+        socket.on('close', () => served.sockets.delete(socket));
+      }
+      serveExport(socket, negotiated, rest, target);
+    } catch (error) {
+      const refusal = handshakeRefusal(negotiated, error instanceof Error ? error.message : 'refused');
+      socket.on('error', () => socket.destroy());
+      socket.end(refusal ?? '');
+    }
+  }
+
+  async checksum(replicaId: string): Promise<ChecksumReply> {
+    const { replica, sockets } = await this.find(replicaId);
+    // A volume that was detached a moment ago may have connections that are still closing.
+    await this.within(CLOSING_MAX_MS, this.disconnected(replicaId));
+    if (sockets.size > 0) {
+      throw new StorageFault('replica.in_use', {
+        publicMessage: 'the copy is attached: detach the volume first',
+      });
+    }
+    if (replica.metadata.rebuildId !== null) {
+      throw new StorageFault('replica.rebuilding', { publicMessage: 'the copy is not complete' });
+    }
+    return { checksum: await deviceChecksum(replica), writtenBytes: replica.writtenBytes };
+  }
+
+  /** The agent's report about the open copies. */
+  async reports(): Promise<
+    { replicaId: string; writtenBytes: number; record: Replica['metadata']['record'] }[]
+  > {
+    const served = await Promise.all([...this.served.values()].map((one) => one.catch(() => undefined)));
+    for (const one of served) one?.trails.forgetUnused();
+    return served.flatMap((one) =>
+      one === undefined
+        ? []
+        : [
+            {
+              replicaId: one.replica.metadata.replicaId,
+              writtenBytes: one.replica.writtenBytes,
+              record: one.replica.metadata.record,
+            },
+          ],
+    );
+  }
+
+  async close(replicaId: string): Promise<void> {
+    const opening = this.served.get(replicaId);
+    if (opening === undefined) return;
+    this.served.delete(replicaId);
+    const served = await opening.catch(() => undefined);
+    if (served !== undefined) await shut(served);
+  }
+
+  /**
+   * Closes everything. Engines on other nodes may be stopping too, and keep their copies for the grace time, so that
+   * a cluster-wide stop does not drop copies one by one.
+   */
+  async closeAll(graceMs: number): Promise<void> {
+    const waited = this.replicaIds.map((replicaId) => this.disconnected(replicaId));
+    await this.within(graceMs, Promise.all(waited));
+    await Promise.all(this.replicaIds.map((replicaId) => this.close(replicaId)));
+  }
+
+  /**
+   * Resolves when the work has ended or the time is up. The wait is counted in steps: after a stall of the whole
+   * machine one step is over, and what arrived during the stall is handled before the next one.
+   */
+  private async within(maxMs: number, work: Promise<unknown>): Promise<void> {
+    let isOver = false;
+    const ended = work.finally(() => {
+      isOver = true;
+    });
+    for (let leftMs = maxMs; leftMs > 0 && !isOver; leftMs -= WAIT_STEP_MS) {
+      await Promise.race([ended, this.ports.time.sleep(Math.min(leftMs, WAIT_STEP_MS))]);
+    }
+  }
+
+  /**
+   * Resolves when no connection to the copy is left. Waits for the event itself: a socket counts as `closed` as soon as
+   * it is destroyed, one turn of the event loop before the event that takes it off the list.
+   */
+  private async disconnected(replicaId: string): Promise<void> {
+    const served = await this.served.get(replicaId)?.catch(() => undefined);
+    while (served !== undefined && served.sockets.size > 0) {
+      await Promise.all([...served.sockets.keys()].map(closeOf));
+    }
+  }
+
+  /** @throws StorageFault `replica.not_found` for a copy that is not open here */
+  async find(replicaId: string): Promise<ServedReplica> {
+    const opening = this.served.get(replicaId);
+    if (opening === undefined) throw notFound();
+    return opening;
+  }
+}
+
+async function shut({ pull, sockets, replica }: ServedReplica): Promise<void> {
+  await pull?.cancel();
+  for (const socket of sockets.keys()) socket.destroy();
+  await replica.close();
+}
+
+function closeOf(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()));
+}
+
+function notFound(): StorageFault {
+  return new StorageFault('replica.not_found', { publicMessage: 'there is no such copy here' });
+}
