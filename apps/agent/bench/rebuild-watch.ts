@@ -27,9 +27,8 @@ export async function follow(
 ): Promise<FollowedRebuild> {
   const rebuildId = crypto.randomUUID();
   const startedMs = performance.now();
-  await stack.call(0, 'POST', `/v1/engines/${volumeId}/rebuilds`, {
+  await stack.command({ volumeId, epoch }, 'start-rebuild', {
     rebuildId,
-    epoch,
     target,
     sourceReplicaId: source.replicaId,
     options,

@@ -6,12 +6,11 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import {
-  type LayerCommand,
   type RebuildOptions,
   type ReplicaAddress,
   replicaStateSchema,
-  volumeLayersSchema,
 } from '@holdfast/core/model/agent-protocol.js';
+import type { EngineCommandName } from '@holdfast/core/model/engine-commands.js';
 import type { RebuildPhase } from '@holdfast/core/model/rebuild.js';
 import type { BenchOptions, Figure, Report } from '@holdfast/data-engine/bench/figure.js';
 import type { NbdClient } from '@holdfast/data-engine/nbd/client.js';
@@ -28,13 +27,6 @@ const OPTIONS: RebuildOptions = {
   sourcesMax: 1,
   bandwidthBytesPerSecond: null,
 };
-
-/** A command without the epoch that it is sent under. */
-type LayerChange = LayerCommand extends infer Each
-  ? Each extends unknown
-    ? Omit<Each, 'epoch'>
-    : never
-  : never;
 
 export async function run({ quick, report }: BenchOptions): Promise<void> {
   const bytes = quick ? 256 * MIB : NOMINAL_BYTES;
@@ -113,10 +105,9 @@ class RebuildBench {
 
   /** Resync: the target was dropped, 100 MiB were written, and it comes back. */
   async resync(awaySeconds: number): Promise<void> {
-    const { volumeId, epoch } = this.volume;
     const { replicaId } = copyAt(this.volume, TARGET);
-    const drop = { epoch, replicaId, reason: 'the benchmark takes it away' };
-    await this.stack.call(0, 'POST', `/v1/engines/${volumeId}/drop`, drop);
+    const drop = { replicaId, reason: 'the benchmark takes it away' };
+    await this.stack.command(this.volume, 'drop-replica', drop);
     const written = Math.min(100 * MIB, this.bytes / 4);
     await this.writeAtRandom(written / (64 * KIB), 64 * KIB);
     await new Promise((resolve) => setTimeout(resolve, awaySeconds * 1000));
@@ -151,8 +142,8 @@ class RebuildBench {
       await this.writeAtRandom(64, 64 * KIB);
       ids.push(await this.snapshot(`snapshot-${count}`));
     }
-    await this.change({ kind: 'purge' });
-    for (const snapshotId of ids) await this.change({ kind: 'hash', snapshotId, force: false });
+    await this.change('purge');
+    for (const snapshotId of ids) await this.change('hash-snapshot', { snapshotId, force: false });
     await this.attachWithoutTarget();
     const rebuild = await this.rebuild({});
     const methods = rebuild.last.snapshots
@@ -244,13 +235,9 @@ class RebuildBench {
   }
 
   private async replaceTarget(): Promise<void> {
-    const { volumeId, sizeBytes, replicas, epoch } = this.volume;
+    const { volumeId, sizeBytes, replicas } = this.volume;
     const { replicaId } = copyAt(this.volume, TARGET);
-    await this.stack.call(0, 'POST', `/v1/engines/${volumeId}/drop`, {
-      epoch,
-      replicaId,
-      reason: 'replaced',
-    });
+    await this.stack.command(this.volume, 'drop-replica', { replicaId, reason: 'replaced' });
     // As a worker does: the copy goes only while it still is what was seen of it.
     const seen = await this.stack.call(TARGET, 'GET', `/v1/replicas/${replicaId}`);
     const expected = replicaStateSchema.parse(seen);
@@ -289,18 +276,14 @@ class RebuildBench {
 
   private async snapshot(name: string): Promise<string> {
     const snapshot = newSnapshot(name);
-    await this.change({ kind: 'take', snapshot });
+    await this.change('take-snapshot', { snapshot });
     return snapshot.id;
   }
 
   /** Changes layers, and waits: purges and hashes go on after the answer. */
-  private async change(command: LayerChange): Promise<void> {
-    const { volumeId, epoch } = this.volume;
-    await this.stack.call(0, 'POST', `/v1/engines/${volumeId}/layers`, { epoch, ...command });
-    const state = async () =>
-      volumeLayersSchema.parse(
-        await this.stack.call(0, 'GET', `/v1/engines/${volumeId}/layers?epoch=${epoch}`),
-      );
+  private async change(name: EngineCommandName, ask = {}): Promise<void> {
+    await this.stack.command(this.volume, name, ask);
+    const state = () => this.stack.command(this.volume, 'layers', {});
     for (let now = await state(); now.busy !== ''; now = await state())
       await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -387,9 +370,7 @@ async function secondsWithSnapshots(stack: BenchStack, count: number): Promise<n
   const volume = await stack.volume(16 * MIB, 2);
   for (let index = 0; index < count; index += 1) {
     await volume.client.write(index * 4 * KIB, [crypto.randomBytes(4 * KIB)], 4 * KIB, { fua: false });
-    const snapshot = newSnapshot(`s${index}`);
-    const command = { kind: 'take', epoch: 1, snapshot };
-    await stack.call(0, 'POST', `/v1/engines/${volume.volumeId}/layers`, command);
+    await stack.command(volume, 'take-snapshot', { snapshot: newSnapshot(`s${index}`) });
   }
   const target = await stack.replica(volume.volumeId, 16 * MIB, TARGET, crypto.randomUUID(), null);
   const source = copyAt(volume, SOURCE);

@@ -15,6 +15,12 @@ import {
   type StartEngineReply,
   startEngineReplySchema,
 } from '@holdfast/core/model/agent-protocol.js';
+import {
+  ENGINE_COMMANDS,
+  type EngineCommandName,
+  type EngineReply,
+  engineAnswerSchema,
+} from '@holdfast/core/model/engine-commands.js';
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
 
 /** The agent's own program: benchmarks are built into a folder beside it. */
@@ -134,6 +140,16 @@ export class BenchStack {
     const beat = this.beats.get(name);
     if (beat === undefined) throw new Error(`${name} has not reported yet`);
     return beat;
+  }
+
+  /** Sends a command to the engine of a volume, as a worker does, and returns what it replies. */
+  async command<Name extends EngineCommandName>(
+    { volumeId, epoch }: Pick<BenchVolume, 'volumeId' | 'epoch'>,
+    name: Name,
+    ask: object,
+  ): Promise<EngineReply<Name>> {
+    const answer = await this.call(0, 'POST', `/v1/engines/${volumeId}/commands/${name}`, { epoch, ...ask });
+    return ENGINE_COMMANDS[name].reply.parse(engineAnswerSchema.parse(answer).reply);
   }
 
   async call(agentIndex: number, method: string, route: string, body?: object): Promise<unknown> {

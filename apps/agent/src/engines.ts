@@ -4,17 +4,8 @@
  * An engine that stopped, or whose process died, stays in the reports as `stopped` until the control plane ends the
  * attachment: only the control plane decides what comes next.
  */
-import type {
-  DropReplica,
-  EngineReport,
-  FillVolume,
-  LayerCommand,
-  StartEngine,
-  StartEngineReply,
-  StartRebuild,
-  TuneRebuild,
-  VolumeLayers,
-} from '@holdfast/core/model/agent-protocol.js';
+import type { EngineReport, StartEngine, StartEngineReply } from '@holdfast/core/model/agent-protocol.js';
+import { ENGINE_COMMANDS, type EngineCommandName } from '@holdfast/core/model/engine-commands.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import type { Host, HostPool } from './hosts/host-pool.js';
@@ -75,41 +66,22 @@ export class Engines {
     this.forget(volumeId, attachment);
   }
 
-  async rebuild(volumeId: string, rebuild: StartRebuild): Promise<void> {
-    const { host } = this.require(volumeId, rebuild.epoch);
-    await host.peer.call('rebuild', { volumeId, rebuild });
-  }
-
-  async cancelRebuild(volumeId: string, rebuildId: string): Promise<void> {
-    const attachment = this.attachments.get(volumeId);
-    await attachment?.host.peer.call('cancel-rebuild', { volumeId, rebuildId }).catch(ignoreGone);
-  }
-
-  async tuneRebuild(volumeId: string, rebuildId: string, tuning: TuneRebuild): Promise<void> {
-    const { host } = this.require(volumeId, tuning.epoch);
-    await host.peer.call('tune-rebuild', { volumeId, rebuildId, tuning });
-  }
-
-  async fill(volumeId: string, fill: FillVolume): Promise<void> {
-    await this.require(volumeId, fill.epoch).host.peer.call('fill', { volumeId, fill });
-  }
-
-  async layers(volumeId: string, epoch: number): Promise<VolumeLayers> {
-    return this.require(volumeId, epoch).host.peer.call('layers', { volumeId });
-  }
-
-  async changeLayers(volumeId: string, command: LayerCommand): Promise<void> {
-    const attachment = this.require(volumeId, command.epoch);
-    await attachment.host.peer.call('change-layers', { volumeId, command });
-    // Clients that connect from now on are told the new size.
-    if (command.kind === 'expand' && command.sizeBytes > attachment.spec.sizeBytes) {
-      attachment.spec = { ...attachment.spec, sizeBytes: command.sizeBytes };
+  /**
+   * Passes a command on to the engine of the attachment that it names.
+   *
+   * @param ask checked by the command's schema
+   * @throws StorageFault `engine.not_found`, `engine.stale_epoch`, or the engine's own
+   */
+  async command(volumeId: string, name: EngineCommandName, ask: { epoch: number }): Promise<unknown> {
+    try {
+      const attachment = this.require(volumeId, ask.epoch);
+      const { reply, sizeBytes } = await attachment.host.peer.call('command', { volumeId, name, ask });
+      if (sizeBytes > attachment.spec.sizeBytes) attachment.spec = { ...attachment.spec, sizeBytes };
+      return reply;
+    } catch (error) {
+      if (ENGINE_COMMANDS[name].withoutEngine === 'done' && isGone(error)) return null;
+      throw error;
     }
-  }
-
-  async drop(volumeId: string, { epoch, replicaId, reason }: DropReplica): Promise<void> {
-    const { host } = this.require(volumeId, epoch);
-    await host.peer.call('drop', { volumeId, replicaId, reason });
   }
 
   reports(): EngineReport[] {
@@ -274,6 +246,7 @@ function staleEpoch({ epoch }: StartEngine): StorageFault {
   });
 }
 
-function ignoreGone(error: unknown): void {
-  if (!isFault(error, 'engine.not_found') && !isFault(error, 'agent.unreachable')) throw error;
+/** No engine runs here, or its process has ended. */
+function isGone(error: unknown): boolean {
+  return isFault(error, 'engine.not_found') || isFault(error, 'agent.unreachable');
 }

@@ -4,7 +4,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { volumeLayersSchema } from '@holdfast/core/model/agent-protocol.js';
+import type { EngineCommandName } from '@holdfast/core/model/engine-commands.js';
 import { checksumOfBytes } from '@holdfast/data-engine/layers/device-checksum.js';
 import { contiguous } from '@holdfast/data-engine/nbd/export.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
@@ -115,7 +115,7 @@ describe('the main job on real processes', () => {
     expect(back.replicas.map(({ replicaId }) => replicaId)).toEqual([lost?.address.replicaId]);
     const rebuildId = crypto.randomUUID();
     const rebuild = { rebuildId, epoch: 1, target: lost?.address, sourceReplicaId: null };
-    const answer = await node(0).call('POST', `/v1/engines/${volume.volumeId}/rebuilds`, rebuild);
+    const answer = await node(0).command(volume.volumeId, 'start-rebuild', rebuild);
     expect(answer).toMatchObject({ status: 200 });
     for (let i = 0; i < 200; i += 1) {
       const offset = crypto.randomInt(8192) * 4096;
@@ -141,39 +141,39 @@ describe('the main job on real processes', () => {
     const client = await connectTo(started);
     const data = crypto.randomBytes(4 * MIB);
     await client.write(0, [data], data.length, { fua: false });
-    const path = `/v1/engines/${volume.volumeId}/layers`;
-    const change = (command: object) => node(0).call('POST', path, { epoch: 1, ...command });
+    const change = (name: EngineCommandName, ask = {}) =>
+      node(0).command(volume.volumeId, name, { epoch: 1, ...ask });
     const snapshot = {
       id: crypto.randomUUID(),
       name: 'a',
       origin: 'user',
       createdAt: '2026-01-01T00:00:00Z',
     };
-    expect((await change({ kind: 'take', snapshot })).status).toBe(200);
-    expect((await change({ kind: 'take', snapshot })).status).toBe(200);
+    expect((await change('take-snapshot', { snapshot })).status).toBe(200);
+    expect((await change('take-snapshot', { snapshot })).status).toBe(200);
     await client.write(0, [Buffer.alloc(MIB)], MIB, { fua: false });
-    expect((await change({ kind: 'hash', snapshotId: snapshot.id, force: false })).status).toBe(200);
+    expect((await change('hash-snapshot', { snapshotId: snapshot.id, force: false })).status).toBe(200);
 
-    const refused = await change({ kind: 'revert', snapshotId: snapshot.id });
+    const refused = await change('revert', { snapshotId: snapshot.id });
     expect(refused).toMatchObject({ status: 409, body: { code: 'volume.in_use' } });
     client.close();
     await eventually(
       'the revert',
-      () => change({ kind: 'revert', snapshotId: snapshot.id }),
+      () => change('revert', { snapshotId: snapshot.id }),
       ({ status }) => status === 200,
     );
-    expect((await change({ kind: 'expand', sizeBytes: 32 * MIB })).status).toBe(200);
+    expect((await change('expand', { sizeBytes: 32 * MIB })).status).toBe(200);
     const again = await connectTo(started);
     expect(again.sizeBytes).toBe(32 * MIB);
     expect(contiguous(await again.read(0, data.length)).equals(data)).toBe(true);
     await again.write(31 * MIB, [Buffer.alloc(4096, 1)], 4096, { fua: true });
 
-    const layers = async () => volumeLayersSchema.parse((await node(0).call('GET', `${path}?epoch=1`)).body);
+    const layers = () => node(0).layers(volume.volumeId, 1);
     await eventually('the hash', layers, ({ layers: [first] }) =>
       (first?.checksums ?? []).every(({ checksum }) => checksum !== null),
     );
-    expect((await change({ kind: 'remove', snapshotId: snapshot.id })).status).toBe(200);
-    expect((await change({ kind: 'purge' })).status).toBe(200);
+    expect((await change('remove-snapshot', { snapshotId: snapshot.id })).status).toBe(200);
+    expect((await change('purge')).status).toBe(200);
     await eventually('the purge', layers, ({ busy, layers: left }) => busy === '' && left.length === 1);
     expect((await node(0).call('DELETE', `/v1/engines/${volume.volumeId}?epoch=1`)).status).toBe(200);
     const [first, ...others] = await checksums(volume);

@@ -5,6 +5,11 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Heartbeat, ReplicaAddress, StartEngineReply } from '@holdfast/core/model/agent-protocol.js';
+import {
+  ENGINE_COMMANDS,
+  type EngineCommandName,
+  type VolumeLayers,
+} from '@holdfast/core/model/engine-commands.js';
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
 import { freePort } from '@holdfast/testkit/free-port.js';
 import { FakeApi } from './fake-api.js';
@@ -83,6 +88,17 @@ export class AgentProcess {
     child.kill('SIGTERM');
     await gone;
     return child.exitCode;
+  }
+
+  /** Sends a command to an engine, as a worker does. */
+  command(volumeId: string, name: EngineCommandName, ask: object): ReturnType<AgentProcess['call']> {
+    return this.call('POST', `/v1/engines/${volumeId}/commands/${name}`, ask);
+  }
+
+  /** The layers of a volume whose engine runs here. */
+  async layers(volumeId: string, epoch: number): Promise<VolumeLayers> {
+    const { body } = await this.command(volumeId, 'layers', { epoch });
+    return ENGINE_COMMANDS.layers.reply.parse(body.reply);
   }
 
   async call(

@@ -4,7 +4,8 @@
  */
 import crypto from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type VolumeLayers, volumeLayersSchema } from '@holdfast/core/model/agent-protocol.js';
+import type { EngineCommandName, VolumeLayers } from '@holdfast/core/model/engine-commands.js';
+import { asId, type SnapshotId } from '@holdfast/core/model/ids.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import type { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import type { AgentProcess } from './agents.js';
@@ -20,7 +21,7 @@ type Home = { agent: AgentProcess; volumeId: string; epoch: number };
 
 export class CampaignLayers {
   /** Snapshots that were acknowledged and whose removal was not asked for. */
-  private readonly kept = new Set<string>();
+  private readonly kept = new Set<SnapshotId>();
   taken = 0;
   purges = 0;
 
@@ -49,15 +50,15 @@ export class CampaignLayers {
     // Removes snapshots whose answer was lost, or they would become more with each kill.
     for (const { id, origin, removed } of layers)
       if (origin === 'user' && !removed && !this.kept.has(id))
-        await this.ask({ kind: 'remove', snapshotId: id });
+        await this.ask('remove-snapshot', { snapshotId: id });
     const gone = [...this.kept].filter((id) => !listed.has(id));
     if (gone.length > 0) throw new Error(`snapshots that were taken are gone: ${gone}`);
   }
 
   private async take(): Promise<void> {
-    const id = crypto.randomUUID();
+    const id = asId<SnapshotId>(crypto.randomUUID());
     const snapshot = { id, name: id, origin: 'user', createdAt: new Date().toISOString() };
-    if (!(await this.ask({ kind: 'take', snapshot }))) return;
+    if (!(await this.ask('take-snapshot', { snapshot }))) return;
     this.kept.add(id);
     this.taken += 1;
   }
@@ -67,24 +68,20 @@ export class CampaignLayers {
     if (snapshotId === undefined) return;
     // From here on the snapshot may be gone, whatever the answer is and whether one comes.
     this.kept.delete(snapshotId);
-    await this.ask({ kind: 'remove', snapshotId });
+    await this.ask('remove-snapshot', { snapshotId });
   }
 
   private async purge(): Promise<void> {
-    if (await this.ask({ kind: 'purge' })) this.purges += 1;
+    if (await this.ask('purge', {})) this.purges += 1;
   }
 
   /** @returns true for a change that is done; for a purge, that has begun */
-  private async ask(command: object): Promise<boolean> {
-    const { status, body } = await this.change(command);
+  private async ask(name: EngineCommandName, ask: object): Promise<boolean> {
+    const { agent, volumeId, epoch } = this.home();
+    const { status, body } = await agent.command(volumeId, name, { epoch, ...ask });
     if (status === 200) return true;
     if (ASK_AGAIN.has(String(body.code))) return false;
-    throw new Error(`${JSON.stringify(command)} is refused: ${JSON.stringify(body)}`);
-  }
-
-  private change(command: object) {
-    const { agent, volumeId, epoch } = this.home();
-    return agent.call('POST', `/v1/engines/${volumeId}/layers`, { epoch, ...command });
+    throw new Error(`${name} ${JSON.stringify(ask)} is refused: ${JSON.stringify(body)}`);
   }
 
   /** @returns the layers, once no task changes them */
@@ -92,10 +89,7 @@ export class CampaignLayers {
     const { agent, volumeId, epoch } = this.home();
     return eventually(
       'an engine that changes no layers',
-      async () => {
-        const { body } = await agent.call('GET', `/v1/engines/${volumeId}/layers?epoch=${epoch}`);
-        return volumeLayersSchema.parse(body);
-      },
+      () => agent.layers(volumeId, epoch),
       ({ busy }) => busy === '',
       10_000,
     );

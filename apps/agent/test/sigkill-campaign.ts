@@ -278,11 +278,10 @@ export class SigkillCampaign {
     const rebuildId = crypto.randomUUID();
     const ask = { rebuildId, epoch: this.epoch, target, sourceReplicaId: null };
     const home = this.agent(this.home);
-    const route = `/v1/engines/${this.volume.volumeId}/rebuilds`;
     // A purge that was asked for under load may still run.
     const { status, body } = await eventually(
       'a rebuild that may begin',
-      () => home.call('POST', route, ask),
+      () => home.command(this.volume.volumeId, 'start-rebuild', ask),
       (answer) => answer.body.code !== 'engine.busy',
       10_000,
     );
@@ -305,9 +304,9 @@ export class SigkillCampaign {
    * Waits until the copies are equal, which the engine sees to after an unclean stop. Layer changes wait for that too.
    */
   private async equal(): Promise<void> {
-    const nothing = { epoch: this.epoch, kind: 'remove', snapshotId: crypto.randomUUID() };
-    const route = `/v1/engines/${this.volume.volumeId}/layers`;
-    const { status, body } = await this.agent(this.home).call('POST', route, nothing);
+    const { volumeId } = this.volume;
+    const nothing = { epoch: this.epoch, snapshotId: crypto.randomUUID() };
+    const { status, body } = await this.agent(this.home).command(volumeId, 'remove-snapshot', nothing);
     if (status !== 200) throw new Error(`the copies do not become equal: ${JSON.stringify(body)}`);
   }
 

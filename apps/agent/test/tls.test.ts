@@ -69,7 +69,7 @@ describe('agents that require TLS', () => {
     await second.start();
     const target = volume.replicas[1]?.address;
     const rebuild = { rebuildId: crypto.randomUUID(), epoch: 1, target, sourceReplicaId: null };
-    const asked = await first.call('POST', `/v1/engines/${volume.volumeId}/rebuilds`, rebuild);
+    const asked = await first.command(volume.volumeId, 'start-rebuild', rebuild);
     expect(asked).toMatchObject({ status: 200 });
     const done = await cluster.api.until('node-1', ({ engines }) =>
       engines.some(({ rebuilds }) => rebuilds.some(({ state }) => state !== 'running')),

@@ -69,10 +69,10 @@ describe('the periodic check', () => {
     await take(client, 'a');
     set(CRON, '* * * * *');
     const forced: boolean[] = [];
-    const { changeLayers } = world.reconcilers.agents;
-    world.reconcilers.agents.changeLayers = (agent, volumeId, command) => {
-      if (command.kind === 'hash') forced.push(command.force);
-      return changeLayers(agent, volumeId, command);
+    const { command } = world.reconcilers.agents;
+    world.reconcilers.agents.command = (agent, volumeId, name, ask) => {
+      if (name === 'hash-snapshot' && 'force' in ask) forced.push(ask.force);
+      return command(agent, volumeId, name, ask);
     };
     await world.run(64);
     expect(forced).toEqual(want);

@@ -4,6 +4,7 @@ import { requestPurge, requestRevert, requestSnapshot } from '@holdfast/control/
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
+import type { EngineCommandName } from '@holdfast/core/model/engine-commands.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import type { RebuildHold } from '@holdfast/core/model/volume.js';
 import { NO_FAULTS } from '@holdfast/simulator/faults.js';
@@ -28,13 +29,15 @@ const hold =
     return () => put(undefined);
   };
 
+const LAYER_TASKS: ReadonlySet<string> = new Set<EngineCommandName>(['expand', 'purge', 'revert']);
+
 /** The engine gets no word of it, as if each call were lost on its way. */
 const task =
   (ask: (stage: Stage) => Promise<void>): Obstacle =>
   async (stage) => {
     await requestSnapshot(stage.world.useCases, { volumeId: stage.client.volumeId, name: 'base' });
     await stage.world.run(2);
-    const onEffect = (name: string) => (name === 'changeLayers' ? 'lost-before' : 'none');
+    const onEffect = (name: string) => (LAYER_TASKS.has(name) ? 'lost-before' : 'none');
     stage.world.faults = { ...NO_FAULTS, onEffect };
     await ask(stage);
     return () => {

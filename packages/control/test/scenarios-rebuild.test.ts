@@ -1,11 +1,11 @@
 /** The end-to-end scenarios about rebuilding (V19 to V27, V29, V30), told over the use cases on a simulated cluster. */
-import type { AgentClient } from '@holdfast/control/ports/agent-client.js';
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
+import type { EngineCommandName } from '@holdfast/core/model/engine-commands.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
@@ -71,7 +71,7 @@ async function removeTarget(client: SimClient): Promise<void> {
 }
 
 /** The next calls of one kind get lost on their way. */
-function loseNext(effect: keyof AgentClient, count: number): void {
+function loseNext(effect: EngineCommandName, count: number): void {
   let left = count;
   world.faults = {
     ...NO_FAULTS,
@@ -131,7 +131,7 @@ describe('limits', () => {
     await remove(b, 'n1');
     await world.runUntil(async () => (await runningRebuild(a)) !== undefined, 20);
     await world.run(0.5);
-    loseNext('cancelRebuild', 3);
+    loseNext('cancel-rebuild', 3);
     await end(a);
     for (let round = 0; round < 20; round += 1) {
       await world.run(0.5);

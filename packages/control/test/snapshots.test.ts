@@ -214,7 +214,7 @@ describe('clone', () => {
   test.each(TROUBLES)('$fault at effect $at: it is filled in the end', async ({ fault, at }) => {
     await aSource();
     // A volume whose directory could not be made on one node goes on with its other copies, and is filled there.
-    disturbOnce(fault, at, 'fillVolume');
+    disturbOnce(fault, at, 'fill');
     const volumeId = await clone();
     expect(await world.runUntil(isFilled(volumeId), 120)).toBe(true);
     expect(written(volumeId)).toEqual([[1], [1], [1]]);
@@ -222,7 +222,7 @@ describe('clone', () => {
 
   test('no user can attach it before, and its snapshot and source stay meanwhile', async () => {
     await aSource();
-    world.faults = { ...NO_FAULTS, onEffect: (name) => (name === 'fillVolume' ? 'lost-before' : 'none') };
+    world.faults = { ...NO_FAULTS, onEffect: (name) => (name === 'fill' ? 'lost-before' : 'none') };
     const volumeId = await clone();
     await world.run(10);
     const view = await world.store.loadVolume(volumeId);
@@ -308,7 +308,7 @@ describe('expand', () => {
       await aServedVolume();
       const engine = world.node('node-1').engines.get(client.volumeId);
       if (engine === undefined) throw new Error('no engine serves the volume');
-      engine.layers.run = () => {
+      engine.layers.expand = () => {
         throw new StorageFault(fault, { publicMessage: 'there are too many layers' });
       };
       await requestExpand(world.useCases, { ...key(), sizeBytes: 2 * GIB });
@@ -326,7 +326,7 @@ describe('expand', () => {
     await aServedVolume();
     const { replicas } = await client.view();
     const victim = replicas.find(({ nodeId }) => nodeId === world.nodeId('node-3'));
-    world.faults = { ...NO_FAULTS, onEffect: (name) => (name === 'changeLayers' ? 'lost-before' : 'none') };
+    world.faults = { ...NO_FAULTS, onEffect: (name) => (name === 'expand' ? 'lost-before' : 'none') };
     await requestExpand(world.useCases, { ...key(), sizeBytes: 2 * GIB });
     await world.run(1);
     world.node('node-3').kill();

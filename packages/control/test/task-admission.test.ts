@@ -89,7 +89,7 @@ test('a purge that waits for admission does not hold up the rebuild of its volum
   await requestPurge(world.useCases, { volumeId: busy.volumeId });
   world.faults = {
     ...NO_FAULTS,
-    onEffect: (name) => (name === 'changeLayers' ? 'lost-before' : 'none'),
+    onEffect: (name) => (name === 'purge' ? 'lost-before' : 'none'),
   };
   await requestPurge(world.useCases, { volumeId: client.volumeId });
   world.node('node-3').kill();
@@ -114,7 +114,7 @@ test('an admission ends with the attachment, and the others go on', async () => 
   world.store.setSetting(world.clusterId, LIMIT, 1);
   world.faults = {
     ...NO_FAULTS,
-    onEffect: (name) => (name === 'changeLayers' ? 'lost-before' : 'none'),
+    onEffect: (name) => (name === 'purge' ? 'lost-before' : 'none'),
   };
   await requestPurge(world.useCases, { volumeId: client.volumeId });
   await world.run(2);

@@ -5,6 +5,7 @@
 import type { AgentClient } from '@holdfast/control/ports/agent-client.js';
 import type { Store } from '@holdfast/control/ports/store.js';
 import type { ReconcilerPorts } from '@holdfast/control/reconcilers/reconciler-ports.js';
+import { ENGINE_COMMANDS, isEngineCommand } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 
 /** The worker's process is gone. Not a fault: nothing in control may catch it. */
@@ -15,7 +16,7 @@ export class ProcessDied extends Error {
 export type EffectFault = 'none' | 'die-before' | 'die-after' | 'lost-before' | 'lost-after';
 
 export type FaultPlan = {
-  /** Asked once per effect (a commit, a call to an agent, a wake-up), which is named by its method. */
+  /** Asked once per effect (a commit, a call to an agent, a wake-up), which is named by its method or command. */
   onEffect(name: string): EffectFault;
   losesWakeUp(): boolean;
   /** Is a wake-up delivered to two workers at once? */
@@ -44,15 +45,13 @@ export function withFaults(ports: ReconcilerPorts, plan: () => FaultPlan): Recon
   const { store, agents, queue } = ports;
   return {
     ...ports,
-    store: disturbed<Store>(store, ['commit', 'recordDue', 'fanOut'], (name, act) =>
-      effect(name, noDatabase, act),
-    ),
-    agents: disturbed<AgentClient>(agents, AGENT_CALLS, (name, act) => effect(name, noAnswer, act)),
+    store: disturbed<Store>(store, storeEffect, (name, act) => effect(name, noDatabase, act)),
+    agents: disturbed<AgentClient>(agents, agentEffect, (name, act) => effect(name, noAnswer, act)),
     queue: { wake: (wakeUp, options) => effect('wake', noDatabase, () => queue.wake(wakeUp, options)) },
   };
 }
 
-const AGENT_CALLS: readonly (keyof AgentClient)[] = [
+const AGENT_CALLS: readonly string[] = [
   'createReplica',
   'deleteReplica',
   'removeOrphan',
@@ -60,26 +59,36 @@ const AGENT_CALLS: readonly (keyof AgentClient)[] = [
   'checksumReplica',
   'startEngine',
   'stopEngine',
-  'startRebuild',
-  'cancelRebuild',
-  'tuneRebuild',
-  'changeLayers',
-  'fillVolume',
-  'dropReplica',
-];
+] satisfies (keyof AgentClient)[];
 
+/** Effect of a call to an agent; an engine's command has its own name, and none if it only reads. */
+function agentEffect(method: string, args: readonly unknown[]): string | undefined {
+  if (method !== 'command') return AGENT_CALLS.includes(method) ? method : undefined;
+  const name = String(args[2]);
+  return isEngineCommand(name) && ENGINE_COMMANDS[name].effect === 'changes' ? name : undefined;
+}
+
+const STORE_CALLS: readonly string[] = ['commit', 'recordDue', 'fanOut'] satisfies (keyof Store)[];
+
+function storeEffect(method: string): string | undefined {
+  return STORE_CALLS.includes(method) ? method : undefined;
+}
+
+/** The port with faults around those calls that are effects, by the name that `effectOf` gives them. */
 function disturbed<Port extends object>(
   port: Port,
-  methods: readonly (keyof Port)[],
-  around: (name: string, act: () => Promise<unknown>) => Promise<unknown>,
+  effectOf: (method: string, args: readonly unknown[]) => string | undefined,
+  around: (effect: string, act: () => Promise<unknown>) => Promise<unknown>,
 ): Port {
   return new Proxy(port, {
     get(target, name) {
       const value = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
-      const isDisturbed = methods.some((method) => method === name);
-      return (...args: unknown[]) =>
-        isDisturbed ? around(String(name), () => value.apply(target, args)) : value.apply(target, args);
+      return (...args: unknown[]) => {
+        const effect = effectOf(String(name), args);
+        const act = () => value.apply(target, args);
+        return effect === undefined ? act() : around(effect, act);
+      };
     },
   });
 }

@@ -2,23 +2,24 @@ import type { AgentClient, AgentTarget } from '@holdfast/control/ports/agent-cli
 import type {
   ChecksumReply,
   CreateReplica,
-  DropReplica,
-  FillVolume,
-  LayerCommand,
   OpenReplicaReply,
   RemoveOrphan,
   ReplicaState,
   StartEngine,
   StartEngineReply,
-  StartRebuild,
-  TuneRebuild,
-  VolumeLayers,
 } from '@holdfast/core/model/agent-protocol.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
+import {
+  ENGINE_COMMANDS,
+  type EngineAsk,
+  type EngineCommandName,
+  type EngineReply,
+} from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type DiskId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { checksumOf, type SimCopy } from './sim-copy.js';
 import { type EngineSurroundings, SimEngine } from './sim-engine.js';
+import { runSimCommand } from './sim-engine-commands.js';
 import type { SimNode } from './sim-node.js';
 
 /** Control calls into simulated nodes. A node that is dead or cut off does not answer. */
@@ -142,37 +143,18 @@ export class SimAgentClient implements AgentClient {
     engines.delete(volumeId);
   }
 
-  async startRebuild(agent: AgentTarget, volumeId: VolumeId, rebuild: StartRebuild): Promise<void> {
-    this.engineOn(agent, volumeId, rebuild.epoch).startRebuild(rebuild);
-  }
-
-  async cancelRebuild(agent: AgentTarget, volumeId: VolumeId, rebuildId: string): Promise<void> {
-    this.reach(agent).engines.get(volumeId)?.cancelRebuild(rebuildId);
-  }
-
-  async tuneRebuild(
+  async command<Name extends EngineCommandName>(
     agent: AgentTarget,
     volumeId: VolumeId,
-    rebuildId: string,
-    tuning: TuneRebuild,
-  ): Promise<void> {
-    this.engineOn(agent, volumeId, tuning.epoch).tuneRebuild(rebuildId, tuning);
-  }
-
-  async changeLayers(agent: AgentTarget, volumeId: VolumeId, command: LayerCommand): Promise<void> {
-    this.engineOn(agent, volumeId, command.epoch).layers.run(command);
-  }
-
-  async readLayers(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<VolumeLayers> {
-    return this.engineOn(agent, volumeId, epoch).layers.describe();
-  }
-
-  async fillVolume(agent: AgentTarget, volumeId: VolumeId, fill: FillVolume): Promise<void> {
-    this.engineOn(agent, volumeId, fill.epoch).startFill(fill);
-  }
-
-  async dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void> {
-    await this.engineOn(agent, volumeId, drop.epoch).drop(asId<ReplicaId>(drop.replicaId), drop.reason);
+    name: Name,
+    ask: EngineAsk<Name>,
+  ): Promise<EngineReply<Name>> {
+    const { engines } = this.reach(agent);
+    const { withoutEngine, ask: askSchema, reply } = ENGINE_COMMANDS[name];
+    if (withoutEngine === 'done' && !engines.has(volumeId)) return reply.parse(null);
+    const engine = this.engineOn(agent, volumeId, ask.epoch);
+    // Both are checked as on their way through an agent.
+    return reply.parse(await runSimCommand(engine, name, askSchema.parse(ask)));
   }
 
   private reach(agent: AgentTarget): SimNode {

@@ -3,15 +3,9 @@
  * record as the rules allow, and rebuilds one replica at a time. Its rules for which copies are current are the real ones
  * (docs/adr/0004-copies-say-which-is-current.md); its bytes are write numbers.
  */
-import type {
-  EngineReport,
-  FillVolume,
-  RebuildReport,
-  StartEngine,
-  StartRebuild,
-  TuneRebuild,
-} from '@holdfast/core/model/agent-protocol.js';
+import type { EngineReport, RebuildReport, StartEngine } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/model/copy-record.js';
+import type { EngineAsk } from '@holdfast/core/model/engine-commands.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
@@ -25,7 +19,7 @@ export type EngineSurroundings = {
   confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void>;
 };
 
-type SimRebuild = { request: StartRebuild; stepsLeft: number; report: RebuildReport };
+type SimRebuild = { request: EngineAsk<'start-rebuild'>; stepsLeft: number; report: RebuildReport };
 
 /** Steps that a rebuild takes; one per tick of the world. */
 const REBUILD_STEPS = 4;
@@ -36,7 +30,7 @@ export class SimEngine {
   private readonly modes = new Map<ReplicaId, { mode: ReplicaMode; reason: string }>();
   private readonly rebuilds: SimRebuild[] = [];
   readonly layers: SimLayers;
-  private fill: { request: FillVolume; report: NonNullable<EngineReport['fill']> } | undefined;
+  private fill: { request: EngineAsk<'fill'>; report: NonNullable<EngineReport['fill']> } | undefined;
   private record: CopyRecord;
   private state: EngineReport['state'] = 'running';
   private reason = '';
@@ -94,7 +88,7 @@ export class SimEngine {
     await this.spreadRecord();
   }
 
-  startRebuild(request: StartRebuild): void {
+  startRebuild(request: EngineAsk<'start-rebuild'>): void {
     if (this.rebuilds.some((rebuild) => rebuild.request.rebuildId === request.rebuildId)) return;
     if (this.rebuilds.some(({ report }) => report.state === 'running')) {
       throw new StorageFault('engine.busy', { publicMessage: 'another rebuild runs' });
@@ -117,7 +111,7 @@ export class SimEngine {
     this.modes.set(replicaId, { mode: 'WO', reason: '' });
   }
 
-  startFill(request: FillVolume): void {
+  startFill(request: EngineAsk<'fill'>): void {
     if (this.fill?.request.fillId === request.fillId && this.fill.report.state !== 'failed') return;
     this.fill = { request, report: { fillId: request.fillId, state: 'running', bytes: 0, error: '' } };
   }
@@ -139,7 +133,7 @@ export class SimEngine {
         : { ...report, state: 'succeeded', bytes: layer.writes.size * 4096 };
   }
 
-  tuneRebuild(rebuildId: string, { paused }: TuneRebuild): void {
+  tuneRebuild(rebuildId: string, paused: boolean): void {
     const rebuild = this.rebuilds.find(({ request }) => request.rebuildId === rebuildId);
     if (rebuild?.report.state === 'running') rebuild.report = { ...rebuild.report, paused };
   }
@@ -283,7 +277,7 @@ export class SimEngine {
   }
 }
 
-function newReport({ rebuildId, target }: StartRebuild): RebuildReport {
+function newReport({ rebuildId, target }: EngineAsk<'start-rebuild'>): RebuildReport {
   return {
     rebuildId,
     replicaId: target.replicaId,

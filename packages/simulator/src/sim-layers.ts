@@ -1,5 +1,5 @@
 /** The layers of simulated copies, as the control plane sees them: taken, marked, reverted to, purged and hashed. */
-import type { LayerCommand, VolumeLayers } from '@holdfast/core/model/agent-protocol.js';
+import type { EngineAnswer } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { checksumOf, type SimCopy, type SimLayer } from './sim-copy.js';
 
@@ -19,38 +19,6 @@ export class SimLayers {
     return this.busy?.what === 'purging';
   }
 
-  run(command: LayerCommand): void {
-    switch (command.kind) {
-      case 'take':
-        this.take({ ...command.snapshot, removed: false });
-        break;
-      case 'remove':
-        this.require(command.snapshotId);
-        this.onAll((layer) => ({
-          ...layer,
-          removed: layer.removed || layer.id === command.snapshotId,
-        }));
-        break;
-      case 'revert':
-        this.revert(command.snapshotId);
-        break;
-      case 'expand':
-        this.requireIdle();
-        this.sizeBytes = Math.max(this.sizeBytes, command.sizeBytes);
-        break;
-      case 'purge':
-        this.requireIdle();
-        this.start('purging', () => this.keep((layer) => !layer.removed && layer.origin === 'user'));
-        break;
-      case 'hash':
-        this.require(command.snapshotId);
-        this.start('hashing', () =>
-          this.onAll((layer) => (layer.id === command.snapshotId ? { ...layer, isHashed: true } : layer)),
-        );
-        break;
-    }
-  }
-
   tick(): void {
     if (this.busy === undefined) return;
     this.busy.turnsLeft -= 1;
@@ -59,7 +27,7 @@ export class SimLayers {
     this.busy = undefined;
   }
 
-  describe(): VolumeLayers {
+  describe(): EngineAnswer<'layers'> {
     const copies = this.current();
     const [first] = copies;
     if (first === undefined)
@@ -87,20 +55,43 @@ export class SimLayers {
     };
   }
 
-  private take(layer: Omit<SimLayer, 'writes' | 'isHashed'>): void {
+  take(layer: Omit<SimLayer, 'writes' | 'isHashed' | 'removed'>): void {
     for (const copy of this.current()) {
       if (copy.layers.some(({ id }) => id === layer.id)) continue;
-      copy.layers = [...copy.layers, { ...layer, writes: new Set(copy.writes), isHashed: false }];
+      const taken = { ...layer, removed: false, writes: new Set(copy.writes), isHashed: false };
+      copy.layers = [...copy.layers, taken];
     }
   }
 
-  private revert(snapshotId: string): void {
+  remove(snapshotId: string): void {
+    this.require(snapshotId);
+    this.onAll((layer) => ({ ...layer, removed: layer.removed || layer.id === snapshotId }));
+  }
+
+  revert(snapshotId: string): void {
     this.requireIdle();
     this.require(snapshotId);
     for (const copy of this.current()) {
       const layer = copy.layers.find(({ id }) => id === snapshotId);
       if (layer !== undefined) copy.writes = new Set(layer.writes);
     }
+  }
+
+  expand(sizeBytes: number): void {
+    this.requireIdle();
+    this.sizeBytes = Math.max(this.sizeBytes, sizeBytes);
+  }
+
+  purge(): void {
+    this.requireIdle();
+    this.start('purging', () => this.keep((layer) => !layer.removed && layer.origin === 'user'));
+  }
+
+  hash(snapshotId: string): void {
+    this.require(snapshotId);
+    this.start('hashing', () =>
+      this.onAll((layer) => (layer.id === snapshotId ? { ...layer, isHashed: true } : layer)),
+    );
   }
 
   private start(what: string, finish: () => void): void {

@@ -3,9 +3,11 @@
  * stopped, and the control plane attaches their volumes again.
  */
 
+import type { EngineAsk, EngineCommandName } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { planLayers } from '@holdfast/core/rebuild/plan-layers.js';
 import { Engine } from '@holdfast/data-engine/engine/engine.js';
+import { runEngineCommand } from '@holdfast/data-engine/engine/engine-commands.js';
 import { connectByHttp } from '../http-replica-control.js';
 import { requireTlsOfEnvironment, runAsHost } from './host-process.js';
 import type { AgentMethods, EngineHostMethods } from './host-protocol.js';
@@ -92,31 +94,11 @@ peer.handle('stop-all', async () => {
   await Promise.all([...engines.keys()].map(stopOne));
   return null;
 });
-peer.handle('rebuild', async ({ volumeId, rebuild }) => {
-  find(volumeId).startRebuild(rebuild);
-  return null;
-});
-peer.handle('cancel-rebuild', async ({ volumeId, rebuildId }) => {
-  await find(volumeId).cancelRebuild(rebuildId);
-  return null;
-});
-peer.handle('fill', async ({ volumeId, fill }) => {
-  find(volumeId).startFill(fill);
-  return null;
-});
-peer.handle('tune-rebuild', async ({ volumeId, rebuildId, tuning }) => {
-  const { paused, bandwidthBytesPerSecond } = tuning;
-  find(volumeId).tuneRebuild(rebuildId, { paused, bandwidthBytesPerSecond });
-  return null;
-});
-peer.handle('layers', ({ volumeId }) => find(volumeId).snapshots.describe());
-peer.handle('change-layers', async ({ volumeId, command }) => {
-  await find(volumeId).snapshots.run(command);
-  return null;
-});
-peer.handle('drop', async ({ volumeId, replicaId, reason }) => {
-  await find(volumeId).dropReplica(replicaId, reason);
-  return null;
+peer.handle('command', async ({ volumeId, name, ask }) => {
+  const engine = find(volumeId);
+  // The cast: the agent has checked the ask by the command's schema.
+  const reply = await runEngineCommand(engine, name, ask as EngineAsk<EngineCommandName>);
+  return { reply, sizeBytes: engine.device.sizeBytes };
 });
 peer.handle('report', async ({ volumeId }) => find(volumeId).report());
 peer.handle('connection', async ({ volumeId, negotiated, rest }, socket) => {

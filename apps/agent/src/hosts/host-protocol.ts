@@ -2,15 +2,11 @@
 import type {
   ChecksumReply,
   EngineReport,
-  FillVolume,
-  LayerCommand,
   ReplicaReport,
   StartEngine,
-  StartRebuild,
-  TuneRebuild,
-  VolumeLayers,
 } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+import type { EngineCommandName } from '@holdfast/core/model/engine-commands.js';
 import type { Negotiated } from '@holdfast/data-engine/nbd/handshake-frames.js';
 
 /** A client's connection after the handshake, which the agent has done. `rest`: bytes that followed it, in base64. */
@@ -32,13 +28,12 @@ export type EngineHostMethods = {
   stop: { params: { volumeId: string }; result: null };
   fence: { params: { volumeId: string }; result: null };
   'stop-all': { params: null; result: null };
-  rebuild: { params: { volumeId: string; rebuild: StartRebuild }; result: null };
-  'cancel-rebuild': { params: { volumeId: string; rebuildId: string }; result: null };
-  fill: { params: { volumeId: string; fill: FillVolume }; result: null };
-  'tune-rebuild': { params: { volumeId: string; rebuildId: string; tuning: TuneRebuild }; result: null };
-  layers: { params: { volumeId: string }; result: VolumeLayers };
-  'change-layers': { params: { volumeId: string; command: LayerCommand }; result: null };
-  drop: { params: { volumeId: string; replicaId: string; reason: string }; result: null };
+  /** One of the table of engine commands. Checked where it came from outside, so not here. */
+  command: {
+    params: { volumeId: string; name: EngineCommandName; ask: unknown };
+    /** `sizeBytes`: the volume's size after the command, which clients are told that connect from then on. */
+    result: { reply: unknown; sizeBytes: number };
+  };
   report: { params: { volumeId: string }; result: EngineReport };
   connection: { params: HandedConnection & { volumeId: string }; result: null };
 };

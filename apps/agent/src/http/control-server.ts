@@ -5,16 +5,12 @@
 import {
   checksumSchema,
   createReplicaSchema,
-  dropReplicaSchema,
-  fillVolumeSchema,
-  layerCommandSchema,
   openReplicaSchema,
   removeOrphanSchema,
   removeReplicaSchema,
   startEngineSchema,
-  startRebuildSchema,
-  tuneRebuildSchema,
 } from '@holdfast/core/model/agent-protocol.js';
+import { ENGINE_COMMANDS, isEngineCommand } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -33,7 +29,9 @@ const BODY_BYTES_MAX = 256 * 1024;
 const uuid = z.string().uuid();
 const replicaParams = z.object({ replicaId: uuid });
 const volumeParams = z.object({ volumeId: uuid });
-const rebuildParams = z.object({ volumeId: uuid, rebuildId: uuid });
+const engineCommandParams = volumeParams.extend({
+  name: z.string().refine(isEngineCommand, 'there is no such command'),
+});
 const commandParams = z.object({ replicaId: uuid, name: z.enum(Object.keys(COMMAND_SCHEMAS)) });
 const pageParams = z.object({
   replicaId: uuid,
@@ -124,34 +122,9 @@ function engineRoutes(scope: FastifyInstance, { engines }: ControlServerOptions)
     await engines.stop(check(volumeParams, params).volumeId, check(epochQuery, query).epoch);
     return {};
   });
-  scope.post('/v1/engines/:volumeId/rebuilds', async ({ params, body }) => {
-    await engines.rebuild(check(volumeParams, params).volumeId, check(startRebuildSchema, body));
-    return {};
-  });
-  scope.patch('/v1/engines/:volumeId/rebuilds/:rebuildId', async ({ params, body }) => {
-    const { volumeId, rebuildId } = check(rebuildParams, params);
-    await engines.tuneRebuild(volumeId, rebuildId, check(tuneRebuildSchema, body));
-    return {};
-  });
-  scope.post('/v1/engines/:volumeId/fill', async ({ params, body }) => {
-    await engines.fill(check(volumeParams, params).volumeId, check(fillVolumeSchema, body));
-    return {};
-  });
-  scope.get('/v1/engines/:volumeId/layers', ({ params, query }) =>
-    engines.layers(check(volumeParams, params).volumeId, check(epochQuery, query).epoch),
-  );
-  scope.post('/v1/engines/:volumeId/layers', async ({ params, body }) => {
-    await engines.changeLayers(check(volumeParams, params).volumeId, check(layerCommandSchema, body));
-    return {};
-  });
-  scope.delete('/v1/engines/:volumeId/rebuilds/:rebuildId', async ({ params }) => {
-    const { volumeId, rebuildId } = check(rebuildParams, params);
-    await engines.cancelRebuild(volumeId, rebuildId);
-    return {};
-  });
-  scope.post('/v1/engines/:volumeId/drop', async ({ params, body }) => {
-    await engines.drop(check(volumeParams, params).volumeId, check(dropReplicaSchema, body));
-    return {};
+  scope.post('/v1/engines/:volumeId/commands/:name', async ({ params, body }) => {
+    const { volumeId, name } = check(engineCommandParams, params);
+    return { reply: await engines.command(volumeId, name, check(ENGINE_COMMANDS[name].ask, body)) };
   });
 }
 

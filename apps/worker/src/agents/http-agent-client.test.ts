@@ -2,12 +2,20 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import type { AgentTarget } from '@holdfast/control/ports/agent-client.js';
-import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import {
+  asId,
+  type NodeId,
+  type ReplicaId,
+  type SnapshotId,
+  type VolumeId,
+} from '@holdfast/core/model/ids.js';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { type AgentTimeouts, HttpAgentClient } from './http-agent-client.js';
 
 const REPLICA = asId<ReplicaId>('01890000-0000-7000-8000-000000000001');
+const VOLUME = asId<VolumeId>('01890000-0000-7000-8000-000000000003');
+const SNAPSHOT = asId<SnapshotId>('01890000-0000-7000-8000-000000000004');
 const client = new HttpAgentClient();
 const clients = [client];
 let server: http.Server | undefined;
@@ -53,6 +61,30 @@ describe('HttpAgentClient', () => {
     const { agent, asked } = await agentThatAnswers(200, JSON.stringify(reply));
     expect(await client.openReplica(agent, REPLICA, 3)).toEqual(reply);
     expect(asked).toEqual([`POST /v1/replicas/${REPLICA}/open Bearer secret`]);
+  });
+
+  test('sends a command to an engine by its name, and the reply has ids and times', async () => {
+    const layer = {
+      id: SNAPSHOT,
+      name: 'a',
+      origin: 'user',
+      parentId: null,
+      createdAt: '2026-01-01T00:00:00Z',
+    };
+    const sizes = { sizeBytes: 4096, heldBytes: 4096 };
+    const layers = [{ ...layer, ...sizes, removed: false, checksums: [] }];
+    const reply = { sizeBytes: 4096, busy: '', lastError: '', headParentId: SNAPSHOT, headBytes: 0, layers };
+    const { agent, asked } = await agentThatAnswers(200, JSON.stringify({ reply }));
+    const answer = await client.command(agent, VOLUME, 'layers', { epoch: 3 });
+    expect(answer.layers[0]?.createdAt).toEqual(new Date('2026-01-01T00:00:00Z'));
+    expect(asked).toEqual([`POST /v1/engines/${VOLUME}/commands/layers Bearer secret`]);
+  });
+
+  test('takes a reply that is not of the command for no answer', async () => {
+    const { agent } = await agentThatAnswers(200, '{"reply":{"layers":"many"}}');
+    await expect(client.command(agent, VOLUME, 'layers', { epoch: 3 })).rejects.toMatchObject({
+      code: 'agent.unreachable',
+    });
   });
 
   test.each([
@@ -109,6 +141,19 @@ describe('HttpAgentClient', () => {
         setGlobalDispatcher(usual);
         await hasty.close();
       }
+    });
+
+    test.each([
+      { name: 'purge', ends: 'answered' },
+      { name: 'layers', ends: 'agent.unreachable' },
+    ] as const)('has the patience that the table gives $name: it is $ends', async ({ name, ends }) => {
+      const { agent } = await agentThatAnswers(200, '{"reply":null}', LATE_MS);
+      const asked = impatientClient({ engineMs: 20_000 }).command(agent, VOLUME, name, { epoch: 1 });
+      const end = asked.then(
+        () => 'answered',
+        ({ code }: { code: string }) => code,
+      );
+      expect(await end).toBe(ends);
     });
 
     test('is unreachable when the time of the call is up', async () => {

@@ -5,9 +5,6 @@ import {
   type ChecksumReply,
   type CreateReplica,
   checksumReplySchema,
-  type DropReplica,
-  type FillVolume,
-  type LayerCommand,
   type OpenReplicaReply,
   openReplicaReplySchema,
   type RemoveOrphan,
@@ -15,13 +12,16 @@ import {
   replicaStateSchema,
   type StartEngine,
   type StartEngineReply,
-  type StartRebuild,
   startEngineReplySchema,
-  type TuneRebuild,
-  type VolumeLayers,
   verificationReplySchema,
-  volumeLayersSchema,
 } from '@holdfast/core/model/agent-protocol.js';
+import {
+  ENGINE_COMMANDS,
+  type EngineAsk,
+  type EngineCommandName,
+  type EngineReply,
+  engineAnswerSchema,
+} from '@holdfast/core/model/engine-commands.js';
 import { faultCodeOf, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { Agent, type Dispatcher, errors, request } from 'undici';
@@ -140,55 +140,20 @@ export class HttpAgentClient implements AgentClient {
     await this.send(agent, { method: 'DELETE', path, timeoutMs });
   }
 
-  async startRebuild(agent: AgentTarget, volumeId: VolumeId, rebuild: StartRebuild): Promise<void> {
-    const { engineMs: timeoutMs } = this.timeouts;
-    const path = `/v1/engines/${volumeId}/rebuilds`;
-    await this.send(agent, { method: 'POST', path, body: rebuild, timeoutMs });
-  }
-
-  async cancelRebuild(agent: AgentTarget, volumeId: VolumeId, rebuildId: string): Promise<void> {
-    const { callMs: timeoutMs } = this.timeouts;
-    const path = `/v1/engines/${volumeId}/rebuilds/${rebuildId}`;
-    await this.send(agent, { method: 'DELETE', path, timeoutMs });
-  }
-
-  async tuneRebuild(
+  async command<Name extends EngineCommandName>(
     agent: AgentTarget,
     volumeId: VolumeId,
-    rebuildId: string,
-    tuning: TuneRebuild,
-  ): Promise<void> {
-    const { callMs: timeoutMs } = this.timeouts;
-    const path = `/v1/engines/${volumeId}/rebuilds/${rebuildId}`;
-    await this.send(agent, { method: 'PATCH', path, body: tuning, timeoutMs });
-  }
-
-  async changeLayers(agent: AgentTarget, volumeId: VolumeId, command: LayerCommand): Promise<void> {
-    // Freezing waits for what is in flight on every copy, as a start does.
-    const { engineMs: timeoutMs } = this.timeouts;
-    await this.send(agent, {
-      method: 'POST',
-      path: `/v1/engines/${volumeId}/layers`,
-      body: command,
-      timeoutMs,
-    });
-  }
-
-  readLayers(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<VolumeLayers> {
-    const { callMs: timeoutMs } = this.timeouts;
-    const path = `/v1/engines/${volumeId}/layers?epoch=${epoch}`;
-    return this.ask(agent, { method: 'GET', path, timeoutMs }, volumeLayersSchema);
-  }
-
-  async fillVolume(agent: AgentTarget, volumeId: VolumeId, fill: FillVolume): Promise<void> {
-    const { engineMs: timeoutMs } = this.timeouts;
-    await this.send(agent, { method: 'POST', path: `/v1/engines/${volumeId}/fill`, body: fill, timeoutMs });
-  }
-
-  async dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void> {
-    const { engineMs: timeoutMs } = this.timeouts;
-    const path = `/v1/engines/${volumeId}/drop`;
-    await this.send(agent, { method: 'POST', path, body: drop, timeoutMs });
+    name: Name,
+    ask: EngineAsk<Name>,
+  ): Promise<EngineReply<Name>> {
+    const { patience, reply: replySchema } = ENGINE_COMMANDS[name];
+    const timeoutMs = patience === 'long' ? this.timeouts.engineMs : this.timeouts.callMs;
+    const path = `/v1/engines/${volumeId}/commands/${name}`;
+    return this.ask(
+      agent,
+      { method: 'POST', path, body: ask, timeoutMs },
+      engineAnswerSchema.transform(({ reply }) => reply).pipe(replySchema),
+    );
   }
 
   private async ask<T extends z.ZodType>(agent: AgentTarget, call: Call, schema: T): Promise<z.infer<T>> {

@@ -1,18 +1,13 @@
 import type {
   ChecksumReply,
   CreateReplica,
-  DropReplica,
-  FillVolume,
-  LayerCommand,
   OpenReplicaReply,
   RemoveOrphan,
   ReplicaState,
   StartEngine,
   StartEngineReply,
-  StartRebuild,
-  TuneRebuild,
-  VolumeLayers,
 } from '@holdfast/core/model/agent-protocol.js';
+import type { EngineAsk, EngineCommandName, EngineReply } from '@holdfast/core/model/engine-commands.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 
@@ -54,13 +49,11 @@ export interface AgentClient {
   startEngine(agent: AgentTarget, volumeId: VolumeId, engine: StartEngine): Promise<StartEngineReply>;
   /** Flushes and stops. A stop for an epoch older than the running one does nothing. */
   stopEngine(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<void>;
-  startRebuild(agent: AgentTarget, volumeId: VolumeId, rebuild: StartRebuild): Promise<void>;
-  cancelRebuild(agent: AgentTarget, volumeId: VolumeId, rebuildId: string): Promise<void>;
-  tuneRebuild(agent: AgentTarget, volumeId: VolumeId, rebuildId: string, tuning: TuneRebuild): Promise<void>;
-  /** Purging and hashing go on after the answer; `readLayers` says how far they are. */
-  changeLayers(agent: AgentTarget, volumeId: VolumeId, command: LayerCommand): Promise<void>;
-  readLayers(agent: AgentTarget, volumeId: VolumeId, epoch: number): Promise<VolumeLayers>;
-  /** Goes on after the answer; the engine's report says how far it is. */
-  fillVolume(agent: AgentTarget, volumeId: VolumeId, fill: FillVolume): Promise<void>;
-  dropReplica(agent: AgentTarget, volumeId: VolumeId, drop: DropReplica): Promise<void>;
+  /** Has the engine of an attached volume do something: one of the table of engine commands. */
+  command<Name extends EngineCommandName>(
+    agent: AgentTarget,
+    volumeId: VolumeId,
+    name: Name,
+    ask: EngineAsk<Name>,
+  ): Promise<EngineReply<Name>>;
 }

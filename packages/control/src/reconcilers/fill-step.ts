@@ -21,7 +21,12 @@ export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Prom
     const sources = await sourcesOf(ports, fill);
     const { snapshotId } = fill;
     const agent = await agentOf(ports, volume.attachedNodeId);
-    await ports.agents.fillVolume(agent, volume.id, { epoch, fillId: volume.id, snapshotId, sources });
+    await ports.agents.command(agent, volume.id, 'fill', {
+      epoch,
+      fillId: volume.id,
+      snapshotId,
+      sources,
+    });
   } catch (error) {
     if (!isFault(error) || error.code.startsWith('store.')) throw error;
     await commitVolume(ports, view, fillRefused(view, fill, error, ports.clock.now()));

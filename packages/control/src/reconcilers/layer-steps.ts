@@ -6,7 +6,7 @@
  */
 import { layerTaskRefused, purgeBegun } from '@holdfast/core/lifecycle/conclude-layer-task.js';
 import { layerObservation } from '@holdfast/core/lifecycle/layer-observation.js';
-import type { LayerCommand, VolumeLayers } from '@holdfast/core/model/agent-protocol.js';
+import type { EngineAsk, EngineCommandName, EngineReply } from '@holdfast/core/model/engine-commands.js';
 import { Bug, isFault } from '@holdfast/core/model/faults.js';
 import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
@@ -21,7 +21,7 @@ export async function changeLayers(ports: ReconcilerPorts, view: VolumeView): Pr
   const task = volume.layerTask;
   if (task === undefined) return 'pause';
   try {
-    await askEngine(ports, view, commandOf(task, volume.epoch));
+    await askForTask(ports, view, task);
   } catch (error) {
     if (!isFault(error) || error.code.startsWith('store.')) throw error;
     await commitVolume(ports, view, layerTaskRefused(view, task, error, ports.clock.now()));
@@ -42,7 +42,7 @@ export async function recordLayers(
   view: VolumeView,
   finished: LayerTask | undefined,
 ): Promise<StepOutcome> {
-  const layers = await askLayers(ports, view);
+  const layers = await askEngine(ports, view, 'layers', { epoch: view.volume.epoch });
   const changes = layerObservation(view, layers, ports.clock.now(), finished);
   if (changes.length > 0) await commitVolume(ports, view, changes);
   if (layers.busy === '') return changes.length > 0 ? 'continue' : 'pause';
@@ -50,17 +50,14 @@ export async function recordLayers(
   return 'pause';
 }
 
-/** @throws StorageFault what the agent says, `agent.unreachable` */
-export async function askEngine(
+/** Sends a command to the engine that serves the volume. @throws StorageFault what the agent says, `agent.unreachable` */
+export async function askEngine<Name extends EngineCommandName>(
   ports: ReconcilerPorts,
   { volume }: VolumeView,
-  command: LayerCommand,
-): Promise<void> {
-  await ports.agents.changeLayers(await engineAgent(ports, volume), volume.id, command);
-}
-
-async function askLayers(ports: ReconcilerPorts, { volume }: VolumeView): Promise<VolumeLayers> {
-  return ports.agents.readLayers(await engineAgent(ports, volume), volume.id, volume.epoch);
+  name: Name,
+  ask: EngineAsk<Name>,
+): Promise<EngineReply<Name>> {
+  return ports.agents.command(await engineAgent(ports, volume), volume.id, name, ask);
 }
 
 function engineAgent(ports: ReconcilerPorts, { id, attachedNodeId }: Volume): Promise<AgentTarget> {
@@ -68,13 +65,14 @@ function engineAgent(ports: ReconcilerPorts, { id, attachedNodeId }: Volume): Pr
   return agentOf(ports, attachedNodeId);
 }
 
-function commandOf(task: LayerTask, epoch: number): LayerCommand {
+function askForTask(ports: ReconcilerPorts, view: VolumeView, task: LayerTask): Promise<null> {
+  const { epoch } = view.volume;
   switch (task.kind) {
     case 'purge':
-      return { kind: 'purge', epoch };
+      return askEngine(ports, view, 'purge', { epoch });
     case 'revert':
-      return { kind: 'revert', epoch, snapshotId: task.snapshotId, taskId: task.id };
+      return askEngine(ports, view, 'revert', { epoch, snapshotId: task.snapshotId, taskId: task.id });
     case 'expand':
-      return { kind: 'expand', epoch, sizeBytes: task.sizeBytes };
+      return askEngine(ports, view, 'expand', { epoch, sizeBytes: task.sizeBytes });
   }
 }

@@ -79,7 +79,7 @@ export async function startRebuild(
   const { volume, fleet } = view;
   const rebuild = rebuildOf(view, rebuildId);
   if (volume.attachedNodeId === undefined) return 'pause';
-  await ports.agents.startRebuild(await agentOf(ports, volume.attachedNodeId), volume.id, {
+  await ports.agents.command(await agentOf(ports, volume.attachedNodeId), volume.id, 'start-rebuild', {
     rebuildId,
     epoch: volume.epoch,
     target: addressOf(view, replicaOf(view, rebuild.targetReplicaId)),
@@ -101,7 +101,8 @@ export async function tuneRebuild(
 ): Promise<StepOutcome> {
   const { volume } = view;
   if (volume.attachedNodeId === undefined) return 'pause';
-  await ports.agents.tuneRebuild(await agentOf(ports, volume.attachedNodeId), volume.id, rebuildId, {
+  await ports.agents.command(await agentOf(ports, volume.attachedNodeId), volume.id, 'tune-rebuild', {
+    rebuildId,
     epoch: volume.epoch,
     paused: tuning.paused,
     bandwidthBytesPerSecond: tuning.bandwidthBytesPerSecond ?? null,
@@ -118,6 +119,7 @@ export async function cancelEngineRebuild(
   { rebuildId }: StepOf<'cancel-rebuild'>,
 ): Promise<StepOutcome> {
   if (volume.attachedNodeId === undefined) return 'pause';
-  await ports.agents.cancelRebuild(await agentOf(ports, volume.attachedNodeId), volume.id, rebuildId);
+  const agent = await agentOf(ports, volume.attachedNodeId);
+  await ports.agents.command(agent, volume.id, 'cancel-rebuild', { epoch: volume.epoch, rebuildId });
   return 'pause';
 }

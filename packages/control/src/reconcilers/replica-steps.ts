@@ -80,7 +80,11 @@ export async function dropReplica(
   const { volume } = view;
   if (volume.attachedNodeId === undefined) return 'pause';
   const engineAgent = await agentOf(ports, volume.attachedNodeId);
-  await ports.agents.dropReplica(engineAgent, volume.id, { epoch: volume.epoch, replicaId, reason });
+  await ports.agents.command(engineAgent, volume.id, 'drop-replica', {
+    epoch: volume.epoch,
+    replicaId,
+    reason,
+  });
   await commitVolume(ports, view, replicaDropped(replicaId, reason, ports.clock.now()));
   return 'continue';
 }

@@ -4,7 +4,7 @@
  */
 import { hashAnswered, snapshotRefused, troubleNoted } from '@holdfast/core/lifecycle/conclude-layer-task.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
-import type { LayerCommand } from '@holdfast/core/model/agent-protocol.js';
+import type { EngineAsk, EngineCommandName } from '@holdfast/core/model/engine-commands.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import { asId } from '@holdfast/core/model/ids.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
@@ -32,8 +32,7 @@ export async function takeSnapshot(
 ): Promise<StepOutcome> {
   const snapshot = snapshotOf(view, snapshotId);
   const { id, name, origin, createdAt } = snapshot;
-  const refusal = await ask(ports, view, {
-    kind: 'take',
+  const refusal = await ask(ports, view, 'take-snapshot', {
     epoch: view.volume.epoch,
     snapshot: { id, name, origin, createdAt: createdAt.toISOString() },
   });
@@ -47,7 +46,7 @@ export async function removeSnapshot(
   view: VolumeView,
   { snapshotId }: StepOf<'remove-snapshot'>,
 ): Promise<StepOutcome> {
-  const refusal = await ask(ports, view, { kind: 'remove', epoch: view.volume.epoch, snapshotId });
+  const refusal = await ask(ports, view, 'remove-snapshot', { epoch: view.volume.epoch, snapshotId });
   // One that is not there any more is what was wanted: reading the layers finds that out.
   if (refusal === undefined || refusal.code === 'snapshot.not_found')
     return recordLayers(ports, view, undefined);
@@ -61,20 +60,21 @@ export async function hashSnapshot(
   { snapshotId, force }: StepOf<'hash-snapshot'>,
 ): Promise<StepOutcome> {
   const { epoch } = view.volume;
-  const refusal = await ask(ports, view, { kind: 'hash', epoch, snapshotId, force });
+  const refusal = await ask(ports, view, 'hash-snapshot', { epoch, snapshotId, force });
   const changes = hashAnswered(view, snapshotOf(view, snapshotId), refusal, ports.clock.now());
   await commitVolume(ports, view, changes);
   return 'continue';
 }
 
 /** The refusal of the engine's agent; `undefined` when it has done what was asked. */
-async function ask(
+async function ask<Name extends EngineCommandName>(
   ports: ReconcilerPorts,
   view: VolumeView,
-  command: LayerCommand,
+  name: Name,
+  told: EngineAsk<Name>,
 ): Promise<StorageFault | undefined> {
   try {
-    await askEngine(ports, view, command);
+    await askEngine(ports, view, name, told);
     return undefined;
   } catch (error) {
     if (!isFault(error) || error.code.startsWith('store.')) throw error;

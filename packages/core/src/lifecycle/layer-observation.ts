@@ -2,9 +2,9 @@
  * Conclusions from an engine's report of a volume's layers: snapshot rows for layers that are there, none for those that
  * are gone, and which task or hash has ended.
  */
-import type { VolumeLayers } from '../model/agent-protocol.js';
 import type { Change, SnapshotPatch, VolumePatch } from '../model/changes.js';
-import { asId, type SnapshotId } from '../model/ids.js';
+import type { VolumeLayers } from '../model/engine-commands.js';
+import type { SnapshotId } from '../model/ids.js';
 import type { LayerTask, VolumeChain } from '../model/layer-task.js';
 import type { Snapshot } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
@@ -61,11 +61,11 @@ function chainOf(
   done: LayerTask | undefined,
   now: Date,
 ): VolumeChain {
-  const there = layers.layers.map(({ id }) => asId<SnapshotId>(id));
+  const there = layers.layers.map(({ id }) => id);
   const kept = done?.kind === 'purge' ? leftovers(layers) : (volume.chain?.keptIds ?? []);
   return {
     key: engine === undefined ? '' : chainKey(engine.report),
-    headParentId: layers.headParentId === null ? undefined : asId<SnapshotId>(layers.headParentId),
+    headParentId: layers.headParentId ?? undefined,
     headBytes: layers.headBytes,
     busy: layers.busy,
     keptIds: kept.filter((id) => there.includes(id)),
@@ -75,9 +75,7 @@ function chainOf(
 
 /** What a purge would have taken out, had it been able to. */
 function leftovers({ layers }: VolumeLayers): SnapshotId[] {
-  return layers
-    .filter(({ origin, removed }) => origin === 'system' || removed)
-    .map(({ id }) => asId<SnapshotId>(id));
+  return layers.filter(({ origin, removed }) => origin === 'system' || removed).map(({ id }) => id);
 }
 
 function taskDone({ volume }: VolumeView, task: LayerTask): VolumePatch {
@@ -108,9 +106,9 @@ function changesOf(view: VolumeView, layer: Layer, layers: VolumeLayers, now: Da
 
 function seenOf(layer: Layer): Pick<Snapshot, 'parentId' | 'sizeBytes' | 'checksums'> {
   return {
-    parentId: layer.parentId === null ? undefined : asId<SnapshotId>(layer.parentId),
+    parentId: layer.parentId ?? undefined,
     sizeBytes: layer.heldBytes,
-    checksums: layer.checksums.map(({ replicaId, checksum }) => ({ replicaId, checksum })),
+    checksums: layer.checksums,
   };
 }
 
@@ -140,10 +138,10 @@ function hashEnded(
 
 /** What a rebuild, a drop or an expansion has frozen, or what was taken while the worker could not record it. */
 function newSnapshot({ volume }: VolumeView, layer: Layer, now: Date): Snapshot {
-  const createdAt = new Date(layer.createdAt);
+  const { createdAt } = layer;
   return {
     ...seenOf(layer),
-    id: asId<SnapshotId>(layer.id),
+    id: layer.id,
     volumeId: volume.id,
     name: layer.name,
     origin: layer.origin,

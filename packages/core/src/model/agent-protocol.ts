@@ -7,11 +7,8 @@
  * it goes over NBD.
  */
 import { z } from 'zod';
+import { bytesField as bytes, counterField as counter, uuidField as uuid } from './message-fields.js';
 import { REBUILD_METHODS, REBUILD_PHASES } from './rebuild.js';
-
-const uuid = z.string().uuid();
-const bytes = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
-const counter = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
 /** At most this many of anything in one message: far above what a node can hold, low enough to bound memory. */
 const ITEMS_MAX = 10_000;
@@ -267,99 +264,7 @@ export const rebuildOptionsSchema = z.object({
   bandwidthBytesPerSecond: bytes.nullable(),
 });
 
-/**
- * POST /v1/engines/{volumeId}/rebuilds: brings one replica up to date: joins it as WO, fixes what is to be copied by
- * a system snapshot, copies, verifies by content, promotes it to RW. Answers at once; progress is in the engine's
- * report. The same rebuildId twice is one rebuild; another while one runs is refused (`engine.busy`).
- */
-export const startRebuildSchema = z.object({
-  rebuildId: uuid,
-  epoch: counter,
-  target: replicaAddressSchema,
-  /** Preferred source; the engine takes any RW copy when it is gone. */
-  sourceReplicaId: uuid.nullable(),
-  options: rebuildOptionsSchema.optional(),
-});
-
-/**
- * POST /v1/engines/{volumeId}/fill: fills a new volume with what a snapshot of another volume reads as; the sources are
- * copies of that one, tried in order. No client may use the volume until the report says `succeeded`. The same fillId
- * twice is one filling; after a failure it begins again.
- */
-export const fillVolumeSchema = z.object({
-  epoch: counter,
-  fillId: uuid,
-  snapshotId: uuid,
-  sources: z.array(replicaAddressSchema).min(1).max(64),
-});
-
-/** PATCH /v1/engines/{volumeId}/rebuilds/{rebuildId}: how fast it goes, or that it waits. Repeating is fine. */
-export const tuneRebuildSchema = z.object({
-  epoch: counter,
-  paused: z.boolean(),
-  /** Null for no limit. At least 1 MiB: below that a rebuild would look stuck. */
-  bandwidthBytesPerSecond: z.number().int().min(1_048_576).max(Number.MAX_SAFE_INTEGER).nullable(),
-});
-
-const snapshotName = z.string().min(1).max(256);
-
-/**
- * POST /v1/engines/{volumeId}/layers: one change of the volume's layers, on all its copies. Every one may be repeated.
- * Taking, marking, reverting and growing are done when the answer comes; a purge and a hash go on behind it, and
- * GET /v1/engines/{volumeId}/layers says how far they are.
- */
-export const layerCommandSchema = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('take'),
-    epoch: counter,
-    snapshot: z.object({
-      id: uuid,
-      name: snapshotName,
-      origin: z.enum(['user', 'system']),
-      createdAt: z.string().max(64),
-    }),
-  }),
-  z.object({ kind: z.literal('remove'), epoch: counter, snapshotId: uuid }),
-  /** `taskId`: the request it is done for. One that has been done is not done again, however often it is asked for. */
-  z.object({ kind: z.literal('revert'), epoch: counter, snapshotId: uuid, taskId: uuid.optional() }),
-  z.object({ kind: z.literal('expand'), epoch: counter, sizeBytes: bytes }),
-  z.object({ kind: z.literal('purge'), epoch: counter }),
-  /** `force`: also where the files have not changed since they were last hashed, to find what the disk did to them. */
-  z.object({ kind: z.literal('hash'), epoch: counter, snapshotId: uuid, force: z.boolean() }),
-]);
-
-/** GET /v1/engines/{volumeId}/layers. */
-export const volumeLayersSchema = z.object({
-  sizeBytes: bytes,
-  /** What is being done to the layers now; empty for nothing. */
-  busy: z.string().max(1024),
-  /** Why the last purge or hash failed; empty when it did not. */
-  lastError: z.string().max(1024),
-  /** The layer that the head stands on. */
-  headParentId: uuid.nullable(),
-  /** What was written since the last snapshot. */
-  headBytes: bytes,
-  /** Parents before their children. */
-  layers: z
-    .array(
-      z.object({
-        id: uuid,
-        name: snapshotName,
-        origin: z.enum(['user', 'system']),
-        parentId: uuid.nullable(),
-        sizeBytes: bytes,
-        createdAt: z.string().max(64),
-        removed: z.boolean(),
-        heldBytes: bytes,
-        /** Per copy; null where there is none, or where the files have changed since. */
-        checksums: z.array(z.object({ replicaId: uuid, checksum: z.string().nullable() })).max(64),
-      }),
-    )
-    .max(250),
-});
-
-/** POST /v1/engines/{volumeId}/drop: drops one replica to ERR (its node drains, or the copy is to be removed). */
-export const dropReplicaSchema = z.object({ epoch: counter, replicaId: uuid, reason: z.string() });
+// Commands to a running engine: `engine-commands.ts`.
 
 /**
  * POST /v1/replicas/{id}/remove-orphan: removes a copy that the control plane does not know, if it is still the one that
@@ -421,12 +326,6 @@ export type ReplicaAddress = z.infer<typeof replicaAddressSchema>;
 export type StartEngine = z.infer<typeof startEngineSchema>;
 export type StartEngineReply = z.infer<typeof startEngineReplySchema>;
 export type RebuildOptions = z.infer<typeof rebuildOptionsSchema>;
-export type StartRebuild = z.infer<typeof startRebuildSchema>;
-export type FillVolume = z.infer<typeof fillVolumeSchema>;
-export type TuneRebuild = z.infer<typeof tuneRebuildSchema>;
-export type LayerCommand = z.infer<typeof layerCommandSchema>;
-export type VolumeLayers = z.infer<typeof volumeLayersSchema>;
-export type DropReplica = z.infer<typeof dropReplicaSchema>;
 export type RemoveOrphan = z.infer<typeof removeOrphanSchema>;
 export type ReplicaState = z.infer<typeof replicaStateSchema>;
 export type ChecksumReply = z.infer<typeof checksumReplySchema>;

@@ -5,7 +5,7 @@
  * operation at a time, and none during a rebuild; taking a snapshot and marking one as deleted are exceptions.
  */
 import crypto from 'node:crypto';
-import type { LayerCommand, VolumeLayers } from '@holdfast/core/model/agent-protocol.js';
+import type { EngineAnswer } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
 import { snapshotNotFound } from '../protocol/replica-faults.js';
@@ -45,7 +45,7 @@ export class VolumeSnapshots {
   }
 
   /** The volume's layers as one current copy holds them, with the checksums of all copies. */
-  async describe(): Promise<VolumeLayers> {
+  async describe(): Promise<EngineAnswer<'layers'>> {
     const { copies, spec, device } = this.host;
     copies.requireServing();
     const asked = await Promise.allSettled(
@@ -76,27 +76,8 @@ export class VolumeSnapshots {
     };
   }
 
-  async list(): Promise<VolumeLayers['layers']> {
+  async list(): Promise<EngineAnswer<'layers'>['layers']> {
     return (await this.describe()).layers;
-  }
-
-  /** Runs a layer command. Purges and hashing go on after this has returned; `describe` reports their progress. */
-  async run(command: LayerCommand): Promise<void> {
-    switch (command.kind) {
-      case 'take':
-        return this.take(command.snapshot);
-      case 'remove':
-        return this.remove(command.snapshotId);
-      case 'revert':
-        return this.revert(command.snapshotId, command.taskId);
-      case 'expand':
-        return this.expand(command.sizeBytes);
-      case 'purge':
-        this.requireIdle();
-        return this.inBackground(() => this.purge());
-      case 'hash':
-        return this.inBackground(() => this.hash(command.snapshotId, command.force));
-    }
   }
 
   /**
@@ -182,12 +163,23 @@ export class VolumeSnapshots {
     });
   }
 
+  /** Starts a purge without a waiting caller; `describe` reports its progress. */
+  beginPurge(): void {
+    this.requireIdle();
+    this.inBackground(() => this.purge());
+  }
+
   /** Removes deleted layers, and those that rebuilds left behind, on every copy. */
   async purge(): Promise<void> {
     const { copies, spec } = this.host;
     await this.alone('purging', () =>
       purgeChains(copies.withMode('RW'), spec.epoch, () => copies.requireServing()),
     );
+  }
+
+  /** Starts hashing a snapshot without a waiting caller; `describe` reports its progress. */
+  beginHash(snapshotId: string, force: boolean): void {
+    this.inBackground(() => this.hash(snapshotId, force));
   }
 
   /**
@@ -205,7 +197,6 @@ export class VolumeSnapshots {
     }
   }
 
-  /** Runs work without a waiting caller; `describe` reports its result. */
   private inBackground(work: () => Promise<void>): void {
     this.failure = '';
     work().catch((error: unknown) => {
