@@ -10,6 +10,7 @@ import type { LayerCommand, VolumeLayers } from '@holdfast/core/model/agent-prot
 import { Bug, isFault } from '@holdfast/core/model/faults.js';
 import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { AgentTarget } from '../ports/agent-client.js';
 import type { VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
@@ -63,9 +64,11 @@ async function askLayers(ports: ReconcilerPorts, { volume }: VolumeView): Promis
   return ports.agents.readLayers(await engineAgent(ports, volume), volume.id, volume.epoch);
 }
 
-function engineAgent(ports: ReconcilerPorts, { id, attachedNodeId }: Volume): Promise<AgentTarget> {
-  if (attachedNodeId === undefined) throw new Bug(`the plan asks the engine of volume ${id}, which has none`);
-  return agentOf(ports, attachedNodeId);
+function engineAgent(ports: ReconcilerPorts, volume: Volume): Promise<AgentTarget> {
+  const holderId = holderOf(volume);
+  if (holderId === undefined)
+    throw new Bug(`the plan asks the engine of volume ${volume.id}, which has none`);
+  return agentOf(ports, holderId);
 }
 
 function commandOf(task: LayerTask, epoch: number): LayerCommand {

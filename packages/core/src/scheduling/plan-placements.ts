@@ -4,13 +4,14 @@ import type { NodeId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
 import type { DiskChoice, Override, Volume, VolumeSpec } from '../model/volume.js';
+import { holderOf } from '../model/volume-lifecycle.js';
 import { bookingOn } from '../policy/space-booking.js';
 import { assertFleetConsistent } from './fleet-consistency.js';
 import type { AntiAffinity, CandidateRefusal, PlacementRequest } from './framework.js';
 import { placeReplica } from './place-replica.js';
 
 /** What of a volume its placement depends on. */
-export type PlaceableVolume = Pick<Volume, 'spec' | 'writtenBytes' | 'attachedNodeId'>;
+export type PlaceableVolume = Pick<Volume, 'spec' | 'writtenBytes' | 'lifecycle'>;
 
 /** A place found for one replica, with the claim that books it. */
 export type PlannedPlacement = { readonly nodeId: NodeId; readonly booking: SpaceBooking };
@@ -48,8 +49,8 @@ export function placementRequest(
     diskChoice: diskChoice(spec.replicaDiskChoice, settings['replica-disk-choice']),
     replicas,
     // A volume that is not attached has no node to be local to: it is attached where its replica is.
-    requiredNodeId: spec.dataLocality === 'strict-local' ? volume.attachedNodeId : undefined,
-    localNodeId: spec.dataLocality === 'best-effort' ? volume.attachedNodeId : undefined,
+    requiredNodeId: spec.dataLocality === 'strict-local' ? holderOf(volume) : undefined,
+    localNodeId: spec.dataLocality === 'best-effort' ? holderOf(volume) : undefined,
     topology: [],
     reuseDiskId: undefined,
   };
