@@ -33,12 +33,14 @@ async function wait(members: string[] = copies): Promise<void> {
   };
   const attention = { code: 'CopiesMissing', message: '…', cures: [], since: '2026-01-01T12:00:00.000Z' };
   await api.owner.query(
-    `UPDATE volume SET state = 'attaching', salvage = NULL, attention = $2, survey = $3, record = $4 WHERE id = $1`,
+    `UPDATE volume SET state = 'attaching', attachment = $5, salvage = NULL, attention = $2, survey = $3, record = $4
+     WHERE id = $1`,
     [
       volumeId,
       JSON.stringify(attention),
       JSON.stringify(survey),
       JSON.stringify({ epoch: 3, dataGeneration: members === copies ? 1 : 2, members }),
+      JSON.stringify({ requestedAt: new Date() }),
     ],
   );
 }

@@ -242,8 +242,13 @@ describe('clones', () => {
     });
     // What the worker attaches for its own tasks is shown to no user.
     await api.owner.query(
-      `UPDATE volume SET state = 'attached', attached_node_id = $2, endpoint = $3 WHERE id = $1`,
-      [made.body.id, nodeId, JSON.stringify({ host: '127.0.0.1', port: 7420, exportName: 'x' })],
+      `UPDATE volume SET state = 'attached', attached_node_id = $2, endpoint = $3, attachment = $4 WHERE id = $1`,
+      [
+        made.body.id,
+        nodeId,
+        JSON.stringify({ host: '127.0.0.1', port: 7420, exportName: 'x' }),
+        JSON.stringify({ requestedAt: new Date() }),
+      ],
     );
     const shown = await api.call('GET', pathOf(made.body));
     expect(shown.body).toMatchObject({ state: 'creating', endpoint: null, attachedNodeId: null });

@@ -66,7 +66,7 @@ describe('the worker', () => {
     const view = await eventually(
       'the volume leaves creating',
       () => store.loadVolume(volumeId),
-      (found) => found?.volume.state === 'detached',
+      (found) => found?.volume.lifecycle.state === 'detached',
     );
     expect(conditionOf(view?.volume.conditions ?? [], 'Scheduled')).toMatchObject({
       status: 'False',

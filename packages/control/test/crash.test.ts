@@ -4,6 +4,7 @@
  */
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { endpointOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { checkWorld } from '@holdfast/simulator/check-world.js';
 import type { EffectFault } from '@holdfast/simulator/faults.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
@@ -30,7 +31,7 @@ function faultAt(world: World, wanted: number, fault: EffectFault): { effects: (
 async function isWell(client: SimClient): Promise<boolean> {
   const { volume, rebuilds } = await client.view();
   const isBusy = rebuilds.some(({ state }) => state === 'queued' || state === 'running');
-  return volume.state === 'attached' && volume.robustness === 'healthy' && !isBusy;
+  return volume.lifecycle.state === 'attached' && volume.robustness === 'healthy' && !isBusy;
 }
 
 /** Create, attach, write, lose a copy, get it back; lose the engine, take over elsewhere, get the old node back. */
@@ -52,7 +53,7 @@ async function tellStory(world: World): Promise<SimClient> {
   await requestDetach(world.useCases, { volumeId, force: true });
   await requestAttach(world.useCases, { volumeId, nodeId: world.nodeId('node-2') });
   await world.runUntil(
-    async () => (await client.view()).volume.endpoint !== undefined,
+    async () => endpointOf((await client.view()).volume) !== undefined,
     RECOVERS_WITHIN_SECONDS,
   );
   await client.write();

@@ -4,6 +4,7 @@ import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { checkWorld } from '@holdfast/simulator/check-world.js';
 import { NO_FAULTS } from '@holdfast/simulator/faults.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
@@ -39,7 +40,7 @@ const nodeIds = async () => (await load()).replicas.map(({ nodeId }) => nodeId).
 /** A node that holds a replica, and does not serve the volume. */
 async function aReplicaToMove() {
   const { volume, replicas } = await load();
-  const replica = replicas.find(({ nodeId }) => nodeId !== volume.attachedNodeId);
+  const replica = replicas.find(({ nodeId }) => nodeId !== holderOf(volume));
   if (replica?.nodeId === undefined || replica.diskId === undefined) throw new Error('no such replica');
   return { nodeId: replica.nodeId, diskId: replica.diskId };
 }
@@ -109,5 +110,7 @@ test('a volume whose agent refuses stays due, also when nothing had marked it', 
   expect((await load()).due.at).toEqual(world.clock.now());
   world.faults = NO_FAULTS;
   world.store.takeWakeUps();
-  expect(await world.runUntil(async () => (await load()).volume.state === 'detached', 10)).toBe(true);
+  expect(await world.runUntil(async () => (await load()).volume.lifecycle.state === 'detached', 10)).toBe(
+    true,
+  );
 });

@@ -48,9 +48,9 @@ const volume = async () => (await client.view()).volume;
 async function takeOver(): Promise<void> {
   const { volumeId } = client;
   await requestDetach(world.useCases, { volumeId, force: true });
-  expect(await world.runUntil(async () => (await volume()).state === 'detached', 5)).toBe(true);
+  expect(await world.runUntil(async () => (await volume()).lifecycle.state === 'detached', 5)).toBe(true);
   await requestAttach(world.useCases, { volumeId, nodeId: world.nodeId('node-2') });
-  expect(await world.runUntil(async () => (await volume()).state === 'attached', 6)).toBe(true);
+  expect(await world.runUntil(async () => (await volume()).lifecycle.state === 'attached', 6)).toBe(true);
 }
 
 describe('when the holder does not answer', () => {
@@ -72,6 +72,6 @@ describe('when the holder does not answer', () => {
     expect(unanswered).toEqual(['stopEngine']);
     await requestDetach(world.useCases, { volumeId: client.volumeId, force: true });
     await stuck;
-    expect((await volume()).state).toBe('detached');
+    expect((await volume()).lifecycle.state).toBe('detached');
   });
 });

@@ -6,7 +6,8 @@ import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
 import { requestSnapshot } from '@holdfast/control/use-cases/snapshots.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
-import { isRepairing, type Volume } from '@holdfast/core/model/volume.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import { holderOf, isRepairing, requestOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { checkWorld } from '@holdfast/simulator/check-world.js';
 import { type EffectFault, NO_FAULTS } from '@holdfast/simulator/faults.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
@@ -40,7 +41,7 @@ async function aDegradedVolume(own: Volume['spec']['offlineRebuilding'] = 'enabl
   await world.run(10);
   await client.write();
   await requestDetach(world.useCases, key());
-  await world.runUntil(async () => (await volume()).state === 'detached', 20);
+  await world.runUntil(async () => (await volume()).lifecycle.state === 'detached', 20);
   expect((await volume()).robustness).toBe('degraded');
 }
 
@@ -54,8 +55,8 @@ const holderName = async () => ((await copies()).includes('node-1') ? 'node-1' :
 const offline = async () => conditionOf((await volume()).conditions, 'OfflineRebuilding');
 const becomesRepaired = (seconds: number) =>
   world.runUntil(async () => {
-    const { robustness, state, attachment } = await volume();
-    return robustness === 'healthy' && state === 'detached' && attachment === undefined;
+    const { robustness, lifecycle } = await volume();
+    return robustness === 'healthy' && lifecycle.state === 'detached';
   }, seconds);
 const isAtWork = () =>
   world.runUntil(async () => (await client.view()).rebuilds.some(({ state }) => state === 'running'), 200);
@@ -108,21 +109,25 @@ describe('offline rebuilding', () => {
     const { epoch } = await volume();
     await requestAttach(world.useCases, key());
     await world.run(1);
-    expect(await volume()).toMatchObject({ state: 'attached', epoch });
+    expect(await volume()).toMatchObject({ lifecycle: { state: 'attached' }, epoch });
     expect(await client.write()).toBe(true);
     await world.run(60);
-    expect(await volume()).toMatchObject({ state: 'attached', robustness: 'healthy', epoch });
+    expect(await volume()).toMatchObject({ lifecycle: { state: 'attached' }, robustness: 'healthy', epoch });
     expect(await offline()).toMatchObject({ status: 'False', reason: 'Preempted' });
   });
 
   test('gives way to a user who attaches it on another node', async () => {
     await aDegradedVolume();
     await isAtWork();
-    const { attachedNodeId, epoch } = await volume();
-    const other = world.nodes.find((node) => node.isAlive && node.nodeId !== attachedNodeId);
+    const { lifecycle, epoch } = await volume();
+    const holderId = holderOf({ lifecycle });
+    const other = world.nodes.find((node) => node.isAlive && node.nodeId !== holderId);
     await requestAttach(world.useCases, { ...key(), nodeId: other?.nodeId });
-    await world.runUntil(async () => (await volume()).state === 'attached', 60);
-    expect(await volume()).toMatchObject({ attachedNodeId: other?.nodeId, epoch: epoch + 1 });
+    await world.runUntil(async () => (await volume()).lifecycle.state === 'attached', 60);
+    expect(await volume()).toMatchObject({
+      lifecycle: { grant: { nodeId: other?.nodeId } },
+      epoch: epoch + 1,
+    });
     expect(await client.write()).toBe(true);
     await world.runUntil(async () => (await volume()).robustness === 'healthy', 300);
     expect(await client.missing()).toEqual([]);
@@ -152,19 +157,19 @@ describe('offline rebuilding', () => {
     expect(isRepairing(await volume())).toBe(true);
     await patchVolume(world.useCases, { ...key(), patch: { offlineRebuilding: 'disabled' } });
     await world.run(20);
-    expect((await volume()).state).toBe('detached');
+    expect((await volume()).lifecycle.state).toBe('detached');
     expect(await offline()).toMatchObject({ status: 'False', reason: 'NotWanted' });
   });
 
   test('whose engine’s node dies is let go of, and begins again after a rest', async () => {
     await aDegradedVolume();
     await isAtWork();
-    const { attachedNodeId } = await volume();
-    const holder = world.nodes.find(({ nodeId }) => nodeId === attachedNodeId);
+    const holderId = holderOf(await volume());
+    const holder = world.nodes.find(({ nodeId }) => nodeId === holderId);
     holder?.kill();
-    await world.runUntil(async () => (await volume()).attachment === undefined, 200);
+    await world.runUntil(async () => requestOf(await volume()) === undefined, 200);
     await world.run(10);
-    expect((await volume()).state).toBe('detached');
+    expect((await volume()).lifecycle.state).toBe('detached');
     expect((await offline())?.reason).toBe('Stalled');
     world.startNode(holder?.name ?? '');
     expect(await becomesRepaired(1200)).toBe(true);

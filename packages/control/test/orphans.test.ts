@@ -2,6 +2,7 @@
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestOrphanRemoval } from '@holdfast/control/use-cases/request-orphan-removal.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
 import { attach, aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
 import type { World } from '@holdfast/simulator/world.js';
@@ -121,6 +122,6 @@ test('an engine left on a node that was cut off writes nothing, and stays whatev
   const left = cutOff.engines.get(client.volumeId);
   expect(await left?.write(1)).toBe(false);
   expect(left?.report().state).toBe('stopped');
-  expect((await client.view()).volume.attachedNodeId).toBe(world.nodeId('node-2'));
+  expect(holderOf((await client.view()).volume)).toBe(world.nodeId('node-2'));
   expect(await client.write()).toBe(true);
 });

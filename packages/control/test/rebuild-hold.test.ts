@@ -35,7 +35,7 @@ test('detached it is not attached for a rebuild that could not run', async () =>
   world.store.setSetting(world.clusterId, 'offline-replica-rebuilding', true);
   await requestDetach(world.useCases, { volumeId: client.volumeId });
   await world.run(120);
-  expect(await client.view()).toMatchObject({ volume: { state: 'detached', attachment: undefined } });
+  expect(await client.view()).toMatchObject({ volume: { lifecycle: { state: 'detached' } } });
   await hold(world, client, undefined);
   const isHealthy = async () => (await client.view()).volume.robustness === 'healthy';
   expect(await world.runUntil(isHealthy, 300)).toBe(true);

@@ -3,6 +3,7 @@ import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
 import { attach, aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
 import type { World } from '@holdfast/simulator/world.js';
@@ -37,8 +38,8 @@ async function copyOn(name: string): Promise<ReplicaId> {
 }
 
 test('it waits, says that it is faulted, and knows what answered', async () => {
-  const { attention, robustness, state, survey } = await volume();
-  expect([state, robustness, attention?.code]).toEqual(['attaching', 'faulted', 'CopiesMissing']);
+  const { attention, robustness, lifecycle, survey } = await volume();
+  expect([lifecycle.state, robustness, attention?.code]).toEqual(['attaching', 'faulted', 'CopiesMissing']);
   expect(survey?.copies).toMatchObject([{ replicaId: await copyOn('node-3'), isClean: true }]);
   const { version } = await volume();
   await world.run(60);
@@ -48,8 +49,8 @@ test('it waits, says that it is faulted, and knows what answered', async () => {
 test('it goes on with the copy that a person names, with every write it has, and the others become stale', async () => {
   await salvage(await copyOn('node-3'));
   await world.run(10);
-  const { attachedNodeId, record, state, survey, salvage: asked } = await volume();
-  expect([state, attachedNodeId]).toEqual(['attached', world.nodeId('node-3')]);
+  const { lifecycle, record, survey, salvage: asked } = await volume();
+  expect([lifecycle.state, holderOf({ lifecycle })]).toEqual(['attached', world.nodeId('node-3')]);
   expect([survey, asked]).toEqual([undefined, undefined]);
   expect(record?.members).toEqual([await copyOn('node-3')]);
   expect(types()).toEqual(['VolumeSalvaged']);
@@ -84,14 +85,14 @@ test('from the moment it is decided the others are not believed, even when the e
   world.startNode('node-1');
   world.startNode('node-2');
   await world.run(60);
-  expect((await volume()).state).not.toBe('attached');
+  expect((await volume()).lifecycle.state).not.toBe('attached');
   expect((await client.view()).engine).toBeUndefined();
 });
 
 test('what came back meanwhile is not left out: the volume goes on by itself', async () => {
   world.startNode('node-2');
   await world.run(30);
-  expect((await volume()).state).toBe('attached');
+  expect((await volume()).lifecycle.state).toBe('attached');
   expect(types()).toEqual([]);
 });
 
@@ -110,7 +111,7 @@ test('a decision that does not hold any more is refused and forgotten', async ()
     },
   ]);
   await world.run(10);
-  expect(await volume()).toMatchObject({ state: 'attaching', salvage: undefined });
+  expect(await volume()).toMatchObject({ lifecycle: { state: 'attaching' }, salvage: undefined });
   expect(types()).toEqual(['SalvageRefused']);
   await expect(salvage(copy)).rejects.toMatchObject({ code: 'volume.record_higher' });
 });

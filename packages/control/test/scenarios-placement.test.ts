@@ -286,7 +286,7 @@ describe('degraded creation', () => {
     await world.run(6);
     await attach(world, client, 'n1');
     const { volume } = await client.view();
-    expect(volume.state).toBe('attaching');
+    expect(volume.lifecycle.state).toBe('attaching');
     expect(volume.attention).toMatchObject({ code: 'ReplicasUnplaced' });
     expect((await scheduledOf(client)).status).toBe('False');
   });

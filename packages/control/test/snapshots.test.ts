@@ -189,7 +189,7 @@ describe('clone', () => {
     );
   const isFilled = (volumeId: VolumeId) => async () => {
     const volume = (await world.store.loadVolume(volumeId))?.volume;
-    return volume?.fill === undefined && volume?.state === 'detached';
+    return volume?.fill === undefined && volume?.lifecycle.state === 'detached';
   };
 
   async function aSource(): Promise<void> {

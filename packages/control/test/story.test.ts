@@ -34,7 +34,7 @@ describe('the main story', () => {
     const { volume, replicas, fleet } = await client.view();
     const zones = replicas.map(({ nodeId }) => fleet.nodes.find(({ id }) => id === nodeId)?.zone);
     expect(zones.sort()).toEqual(['zone-a', 'zone-b', 'zone-c']);
-    expect(volume).toMatchObject({ state: 'attached', robustness: 'healthy', epoch: 1 });
+    expect(volume).toMatchObject({ lifecycle: { state: 'attached' }, robustness: 'healthy', epoch: 1 });
     expect(volume.conditions).toMatchObject([{ type: 'Scheduled', status: 'True' }]);
     expect(replicas.map(({ mode }) => mode)).toEqual(['RW', 'RW', 'RW']);
   });
@@ -85,8 +85,11 @@ describe('the main story', () => {
     expect(isFault(refusal, 'volume.holder_unreachable')).toBe(true);
     await requestDetach(world.useCases, { volumeId, force: true });
     await requestAttach(world.useCases, { volumeId, nodeId: world.nodeId('node-2') });
-    await world.runUntil(async () => (await client.view()).volume.state === 'attached', 30);
-    expect((await client.view()).volume).toMatchObject({ epoch: 2, attachedNodeId: world.nodeId('node-2') });
+    await world.runUntil(async () => (await client.view()).volume.lifecycle.state === 'attached', 30);
+    expect((await client.view()).volume).toMatchObject({
+      epoch: 2,
+      lifecycle: { grant: { nodeId: world.nodeId('node-2') } },
+    });
     expect(await client.missing()).toEqual([]);
     expect(await client.write()).toBe(true);
 
@@ -120,8 +123,8 @@ describe('the main story', () => {
     expect((await client.view()).volume.epoch).toBe(1);
     await world.run(15);
     const { volume } = await client.view();
-    const attachedNodeId = world.nodeId('node-1');
-    expect(volume).toMatchObject({ state: 'attached', robustness: 'healthy', epoch: 2, attachedNodeId });
+    const lifecycle = { state: 'attached', grant: { nodeId: world.nodeId('node-1') } };
+    expect(volume).toMatchObject({ lifecycle, robustness: 'healthy', epoch: 2 });
     expect(volume.attention).toBeUndefined();
     expect(await client.write()).toBe(true);
     expect(await client.missing()).toEqual([]);
@@ -137,7 +140,7 @@ describe('the main story', () => {
     }
     const isServed = async () => {
       const { volume } = await client.view();
-      return volume.state === 'attached' && volume.robustness === 'healthy' && volume.epoch === 2;
+      return volume.lifecycle.state === 'attached' && volume.robustness === 'healthy' && volume.epoch === 2;
     };
     expect(await world.runUntil(isServed, 30)).toBe(true);
     expect((await client.view()).rebuilds).toEqual([]);
@@ -158,7 +161,10 @@ describe('the main story', () => {
     }
     expect(await becomes(client, 'healthy', 30)).toBe(true);
     await world.run(30);
-    expect((await client.view()).volume).toMatchObject({ state: 'attached', robustness: 'healthy' });
+    expect((await client.view()).volume).toMatchObject({
+      lifecycle: { state: 'attached' },
+      robustness: 'healthy',
+    });
     expect(failures()).toEqual([]);
     expect(await client.missing()).toEqual([]);
   });
@@ -183,7 +189,10 @@ describe('the main story', () => {
     expect(isFault(early, 'volume.attached')).toBe(true);
     await requestDetach(world.useCases, { volumeId });
     await world.run(5);
-    expect((await client.view()).volume).toMatchObject({ state: 'detached', robustness: 'healthy' });
+    expect((await client.view()).volume).toMatchObject({
+      lifecycle: { state: 'detached' },
+      robustness: 'healthy',
+    });
     await requestVerify(world.useCases, { volumeId });
     await world.run(2);
     expect((await client.view()).volume.verification).toMatchObject({ state: 'done', equal: true });

@@ -131,7 +131,7 @@ class Chaos {
       acknowledged += client.acknowledged.size;
       if (!(await isWell(client))) {
         const attention = volume.attention?.message ?? 'no attention';
-        this.findings.add(`${volume.name} ends ${volume.state} ${volume.robustness}: ${attention}`);
+        this.findings.add(`${volume.name} ends ${volume.lifecycle.state} ${volume.robustness}: ${attention}`);
       }
       const missing = await client.missing();
       if (missing.length > 0)
@@ -275,7 +275,7 @@ async function isWell(client: SimClient): Promise<boolean> {
     volume.layerTask !== undefined ||
     rebuilds.some(({ state }) => state === 'queued' || state === 'running') ||
     snapshots.some(({ state }) => state === 'creating' || state === 'removing');
-  return volume.state === 'attached' && volume.robustness === 'healthy' && !isBusy;
+  return volume.lifecycle.state === 'attached' && volume.robustness === 'healthy' && !isBusy;
 }
 
 /** Users are refused now and then; that is part of the run. */

@@ -1,6 +1,7 @@
 import type { VolumeView } from '@holdfast/control/ports/store.js';
 import { Bug } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { SimEngine } from './sim-engine.js';
 import type { World } from './world.js';
 
@@ -48,8 +49,8 @@ export class SimClient {
 
   private async servingEngine(): Promise<SimEngine | undefined> {
     const { volume } = await this.view();
-    if (volume.endpoint === undefined) return undefined;
-    const holder = this.world.nodes.find(({ nodeId }) => nodeId === volume.attachedNodeId);
+    if (endpointOf(volume) === undefined) return undefined;
+    const holder = this.world.nodes.find(({ nodeId }) => nodeId === holderOf(volume));
     const engine = holder?.isReachable === true ? holder.engines.get(volume.id) : undefined;
     return engine?.epoch === volume.epoch ? engine : undefined;
   }

@@ -33,7 +33,7 @@ export async function aVolumeIn(
 export async function attach(world: World, client: SimClient, nodeName?: string): Promise<void> {
   const nodeId = nodeName === undefined ? undefined : world.nodeId(nodeName);
   await requestAttach(world.useCases, { volumeId: client.volumeId, nodeId });
-  await world.runUntil(async () => (await client.view()).volume.state === 'attached', 60);
+  await world.runUntil(async () => (await client.view()).volume.lifecycle.state === 'attached', 60);
 }
 
 /** A volume that is served on node-1 and has been written. */

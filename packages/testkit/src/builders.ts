@@ -6,6 +6,7 @@ import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import { newVolume, type Volume, type VolumeSpec } from '@holdfast/core/model/volume.js';
+import { DETACHED } from '@holdfast/core/model/volume-lifecycle.js';
 
 /** A fixed moment: tests never read the clock. Whole milliseconds, as every store keeps them. */
 export const NOON = new Date('2026-01-01T12:00:00.000Z');
@@ -55,7 +56,7 @@ export function aVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume 
 /** A volume that needs nothing: detached, with all its copies. */
 export function anIdleVolume(owner: VolumeOwner, part: Partial<Volume> = {}): Volume {
   return aVolume(owner, {
-    state: 'detached',
+    lifecycle: DETACHED,
     robustness: 'healthy',
     observedGeneration: 1,
     conditions: [{ type: 'Scheduled', status: 'True', reason: '', message: '', lastTransitionAt: NOON }],

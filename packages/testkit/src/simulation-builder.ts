@@ -4,6 +4,7 @@ import { type FaultItem, isFault } from '@holdfast/core/model/faults.js';
 import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { VolumeSpec } from '@holdfast/core/model/volume.js';
+import { DETACHED } from '@holdfast/core/model/volume-lifecycle.js';
 import { simulatePlacements } from '@holdfast/core/scheduling/simulation/simulate-placements.js';
 import type {
   ExistingVolume,
@@ -41,7 +42,7 @@ export function anExisting(
     name,
     spec: { ...A_SPEC, sizeBytes: 4 * GIB, ...spec },
     writtenBytes,
-    attachedNodeId: undefined,
+    lifecycle: DETACHED,
   };
   return { volume, replicas, isVisible: true };
 }

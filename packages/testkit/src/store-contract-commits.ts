@@ -10,8 +10,17 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
+import { DETACHED, requestOf, type VolumeLifecycle } from '@holdfast/core/model/volume-lifecycle.js';
 import { expect, test } from '@jest/globals';
 import { aRebuild, aReplica, aSnapshot, aVolume, NOON, testId } from './builders.js';
+import {
+  aGrant,
+  attachedOn,
+  attachingOn,
+  detachingFrom,
+  ON_ANY_NODE,
+  TO_REPAIR,
+} from './lifecycle-builder.js';
 import { outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
@@ -21,6 +30,7 @@ const SNAPSHOT = asId<SnapshotId>(testId(601));
 const REBUILD = asId<RebuildId>(testId(201));
 
 const SOURCE = asId<VolumeId>(testId(2));
+const DELETING = { state: 'deleting', requestedAt: NOON, grant: undefined } as const;
 const A_FILL = {
   snapshotId: SNAPSHOT,
   startedEpoch: undefined,
@@ -38,13 +48,8 @@ export function commitContract(makeStore: MakeStore): void {
 
   test('a volume reads as it was created, with every field set', async () => {
     const volume = aVolume(fixture.tenant, {
-      attachment: { nodeId: asId<NodeId>(testId(301)), requestedAt: NOON },
-      attachedNodeId: asId<NodeId>(testId(301)),
-      detachForced: true,
+      lifecycle: attachedOn(testId(301), { bootId: testId(401), secret: 'secret' }),
       epoch: 7,
-      engineBootId: testId(401),
-      endpoint: { host: '127.0.0.1', port: 7420, exportName: 'pg-data-secret' },
-      attachmentSecret: 'secret',
       record: copyRecord(7, 2, [REPLICA]),
       lastDegradedAt: NOON,
       attention: { code: 'CopiesMissing', message: 'two of three', cures: ['start node-2'], since: NOON },
@@ -106,7 +111,6 @@ export function commitContract(makeStore: MakeStore): void {
       ],
       integrityCheckedAt: NOON,
       hashing: { admittedAt: NOON, isPass: true },
-      deletionRequestedAt: NOON,
     });
     await source();
     await fixture.store.commit({ kind: 'new' }, [{ kind: 'volume.create', volume }]);
@@ -119,18 +123,40 @@ export function commitContract(makeStore: MakeStore): void {
     await fixture.volume(part);
     expect(await outcome(fixture.patch(SOURCE, 1, { name: 'late' }))).toBe('store.conflict');
     const again = () => outcome(fixture.volume({ ...part, id: asId(testId(3)), name: 'again' }));
-    await fixture.patch(SOURCE, 2, { deletionRequestedAt: NOON });
+    await fixture.patch(SOURCE, 2, { lifecycle: DELETING });
     expect(await again()).toBe('snapshot.in_use');
-    await fixture.patch(SOURCE, 3, { deletionRequestedAt: undefined });
+    await fixture.patch(SOURCE, 3, { lifecycle: DETACHED });
     const removing: Change = { kind: 'snapshot.patch', snapshotId: SNAPSHOT, patch: { state: 'removing' } };
     await fixture.store.commit({ kind: 'volume', volumeId: SOURCE, ifVersion: 4 }, [removing]);
     expect(await again()).toBe('snapshot.in_use');
     expect((await fixture.load(SOURCE)).volume.version).toBe(5);
   });
 
+  test.each<VolumeLifecycle>([
+    { state: 'creating', request: ON_ANY_NODE },
+    { state: 'attaching', request: TO_REPAIR, grant: undefined },
+    attachingOn(testId(301), { bootId: testId(401) }),
+    attachedOn(testId(301)),
+    detachingFrom(testId(301), { isForced: true }),
+    detachingFrom(testId(301), { request: { nodeId: asId<NodeId>(testId(302)), requestedAt: NOON } }),
+    DELETING,
+    { ...DELETING, grant: aGrant(testId(301)) },
+  ])(
+    'a volume that is $state reads with all that belongs to it, also after another state',
+    async (lifecycle) => {
+      await fixture.volume({ lifecycle });
+      expect((await fixture.load(VOLUME)).volume.lifecycle).toEqual(lifecycle);
+      await fixture.patch(VOLUME, 1, { lifecycle: attachedOn(testId(303)) });
+      await fixture.patch(VOLUME, 2, { lifecycle: DETACHED });
+      expect((await fixture.load(VOLUME)).volume.lifecycle).toEqual(DETACHED);
+      await fixture.patch(VOLUME, 3, { lifecycle });
+      expect((await fixture.load(VOLUME)).volume.lifecycle).toEqual(lifecycle);
+    },
+  );
+
   test('an attachment without a node reads as one', async () => {
-    await fixture.volume({ attachment: { nodeId: undefined, requestedAt: NOON } });
-    expect((await fixture.load(VOLUME)).volume.attachment).toEqual({ nodeId: undefined, requestedAt: NOON });
+    await fixture.volume({ lifecycle: { state: 'attaching', request: ON_ANY_NODE, grant: undefined } });
+    expect(requestOf((await fixture.load(VOLUME)).volume)).toEqual(ON_ANY_NODE);
   });
 
   test('what does not exist is undefined', async () => {
@@ -139,18 +165,18 @@ export function commitContract(makeStore: MakeStore): void {
   });
 
   test('a patch sets what it names, clears what it names as undefined, and counts the version up by one', async () => {
-    await fixture.volume({ attachmentSecret: 'secret', name: 'kept' });
-    await fixture.patch(VOLUME, 1, { state: 'detached', attachmentSecret: undefined });
+    await fixture.volume({ lastDegradedAt: NOON, name: 'kept' });
+    await fixture.patch(VOLUME, 1, { lifecycle: DETACHED, lastDegradedAt: undefined });
     const { volume } = await fixture.load(VOLUME);
-    expect(volume).toMatchObject({ state: 'detached', name: 'kept', version: 2 });
-    expect(volume.attachmentSecret).toBeUndefined();
+    expect(volume).toMatchObject({ lifecycle: DETACHED, name: 'kept', version: 2 });
+    expect(volume.lastDegradedAt).toBeUndefined();
   });
 
   test('a commit of an older version changes nothing', async () => {
     await fixture.volume();
-    await fixture.patch(VOLUME, 1, { state: 'detached' });
-    expect(await outcome(fixture.patch(VOLUME, 1, { state: 'deleting' }))).toBe('store.conflict');
-    expect((await fixture.load(VOLUME)).volume.state).toBe('detached');
+    await fixture.patch(VOLUME, 1, { lifecycle: DETACHED });
+    expect(await outcome(fixture.patch(VOLUME, 1, { lifecycle: DELETING }))).toBe('store.conflict');
+    expect((await fixture.load(VOLUME)).volume.lifecycle).toEqual(DETACHED);
   });
 
   test('a commit that changes only replicas also counts its guard up', async () => {
@@ -169,9 +195,9 @@ export function commitContract(makeStore: MakeStore): void {
   });
 
   test('of two that attach at once one wins', async () => {
-    await fixture.volume({ state: 'detached' });
+    await fixture.volume({ lifecycle: DETACHED });
     const attach = (node: number) =>
-      fixture.patch(VOLUME, 1, { attachedNodeId: asId<NodeId>(testId(node)), epoch: 1 });
+      fixture.patch(VOLUME, 1, { lifecycle: attachingOn(testId(node)), epoch: 1 });
     const outcomes = await Promise.all([outcome(attach(301)), outcome(attach(302))]);
     expect(outcomes.sort()).toEqual(['done', 'store.conflict']);
     expect((await fixture.load(VOLUME)).volume).toMatchObject({ epoch: 1, version: 2 });
@@ -181,11 +207,14 @@ export function commitContract(makeStore: MakeStore): void {
     await fixture.volume();
     await fixture.under.takeWakeUps();
     const half = fixture.store.commit({ kind: 'volume', volumeId: VOLUME, ifVersion: 1 }, [
-      { kind: 'volume.patch', volumeId: VOLUME, patch: { state: 'detached' } },
+      { kind: 'volume.patch', volumeId: VOLUME, patch: { lifecycle: DETACHED } },
       { kind: 'replica.patch', replicaId: REPLICA, patch: { provisioned: true } },
     ]);
     expect(await outcome(half)).toBe('store.conflict');
-    expect((await fixture.load(VOLUME)).volume).toMatchObject({ state: 'creating', version: 1 });
+    expect((await fixture.load(VOLUME)).volume).toMatchObject({
+      lifecycle: { state: 'creating' },
+      version: 1,
+    });
     expect(await fixture.under.takeWakeUps()).toEqual([]);
   });
 
@@ -256,7 +285,7 @@ export function commitContract(makeStore: MakeStore): void {
     const wake = { kind: 'volume', volumeId: VOLUME };
     expect(await fixture.under.takeWakeUps()).toEqual([wake]);
     await fixture.store.commit({ kind: 'volume', volumeId: VOLUME, ifVersion: 1 }, [
-      { kind: 'volume.patch', volumeId: VOLUME, patch: { state: 'detached' } },
+      { kind: 'volume.patch', volumeId: VOLUME, patch: { lifecycle: DETACHED } },
       { kind: 'rebuild.create', rebuild: aRebuild({ clusterId, volumeId: VOLUME }) },
     ]);
     const woken = await fixture.under.takeWakeUps();

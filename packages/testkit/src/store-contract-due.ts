@@ -12,6 +12,7 @@ import {
   NOON,
   testId,
 } from './builders.js';
+import { attachedOn } from './lifecycle-builder.js';
 import { DISK, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
@@ -84,7 +85,7 @@ export function dueContract(makeStore: MakeStore): void {
     const replica = aReplica({ volumeId: VOLUME });
     const snapshot = aSnapshot({ volumeId: VOLUME });
     for (const change of [
-      { kind: 'volume.patch', volumeId: VOLUME, patch: { detachForced: false } },
+      { kind: 'volume.patch', volumeId: VOLUME, patch: { writtenBytes: 0 } },
       { kind: 'replica.create', replica, booking: undefined },
       { kind: 'replica.patch', replicaId: replica.id, patch: { provisioned: true } },
       { kind: 'snapshot.create', snapshot },
@@ -105,7 +106,7 @@ export function dueContract(makeStore: MakeStore): void {
   test('a commit that fails marks nothing', async () => {
     await idle();
     await calmDown(VOLUME);
-    const stale = fixture.patch(VOLUME, 7, { detachForced: true });
+    const stale = fixture.patch(VOLUME, 7, { writtenBytes: 0 });
     await expect(stale).rejects.toMatchObject({ code: 'store.conflict' });
     expect(await dueIds()).toEqual([]);
   });
@@ -159,7 +160,7 @@ export function dueContract(makeStore: MakeStore): void {
   test('a heartbeat marks the volumes of which it brings news, and not the others', async () => {
     const nodeId = await fixture.node();
     const other = volumeIdOf(2);
-    await idle({ state: 'attached', attachedNodeId: nodeId, epoch: 2 });
+    await idle({ lifecycle: attachedOn(nodeId), epoch: 2 });
     await idle({ id: other, name: 'other' });
     await calmDown(VOLUME, other);
     const beat = (part: Partial<Parameters<typeof anEngineReport>[0]> = {}) =>
@@ -181,10 +182,9 @@ export function dueContract(makeStore: MakeStore): void {
   test('a mode that a replica has not is news, also when the engine has reported it before', async () => {
     const nodeId = await fixture.node();
     const replica = aReplica({ volumeId: VOLUME, nodeId, diskId: DISK });
-    await fixture.volume(
-      anIdleVolume(fixture.tenant, { state: 'attached', attachedNodeId: nodeId, epoch: 2 }),
-      [{ kind: 'replica.create', replica, booking: undefined }],
-    );
+    await fixture.volume(anIdleVolume(fixture.tenant, { lifecycle: attachedOn(nodeId), epoch: 2 }), [
+      { kind: 'replica.create', replica, booking: undefined },
+    ]);
     const replicas = [{ replicaId: replica.id, mode: 'RW' as const, reason: '' }];
     const engines = [anEngineReport({ volumeId: VOLUME, epoch: 2, replicas })];
     const beat = () =>
@@ -229,10 +229,14 @@ export function dueContract(makeStore: MakeStore): void {
     const elsewhereId = await fixture.node('node-2', asId(testId(502)));
     const [first, second, third] = await volumesOn(nodeId, 3);
     const [attached, waiting, elsewhere] = [volumeIdOf(4), volumeIdOf(5), volumeIdOf(6)];
-    await idle({ id: attached, name: 'attached', state: 'attached', attachedNodeId: nodeId });
-    const attachment = { nodeId: elsewhereId, requestedAt: NOON };
-    await idle({ id: waiting, name: 'waiting', state: 'attaching', attachment });
-    await idle({ id: elsewhere, name: 'elsewhere', state: 'attached', attachedNodeId: elsewhereId });
+    await idle({ id: attached, name: 'attached', lifecycle: attachedOn(nodeId) });
+    const request = { nodeId: elsewhereId, requestedAt: NOON };
+    await idle({
+      id: waiting,
+      name: 'waiting',
+      lifecycle: { state: 'attaching', request, grant: undefined },
+    });
+    await idle({ id: elsewhere, name: 'elsewhere', lifecycle: attachedOn(elsewhereId) });
     const all = [first, second, third, attached, waiting].flatMap((id) => (id === undefined ? [] : [id]));
     await calmDown(...all, elsewhere);
 

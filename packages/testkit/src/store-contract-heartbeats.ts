@@ -2,6 +2,7 @@ import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { describe, expect, test } from '@jest/globals';
 import { aDiskReport, aHeartbeat, anEngineReport, aRebuild, aReplica, NOON, testId } from './builders.js';
+import { attachedOn, attachingOn } from './lifecycle-builder.js';
 import { DISK, outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
@@ -22,7 +23,7 @@ export function heartbeatContract(makeStore: MakeStore): void {
     const { settingsVersion } = await fixture.store.loadFleet(fixture.tenant.clusterId);
     const { sizeBytes } = replica;
     const booking = { diskId: DISK, sizeBytes, limitBytes: sizeBytes, ifSettingsVersion: settingsVersion };
-    await fixture.volume({ state: 'attached', attachedNodeId: nodeId, epoch: 2 }, [
+    await fixture.volume({ lifecycle: attachedOn(nodeId, { bootId: testId(401) }), epoch: 2 }, [
       { kind: 'replica.create', replica, booking },
     ]);
     await fixture.under.takeWakeUps();
@@ -190,14 +191,10 @@ export function heartbeatContract(makeStore: MakeStore): void {
   });
 
   test('a new boot takes the address back of what the node served; the next heartbeat leaves it alone', async () => {
-    const attachedNodeId = await attachedVolume();
-    const endpoint = { host: '127.0.0.1', port: 7420, exportName: 'data' };
-    const { version } = (await fixture.load(VOLUME)).volume;
-    await fixture.patch(VOLUME, version, { endpoint, engineBootId: testId(401) });
+    const nodeId = await attachedVolume();
     await beat({ node: { bootId: testId(402) } });
     const { volume } = await fixture.load(VOLUME);
-    expect(volume).toMatchObject({ state: 'attaching', attachedNodeId, engineBootId: testId(401) });
-    expect(volume.endpoint).toBeUndefined();
+    expect(volume.lifecycle).toEqual(attachingOn(nodeId, { bootId: testId(401) }));
     await beat({ node: { bootId: testId(402) } });
     expect((await fixture.load(VOLUME)).volume.version).toBe(volume.version);
   });

@@ -6,6 +6,7 @@ import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { DETACHED } from '@holdfast/core/model/volume-lifecycle.js';
 import { expect, test } from '@jest/globals';
 import {
   A_SPEC,
@@ -19,6 +20,7 @@ import {
   NOON,
   testId,
 } from './builders.js';
+import { aGrant, attachedOn } from './lifecycle-builder.js';
 import { DISK, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
 
@@ -48,7 +50,7 @@ export function listContract(makeStore: MakeStore): void {
       names[id] = name;
       const own = aSnapshot({ id: asId(testId(600 + number)), volumeId: id, ...snapshot });
       const replica = aReplica({ id: asId(testId(100 + number)), volumeId: id, nodeId, diskId: DISK });
-      return idle({ id, name, state: 'attached', ...part }, [
+      return idle({ id, name, lifecycle: attachedOn(nodeId), ...part }, [
         { kind: 'snapshot.create', snapshot: own },
         { kind: 'replica.create', replica, booking: undefined },
       ]);
@@ -63,7 +65,7 @@ export function listContract(makeStore: MakeStore): void {
     await add('asked', spec('enabled'), { createdAt: later, hashRequest: waiting });
     await add('by-person', {}, { createdAt: later, hashRequest: { ...waiting, automatic: false } });
     await add('disabled', spec('disabled'), {});
-    await add('detached', { state: 'detached' }, {});
+    await add('detached', { lifecycle: DETACHED }, {});
     await add('degraded', { robustness: 'degraded' }, {});
     await add('no-user-snapshot', {}, { origin: 'system' });
     await add('hashed', { hashing: { admittedAt: NOON, isPass: false } }, {});
@@ -137,7 +139,7 @@ export function listContract(makeStore: MakeStore): void {
       const id = asId<VolumeId>(testId(number));
       names[id] = name;
       const replica = aReplica({ id: asId(testId(100 + number)), volumeId: id, nodeId, diskId: DISK });
-      const attached = { state: 'attached', attachedNodeId: nodeId } as const;
+      const attached = { lifecycle: attachedOn(nodeId) };
       await idle({ id, name, ...attached, ...part }, [
         { kind: 'replica.create', replica, booking: undefined },
         ...further(id),
@@ -151,9 +153,12 @@ export function listContract(makeStore: MakeStore): void {
     await add('reverted', {
       layerTask: { ...A_TASK, kind: 'revert', snapshotId: asId(testId(9)) },
     });
-    await add('detached', { layerTask: purge(0), state: 'detached', attachedNodeId: undefined });
-    await add('on-a-silent-node', { layerTask: purge(0), attachedNodeId: silentId });
-    await add('deleted', { layerTask: purge(0), deletionRequestedAt: NOON });
+    await add('detached', { layerTask: purge(0), lifecycle: DETACHED });
+    await add('on-a-silent-node', { layerTask: purge(0), lifecycle: attachedOn(silentId) });
+    await add('deleted', {
+      layerTask: purge(0),
+      lifecycle: { state: 'deleting', requestedAt: NOON, grant: aGrant(nodeId) },
+    });
     await add('rebuilt', { layerTask: purge(0) }, (volumeId) => [
       {
         kind: 'rebuild.create',
@@ -234,7 +239,7 @@ export function listContract(makeStore: MakeStore): void {
     const nodeId = await fixture.node();
     const end: Partial<Rebuild> = { state: 'cancelled', finishedAt: NOON, epoch: 2, ...part };
     const rebuild = aRebuild({ clusterId, volumeId: VOLUME, ...end });
-    await idle({ state: 'attached', attachedNodeId: nodeId, engineBootId: testId(401), epoch: 2 }, [
+    await idle({ lifecycle: attachedOn(nodeId, { bootId: testId(401) }), epoch: 2 }, [
       { kind: 'rebuild.create', rebuild },
     ]);
     if (reported !== undefined) {
@@ -252,17 +257,17 @@ export function listContract(makeStore: MakeStore): void {
 
   test('a cancelled rebuild is over when its agent has started again or its volume was let go', async () => {
     const { clusterId } = fixture.tenant;
-    const attachedNodeId = await fixture.node();
+    const nodeId = await fixture.node();
     const cancelled: Partial<Rebuild> = { state: 'cancelled', finishedAt: NOON, epoch: 2 };
-    await idle({ state: 'attached', attachedNodeId, engineBootId: testId(401), epoch: 2 }, [
+    await idle({ lifecycle: attachedOn(nodeId, { bootId: testId(401) }), epoch: 2 }, [
       { kind: 'rebuild.create', rebuild: aRebuild({ clusterId, volumeId: VOLUME, ...cancelled }) },
     ]);
     const count = async () =>
       (await fixture.store.loadAdmissions(clusterId, { now: NOON, limit: 10 })).ending.length;
     expect(await count()).toBe(1);
-    await fixture.patch(VOLUME, 1, { engineBootId: testId(402) });
+    await fixture.patch(VOLUME, 1, { lifecycle: attachedOn(nodeId, { bootId: testId(402) }) });
     expect(await count()).toBe(0);
-    await fixture.patch(VOLUME, 2, { engineBootId: testId(401), attachedNodeId: undefined });
+    await fixture.patch(VOLUME, 2, { lifecycle: DETACHED });
     expect(await count()).toBe(0);
   });
 

@@ -1,8 +1,8 @@
-import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import type { VolumeView } from '@holdfast/core/model/views.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { AN_OWNER, aVolume } from './builders.js';
 import { aFleet, aReplicaOn } from './fleet-builder.js';
+import { attachingOn } from './lifecycle-builder.js';
 
 /** What a reconciler reads of a volume without replicas, snapshots and rebuilds, whose engine is in no report. */
 export function aVolumeView(part: Partial<VolumeView> = {}): VolumeView {
@@ -24,7 +24,7 @@ export function aGrantedView({
   ...part
 }: Partial<Omit<VolumeView, 'volume'>> & { volume?: Partial<Volume> } = {}): VolumeView {
   return aVolumeView({
-    volume: aVolume(AN_OWNER, { attachedNodeId: asId<NodeId>('a'), epoch: 1, ...volume }),
+    volume: aVolume(AN_OWNER, { lifecycle: attachingOn('a'), epoch: 1, ...volume }),
     replicas: ['a', 'b', 'c'].map((name) => aReplicaOn(`${name}-disk`)),
     fleet: aFleet({ a: {}, b: {}, c: {} }),
     ...part,

@@ -6,6 +6,7 @@ import {
 } from '@holdfast/core/lifecycle/shown-volume.js';
 import { replicaState } from '@holdfast/core/model/replica.js';
 import type { Volume, VolumeVerification } from '@holdfast/core/model/volume.js';
+import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
 import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import type { z } from 'zod';
@@ -44,7 +45,7 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     integrityCheckedAt: isoOrNull(volume.integrityCheckedAt),
     state: shownState(volume),
     robustness: volume.robustness,
-    attachedNodeId: isWorkersOwn(volume) ? null : (volume.attachedNodeId ?? null),
+    attachedNodeId: isWorkersOwn(volume) ? null : (holderOf(volume) ?? null),
     endpoint: endpointView(volume, role),
     attention: attentionView(volume),
     rebuildHold: volume.rebuildHold ?? null,
@@ -65,8 +66,8 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
 
 /** The address holds the attachment's secret, which lets its holder write: only roles that may change volumes see it. */
 function endpointView(volume: Volume, role: MemberRole): VolumeView['endpoint'] {
-  const { state, endpoint } = volume;
-  if (isWorkersOwn(volume) || state !== 'attached' || endpoint === undefined) return null;
+  const endpoint = endpointOf(volume);
+  if (isWorkersOwn(volume) || endpoint === undefined) return null;
   if (!isAllowed(role, 'volume:write')) return { nbdUri: null };
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
   const scheme = endpoint.tls === true ? 'nbds' : 'nbd';

@@ -22,6 +22,7 @@ import { decideStart, WAITING_FOR_COPIES } from '@holdfast/core/lifecycle/decide
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
+import { grantOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { VolumeView } from '../ports/store.js';
 import { atMost } from './patience.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
@@ -38,7 +39,7 @@ export async function grantAttachment(
 }
 
 function newIdentity({ random }: ReconcilerPorts): GrantIdentity {
-  return { grantId: random.id(), attachmentSecret: random.secret() };
+  return { grantId: random.id(), secret: random.secret() };
 }
 
 /** An agent that refuses is tried again by the sweep; meanwhile users see why the volume does not attach. */
@@ -74,7 +75,7 @@ async function startOnCurrentCopies(
     epoch: volume.epoch,
     grantId: volume.grantId,
     sizeBytes: volume.spec.sizeBytes,
-    attachmentSecret: volume.attachmentSecret ?? '',
+    attachmentSecret: grantOf(volume)?.secret ?? '',
     record: { ...decision.record, members: [...decision.record.members] },
     replicas: decision.current.map((replicaId) => addressOf(view, replicaOf(view, replicaId))),
     replicaTimeoutMs: fleet.settings['engine-replica-timeout'] * 1000,

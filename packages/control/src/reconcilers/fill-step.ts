@@ -4,6 +4,7 @@ import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
 import { isOnReadyNode } from '@holdfast/core/model/volume-facts.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addressOf } from './step-lookup.js';
@@ -16,11 +17,12 @@ import { addressOf } from './step-lookup.js';
 export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Promise<StepOutcome> {
   const { volume } = view;
   const { fill, epoch } = volume;
-  if (fill === undefined || volume.attachedNodeId === undefined) return 'pause';
+  const holderId = holderOf(volume);
+  if (fill === undefined || holderId === undefined) return 'pause';
   try {
     const sources = await sourcesOf(ports, fill);
     const { snapshotId } = fill;
-    const agent = await agentOf(ports, volume.attachedNodeId);
+    const agent = await agentOf(ports, holderId);
     await ports.agents.command(agent, volume.id, 'fill', {
       epoch,
       fillId: volume.id,

@@ -10,6 +10,7 @@ import type { EngineAsk, EngineCommandName, EngineReply } from '@holdfast/core/m
 import { Bug, isFault } from '@holdfast/core/model/faults.js';
 import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { AgentTarget } from '../ports/agent-client.js';
 import type { VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
@@ -60,9 +61,11 @@ export async function askEngine<Name extends EngineCommandName>(
   return ports.agents.command(await engineAgent(ports, volume), volume.id, name, ask);
 }
 
-function engineAgent(ports: ReconcilerPorts, { id, attachedNodeId }: Volume): Promise<AgentTarget> {
-  if (attachedNodeId === undefined) throw new Bug(`the plan asks the engine of volume ${id}, which has none`);
-  return agentOf(ports, attachedNodeId);
+function engineAgent(ports: ReconcilerPorts, volume: Volume): Promise<AgentTarget> {
+  const holderId = holderOf(volume);
+  if (holderId === undefined)
+    throw new Bug(`the plan asks the engine of volume ${volume.id}, which has none`);
+  return agentOf(ports, holderId);
 }
 
 function askForTask(ports: ReconcilerPorts, view: VolumeView, task: LayerTask): Promise<null> {

@@ -3,6 +3,7 @@ import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
 import { nodeName, volumeEvent } from '@holdfast/core/model/volume-facts.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { Change, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addressOf, nodeOf, rebuildOf, replicaOf } from './step-lookup.js';
@@ -78,8 +79,9 @@ export async function startRebuild(
 ): Promise<StepOutcome> {
   const { volume, fleet } = view;
   const rebuild = rebuildOf(view, rebuildId);
-  if (volume.attachedNodeId === undefined) return 'pause';
-  await ports.agents.command(await agentOf(ports, volume.attachedNodeId), volume.id, 'start-rebuild', {
+  const holderId = holderOf(volume);
+  if (holderId === undefined) return 'pause';
+  await ports.agents.command(await agentOf(ports, holderId), volume.id, 'start-rebuild', {
     rebuildId,
     epoch: volume.epoch,
     target: addressOf(view, replicaOf(view, rebuild.targetReplicaId)),
@@ -100,8 +102,9 @@ export async function tuneRebuild(
   { rebuildId, tuning }: StepOf<'tune-rebuild'>,
 ): Promise<StepOutcome> {
   const { volume } = view;
-  if (volume.attachedNodeId === undefined) return 'pause';
-  await ports.agents.command(await agentOf(ports, volume.attachedNodeId), volume.id, 'tune-rebuild', {
+  const holderId = holderOf(volume);
+  if (holderId === undefined) return 'pause';
+  await ports.agents.command(await agentOf(ports, holderId), volume.id, 'tune-rebuild', {
     rebuildId,
     epoch: volume.epoch,
     paused: tuning.paused,
@@ -118,8 +121,9 @@ export async function cancelEngineRebuild(
   { volume }: VolumeView,
   { rebuildId }: StepOf<'cancel-rebuild'>,
 ): Promise<StepOutcome> {
-  if (volume.attachedNodeId === undefined) return 'pause';
-  const agent = await agentOf(ports, volume.attachedNodeId);
+  const holderId = holderOf(volume);
+  if (holderId === undefined) return 'pause';
+  const agent = await agentOf(ports, holderId);
   await ports.agents.command(agent, volume.id, 'cancel-rebuild', { epoch: volume.epoch, rebuildId });
   return 'pause';
 }

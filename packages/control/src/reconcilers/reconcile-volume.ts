@@ -10,6 +10,7 @@ import { planVolumeStep } from '@holdfast/core/lifecycle/plan-volume-step.js';
 import type { Step } from '@holdfast/core/lifecycle/step.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { isDetachForced } from '@holdfast/core/model/volume-lifecycle.js';
 import type { VolumeDue, VolumeView } from '../ports/store.js';
 import { executeStep } from './execute-step.js';
 import type { ReconcilerPorts, StepOutcome } from './reconciler-ports.js';
@@ -82,7 +83,6 @@ function doStep(
   view: VolumeView,
   step: Exclude<Step, { kind: 'idle' }>,
 ): Promise<StepOutcome> {
-  const { id, detachForced } = view.volume;
   const work = executeStep(ports, view, step);
-  return detachForced ? work : unlessForced(ports, id, work);
+  return isDetachForced(view.volume) ? work : unlessForced(ports, view.volume.id, work);
 }

@@ -8,6 +8,7 @@ import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { newReplica } from '@holdfast/core/model/replica.js';
 import { nodeName, volumeEvent } from '@holdfast/core/model/volume-facts.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { replicaOf } from './step-lookup.js';
@@ -78,8 +79,9 @@ export async function dropReplica(
   { replicaId, reason }: StepOf<'drop-replica'>,
 ): Promise<StepOutcome> {
   const { volume } = view;
-  if (volume.attachedNodeId === undefined) return 'pause';
-  const engineAgent = await agentOf(ports, volume.attachedNodeId);
+  const holderId = holderOf(volume);
+  if (holderId === undefined) return 'pause';
+  const engineAgent = await agentOf(ports, holderId);
   await ports.agents.command(engineAgent, volume.id, 'drop-replica', {
     epoch: volume.epoch,
     replicaId,

@@ -1,5 +1,6 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { isDetachForced } from '@holdfast/core/model/volume-lifecycle.js';
 import { atMost } from './patience.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
 
@@ -22,7 +23,7 @@ export async function unlessForced<T extends string>(
     const outcome = await atMost(LOOK_INTERVAL_MS, step);
     if (outcome !== undefined) return outcome;
     const view = await store.loadVolume(volumeId).catch(() => undefined);
-    if (view?.volume.detachForced === true) {
+    if (view !== undefined && isDetachForced(view.volume)) {
       throw new StorageFault('store.conflict', { publicMessage: 'a forced detach was asked for meanwhile' });
     }
   }

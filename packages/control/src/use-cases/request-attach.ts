@@ -1,6 +1,6 @@
 import type { NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import { isNodeReady } from '@holdfast/core/model/node.js';
-import { isRepairing, type VolumeState } from '@holdfast/core/model/volume.js';
+import { afterRequest, grantOf, isRepairing } from '@holdfast/core/model/volume-lifecycle.js';
 import { actionFacts } from '@holdfast/core/policy/action-facts.js';
 import { decideAttach } from '@holdfast/core/policy/decide-attach.js';
 import type { VolumePatch, VolumeView } from '../ports/store.js';
@@ -28,10 +28,8 @@ export function requestAttach(ports: UseCasePorts, input: AttachInput): Promise<
     const { volume } = view;
     if (!hasToAct(decideAttach(actionFacts(view), input.nodeId))) return;
     if (isRepairing(volume)) return takeOver(ports, view, input.nodeId);
-    const patch: VolumePatch = {
-      attachment: { nodeId: input.nodeId, requestedAt: ports.clock.now() },
-      state: stateOnAttach(volume.state),
-    };
+    const request = { nodeId: input.nodeId, requestedAt: ports.clock.now() };
+    const patch: VolumePatch = { lifecycle: afterRequest(volume.lifecycle, request) };
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       { kind: 'volume.patch', volumeId: volume.id, patch },
     ]);
@@ -47,26 +45,16 @@ function takeOver(
   { volume, fleet }: VolumeView,
   nodeId: NodeId | undefined,
 ): Promise<void> {
-  const { attachedNodeId: heldOn } = volume;
-  const holder = fleet.nodes.find(({ id }) => id === heldOn);
+  const grant = grantOf(volume);
+  const holder = fleet.nodes.find(({ id }) => id === grant?.nodeId);
   const isHolderReady = holder !== undefined && isNodeReady(holder);
-  const mayStay = heldOn === undefined || (isHolderReady && (nodeId === undefined || nodeId === heldOn));
-  const attachment = { nodeId, requestedAt: ports.clock.now() };
-  const patch: VolumePatch = mayStay
-    ? { attachment }
-    : {
-        attachment,
-        state: 'detaching',
-        endpoint: undefined,
-        attention: undefined,
-        detachForced: !isHolderReady,
-      };
+  const mayStay = isHolderReady && (nodeId === undefined || nodeId === grant?.nodeId);
+  const request = { nodeId, requestedAt: ports.clock.now() };
+  const patch: VolumePatch =
+    grant === undefined || mayStay
+      ? { lifecycle: afterRequest(volume.lifecycle, request) }
+      : { lifecycle: { state: 'detaching', grant, isForced: !isHolderReady, request }, attention: undefined };
   return ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
     { kind: 'volume.patch', volumeId: volume.id, patch },
   ]);
-}
-
-/** A detached volume shows at once that it attaches; one that is still being made or let go finishes that first. */
-function stateOnAttach(state: VolumeState): VolumeState {
-  return state === 'detached' ? 'attaching' : state;
 }

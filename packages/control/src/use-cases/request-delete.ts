@@ -1,4 +1,5 @@
 import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { afterDeletion } from '@holdfast/core/model/volume-lifecycle.js';
 import { actionFacts } from '@holdfast/core/policy/action-facts.js';
 import { decideDeletion } from '@holdfast/core/policy/decide-deletion.js';
 import { hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
@@ -21,12 +22,8 @@ export function requestDelete(
         kind: 'volume.patch',
         volumeId: volume.id,
         patch: {
-          deletionRequestedAt: ports.clock.now(),
-          state: 'deleting',
+          lifecycle: afterDeletion(volume.lifecycle, ports.clock.now()),
           fill: undefined,
-          attachment: undefined,
-          endpoint: undefined,
-          detachForced: volume.attachedNodeId !== undefined,
         },
       },
     ]);

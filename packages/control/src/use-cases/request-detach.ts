@@ -1,4 +1,5 @@
 import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { afterRelease } from '@holdfast/core/model/volume-lifecycle.js';
 import { actionFacts } from '@holdfast/core/policy/action-facts.js';
 import { decideDetach } from '@holdfast/core/policy/decide-detach.js';
 import type { VolumePatch } from '../ports/store.js';
@@ -23,14 +24,10 @@ export function requestDetach(ports: UseCasePorts, input: DetachInput): Promise<
     const force = input.force === true;
     if (!hasToAct(decideDetach(actionFacts(view), force))) return;
 
-    const isHeld = volume.attachedNodeId !== undefined;
     const patch: VolumePatch = {
-      attachment: undefined,
-      detachForced: volume.detachForced || (force && isHeld),
-      endpoint: undefined,
+      lifecycle: afterRelease(volume.lifecycle, force),
       // What stood in the way is judged anew: force may have cured it.
       attention: undefined,
-      state: isHeld ? 'detaching' : volume.state === 'creating' ? 'creating' : 'detached',
     };
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       { kind: 'volume.patch', volumeId: volume.id, patch },

@@ -6,6 +6,7 @@
 import { type FaultItem, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { isDeleting } from '@holdfast/core/model/volume-lifecycle.js';
 import { decideChange } from '@holdfast/core/policy/decide-change.js';
 import { decideEviction, EVICTION_NEEDS } from '@holdfast/core/policy/decide-eviction.js';
 import type { Decision, Refusal } from '@holdfast/core/policy/decision.js';
@@ -78,8 +79,8 @@ export function faultOf(
 }
 
 /** @throws StorageFault `volume.deleting` */
-export function assertNotDeleting({ name, deletionRequestedAt }: Volume): void {
-  hasToAct(decideChange({ name, isDeleting: deletionRequestedAt !== undefined }));
+export function assertNotDeleting(volume: Volume): void {
+  hasToAct(decideChange({ name: volume.name, isDeleting: isDeleting(volume) }));
 }
 
 /**

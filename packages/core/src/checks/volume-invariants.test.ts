@@ -1,17 +1,18 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { asId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { AN_OWNER, aRebuild, aVolume, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { VolumeView } from '../model/views.js';
+import { DETACHED } from '../model/volume-lifecycle.js';
 import { effectiveSettings } from '../settings/effective.js';
 import { checkBookings, checkRebuildLimits, checkVolume } from './volume-invariants.js';
 
-const endpoint = { host: 'n1', port: 1, exportName: 'x' };
-const attached: Partial<Volume> = { state: 'attached', attachedNodeId: asId<NodeId>('n1'), endpoint };
+const attached: Partial<Volume> = { lifecycle: attachedOn('n1') };
 
 function view(volume: Partial<Volume>, replicas: Replica[], part: Partial<VolumeView> = {}): VolumeView {
   return aVolumeView({
@@ -46,22 +47,11 @@ describe('checkVolume', () => {
       want: '2 active rebuilds',
     },
     {
-      name: 'an address without an engine',
-      found: view({ state: 'detached', endpoint }, []),
-      want: 'its endpoint is set',
-    },
-    {
-      name: 'attached without an address',
-      found: view({ ...attached, endpoint: undefined }, []),
-      want: 'not set',
-    },
-    { name: 'attached nowhere', found: view({ state: 'attached', endpoint }, []), want: 'attached nowhere' },
-    {
       name: 'a failed copy in use',
       found: view(attached, [{ ...one, failedAt: NOON }]),
       want: 'counts as RW',
     },
-    { name: 'a mode without an engine', found: view({ state: 'detached' }, [one]), want: 'is RW' },
+    { name: 'a mode without an engine', found: view({ lifecycle: DETACHED }, [one]), want: 'is RW' },
     {
       name: 'two copies on one node',
       found: view(attached, [one, { ...one, id: asId<ReplicaId>('x') }]),

@@ -13,25 +13,20 @@ import { provisionableBytes } from '../policy/disk-space.js';
 export function checkVolume(view: VolumeView): string[] {
   const { volume, replicas, rebuilds } = view;
   const findings: string[] = [];
+  const { state } = volume.lifecycle;
   const name = `volume ${volume.name}`;
   const writeOnly = replicas.filter(({ mode }) => mode === 'WO').length;
   if (writeOnly > 1) findings.push(`${name} has ${writeOnly} write-only replicas`);
   const active = rebuilds.filter(isActiveRebuild).length;
   if (active > 1) findings.push(`${name} has ${active} active rebuilds`);
-  if ((volume.endpoint !== undefined) !== (volume.state === 'attached')) {
-    findings.push(`${name} is ${volume.state} and its endpoint is ${volume.endpoint ? 'set' : 'not set'}`);
-  }
-  if (volume.state === 'attached' && volume.attachedNodeId === undefined) {
-    findings.push(`${name} is attached nowhere`);
-  }
   for (const replica of replicas) {
     if (replica.mode === 'RW' && replica.failedAt !== undefined) {
       findings.push(`${name}: failed replica ${replica.id} counts as RW`);
     }
     // An engine may run before its start has been recorded, so `attaching` says nothing about modes.
-    const hasNoEngine = volume.state === 'creating' || volume.state === 'detached';
+    const hasNoEngine = state === 'creating' || state === 'detached';
     if (hasNoEngine && (replica.mode === 'RW' || replica.mode === 'WO')) {
-      findings.push(`${name} is ${volume.state} and replica ${replica.id} is ${replica.mode}`);
+      findings.push(`${name} is ${state} and replica ${replica.id} is ${replica.mode}`);
     }
   }
   return [...findings, ...checkDomains(view)];

@@ -5,9 +5,19 @@ import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
 import { AN_OWNER, aRebuild, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import {
+  aGrant,
+  attachedOn,
+  attachingOn,
+  detachingFrom,
+  ON_ANY_NODE,
+} from '@holdfast/testkit/lifecycle-builder.js';
 import { aGrantedView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { Change } from '../model/changes.js';
+import type { VolumeView } from '../model/views.js';
+import { nodeById } from '../model/volume-facts.js';
+import { DETACHED, type VolumeLifecycle } from '../model/volume-lifecycle.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
 import {
   attachmentGranted,
@@ -19,10 +29,11 @@ import {
 import { WAITING_FOR_COPIES } from './decide-start.js';
 
 const NODE = asId<NodeId>('a');
-const IDENTITY = { grantId: 'a-grant', attachmentSecret: 'a-secret' };
+const IDENTITY = { grantId: 'a-grant', secret: 'a-secret' };
 const copyOn = (node: string) => asId<ReplicaId>(`on-${node}-disk`);
 const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 
+const bootOf = ({ fleet }: VolumeView) => nodeById(fleet, NODE)?.bootId;
 const volumePatch = (changes: readonly Change[]) =>
   changes.find((change) => change.kind === 'volume.patch')?.patch;
 const replicaPatch = (changes: readonly Change[], replicaId: ReplicaId) =>
@@ -38,12 +49,12 @@ describe('a grant', () => {
       aReplicaOn('a-disk', { mode: 'RW' }),
       aReplicaOn('b-disk', { mode: 'ERR', failedAt: NOON }),
     ];
-    const view = aGrantedView({ volume: { epoch: 6, attachedNodeId: undefined }, replicas });
+    const lifecycle = { state: 'attaching', request: ON_ANY_NODE, grant: undefined } as const;
+    const view = aGrantedView({ volume: { epoch: 6, lifecycle }, replicas });
     const changes = attachmentGranted(view, { nodeId: NODE, why: 'it was asked for' }, IDENTITY, NOON);
     expect(volumePatch(changes)).toMatchObject({
-      ...IDENTITY,
-      state: 'attaching',
-      attachedNodeId: NODE,
+      lifecycle: attachingOn(NODE, { bootId: bootOf(view), secret: IDENTITY.secret }),
+      grantId: IDENTITY.grantId,
       epoch: 7,
     });
     expect(replicaPatch(changes, copyOn('a'))).toEqual({ mode: undefined });
@@ -69,8 +80,7 @@ describe('a start that was answered', () => {
 
   test('makes the volume attached, with the record that the engine has written', () => {
     expect(volumePatch(answered())).toMatchObject({
-      state: 'attached',
-      endpoint,
+      lifecycle: { ...attachedOn(NODE), endpoint },
       record: copyRecord(1, 1, [copyOn('a')]),
     });
   });
@@ -123,7 +133,11 @@ describe('a start that was refused', () => {
   ])('because the copies know epoch $newest goes on at $epoch under a new grant', ({ newest, epoch }) => {
     const { isCured, changes } = refused(stale(newest));
     expect(isCured).toBe(true);
-    expect(volumePatch(changes)).toEqual({ ...IDENTITY, epoch });
+    expect(volumePatch(changes)).toEqual({
+      epoch,
+      grantId: IDENTITY.grantId,
+      lifecycle: attachingOn(NODE, { secret: IDENTITY.secret }),
+    });
     expect(eventTypes(changes)).toEqual(['EpochRaised']);
   });
 
@@ -183,17 +197,22 @@ describe('a start that lacks copies', () => {
 });
 
 describe('an engine that has stopped', () => {
-  test.each([
-    { case: 'nothing more is wanted', volume: {}, state: 'detached' },
-    { case: 'the volume is to be deleted', volume: { deletionRequestedAt: NOON }, state: 'deleting' },
+  const grant = aGrant(NODE);
+  test.each<{ case: string; before: VolumeLifecycle; after: VolumeLifecycle }>([
+    { case: 'nothing more is wanted', before: detachingFrom(NODE), after: DETACHED },
+    {
+      case: 'the volume is to be deleted',
+      before: { state: 'deleting', requestedAt: NOON, grant },
+      after: { state: 'deleting', requestedAt: NOON, grant: undefined },
+    },
     {
       case: 'it is to be attached again',
-      volume: { attachment: { nodeId: undefined, kind: 'user' as const, requestedAt: NOON } },
-      state: 'attaching',
+      before: detachingFrom(NODE, { request: ON_ANY_NODE }),
+      after: { state: 'attaching', request: ON_ANY_NODE, grant: undefined },
     },
-  ])('leaves the volume $state when $case', ({ volume, state }) => {
-    const changes = engineStopped(aGrantedView({ volume }), NODE, NOON);
-    expect(volumePatch(changes)).toMatchObject({ state, attachedNodeId: undefined, endpoint: undefined });
+  ])('leaves the volume $after.state when $case', ({ before, after }) => {
+    const changes = engineStopped(aGrantedView({ volume: { lifecycle: before } }), NODE, NOON);
+    expect(volumePatch(changes)?.lifecycle).toEqual(after);
     expect(eventTypes(changes)).toContain('VolumeDetached');
   });
 

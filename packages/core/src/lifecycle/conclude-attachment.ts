@@ -5,13 +5,20 @@
 import type { EngineReport } from '../model/agent-protocol.js';
 import type { Change, ReplicaPatch, VolumePatch } from '../model/changes.js';
 import { reportedRecord } from '../model/copy-record.js';
-import { newestEpochOf, type StorageFault } from '../model/faults.js';
+import { Bug, newestEpochOf, type StorageFault } from '../model/faults.js';
 import type { NodeId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
 import type { SurveyedCopy } from '../model/salvage.js';
 import type { VolumeView } from '../model/views.js';
-import type { Attention, Volume, VolumeEndpoint } from '../model/volume.js';
+import type { Attention, Volume } from '../model/volume.js';
 import { activeRebuild, isOnReadyNode, nodeById, nodeName, volumeEvent } from '../model/volume-facts.js';
+import {
+  afterNewSecret,
+  afterStop,
+  type EngineGrant,
+  requestOf,
+  type VolumeEndpoint,
+} from '../model/volume-lifecycle.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
 import { isFaulted } from './decide-start.js';
 import { rebuildFailed } from './plan-observation.js';
@@ -19,7 +26,7 @@ import { robustnessEvents } from './plan-status.js';
 import { startCures } from './start-obstacles.js';
 
 /** Random parts of a grant: the caller makes them, because core has no randomness. */
-export type GrantIdentity = { readonly grantId: string; readonly attachmentSecret: string };
+export type GrantIdentity = { readonly grantId: string; readonly secret: string };
 
 /** Changes that name node and epoch before any engine is started: no engine runs that is not recorded. */
 export function attachmentGranted(
@@ -29,16 +36,16 @@ export function attachmentGranted(
   now: Date,
 ): Change[] {
   const { volume, fleet } = view;
+  const request = requestOf(volume);
+  if (request === undefined) throw new Bug(`volume ${volume.id} was granted without a request`);
+  const { grantId, secret } = identity;
+  const grant: EngineGrant = { nodeId, bootId: nodeById(fleet, nodeId)?.bootId, secret };
   const message = `volume ${volume.name} attaches on ${nodeName(fleet, nodeId)}: ${why}`;
   return [
     patchOf(volume, {
-      ...identity,
-      state: 'attaching',
-      attachedNodeId: nodeId,
+      lifecycle: { state: 'attaching', request, grant },
       epoch: volume.epoch + 1,
-      engineBootId: nodeById(fleet, nodeId)?.bootId,
-      endpoint: undefined,
-      detachForced: false,
+      grantId,
       attention: undefined,
       survey: undefined,
     }),
@@ -55,11 +62,14 @@ export function engineStarted(
   now: Date,
 ): Change[] {
   const { volume, fleet, replicas } = view;
+  const { lifecycle } = volume;
+  if (lifecycle.state !== 'attaching' || lifecycle.grant === undefined)
+    throw new Bug(`an engine was started for volume ${volume.id}, which is ${lifecycle.state}`);
+  const { request, grant } = lifecycle;
   const message = `volume ${volume.name} is served on ${nodeName(fleet, nodeId)}`;
   return [
     patchOf(volume, {
-      state: 'attached',
-      endpoint,
+      lifecycle: { state: 'attached', request, grant, endpoint },
       record: reportedRecord(report.record),
       attention: undefined,
       survey: undefined,
@@ -111,9 +121,17 @@ function epochRaised(view: VolumeView, newest: number, identity: GrantIdentity, 
     `the database is older than the copies of volume ${volume.name}: it had granted epoch ${volume.epoch}, they know ` +
     `${newest}. It goes on at ${epoch}`;
   return [
-    patchOf(volume, { ...identity, epoch }),
+    patchOf(volume, { epoch, ...grantedAnew(volume, identity) }),
     { kind: 'event', event: volumeEvent(view, now, { type: 'EpochRaised', severity: 'warning', message }) },
   ];
+}
+
+/** The grant of a start that has not begun, under a new epoch: what was given before it names another one. */
+export function grantedAnew(
+  { lifecycle }: Volume,
+  { grantId, secret }: GrantIdentity,
+): Pick<VolumePatch, 'grantId' | 'lifecycle'> {
+  return { grantId, lifecycle: afterNewSecret(lifecycle, secret) };
 }
 
 /** Copies as a start found them that could not begin, and why it could not. */
@@ -138,12 +156,7 @@ export function engineStopped(view: VolumeView, nodeId: NodeId, now: Date): Chan
   const message = `volume ${volume.name} was detached from ${nodeName(fleet, nodeId)}`;
   return [
     patchOf(volume, {
-      state: stateAfterStop(volume),
-      attachedNodeId: undefined,
-      endpoint: undefined,
-      attachmentSecret: undefined,
-      engineBootId: undefined,
-      detachForced: false,
+      lifecycle: afterStop(volume.lifecycle),
       attention: undefined,
       survey: undefined,
       salvage: undefined,
@@ -152,11 +165,6 @@ export function engineStopped(view: VolumeView, nodeId: NodeId, now: Date): Chan
     ...endedRebuild(view, now),
     { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeDetached', severity: 'info', message }) },
   ];
-}
-
-function stateAfterStop({ attachment, deletionRequestedAt }: Volume): Volume['state'] {
-  if (deletionRequestedAt !== undefined) return 'deleting';
-  return attachment === undefined ? 'detached' : 'attaching';
 }
 
 /** A rebuild ends with its engine; its target, half written, counts as failed until it is rebuilt. */

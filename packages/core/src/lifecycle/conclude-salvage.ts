@@ -4,7 +4,7 @@ import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { volumeEvent } from '../model/volume-facts.js';
 import { adviseSalvage, decideSalvage, salvageRisk } from '../policy/decide-salvage.js';
-import type { GrantIdentity } from './conclude-attachment.js';
+import { type GrantIdentity, grantedAnew } from './conclude-attachment.js';
 
 export type ConcludedSalvage = { readonly isSalvaged: boolean; readonly changes: Change[] };
 
@@ -37,8 +37,8 @@ export function concludeSalvage(
   const chosen = decision.replicaIds;
   const epoch = volume.epoch + 1;
   const patch: VolumePatch = {
-    ...identity,
     epoch,
+    ...grantedAnew(volume, identity),
     record: copyRecord(epoch, 0, chosen),
     attention: undefined,
     survey: undefined,

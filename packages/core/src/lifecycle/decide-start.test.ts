@@ -1,7 +1,8 @@
 import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
-import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { AN_OWNER, aVolume, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
+import { attachingOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { VolumeView } from '../model/views.js';
@@ -21,7 +22,7 @@ function view(nodes: Record<string, NodePart>, since?: Date): VolumeView {
     since === undefined ? undefined : { code: 'WaitingForCopies', message: '', cures: [], since };
   return aVolumeView({
     volume: aVolume(AN_OWNER, {
-      attachedNodeId: asId<NodeId>('a'),
+      lifecycle: attachingOn('a'),
       attention,
     }),
     replicas: ['a', 'b', 'c'].map((name) => aReplicaOn(`${name}-disk`)),

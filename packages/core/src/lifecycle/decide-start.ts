@@ -14,6 +14,7 @@ import { isNodeReady, type StorageNode } from '../model/node.js';
 import type { VolumeView } from '../model/views.js';
 import type { Attention } from '../model/volume.js';
 import { nodeById } from '../model/volume-facts.js';
+import { holderOf } from '../model/volume-lifecycle.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
 import { namesOf, type Refusals, tooFewCopies } from './start-obstacles.js';
 
@@ -77,7 +78,7 @@ function patienceFor(view: VolumeView, replicaId: ReplicaId, now: Date): number 
   const node = nodeById(fleet, replicas.find(({ id }) => id === replicaId)?.nodeId);
   if (node === undefined) return 0;
   const isReady = isNodeReady(node);
-  const isStarting = isFresh(nodeById(fleet, volume.attachedNodeId), now) && (!isReady || isFresh(node, now));
+  const isStarting = isFresh(nodeById(fleet, holderOf(volume)), now) && (!isReady || isFresh(node, now));
   if (isStarting) return PATIENCE_MS;
   return isReady ? SHORT_PATIENCE_MS : 0;
 }

@@ -10,6 +10,7 @@ import {
   testId,
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn, TO_REPAIR } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import type { Change } from '../model/changes.js';
@@ -20,6 +21,7 @@ import type { Replica } from '../model/replica.js';
 import type { Snapshot } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
+import { DETACHED } from '../model/volume-lifecycle.js';
 import { nextTime, planVolumeStep } from './plan-volume-step.js';
 import type { Step } from './step.js';
 
@@ -61,10 +63,7 @@ function seen({ volume = {}, replicas = FULL, ...rest }: Parts): VolumeView {
   });
   return aVolumeView({
     volume: anIdleVolume(AN_OWNER, {
-      state: 'attached',
-      attachment: { nodeId: undefined, requestedAt: NOON },
-      attachedNodeId: asId('n1'),
-      engineBootId: 'boot',
+      lifecycle: attachedOn('n1', { bootId: 'boot' }),
       epoch: 1,
       record: copyRecord(1, 1, members),
       chain: { key: '1.1', headParentId: undefined, headBytes: 0, busy: '', keptIds: [], readAt: NOON },
@@ -77,7 +76,6 @@ function seen({ volume = {}, replicas = FULL, ...rest }: Parts): VolumeView {
   });
 }
 
-const DETACHED: Partial<Volume> = { state: 'detached', attachment: undefined, attachedNodeId: undefined };
 const OFFLINE = { ...A_SPEC, offlineRebuilding: 'enabled' as const };
 const OFFLINE_CONDITION = { type: 'OfflineRebuilding' as const, message: '', lastTransitionAt: NOON };
 
@@ -104,7 +102,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
   {
     name: 'an agent refused to make a directory',
     view: seen({
-      volume: { ...DETACHED, epoch: 0 },
+      volume: { lifecycle: DETACHED, epoch: 0 },
       replicas: [
         copy('n1'),
         copy('n2'),
@@ -117,7 +115,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
   {
     name: 'a replica without a place waits for that of a failed one',
     view: seen({
-      volume: { ...DETACHED, epoch: 0 },
+      volume: { lifecycle: DETACHED, epoch: 0 },
       replicas: [
         copy('n1', { mode: undefined }),
         copy('n3', { ...FAILED, mode: undefined }),
@@ -167,7 +165,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
     name: 'an offline rebuild came to nothing',
     view: seen({
       volume: {
-        ...DETACHED,
+        lifecycle: DETACHED,
         spec: OFFLINE,
         conditions: [{ ...OFFLINE_CONDITION, status: 'False', reason: 'Stalled' }],
       },
@@ -181,7 +179,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
     view: seen({
       volume: {
         spec: OFFLINE,
-        attachment: { nodeId: undefined, requestedAt: NOON, purpose: 'rebuild' },
+        lifecycle: attachedOn('n1', { bootId: 'boot', request: TO_REPAIR }),
         conditions: [{ ...OFFLINE_CONDITION, status: 'True', reason: '' }],
       },
       replicas: LOST,
@@ -292,7 +290,7 @@ test('a volume that lacks a copy is looked at with every sweep, since free space
 });
 
 test('a detached volume that is not rebuilt before its next attach waits for no space', () => {
-  const quiet = committed(seen({ volume: DETACHED, replicas: LOST, fleet: aFleet(SILENT) }));
+  const quiet = committed(seen({ volume: { lifecycle: DETACHED }, replicas: LOST, fleet: aFleet(SILENT) }));
   expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'idle', until: seconds(600) });
 });
 

@@ -1,5 +1,6 @@
 import { aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { Change } from '../model/changes.js';
@@ -89,11 +90,10 @@ describe('a replica without a place', () => {
 
 test('a copy that is missing without a replica of its own is explained with the volume', () => {
   const attached = {
-    state: 'attached',
-    attachedNodeId: asId('a'),
+    lifecycle: attachedOn('a'),
     spec: { ...VOLUME.spec, numberOfReplicas: 2 },
   } as const;
-  const volume = { ...VOLUME, ...attached, attachedNodeId: asId<NonNullable<Volume['attachedNodeId']>>('a') };
+  const volume = { ...VOLUME, ...attached };
   const healthy = { healthyAt: NOON, lastHealthyAt: NOON, mode: 'RW', provisioned: true } as const;
   const only = {
     ...UNPLACED,

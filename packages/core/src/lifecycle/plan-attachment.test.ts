@@ -2,6 +2,7 @@ import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { AN_OWNER, anEngineReport, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { VolumeView } from '../model/views.js';
@@ -17,10 +18,7 @@ function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): Vol
   const bootId = fleet.nodes[0]?.bootId;
   return aVolumeView({
     volume: aVolume(AN_OWNER, {
-      state: 'attached',
-      attachment: { nodeId: undefined, requestedAt: NOON },
-      attachedNodeId: NODE,
-      engineBootId: bootId,
+      lifecycle: attachedOn(NODE, { bootId }),
       epoch: 1,
       ...volume,
     }),

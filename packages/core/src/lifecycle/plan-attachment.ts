@@ -19,6 +19,7 @@ import { isHealthy } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Attention } from '../model/volume.js';
 import { isOnReadyNode, nodeById } from '../model/volume-facts.js';
+import { grantOf, holderOf, isDetachForced, requestOf } from '../model/volume-lifecycle.js';
 import type { Step } from './step.js';
 
 /** An engine is in its agent's report at once; this is for one heartbeat that was on its way when it started. */
@@ -28,30 +29,32 @@ const MISSING_MS_MAX = 10_000;
 const ENGINE_MISSING = 'EngineMissing';
 
 export function planDetachment({ volume, fleet }: VolumeView): Step | undefined {
-  const { attachedNodeId: nodeId } = volume;
-  if (nodeId === undefined) return undefined;
-  if (volume.attachment !== undefined && volume.state !== 'detaching') return undefined;
+  const { state } = volume.lifecycle;
+  const nodeId = holderOf(volume);
+  if (nodeId === undefined || (state !== 'detaching' && state !== 'deleting')) return undefined;
 
   const node = nodeById(fleet, nodeId);
   const isAlive = node !== undefined && isNodeReady(node);
-  if (!isAlive && !volume.detachForced) return undefined;
-  const mayFail = volume.detachForced;
+  const mayFail = isDetachForced(volume);
+  if (!isAlive && !mayFail) return undefined;
   return { kind: 'stop-engine', nodeId, epoch: volume.epoch, askAgent: isAlive, mayFail };
 }
 
 export function planAttachment(view: VolumeView, now: Date): Step | undefined {
   const { volume, fleet } = view;
-  if (volume.attachment === undefined || volume.state === 'detaching') return undefined;
-  if (volume.attachedNodeId === undefined) return planGrant(view);
+  const { lifecycle } = volume;
+  if (requestOf(volume) === undefined || lifecycle.state === 'detaching') return undefined;
+  const grant = grantOf(volume);
+  if (grant === undefined) return planGrant(view);
 
-  const node = nodeById(fleet, volume.attachedNodeId);
+  const node = nodeById(fleet, grant.nodeId);
   if (node === undefined || !isNodeReady(node)) return undefined;
   // An epoch belongs to one life of the agent. Also a start that no worker has recorded may have happened in the life
   // before, so only a new epoch is sure to have no other engine.
-  if (node.bootId !== volume.engineBootId) {
+  if (node.bootId !== grant.bootId) {
     return { kind: 'grant-attachment', nodeId: node.id, why: `the agent on ${node.name} was restarted` };
   }
-  if (volume.state !== 'attached') return { kind: 'start-engine', nodeId: node.id };
+  if (lifecycle.state !== 'attached') return { kind: 'start-engine', nodeId: node.id };
 
   const { engine } = view;
   if (engine?.report.state === 'stopped') {
@@ -70,10 +73,11 @@ export function planAttachment(view: VolumeView, now: Date): Step | undefined {
  */
 export function missingEngine(view: VolumeView, now: Date): Omit<Attention, 'since'> | undefined {
   const { volume, fleet, engine } = view;
-  if (volume.state !== 'attached' || volume.attachment === undefined || engine !== undefined)
-    return undefined;
-  const node = nodeById(fleet, volume.attachedNodeId);
-  if (node === undefined || !isNodeReady(node) || node.bootId !== volume.engineBootId) return undefined;
+  const { lifecycle } = volume;
+  if (lifecycle.state !== 'attached' || engine !== undefined) return undefined;
+  const { nodeId, bootId } = lifecycle.grant;
+  const node = nodeById(fleet, nodeId);
+  if (node === undefined || !isNodeReady(node) || node.bootId !== bootId) return undefined;
   if (now.getTime() - engineSeenAtMs(view) < FIRST_REPORT_MS) return undefined;
   return {
     code: ENGINE_MISSING,
@@ -85,7 +89,7 @@ export function missingEngine(view: VolumeView, now: Date): Omit<Attention, 'sin
 /** When an engine that no report shows counts as missing, and when its attachment is then granted anew. */
 export function attachmentTimes(view: VolumeView): Date[] {
   const { volume, engine } = view;
-  if (volume.state !== 'attached' || engine !== undefined) return [];
+  if (volume.lifecycle.state !== 'attached' || engine !== undefined) return [];
   const missing = volume.attention?.code === ENGINE_MISSING ? volume.attention : undefined;
   return [
     new Date(engineSeenAtMs(view) + FIRST_REPORT_MS),
@@ -143,7 +147,7 @@ export function attachObstacle(
  * are local there. Where no copy counts as full, any copy's node will do: the copies' own records decide at the start.
  */
 function attachNode({ volume, replicas, fleet }: VolumeView): NodeId | undefined {
-  const wanted = volume.attachment?.nodeId;
+  const wanted = requestOf(volume)?.nodeId;
   if (wanted !== undefined) {
     const node = nodeById(fleet, wanted);
     return node !== undefined && isNodeReady(node) ? wanted : undefined;

@@ -1,5 +1,6 @@
 import type { VolumeView } from '../model/views.js';
 import { isOnReadyNode } from '../model/volume-facts.js';
+import { holderOf, isDeleting } from '../model/volume-lifecycle.js';
 import type { Step } from './step.js';
 
 /**
@@ -8,9 +9,9 @@ import type { Step } from './step.js';
  */
 export function planDeletion(view: VolumeView): Step | undefined {
   const { volume, replicas, fleet } = view;
-  if (volume.deletionRequestedAt === undefined) return undefined;
+  if (!isDeleting(volume)) return undefined;
   // One that was being filled still has an engine, which is stopped first.
-  if (volume.attachedNodeId !== undefined) return undefined;
+  if (holderOf(volume) !== undefined) return undefined;
 
   const replica = replicas[0];
   if (replica === undefined) {

@@ -5,13 +5,14 @@
 import type { Change, VolumePatch } from '../model/changes.js';
 import type { VolumeView } from '../model/views.js';
 import { isServing, volumeEvent } from '../model/volume-facts.js';
+import { afterRelease, afterRequest, requestOf } from '../model/volume-lifecycle.js';
 import { mayTry, retryTimes } from './plan-layer-work.js';
 import type { Step } from './step.js';
 
 export function planFill(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
   if (volume.fill === undefined) return undefined;
-  if (volume.attachment === undefined) return planAttaching(view, now);
+  if (requestOf(volume) === undefined) return planAttaching(view, now);
   return isServing(view) ? planCopying(view, now) : undefined;
 }
 
@@ -21,8 +22,9 @@ export function fillTimes({ volume }: VolumeView): Date[] {
 }
 
 function planAttaching({ volume }: VolumeView, now: Date): Step | undefined {
-  if (volume.state !== 'detached') return undefined;
-  const patch: VolumePatch = { attachment: { nodeId: undefined, requestedAt: now }, state: 'attaching' };
+  const { lifecycle } = volume;
+  if (lifecycle.state !== 'detached') return undefined;
+  const patch: VolumePatch = { lifecycle: afterRequest(lifecycle, { nodeId: undefined, requestedAt: now }) };
   return { kind: 'commit', why: 'it is to be filled', changes: [patched(volume.id, patch)] };
 }
 
@@ -47,14 +49,9 @@ function planCopying(view: VolumeView, now: Date): Step | undefined {
 }
 
 function planEnd(view: VolumeView, now: Date): Step {
-  const { id, name } = view.volume;
+  const { id, name, lifecycle } = view.volume;
   const message = `volume ${name} holds what it was cloned from`;
-  const patch: VolumePatch = {
-    fill: undefined,
-    attachment: undefined,
-    endpoint: undefined,
-    state: 'detaching',
-  };
+  const patch: VolumePatch = { fill: undefined, lifecycle: afterRelease(lifecycle, false) };
   const event = volumeEvent(view, now, { type: 'VolumeCloned', severity: 'info', message });
   return { kind: 'commit', why: message, changes: [patched(id, patch), { kind: 'event', event }] };
 }

@@ -1,4 +1,5 @@
 import { A_SPEC, AN_OWNER, aSnapshot, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { attachedOn, detachingFrom } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId, type VolumeId } from '../model/ids.js';
@@ -15,7 +16,11 @@ const after = (ms: number) => new Date(NOON.getTime() + ms);
 /** An attached volume that is admitted to hashing, whose periodic check is due, and one snapshot. */
 function view(volume: Partial<Volume> = {}, snapshot: Partial<Snapshot> = {}): VolumeView {
   return aVolumeView({
-    volume: aVolume(AN_OWNER, { state: 'attached', hashing: { admittedAt: NOON, isPass: true }, ...volume }),
+    volume: aVolume(AN_OWNER, {
+      lifecycle: attachedOn('n1'),
+      hashing: { admittedAt: NOON, isPass: true },
+      ...volume,
+    }),
     snapshots: [aSnapshot({ volumeId: VOLUME, ...snapshot })],
   });
 }
@@ -72,7 +77,7 @@ describe('an admitted volume', () => {
       },
       {
         name: 'ends with its attachment, and what waits is kept',
-        volume: { ...begun, state: 'detaching' },
+        volume: { ...begun, lifecycle: detachingFrom('n1') },
         snapshot: { hashRequest: automatic },
         want: over,
       },

@@ -31,7 +31,7 @@ export function planIntegrity(view: VolumeView, now: Date): Step | undefined {
   const { volume, snapshots } = view;
   const { hashing } = volume;
   if (hashing === undefined) return undefined;
-  if (volume.state !== 'attached')
+  if (volume.lifecycle.state !== 'attached')
     return commit(view, 'it is not attached any more', { hashing: undefined }, []);
   if (now.getTime() - hashing.admittedAt.getTime() > ADMISSION_MS_MAX) return planGivingUp(view, now);
 

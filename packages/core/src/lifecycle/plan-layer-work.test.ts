@@ -10,6 +10,7 @@ import {
   testId,
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { copyRecord } from '../model/copy-record.js';
@@ -51,10 +52,8 @@ const running = aRebuild({ clusterId: AN_OWNER.clusterId, volumeId: VOLUME, stat
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
   return aVolumeView({
     volume: aVolume(AN_OWNER, {
-      state: 'attached',
       spec: { ...A_SPEC, numberOfReplicas: 1 },
-      attachment: { nodeId: undefined, requestedAt: NOON },
-      attachedNodeId: NODE_ID,
+      lifecycle: attachedOn(NODE_ID),
       epoch: 1,
       chain: CHAIN,
       ...volume,
@@ -215,6 +214,7 @@ test('a purge that is not admitted yet requests that, once nothing else is to be
     epoch: 1,
     replicas: [{ replicaId: replica.id, mode: 'RW', reason: '' }],
   });
+  const bootId = seen.fleet.nodes[0]?.bootId;
   const volume: Volume = {
     ...anIdleVolume(AN_OWNER),
     ...seen.volume,
@@ -222,11 +222,10 @@ test('a purge that is not admitted yet requests that, once nothing else is to be
     robustness: 'healthy',
     observedGeneration: seen.volume.generation,
     record: copyRecord(1, 1, [replica.id]),
-    engineBootId: seen.fleet.nodes[0]?.bootId,
-    endpoint: { host: 'n1', port: 1, exportName: 'x' },
+    lifecycle: attachedOn(NODE_ID, { bootId }),
     layerTask: PURGE,
   };
-  const engine = { nodeId: NODE_ID, bootId: volume.engineBootId ?? '', at: NOON, report };
+  const engine = { nodeId: NODE_ID, bootId: bootId ?? '', at: NOON, report };
   const step = (taskAdmittedAt: Date | undefined) =>
     planVolumeStep({ ...seen, engine, volume: { ...volume, taskAdmittedAt } }, NOON);
   expect(step(undefined)).toEqual({ kind: 'request-admission' });

@@ -18,7 +18,7 @@ const RETRY_PAUSE_MS = 5_000;
 
 export function planLayerWork(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
-  if (volume.state === 'detached') return planAbandoned(view, now);
+  if (volume.lifecycle.state === 'detached') return planAbandoned(view, now);
   if (!isServing(view)) return undefined;
   return (
     planTaking(view, now) ??

@@ -9,6 +9,7 @@ import {
   testId,
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type NodeId, type VolumeId } from '../model/ids.js';
@@ -24,9 +25,8 @@ function aView(reported: Partial<EngineObservation['report']>, part: Partial<Vol
   const report = anEngineReport({ volumeId: VOLUME, epoch: 1, ...reported });
   return aVolumeView({
     volume: anIdleVolume(AN_OWNER, {
-      state: 'attached',
       epoch: 1,
-      attachedNodeId: N1,
+      lifecycle: attachedOn(N1),
       spec: { ...A_SPEC, numberOfReplicas: 2 },
     }),
     replicas: copies,

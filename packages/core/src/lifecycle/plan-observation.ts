@@ -23,7 +23,7 @@ import type { Step } from './step.js';
 
 export function planObservation(view: VolumeView, now: Date): Step | undefined {
   const { volume, engine } = view;
-  if (volume.state !== 'attached' || engine === undefined || engine.report.epoch !== volume.epoch) {
+  if (volume.lifecycle.state !== 'attached' || engine === undefined || engine.report.epoch !== volume.epoch) {
     return undefined;
   }
   const changes = [

@@ -1,5 +1,6 @@
 import { A_SPEC, AN_OWNER, anIdleVolume, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn, ON_ANY_NODE, TO_REPAIR } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type ReplicaId } from '../model/ids.js';
@@ -50,18 +51,22 @@ test.each<{ name: string; seen: VolumeView; begins: boolean }>([
   },
   {
     name: 'a user wants it attached',
-    seen: view({}, { attachment: { nodeId: undefined, requestedAt: NOON } }),
+    seen: view({}, { lifecycle: { state: 'attaching', request: ON_ANY_NODE, grant: undefined } }),
     begins: false,
   },
-  { name: 'it is being deleted', seen: view({}, { deletionRequestedAt: NOON }), begins: false },
+  {
+    name: 'it is being deleted',
+    seen: view({}, { lifecycle: { state: 'deleting', requestedAt: NOON, grant: undefined } }),
+    begins: false,
+  },
   { name: 'it is not enabled', seen: view({}, { spec: A_SPEC }), begins: false },
 ])('an offline rebuild, $name: $begins', ({ seen, begins }) => {
   expect(planOfflineRebuild(seen, NOON)?.kind).toBe(begins ? 'commit' : undefined);
 });
 
-const REPAIR = { nodeId: undefined, requestedAt: LONG_AGO, purpose: 'rebuild' } as const;
+const REPAIR = { ...TO_REPAIR, requestedAt: LONG_AGO };
 const repairing = (part: Partial<VolumeView>) =>
-  view(part, { state: 'attached', attachment: REPAIR, attachedNodeId: asId('n1') });
+  view(part, { lifecycle: attachedOn('n1', { request: REPAIR }) });
 
 test.each<{ name: string; seen: VolumeView; ends: boolean }>([
   { name: 'nothing is rebuilt', seen: repairing({}), ends: true },

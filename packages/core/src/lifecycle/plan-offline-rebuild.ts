@@ -13,8 +13,16 @@ import { conditionOf, withCondition } from '../model/condition.js';
 import { isNodeReady } from '../model/node.js';
 import { isHealthy } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
-import { isRepairing, type Volume } from '../model/volume.js';
+import type { Volume } from '../model/volume.js';
 import { activeRebuild, nodeById, volumeEvent } from '../model/volume-facts.js';
+import {
+  afterRelease,
+  afterRequest,
+  holderOf,
+  isDeleting,
+  isRepairing,
+  requestOf,
+} from '../model/volume-lifecycle.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { canReplenish } from './plan-replenishment.js';
 import { robustnessOf } from './plan-status.js';
@@ -30,7 +38,7 @@ const STALLED = 'Stalled';
 
 export function planOfflineRebuild(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
-  if (volume.deletionRequestedAt !== undefined) return undefined;
+  if (isDeleting(volume)) return undefined;
   if (isRepairing(volume)) return planEnd(view, now);
   if (conditionOf(volume.conditions, TYPE)?.status === 'True') return planTakenOver(view, now);
   return planBeginning(view, now);
@@ -38,7 +46,7 @@ export function planOfflineRebuild(view: VolumeView, now: Date): Step | undefine
 
 function planBeginning(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
-  const isIdle = volume.state === 'detached' && volume.attachment === undefined && volume.fill === undefined;
+  const isIdle = volume.lifecycle.state === 'detached' && volume.fill === undefined;
   if (!isIdle || volume.verification?.state === 'running' || !isEnabled(view)) return undefined;
   if (robustnessOf(view) !== 'degraded' || isResting(volume, now)) return undefined;
   if (volume.rebuildHold !== undefined) return undefined;
@@ -48,8 +56,7 @@ function planBeginning(view: VolumeView, now: Date): Step | undefined {
   if (isPausingRebuilds(view.rebuilds, now) || !canReplenish(view, now)) return undefined;
   const message = `missing copies of volume ${volume.name} are rebuilt while it is detached`;
   const patch: VolumePatch = {
-    attachment: { nodeId: undefined, requestedAt: now, purpose: 'rebuild' },
-    state: 'attaching',
+    lifecycle: afterRequest(volume.lifecycle, { nodeId: undefined, requestedAt: now, purpose: 'rebuild' }),
     conditions: shown(volume, { status: 'True', reason: 'OfflineRebuildingInProgress', message }, now),
   };
   return commit(view, patch, { type: 'OfflineRebuildStarted', message }, now);
@@ -60,12 +67,9 @@ function planEnd(view: VolumeView, now: Date): Step | undefined {
   const why = endReason(view, now);
   if (why === undefined) return undefined;
   const patch: VolumePatch = {
-    attachment: undefined,
-    endpoint: undefined,
-    attention: undefined,
-    state: volume.attachedNodeId === undefined ? 'detached' : 'detaching',
     // No client has written through it, so a holder that does not answer is not waited for.
-    detachForced: volume.detachForced || isHolderLost(view),
+    lifecycle: afterRelease(volume.lifecycle, isHolderLost(view)),
+    attention: undefined,
     conditions: shown(volume, { status: 'False', ...why }, now),
   };
   const message = `the rebuild of volume ${volume.name} while it was detached has ended: ${why.message}`;
@@ -79,7 +83,7 @@ function endReason(view: VolumeView, now: Date): { reason: string; message: stri
   if (volume.rebuildHold !== undefined)
     return { reason: 'Held', message: blockText(volume.rebuildHold).waitingFor };
   if (activeRebuild(view) !== undefined) return undefined;
-  if (volume.state === 'attached' && robustnessOf(view) === 'healthy')
+  if (volume.lifecycle.state === 'attached' && robustnessOf(view) === 'healthy')
     return { reason: 'Healthy', message: 'all copies are full' };
   if (now.getTime() - lastActiveMs(view) < IDLE_MS_MAX) return undefined;
   return { reason: STALLED, message: 'nothing could be rebuilt for a while; it is tried again later' };
@@ -88,7 +92,7 @@ function endReason(view: VolumeView, now: Date): { reason: string; message: stri
 /** When it was attached for its rebuild, or the last rebuild ended. */
 function lastActiveMs({ volume, rebuilds }: VolumeView): number {
   return Math.max(
-    volume.attachment?.requestedAt.getTime() ?? 0,
+    requestOf(volume)?.requestedAt.getTime() ?? 0,
     ...rebuilds.map(({ finishedAt }) => finishedAt?.getTime() ?? 0),
   );
 }
@@ -111,9 +115,9 @@ function planTakenOver(view: VolumeView, now: Date): Step {
 }
 
 function isHolderLost({ volume, fleet }: VolumeView): boolean {
-  const { attachedNodeId } = volume;
-  const holder = nodeById(fleet, attachedNodeId);
-  return attachedNodeId !== undefined && (holder === undefined || !isNodeReady(holder));
+  const holderId = holderOf(volume);
+  const holder = nodeById(fleet, holderId);
+  return holderId !== undefined && (holder === undefined || !isNodeReady(holder));
 }
 
 function isEnabled({ volume, fleet }: VolumeView): boolean {

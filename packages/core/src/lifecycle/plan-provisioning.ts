@@ -58,7 +58,7 @@ export function provisioningTimes({ replicas }: VolumeView): Date[] {
 
 function planUnreachableTarget(view: VolumeView, now: Date): Step | undefined {
   const { volume, replicas, fleet } = view;
-  if (volume.state !== 'attached' || activeRebuild(view) !== undefined) return undefined;
+  if (volume.lifecycle.state !== 'attached' || activeRebuild(view) !== undefined) return undefined;
   const lost = replicas.find((replica) => isAwaitingRebuild(replica) && !isOnReadyNode(replica, fleet));
   if (lost === undefined) return undefined;
 

@@ -1,10 +1,12 @@
 import { A_SPEC, AN_OWNER, aSnapshot, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type SnapshotId, type VolumeId } from '../model/ids.js';
 import type { Snapshot } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
+import { DETACHED } from '../model/volume-lifecycle.js';
 import { planRecurringSnapshots } from './plan-recurring-snapshots.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
@@ -25,7 +27,7 @@ const own = (number: number, part: Partial<Snapshot> = {}) =>
 /** An attached volume with a schedule that keeps one snapshot, and two of its snapshots. */
 function view(volume: Partial<Volume> = {}, part: Partial<VolumeView> = {}): VolumeView {
   return aVolumeView({
-    volume: aVolume(AN_OWNER, { state: 'attached', recurringSnapshots: [hourly], ...volume }),
+    volume: aVolume(AN_OWNER, { lifecycle: attachedOn('n1'), recurringSnapshots: [hourly], ...volume }),
     snapshots: [own(1), own(2)],
     ...part,
   });
@@ -50,7 +52,7 @@ test.each<{ name: string; seen: VolumeView; want: string | undefined }>([
   },
   {
     name: 'of a volume that is being deleted is due',
-    seen: view({ deletionRequestedAt: NOON }),
+    seen: view({ lifecycle: { state: 'deleting', requestedAt: NOON, grant: undefined } }),
     want: undefined,
   },
 ])('a recurring snapshot that $name: $want', ({ seen, want }) => {
@@ -92,7 +94,7 @@ test.each<{ name: string; seen: VolumeView; want: readonly string[] }>([
   },
   {
     name: 'any of a detached volume',
-    seen: view({ state: 'detached', recurringSnapshots: [later] }),
+    seen: view({ lifecycle: DETACHED, recurringSnapshots: [later] }),
     want: [],
   },
 ])('retention of $name deletes $want', ({ seen, want }) => {

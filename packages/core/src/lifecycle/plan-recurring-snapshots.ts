@@ -11,8 +11,8 @@ import { nextCronTime } from '../model/cron.js';
 import type { RecurringRun, RecurringSnapshot } from '../model/recurring-snapshot.js';
 import type { Snapshot } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
-import { isRepairing } from '../model/volume.js';
 import { volumeEvent } from '../model/volume-facts.js';
+import { isDeleting, isRepairing } from '../model/volume-lifecycle.js';
 import { actionFacts } from '../policy/action-facts.js';
 import {
   decideSnapshot,
@@ -28,7 +28,7 @@ const UNREADABLE_PAUSE_MS = 24 * 3600 * 1000;
 
 export function planRecurringSnapshots(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
-  if (volume.deletionRequestedAt !== undefined) return undefined;
+  if (isDeleting(volume)) return undefined;
   const due = volume.recurringSnapshots.find(({ nextRunAt }) => nextRunAt.getTime() <= now.getTime());
   return due === undefined ? planRetention(view) : planRun(view, due, now);
 }
@@ -65,7 +65,7 @@ function snapshotName({ name }: RecurringSnapshot, now: Date): string {
 function obstacleOf(view: VolumeView, due: RecurringSnapshot, name: string, now: Date): string | undefined {
   const { volume, snapshots } = view;
   if (nextCronTime(due.cron, now) === undefined) return `its schedule ${due.cron} can not be read`;
-  const isUsed = volume.state === 'attached' && volume.fill === undefined && !isRepairing(volume);
+  const isUsed = volume.lifecycle.state === 'attached' && volume.fill === undefined && !isRepairing(volume);
   if (!isUsed) return 'the volume was not attached';
   // A volume whose engine does not answer must not collect snapshots that are all taken when it does.
   if (snapshots.some(({ recurringName, state }) => recurringName === due.name && state === 'creating')) {
@@ -93,7 +93,7 @@ function skippedEvent(view: VolumeView, due: RecurringSnapshot, why: string, now
 
 /** Deleting is done by the engine, so only while there is one. The purge follows as a step of its own. */
 function planRetention(view: VolumeView): Step | undefined {
-  if (view.volume.state !== 'attached') return undefined;
+  if (view.volume.lifecycle.state !== 'attached') return undefined;
   const changes = view.volume.recurringSnapshots.flatMap((one) => retentionChanges(view, one));
   return changes.length === 0
     ? undefined

@@ -24,7 +24,9 @@ export function planRemoval(view: VolumeView, now: Date): Step | undefined {
  */
 function mayGoNow(view: VolumeView, replica: Replica): boolean {
   if (!isHealthy(replica)) return true;
-  return view.volume.state === 'attached' && decideRemoval(view.replicas, replica.id).kind === 'allow';
+  return (
+    view.volume.lifecycle.state === 'attached' && decideRemoval(view.replicas, replica.id).kind === 'allow'
+  );
 }
 
 function planLeaving(view: VolumeView, replica: Replica): Step {
@@ -37,7 +39,7 @@ function planLeaving(view: VolumeView, replica: Replica): Step {
 
 /** One at a time: each removal changes which one is the next. */
 function planSurplus(view: VolumeView): Step | undefined {
-  const isBusy = view.volume.state !== 'attached' || activeRebuild(view) !== undefined;
+  const isBusy = view.volume.lifecycle.state !== 'attached' || activeRebuild(view) !== undefined;
   const isLeaving = view.replicas.some(({ intent }) => intent === 'remove');
   if (isBusy || isLeaving) return undefined;
   const victim = decideSurplus(view);

@@ -19,6 +19,7 @@ import {
   lastingCopies,
   nodeById,
 } from '../model/volume-facts.js';
+import { holderOf } from '../model/volume-lifecycle.js';
 import { assertFleetConsistent } from '../scheduling/fleet-consistency.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
 import { placeHeldUntil } from '../scheduling/occupancy.js';
@@ -31,7 +32,7 @@ import type { Step } from './step.js';
 
 export function planReplenishment(view: VolumeView, now: Date): Step | undefined {
   const { volume, engine } = view;
-  if (volume.state !== 'attached' || engine === undefined || engine.report.state !== 'running')
+  if (volume.lifecycle.state !== 'attached' || engine === undefined || engine.report.state !== 'running')
     return undefined;
   const source = sourceOf(view);
   if (source === undefined) return undefined;
@@ -92,7 +93,7 @@ function queueRebuild(replica: Replica, source: Replica, reuse: boolean): Step {
  */
 function sourceOf({ volume, replicas }: VolumeView): Replica | undefined {
   const rank = ({ intent, nodeId }: Replica) =>
-    (intent === 'remove' ? 2 : 0) + (nodeId === volume.attachedNodeId ? 0 : 1);
+    (intent === 'remove' ? 2 : 0) + (nodeId === holderOf(volume) ? 0 : 1);
   return replicas
     .filter((replica) => replica.mode === 'RW' && isHealthy(replica))
     .sort((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id))[0];
@@ -234,7 +235,7 @@ export function refusalsOfMissing(view: VolumeView, now: Date): readonly Candida
   const hasUnplaced = replicas.some(({ diskId, intent }) => diskId === undefined && intent === 'keep');
   const placement = hasUnplaced
     ? placeReplica(placementRequest(volume, replicas, fleet), fleet, now)
-    : volume.state === 'attached'
+    : volume.lifecycle.state === 'attached'
       ? placementOfMissing(view, now)
       : undefined;
   return placement?.kind === 'refused' ? placement.refusals : undefined;

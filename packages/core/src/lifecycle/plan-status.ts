@@ -8,8 +8,9 @@ import type { Change, VolumePatch } from '../model/changes.js';
 import { isNodeReady } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
-import type { Attention, Robustness, VolumeState } from '../model/volume.js';
+import type { Attention, Robustness } from '../model/volume.js';
 import { isOnReadyNode, nodeById, nodeName, volumeEvent } from '../model/volume-facts.js';
+import { afterCreation, holderOf, isDetachForced, requestOf } from '../model/volume-lifecycle.js';
 import { placementConditions } from './placement-conditions.js';
 import { attachObstacle, missingEngine } from './plan-attachment.js';
 import { waitingConditions } from './rebuild-waiting-conditions.js';
@@ -23,8 +24,9 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
   const attention = attentionOf(view, now);
   const patch: VolumePatch = {};
 
-  const state = stateAfterCreation(view);
-  if (state !== volume.state) patch.state = state;
+  // A volume stops being `creating` once every copy that can be made now exists: that comes before this concern.
+  const lifecycle = afterCreation(volume.lifecycle);
+  if (lifecycle !== volume.lifecycle) patch.lifecycle = lifecycle;
   if (robustness !== volume.robustness) {
     patch.robustness = robustness;
     patch.lastDegradedAt = robustness === 'degraded' ? (volume.lastDegradedAt ?? now) : undefined;
@@ -47,20 +49,15 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
   };
 }
 
-/** The state once creation has ended: a volume stops being `creating` once every directory that can be made now exists. */
-function stateAfterCreation({ volume }: VolumeView): VolumeState {
-  if (volume.state !== 'creating') return volume.state;
-  return volume.attachment === undefined ? 'detached' : 'attaching';
-}
-
 /**
  * Attached: by the modes that the engine reported. Else as it would be if it were attached, from the copies last known
  * and whose nodes are alive.
  */
 export function robustnessOf({ volume, replicas, fleet }: VolumeView): Robustness {
   const wanted = volume.spec.numberOfReplicas;
-  if (volume.state === 'attached' || volume.state === 'detaching') {
-    const holder = nodeById(fleet, volume.attachedNodeId);
+  const { state } = volume.lifecycle;
+  if (state === 'attached' || state === 'detaching') {
+    const holder = nodeById(fleet, holderOf(volume));
     if (holder === undefined || !isNodeReady(holder)) return 'unknown';
     return byCount(replicas.filter(({ mode }) => mode === 'RW').length, wanted);
   }
@@ -82,19 +79,20 @@ function attentionOf(view: VolumeView, now: Date): Attention | undefined {
   if (found !== undefined) return { ...found, since: sinceOf(view, found.code, now) };
   // What the start of an engine found stays until it succeeds or the volume is let go.
   const { volume } = view;
-  const isStarting = volume.state === 'attaching' && volume.attachedNodeId !== undefined;
+  const isStarting = volume.lifecycle.state === 'attaching' && holderOf(volume) !== undefined;
   return isStarting && volume.attention?.code !== HOLDER_UNREACHABLE ? volume.attention : undefined;
 }
 
 const HOLDER_UNREACHABLE = 'HolderUnreachable';
 
 function holderUnreachable({ volume, fleet }: VolumeView): Omit<Attention, 'since'> | undefined {
-  const holder = nodeById(fleet, volume.attachedNodeId);
-  if (volume.attachedNodeId === undefined || volume.detachForced) return undefined;
+  const holderId = holderOf(volume);
+  if (holderId === undefined || isDetachForced(volume)) return undefined;
+  const holder = nodeById(fleet, holderId);
   if (holder !== undefined && isNodeReady(holder)) return undefined;
 
-  const name = nodeName(fleet, volume.attachedNodeId);
-  const action = volume.state === 'detaching' ? 'can not be detached' : 'hangs';
+  const name = nodeName(fleet, holderId);
+  const action = volume.lifecycle.state === 'detaching' ? 'can not be detached' : 'hangs';
   return {
     code: HOLDER_UNREACHABLE,
     message: `the volume ${action}: its engine is on node ${name}, which does not answer`,
@@ -110,7 +108,7 @@ function disksFull(view: VolumeView): Omit<Attention, 'since'> | undefined {
   const { volume, replicas, fleet } = view;
   const inUse = replicas.filter(({ mode }) => mode === 'RW');
   const isOnFull = ({ diskId }: Replica) => isFull(fleet.disks.find(({ id }) => id === diskId));
-  if (volume.state !== 'attached' || inUse.length === 0 || !inUse.every(isOnFull)) return undefined;
+  if (volume.lifecycle.state !== 'attached' || inUse.length === 0 || !inUse.every(isOnFull)) return undefined;
   const places = inUse.map(({ id }) => placeOf(view, id));
   return {
     code: DISKS_FULL,
@@ -121,8 +119,8 @@ function disksFull(view: VolumeView): Omit<Attention, 'since'> | undefined {
 
 function obstacleOf(view: VolumeView): Omit<Attention, 'since'> | undefined {
   const { volume } = view;
-  const isWaiting = volume.attachment !== undefined && volume.attachedNodeId === undefined;
-  return isWaiting && volume.state !== 'detaching' ? attachObstacle(view) : undefined;
+  const isWaiting = requestOf(volume) !== undefined && holderOf(volume) === undefined;
+  return isWaiting && volume.lifecycle.state !== 'detaching' ? attachObstacle(view) : undefined;
 }
 
 function sinceOf({ volume }: VolumeView, code: string, now: Date): Date {

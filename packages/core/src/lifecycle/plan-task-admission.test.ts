@@ -1,10 +1,12 @@
 import { AN_OWNER, anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
-import { asId, type NodeId } from '../model/ids.js';
+import { asId } from '../model/ids.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
+import { DETACHED } from '../model/volume-lifecycle.js';
 import { planTaskAdmissionEnd, planTaskAdmissionRequest, pressingTask } from './plan-task-admission.js';
 
 const work = { requestedAt: NOON, startedEpoch: undefined, trouble: undefined };
@@ -14,7 +16,7 @@ const FILL = { ...work, sourceVolumeId: asId<Volume['id']>(testId(9)), snapshotI
 
 /** Attached on a node that is ready. */
 function view(volume: Partial<Volume>): VolumeView {
-  const attached = { state: 'attached', attachedNodeId: asId<NodeId>('n1') } as const;
+  const attached = { lifecycle: attachedOn('n1') };
   return aVolumeView({
     volume: anIdleVolume(AN_OWNER, { ...attached, ...volume }),
     fleet: aFleet({ n1: { zone: 'a' }, n2: { zone: 'b', ready: false } }),
@@ -27,8 +29,8 @@ describe('an admission', () => {
     { name: 'to be filled', volume: { fill: FILL }, may: true },
     { name: 'for an expansion', volume: { layerTask: EXPAND }, may: false },
     { name: 'for nothing', volume: {}, may: false },
-    { name: 'of a detached volume', volume: { layerTask: PURGE, state: 'detached' }, may: false },
-    { name: 'on a silent node', volume: { layerTask: PURGE, attachedNodeId: asId('n2') }, may: false },
+    { name: 'of a detached volume', volume: { layerTask: PURGE, lifecycle: DETACHED }, may: false },
+    { name: 'on a silent node', volume: { layerTask: PURGE, lifecycle: attachedOn('n2') }, may: false },
   ])('$name is asked for or kept: $may', ({ volume, may }) => {
     expect(planTaskAdmissionRequest(view(volume))?.kind).toBe(may ? 'request-admission' : undefined);
     expect(planTaskAdmissionEnd(view(volume))).toBeUndefined();

@@ -7,6 +7,7 @@ import { isNodeReady } from '../model/node.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { nodeById } from '../model/volume-facts.js';
+import { holderOf } from '../model/volume-lifecycle.js';
 import type { Step } from './step.js';
 
 /** Does the volume's task, or its filling, move whole layers? Reverts and expansions do not. */
@@ -37,6 +38,11 @@ export function planTaskAdmissionRequest(view: VolumeView): Step | undefined {
 
 /** `Store.loadTaskQueue` has the same condition: otherwise an admission would be ended as soon as it was granted. */
 function mayBeAdmitted({ volume, fleet }: VolumeView): boolean {
-  const holder = nodeById(fleet, volume.attachedNodeId);
-  return volume.state === 'attached' && holder !== undefined && isNodeReady(holder) && movesLayers(volume);
+  const holder = nodeById(fleet, holderOf(volume));
+  return (
+    volume.lifecycle.state === 'attached' &&
+    holder !== undefined &&
+    isNodeReady(holder) &&
+    movesLayers(volume)
+  );
 }

@@ -1,13 +1,14 @@
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { isOnReadyNode } from '../model/volume-facts.js';
+import { holderOf, requestOf } from '../model/volume-lifecycle.js';
 import type { Step } from './step.js';
 
 /** Compares all copies by checksum while the volume is detached. An attach that comes in between wins. */
 export function planVerification(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
   if (volume.verification?.state !== 'running') return undefined;
-  if (volume.attachment === undefined && volume.attachedNodeId === undefined) {
+  if (requestOf(volume) === undefined && holderOf(volume) === undefined) {
     const replicaIds = comparableReplicas(view).map(({ id }) => id);
     return { kind: 'verify', replicaIds };
   }

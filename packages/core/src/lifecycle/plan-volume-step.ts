@@ -100,5 +100,5 @@ function lacksCopies(view: VolumeView): boolean {
   if (replicas.some(({ diskId, intent }) => diskId === undefined && intent === 'keep')) return true;
   if (lastingCopies(view).length >= volume.spec.numberOfReplicas) return false;
   const isRebuiltOffline = effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
-  return volume.state !== 'detached' || isRebuiltOffline;
+  return volume.lifecycle.state !== 'detached' || isRebuiltOffline;
 }

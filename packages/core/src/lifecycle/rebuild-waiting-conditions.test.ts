@@ -1,5 +1,6 @@
 import { A_SPEC, AN_OWNER, anIdleVolume, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type ReplicaId } from '../model/ids.js';
@@ -7,6 +8,7 @@ import type { Rebuild } from '../model/rebuild.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
+import { DETACHED } from '../model/volume-lifecycle.js';
 import { rebuildWaits, waitingConditions } from './rebuild-waiting-conditions.js';
 
 const NODES = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c', ready: false } };
@@ -34,7 +36,7 @@ function rebuild(part: Partial<Rebuild>): Rebuild {
 /** An attached volume of three copies, of which one failed a minute ago on a node that is away. */
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
   return aVolumeView({
-    volume: anIdleVolume(AN_OWNER, { state: 'attached', robustness: 'degraded', ...volume }),
+    volume: anIdleVolume(AN_OWNER, { lifecycle: attachedOn('n1'), robustness: 'degraded', ...volume }),
     replicas: [copy('n1'), copy('n2'), failed('n3', 60)],
     fleet: aFleet(NODES),
     ...part,
@@ -51,7 +53,7 @@ const PURGE = {
 test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
   { name: 'all are there', seen: view({ replicas: [copy('n1'), copy('n2')] }, spec(2)) },
   { name: 'none is there', seen: view({ replicas: [failed('n1', 60)] }, spec(1)) },
-  { name: 'it is being made', seen: view({}, { state: 'creating' }) },
+  { name: 'it is being made', seen: view({}, { lifecycle: { state: 'creating', request: undefined } }) },
   { name: 'the only one missing is in the queue', seen: view({ rebuilds: [rebuild({})] }) },
   {
     name: 'two are missing, one is being rebuilt',
@@ -77,13 +79,13 @@ test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
   { name: 'a purge before its admission', seen: view({}, { layerTask: PURGE }), reason: 'CopyMayReturn' },
   {
     name: 'no user has it attached',
-    seen: view({}, { state: 'detached' }),
+    seen: view({}, { lifecycle: DETACHED }),
     reason: 'VolumeDetached',
     says: 'while it is attached',
   },
   {
     name: 'no user has it attached, and it is rebuilt then too',
-    seen: view({}, { state: 'detached', spec: { ...A_SPEC, offlineRebuilding: 'enabled' } }),
+    seen: view({}, { lifecycle: DETACHED, spec: { ...A_SPEC, offlineRebuilding: 'enabled' } }),
     reason: 'CopyMayReturn',
   },
   {

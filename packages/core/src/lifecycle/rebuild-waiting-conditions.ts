@@ -45,7 +45,7 @@ export function rebuildWaits(view: VolumeView, conditions: Volume['conditions'],
   const { volume, fleet } = view;
   const { numberOfReplicas: wanted } = volume.spec;
   const copies = lastingCopies(view).filter((replica) => isOnReadyNode(replica, fleet)).length;
-  const isSteady = volume.state === 'attached' || volume.state === 'detached';
+  const isSteady = volume.lifecycle.state === 'attached' || volume.lifecycle.state === 'detached';
   if (copies >= wanted || copies === 0 || !isSteady || volume.fill !== undefined) return undefined;
   const active = activeRebuild(view);
   if (active !== undefined) {
@@ -73,7 +73,7 @@ function blocked(volume: Volume): Why | undefined {
 
 function unused({ volume, fleet }: VolumeView): Why | undefined {
   const isRebuiltOffline = effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
-  if (volume.state !== 'detached' || isRebuiltOffline) return undefined;
+  if (volume.lifecycle.state !== 'detached' || isRebuiltOffline) return undefined;
   const message =
     'missing copies are rebuilt while it is attached, or also now with offlineRebuilding enabled';
   return { reason: 'VolumeDetached', message };

@@ -2,6 +2,7 @@ import type { Condition } from '../model/condition.js';
 import type { ClusterSettings } from '../model/setting.js';
 import type { StoredExplanation } from '../model/stored-explanation.js';
 import type { Volume } from '../model/volume.js';
+import { holderOf } from '../model/volume-lifecycle.js';
 import { describeRefusals } from '../scheduling/explain.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
 
@@ -26,7 +27,7 @@ const COLON = ': ';
  * message still says what is missing.
  */
 export function scheduledCondition(
-  volume: Pick<Volume, 'spec' | 'attachedNodeId'>,
+  volume: Pick<Volume, 'spec' | 'lifecycle'>,
   { placedCount, refusals, settings }: ScheduledFacts,
 ): Omit<Condition<'Scheduled'>, 'lastTransitionAt'> {
   const wanted = volume.spec.numberOfReplicas;
@@ -40,7 +41,7 @@ export function scheduledCondition(
   );
   const mayAttachDegraded =
     settings['allow-volume-creation-with-degraded-availability'] &&
-    volume.attachedNodeId === undefined &&
+    holderOf(volume) === undefined &&
     placedCount > 0;
   if (mayAttachDegraded) return { type: 'Scheduled', status: 'True', reason: 'ScheduledDegraded', message };
   return { type: 'Scheduled', status: 'False', reason: 'ReplicaSchedulingFailure', message };

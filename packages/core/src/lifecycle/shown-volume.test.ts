@@ -9,7 +9,9 @@ import {
 import type { Volume } from '@holdfast/core/model/volume.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import { aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { attachedOn, TO_REPAIR } from '@holdfast/testkit/lifecycle-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import { DETACHED } from '../model/volume-lifecycle.js';
 import { isWorkersOwn, shownConditions, shownState, waitsForAdmission } from './shown-volume.js';
 
 const owner = {
@@ -24,8 +26,6 @@ const FILL: VolumeFill = {
   trouble: undefined,
   requestedAt: NOON,
 };
-const REPAIR = { nodeId: undefined, requestedAt: NOON, purpose: 'rebuild' } as const;
-const OF_A_USER = { nodeId: undefined, requestedAt: NOON };
 const PURGE = {
   kind: 'purge',
   requestedAt: NOON,
@@ -36,23 +36,24 @@ const PURGE = {
 const ADMISSION = expect.stringMatching(/^admission: snapshot-heavy-task-concurrent-limit says/);
 
 type Row<Want> = { name: string; part: Partial<Volume>; want: Want };
-const attached = (part: Partial<Volume>) => aVolume(owner, { state: 'attached', epoch: 2, ...part });
+const attached = (part: Partial<Volume>) =>
+  aVolume(owner, { lifecycle: attachedOn('n1'), epoch: 2, ...part });
 
 describe('shownState', () => {
   test.each<Row<[state: string, isWorkersOwn: boolean]>>([
     {
       name: "A user's attachment is shown.",
-      part: { attachment: OF_A_USER },
+      part: {},
       want: ['attached', false],
     },
     {
       name: 'What the worker attaches to rebuild it is detached to users.',
-      part: { attachment: REPAIR },
+      part: { lifecycle: attachedOn('n1', { request: TO_REPAIR }) },
       want: ['detached', true],
     },
     {
       name: 'What the worker attaches to fill it is still being created to users.',
-      part: { attachment: OF_A_USER, fill: FILL },
+      part: { fill: FILL },
       want: ['creating', true],
     },
   ])('$name', ({ part, want }) => {
@@ -77,7 +78,7 @@ describe('waitsForAdmission', () => {
     },
     {
       name: 'Without an engine it waits for that first.',
-      part: { layerTask: PURGE, state: 'detached' },
+      part: { layerTask: PURGE, lifecycle: DETACHED },
       want: undefined,
     },
     {

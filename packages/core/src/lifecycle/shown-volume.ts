@@ -3,19 +3,20 @@
 import { blockText } from '../admission/waiting.js';
 import type { Condition } from '../model/condition.js';
 import type { SettingName } from '../model/setting.js';
-import { isRepairing, type Volume, type VolumeState } from '../model/volume.js';
+import type { Volume } from '../model/volume.js';
+import { isRepairing, type VolumeState } from '../model/volume-lifecycle.js';
 import { movesLayers } from './plan-task-admission.js';
 
 const HEAVY_TASK_LIMIT = 'snapshot-heavy-task-concurrent-limit' satisfies SettingName;
 
 /** True when the worker attached it, to fill or to rebuild it. */
-export function isWorkersOwn(volume: Pick<Volume, 'fill' | 'attachment'>): boolean {
+export function isWorkersOwn(volume: Pick<Volume, 'fill' | 'lifecycle'>): boolean {
   return volume.fill !== undefined || isRepairing(volume);
 }
 
-export function shownState(volume: Pick<Volume, 'fill' | 'attachment' | 'state'>): VolumeState {
+export function shownState(volume: Pick<Volume, 'fill' | 'lifecycle'>): VolumeState {
   if (volume.fill !== undefined) return 'creating';
-  return isRepairing(volume) ? 'detached' : volume.state;
+  return isRepairing(volume) ? 'detached' : volume.lifecycle.state;
 }
 
 /** Those that are stored, and those that follow from its filling and its hold. */
@@ -25,9 +26,9 @@ export function shownConditions(volume: Volume): Condition[] {
 
 /** What a purge or a filling waits for that could begin otherwise; `undefined` when it waits for something else, or runs. */
 export function waitsForAdmission(volume: Volume): string | undefined {
-  const { state, taskAdmittedAt, layerTask, fill, epoch } = volume;
+  const { lifecycle, taskAdmittedAt, layerTask, fill, epoch } = volume;
   const hasBegun = (fill ?? layerTask)?.startedEpoch === epoch;
-  if (state !== 'attached' || taskAdmittedAt !== undefined || hasBegun || !movesLayers(volume)) {
+  if (lifecycle.state !== 'attached' || taskAdmittedAt !== undefined || hasBegun || !movesLayers(volume)) {
     return undefined;
   }
   return `admission: ${HEAVY_TASK_LIMIT} says how many volumes of a node may be purged, filled or hashed at once`;

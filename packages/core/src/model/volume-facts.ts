@@ -55,7 +55,9 @@ export function isAwaitingRebuild(replica: Replica): boolean {
 /** Is there an engine that can be asked for changes of the layers? */
 export function isServing({ volume, engine }: VolumeView): boolean {
   return (
-    volume.state === 'attached' && engine?.report.state === 'running' && engine.report.epoch === volume.epoch
+    volume.lifecycle.state === 'attached' &&
+    engine?.report.state === 'running' &&
+    engine.report.epoch === volume.epoch
   );
 }
 

@@ -1,14 +1,14 @@
 import type { Condition } from './condition.js';
 import type { CopyRecord } from './copy-record.js';
-import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from './ids.js';
+import type { ClusterId, OrganizationId, ProjectId, VolumeId } from './ids.js';
 import type { LayerTask, VolumeChain } from './layer-task.js';
 import type { DataEngine } from './node.js';
 import type { RecurringSnapshot } from './recurring-snapshot.js';
 import type { CopiesSurvey, SalvageRequest } from './salvage.js';
 import type { StoredExplanation } from './stored-explanation.js';
 import type { VolumeFill } from './volume-fill.js';
+import type { VolumeLifecycle } from './volume-lifecycle.js';
 
-export type VolumeState = 'creating' | 'detached' | 'attaching' | 'attached' | 'detaching' | 'deleting';
 export type Robustness = 'healthy' | 'degraded' | 'faulted' | 'unknown';
 export type DataLocality = 'disabled' | 'best-effort' | 'strict-local';
 /** A volume's own answer to a cluster setting; `ignored` inherits it. */
@@ -58,14 +58,6 @@ export type VolumeSpec = {
 export const REBUILD_HOLDS = ['migrating', 'restoring', 'standby'] as const;
 export type RebuildHold = (typeof REBUILD_HOLDS)[number];
 
-/** Request for an attachment. `nodeId` undefined: on any node that holds a copy. */
-export type AttachmentRequest = {
-  nodeId: NodeId | undefined;
-  requestedAt: Date;
-  /** `rebuild`: the worker's own attachment, to rebuild missing copies; absent: a user's. */
-  purpose?: 'rebuild' | undefined;
-};
-
 /** Why the worker can't bring the volume further, and what a user may do about it. */
 export type Attention = {
   code: string;
@@ -73,12 +65,6 @@ export type Attention = {
   cures: readonly string[];
   since: Date;
 };
-
-/**
- * The running engine's address. The export name ends in the attachment's secret. Where `tls` says so,
- * only clients that turn to TLS are let in.
- */
-export type VolumeEndpoint = { host: string; port: number; exportName: string; tls?: boolean | undefined };
 
 export type VolumeVerification = {
   requestedAt: Date;
@@ -106,14 +92,8 @@ export type Volume = {
   /** The newest generation that the reconciler has acted on. */
   observedGeneration: number;
 
-  state: VolumeState;
+  lifecycle: VolumeLifecycle;
   robustness: Robustness;
-  /** `undefined`: neither a user nor the worker wants it attached. */
-  attachment: AttachmentRequest | undefined;
-  /** True after `detach {force}`: the holder may be dead, do not wait for it. */
-  detachForced: boolean;
-  /** The node whose engine serves it (or should); set from the moment an attach is granted. */
-  attachedNodeId: NodeId | undefined;
   /** Grows with every attach. Copies refuse anything older: that is the fence. */
   epoch: number;
   /**
@@ -121,11 +101,6 @@ export type Volume = {
    * first of the two only. `undefined` in rows of older versions.
    */
   grantId?: string | undefined;
-  /** The life (boot) of the agent for which this epoch was granted: in another one its engine is gone. */
-  engineBootId: string | undefined;
-  endpoint: VolumeEndpoint | undefined;
-  /** Secret part of the attachment's export name; new at each attach. */
-  attachmentSecret: string | undefined;
   /** The highest copy record Postgres knows. */
   record: CopyRecord | undefined;
   /** Set at entry into `degraded`, cleared on leaving it. */
@@ -157,16 +132,10 @@ export type Volume = {
   survey: CopiesSurvey | undefined;
   /** Asked for, and neither done nor refused yet. */
   salvage: SalvageRequest | undefined;
-  deletionRequestedAt: Date | undefined;
   createdAt: Date;
   /** For optimistic concurrency: every change of the row bumps it. */
   version: number;
 };
-
-/** Is it attached only to be rebuilt? To users it is detached meanwhile. */
-export function isRepairing({ attachment }: Pick<Volume, 'attachment'>): boolean {
-  return attachment?.purpose === 'rebuild';
-}
 
 /**
  * True when an engine that says so of itself is the one of the volume's attachment: of its epoch, and of its grant where both
@@ -198,15 +167,9 @@ export function newVolume(facts: NewVolumeFacts): Volume {
     spec,
     generation: 1,
     observedGeneration: 0,
-    state: 'creating',
+    lifecycle: { state: 'creating', request: undefined },
     robustness: 'unknown',
-    attachment: undefined,
-    detachForced: false,
-    attachedNodeId: undefined,
     epoch: 0,
-    engineBootId: undefined,
-    endpoint: undefined,
-    attachmentSecret: undefined,
     record: undefined,
     lastDegradedAt: undefined,
     attention: undefined,
@@ -224,7 +187,6 @@ export function newVolume(facts: NewVolumeFacts): Volume {
     rebuildHold: undefined,
     survey: undefined,
     salvage: undefined,
-    deletionRequestedAt: undefined,
     createdAt,
     version: 1,
   };

@@ -3,7 +3,7 @@
 import type { LayerTask } from '../model/layer-task.js';
 import { isNodeReady } from '../model/node.js';
 import type { VolumeView } from '../model/views.js';
-import { isRepairing, type VolumeState } from '../model/volume.js';
+import { holderOf, isDeleting, isRepairing, requestOf, type VolumeState } from '../model/volume-lifecycle.js';
 
 export type ActionFacts = {
   readonly id: string;
@@ -35,13 +35,13 @@ export function actionFacts({ volume, clones, fleet }: VolumeView): ActionFacts 
   return {
     id: volume.id,
     name: volume.name,
-    state: volume.state,
-    isDeleting: volume.deletionRequestedAt !== undefined,
+    state: volume.lifecycle.state,
+    isDeleting: isDeleting(volume),
     isBeingFilled: volume.fill !== undefined,
     isRepairing: isRepairing(volume),
     isBeingVerified: volume.verification?.state === 'running',
-    attachment: volume.attachment,
-    attachedNodeId: volume.attachedNodeId,
+    attachment: requestOf(volume),
+    attachedNodeId: holderOf(volume),
     task: task === undefined ? undefined : { kind: task.kind, snapshotId },
     clonedSnapshotIds: clones.map((clone) => clone.snapshotId),
     nodes: fleet.nodes.map((node) => ({ id: node.id, name: node.name, isReady: isNodeReady(node) })),

@@ -2,8 +2,10 @@ import { GIB, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
 import { asId, type ClusterId, type OrganizationId, type ProjectId } from '@holdfast/core/model/ids.js';
 import type { LayerChange } from '@holdfast/core/model/layer-task.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { DETACHED } from '@holdfast/core/model/volume-lifecycle.js';
 import { anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { expect, test } from '@jest/globals';
 import { decideExpansion } from './decide-expansion.js';
 
@@ -24,7 +26,7 @@ function decide(sizeBytes: number, volume: Partial<Volume> = {}) {
   const fleet = aFleet({ n1: {}, n2: { disks: { 'n2-disk': { bytes: 4 * GIB } } } });
   return decideExpansion(
     {
-      volume: anIdleVolume(owner, { state: 'attached', ...volume }),
+      volume: anIdleVolume(owner, { lifecycle: attachedOn('n1'), ...volume }),
       replicas: [aReplicaOn('n1-disk'), aReplicaOn('n2-disk')],
       snapshots: [],
       rebuilds: [],
@@ -53,7 +55,7 @@ test.each<{ name: string; sizeBytes: number; volume?: Partial<Volume>; want: obj
   {
     name: 'The size that it has changes nothing, attached or not.',
     sizeBytes: GIB,
-    volume: { state: 'detached' },
+    volume: { lifecycle: DETACHED },
     want: { kind: 'unchanged' },
   },
   {
@@ -71,7 +73,7 @@ test.each<{ name: string; sizeBytes: number; volume?: Partial<Volume>; want: obj
   {
     name: 'A detached volume has no engine to grow it.',
     sizeBytes: 2 * GIB,
-    volume: { state: 'detached' },
+    volume: { lifecycle: DETACHED },
     want: { code: 'volume.not_attached' },
   },
   {

@@ -1,7 +1,7 @@
-import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import { AN_OWNER, aVolume } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { decideSurplus } from './decide-surplus.js';
@@ -18,7 +18,7 @@ type Case = {
 const ask = ({ nodes, replicas, wanted = 2 }: Case) =>
   decideSurplus(
     aVolumeView({
-      volume: aVolume(AN_OWNER, { attachedNodeId: asId<NodeId>('n1') }),
+      volume: aVolume(AN_OWNER, { lifecycle: attachedOn('n1') }),
       replicas,
       fleet: aFleet(nodes),
     }),

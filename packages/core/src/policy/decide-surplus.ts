@@ -3,6 +3,7 @@ import { zoneKey } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { isEvicting, isOnReadyNode, nodeById } from '../model/volume-facts.js';
+import { holderOf } from '../model/volume-lifecycle.js';
 
 export type SurplusVictim = { replica: Replica; why: string };
 
@@ -48,7 +49,7 @@ function rankOf(replica: Replica, copies: readonly Replica[], view: VolumeView):
     sharing(({ diskId }) => diskId === replica.diskId),
     sharing(({ nodeId }) => nodeId === replica.nodeId),
     sharing((other) => zoneOf(other) === zoneOf(replica)),
-    replica.nodeId === volume.attachedNodeId ? 1 : 0,
+    replica.nodeId === holderOf(volume) ? 1 : 0,
     fleet.disks.find(({ id }) => id === replica.diskId)?.storageAvailableBytes ?? 0,
   ];
 }

@@ -6,6 +6,7 @@ import { aFleet, aReplicaOn, type DiskPart } from '@holdfast/testkit/fleet-build
 import { describe, expect, test } from '@jest/globals';
 import type { Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
+import { DETACHED } from '../model/volume-lifecycle.js';
 import { assertFleetConsistent, assertFleetIdentities } from './fleet-consistency.js';
 import { buildFleetIndex } from './index/fleet-index.js';
 import { planPlacements } from './plan-placements.js';
@@ -147,7 +148,7 @@ describe('assertFleetConsistent', () => {
 
 describe('nothing is placed on a fleet that is broken', () => {
   const broken = withDisk({ storageScheduledBytes: -1 });
-  const placeable = { spec: A_SPEC, writtenBytes: 0, attachedNodeId: undefined };
+  const placeable = { spec: A_SPEC, writtenBytes: 0, lifecycle: DETACHED };
   const unplaced = aReplicaOn('x-1', { nodeId: undefined, diskId: undefined });
 
   test('by the linear plan, not even for a replica of the volume alone', () => {

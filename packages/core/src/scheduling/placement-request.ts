@@ -4,6 +4,7 @@ import type { DataEngine } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
 import type { DiskChoice, Override, Volume, VolumeSpec } from '../model/volume.js';
+import { holderOf } from '../model/volume-lifecycle.js';
 import type { LonghornInputs } from './longhorn/longhorn-inputs.js';
 
 /** May two replicas share a failure domain? `preferred`: only when nothing better exists. */
@@ -42,7 +43,7 @@ export type PlacementRequest = {
 };
 
 /** What of a volume its placement depends on. */
-export type PlaceableVolume = Pick<Volume, 'spec' | 'writtenBytes' | 'attachedNodeId'>;
+export type PlaceableVolume = Pick<Volume, 'spec' | 'writtenBytes' | 'lifecycle'>;
 
 /** The request for one more replica of a volume beside those it has. */
 export function placementRequest(
@@ -70,8 +71,8 @@ export function placementRequest(
     diskChoice: diskChoice(spec.replicaDiskChoice, settings['replica-disk-choice']),
     replicas,
     // A volume that is not attached has no node to be local to: it is attached where its replica is.
-    requiredNodeId: spec.dataLocality === 'strict-local' ? volume.attachedNodeId : undefined,
-    localNodeId: spec.dataLocality === 'best-effort' ? volume.attachedNodeId : undefined,
+    requiredNodeId: spec.dataLocality === 'strict-local' ? holderOf(volume) : undefined,
+    localNodeId: spec.dataLocality === 'best-effort' ? holderOf(volume) : undefined,
     topology: [],
     reuseDiskId: undefined,
   };

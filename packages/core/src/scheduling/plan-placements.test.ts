@@ -2,20 +2,26 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { VolumeSpec } from '../model/volume.js';
+import { DETACHED } from '../model/volume-lifecycle.js';
 import { antiAffinity, placementRequest } from './placement-request.js';
 import { bookingFor, planPlacements } from './plan-placements.js';
 
 const node = asId<NodeId>('a');
 
-function aVolume(part: Partial<VolumeSpec> = {}, attachedNodeId?: NodeId) {
-  return { spec: { ...A_SPEC, sizeBytes: 60 * GIB, ...part }, writtenBytes: 5, attachedNodeId };
+function aVolume(part: Partial<VolumeSpec> = {}, holderId?: NodeId) {
+  return {
+    spec: { ...A_SPEC, sizeBytes: 60 * GIB, ...part },
+    writtenBytes: 5,
+    lifecycle: holderId === undefined ? DETACHED : attachedOn(holderId),
+  };
 }
 
 describe('what is asked for one more replica', () => {
-  const request = (part: Partial<VolumeSpec>, settings = {}, attachedNodeId?: NodeId) =>
-    placementRequest(aVolume(part, attachedNodeId), [], aFleet({}, settings));
+  const request = (part: Partial<VolumeSpec>, settings = {}, holderId?: NodeId) =>
+    placementRequest(aVolume(part, holderId), [], aFleet({}, settings));
 
   test.each([
     { dataLocality: 'disabled', required: undefined, local: undefined },

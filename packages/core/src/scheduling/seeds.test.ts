@@ -10,6 +10,7 @@ import { aFleet, aReplicaOn, aRequest, type NodePart, outcomeOf } from '@holdfas
 import { describe, expect, test } from '@jest/globals';
 import type { FleetView } from '../model/views.js';
 import type { VolumeSpec } from '../model/volume.js';
+import { DETACHED } from '../model/volume-lifecycle.js';
 import { afterPlacing, balanceScore, hybridScore } from './balance-score.js';
 import { placeReplica } from './place-replica.js';
 import type { PlacementRequest } from './placement-request.js';
@@ -218,7 +219,7 @@ describe('the disk anti-affinity proposal: test plan', () => {
       aReplicaOn('none-', { id: asId<ReplicaId>(`r${index}`), nodeId: undefined, diskId: undefined }),
     );
   const planFor = (part: Partial<VolumeSpec>, count: number) => {
-    const volume = { spec: spec(part), writtenBytes: 0, attachedNodeId: undefined };
+    const volume = { spec: spec(part), writtenBytes: 0, lifecycle: DETACHED };
     return planPlacements(volume, [], unplaced(count), fleet, NOON);
   };
 

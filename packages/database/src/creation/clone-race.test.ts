@@ -7,6 +7,7 @@ import type { UseCasePorts } from '@holdfast/control/use-cases/use-case.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat, NOON, testId } from '@holdfast/testkit/builders.js';
+import { AN_ENDPOINT, ON_ANY_NODE } from '@holdfast/testkit/lifecycle-builder.js';
 import { outcome } from '@holdfast/testkit/store-fixture.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -51,7 +52,7 @@ beforeEach(async () => {
      VALUES ($1, $2, $3, 's', 'user', 'ready', now())`,
     [SNAPSHOT, organizationId, volumeId],
   );
-  await setState('attached');
+  await toAttached();
 });
 
 afterAll(async () => {
@@ -60,8 +61,16 @@ afterAll(async () => {
   await database?.stop();
 });
 
-const setState = (state: string) =>
-  owner.query('UPDATE volume SET state = $2 WHERE id = $1', [volumeId, state]);
+const toAttached = () =>
+  owner.query(
+    `UPDATE volume SET state = 'attached', attached_node_id = $2, attachment = $3, endpoint = $4 WHERE id = $1`,
+    [volumeId, testId(301), JSON.stringify(ON_ANY_NODE), JSON.stringify(AN_ENDPOINT)],
+  );
+const toDetached = () =>
+  owner.query(
+    `UPDATE volume SET state = 'detached', attached_node_id = NULL, attachment = NULL, endpoint = NULL WHERE id = $1`,
+    [volumeId],
+  );
 
 /** With a rival, who acts once, between the first look at the source and what is then committed. */
 function ports(rival: () => Promise<unknown> = async () => undefined): UseCasePorts {
@@ -112,13 +121,13 @@ describe.each<Way>(['the batcher', 'the store alone'])('through %s', (way) => {
   });
 
   test('a volume of which a snapshot was cloned a moment ago is not deleted', async () => {
-    await setState('detached');
+    await toDetached();
     expect(await outcome(deleteSource(() => clone(way)))).toBe('volume.in_use');
     expect(await volumes()).toEqual(['copy', 'source']);
   });
 
   test('a volume that was deleted a moment ago is not cloned', async () => {
-    await setState('detached');
+    await toDetached();
     expect(await outcome(clone(way, () => deleteSource()))).toBe('snapshot.in_use');
     expect(await volumes()).toEqual([]);
   });

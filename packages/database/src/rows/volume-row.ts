@@ -1,20 +1,31 @@
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+import { Bug } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, OrganizationId, ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { LayerTask, VolumeChain } from '@holdfast/core/model/layer-task.js';
 import type { RecurringSnapshot } from '@holdfast/core/model/recurring-snapshot.js';
 import type { CopiesSurvey, SalvageRequest } from '@holdfast/core/model/salvage.js';
 import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type {
-  AttachmentRequest,
   Attention,
   HashingAdmission,
   Volume,
   VolumeConditionType,
-  VolumeEndpoint,
   VolumeSpec,
   VolumeVerification,
 } from '@holdfast/core/model/volume.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
+import {
+  type AttachmentRequest,
+  type EngineGrant,
+  endpointOf,
+  grantOf,
+  holderOf,
+  isDetachForced,
+  requestOf,
+  type VolumeEndpoint,
+  type VolumeLifecycle,
+  type VolumeState,
+} from '@holdfast/core/model/volume-lifecycle.js';
 import { asJson, type Column, columnsOf, type Table } from '../sql/table.js';
 import { orUndefined, readConditions, type Stored, type StoredCondition } from './json.js';
 import { readTrouble } from './snapshot-row.js';
@@ -24,6 +35,15 @@ const column = columnsOf<Volume>();
 /** A column that holds one part of the spec; the spec is always replaced as a whole. */
 function specColumn(part: keyof VolumeSpec, name: string): Column<Volume> {
   return column('spec', name, (spec) => spec[part]);
+}
+
+/** A column that holds one part of the lifecycle; it too is always replaced as a whole. */
+function lifecycleColumn(name: string, part: (volume: Pick<Volume, 'lifecycle'>) => unknown): Column<Volume> {
+  return column('lifecycle', name, (lifecycle) => part({ lifecycle }) ?? null);
+}
+
+function deletionTime({ lifecycle }: Pick<Volume, 'lifecycle'>): Date | undefined {
+  return lifecycle.state === 'deleting' ? lifecycle.requestedAt : undefined;
 }
 
 export const VOLUMES: Table<Volume> = {
@@ -49,16 +69,16 @@ export const VOLUMES: Table<Volume> = {
     column('spec', 'replica_disk_choice', ({ replicaDiskChoice }) => replicaDiskChoice ?? 'ignored'),
     column('generation', 'generation'),
     column('observedGeneration', 'observed_generation'),
-    column('state', 'state'),
+    column('lifecycle', 'state', ({ state }) => state),
     column('robustness', 'robustness'),
-    column('attachment', 'attachment', asJson),
-    column('detachForced', 'detach_forced'),
-    column('attachedNodeId', 'attached_node_id'),
+    lifecycleColumn('attachment', (volume) => asJson(requestOf(volume))),
+    lifecycleColumn('detach_forced', isDetachForced),
+    lifecycleColumn('attached_node_id', holderOf),
     column('epoch', 'epoch'),
     column('grantId', 'grant_id'),
-    column('engineBootId', 'engine_boot_id'),
-    column('endpoint', 'endpoint', asJson),
-    column('attachmentSecret', 'attachment_secret'),
+    lifecycleColumn('engine_boot_id', (volume) => grantOf(volume)?.bootId),
+    lifecycleColumn('endpoint', (volume) => asJson(endpointOf(volume))),
+    lifecycleColumn('attachment_secret', (volume) => grantOf(volume)?.secret),
     column('record', 'record', asJson),
     column('lastDegradedAt', 'last_degraded_at'),
     column('attention', 'attention', asJson),
@@ -77,7 +97,7 @@ export const VOLUMES: Table<Volume> = {
     column('rebuildHold', 'rebuild_hold'),
     column('survey', 'survey', asJson),
     column('salvage', 'salvage', asJson),
-    column('deletionRequestedAt', 'deletion_requested_at'),
+    lifecycleColumn('deletion_requested_at', deletionTime),
     column('createdAt', 'created_at'),
   ],
 };
@@ -105,7 +125,7 @@ export type VolumeRow = {
   offline_rebuilding: VolumeSpec['offlineRebuilding'];
   generation: number;
   observed_generation: number;
-  state: Volume['state'];
+  state: VolumeState;
   robustness: Volume['robustness'];
   attachment: Stored<AttachmentRequest> | null;
   detach_forced: boolean;
@@ -149,16 +169,10 @@ export function readVolume(row: VolumeRow): Volume {
     spec: readSpec(row),
     generation: row.generation,
     observedGeneration: row.observed_generation,
-    state: row.state,
+    lifecycle: readLifecycle(row),
     robustness: row.robustness,
-    attachment: row.attachment === null ? undefined : readAttachment(row.attachment),
-    detachForced: row.detach_forced,
-    attachedNodeId: orUndefined(row.attached_node_id),
     epoch: row.epoch,
     grantId: orUndefined(row.grant_id),
-    engineBootId: orUndefined(row.engine_boot_id),
-    endpoint: orUndefined(row.endpoint),
-    attachmentSecret: orUndefined(row.attachment_secret),
     record: orUndefined(row.record),
     lastDegradedAt: orUndefined(row.last_degraded_at),
     attention: row.attention === null ? undefined : readAttention(row.attention),
@@ -176,7 +190,6 @@ export function readVolume(row: VolumeRow): Volume {
     rebuildHold: orUndefined(row.rebuild_hold),
     survey: row.survey === null ? undefined : readSurvey(row.survey),
     salvage: row.salvage === null ? undefined : readSalvage(row.salvage),
-    deletionRequestedAt: orUndefined(row.deletion_requested_at),
     createdAt: row.created_at,
     version: row.version,
   };
@@ -199,6 +212,44 @@ function readSpec(row: VolumeRow): VolumeSpec {
     snapshotMaxCount: row.snapshot_max_count,
     offlineRebuilding: row.offline_rebuilding,
   };
+}
+
+/** The columns of a lifecycle, to one value: a CHECK of the table forbids what no state can mean. */
+function readLifecycle(row: VolumeRow): VolumeLifecycle {
+  const { state, endpoint, deletion_requested_at: deletedAt, detach_forced: isForced } = row;
+  const request = row.attachment === null ? undefined : readAttachment(row.attachment);
+  const grant = readGrant(row);
+  switch (state) {
+    case 'creating':
+      return { state, request };
+    case 'detached':
+      return { state };
+    case 'attaching':
+      return { state, request: required(row, request), grant };
+    case 'attached':
+      return {
+        state,
+        request: required(row, request),
+        grant: required(row, grant),
+        endpoint: required(row, endpoint),
+      };
+    case 'detaching':
+      return { state, grant: required(row, grant), isForced, request };
+    case 'deleting':
+      return { state, requestedAt: required(row, deletedAt), grant };
+  }
+}
+
+function readGrant(row: VolumeRow): EngineGrant | undefined {
+  const { attached_node_id: nodeId, engine_boot_id, attachment_secret } = row;
+  if (nodeId === null) return undefined;
+  return { nodeId, bootId: orUndefined(engine_boot_id), secret: attachment_secret ?? '' };
+}
+
+function required<Part>({ id, state }: VolumeRow, part: Part | null | undefined): Part {
+  if (part === null || part === undefined)
+    throw new Bug(`volume ${id} lacks what a volume has that is ${state}`);
+  return part;
 }
 
 function readAttachment(stored: Stored<AttachmentRequest>): AttachmentRequest {

@@ -54,7 +54,7 @@ test('a mark that is being committed while a reconciler records the next time is
 test('two commits at once leave two marks', async () => {
   const marks = async () => (await store.loadVolume(VOLUME))?.due.marks ?? 0;
   const before = await marks();
-  const touch = { kind: 'volume.patch' as const, volumeId: VOLUME, patch: { detachForced: false } };
+  const touch = { kind: 'volume.patch' as const, volumeId: VOLUME, patch: { writtenBytes: 0 } };
   await Promise.all([store.commit({ kind: 'new' }, [touch]), store.commit({ kind: 'new' }, [touch])]);
   expect(await marks()).toBe(before + 2);
 });

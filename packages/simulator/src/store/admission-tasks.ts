@@ -46,15 +46,15 @@ export function admissionTasks(
 }
 
 function waitingOf(tables: Tables, volume: Volume): Tasks['waiting'][number][] {
-  const { id, state, taskAdmittedAt, deletionRequestedAt, attachedNodeId } = volume;
+  const { id, lifecycle, taskAdmittedAt } = volume;
   const work = volume.fill ?? volume.layerTask;
-  const holder = attachedNodeId === undefined ? undefined : tables.nodes.get(attachedNodeId);
-  const isServed = state === 'attached' && holder !== undefined && isNodeReady(holder);
+  const holder = lifecycle.state === 'attached' ? tables.nodes.get(lifecycle.grant.nodeId) : undefined;
+  const isServed = holder !== undefined && isNodeReady(holder);
   const isRebuilt = [...tables.rebuilds.values()].some(
     (row) => row.volumeId === id && row.state === 'running',
   );
   if (work === undefined || !movesLayers(volume) || !isServed || isRebuilt) return [];
-  if (taskAdmittedAt !== undefined || deletionRequestedAt !== undefined) return [];
+  if (taskAdmittedAt !== undefined) return [];
   return [{ volumeId: id, nodeIds: nodesOf(tables, id), since: work.trouble?.at ?? work.requestedAt }];
 }
 
@@ -63,9 +63,9 @@ function isCheckedBefore(checkedAt: Date | undefined, dueAt: Date | undefined): 
 }
 
 function candidateOf(tables: Tables, volume: Volume, settings: ClusterSettings): Candidate[] {
-  const { id, state, robustness, hashing, fill, deletionRequestedAt, spec, integrityCheckedAt } = volume;
+  const { id, lifecycle, robustness, hashing, fill, spec, integrityCheckedAt } = volume;
   const integrity = effectiveValue(spec, settings, 'snapshotDataIntegrity');
-  const isServed = state === 'attached' && robustness === 'healthy' && deletionRequestedAt === undefined;
+  const isServed = lifecycle.state === 'attached' && robustness === 'healthy';
   const snapshots = [...tables.snapshots.values()].filter(
     (row) => row.volumeId === id && row.origin === 'user' && row.state === 'ready',
   );

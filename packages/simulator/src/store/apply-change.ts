@@ -5,6 +5,7 @@ import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import { isLiveSnapshot } from '@holdfast/core/model/snapshot.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
+import { isDeleting } from '@holdfast/core/model/volume-lifecycle.js';
 import { deleteOrphan, patchOrphan, takeOverOrphan } from './orphans.js';
 import { conflict, type Transaction } from './tables.js';
 
@@ -125,8 +126,8 @@ function createVolume(transaction: Transaction, { volume }: ChangeOf<'volume.cre
 function takeCloneSource(transaction: Transaction, { sourceVolumeId, snapshotId }: VolumeFill): void {
   const { volumes, snapshots } = transaction.tables;
   const source = volumes.get(sourceVolumeId);
-  const isThere = source?.deletionRequestedAt === undefined && snapshots.get(snapshotId)?.state === 'ready';
-  if (source === undefined || !isThere) {
+  const isReady = snapshots.get(snapshotId)?.state === 'ready';
+  if (source === undefined || isDeleting(source) || !isReady) {
     throw new StorageFault('snapshot.in_use', {
       publicMessage: 'the snapshot is being deleted, or its volume is',
     });

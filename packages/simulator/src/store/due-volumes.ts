@@ -1,6 +1,7 @@
 /** When volumes are due, and the fan-outs that mark them: the same as in Postgres, over the tables in memory. */
 import type { DueVolume, FanOutBatch } from '@holdfast/control/ports/store.js';
 import { compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
+import { holderOf, requestOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { FanOutRow, Tables, Transaction } from './tables.js';
 
 export function dueVolumes(
@@ -59,8 +60,8 @@ function concernedVolumes({ volumes, replicas }: Tables, row: FanOutRow): Volume
     .filter((volume) => {
       if (volume.clusterId !== row.clusterId) return false;
       if (of === 'cluster' || holders.has(volume.id)) return true;
-      const isAwaitingNode = volume.attachment !== undefined && volume.attachedNodeId === undefined;
-      return of === 'node' && (volume.attachedNodeId === subjectId || isAwaitingNode);
+      const isAwaitingNode = requestOf(volume) !== undefined && holderOf(volume) === undefined;
+      return of === 'node' && (holderOf(volume) === subjectId || isAwaitingNode);
     })
     .map(({ id }) => id)
     .filter((id) => afterId === undefined || compareIds(id, afterId) > 0)

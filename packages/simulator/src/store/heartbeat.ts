@@ -13,6 +13,7 @@ import {
 import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { rebuildPercent } from '@holdfast/core/model/rebuild.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
+import { afterReboot, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { judgeAgent, nameTaken, PAST_BOOTS_MAX } from '@holdfast/core/policy/agent-identity.js';
 import { conditionsAfter } from '@holdfast/core/policy/disk-conditions.js';
 import { writtenOn } from './apply-change.js';
@@ -140,8 +141,8 @@ function newNode({ clusterId, nodeId, heartbeat }: Report): NodeRow {
 function withdrawAddresses(transaction: Transaction, nodeId: NodeId): void {
   const { volumes } = transaction.tables;
   for (const volume of [...volumes.values()]) {
-    if (volume.attachedNodeId !== nodeId || volume.state !== 'attached') continue;
-    const withdrawn = { state: 'attaching' as const, endpoint: undefined, version: volume.version + 1 };
+    if (holderOf(volume) !== nodeId || volume.lifecycle.state !== 'attached') continue;
+    const withdrawn = { lifecycle: afterReboot(volume.lifecycle), version: volume.version + 1 };
     transaction.put(volumes, volume.id, { ...volume, ...withdrawn });
     transaction.touchVolume(volume.id);
   }
@@ -177,7 +178,7 @@ function storeEngines(transaction: Transaction, { nodeId, heartbeat, now }: Repo
     transaction.put(observations, key, { volumeId: volume.id, nodeId, bootId, at: now, report });
     const isNews = before?.bootId !== bootId || signatureOf(before.report) !== signatureOf(report);
     if (isNews) transaction.touchVolume(volume.id);
-    if (volume.attachedNodeId === nodeId && speaksFor(report, volume)) {
+    if (holderOf(volume) === nodeId && speaksFor(report, volume)) {
       storeEngineFacts(transaction, volume, report);
     }
   }
@@ -271,10 +272,14 @@ function storeProgress(transaction: Transaction, { nodeId, heartbeat }: Report):
   const { rebuilds, volumes } = transaction.tables;
   for (const report of heartbeat.engines.flatMap((engine) => engine.rebuilds)) {
     const row = [...rebuilds.values()].find(({ id }) => id === report.rebuildId);
-    if (row?.state !== 'running' || volumes.get(row.volumeId)?.attachedNodeId !== nodeId) continue;
+    if (row?.state !== 'running' || !isHeldBy(volumes.get(row.volumeId), nodeId)) continue;
     const { phase, bytes, rateBytesPerSecond, snapshots } = report;
     const done = phase === 'verifying' ? bytes.compared - bytes.total : bytes.compared;
     const percent = rebuildPercent(phase, Math.max(0, done), bytes.total, row.percent);
     transaction.put(rebuilds, row.id, { ...row, phase, bytes, rateBytesPerSecond, snapshots, percent });
   }
+}
+
+function isHeldBy(volume: Volume | undefined, nodeId: NodeId): boolean {
+  return volume !== undefined && holderOf(volume) === nodeId;
 }

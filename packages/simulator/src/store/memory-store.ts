@@ -34,6 +34,7 @@ import {
 import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
+import { grantOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import {
   effectiveSettings,
   parseSettingValue,
@@ -113,10 +114,10 @@ export class MemoryStore implements Store {
   }
 
   private engineOf(volume: Volume): VolumeView['engine'] {
-    const { attachedNodeId } = volume;
-    if (attachedNodeId === undefined) return undefined;
-    const row = this.tables.observations.get(`${volume.id} ${attachedNodeId}`);
-    if (row === undefined || row.bootId !== this.tables.nodes.get(attachedNodeId)?.bootId) return undefined;
+    const holderId = holderOf(volume);
+    if (holderId === undefined) return undefined;
+    const row = this.tables.observations.get(`${volume.id} ${holderId}`);
+    if (row === undefined || row.bootId !== this.tables.nodes.get(holderId)?.bootId) return undefined;
     if (!speaksFor(row.report, volume)) return undefined;
     return { nodeId: row.nodeId, bootId: row.bootId, at: row.at, report: row.report };
   }
@@ -177,11 +178,11 @@ export class MemoryStore implements Store {
   /** See `Store.loadAdmissions`. */
   private mayStillRun({ id, volumeId, state, epoch, finishedAt }: Rebuild): boolean {
     const volume = this.tables.volumes.get(volumeId);
-    const holder =
-      volume?.attachedNodeId === undefined ? undefined : this.tables.nodes.get(volume.attachedNodeId);
+    const grant = volume === undefined ? undefined : grantOf(volume);
+    const holder = grant === undefined ? undefined : this.tables.nodes.get(grant.nodeId);
     if (state !== 'cancelled' && state !== 'failed') return false;
     if (volume === undefined || epoch !== volume.epoch) return false;
-    if (holder === undefined || holder.bootId !== volume.engineBootId) return false;
+    if (holder === undefined || holder.bootId !== grant?.bootId) return false;
 
     const engine = this.engineOf(volume);
     const listed = engine?.report.rebuilds.find(({ rebuildId }) => rebuildId === id);

@@ -5,6 +5,7 @@ import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type DiskPart, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { DETACHED } from '../../model/volume-lifecycle.js';
 import { decidePlacement } from '../place-replica.js';
 import type { CureChange } from './cure-change.js';
 import { explainPlacement } from './explain-placement.js';
@@ -81,7 +82,7 @@ const question: fc.Arbitrary<PlacementQuestion> = fc
         }),
       );
     const spec = { ...A_SPEC, nodeSelector, diskSelector, sizeBytes };
-    return { volume: { spec, writtenBytes, attachedNodeId: undefined }, replicas, fleet, now: NOON };
+    return { volume: { spec, writtenBytes, lifecycle: DETACHED }, replicas, fleet, now: NOON };
   });
 
 function fits(given: PlacementQuestion, changes: readonly CureChange[]): boolean {

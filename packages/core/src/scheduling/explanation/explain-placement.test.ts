@@ -3,6 +3,7 @@ import { A_SPEC, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { VolumeSpec } from '../../model/volume.js';
+import { DETACHED } from '../../model/volume-lifecycle.js';
 import { explainPlacement } from './explain-placement.js';
 import type { PlacementExplanation } from './explanation.js';
 import type { PlacementQuestion } from './placement-question.js';
@@ -14,7 +15,7 @@ function aQuestion(
   spec: Partial<VolumeSpec> = {},
 ): PlacementQuestion {
   return {
-    volume: { spec: { ...SPEC, ...spec }, writtenBytes: 0, attachedNodeId: undefined },
+    volume: { spec: { ...SPEC, ...spec }, writtenBytes: 0, lifecycle: DETACHED },
     replicas: [],
     now: NOON,
     ...part,

@@ -6,6 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Replica } from '../../model/replica.js';
 import type { SettingName } from '../../model/setting.js';
 import type { VolumeSpec } from '../../model/volume.js';
+import { DETACHED } from '../../model/volume-lifecycle.js';
 import type { SettingValue } from '../../settings/effective.js';
 import { decidePlacement } from '../place-replica.js';
 import type { CureChange } from './cure-change.js';
@@ -30,7 +31,7 @@ function questionOf({
   replicas = [],
   settings = {},
 }: Omit<Case, 'name' | 'want'>): PlacementQuestion {
-  const volume = { spec: { ...SPEC, ...spec }, writtenBytes: 0, attachedNodeId: undefined };
+  const volume = { spec: { ...SPEC, ...spec }, writtenBytes: 0, lifecycle: DETACHED };
   return { volume, replicas, fleet: aFleet(nodes, settings), now: NOON };
 }
 

@@ -1,8 +1,9 @@
 /** What becomes of existing volumes that lose copies. */
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { asId, type NodeId } from '@holdfast/core/model/ids.js';
+import { asId } from '@holdfast/core/model/ids.js';
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import {
   anExisting,
   aSimulationView,
@@ -114,7 +115,7 @@ describe('losses', () => {
     { name: 'left, which has no room', attachedTo: 'b', want: undefined },
   ])('a volume that has to be local to a node that is $name', ({ attachedTo, want }) => {
     const local = anExisting('v', both, { dataLocality: 'strict-local' });
-    const attached = { ...local, volume: { ...local.volume, attachedNodeId: asId<NodeId>(attachedTo) } };
+    const attached = { ...local, volume: { ...local.volume, lifecycle: attachedOn(attachedTo) } };
     const { replaced } = simulate({ lose: { nodes: ['a'] } }, aSimulationView(THREE, [attached])).existing;
     expect(replaced.shown[0]?.place.diskName).toBe(want);
   });

@@ -2,6 +2,7 @@ import { asId, type ReplicaId, type VolumeId } from '../../model/ids.js';
 import type { StorageDisk } from '../../model/node.js';
 import { newReplica, type Replica } from '../../model/replica.js';
 import type { VolumeSpec } from '../../model/volume.js';
+import { DETACHED } from '../../model/volume-lifecycle.js';
 import type { PlacementExplanation } from '../explanation/explanation.js';
 import {
   HOW_MANY_MORE_MAX,
@@ -68,7 +69,7 @@ export function countMore(
 
 /** All replicas of one new volume, or none of them. */
 function placeVolume(fleet: WorkingFleet, spec: VolumeSpec): Attempt {
-  const volume = { spec, writtenBytes: 0, attachedNodeId: undefined };
+  const volume = { spec, writtenBytes: 0, lifecycle: DETACHED };
   const replicas: Replica[] = [];
   const disks: StorageDisk[] = [];
   for (let number = 1; number <= spec.numberOfReplicas; number += 1) {

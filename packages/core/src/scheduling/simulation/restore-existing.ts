@@ -4,6 +4,7 @@
  */
 import { compareIds } from '../../model/ids.js';
 import { isHealthy, type Replica } from '../../model/replica.js';
+import { DETACHED, holderOf } from '../../model/volume-lifecycle.js';
 import type { PlacementExplanation } from '../explanation/explanation.js';
 import type { LostPlaces } from './changed-fleet.js';
 import {
@@ -52,9 +53,9 @@ function hitOf(existing: ExistingVolume, { diskIds, nodeIds }: LostPlaces): Hit 
     (replica) => isGone(replica) && replica.failedAt === undefined && replica.intent !== 'remove',
   );
   const left = existing.replicas.filter((replica) => !isGone(replica));
-  const { attachedNodeId } = existing.volume;
-  const isHolderGone = attachedNodeId !== undefined && nodeIds.has(attachedNodeId);
-  const volume = isHolderGone ? { ...existing.volume, attachedNodeId: undefined } : existing.volume;
+  const holderId = holderOf(existing.volume);
+  const isHolderGone = holderId !== undefined && nodeIds.has(holderId);
+  const volume = isHolderGone ? { ...existing.volume, lifecycle: DETACHED } : existing.volume;
   return { ...existing, volume, lost: [...lost].sort((a, b) => compareIds(a.id, b.id)), left };
 }
 

@@ -14,6 +14,7 @@ import {
 } from '@holdfast/testkit/simulation-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { Replica } from '../../model/replica.js';
+import { DETACHED } from '../../model/volume-lifecycle.js';
 import { placeReplica } from '../place-replica.js';
 import { placementRequest } from '../placement-request.js';
 import { withBooking } from '../plan-placements.js';
@@ -98,7 +99,7 @@ describe('new volumes', () => {
     for (const { places } of result.shapes[0]?.placed ?? []) {
       const replicas: Replica[] = [];
       for (const { diskId } of places) {
-        const volume = { spec, writtenBytes: 0, attachedNodeId: undefined };
+        const volume = { spec, writtenBytes: 0, lifecycle: DETACHED };
         const placement = placeReplica(placementRequest(volume, replicas, fleet), fleet, NOON);
         expect(placement).toMatchObject({ diskId });
         const disk = fleet.disks.find(({ id }) => id === diskId);

@@ -93,7 +93,7 @@ export type SimulationRequest = {
 
 /** What of an existing volume the simulation reads. */
 export type ExistingVolume = {
-  readonly volume: Pick<Volume, 'id' | 'name' | 'spec' | 'writtenBytes' | 'attachedNodeId'>;
+  readonly volume: Pick<Volume, 'id' | 'name' | 'spec' | 'writtenBytes' | 'lifecycle'>;
   readonly replicas: readonly Replica[];
   /** False: it takes part, and nothing about it is told (another tenant's). */
   readonly isVisible: boolean;
