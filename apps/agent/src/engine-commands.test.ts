@@ -27,7 +27,7 @@ beforeEach(async () => {
   };
   const host = { peer: { call }, silentMs: 0 };
   // The casts: these calls use nothing else of pool and replicas.
-  const pool = { settle: () => host, leave: () => undefined } as unknown as EnginesOptions['pool'];
+  const pool = { assignHost: () => host, leave: () => undefined } as unknown as EnginesOptions['pool'];
   const replicas = {} as Replicas;
   engines = new Engines({
     pool,
