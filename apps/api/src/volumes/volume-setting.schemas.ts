@@ -1,15 +1,11 @@
-import { SETTINGS, type SettingDefinition } from '@holdfast/core/model/setting.js';
 import type { VolumeSpec } from '@holdfast/core/model/volume.js';
 import {
-  clusterValue,
-  effectiveValue,
-  FOLLOWED_SETTINGS,
   followingValue,
-  ownValue,
-  VOLUME_SETTING_NAMES,
-  type VolumeSettingName,
-} from '@holdfast/core/policy/volume-settings.js';
-import { SNAPSHOT_COUNT_MAX, SNAPSHOT_COUNT_MIN } from '@holdfast/core/policy/volume-spec.js';
+  overrideWords,
+  VOLUME_OVERRIDES,
+  type VolumeOverride,
+} from '@holdfast/core/model/volume-overrides.js';
+import { clusterValue, effectiveValue, ownValue } from '@holdfast/core/policy/volume-settings.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
@@ -20,7 +16,9 @@ const value = z.union([z.string(), z.number()]);
 /** One of the settings that a volume may answer for itself. */
 export const volumeSettingSchema = z
   .object({
-    name: z.enum(VOLUME_SETTING_NAMES).describe('The field of the volume that sets it.'),
+    name: z
+      .enum(VOLUME_OVERRIDES.map(({ field }) => field))
+      .describe('The field of the volume that sets it.'),
     value: value.describe('The value in effect, in the words of a volume.'),
     own: value.nullable().describe("The volume's own answer; null where it follows its cluster."),
     source: z
@@ -53,26 +51,26 @@ export function volumeSettingViews(
   overrides: Readonly<Record<string, unknown>>,
 ): VolumeSettingView[] {
   const settings = effectiveSettings(overrides);
-  return VOLUME_SETTING_NAMES.map((name) => {
-    const follows = FOLLOWED_SETTINGS[name];
-    const own = ownValue(spec, name) ?? null;
+  return VOLUME_OVERRIDES.map((override) => {
+    const { field, follows, definition } = override;
+    const own = ownValue(spec, field) ?? null;
     const bySetting = Object.hasOwn(overrides, follows) ? 'cluster' : 'default';
     return {
-      name,
-      value: effectiveValue(spec, settings, name),
+      name: field,
+      value: effectiveValue(spec, settings, field),
       own,
       source: own === null ? bySetting : 'volume',
       follows,
-      clusterValue: clusterValue(settings, name),
-      followWith: followingValue(name),
-      definition: { description: SETTINGS[follows].description, ...choicesOf(name) },
+      clusterValue: clusterValue(settings, field),
+      followWith: followingValue(override),
+      definition: { description: definition.description, ...choicesOf(override) },
     };
   });
 }
 
-function choicesOf(name: VolumeSettingName): Omit<VolumeSettingView['definition'], 'description'> {
-  const definition: SettingDefinition = SETTINGS[FOLLOWED_SETTINGS[name]];
-  if (definition.type === 'boolean') return { options: ['enabled', 'disabled'] };
-  if ('options' in definition) return { options: [...definition.options] };
-  return { min: SNAPSHOT_COUNT_MIN, max: SNAPSHOT_COUNT_MAX };
+function choicesOf(override: VolumeOverride): Omit<VolumeSettingView['definition'], 'description'> {
+  const words = overrideWords(override);
+  if (words !== undefined) return { options: [...words] };
+  const { definition } = override;
+  return 'min' in definition ? { min: definition.min, max: definition.max } : {};
 }

@@ -2,7 +2,6 @@ import { BLOCK_BYTES, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
 import type { NodeId, ProjectId, ReplicaId, SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
 import { REBUILD_RETRIES_MAX } from '@holdfast/core/model/replica.js';
 import { REBUILD_HOLDS, REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/core/model/volume.js';
-import { SNAPSHOT_COUNT_MAX, SNAPSHOT_COUNT_MIN } from '@holdfast/core/policy/volume-spec.js';
 import { z } from 'zod';
 import { placementExplanationSchema } from '../placements/explanation.schemas.js';
 import { dto } from '../platform/dto.js';
@@ -17,9 +16,9 @@ import {
   version,
 } from '../platform/schemas.js';
 import { recurringSnapshotSchema } from '../snapshots/recurring-snapshot.schemas.js';
+import { overrideSchemas } from './override-schemas.js';
 
 const tags = z.array(z.string().min(1).max(128)).max(32);
-const override = z.enum(['ignored', 'enabled', 'disabled']);
 const volumeIdInPath = id<VolumeId>().describe('Id of the volume.');
 const newName = z
   .string()
@@ -45,38 +44,7 @@ export const changeable = {
     .describe(
       '`best-effort`: keep a copy on the node it is attached to; `strict-local`: its only copy is there.',
     ),
-  replicaSoftAntiAffinity: override.describe(
-    'May copies share a node when no better one exists? `ignored`: as the cluster says.',
-  ),
-  replicaZoneSoftAntiAffinity: override.describe(
-    'May copies share a zone when no unused zone has room? `ignored`: as the cluster says.',
-  ),
-  replicaDiskSoftAntiAffinity: override.describe(
-    'May copies share a disk as a last resort? `ignored`: as the cluster says.',
-  ),
-  replicaDiskChoice: z
-    .enum(['ignored', 'spread', 'pack'])
-    .describe(
-      'Which disk of the chosen node: the emptiest (`spread`), or the fullest that still holds it (`pack`). ' +
-        '`ignored`: as the cluster says.',
-    ),
-  replicaAutoBalance: z
-    .enum(['ignored', 'disabled', 'least-effort', 'best-effort'])
-    .describe('How far copies are moved to spread them evenly. `ignored`: as the cluster says.'),
-  snapshotDataIntegrity: z
-    .enum(['ignored', 'disabled', 'enabled', 'fast-check'])
-    .describe(
-      'Which snapshots are hashed in the background: none (`disabled`), all in full (`enabled`), or those that ' +
-        'changed since they were last hashed (`fast-check`). `ignored`: as the cluster says.',
-    ),
-  snapshotMaxCount: z
-    .int()
-    .min(0)
-    .max(SNAPSHOT_COUNT_MAX)
-    .describe(`User snapshots it may have, from ${SNAPSHOT_COUNT_MIN}; 0: as many as the cluster says.`),
-  offlineRebuilding: override.describe(
-    'Rebuild missing copies while it is detached, too? `ignored`: as the cluster says.',
-  ),
+  ...overrideSchemas,
 };
 
 export const sizeSchema = z
@@ -228,14 +196,7 @@ export const volumeSchema = z
       .array(z.string())
       .describe('Tags that a disk must have, all of them, to hold a copy; empty: any disk.'),
     dataLocality: changeable.dataLocality,
-    replicaSoftAntiAffinity: changeable.replicaSoftAntiAffinity,
-    replicaZoneSoftAntiAffinity: changeable.replicaZoneSoftAntiAffinity,
-    replicaDiskSoftAntiAffinity: changeable.replicaDiskSoftAntiAffinity,
-    replicaDiskChoice: changeable.replicaDiskChoice,
-    replicaAutoBalance: changeable.replicaAutoBalance,
-    snapshotDataIntegrity: changeable.snapshotDataIntegrity,
-    snapshotMaxCount: changeable.snapshotMaxCount,
-    offlineRebuilding: changeable.offlineRebuilding,
+    ...overrideSchemas,
     integrityCheckedAt: time
       .nullable()
       .describe('When the periodic check of its snapshots last began; null: never.'),

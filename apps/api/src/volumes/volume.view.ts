@@ -7,6 +7,7 @@ import {
 import { replicaState } from '@holdfast/core/model/replica.js';
 import type { Volume, VolumeVerification } from '@holdfast/core/model/volume.js';
 import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
+import { overridesFrom } from '@holdfast/core/model/volume-overrides.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
 import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import type { z } from 'zod';
@@ -34,14 +35,7 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     nodeSelector: [...spec.nodeSelector],
     diskSelector: [...spec.diskSelector],
     dataLocality: spec.dataLocality,
-    replicaSoftAntiAffinity: spec.replicaSoftAntiAffinity,
-    replicaZoneSoftAntiAffinity: spec.replicaZoneSoftAntiAffinity,
-    replicaDiskSoftAntiAffinity: spec.replicaDiskSoftAntiAffinity,
-    replicaDiskChoice: spec.replicaDiskChoice ?? 'ignored',
-    replicaAutoBalance: spec.replicaAutoBalance,
-    snapshotDataIntegrity: spec.snapshotDataIntegrity,
-    snapshotMaxCount: spec.snapshotMaxCount,
-    offlineRebuilding: spec.offlineRebuilding,
+    ...overridesFrom(({ field }) => spec[field]),
     integrityCheckedAt: isoOrNull(volume.integrityCheckedAt),
     state: shownState(volume),
     robustness: volume.robustness,

@@ -1,3 +1,9 @@
+import {
+  followingValue,
+  overrideWords,
+  VOLUME_OVERRIDES,
+  type VolumeOverride,
+} from '@holdfast/core/model/volume-overrides.js';
 import { type Command, Option as Flag } from 'commander';
 import { bodyOf, VOLUME } from '../api.js';
 import { Context, print } from '../context.js';
@@ -15,7 +21,6 @@ type Given = string | string[] | true;
 
 /** Word for "follow the cluster's setting", whatever the API calls it for the field. */
 const INHERIT = 'inherit';
-const SWITCH = 'enabled, disabled, or inherit from the cluster';
 
 export const DATA_LOCALITIES: Choices<NonNullable<VolumeChange['dataLocality']>> = {
   disabled: true,
@@ -27,24 +32,6 @@ export const DISK_CHOICES: Choices<NonNullable<VolumeChange['replicaDiskChoice']
   pack: true,
   ignored: true,
 };
-const SWITCHES: Choices<NonNullable<VolumeChange['offlineRebuilding']>> = {
-  enabled: true,
-  disabled: true,
-  ignored: true,
-};
-const INTEGRITIES: Choices<NonNullable<VolumeChange['snapshotDataIntegrity']>> = {
-  disabled: true,
-  enabled: true,
-  'fast-check': true,
-  ignored: true,
-};
-const BALANCES: Choices<NonNullable<VolumeChange['replicaAutoBalance']>> = {
-  disabled: true,
-  'least-effort': true,
-  'best-effort': true,
-  ignored: true,
-};
-
 const FIELDS: readonly Field[] = [
   {
     flags: '--replicas <n>',
@@ -66,54 +53,26 @@ const FIELDS: readonly Field[] = [
     help: 'only disks that have all these tags; without tags any disk',
     change: (given) => ({ diskSelector: tagsOf(given) }),
   },
-  {
-    flags: '--snapshot-data-integrity <mode>',
-    help: 'disabled, enabled (in full), fast-check, or inherit from the cluster',
-    change: (given) => ({ snapshotDataIntegrity: parseInherited(given, INTEGRITIES) }),
-  },
-  {
-    flags: '--snapshot-max-count <n>',
-    help: 'snapshots it may have, or inherit from the cluster',
-    change: (given) => ({ snapshotMaxCount: given === INHERIT ? 0 : parseCount(String(given)) }),
-  },
-  {
-    flags: '--offline-rebuilding <mode>',
-    help: SWITCH,
-    change: (given) => ({ offlineRebuilding: parseInherited(given, SWITCHES) }),
-  },
-  {
-    flags: '--soft-anti-affinity <mode>',
-    help: SWITCH,
-    change: (given) => ({ replicaSoftAntiAffinity: parseInherited(given, SWITCHES) }),
-  },
-  {
-    flags: '--zone-soft-anti-affinity <mode>',
-    help: SWITCH,
-    change: (given) => ({ replicaZoneSoftAntiAffinity: parseInherited(given, SWITCHES) }),
-  },
-  {
-    flags: '--disk-soft-anti-affinity <mode>',
-    help: SWITCH,
-    change: (given) => ({ replicaDiskSoftAntiAffinity: parseInherited(given, SWITCHES) }),
-  },
-  {
-    flags: '--disk-choice <choice>',
-    help: 'spread, pack, or inherit from the cluster',
-    change: (given) => ({ replicaDiskChoice: parseInherited(given, DISK_CHOICES) }),
-  },
-  {
-    flags: '--auto-balance <mode>',
-    help: 'disabled, least-effort, best-effort, or inherit from the cluster',
-    change: (given) => ({ replicaAutoBalance: parseInherited(given, BALANCES) }),
-  },
+  ...VOLUME_OVERRIDES.map(fieldOf),
 ];
 
-/** Parses a word, or `inherit`, which the API calls `ignored`. */
-function parseInherited<Word extends string>(
-  given: Given,
-  choices: Choices<Word | 'ignored'>,
-): Word | 'ignored' {
-  return given === INHERIT ? 'ignored' : parseChoice(String(given), choices);
+/** The option of a setting that the volume may answer for itself. */
+function fieldOf(override: VolumeOverride): Field {
+  const { field, volume } = override;
+  const words = overrideWords(override);
+  const choices =
+    words === undefined
+      ? undefined
+      : Object.fromEntries([...words, 'ignored'].map((word) => [word, true as const]));
+  const told = words === undefined ? 'a number' : words.join(', ');
+  const parse = (given: string) => (choices === undefined ? parseCount(given) : parseChoice(given, choices));
+  return {
+    flags: `--${volume.flag} ${words === undefined ? '<n>' : '<mode>'}`,
+    help: `${volume.title.toLowerCase()}: ${told}, or inherit from the cluster`,
+    change: (given) => ({
+      [field]: given === INHERIT ? followingValue(override) : parse(String(given)),
+    }),
+  };
 }
 
 function tagsOf(given: Given): string[] {

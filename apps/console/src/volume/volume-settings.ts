@@ -1,34 +1,16 @@
+import { VOLUME_OVERRIDES } from '@holdfast/core/model/volume-overrides.js';
 import type { VolumeSetting } from '../api/types';
 
 type Name = VolumeSetting['name'];
 
-/** The settings that a volume may answer for itself, as users read them. A new one is a type error here. */
-const NAMES = {
-  snapshotDataIntegrity: 'Hash snapshots automatically',
-  snapshotMaxCount: 'Snapshots at most',
-  offlineRebuilding: 'Rebuild when not in use',
-  replicaSoftAntiAffinity: 'Copies may share a node',
-  replicaZoneSoftAntiAffinity: 'Copies may share a zone',
-  replicaDiskSoftAntiAffinity: 'Copies may share a disk',
-  replicaDiskChoice: 'Disk of a node',
-  replicaAutoBalance: 'Balance copies automatically',
-} satisfies Record<Name, string>;
+const SWITCH: Readonly<Record<string, string>> = { enabled: 'Yes', disabled: 'No' };
 
-const SWITCH: Record<string, string> = { enabled: 'Yes', disabled: 'No' };
-const VALUES: Partial<Record<Name, Record<string, string>>> = {
-  snapshotDataIntegrity: { disabled: 'No', enabled: 'In full', 'fast-check': 'What changed' },
-  offlineRebuilding: SWITCH,
-  replicaSoftAntiAffinity: SWITCH,
-  replicaZoneSoftAntiAffinity: SWITCH,
-  replicaDiskSoftAntiAffinity: SWITCH,
-  replicaDiskChoice: { spread: 'The emptiest', pack: 'The fullest' },
-  replicaAutoBalance: { disabled: 'No', 'least-effort': 'Least effort', 'best-effort': 'Best effort' },
-};
+const BY_NAME = new Map(VOLUME_OVERRIDES.map(({ field, volume }) => [field, volume]));
 
 export function settingName(name: Name): string {
-  return NAMES[name];
+  return BY_NAME.get(name)?.title ?? name;
 }
 
 export function settingValue(name: Name, value: string | number): string {
-  return VALUES[name]?.[String(value)] ?? String(value);
+  return (BY_NAME.get(name)?.words ?? SWITCH)[String(value)] ?? String(value);
 }

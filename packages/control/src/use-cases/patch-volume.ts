@@ -1,5 +1,6 @@
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { VolumeSpec } from '@holdfast/core/model/volume.js';
+import { overridesFrom } from '@holdfast/core/model/volume-overrides.js';
 import { assertVolumeSpec } from '@holdfast/core/policy/volume-spec.js';
 import { assertNotDeleting, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
@@ -35,13 +36,6 @@ function patchedSpec(spec: VolumeSpec, patch: VolumeSpecPatch): VolumeSpec {
     nodeSelector: patch.nodeSelector ?? spec.nodeSelector,
     diskSelector: patch.diskSelector ?? spec.diskSelector,
     dataLocality: patch.dataLocality ?? spec.dataLocality,
-    replicaSoftAntiAffinity: patch.replicaSoftAntiAffinity ?? spec.replicaSoftAntiAffinity,
-    replicaZoneSoftAntiAffinity: patch.replicaZoneSoftAntiAffinity ?? spec.replicaZoneSoftAntiAffinity,
-    replicaDiskSoftAntiAffinity: patch.replicaDiskSoftAntiAffinity ?? spec.replicaDiskSoftAntiAffinity,
-    replicaDiskChoice: patch.replicaDiskChoice ?? spec.replicaDiskChoice ?? 'ignored',
-    replicaAutoBalance: patch.replicaAutoBalance ?? spec.replicaAutoBalance,
-    snapshotDataIntegrity: patch.snapshotDataIntegrity ?? spec.snapshotDataIntegrity,
-    snapshotMaxCount: patch.snapshotMaxCount ?? spec.snapshotMaxCount,
-    offlineRebuilding: patch.offlineRebuilding ?? spec.offlineRebuilding,
+    ...overridesFrom(({ field }) => patch[field] ?? spec[field]),
   };
 }

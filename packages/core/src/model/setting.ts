@@ -4,7 +4,22 @@
  */
 type Common = {
   description: string;
+  /** Set where a volume may answer for itself (`model/volume-overrides.ts`). */
+  volume?: OfVolume;
   category: 'scheduling' | 'rebuild' | 'snapshot' | 'engine' | 'node' | 'orphan';
+};
+/** How a volume answers a setting for itself. */
+type OfVolume = {
+  /** The field of the volume's spec. */
+  field: string;
+  /** What the field says, for the API; how to follow the cluster is added. */
+  description: string;
+  /** The option of `volume set`, without dashes. */
+  flag: string;
+  /** For people, in the console. */
+  title: string;
+  /** Its words for people, where they are not Yes and No. */
+  words?: Readonly<Record<string, string>>;
 };
 type BooleanSetting = Common & { type: 'boolean'; default: boolean };
 type IntegerSetting = Common & { type: 'integer'; default: number; min: number; max: number; unit?: string };
@@ -31,18 +46,36 @@ export const SETTINGS = {
     default: false,
     category: 'scheduling',
     description: 'Two replicas of one volume may share a node when no better node exists.',
+    volume: {
+      field: 'replicaSoftAntiAffinity',
+      description: 'May copies share a node when no better one exists?',
+      flag: 'soft-anti-affinity',
+      title: 'Copies may share a node',
+    },
   },
   'replica-zone-soft-anti-affinity': {
     type: 'boolean',
     default: true,
     category: 'scheduling',
     description: 'Two replicas of one volume may share a zone when no unused zone has room.',
+    volume: {
+      field: 'replicaZoneSoftAntiAffinity',
+      description: 'May copies share a zone when no unused zone has room?',
+      flag: 'zone-soft-anti-affinity',
+      title: 'Copies may share a zone',
+    },
   },
   'replica-disk-soft-anti-affinity': {
     type: 'boolean',
     default: true,
     category: 'scheduling',
     description: 'Two replicas of one volume may share a disk as a last resort.',
+    volume: {
+      field: 'replicaDiskSoftAntiAffinity',
+      description: 'May copies share a disk as a last resort?',
+      flag: 'disk-soft-anti-affinity',
+      title: 'Copies may share a disk',
+    },
   },
   'storage-over-provisioning-percentage': {
     type: 'integer',
@@ -101,6 +134,14 @@ export const SETTINGS = {
     category: 'scheduling',
     description:
       'Which disk of the chosen node takes a replica: spread takes the emptiest, pack the fullest that fits, which keeps room for large volumes (Holdfast).',
+    volume: {
+      field: 'replicaDiskChoice',
+      description:
+        'Which disk of the chosen node: the emptiest (`spread`), or the fullest that still holds it (`pack`).',
+      flag: 'disk-choice',
+      title: 'Disk of a node',
+      words: { spread: 'The emptiest', pack: 'The fullest' },
+    },
   },
   'replica-auto-balance': {
     type: 'enum',
@@ -108,6 +149,13 @@ export const SETTINGS = {
     options: ['disabled', 'least-effort', 'best-effort'],
     category: 'scheduling',
     description: 'Moves replicas of healthy attached volumes to spread them better.',
+    volume: {
+      field: 'replicaAutoBalance',
+      description: 'How far copies are moved to spread them evenly.',
+      flag: 'auto-balance',
+      title: 'Balance copies automatically',
+      words: { disabled: 'No', 'least-effort': 'Least effort', 'best-effort': 'Best effort' },
+    },
   },
   'replica-auto-balance-disk-pressure-percentage': {
     type: 'integer',
@@ -192,6 +240,14 @@ export const SETTINGS = {
     category: 'snapshot',
     description:
       'Automatic hashing of user snapshots. enabled reads them even where nothing has changed since; disabled: only when asked.',
+    volume: {
+      field: 'snapshotDataIntegrity',
+      description:
+        'Which snapshots are hashed in the background: none (`disabled`), all in full (`enabled`), or those that changed since they were last hashed (`fast-check`).',
+      flag: 'snapshot-data-integrity',
+      title: 'Hash snapshots automatically',
+      words: { disabled: 'No', enabled: 'In full', 'fast-check': 'What changed' },
+    },
   },
   'snapshot-data-integrity-immediate-check-after-snapshot-creation': {
     type: 'boolean',
@@ -230,6 +286,12 @@ export const SETTINGS = {
     category: 'rebuild',
     description:
       'Attach a detached, degraded volume without an address, rebuild what is missing, and detach it again.',
+    volume: {
+      field: 'offlineRebuilding',
+      description: 'Rebuild missing copies while it is detached, too?',
+      flag: 'offline-rebuilding',
+      title: 'Rebuild when not in use',
+    },
   },
   'snapshot-max-count': {
     type: 'integer',
@@ -239,6 +301,12 @@ export const SETTINGS = {
     category: 'snapshot',
     description:
       'User snapshots a volume may have. More than 239 are never taken: the rest of 250 layers is kept for rebuilds.',
+    volume: {
+      field: 'snapshotMaxCount',
+      description: 'User snapshots it may have.',
+      flag: 'snapshot-max-count',
+      title: 'Snapshots at most',
+    },
   },
   'recurring-job-max-retention': {
     type: 'integer',

@@ -8,17 +8,17 @@ import type { CopiesSurvey, SalvageRequest } from './salvage.js';
 import type { StoredExplanation } from './stored-explanation.js';
 import type { VolumeFill } from './volume-fill.js';
 import type { VolumeLifecycle } from './volume-lifecycle.js';
+import type { VolumeOverrides } from './volume-overrides.js';
 
 export type Robustness = 'healthy' | 'degraded' | 'faulted' | 'unknown';
 export type DataLocality = 'disabled' | 'best-effort' | 'strict-local';
 /** A volume's own answer to a cluster setting; `ignored` inherits it. */
 export type Override = 'ignored' | 'enabled' | 'disabled';
 /** Which disk of the chosen node a replica gets: the emptiest, or the fullest that still holds it. */
-export type DiskChoice = 'spread' | 'pack';
+export type DiskChoice = Exclude<VolumeOverrides['replicaDiskChoice'], 'ignored'>;
 /** Which snapshots the worker hashes in the background: none; all in full; those that changed since their last hash. */
-export type SnapshotDataIntegrity = 'disabled' | 'enabled' | 'fast-check';
+export type SnapshotDataIntegrity = Exclude<VolumeOverrides['snapshotDataIntegrity'], 'ignored'>;
 export type VolumeConditionType = 'Scheduled' | 'TooManySnapshots' | 'OfflineRebuilding' | 'RebuildWaiting';
-export type AutoBalance = 'ignored' | 'disabled' | 'least-effort' | 'best-effort';
 
 export const REPLICA_COUNT_MIN = 1;
 /** Longhorn's bound; more copies cost bandwidth on every write and buy nothing. */
@@ -32,23 +32,13 @@ export type HashingAdmission = {
 };
 
 /** Desired state of a volume, set by users. `generation` grows with each change of it. */
-export type VolumeSpec = {
+export type VolumeSpec = VolumeOverrides & {
   sizeBytes: number;
   numberOfReplicas: number;
   dataEngine: DataEngine;
   nodeSelector: readonly string[];
   diskSelector: readonly string[];
   dataLocality: DataLocality;
-  replicaSoftAntiAffinity: Override;
-  replicaZoneSoftAntiAffinity: Override;
-  replicaDiskSoftAntiAffinity: Override;
-  /** `ignored`, or absent in a volume of an older version: the cluster's setting decides. */
-  replicaDiskChoice?: 'ignored' | DiskChoice;
-  replicaAutoBalance: AutoBalance;
-  snapshotDataIntegrity: 'ignored' | SnapshotDataIntegrity;
-  /** User snapshots it may have; 0: the cluster's setting decides. */
-  snapshotMaxCount: number;
-  offlineRebuilding: Override;
 };
 
 /**

@@ -1,14 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { VolumeSpec } from '../model/volume.js';
+import { followingValue, type OverrideField, VOLUME_OVERRIDES } from '../model/volume-overrides.js';
 import { effectiveSettings } from '../settings/effective.js';
-import {
-  clusterValue,
-  effectiveValue,
-  followingValue,
-  ownValue,
-  VOLUME_SETTING_NAMES,
-  type VolumeSettingName,
-} from './volume-settings.js';
+import { clusterValue, effectiveValue, ownValue } from './volume-settings.js';
 import { resolveVolumeSpec } from './volume-spec.js';
 
 const DEFAULTS = effectiveSettings({});
@@ -18,7 +12,7 @@ const FOLLOWING = resolveVolumeSpec('pg-data', { sizeBytes: 4096 }, DEFAULTS);
 describe('what is in effect for a volume', () => {
   test.each<{
     name: string;
-    of: VolumeSettingName;
+    of: OverrideField;
     own?: Partial<VolumeSpec>;
     cluster?: Record<string, unknown>;
     is: string | number;
@@ -55,15 +49,11 @@ describe('what is in effect for a volume', () => {
   });
 
   test('is what the cluster says as long as the volume says nothing, for each of them', () => {
-    for (const name of VOLUME_SETTING_NAMES) {
-      expect(ownValue(FOLLOWING, name)).toBeUndefined();
-      expect(effectiveValue(FOLLOWING, DEFAULTS, name)).toBe(clusterValue(DEFAULTS, name));
-      expect(ownValue({ ...FOLLOWING, [name]: followingValue(name) }, name)).toBeUndefined();
+    for (const override of VOLUME_OVERRIDES) {
+      const { field } = override;
+      expect(ownValue(FOLLOWING, field)).toBeUndefined();
+      expect(effectiveValue(FOLLOWING, DEFAULTS, field)).toBe(clusterValue(DEFAULTS, field));
+      expect(ownValue({ ...FOLLOWING, [field]: followingValue(override) }, field)).toBeUndefined();
     }
-  });
-
-  test('follows the cluster in a volume of an older version, which has no such field', () => {
-    const { replicaDiskChoice: _, ...older } = FOLLOWING;
-    expect(effectiveValue(older, DEFAULTS, 'replicaDiskChoice')).toBe('spread');
   });
 });

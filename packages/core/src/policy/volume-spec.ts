@@ -2,39 +2,28 @@ import { BLOCK_BYTES, VOLUME_BYTES_MAX } from '../model/bytes.js';
 import { type FaultItem, StorageFault } from '../model/faults.js';
 import type { DataEngine } from '../model/node.js';
 import type { ClusterSettings } from '../model/setting.js';
+import { type DataLocality, REPLICA_COUNT_MAX, REPLICA_COUNT_MIN, type VolumeSpec } from '../model/volume.js';
 import {
-  type AutoBalance,
-  type DataLocality,
-  type Override,
-  REPLICA_COUNT_MAX,
-  REPLICA_COUNT_MIN,
-  type VolumeSpec,
-} from '../model/volume.js';
+  followingValue,
+  type OverrideField,
+  overridesFrom,
+  VOLUME_OVERRIDES,
+  type VolumeOverrides,
+} from '../model/volume-overrides.js';
 
 /** What a user says of a new volume; everything but the size has a default. */
-export type VolumeSpecInput = {
+export type VolumeSpecInput = { [Field in OverrideField]?: VolumeOverrides[Field] | undefined } & {
   sizeBytes: number;
   numberOfReplicas?: number | undefined;
   dataEngine?: DataEngine | undefined;
   nodeSelector?: readonly string[] | undefined;
   diskSelector?: readonly string[] | undefined;
   dataLocality?: DataLocality | undefined;
-  replicaSoftAntiAffinity?: Override | undefined;
-  replicaZoneSoftAntiAffinity?: Override | undefined;
-  replicaDiskSoftAntiAffinity?: Override | undefined;
-  replicaDiskChoice?: VolumeSpec['replicaDiskChoice'] | undefined;
-  replicaAutoBalance?: AutoBalance | undefined;
-  snapshotDataIntegrity?: VolumeSpec['snapshotDataIntegrity'] | undefined;
-  snapshotMaxCount?: number | undefined;
-  offlineRebuilding?: Override | undefined;
 };
 
 /** Tags per selector: more would be a mistake, and each is compared on every candidate. */
 const SELECTOR_TAGS_MAX = 32;
 const TAG_LENGTH_MAX = 128;
-/** Longhorn's bounds; of 250 only 239 are ever taken (`USER_SNAPSHOTS_MAX`). */
-export const SNAPSHOT_COUNT_MIN = 2;
-export const SNAPSHOT_COUNT_MAX = 250;
 /** A DNS label with dots inside: the name ends up in export names, file names and URLs. */
 const VOLUME_NAME = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
 
@@ -55,14 +44,7 @@ export function resolveVolumeSpec(
     nodeSelector: input.nodeSelector ?? [],
     diskSelector: input.diskSelector ?? [],
     dataLocality: input.dataLocality ?? settings['default-data-locality'],
-    replicaSoftAntiAffinity: input.replicaSoftAntiAffinity ?? 'ignored',
-    replicaZoneSoftAntiAffinity: input.replicaZoneSoftAntiAffinity ?? 'ignored',
-    replicaDiskSoftAntiAffinity: input.replicaDiskSoftAntiAffinity ?? 'ignored',
-    replicaDiskChoice: input.replicaDiskChoice ?? 'ignored',
-    replicaAutoBalance: input.replicaAutoBalance ?? 'ignored',
-    snapshotDataIntegrity: input.snapshotDataIntegrity ?? 'ignored',
-    snapshotMaxCount: input.snapshotMaxCount ?? 0,
-    offlineRebuilding: input.offlineRebuilding ?? 'ignored',
+    ...overridesFrom((override) => input[override.field] ?? followingValue(override)),
   };
   const nameProblems = VOLUME_NAME.test(name)
     ? []
@@ -93,7 +75,7 @@ function volumeSpecProblems(spec: VolumeSpec): FaultItem[] {
     ...replicaCountProblems(spec),
     ...selectorProblems('nodeSelector', spec.nodeSelector),
     ...selectorProblems('diskSelector', spec.diskSelector),
-    ...snapshotCountProblems(spec),
+    ...countProblems(spec),
   ];
 }
 
@@ -120,11 +102,17 @@ function replicaCountProblems({ numberOfReplicas, dataLocality }: VolumeSpec): F
   return [];
 }
 
-function snapshotCountProblems({ snapshotMaxCount: max }: VolumeSpec): FaultItem[] {
-  if (max === 0 || (Number.isInteger(max) && max >= SNAPSHOT_COUNT_MIN && max <= SNAPSHOT_COUNT_MAX))
-    return [];
-  const detail = `must be from ${SNAPSHOT_COUNT_MIN} to ${SNAPSHOT_COUNT_MAX}, or 0 for the cluster's setting`;
-  return [{ pointer: '/snapshotMaxCount', detail }];
+/** The counts that a volume sets for itself have the bounds of the setting. */
+function countProblems(spec: VolumeSpec): FaultItem[] {
+  return VOLUME_OVERRIDES.flatMap(({ field, definition }) => {
+    const value = spec[field];
+    if (definition.type !== 'integer' || value === 0) return [];
+    const { min, max } = definition;
+    if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return [];
+    return [
+      { pointer: `/${field}`, detail: `must be from ${min} to ${max}, or 0 for the cluster's setting` },
+    ];
+  });
 }
 
 function selectorProblems(field: string, tags: readonly string[]): FaultItem[] {

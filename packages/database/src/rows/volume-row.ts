@@ -28,6 +28,7 @@ import {
 } from '@holdfast/core/model/volume-lifecycle.js';
 import { asJson, type Column, columnsOf, type Table } from '../sql/table.js';
 import { orUndefined, readConditions, type Stored, type StoredCondition } from './json.js';
+import { OVERRIDE_COLUMNS, type OverrideRow, readOverrides } from './override-columns.js';
 import { readTrouble } from './snapshot-row.js';
 
 const column = columnsOf<Volume>();
@@ -59,14 +60,7 @@ export const VOLUMES: Table<Volume> = {
     specColumn('nodeSelector', 'node_selector'),
     specColumn('diskSelector', 'disk_selector'),
     specColumn('dataLocality', 'data_locality'),
-    specColumn('replicaSoftAntiAffinity', 'replica_soft_anti_affinity'),
-    specColumn('replicaZoneSoftAntiAffinity', 'replica_zone_soft_anti_affinity'),
-    specColumn('replicaDiskSoftAntiAffinity', 'replica_disk_soft_anti_affinity'),
-    specColumn('replicaAutoBalance', 'replica_auto_balance'),
-    specColumn('snapshotDataIntegrity', 'snapshot_data_integrity'),
-    specColumn('snapshotMaxCount', 'snapshot_max_count'),
-    specColumn('offlineRebuilding', 'offline_rebuilding'),
-    column('spec', 'replica_disk_choice', ({ replicaDiskChoice }) => replicaDiskChoice ?? 'ignored'),
+    ...OVERRIDE_COLUMNS,
     column('generation', 'generation'),
     column('observedGeneration', 'observed_generation'),
     column('lifecycle', 'state', ({ state }) => state),
@@ -103,7 +97,7 @@ export const VOLUMES: Table<Volume> = {
 };
 
 /** As Postgres returns it: the CHECK constraints and our own inserts vouch for these types. */
-export type VolumeRow = {
+export type VolumeRow = OverrideRow & {
   id: VolumeId;
   organization_id: OrganizationId;
   project_id: ProjectId;
@@ -115,14 +109,6 @@ export type VolumeRow = {
   node_selector: string[];
   disk_selector: string[];
   data_locality: VolumeSpec['dataLocality'];
-  replica_soft_anti_affinity: VolumeSpec['replicaSoftAntiAffinity'];
-  replica_zone_soft_anti_affinity: VolumeSpec['replicaZoneSoftAntiAffinity'];
-  replica_disk_soft_anti_affinity: VolumeSpec['replicaDiskSoftAntiAffinity'];
-  replica_auto_balance: VolumeSpec['replicaAutoBalance'];
-  replica_disk_choice: NonNullable<VolumeSpec['replicaDiskChoice']>;
-  snapshot_data_integrity: VolumeSpec['snapshotDataIntegrity'];
-  snapshot_max_count: number;
-  offline_rebuilding: VolumeSpec['offlineRebuilding'];
   generation: number;
   observed_generation: number;
   state: VolumeState;
@@ -203,14 +189,7 @@ function readSpec(row: VolumeRow): VolumeSpec {
     nodeSelector: row.node_selector,
     diskSelector: row.disk_selector,
     dataLocality: row.data_locality,
-    replicaSoftAntiAffinity: row.replica_soft_anti_affinity,
-    replicaZoneSoftAntiAffinity: row.replica_zone_soft_anti_affinity,
-    replicaDiskSoftAntiAffinity: row.replica_disk_soft_anti_affinity,
-    replicaAutoBalance: row.replica_auto_balance,
-    replicaDiskChoice: row.replica_disk_choice,
-    snapshotDataIntegrity: row.snapshot_data_integrity,
-    snapshotMaxCount: row.snapshot_max_count,
-    offlineRebuilding: row.offline_rebuilding,
+    ...readOverrides(row),
   };
 }
 

@@ -1,0 +1,59 @@
+/**
+ * Columns of a volume's overrides (its own answers to settings). The first eight have a column each, because versions that
+ * are still out read and write those; all others are keys of one JSON column, so that a new one needs no migration.
+ */
+import type { Volume } from '@holdfast/core/model/volume.js';
+import {
+  followingValue,
+  type OverrideField,
+  overridesFrom,
+  VOLUME_OVERRIDES,
+  type VolumeOverrides,
+} from '@holdfast/core/model/volume-overrides.js';
+import { asJson, type Column, columnsOf } from '../sql/table.js';
+
+const OWN_COLUMNS = {
+  replicaSoftAntiAffinity: 'replica_soft_anti_affinity',
+  replicaZoneSoftAntiAffinity: 'replica_zone_soft_anti_affinity',
+  replicaDiskSoftAntiAffinity: 'replica_disk_soft_anti_affinity',
+  replicaAutoBalance: 'replica_auto_balance',
+  replicaDiskChoice: 'replica_disk_choice',
+  snapshotDataIntegrity: 'snapshot_data_integrity',
+  snapshotMaxCount: 'snapshot_max_count',
+  offlineRebuilding: 'offline_rebuilding',
+} as const satisfies Partial<Record<OverrideField, string>>;
+
+type OwnColumns = typeof OWN_COLUMNS;
+type OwnField = keyof OwnColumns;
+
+/** As Postgres returns it: the CHECK constraints and our own inserts vouch for these types. */
+export type OverrideRow = { [Field in OwnField as OwnColumns[Field]]: VolumeOverrides[Field] } & {
+  overrides: Partial<VolumeOverrides>;
+};
+
+const column = columnsOf<Volume>();
+
+export const OVERRIDE_COLUMNS: readonly Column<Volume>[] = [
+  ...Object.entries(OWN_COLUMNS).map(([field, name]) =>
+    // The keys of the table above.
+    column('spec', name, (spec) => spec[field as OwnField]),
+  ),
+  column('spec', 'overrides', (spec) =>
+    asJson(
+      Object.fromEntries(
+        VOLUME_OVERRIDES.filter(({ field }) => !hasColumn(field)).map(({ field }) => [field, spec[field]]),
+      ),
+    ),
+  ),
+];
+
+export function readOverrides(row: OverrideRow): VolumeOverrides {
+  return overridesFrom((override) => {
+    const { field } = override;
+    return hasColumn(field) ? row[OWN_COLUMNS[field]] : (row.overrides[field] ?? followingValue(override));
+  });
+}
+
+function hasColumn(field: OverrideField): field is OwnField {
+  return Object.hasOwn(OWN_COLUMNS, field);
+}
