@@ -1,6 +1,7 @@
 /** A folder disk of this node: a folder on a file system, its identity and its capacity. */
 import fs from 'node:fs/promises';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import type { DiskId } from '@holdfast/core/model/ids.js';
 import { takesDirectIo } from '@holdfast/data-engine/replica/direct-io.js';
 import type { DiskStore } from '@holdfast/data-engine/replica/disk-store.js';
 import { FolderStore } from '@holdfast/data-engine/replica/folder-store.js';
@@ -24,7 +25,7 @@ export class FolderDisk implements Disk {
   private usedAtMs = Number.NEGATIVE_INFINITY;
 
   private constructor(
-    readonly diskId: string,
+    readonly diskId: DiskId,
     readonly name: string,
     readonly path: string,
     private readonly maximumBytes: number,

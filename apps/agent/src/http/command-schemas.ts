@@ -4,7 +4,7 @@
 import { copyRecordSchema } from '@holdfast/core/model/agent-protocol.js';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { REBUILD_METHODS } from '@holdfast/core/model/rebuild.js';
-import { BLOCK_HASHES, type CommandName } from '@holdfast/data-engine/replica/commands.js';
+import { type Ask, BLOCK_HASHES, type CommandName } from '@holdfast/data-engine/replica/commands.js';
 import { LAYERS_MAX } from '@holdfast/data-engine/replica/layer-tree.js';
 import { RANGES_PER_ANSWER } from '@holdfast/data-engine/sync/differing-ranges.js';
 import { z } from 'zod';
@@ -81,7 +81,7 @@ const layer = term.extend({ layerId: uuid });
 /** Ids of the head that the command is about, and of the one it makes. */
 const headChange = { expectedHeadId: uuid.optional(), headId: uuid.optional() };
 
-export const COMMAND_SCHEMAS = {
+export const COMMAND_SCHEMAS: { readonly [Name in CommandName]: z.ZodType<Ask<Name>> } = {
   open: z.object({
     epoch,
     afresh: z.boolean().optional(),
@@ -123,4 +123,4 @@ export const COMMAND_SCHEMAS = {
   'block-hashes': layer.extend({ blockHash, firstWindow: counter, endWindow: counter }),
   'range-sums': layer.extend({ first: counter, count: z.number().int().min(1).max(RANGES_PER_ANSWER) }),
   'hash-layer': layer.extend({ force: z.boolean() }),
-} satisfies Record<CommandName, z.ZodType>;
+};

@@ -4,7 +4,6 @@
  */
 import type { EngineReport } from '../model/agent-protocol.js';
 import type { Change, ReplicaPatch, VolumePatch } from '../model/changes.js';
-import { reportedRecord } from '../model/copy-record.js';
 import { newestEpochOf, type StorageFault } from '../model/faults.js';
 import type { NodeId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
@@ -60,7 +59,7 @@ export function engineStarted(
     patchOf(volume, {
       state: 'attached',
       endpoint,
-      record: reportedRecord(report.record),
+      record: report.record,
       attention: undefined,
       survey: undefined,
       // A salvage that was requested while copies were missing: they are not any more.
