@@ -244,7 +244,13 @@ export function heartbeatContract(makeStore: MakeStore): void {
     const written = (bytes: number) => [
       { replicaId: REPLICA, volumeId: VOLUME, diskId: DISK, writtenBytes: bytes, record: null },
       // Of a replica that has no row any more: its bytes are no longer booked here.
-      { replicaId: testId(999), volumeId: VOLUME, diskId: DISK, writtenBytes: GIB, record: null },
+      {
+        replicaId: asId<ReplicaId>(testId(999)),
+        volumeId: VOLUME,
+        diskId: DISK,
+        writtenBytes: GIB,
+        record: null,
+      },
     ];
     await beat({ replicas: written(5 * MIB) });
     expect((await fixture.disk()).writtenBytes).toBe(5 * MIB);

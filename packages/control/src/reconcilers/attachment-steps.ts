@@ -76,7 +76,7 @@ async function startOnCurrentCopies(
     grantId: volume.grantId,
     sizeBytes: volume.spec.sizeBytes,
     attachmentSecret: grantOf(volume)?.secret ?? '',
-    record: { ...decision.record, members: [...decision.record.members] },
+    record: decision.record,
     replicas: decision.current.map((replicaId) => addressOf(view, replicaOf(view, replicaId))),
     replicaTimeoutMs: fleet.settings['engine-replica-timeout'] * 1000,
   });

@@ -66,7 +66,7 @@ describe('a grant', () => {
 describe('a start that was answered', () => {
   const endpoint = { host: 'a.test', port: 10809, exportName: 'pg-data' };
   const report = (...modes: [string, 'RW' | 'WO' | 'ERR'][]): EngineReport => ({
-    volumeId: 'a-volume',
+    volumeId: asId('a-volume'),
     epoch: 1,
     state: 'running',
     reason: '',

@@ -4,7 +4,6 @@
  */
 import type { EngineReport } from '../model/agent-protocol.js';
 import type { Change, ReplicaPatch, VolumePatch } from '../model/changes.js';
-import { reportedRecord } from '../model/copy-record.js';
 import { Bug, newestEpochOf, type StorageFault } from '../model/faults.js';
 import type { NodeId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
@@ -70,7 +69,7 @@ export function engineStarted(
   return [
     patchOf(volume, {
       lifecycle: { state: 'attached', request, grant, endpoint },
-      record: reportedRecord(report.record),
+      record: report.record,
       attention: undefined,
       survey: undefined,
       // A salvage that was requested while copies were missing: they are not any more.

@@ -54,7 +54,7 @@ type Parts = { volume?: Partial<Volume>; replicas?: Replica[] } & Partial<
 function seen({ volume = {}, replicas = FULL, ...rest }: Parts): VolumeView {
   const members = replicas.filter(({ mode }) => mode === 'RW').map(({ id }) => id);
   const report = anEngineReport({
-    volumeId: testId(1),
+    volumeId: asId(testId(1)),
     epoch: 1,
     record: { epoch: 1, dataGeneration: 1, members },
     replicas: replicas.flatMap(({ id, mode }) =>

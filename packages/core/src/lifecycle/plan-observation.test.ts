@@ -12,7 +12,7 @@ import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
-import { asId, type NodeId, type VolumeId } from '../model/ids.js';
+import { asId, type NodeId, type ReplicaId, type VolumeId } from '../model/ids.js';
 import type { EngineObservation, VolumeView } from '../model/views.js';
 import { planObservation } from './plan-observation.js';
 
@@ -53,7 +53,7 @@ test.each([
   },
   {
     name: 'only one',
-    listed: [{ replicaId: 'on-n1-disk', mode: 'RW' as const, reason: '' }],
+    listed: [{ replicaId: asId<ReplicaId>('on-n1-disk'), mode: 'RW' as const, reason: '' }],
     want: ['on-n2-disk'],
   },
   { name: 'none, since its start has not ended', listed: [], want: [] },

@@ -7,13 +7,7 @@
  */
 import type { EngineReport, RebuildReport } from '../model/agent-protocol.js';
 import type { Change, RebuildPatch, ReplicaPatch } from '../model/changes.js';
-import {
-  type CopyRecord,
-  compareRecords,
-  isSetBack,
-  type RecordNumber,
-  reportedRecord,
-} from '../model/copy-record.js';
+import { type CopyRecord, compareRecords, isSetBack, type RecordNumber } from '../model/copy-record.js';
 import type { FaultCode } from '../model/faults.js';
 import { NOT_WAITING, type Rebuild } from '../model/rebuild.js';
 import { REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
@@ -35,9 +29,8 @@ export function planObservation(view: VolumeView, now: Date): Step | undefined {
 }
 
 function recordChanges({ volume }: VolumeView, { record }: EngineReport): Change[] {
-  const reported = reportedRecord(record);
-  if (volume.record !== undefined && !isNews(reported, volume.record)) return [];
-  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { record: reported } }];
+  if (volume.record !== undefined && !isNews(record, volume.record)) return [];
+  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { record } }];
 }
 
 /** Also that a record which the database had to hold first is on all its members by now. */

@@ -7,9 +7,7 @@
  */
 import type { Socket } from 'node:net';
 import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
-import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
 import { serveExport } from '../nbd/server.js';
@@ -62,12 +60,7 @@ export class Engine {
     const { time } = this.ports;
     this.copies = new Copies({
       epoch: spec.epoch,
-      found: copyRecord(
-        spec.record.epoch,
-        spec.record.dataGeneration,
-        spec.record.members.map((member) => asId<ReplicaId>(member)),
-        spec.record.durable,
-      ),
+      found: spec.record,
       replicaTimeoutMs: spec.replicaTimeoutMs,
       confirmRecord: dependencies.confirmRecord,
       onChange: dependencies.onChange,
@@ -216,7 +209,7 @@ export class Engine {
       grantId: this.spec.grantId,
       state: this.stateNow(),
       reason: stopReason === undefined ? '' : `${stopReason.code}: ${stopReason.message}`.slice(0, 1024),
-      record: { epoch, dataGeneration, members: [...members], durable: membership.complete },
+      record: { epoch, dataGeneration, members, durable: membership.complete },
       replicas: all.map(({ replicaId, mode, reason }) => ({
         replicaId,
         mode,

@@ -17,7 +17,7 @@ import {
   type RecordNumber,
 } from '@holdfast/core/model/copy-record.js';
 import { isFault } from '@holdfast/core/model/faults.js';
-import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import { SYSTEM_TIME, type Time } from '../base/time.js';
 
 /** Pause between attempts to reach the control plane while I/O waits for it; grows up to the maximum. */
@@ -27,7 +27,7 @@ const PAUSE_STEP_MS = 100;
 
 export interface MembershipPorts {
   /** Ids of the copies that have to be members now. */
-  wantedMembers(): string[];
+  wantedMembers(): ReplicaId[];
   /** Writes the record to one copy. @throws when the copy did not store it. */
   writeRecord(replicaId: string, record: CopyRecord): Promise<void>;
   /** Called when a copy could not store the record: it has to be dropped. */
@@ -246,7 +246,7 @@ export class Membership {
   }
 
   private wanted(): ReplicaId[] {
-    return this.ports.wantedMembers().map((id) => asId<ReplicaId>(id));
+    return this.ports.wantedMembers();
   }
 }
 

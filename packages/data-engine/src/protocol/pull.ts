@@ -34,7 +34,7 @@ export type PullTuning = {
    * True while users are at work on the volume: the rebuild then copies one window at a time, and rests as long as
    * each took.
    */
-  yields?: boolean;
+  yields?: boolean | undefined;
 };
 
 export type PullProgress = {

@@ -165,7 +165,7 @@ async function openAt(served: ServedReplica, ask: Ask<'open'>): Promise<Answer<'
   // Fenced again meanwhile: the description would be for another engine.
   replica.requireTerm({ epoch, lease });
   return {
-    record: record === null ? null : { ...record, members: [...record.members] },
+    record,
     clean: replica.isClean,
     kept: replica.isKept,
     life: replica.intentMarker().life,

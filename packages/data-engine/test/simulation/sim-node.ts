@@ -3,7 +3,7 @@ import type { ReplicaState } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ConnectData } from '../../src/nbd/data-link.js';
-import type { ConnectControl } from '../../src/protocol/commands.js';
+import { COMMAND_TRAITS, type ConnectControl } from '../../src/protocol/commands.js';
 import { parseExportName } from '../../src/protocol/export-names.js';
 import { loadMetadata } from '../../src/replica/metadata.js';
 import { isExpected, removeIf } from '../../src/replica-server/removal.js';
@@ -20,7 +20,6 @@ export type DiskKind = 'folder' | 'block';
  * Commands with the long timeout, as in the agents' client: `apps/agent` gives these a minute and the others eight
  * seconds.
  */
-const SLOW = new Set(['purge', 'hashes', 'block-hashes', 'prepare', 'cancel-pull']);
 const SLOW_MS = 60_000;
 const CALL_MS = 8_000;
 
@@ -149,7 +148,7 @@ export class SimNode {
               },
             };
           },
-          SLOW.has(name) ? SLOW_MS : CALL_MS,
+          COMMAND_TRAITS[name].patience === 'long' ? SLOW_MS : CALL_MS,
         ),
     });
   }
@@ -196,7 +195,7 @@ export class SimNode {
 function present(record: CopyRecord | null): ReplicaState {
   return {
     state: 'present',
-    record: record === null ? null : { ...record, members: [...record.members] },
+    record,
   };
 }
 

@@ -2,14 +2,7 @@ import { isFull } from '@holdfast/core/lifecycle/start-obstacles.js';
 import type { DiskReport, EngineReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import {
-  asId,
-  type ClusterId,
-  type DiskId,
-  type NodeId,
-  type ReplicaId,
-  type VolumeId,
-} from '@holdfast/core/model/ids.js';
+import { asId, type ClusterId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { rebuildPercent } from '@holdfast/core/model/rebuild.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
@@ -170,7 +163,7 @@ function storeEngines(transaction: Transaction, { nodeId, heartbeat, now }: Repo
     transaction.touchVolume(row.volumeId);
   }
   for (const report of heartbeat.engines) {
-    const volume = volumes.get(asId<VolumeId>(report.volumeId));
+    const volume = volumes.get(report.volumeId);
     if (volume === undefined) continue;
     const key = `${volume.id} ${nodeId}`;
     const before = observations.get(key);
@@ -190,7 +183,7 @@ function storeEngineFacts(transaction: Transaction, volume: Volume, report: Engi
     transaction.put(volumes, volume.id, { ...volume, writtenBytes: report.writtenBytes });
   }
   for (const { replicaId, mode } of report.replicas) {
-    const replica = replicas.get(asId<ReplicaId>(replicaId));
+    const replica = replicas.get(replicaId);
     if (replica === undefined || replica.volumeId !== volume.id || replica.mode === mode) continue;
     transaction.put(replicas, replica.id, { ...replica, mode, version: replica.version + 1 });
     transaction.touchVolume(volume.id);
@@ -199,7 +192,7 @@ function storeEngineFacts(transaction: Transaction, volume: Volume, report: Engi
 
 function storeDisk(transaction: Transaction, { clusterId, nodeId, now }: Report, report: DiskReport): void {
   const { disks } = transaction.tables;
-  const id = asId<DiskId>(report.diskId);
+  const id = report.diskId;
   const known = disks.get(id);
   if (known !== undefined && (known.nodeId !== nodeId || saysTheSame(known, report, now))) return;
   const status = report.ready ? 'True' : 'False';
@@ -255,7 +248,7 @@ function storeUsage(transaction: Transaction, { nodeId, heartbeat }: Report): vo
   const { replicas, disks } = transaction.tables;
   const changed = new Set<DiskId>();
   for (const { replicaId, writtenBytes } of heartbeat.replicas) {
-    const replica = replicas.get(asId<ReplicaId>(replicaId));
+    const replica = replicas.get(replicaId);
     if (replica === undefined || replica.nodeId !== nodeId || replica.writtenBytes === writtenBytes) continue;
     transaction.put(replicas, replica.id, { ...replica, writtenBytes });
     if (replica.diskId !== undefined) changed.add(replica.diskId);
