@@ -144,10 +144,10 @@ export class CrashHistory {
     this.promise();
   }
 
-  async settle(): Promise<void> {
+  async clearIntent(): Promise<void> {
     const now = this.model.contents();
     this.promise({ clean: [...this.state.clean, now] });
-    await this.replica.settle();
+    await this.replica.clearIntent();
     this.model.replace(now);
     this.promise({ clean: [now] });
   }

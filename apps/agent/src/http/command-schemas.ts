@@ -99,7 +99,7 @@ export const COMMAND_SCHEMAS = {
   stat: term,
   intent: term,
   unflushed: term.extend({ from: counter }),
-  settle: term.extend({
+  'clear-intent': term.extend({
     marker: z.object({ life: z.string().max(64), changes: counter }).optional(),
     regions: pairs(RUNS_MAX).optional(),
   }),

@@ -38,12 +38,12 @@ export async function freezeAll(copies: Copies, epoch: number, freeze: Freeze): 
   const full = [...failures].filter(([{ mode }, error]) => mode === 'RW' && isNoSpace(error));
   if (full.length > 0) {
     await Promise.all(targets.map((copy) => takeBack(copies, copy, epoch, freeze.layer.id)));
-    await copies.membership.settled();
+    await copies.membership.recordDurable();
     copies.requireServing();
     throw noSpace(full.map(([copy]) => copy));
   }
   const [refusal] = [...failures].filter(([copy, error]) => !copies.fail(copy, error));
-  await copies.membership.settled();
+  await copies.membership.recordDurable();
   copies.requireServing();
   // The last copy failed and is kept, so the layer does not exist.
   if (refusal !== undefined) throw refusal[1];

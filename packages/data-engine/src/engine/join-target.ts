@@ -20,7 +20,7 @@ import type { ReplicaLink } from './replica-link.js';
 export interface RebuildHost {
   readonly spec: { epoch: number; replicaTimeoutMs: number; grantId?: string | undefined };
   readonly copies: Copies;
-  readonly drops: Pick<DropMarks, 'settled'>;
+  readonly drops: Pick<DropMarks, 'marked'>;
   readonly dependencies: EngineDependencies;
   readonly device: {
     readonly sizeBytes: number;

@@ -31,10 +31,10 @@ async function purgeOne(
   requireGoingOn: () => void,
 ): Promise<void> {
   const { layers } = await control.command('chain', { epoch });
-  const settled = new Set(settledDrops(layers, current));
-  for (const layerId of settled) await control.command('mark-removed', { epoch, layerId });
+  const unneeded = new Set(unneededMarks(layers, current));
+  for (const layerId of unneeded) await control.command('mark-removed', { epoch, layerId });
   for (const layer of layers) {
-    if (!isPurgeable(layer) && !settled.has(layer.id)) continue;
+    if (!isPurgeable(layer) && !unneeded.has(layer.id)) continue;
     // Terminates: each answer is a later window of the layer, or null.
     for (let next: number | null = 0; next !== null; ) {
       requireGoingOn();
@@ -51,7 +51,7 @@ async function purgeOne(
 /**
  * Drop marks that are no longer needed: their copies are back, were dropped again later, or are no longer waited for.
  */
-function settledDrops(layers: readonly LayerFacts[], current: ReadonlySet<string>): string[] {
+function unneededMarks(layers: readonly LayerFacts[], current: ReadonlySet<string>): string[] {
   const marks = layers.filter(({ drop, removed }) => drop !== null && !removed);
   const waiting = marks.filter((mark, index) =>
     mark.drop?.replicaIds.some(

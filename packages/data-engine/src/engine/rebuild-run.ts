@@ -114,7 +114,7 @@ export class RebuildRun {
     const { host } = this;
     // Waits for resync and drop marks: before that, the content of a snapshot would not be the same on all copies.
     await host.equal();
-    await host.drops.settled();
+    await host.drops.marked();
     this.requireGoingOn();
     await purgeChains(host.copies.withMode('RW'), host.spec.epoch, () => this.requireGoingOn());
     const link = await this.openTarget();

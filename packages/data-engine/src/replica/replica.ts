@@ -34,7 +34,7 @@ export type ChangeOptions = WriteOptions & { epoch: number; lease?: number };
  * Proof of an engine that all copies were equal in the regions at one point of this copy's life (`marker`). Without a
  * marker it covers the whole copy, now.
  */
-export type SettleAsk = Term & {
+export type ClearIntentAsk = Term & {
   marker?: IntentMarker | undefined;
   regions?: readonly RegionRun[] | undefined;
 };
@@ -145,7 +145,7 @@ export class Replica {
     await this.flush();
   }
 
-  /** A marker of this moment, for a later `settle`. */
+  /** A marker of this moment, for a later `clearIntent`. */
   intentMarker(): IntentMarker {
     return this.intent.marker();
   }
@@ -273,8 +273,8 @@ export class Replica {
    * no resync of them. Regions changed since the proof's marker stay marked, however late this comes. Without a proof
    * all marks are cleared.
    */
-  async settle(ask?: SettleAsk): Promise<void> {
-    if (ask?.marker !== undefined) return this.settleProven(ask.marker, ask.regions ?? [], ask);
+  async clearIntent(ask?: ClearIntentAsk): Promise<void> {
+    if (ask?.marker !== undefined) return this.clearProven(ask.marker, ask.regions ?? [], ask);
     await this.alone(ask, async () => {
       await this.flush();
       await this.intent.clear();
@@ -282,11 +282,11 @@ export class Replica {
     });
   }
 
-  private async settleProven(marker: IntentMarker, regions: readonly RegionRun[], term: Term): Promise<void> {
+  private async clearProven(marker: IntentMarker, regions: readonly RegionRun[], term: Term): Promise<void> {
     let stored: Promise<void> | undefined;
     await this.alone(term, async () => {
       if (this.intent.changedAfter(this.flushedChanges, regions, marker)) await this.flush();
-      stored = this.intent.forget(regions, marker);
+      stored = this.intent.clearUnchanged(regions, marker);
     });
     await stored;
     // A marker of another process proves nothing here: that process may have had more.
