@@ -59,9 +59,9 @@ async function takeBack(copies: Copies, copy: ReplicaLink, epoch: number, layerI
 }
 
 function noSpace(full: readonly ReplicaLink[]): StorageFault {
-  const places = full.map(({ replicaId, address }) => `copy ${replicaId} on node ${address.nodeId}`);
+  const copies = full.map(({ replicaId, address }) => `copy ${replicaId} on node ${address.nodeId}`);
   return new StorageFault('disk.no_space', {
-    publicMessage: `the disk is full of ${places.join(', ')}`,
+    publicMessage: `the disk is full of ${copies.join(', ')}`,
     cures: ['free space on that disk, or move the copy to another one'],
     context: { replicaIds: full.map(({ replicaId }) => replicaId).join() },
   });
