@@ -4,7 +4,7 @@
 import { copyRecordSchema } from '@holdfast/core/model/agent-protocol.js';
 import { REGION_BYTES, TIB } from '@holdfast/core/model/bytes.js';
 import { REBUILD_METHODS } from '@holdfast/core/model/rebuild.js';
-import { type CommandName } from '@holdfast/data-engine/protocol/commands.js';
+import type { CommandName } from '@holdfast/data-engine/protocol/commands.js';
 import { LAYERS_MAX } from '@holdfast/data-engine/protocol/layers.js';
 import { BLOCK_HASHES } from '@holdfast/data-engine/protocol/pull.js';
 import { RANGES_PER_ANSWER } from '@holdfast/data-engine/pull/differing-ranges.js';

@@ -5,8 +5,7 @@
  * Copies are purged independently; one that fails keeps its longer chain until the next purge.
  */
 
-import type { LayerFacts } from '../protocol/layers.js';
-import { isPurgeable } from '../protocol/layers.js';
+import { isPurgeable, type LayerFacts } from '../protocol/layers.js';
 import type { ReplicaLink } from './replica-link.js';
 
 /** Maximum drop marks that are kept; a copy with an older one is compared as a whole if it ever returns. */

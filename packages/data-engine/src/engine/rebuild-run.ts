@@ -9,8 +9,7 @@ import type { RebuildOptions, RebuildReport } from '@holdfast/core/model/agent-p
 import { faultCodeOf, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
-import type { ChainFacts } from '../protocol/layers.js';
-import { chainUpTo } from '../protocol/layers.js';
+import { type ChainFacts, chainUpTo } from '../protocol/layers.js';
 import type { PulledLayer, PullProgress, PullTuning } from '../protocol/pull.js';
 import { DEFAULT_REBUILD_OPTIONS, type RebuildSpec } from './engine-state.js';
 import { joinTarget, type RebuildHost } from './join-target.js';

@@ -5,8 +5,14 @@
  * the next tree without touching a file; `Replica` then makes the files match.
  */
 import crypto from 'node:crypto';
-import type { FrozenLayer, LayerChecksum, SnapshotAsk } from '../protocol/layers.js';
-import { chainUpTo, childrenOf, LAYERS_MAX } from '../protocol/layers.js';
+import {
+  chainUpTo,
+  childrenOf,
+  type FrozenLayer,
+  LAYERS_MAX,
+  type LayerChecksum,
+  type SnapshotAsk,
+} from '../protocol/layers.js';
 import { snapshotInUse, snapshotNotFound, tooManyLayers } from '../protocol/replica-faults.js';
 
 /**

@@ -4,8 +4,7 @@
  * After a crash it opens with everything that a FLUSH or FUA had acknowledged, or refuses with `replica.corrupt`.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
-import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
-import { compareRecords } from '@holdfast/core/model/copy-record.js';
+import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { isOutOfSpace } from '../base/system-error.js';
 import type { DiskStore } from '../disk/disk-store.js';
@@ -16,7 +15,7 @@ import type { Extent, Payload, WriteOptions, ZeroOptions } from '../nbd/export.j
 import { alignDown, alignUp } from '../protocol/blocks.js';
 import type { IntentMarker } from '../protocol/commands.js';
 import { staleEpoch, unaligned } from '../protocol/replica-faults.js';
-import { type Opening, type Term } from '../protocol/term.js';
+import type { Opening, Term } from '../protocol/term.js';
 import { CopyFence } from './copy-fence.js';
 import type { IntentMap, RegionRun } from './intent-map.js';
 import { LayerChanges } from './layer-changes.js';
