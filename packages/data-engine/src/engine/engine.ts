@@ -277,7 +277,7 @@ export class Engine {
     });
   }
 
-  /** Fences the engine: a newer one has taken over, so this one ends at once, without a word to the copies. */
+  /** Fences the engine: a newer one has taken over, so this one ends at once, and sends the copies nothing more. */
   fence(error: StorageFault): void {
     this.copies.stop(error);
   }

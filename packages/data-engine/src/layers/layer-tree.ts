@@ -2,7 +2,7 @@
  * Layer tree of a copy: every frozen layer names its parent, and the head stands on one of them.
  *
  * A revert leaves the layers after the snapshot as a branch of their own. All functions here are pure: they compute
- * the next tree without touching a file; `Replica` then makes the files match.
+ * the next tree without touching a file; `ReplicaState` then makes the files match.
  */
 import crypto from 'node:crypto';
 import {

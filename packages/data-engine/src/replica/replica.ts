@@ -292,7 +292,7 @@ export class Replica {
     if (marker.life === this.intent.marker().life) this.heldSinceEpoch ??= term.epoch;
   }
 
-  /** Closes without a word about other copies; flushes first, if the disk allows it. */
+  /** Closes the copy, whose write-intent marks stay as they are; flushes first, if the disk allows it. */
   async close(): Promise<void> {
     await this.gate.alone(async () => {
       // Errors are ignored: the write-intent marks stay, and tell the next opener what may be missing.
