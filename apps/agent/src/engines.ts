@@ -25,7 +25,7 @@ type Attachment = {
   spec: StartEngine;
   host: EngineHost;
   report: EngineReport;
-  /** Settles with the first start; a repeated start waits for the same promise. */
+  /** Ends with the first start; a repeated start waits for the same promise. */
   started: Promise<void>;
 };
 

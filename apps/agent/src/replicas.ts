@@ -11,6 +11,7 @@ import type {
   ReplicaReport,
   ReplicaState,
 } from '@holdfast/core/model/agent-protocol.js';
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
@@ -225,7 +226,7 @@ export class Replicas {
     const known = this.known.get(name.replicaId);
     if (known === undefined || !sameSecret(known.metadata.secret, name.secret)) return undefined;
     const readOnly = name.kind !== 'replica';
-    return { sizeBytes: known.metadata.sizeBytes, readOnly, blockSizeMinBytes: readOnly ? 1 : 4096 };
+    return { sizeBytes: known.metadata.sizeBytes, readOnly, blockSizeMinBytes: readOnly ? 1 : BLOCK_BYTES };
   }
 
   /** The host that has the copy open. Data connections come only after the copy was opened at their epoch. */

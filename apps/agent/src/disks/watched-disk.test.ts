@@ -20,7 +20,7 @@ const report: DiskReport = {
 };
 
 let calls: number;
-/** Settles when calls of the disk may go on. */
+/** Resolves when calls of the disk may go on. */
 let gate: Promise<void>;
 let open: () => void;
 let disk: WatchedDisk;

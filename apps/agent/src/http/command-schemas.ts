@@ -2,7 +2,7 @@
  * Schemas of the commands that engines send to copies. What the commands mean is in the data engine's `commands.ts`.
  */
 import { copyRecordSchema } from '@holdfast/core/model/agent-protocol.js';
-import { MIB } from '@holdfast/core/model/bytes.js';
+import { REGION_BYTES, TIB } from '@holdfast/core/model/bytes.js';
 import { REBUILD_METHODS } from '@holdfast/core/model/rebuild.js';
 import type { Ask, CommandName } from '@holdfast/data-engine/protocol/commands.js';
 import { LAYERS_MAX } from '@holdfast/data-engine/protocol/layers.js';
@@ -68,7 +68,7 @@ const pulledLayer = z.object({
 });
 
 /** Most runs of marked regions: every second region of the largest volume, 64 TiB. */
-const RUNS_MAX = (64 * MIB) / 16 / 2;
+const RUNS_MAX = (64 * TIB) / REGION_BYTES / 2;
 
 const blockHash = z.enum(BLOCK_HASHES);
 const tuning = z.object({
@@ -99,7 +99,7 @@ export const COMMAND_SCHEMAS: { readonly [Name in CommandName]: z.ZodType<Ask<Na
   stat: term,
   intent: term,
   unflushed: term.extend({ from: counter }),
-  settle: term.extend({
+  'clear-intent': term.extend({
     marker: z.object({ life: z.string().max(64), changes: counter }).optional(),
     regions: pairs(RUNS_MAX).optional(),
   }),

@@ -75,11 +75,12 @@ export type ReplicaCommands = {
     reply: { stretches: string | null; next: number | null };
   };
   /**
-   * Clears write-intent marks: all copies are equal in these regions. Marks of regions that were changed since the
+   * Clears write-intent marks: all copies are equal in these regions. Without regions it only says that the copy has every
+   * acknowledged write. Marks of regions that were changed since the
    * marker of an earlier `intent` stay, so the command may come late, or twice. Without a marker all marks are
    * cleared.
    */
-  settle: {
+  'clear-intent': {
     ask: { epoch: number; marker?: IntentMarker | undefined; regions?: [number, number][] | undefined };
     reply: null;
   };

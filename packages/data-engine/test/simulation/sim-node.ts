@@ -200,12 +200,12 @@ function present(record: CopyRecord | null): ReplicaState {
 }
 
 /**
- * Step name of a command. A `settle` that clears marks is another step than one which only says that the copy has
+ * Step name of a command. A `clear-intent` that clears marks is another step than one which only says that the copy has
  * all.
  */
 function stepOf(name: string, ask: object): string {
   const regions = 'regions' in ask && Array.isArray(ask.regions) ? ask.regions : [];
-  return name === 'settle' && regions.length > 0 ? 'forget' : name;
+  return name === 'clear-intent' && regions.length === 0 ? 'tell-whole' : name;
 }
 
 function plain<T>(value: T): T {
