@@ -179,25 +179,34 @@ export function dueContract(makeStore: MakeStore): void {
     expect(await dueIds()).toEqual([VOLUME]);
   });
 
-  test('a mode that a replica has not is news, also when the engine has reported it before', async () => {
+  test('a mode is news when the engine has not reported it before, whatever has been concluded of the replica', async () => {
     const nodeId = await fixture.node();
     const replica = aReplica({ volumeId: VOLUME, nodeId, diskId: DISK });
     await fixture.volume(anIdleVolume(fixture.tenant, { lifecycle: attachedOn(nodeId), epoch: 2 }), [
       { kind: 'replica.create', replica, booking: undefined },
     ]);
-    const replicas = [{ replicaId: replica.id, mode: 'RW' as const, reason: '' }];
-    const engines = [anEngineReport({ volumeId: VOLUME, epoch: 2, replicas })];
-    const beat = () =>
-      fixture.store.recordHeartbeat(fixture.tenant.clusterId, aHeartbeat('node-1', { engines }), LATER);
+    const beat = (mode: 'RW' | 'ERR' = 'RW') => {
+      const replicas = [{ replicaId: replica.id, mode, reason: '' }];
+      const engines = [anEngineReport({ volumeId: VOLUME, epoch: 2, replicas })];
+      return fixture.store.recordHeartbeat(
+        fixture.tenant.clusterId,
+        aHeartbeat('node-1', { engines }),
+        LATER,
+      );
+    };
     await beat();
+    expect(await dueIds()).toEqual([VOLUME]);
     await calmDown(VOLUME);
     await beat();
     expect(await dueIds()).toEqual([]);
     await fixture.store.commit({ kind: 'new' }, [
       { kind: 'replica.patch', replicaId: replica.id, patch: { mode: 'ERR' } },
     ]);
+    expect(await dueIds()).toEqual([VOLUME]);
     await calmDown(VOLUME);
     await beat();
+    expect(await dueIds()).toEqual([]);
+    await beat('ERR');
     expect(await dueIds()).toEqual([VOLUME]);
   });
 
