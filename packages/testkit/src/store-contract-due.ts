@@ -15,6 +15,7 @@ import {
 import { attachedOn } from './lifecycle-builder.js';
 import { DISK, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
+import { aFill } from './task-builder.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
 const LATER = new Date(NOON.getTime() + 5_000);
@@ -215,18 +216,12 @@ export function dueContract(makeStore: MakeStore): void {
     await idle({ id: source, name: 'source' });
     const snapshot = aSnapshot({ volumeId: source });
     await fixture.store.commit({ kind: 'new' }, [{ kind: 'snapshot.create', snapshot }]);
-    const fill = {
-      sourceVolumeId: source,
-      snapshotId: snapshot.id,
-      startedEpoch: undefined,
-      trouble: undefined,
-      requestedAt: NOON,
-    };
+    const task = aFill({ sourceVolumeId: source, snapshotId: snapshot.id });
     const second = volumeIdOf(3);
-    await idle({ fill });
-    await idle({ id: second, name: 'second', fill });
+    await idle({ task });
+    await idle({ id: second, name: 'second', task });
     await calmDown(VOLUME, source, second);
-    await fixture.patch(VOLUME, 1, { fill: undefined });
+    await fixture.patch(VOLUME, 1, { task: undefined });
     expect(await dueIds()).toEqual([VOLUME, source]);
     await calmDown(VOLUME, source);
     await fixture.store.commit({ kind: 'new' }, [{ kind: 'volume.delete', volumeId: second }]);

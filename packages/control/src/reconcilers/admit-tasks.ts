@@ -18,11 +18,10 @@ export async function admitTasks(ports: ReconcilerPorts, clusterId: ClusterId): 
     const admittedAt = ports.clock.now();
     const view = await ports.store.loadTaskQueue(clusterId, { now: admittedAt, limit: CANDIDATES_MAX });
     const changes = planTaskQueue(view, admittedAt).map((admission): Change => {
-      const patch =
-        admission.kind === 'layers'
-          ? { taskAdmittedAt: admittedAt }
-          : { hashing: { admittedAt, isPass: admission.isPass } };
-      return { kind: 'volume.patch', volumeId: admission.volumeId, patch };
+      const { volumeId } = admission;
+      if (admission.kind === 'layers') return { kind: 'volume.admit', volumeId, admittedAt };
+      const patch = { hashing: { admittedAt, isPass: admission.isPass } };
+      return { kind: 'volume.patch', volumeId, patch };
     });
     if (changes.length === 0) return;
     try {
