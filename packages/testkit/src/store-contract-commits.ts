@@ -11,6 +11,7 @@ import {
 } from '@holdfast/core/model/ids.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import { DETACHED, requestOf, type VolumeLifecycle } from '@holdfast/core/model/volume-lifecycle.js';
+import type { VolumeTask } from '@holdfast/core/model/volume-task.js';
 import { expect, test } from '@jest/globals';
 import { aRebuild, aReplica, aSnapshot, aVolume, NOON, testId } from './builders.js';
 import {
@@ -23,6 +24,7 @@ import {
 } from './lifecycle-builder.js';
 import { outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
+import { aFill, aPurge, aTask } from './task-builder.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
 const REPLICA = asId<ReplicaId>(testId(101));
@@ -31,12 +33,7 @@ const REBUILD = asId<RebuildId>(testId(201));
 
 const SOURCE = asId<VolumeId>(testId(2));
 const DELETING = { state: 'deleting', requestedAt: NOON, grant: undefined } as const;
-const A_FILL = {
-  snapshotId: SNAPSHOT,
-  startedEpoch: undefined,
-  trouble: undefined,
-  requestedAt: NOON,
-};
+const A_FILL = { sourceVolumeId: SOURCE, snapshotId: SNAPSHOT };
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
 export function commitContract(makeStore: MakeStore): void {
@@ -70,13 +67,12 @@ export function commitContract(makeStore: MakeStore): void {
         keptIds: [SNAPSHOT],
         readAt: NOON,
       },
-      fill: {
-        sourceVolumeId: SOURCE,
-        snapshotId: SNAPSHOT,
+      task: aFill({
+        ...A_FILL,
         startedEpoch: 7,
         trouble: { message: 'no copy', at: NOON },
-        requestedAt: NOON,
-      },
+        admittedAt: NOON,
+      }),
       rebuildHold: 'standby',
       survey: {
         takenAt: NOON,
@@ -85,15 +81,6 @@ export function commitContract(makeStore: MakeStore): void {
         ],
       },
       salvage: { replicaIds: [REPLICA], requestedAt: NOON },
-      layerTask: {
-        kind: 'expand',
-        sizeBytes: 2 * GIB,
-        fromBytes: GIB,
-        requestedAt: NOON,
-        startedEpoch: 7,
-        tries: 2,
-        trouble: { message: 'busy', at: NOON },
-      },
       recurringSnapshots: [
         {
           name: 'nightly',
@@ -118,7 +105,7 @@ export function commitContract(makeStore: MakeStore): void {
   });
 
   test('a clone counts its source up, and is refused once its snapshot or its source is being deleted', async () => {
-    const part = { fill: { ...A_FILL, sourceVolumeId: SOURCE } };
+    const part = { task: aFill(A_FILL) };
     await source();
     await fixture.volume(part);
     expect(await outcome(fixture.patch(SOURCE, 1, { name: 'late' }))).toBe('store.conflict');
@@ -153,6 +140,34 @@ export function commitContract(makeStore: MakeStore): void {
       expect((await fixture.load(VOLUME)).volume.lifecycle).toEqual(lifecycle);
     },
   );
+
+  test.each<VolumeTask>([
+    aFill({ ...A_FILL, admittedAt: NOON }),
+    aPurge({ id: testId(801), startedEpoch: 7, tries: 2, trouble: { message: 'busy', at: NOON } }),
+    aPurge({ admittedAt: NOON }),
+    aTask({ kind: 'revert', snapshotId: SNAPSHOT }),
+    aTask({ kind: 'expand', sizeBytes: 2 * GIB, fromBytes: GIB }),
+  ])('a task that is a $kind reads as it was stored, also after another one', async (task) => {
+    await source();
+    await fixture.volume();
+    await fixture.patch(VOLUME, 1, { task: aPurge({ admittedAt: NOON }) });
+    await fixture.patch(VOLUME, 2, { task });
+    expect((await fixture.load(VOLUME)).volume.task).toEqual(task);
+    await fixture.patch(VOLUME, 3, { task: undefined });
+    expect((await fixture.load(VOLUME)).volume.task).toBeUndefined();
+  });
+
+  test('an admission reaches the purge or filling that waits; without one it is a conflict', async () => {
+    await fixture.volume({ task: aPurge() });
+    const admission: Change = { kind: 'volume.admit', volumeId: VOLUME, admittedAt: NOON };
+    await fixture.store.commit({ kind: 'new' }, [admission]);
+    const { volume } = await fixture.load(VOLUME);
+    expect([volume.task, volume.version]).toEqual([aPurge({ admittedAt: NOON }), 2]);
+    const task = aTask({ kind: 'revert', snapshotId: SNAPSHOT });
+    await fixture.patch(VOLUME, 2, { task });
+    expect(await outcome(fixture.store.commit({ kind: 'new' }, [admission]))).toBe('store.conflict');
+    expect((await fixture.load(VOLUME)).volume.task).toEqual(task);
+  });
 
   test('an attachment without a node reads as one', async () => {
     await fixture.volume({ lifecycle: { state: 'attaching', request: ON_ANY_NODE, grant: undefined } });

@@ -1,6 +1,7 @@
 /**
- * Conclusions from an engine's report: which copies are full or have failed, the record, how a rebuild ended. Bare facts
- * (modes, progress, written bytes) the store takes over from the heartbeat itself.
+ * Conclusions from an engine's report: how each copy is used, which are full or have failed, the record, how a rebuild ended.
+ * Bare facts (progress, written bytes) the store takes over from the heartbeat itself; a replica's mode it does not, because
+ * what a report says of one may be older than what has been decided since.
  *
  * The report is of the volume's current epoch on the node that holds it, so it is never from an engine that was fenced
  * off. It may be a little older than what has been recorded since; the rules below hold for that too.
@@ -48,9 +49,11 @@ function replicaChanges(view: VolumeView, replica: Replica, report: EngineReport
     case 'RW':
       return becameHealthy(view, replica, now);
     case 'WO':
-      return isRebuildTarget(view, replica) && replica.mode !== 'WO' ? patched(replica, { mode: 'WO' }) : [];
-    case 'ERR':
-      return dropped(view, replica, { reason: 'EngineDropped', message: reported.reason }, now);
+      return ofTarget(view, replica, 'WO');
+    case 'ERR': {
+      const failure = { reason: 'EngineDropped', message: reported.reason };
+      return [...ofTarget(view, replica, 'ERR'), ...dropped(view, replica, failure, now)];
+    }
     default: {
       // Before its start has ended an engine lists none; such a report may arrive after the start was recorded.
       if (report.replicas.length === 0) return [];
@@ -59,6 +62,11 @@ function replicaChanges(view: VolumeView, replica: Replica, report: EngineReport
       return wasUsed ? dropped(view, replica, failure, now) : [];
     }
   }
+}
+
+/** How the engine uses the target of a rebuild: until that begins it may list it as the failed copy that it was. */
+function ofTarget(view: VolumeView, replica: Replica, mode: 'WO' | 'ERR'): Change[] {
+  return isRebuildTarget(view, replica) && replica.mode !== mode ? patched(replica, { mode }) : [];
 }
 
 /** A replica that is to be dropped, or that was given up in this epoch, is not taken back for an older report. */

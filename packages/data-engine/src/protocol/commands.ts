@@ -176,7 +176,7 @@ export const COMMAND_TRAITS: { readonly [Name in CommandName]: CommandTraits } =
   stat: QUICK,
   intent: LONG_REPLY,
   unflushed: QUICK,
-  settle: QUICK,
+  'clear-intent': QUICK,
   prepare: SLOW,
   pull: QUICK,
   'tune-pull': QUICK,

@@ -172,21 +172,15 @@ function storeEngines(transaction: Transaction, { nodeId, heartbeat, now }: Repo
     const isNews = before?.bootId !== bootId || signatureOf(before.report) !== signatureOf(report);
     if (isNews) transaction.touchVolume(volume.id);
     if (holderOf(volume) === nodeId && speaksFor(report, volume)) {
-      storeEngineFacts(transaction, volume, report);
+      storeWrittenBytes(transaction, volume, report);
     }
   }
 }
 
-function storeEngineFacts(transaction: Transaction, volume: Volume, report: EngineReport): void {
-  const { replicas, volumes } = transaction.tables;
+function storeWrittenBytes(transaction: Transaction, volume: Volume, report: EngineReport): void {
+  const { volumes } = transaction.tables;
   if (volume.writtenBytes !== report.writtenBytes) {
     transaction.put(volumes, volume.id, { ...volume, writtenBytes: report.writtenBytes });
-  }
-  for (const { replicaId, mode } of report.replicas) {
-    const replica = replicas.get(replicaId);
-    if (replica === undefined || replica.volumeId !== volume.id || replica.mode === mode) continue;
-    transaction.put(replicas, replica.id, { ...replica, mode, version: replica.version + 1 });
-    transaction.touchVolume(volume.id);
   }
 }
 
