@@ -1,4 +1,4 @@
-import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
+import { engineSignature } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { asJson } from '../sql/table.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
@@ -37,7 +37,7 @@ async function storeObservations({ sql, nodeId, heartbeat, now, touched }: Heart
     [nodeId],
   );
   const before = new Map(known.map((row) => [row.volume_id, `${row.boot_id} ${row.signature}`]));
-  const reported = heartbeat.engines.map((report) => ({ report, signature: signatureOf(report) }));
+  const reported = heartbeat.engines.map((report) => ({ report, signature: engineSignature(report) }));
   if (reported.length > 0) {
     // The join drops engines of volumes that are gone, or that belong to another cluster.
     const { rows } = await sql.query<{ volume_id: VolumeId; signature: string }>(
@@ -70,24 +70,6 @@ async function forgetMissing(
     [nodeId, heartbeat.engines.map(({ volumeId }) => volumeId)],
   );
   for (const { volume_id } of rows) touched.volume(volume_id);
-}
-
-/** Everything in a report that the reconciler may act on; progress is left out on purpose. */
-function signatureOf(report: EngineReport): string {
-  return JSON.stringify([
-    report.epoch,
-    report.grantId ?? '',
-    report.state,
-    report.record.epoch,
-    report.record.dataGeneration,
-    [...report.record.members].sort(),
-    report.record.durable === undefined
-      ? ''
-      : `${report.record.durable.epoch}.${report.record.durable.dataGeneration}`,
-    report.replicas.map(({ replicaId, mode }) => `${replicaId} ${mode}`).sort(),
-    report.rebuilds.map(({ rebuildId, state, phase }) => `${rebuildId} ${state} ${phase}`).sort(),
-    report.fill?.state ?? '',
-  ]);
 }
 
 /** The one condition under which an engine speaks for its volume. */
