@@ -33,6 +33,10 @@ const REBUILD = asId<RebuildId>(testId(201));
 
 const SOURCE = asId<VolumeId>(testId(2));
 const DELETING = { state: 'deleting', requestedAt: NOON, grant: undefined } as const;
+const A_SURVEY = {
+  takenAt: NOON,
+  copies: [{ replicaId: REPLICA, record: copyRecord(6, 1, [REPLICA]), isClean: false, writtenBytes: 4096 }],
+};
 const A_FILL = { sourceVolumeId: SOURCE, snapshotId: SNAPSHOT };
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
@@ -74,13 +78,6 @@ export function commitContract(makeStore: MakeStore): void {
         admittedAt: NOON,
       }),
       rebuildHold: 'standby',
-      survey: {
-        takenAt: NOON,
-        copies: [
-          { replicaId: REPLICA, record: copyRecord(6, 1, [REPLICA]), isClean: false, writtenBytes: 4096 },
-        ],
-      },
-      salvage: { replicaIds: [REPLICA], requestedAt: NOON },
       recurringSnapshots: [
         {
           name: 'nightly',
@@ -123,6 +120,7 @@ export function commitContract(makeStore: MakeStore): void {
     { state: 'creating', request: ON_ANY_NODE },
     { state: 'attaching', request: TO_REPAIR, grant: undefined },
     attachingOn(testId(301), { bootId: testId(401) }),
+    attachingOn(testId(301), { survey: A_SURVEY, salvage: { replicaIds: [REPLICA], requestedAt: NOON } }),
     attachedOn(testId(301)),
     detachingFrom(testId(301), { isForced: true }),
     detachingFrom(testId(301), { request: { nodeId: asId<NodeId>(testId(302)), requestedAt: NOON } }),
