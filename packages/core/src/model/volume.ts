@@ -4,7 +4,6 @@ import type { ClusterId, OrganizationId, ProjectId, VolumeId } from './ids.js';
 import type { VolumeChain } from './layer-task.js';
 import type { DataEngine } from './node.js';
 import type { RecurringSnapshot } from './recurring-snapshot.js';
-import type { CopiesSurvey, SalvageRequest } from './salvage.js';
 import type { StoredExplanation } from './stored-explanation.js';
 import type { VolumeFill } from './volume-fill.js';
 import type { VolumeLifecycle } from './volume-lifecycle.js';
@@ -114,10 +113,6 @@ export type Volume = {
   hashing: HashingAdmission | undefined;
   /** Set by what brings the volume into such a state, never by its users (docs/adr/0113). */
   rebuildHold: RebuildHold | undefined;
-  /** Set while too few current copies answer for an attach to go on. */
-  survey: CopiesSurvey | undefined;
-  /** Asked for, and neither done nor refused yet. */
-  salvage: SalvageRequest | undefined;
   createdAt: Date;
   /** For optimistic concurrency: every change of the row bumps it. */
   version: number;
@@ -172,8 +167,6 @@ export function newVolume(facts: NewVolumeFacts): Volume {
     integrityCheckedAt: undefined,
     hashing: undefined,
     rebuildHold: undefined,
-    survey: undefined,
-    salvage: undefined,
     createdAt,
     version: 1,
   };

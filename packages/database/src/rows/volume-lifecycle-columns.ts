@@ -1,6 +1,7 @@
 /** Columns of a volume's lifecycle: written and read as one value. A CHECK of the table forbids what no state can mean. */
 import { Bug } from '@holdfast/core/model/faults.js';
 import type { NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { CopiesSurvey, SalvageRequest } from '@holdfast/core/model/salvage.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import {
   type AttachmentRequest,
@@ -10,6 +11,8 @@ import {
   holderOf,
   isDetachForced,
   requestOf,
+  salvageOf,
+  surveyOf,
   type VolumeEndpoint,
   type VolumeLifecycle,
   type VolumeState,
@@ -37,6 +40,8 @@ export const LIFECYCLE_COLUMNS: readonly Column<Volume>[] = [
   lifecycleColumn('endpoint', (volume) => asJson(endpointOf(volume))),
   lifecycleColumn('attachment_secret', (volume) => grantOf(volume)?.secret),
   lifecycleColumn('deletion_requested_at', deletionTime),
+  lifecycleColumn('survey', (volume) => asJson(surveyOf(volume))),
+  lifecycleColumn('salvage', (volume) => asJson(salvageOf(volume))),
 ];
 
 export type LifecycleRow = {
@@ -49,6 +54,8 @@ export type LifecycleRow = {
   endpoint: VolumeEndpoint | null;
   attachment_secret: string | null;
   deletion_requested_at: Date | null;
+  survey: Stored<CopiesSurvey> | null;
+  salvage: Stored<SalvageRequest> | null;
 };
 
 export function readLifecycle(row: LifecycleRow): VolumeLifecycle {
@@ -61,7 +68,9 @@ export function readLifecycle(row: LifecycleRow): VolumeLifecycle {
     case 'detached':
       return { state };
     case 'attaching':
-      return { state, request: required(row, request), grant };
+      return grant === undefined
+        ? { state, request: required(row, request), grant }
+        : { state, request: required(row, request), grant, ...readWait(row) };
     case 'attached':
       return {
         state,
@@ -74,6 +83,14 @@ export function readLifecycle(row: LifecycleRow): VolumeLifecycle {
     case 'deleting':
       return { state, requestedAt: required(row, deletedAt), grant };
   }
+}
+
+/** What a start waits for. In other states versions before may have left some of it, which says nothing there. */
+function readWait({ survey, salvage }: LifecycleRow) {
+  return {
+    survey: survey === null ? undefined : readSurvey(survey),
+    salvage: salvage === null ? undefined : readSalvage(salvage),
+  };
 }
 
 function readGrant(row: LifecycleRow): EngineGrant | undefined {
@@ -92,4 +109,14 @@ function readAttachment(stored: Stored<AttachmentRequest>): AttachmentRequest {
   // JSON leaves out what is undefined, so a request for any node comes back without the key.
   const { nodeId, requestedAt, purpose } = stored;
   return { nodeId, requestedAt: new Date(requestedAt), ...(purpose === undefined ? {} : { purpose }) };
+}
+
+function readSurvey({ takenAt, copies }: Stored<CopiesSurvey>): CopiesSurvey {
+  // JSON keeps ids as they are, but not their brands; it leaves out a record that is undefined.
+  const read = copies as unknown as CopiesSurvey['copies'];
+  return { takenAt: new Date(takenAt), copies: read.map((copy) => ({ ...copy, record: copy.record })) };
+}
+
+function readSalvage({ replicaIds, requestedAt }: Stored<SalvageRequest>): SalvageRequest {
+  return { replicaIds: replicaIds as SalvageRequest['replicaIds'], requestedAt: new Date(requestedAt) };
 }

@@ -2,7 +2,6 @@ import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, OrganizationId, ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { VolumeChain } from '@holdfast/core/model/layer-task.js';
 import type { RecurringSnapshot } from '@holdfast/core/model/recurring-snapshot.js';
-import type { CopiesSurvey, SalvageRequest } from '@holdfast/core/model/salvage.js';
 import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type {
   Attention,
@@ -59,8 +58,6 @@ export const VOLUMES: Table<Volume> = {
     column('integrityCheckedAt', 'integrity_checked_at'),
     column('hashing', 'hashing', asJson),
     column('rebuildHold', 'rebuild_hold'),
-    column('survey', 'survey', asJson),
-    column('salvage', 'salvage', asJson),
     column('createdAt', 'created_at'),
   ],
 };
@@ -97,8 +94,6 @@ export type VolumeRow = LifecycleRow &
     integrity_checked_at: Date | null;
     hashing: Stored<HashingAdmission> | null;
     rebuild_hold: Volume['rebuildHold'] | null;
-    survey: Stored<CopiesSurvey> | null;
-    salvage: Stored<SalvageRequest> | null;
     created_at: Date;
     version: number;
     reconcile_due_at: Date | null;
@@ -132,8 +127,6 @@ export function readVolume(row: VolumeRow): Volume {
     integrityCheckedAt: orUndefined(row.integrity_checked_at),
     hashing: row.hashing === null ? undefined : readAdmission(row.hashing),
     rebuildHold: orUndefined(row.rebuild_hold),
-    survey: row.survey === null ? undefined : readSurvey(row.survey),
-    salvage: row.salvage === null ? undefined : readSalvage(row.salvage),
     createdAt: row.created_at,
     version: row.version,
   };
@@ -172,16 +165,6 @@ function readChain(stored: Stored<VolumeChain>): VolumeChain {
 
 function readAdmission({ admittedAt, isPass }: Stored<HashingAdmission>): HashingAdmission {
   return { admittedAt: new Date(admittedAt), isPass };
-}
-
-function readSurvey({ takenAt, copies }: Stored<CopiesSurvey>): CopiesSurvey {
-  // As above: the brands of the ids. JSON leaves out a record that is undefined.
-  const read = copies as unknown as CopiesSurvey['copies'];
-  return { takenAt: new Date(takenAt), copies: read.map((copy) => ({ ...copy, record: copy.record })) };
-}
-
-function readSalvage({ replicaIds, requestedAt }: Stored<SalvageRequest>): SalvageRequest {
-  return { replicaIds: replicaIds as SalvageRequest['replicaIds'], requestedAt: new Date(requestedAt) };
 }
 
 function readRecurring({ nextRunAt, lastRun, ...rest }: Stored<RecurringSnapshot>): RecurringSnapshot {
