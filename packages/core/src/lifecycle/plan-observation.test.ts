@@ -130,3 +130,24 @@ describe('the mode of a replica', () => {
     expect(patches({ ...view, replicas: [first, after] })).toEqual([]);
   });
 });
+
+test.each([
+  { name: 'before it was given up does not take it back', heardAfterMs: -1, want: undefined },
+  { name: 'in that very moment does not take it back', heardAfterMs: 0, want: undefined },
+  { name: 'after that takes it back', heardAfterMs: 1, want: 'RW' },
+])('a report that lists a copy as RW and was heard $name', ({ heardAfterMs, want }) => {
+  const [first] = copies;
+  const givenUp = aReplicaOn('n2-disk', { mode: 'ERR', failedAt: NOON, healthyAt: NOON });
+  if (first === undefined) throw new Error('there are two copies');
+  const replicas = [first, givenUp];
+  const listed = replicas.map(({ id }) => ({ replicaId: id, mode: 'RW' as const, reason: '' }));
+  const heard = aView({ replicas: listed }, { replicas });
+  if (heard.engine === undefined) throw new Error('the view has a report');
+  const at = new Date(NOON.getTime() + heardAfterMs);
+  const step = planObservation({ ...heard, engine: { ...heard.engine, at } }, at);
+  const patches = step?.kind === 'commit' ? step.changes : [];
+  const mode = patches.flatMap((change) =>
+    change.kind === 'replica.patch' && change.replicaId === givenUp.id ? [change.patch.mode] : [],
+  )[0];
+  expect(mode).toBe(want);
+});

@@ -72,7 +72,7 @@ function ofTarget(view: VolumeView, replica: Replica, mode: 'WO' | 'ERR'): Chang
 /** A replica that is to be dropped, or that was given up in this epoch, is not taken back for an older report. */
 function becameHealthy(view: VolumeView, replica: Replica, now: Date): Change[] {
   const isKnown = replica.mode === 'RW' && replica.healthyAt !== undefined && replica.failedAt === undefined;
-  if (isKnown || replica.intent === 'remove') return [];
+  if (isKnown || replica.intent === 'remove' || isGivenUpSince(replica, view.engine)) return [];
   const patch: ReplicaPatch = {
     mode: 'RW',
     healthyAt: now,
@@ -83,6 +83,11 @@ function becameHealthy(view: VolumeView, replica: Replica, now: Date): Change[] 
   };
   const message = `the replica on ${nodeName(view.fleet, replica.nodeId)} is a full copy`;
   return [...patched(replica, patch), replicaEvent(view, replica, now, 'ReplicaHealthy', 'info', message)];
+}
+
+/** Was it dropped after the engine was last heard? The target of a rebuild has been taken back, and is not. */
+function isGivenUpSince({ mode, failedAt }: Replica, engine: VolumeView['engine']): boolean {
+  return mode === 'ERR' && failedAt !== undefined && engine !== undefined && engine.at <= failedAt;
 }
 
 /**
