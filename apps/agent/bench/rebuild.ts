@@ -23,6 +23,7 @@ const TARGET = 2;
 /** Size of the volume that the full rebuild's targets are for. */
 const NOMINAL_BYTES = 2048 * MIB;
 const OPTIONS: RebuildOptions = {
+  purgesFirst: true,
   fastRebuild: true,
   blockHash: 'blake3',
   sourcesMax: 1,

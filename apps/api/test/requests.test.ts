@@ -116,6 +116,15 @@ describe('every refusal is a problem document', () => {
       () => api.call('PUT', `/clusters/${api.seed.clusterId}/settings/balance-alpha`, { body: { value: 2 } }),
     ],
     [
+      'a setting that contradicts another one',
+      422,
+      'setting.invalid',
+      () =>
+        api.call('PUT', `/clusters/${api.seed.clusterId}/settings/disable-snapshot-purge`, {
+          body: { value: true },
+        }),
+    ],
+    [
       'a wrong password',
       401,
       'auth.invalid',

@@ -24,6 +24,7 @@ export const SIZE = 64 * MIB;
 export type Copy = { node: ReplicaNode; address: ReplicaAddress };
 
 export const OPTIONS: RebuildOptions = {
+  purgesFirst: true,
   fastRebuild: true,
   blockHash: 'blake3',
   sourcesMax: 1,

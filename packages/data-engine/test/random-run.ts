@@ -296,6 +296,7 @@ export class RandomRun {
       const options = {
         ...OPTIONS,
         sourcesMax: 1 + this.random.below(2),
+        purgesFirst: true,
         fastRebuild: this.random.chance(2),
       };
       this.running.startRebuild({ rebuildId, target: address, sourceReplicaId: null, options });

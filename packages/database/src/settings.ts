@@ -1,8 +1,11 @@
+import { hasToAct } from '@holdfast/control/use-cases/use-case.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
+import { decideSetting } from '@holdfast/core/policy/decide-setting.js';
 import { parseSettingValue } from '@holdfast/core/settings/effective.js';
 import type { Sql } from './sql/scope.js';
 import { asJson } from './sql/table.js';
 import { storeFanOut } from './store/fan-out.js';
+import { loadSettings } from './store/load-views.js';
 import { Touched, writeOutbox } from './store/touched.js';
 
 /**
@@ -33,6 +36,8 @@ export async function changeSetting(
       [clusterId, change.name, asJson(value), change.now],
     );
   }
+  // The row of the cluster is locked by now, so no other change comes in between.
+  hasToAct(decideSetting((await loadSettings(sql, clusterId)).settings, change.name));
   await storeFanOut(sql, clusterId, { kind: 'cluster', id: clusterId });
   const touched = new Touched();
   touched.cluster(clusterId);

@@ -1,3 +1,4 @@
+import { purgesBeforeRebuild } from '@holdfast/core/lifecycle/plan-layer-work.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
@@ -87,6 +88,7 @@ export async function startRebuild(
     target: addressOf(view, replicaOf(view, rebuild.targetReplicaId)),
     sourceReplicaId: rebuild.sourceReplicaIds[0] ?? null,
     options: {
+      purgesFirst: purgesBeforeRebuild(view),
       fastRebuild: fleet.settings['fast-replica-rebuild-enabled'],
       blockHash: fleet.settings['rebuild-block-hash'],
       sourcesMax: fleet.settings['replica-rebuild-concurrent-sync-limit'],

@@ -21,7 +21,7 @@ import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { effectiveSettings } from '../settings/effective.js';
 import { planLayerReading } from './plan-layer-reading.js';
-import { planLayerWork } from './plan-layer-work.js';
+import { planLayerWork, purgesBeforeRebuild } from './plan-layer-work.js';
 import { planVolumeStep } from './plan-volume-step.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
@@ -225,4 +225,25 @@ test('a purge that is not admitted yet requests that, once nothing else is to be
     planVolumeStep({ ...seen, engine, volume: { ...volume, task: aPurge({ admittedAt }) } }, NOON);
   expect(step(undefined)).toEqual({ kind: 'request-admission' });
   expect(step(NOON)).toEqual({ kind: 'change-layers' });
+});
+
+test.each([
+  { name: 'by default it does', seen: view({}), purges: true },
+  {
+    name: 'not with the clean-up off, as before a maintenance',
+    seen: view(withSettings({ 'auto-cleanup-system-generated-snapshot': false })),
+    purges: false,
+  },
+  {
+    name: 'not where purging is switched off',
+    seen: view(withSettings({ 'disable-snapshot-purge': true })),
+    purges: false,
+  },
+  {
+    name: 'not while another volume is filled from it',
+    seen: view({ clones: [{ volumeId: VOLUME, snapshotId: removed.id }] }),
+    purges: false,
+  },
+])('does an engine purge before it rebuilds? $name', ({ seen, purges }) => {
+  expect(purgesBeforeRebuild(seen)).toBe(purges);
 });

@@ -101,6 +101,15 @@ function planAutomaticPurge(view: VolumeView, now: Date): Step | undefined {
   return { kind: 'commit', why: 'there are layers to purge', changes };
 }
 
+/**
+ * Does the engine purge before it rebuilds? Operators switch that off before a maintenance, so that two copies which fail one
+ * after the other still share layers. What another volume is being filled from stays as it is.
+ */
+export function purgesBeforeRebuild({ fleet: { settings }, clones }: VolumeView): boolean {
+  const isWanted = settings['auto-cleanup-system-generated-snapshot'] && !settings['disable-snapshot-purge'];
+  return isWanted && clones.length === 0;
+}
+
 function isToGo({ volume, fleet }: VolumeView, { id, origin, state }: Snapshot): boolean {
   if (volume.chain?.keptIds.includes(id) === true) return false;
   if (state === 'removed') return true;

@@ -270,6 +270,8 @@ export const startEngineReplySchema = z.object({
 /** DELETE /v1/engines/{volumeId}?epoch=…: flushes, marks the copies clean and stops. 200 also when there is none. */
 
 export const rebuildOptionsSchema = z.object({
+  /** Take out deleted layers, and those that earlier rebuilds have left behind, before the rebuild adds its own. */
+  purgesFirst: z.boolean(),
   /** Leave out layers whose checksums are equal. */
   fastRebuild: z.boolean(),
   /** By which hash blocks are compared. */

@@ -17,6 +17,7 @@ export type RebuildSpec = {
 
 /** Rebuild options where the control plane names none; the same as the seeded cluster settings. */
 export const DEFAULT_REBUILD_OPTIONS: RebuildOptions = {
+  purgesFirst: true,
   fastRebuild: true,
   blockHash: 'sha512',
   sourcesMax: 1,

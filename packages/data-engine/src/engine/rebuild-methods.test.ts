@@ -219,6 +219,24 @@ describe('layers that both sides have', () => {
     },
   );
 
+  test.each([
+    { purgesFirst: true, left: 2, what: 'merged' },
+    { purgesFirst: false, left: 3, what: 'kept' },
+  ])(
+    'what rebuilds before it have left behind is $what with purgesFirst $purgesFirst',
+    async ({ purgesFirst, left }) => {
+      const { volume, engine } = await withSnapshots();
+      for (const _ of ['first', 'second']) {
+        await away(volume, engine);
+        await rebuild(engine, volume.copy(1).address, { purgesFirst });
+      }
+      await away(volume, engine);
+      const { snapshots } = await rebuild(engine, volume.copy(1).address, { purgesFirst });
+      expect(snapshots.filter(({ name }) => name.startsWith('rebuild'))).toHaveLength(left);
+      await expectEqual(volume, engine);
+    },
+  );
+
   test('are compared when fast rebuilds are off', async () => {
     const { volume, engine } = await withSnapshots();
     for (const { address } of volume.copies) await hashAll(engine, address.replicaId);

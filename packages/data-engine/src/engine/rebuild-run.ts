@@ -115,7 +115,9 @@ export class RebuildRun {
     await host.equal();
     await host.drops.marked();
     this.requireGoingOn();
-    await purgeChains(host.copies.withMode('RW'), host.spec.epoch, () => this.requireGoingOn());
+    if (this.options.purgesFirst) {
+      await purgeChains(host.copies.withMode('RW'), host.spec.epoch, () => this.requireGoingOn());
+    }
     const link = await this.openTarget();
     const layers = await joinTarget(host, { ...this.rebuild, options: this.options }, link, this.source());
     this.enter('copying');

@@ -400,6 +400,7 @@ export class SimControl {
     if (lost === undefined) return;
     const { replicaId } = lost.address;
     const options = {
+      purgesFirst: true,
       fastRebuild: true,
       blockHash: 'blake3' as const,
       sourcesMax: 1 + this.world.random.below(2),
