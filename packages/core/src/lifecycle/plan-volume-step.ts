@@ -21,6 +21,7 @@ import { layerWorkTimes, planLayerWork } from './plan-layer-work.js';
 import { planObservation } from './plan-observation.js';
 import { offlineRebuildTimes, planOfflineRebuild } from './plan-offline-rebuild.js';
 import { planProvisioning, provisioningTimes } from './plan-provisioning.js';
+import { planRebuildPriority } from './plan-rebuild-priority.js';
 import { planRecurringSnapshots, recurringTimes } from './plan-recurring-snapshots.js';
 import { planRemoval, removalTimes } from './plan-removal.js';
 import { planReplenishment, replenishmentTimes } from './plan-replenishment.js';
@@ -36,6 +37,7 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planProvisioning,
   planAttachment,
   planObservation,
+  planRebuildPriority,
   planStatus,
   planVerification,
   planFill,

@@ -62,7 +62,7 @@ export type Rebuild = {
   sourceNodeIds: readonly NodeId[];
   state: RebuildState;
   phase: RebuildPhase;
-  /** Full copies the volume had when the rebuild was queued: fewest first. */
+  /** Full copies that the volume has, as long as the rebuild waits: fewest first. */
   healthyCopies: number;
   sizeBytes: number;
   /** Why it does not run yet; empty when it does. */

@@ -1,0 +1,56 @@
+import { AN_OWNER, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
+import { expect, test } from '@jest/globals';
+import { asId, type VolumeId } from '../model/ids.js';
+import { planRebuildPriority } from './plan-rebuild-priority.js';
+
+const VOLUME = asId<VolumeId>(testId(1));
+const full = aReplicaOn('n1-disk', { mode: 'RW' });
+const failed = aReplicaOn('n2-disk', { mode: 'ERR', failedAt: NOON });
+const target = aReplicaOn('n3-disk', { healthyAt: undefined });
+
+test.each([
+  {
+    name: 'dropped to its last copy moves to one',
+    state: 'queued',
+    known: 2,
+    replicas: [full, failed, target],
+    want: 1,
+  },
+  {
+    name: 'got a copy back moves to two',
+    state: 'queued',
+    known: 1,
+    replicas: [full, { ...failed, failedAt: undefined }, target],
+    want: 2,
+  },
+  {
+    name: 'is as it was stays',
+    state: 'queued',
+    known: 1,
+    replicas: [full, failed, target],
+    want: undefined,
+  },
+  {
+    name: 'runs has no place in the queue',
+    state: 'running',
+    known: 2,
+    replicas: [full, failed, target],
+    want: undefined,
+  },
+] as const)('the priority of a rebuild whose volume $name', ({ state, known, replicas, want }) => {
+  const { clusterId } = AN_OWNER;
+  const rebuild = aRebuild({
+    clusterId,
+    volumeId: VOLUME,
+    targetReplicaId: target.id,
+    state,
+    healthyCopies: known,
+  });
+  const step = planRebuildPriority(aVolumeView({ replicas, rebuilds: [rebuild] }));
+  const patches = step?.kind === 'commit' ? step.changes : [];
+  expect(
+    patches.map((change) => (change.kind === 'rebuild.patch' ? change.patch.healthyCopies : change)),
+  ).toEqual(want === undefined ? [] : [want]);
+});
