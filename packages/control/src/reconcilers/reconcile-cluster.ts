@@ -11,6 +11,7 @@ import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { isNodeReady, type StorageNode } from '@holdfast/core/model/node.js';
 import { diskSchedulableCondition } from '@holdfast/core/policy/disk-conditions.js';
 import { nodeReadyCondition, nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
+import { nodeEvent } from '@holdfast/core/policy/node-events.js';
 import { isAgentAlive } from '@holdfast/core/policy/node-liveness.js';
 import type { Change, FleetView } from '../ports/store.js';
 import { admitWork } from './admit-work.js';
@@ -60,7 +61,7 @@ async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: Sto
 
   const conditions = withCondition(withCondition(node.conditions, ready, now), schedulable, now);
   const changes: Change[] = [{ kind: 'node.patch', nodeId: node.id, patch: { conditions } }];
-  if (isReadyChanged) changes.push(nodeEvent(fleet.clusterId, node, isAlive, now));
+  if (isReadyChanged) changes.push(readinessEvent(node, isAlive, now));
   await commitNode(ports, node, changes);
 }
 
@@ -92,17 +93,9 @@ async function commitNode(
   }
 }
 
-function nodeEvent(clusterId: ClusterId, node: StorageNode, isAlive: boolean, now: Date): Change {
-  return {
-    kind: 'event',
-    event: {
-      clusterId,
-      type: isAlive ? 'NodeReady' : 'NodeNotReady',
-      severity: isAlive ? 'info' : 'error',
-      subject: { kind: 'node', id: node.id },
-      volumeId: undefined,
-      message: isAlive ? `node ${node.name} is ready` : `node ${node.name} does not answer`,
-      at: now,
-    },
-  };
+function readinessEvent(node: StorageNode, isAlive: boolean, now: Date): Change {
+  const news = isAlive
+    ? ({ type: 'NodeReady', severity: 'info', message: `node ${node.name} is ready` } as const)
+    : ({ type: 'NodeNotReady', severity: 'error', message: `node ${node.name} does not answer` } as const);
+  return { kind: 'event', event: nodeEvent(node, news, now) };
 }
