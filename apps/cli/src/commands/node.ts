@@ -41,12 +41,12 @@ export function nodeCommand(): Command {
         formatItem(found, () => formatList([found], columns(context.now), context.output), context.output),
       );
     });
-  addCordon(node, 'cordon', true, 'take no new replicas there');
-  addCordon(node, 'uncordon', false, 'take new replicas there again');
+  addAction(node, 'cordon', 'take no new replicas there; those on it stay');
+  addAction(node, 'uncordon', 'take new replicas there again');
   return node;
 }
 
-function addCordon(node: Command, verb: string, cordoned: boolean, description: string): void {
+function addAction(node: Command, verb: 'cordon' | 'uncordon', description: string): void {
   node
     .command(verb)
     .argument('<node>', 'name or id')
@@ -54,10 +54,9 @@ function addCordon(node: Command, verb: string, cordoned: boolean, description: 
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const found = await context.node(name);
-      const path = { clusterId: found.clusterId, nodeId: found.id };
-      const changed = await bodyOf(
-        context.api.PATCH('/clusters/{clusterId}/nodes/{nodeId}', { params: { path }, body: { cordoned } }),
-      );
+      const params = { path: { clusterId: found.clusterId, nodeId: found.id } };
+      const path = `/clusters/{clusterId}/nodes/{nodeId}/${verb}` as const;
+      const changed = await bodyOf(context.api.POST(path, { params, body: {} }));
       print(formatItem(changed, () => `${changed.name}: ${nodeLook(changed).text}`, context.output));
     });
 }
