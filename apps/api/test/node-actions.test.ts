@@ -73,3 +73,61 @@ describe('cordon and uncordon', () => {
     expect(await told()).toEqual([]);
   });
 });
+
+describe('a maintenance window', () => {
+  const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+
+  test('is shown until it is ended, and told at both ends', async () => {
+    const until = inAnHour();
+    const body = { until, reason: 'new disks' };
+    const message = expect.stringMatching(/^the node is in maintenance until .* UTC: new disks$/);
+    const opened = await api.call('POST', `${path}/maintenance`, { body });
+    expect(opened).toMatchObject({ status: 200, body: { maintenance: body } });
+    expect(opened.body.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Schedulable', status: 'False', reason: 'NodeMaintenance', message }),
+    );
+    expect(await api.call('GET', path)).toMatchObject({ body: { maintenance: body } });
+    await api.call('POST', `${path}/maintenance`, { body });
+    const later = { until: new Date(Date.now() + 7_200_000).toISOString() };
+    expect(await api.call('POST', `${path}/maintenance`, { body: later })).toMatchObject({
+      body: { maintenance: { ...later, reason: '' } },
+    });
+    expect(await api.call('POST', `${path}/end-maintenance`)).toMatchObject({
+      status: 200,
+      body: { maintenance: null },
+    });
+    expect((await api.call('POST', `${path}/end-maintenance`)).status).toBe(200);
+    expect(await told()).toEqual([
+      'NodeMaintenanceStarted',
+      'NodeMaintenanceChanged',
+      'NodeMaintenanceEnded',
+    ]);
+  });
+
+  test.each([
+    ['that ends before it begins', () => ({ until: new Date(Date.now() - 1000).toISOString() })],
+    ['of more than a week', () => ({ until: new Date(Date.now() + 8 * 24 * 3_600_000).toISOString() })],
+    ['without an end', () => ({ reason: 'new disks' })],
+    ['with an end that is no time', () => ({ until: 'tomorrow' })],
+  ])('%s is refused, and nothing is half-done', async (_, bodyOf) => {
+    expect(await api.call('POST', `${path}/maintenance`, { body: bodyOf() })).toMatchObject({
+      status: 422,
+      body: { code: 'request.invalid', errors: [{ pointer: '/until' }] },
+    });
+    expect(await api.call('GET', path)).toMatchObject({ body: { maintenance: null } });
+    expect(await told()).toEqual([]);
+  });
+
+  test('has mutations too', async () => {
+    const until = inAnHour();
+    const start = `mutation ($clusterId: ID!, $nodeId: ID!, $until: String!) {
+      startNodeMaintenance(clusterId: $clusterId, nodeId: $nodeId, input: { until: $until }) { maintenance { until } } }`;
+    const { body } = await api.graphql(start, { nodeId, until });
+    expect(body).toEqual({ data: { startNodeMaintenance: { maintenance: { until } } } });
+    const end = `mutation ($clusterId: ID!, $nodeId: ID!) {
+      endNodeMaintenance(clusterId: $clusterId, nodeId: $nodeId) { maintenance { until } } }`;
+    expect((await api.graphql(end, { nodeId })).body).toEqual({
+      data: { endNodeMaintenance: { maintenance: null } },
+    });
+  });
+});

@@ -32,7 +32,7 @@ export function changeNode(
     if (wanted === undefined) return;
 
     const after = { ...node, ...wanted };
-    const schedulable = nodeSchedulableCondition(after.cordoned, settings);
+    const schedulable = nodeSchedulableCondition(after, settings);
     const patch = { ...wanted, conditions: withCondition(node.conditions, schedulable, now) };
     const told = nodeChangeEvents(node, after, now).map((event): Change => ({ kind: 'event', event }));
     await store.commit({ kind: 'node', nodeId, ifVersion: node.version }, [

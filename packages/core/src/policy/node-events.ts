@@ -1,6 +1,6 @@
 /** Events about a node: what its agent does, and what users change of it. */
 import type { ClusterEvent } from '../model/event.js';
-import type { StorageNode } from '../model/node.js';
+import type { NodeMaintenance, StorageNode } from '../model/node.js';
 
 type NodeNews = Pick<ClusterEvent, 'type' | 'severity' | 'message'>;
 
@@ -14,7 +14,7 @@ export function nodeEvent(
 
 /** Events of a change of what is wanted of a node: the same ones whichever request made the change. */
 export function nodeChangeEvents(before: StorageNode, after: StorageNode, at: Date): ClusterEvent[] {
-  return [cordonNews(before, after)].flatMap((news) =>
+  return [cordonNews(before, after), maintenanceNews(before, after)].flatMap((news) =>
     news === undefined ? [] : [nodeEvent(before, news, at)],
   );
 }
@@ -24,4 +24,25 @@ function cordonNews(before: StorageNode, { name, cordoned }: StorageNode): NodeN
   return cordoned
     ? { type: 'NodeCordoned', severity: 'warning', message: `node ${name} is cordoned` }
     : { type: 'NodeUncordoned', severity: 'info', message: `node ${name} is not cordoned any more` };
+}
+
+function maintenanceNews(before: StorageNode, { name, maintenance }: StorageNode): NodeNews | undefined {
+  const known = before.maintenance;
+  if (maintenance === undefined)
+    return known === undefined
+      ? undefined
+      : { ...ENDED, message: `node ${name} is not in maintenance any more` };
+  const isSame =
+    known?.until.getTime() === maintenance.until.getTime() && known.reason === maintenance.reason;
+  if (isSame) return undefined;
+  const type = known === undefined ? 'NodeMaintenanceStarted' : 'NodeMaintenanceChanged';
+  return { type, severity: 'warning', message: `node ${name} is ${maintenanceText(maintenance)}` };
+}
+
+const ENDED = { type: 'NodeMaintenanceEnded', severity: 'info' } as const;
+
+/** To the second, as the end of a sentence that begins with the node. */
+export function maintenanceText({ until, reason }: NodeMaintenance): string {
+  const end = `${until.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  return `in maintenance until ${end}${reason === '' ? '' : `: ${reason}`}`;
 }
