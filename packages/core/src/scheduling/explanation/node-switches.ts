@@ -20,6 +20,10 @@ export const NODE_SWITCHES = {
     text: (name) => `cancel the eviction of node ${name}`,
     undone: { evictionRequested: false },
   },
+  'end-node-maintenance': {
+    text: (name) => `end the maintenance of node ${name}`,
+    undone: { maintenance: undefined },
+  },
 } as const satisfies Record<string, NodeSwitch>;
 
 export type NodeSwitchKind = keyof typeof NODE_SWITCHES;
