@@ -11,6 +11,7 @@ import {
   replicaStateSchema,
 } from '@holdfast/core/model/agent-protocol.js';
 import type { EngineCommandName } from '@holdfast/core/model/engine-commands.js';
+import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { RebuildPhase } from '@holdfast/core/model/rebuild.js';
 import type { BenchOptions, Figure, Report } from '@holdfast/data-engine/bench/figure.js';
 import type { NbdClient } from '@holdfast/data-engine/nbd/client.js';
@@ -242,7 +243,13 @@ class RebuildBench {
     const seen = await this.stack.call(TARGET, 'GET', `/v1/replicas/${replicaId}`);
     const expected = replicaStateSchema.parse(seen);
     await this.stack.call(TARGET, 'DELETE', `/v1/replicas/${replicaId}`, { expected });
-    replicas[TARGET] = await this.stack.replica(volumeId, sizeBytes, TARGET, crypto.randomUUID(), null);
+    replicas[TARGET] = await this.stack.replica(
+      volumeId,
+      sizeBytes,
+      TARGET,
+      asId<ReplicaId>(crypto.randomUUID()),
+      null,
+    );
   }
 
   private rebuild(
@@ -372,7 +379,13 @@ async function secondsWithSnapshots(stack: BenchStack, count: number): Promise<n
     await volume.client.write(index * 4 * KIB, [crypto.randomBytes(4 * KIB)], 4 * KIB, { fua: false });
     await stack.command(volume, 'take-snapshot', { snapshot: newSnapshot(`s${index}`) });
   }
-  const target = await stack.replica(volume.volumeId, 16 * MIB, TARGET, crypto.randomUUID(), null);
+  const target = await stack.replica(
+    volume.volumeId,
+    16 * MIB,
+    TARGET,
+    asId<ReplicaId>(crypto.randomUUID()),
+    null,
+  );
   const source = copyAt(volume, SOURCE);
   const { seconds } = await follow(stack, volume, target, { source, options: OPTIONS });
   await stack.detach(volume);

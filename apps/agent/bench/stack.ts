@@ -21,6 +21,7 @@ import {
   type EngineReply,
   engineAnswerSchema,
 } from '@holdfast/core/model/engine-commands.js';
+import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
 
 /** The agent's own program: benchmarks are built into a folder beside it. */
@@ -79,7 +80,7 @@ export class BenchStack {
     place = (index: number): number => index,
   ): Promise<BenchVolume> {
     const volumeId = crypto.randomUUID();
-    const ids = Array.from({ length: copies }, () => crypto.randomUUID()).sort();
+    const ids = Array.from({ length: copies }, () => asId<ReplicaId>(crypto.randomUUID())).sort();
     const record = { epoch: 0, dataGeneration: 0, members: ids };
     const replicas: ReplicaAddress[] = [];
     for (const [index, id] of ids.entries())
@@ -117,7 +118,7 @@ export class BenchStack {
     volumeId: string,
     sizeBytes: number,
     agentIndex: number,
-    replicaId: string,
+    replicaId: ReplicaId,
     record: CreateReplica['record'],
   ): Promise<ReplicaAddress> {
     const { node, disks } = this.beat(agentIndex);
@@ -131,7 +132,8 @@ export class BenchStack {
       record,
     });
     const { controlUrl, nbdHost, nbdPort } = node;
-    return { replicaId, nodeId: crypto.randomUUID(), controlUrl, nbdHost, nbdPort, secret: SECRET };
+    const nodeId = asId<NodeId>(crypto.randomUUID());
+    return { replicaId, nodeId, controlUrl, nbdHost, nbdPort, secret: SECRET };
   }
 
   /** The newest heartbeat of an agent. */

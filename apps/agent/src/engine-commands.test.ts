@@ -1,6 +1,7 @@
 /** Commands to engines over the agent's own server: checked by the table in core, and passed on unread. */
 import crypto from 'node:crypto';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
@@ -12,7 +13,7 @@ const SECRET = 'a-secret-of-sixteen';
 const SIZE_BYTES = 1024;
 const SNAPSHOT_ID = crypto.randomUUID();
 
-const volumeId = crypto.randomUUID();
+const volumeId = asId<VolumeId>(crypto.randomUUID());
 let server: FastifyInstance;
 let engines: Engines;
 /** What the host process is told, and how it answers. */

@@ -7,6 +7,7 @@
 import type { EngineReport, StartEngine, StartEngineReply } from '@holdfast/core/model/agent-protocol.js';
 import { ENGINE_COMMANDS, type EngineCommandName } from '@holdfast/core/model/engine-commands.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
 import type { Host, HostPool } from './hosts/host-pool.js';
 import type { AgentMethods, EngineHostMethods } from './hosts/host-protocol.js';
@@ -24,7 +25,7 @@ type Attachment = {
   spec: StartEngine;
   host: EngineHost;
   report: EngineReport;
-  /** Settles with the first start; a repeated start waits for the same promise. */
+  /** Ends with the first start; a repeated start waits for the same promise. */
   started: Promise<void>;
 };
 
@@ -46,7 +47,7 @@ export class Engines {
    * @throws StorageFault `engine.stale_epoch` when a newer attachment is here, or the fault of an engine that can't
    *   start
    */
-  async start(volumeId: string, spec: StartEngine): Promise<StartEngineReply> {
+  async start(volumeId: VolumeId, spec: StartEngine): Promise<StartEngineReply> {
     const existing = this.attachments.get(volumeId);
     if (existing !== undefined && isReplacedBy(spec, existing.spec)) throw staleEpoch(existing.spec);
     if (existing !== undefined && existing.spec.epoch < spec.epoch) await this.fence(volumeId, existing);
@@ -156,7 +157,7 @@ export class Engines {
     );
   }
 
-  private attach(volumeId: string, spec: StartEngine): Attachment {
+  private attach(volumeId: VolumeId, spec: StartEngine): Attachment {
     const host = this.options.pool.assignHost(volumeId);
     const started = host.peer.call('start', { volumeId, engine: spec });
     const attachment: Attachment = {
@@ -219,7 +220,7 @@ function exportInfo({ sizeBytes }: StartEngine): ExportInfo {
 }
 
 /** Report of an engine that has not sent one of its own yet. */
-function startingReport(volumeId: string, { epoch, grantId, record, replicas }: StartEngine): EngineReport {
+function startingReport(volumeId: VolumeId, { epoch, grantId, record, replicas }: StartEngine): EngineReport {
   return {
     volumeId,
     epoch,

@@ -3,19 +3,18 @@
  * HTTP.
  */
 import crypto from 'node:crypto';
-import type { Answer, Ask, CommandName, ConnectControl } from '@holdfast/data-engine/protocol/commands.js';
+import {
+  type Answer,
+  type Ask,
+  COMMAND_TRAITS,
+  type CommandName,
+  type ConnectControl,
+} from '@holdfast/data-engine/protocol/commands.js';
 import { toFault } from './hosts/ipc-peer.js';
 import { pagesOf } from './http/message-pages.js';
 import { postJson } from './json-http.js';
 
-/** Commands that may read or write a whole layer. No user request waits for them, so they get a longer limit. */
-const SLOW: ReadonlySet<CommandName> = new Set<CommandName>([
-  'purge',
-  'hashes',
-  'block-hashes',
-  'prepare',
-  'cancel-pull',
-]);
+/** Time limit of commands that may read or write a whole layer. */
 const SLOW_TIMEOUT_MS = 60_000;
 /** Limit of other commands. User I/O waits for some of them, so it is no longer than the limit for a silent copy. */
 const TIMEOUT_MS = 8_000;
@@ -35,7 +34,7 @@ type Reply<Name extends CommandName> = {
 export const connectByHttp: ConnectControl = ({ replicaId, controlUrl, secret }) => ({
   async command<Name extends CommandName>(name: Name, ask: Ask<Name>): Promise<Answer<Name>> {
     const base = `${controlUrl.replace(/\/+$/, '')}/v1/replicas/${replicaId}`;
-    const timeoutMs = SLOW.has(name) ? SLOW_TIMEOUT_MS : TIMEOUT_MS;
+    const timeoutMs = COMMAND_TRAITS[name].patience === 'long' ? SLOW_TIMEOUT_MS : TIMEOUT_MS;
     const post: Post = (path, body, moreMs = 0) =>
       postChecked(`${base}/${path}`, secret, body, timeoutMs + moreMs);
     const { body, pageCount } = await sendPages(ask, post);

@@ -94,7 +94,7 @@ describe('the largest lawful command', () => {
     expectSame(received, ask);
   }, 180_000);
 
-  test('intent and settle: every second region of 64 TiB', async () => {
+  test('intent and clear-intent: every second region of 64 TiB', async () => {
     const marker = { life: crypto.randomUUID(), changes: 7 };
     const regions = pairs((64 * TIB) / (16 * MIB) / 2, 16 * MIB);
     const marked: Answer<'intent'> = { regionBytes: 16 * MIB, regions, marker };
@@ -104,7 +104,7 @@ describe('the largest lawful command', () => {
     expectSame(answer, marked);
     reply = null;
     const ask = { epoch: 1, marker, regions };
-    await control().command('settle', ask);
+    await control().command('clear-intent', ask);
     expectSame(received, ask);
   }, 180_000);
 
@@ -117,10 +117,10 @@ describe('the largest lawful command', () => {
 test('pages are taken and given with the secret of the copy only, and in full only', async () => {
   const ask = { epoch: 1, regions: pairs(20_000, 1), marker: { life: 'x', changes: 1 } };
   received = undefined;
-  await expect(control('another-secret-of-it').command('settle', ask)).rejects.toMatchObject({
+  await expect(control('another-secret-of-it').command('clear-intent', ask)).rejects.toMatchObject({
     code: 'auth.invalid',
   });
-  const url = `${controlUrl}/v1/replicas/${replicaId}/commands/settle`;
+  const url = `${controlUrl}/v1/replicas/${replicaId}/commands/clear-intent`;
   const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ pagedMessage: crypto.randomUUID() });
   expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(412);

@@ -11,10 +11,12 @@ import type {
   ReplicaReport,
   ReplicaState,
 } from '@holdfast/core/model/agent-protocol.js';
-import { reportedRecord } from '@holdfast/core/model/copy-record.js';
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import type { ExportInfo } from '@holdfast/data-engine/nbd/handshake-frames.js';
+import type { CommandName } from '@holdfast/data-engine/protocol/commands.js';
 import type { ReplicaExportName } from '@holdfast/data-engine/protocol/export-names.js';
 import { loadMetadata, type ReplicaMetadata } from '@holdfast/data-engine/replica/metadata.js';
 import { Replica } from '@holdfast/data-engine/replica/replica.js';
@@ -105,12 +107,8 @@ export class Replicas {
       if (disk === undefined)
         throw new StorageFault('disk.not_found', { publicMessage: 'no such disk here' });
       await disk.requireUsable();
-      const { record } = spec;
       try {
-        await Replica.create(disk.path, {
-          ...spec,
-          record: record === null ? null : reportedRecord(record),
-        });
+        await Replica.create(disk.path, spec);
       } catch (error) {
         throw spaceFault(error);
       }
@@ -203,7 +201,7 @@ export class Replicas {
     return (await this.command(replicaId, 'open', { epoch, grantId })) as OpenReplicaReply;
   }
 
-  async command(replicaId: string, name: string, ask: unknown): Promise<unknown> {
+  async command(replicaId: string, name: CommandName, ask: unknown): Promise<unknown> {
     const host = await this.ensureOpen(replicaId);
     return host.peer.call('command', { replicaId, name, ask });
   }
@@ -228,7 +226,7 @@ export class Replicas {
     const known = this.known.get(name.replicaId);
     if (known === undefined || !sameSecret(known.metadata.secret, name.secret)) return undefined;
     const readOnly = name.kind !== 'replica';
-    return { sizeBytes: known.metadata.sizeBytes, readOnly, blockSizeMinBytes: readOnly ? 1 : 4096 };
+    return { sizeBytes: known.metadata.sizeBytes, readOnly, blockSizeMinBytes: readOnly ? 1 : BLOCK_BYTES };
   }
 
   /** The host that has the copy open. Data connections come only after the copy was opened at their epoch. */
@@ -243,9 +241,9 @@ export class Replicas {
   async reports(): Promise<ReplicaReport[]> {
     await this.scan(SCAN_IN_HEARTBEAT_MS_MAX);
     await Promise.all(this.pool.all.map((host) => this.refresh(host)));
-    return [...this.known].map(([replicaId, { disk, metadata, writtenBytes, record }]) => ({
-      replicaId,
-      volumeId: metadata.volumeId,
+    return [...this.known.values()].map(({ disk, metadata, writtenBytes, record }) => ({
+      replicaId: asId<ReplicaId>(metadata.replicaId),
+      volumeId: asId<VolumeId>(metadata.volumeId),
       diskId: disk.diskId,
       writtenBytes,
       record,
@@ -275,9 +273,7 @@ export class Replicas {
     const store = await disk.store();
     const metadata = await loadMetadata({ readText: (name) => store.readText(replicaId, name) });
     const writtenBytes = Math.min(metadata.sizeBytes, await store.allocatedBytes(replicaId));
-    const record =
-      metadata.record === null ? null : { ...metadata.record, members: [...metadata.record.members] };
-    this.known.set(replicaId, { disk, metadata, writtenBytes, record });
+    this.known.set(replicaId, { disk, metadata, writtenBytes, record: metadata.record });
   }
 
   /** The host that has the copy open; opens it where none has. @throws StorageFault `replica.not_found` */

@@ -258,7 +258,7 @@ describe('the main job on real processes', () => {
     await fs.writeFile(path.join(disk?.path ?? '', 'replicas', replicaId, 'replica.json'), 'rot');
     await first.start();
     const route = `/v1/replicas/${replicaId}/commands/open`;
-    for (const secret of [own, 'a-secret-of-nobody']) {
+    for (const secret of [own, 'a-secret-of-no-copy']) {
       const answer = await first.call('POST', route, { epoch: 1 }, secret);
       expect(answer).toMatchObject({ status: 409, body: { code: 'replica.corrupt' } });
     }

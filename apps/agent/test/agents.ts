@@ -10,6 +10,7 @@ import {
   type EngineCommandName,
   type VolumeLayers,
 } from '@holdfast/core/model/engine-commands.js';
+import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { NbdClient } from '@holdfast/data-engine/nbd/client.js';
 import { freePort } from '@holdfast/testkit/free-port.js';
 import { FakeApi } from './fake-api.js';
@@ -221,8 +222,8 @@ export async function addReplica(
   if (status !== 200) throw new Error(JSON.stringify(body));
   const { controlUrl, nbdHost, nbdPort } = agent.beat.node;
   const address = {
-    replicaId,
-    nodeId: crypto.randomUUID(),
+    replicaId: asId<ReplicaId>(replicaId),
+    nodeId: asId<NodeId>(crypto.randomUUID()),
     controlUrl,
     nbdHost,
     nbdPort,

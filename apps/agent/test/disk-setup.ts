@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import path from 'node:path';
 import type { CreateReplica } from '@holdfast/core/model/agent-protocol.js';
+import { asId } from '@holdfast/core/model/ids.js';
 import { pino } from 'pino';
 import type { Disk } from '../src/disks/disk.js';
 import { type DiskEntry, takeDisks } from '../src/disks/disks.js';
@@ -21,8 +22,8 @@ export async function takeDisk(home: string, entry: DiskEntry): Promise<Disk> {
 /** A new copy for the disk. */
 export function copyFor(disk: Disk): CreateReplica {
   return {
-    replicaId: crypto.randomUUID(),
-    volumeId: crypto.randomUUID(),
+    replicaId: asId(crypto.randomUUID()),
+    volumeId: asId(crypto.randomUUID()),
     diskId: disk.diskId,
     sizeBytes: 2 ** 20,
     secret: 'a-secret-of-sixteen',

@@ -127,7 +127,7 @@ export class SigkillCampaign {
 
   private startLoad(): Promise<unknown[]> {
     const { client } = this;
-    if (client === undefined) throw new Error('nobody is connected');
+    if (client === undefined) throw new Error('no client is connected');
     this.writing = true;
     const errors: unknown[] = [];
     const loops = Array.from({ length: WRITERS }, (_, part) => this.write(client, part));
@@ -311,7 +311,7 @@ export class SigkillCampaign {
   }
 
   private async compare(): Promise<void> {
-    if (this.client === undefined) throw new Error('nobody is connected');
+    if (this.client === undefined) throw new Error('no client is connected');
     const held = contiguous(await this.client.read(0, SIZE_BYTES));
     const wrong = this.model.wrongBlocks(0, held);
     if (wrong.length > 0) throw new Error(`blocks ${wrong.slice(0, 20)} hold what they must not`);

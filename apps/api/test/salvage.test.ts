@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApiFixture } from './api-fixture.js';
 
@@ -33,7 +34,7 @@ async function wait(members: string[] = copies): Promise<void> {
   };
   const attention = { code: 'CopiesMissing', message: '…', cures: [], since: '2026-01-01T12:00:00.000Z' };
   await api.owner.query(
-    `UPDATE volume SET state = 'attaching', attachment = $5, salvage = NULL, attention = $2, survey = $3, record = $4
+    `UPDATE volume SET state = 'attaching', attachment = $5, attached_node_id = $6, salvage = NULL, attention = $2, survey = $3, record = $4
      WHERE id = $1`,
     [
       volumeId,
@@ -41,6 +42,7 @@ async function wait(members: string[] = copies): Promise<void> {
       JSON.stringify(survey),
       JSON.stringify({ epoch: 3, dataGeneration: members === copies ? 1 : 2, members }),
       JSON.stringify({ requestedAt: new Date() }),
+      randomUUID(),
     ],
   );
 }

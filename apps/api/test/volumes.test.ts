@@ -1,5 +1,6 @@
 import { GIB, TIB } from '@holdfast/core/model/bytes.js';
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
+import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { aHeartbeat, anEngineReport } from '@holdfast/testkit/builders.js';
 import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -225,7 +226,7 @@ describe('agents', () => {
   test('report their engines, and record smaller members at the current epoch only', async () => {
     const volume = await api.createVolume();
     await markAttached(volume, nodes.a);
-    const volumeId = String(volume.id);
+    const volumeId = asId<VolumeId>(String(volume.id));
     const report = anEngineReport({ volumeId, epoch: 1, writtenBytes: 4096 });
     const beat = await agent('heartbeat', aHeartbeat('node-a', { engines: [report] }));
     expect(beat).toMatchObject({ status: 200, body: { nodeId: nodes.a, intervalMs: 2_000 } });

@@ -72,7 +72,7 @@ describe('snapshots', () => {
     await world.run(5);
     expect(await snapshots()).toEqual([]);
     expect(layersOn('node-2')).toEqual([]);
-    expect((await client.view()).volume.layerTask).toBeUndefined();
+    expect((await client.view()).volume.task).toBeUndefined();
     expect([events('SnapshotCreated').length, events('SnapshotDeleted').length]).toEqual([1, 1]);
   });
 
@@ -172,8 +172,8 @@ describe('revert', () => {
     await requestRevert(world.useCases, { ...key(), snapshotId });
     await requestDetach(world.useCases, key());
     await world.run(3);
-    const { layerTask } = (await client.view()).volume;
-    expect(layerTask).toBeUndefined();
+    const { task } = (await client.view()).volume;
+    expect(task).toBeUndefined();
   });
 });
 
@@ -189,7 +189,7 @@ describe('clone', () => {
     );
   const isFilled = (volumeId: VolumeId) => async () => {
     const volume = (await world.store.loadVolume(volumeId))?.volume;
-    return volume?.fill === undefined && volume?.lifecycle.state === 'detached';
+    return volume?.task === undefined && volume?.lifecycle.state === 'detached';
   };
 
   async function aSource(): Promise<void> {
@@ -226,7 +226,7 @@ describe('clone', () => {
     const volumeId = await clone();
     await world.run(10);
     const view = await world.store.loadVolume(volumeId);
-    expect(view?.volume.fill?.trouble?.message).toBe('no answer');
+    expect(view?.volume.task?.trouble?.message).toBe('no answer');
     expect(await codeOf(requestAttach(world.useCases, { volumeId }))).toBe('volume.busy');
     expect(await codeOf(requestSnapshot(world.useCases, { volumeId, name: 's' }))).toBe('volume.busy');
     const snapshotId = (await client.view()).snapshots[0]?.id;
@@ -293,7 +293,7 @@ describe('expand', () => {
     await aServedVolume();
     await requestPurge(world.useCases, key());
     await world.run(0.5);
-    expect((await client.view()).volume.layerTask?.startedEpoch).toBe(1);
+    expect((await client.view()).volume.task?.startedEpoch).toBe(1);
     await requestExpand(world.useCases, { ...key(), sizeBytes: 2 * GIB });
     await world.run(15);
     expect([await size(), events('VolumeTaskFailed')]).toEqual([2 * GIB, []]);
@@ -314,7 +314,7 @@ describe('expand', () => {
       await requestExpand(world.useCases, { ...key(), sizeBytes: 2 * GIB });
       expect(await booked()).toBe(6 * GIB);
       await world.run(seconds);
-      expect((await client.view()).volume.layerTask).toBeUndefined();
+      expect((await client.view()).volume.task).toBeUndefined();
       expect([await size(), await booked()]).toEqual([GIB, 3 * GIB]);
       expect(events('VolumeTaskFailed')).toMatchObject([
         { message: expect.stringContaining('too many layers') },

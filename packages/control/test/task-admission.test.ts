@@ -4,6 +4,7 @@ import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestPurge, requestSnapshot } from '@holdfast/control/use-cases/snapshots.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { heavyTaskOf } from '@holdfast/core/model/volume-task.js';
 import { checkWorld } from '@holdfast/simulator/check-world.js';
 import { type EffectFault, NO_FAULTS } from '@holdfast/simulator/faults.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
@@ -38,9 +39,8 @@ async function volumes(ids: readonly VolumeId[]): Promise<Volume[]> {
 }
 
 /** It hashes, or its engine was asked to move its layers. */
-function isAtWork({ hashing, layerTask, fill, epoch }: Volume): boolean {
-  const isPurged = layerTask?.kind === 'purge' && layerTask.startedEpoch === epoch;
-  return hashing !== undefined || isPurged || fill?.startedEpoch === epoch;
+function isAtWork(volume: Volume): boolean {
+  return volume.hashing !== undefined || heavyTaskOf(volume)?.startedEpoch === volume.epoch;
 }
 
 const FAULTS: EffectFault[] = ['none', 'die-before', 'die-after', 'lost-before', 'lost-after'];
@@ -69,14 +69,14 @@ test.each(FAULTS)(
     const isDone = async () => {
       const all = await volumes(ids);
       most = Math.max(most, all.filter(isAtWork).length);
-      return all.every(({ layerTask, fill }) => layerTask === undefined && fill === undefined);
+      return all.every(({ task }) => task === undefined);
     };
     expect(await world.runUntil(isDone, 300)).toBe(true);
     expect(most).toBe(1);
     world.faults = NO_FAULTS;
     world.store.setSetting(world.clusterId, CRON, '0 0 1 1 *');
     await world.run(30);
-    expect((await volumes(ids)).filter(({ taskAdmittedAt }) => taskAdmittedAt !== undefined)).toEqual([]);
+    expect((await volumes(ids)).filter((volume) => heavyTaskOf(volume) !== undefined)).toEqual([]);
   },
 );
 
@@ -85,12 +85,12 @@ test('a purge that waits for admission does not hold up the rebuild of its volum
   const busy = await served('busy');
   const client = await served('pg-data');
   world.store.setSetting(world.clusterId, LIMIT, 1);
-  await give(busy, new Date(world.useCases.clock.now()));
-  await requestPurge(world.useCases, { volumeId: busy.volumeId });
   world.faults = {
     ...NO_FAULTS,
     onEffect: (name) => (name === 'purge' ? 'lost-before' : 'none'),
   };
+  await requestPurge(world.useCases, { volumeId: busy.volumeId });
+  await admit(busy, new Date(world.useCases.clock.now()));
   await requestPurge(world.useCases, { volumeId: client.volumeId });
   world.node('node-3').kill();
   await client.write();
@@ -99,11 +99,10 @@ test('a purge that waits for admission does not hold up the rebuild of its volum
   const isHealthy = async () => (await client.view()).rebuilds[0]?.state === 'succeeded';
   expect(await world.runUntil(isHealthy, 60)).toBe(true);
   expect((await client.view()).volume).toMatchObject({
-    layerTask: { kind: 'purge' },
-    taskAdmittedAt: undefined,
+    task: { kind: 'purge', admittedAt: undefined },
   });
   world.faults = NO_FAULTS;
-  const isDone = async () => (await client.view()).volume.layerTask === undefined;
+  const isDone = async () => (await client.view()).volume.task === undefined;
   expect(await world.runUntil(isDone, 60)).toBe(true);
 });
 
@@ -120,17 +119,21 @@ test('an admission ends with the attachment, and the others go on', async () => 
   await world.run(2);
   await requestPurge(world.useCases, { volumeId: other.volumeId });
   await world.run(10);
-  expect((await client.view()).volume.taskAdmittedAt).toBeDefined();
-  expect((await other.view()).volume.taskAdmittedAt).toBeUndefined();
+  expect(await admissionOf(client)).toBeDefined();
+  expect(await admissionOf(other)).toBeUndefined();
   await requestDetach(world.useCases, { volumeId: client.volumeId });
   await world.run(10);
-  expect((await client.view()).volume.taskAdmittedAt).toBeUndefined();
-  expect((await other.view()).volume.taskAdmittedAt).toBeDefined();
+  expect(await admissionOf(client)).toBeUndefined();
+  expect(await admissionOf(other)).toBeDefined();
 });
 
-async function give({ volumeId }: SimClient, taskAdmittedAt: Date): Promise<void> {
+async function admissionOf(client: SimClient): Promise<Date | undefined> {
+  return heavyTaskOf((await client.view()).volume)?.admittedAt;
+}
+
+async function admit({ volumeId }: SimClient, admittedAt: Date): Promise<void> {
   const view = await world.store.loadVolume(volumeId);
   if (view === undefined) throw new Error('the volume is gone');
-  const change = { kind: 'volume.patch', volumeId, patch: { taskAdmittedAt } } as const;
+  const change = { kind: 'volume.admit', volumeId, admittedAt } as const;
   await world.store.commit({ kind: 'volume', volumeId, ifVersion: view.volume.version }, [change]);
 }

@@ -95,7 +95,7 @@ const STORIES: Partial<Record<Rule, Story>> = {
     steps: [
       ...writeAndAcknowledge('a', 'b', 'c'),
       ...flush(1, 'a', 'b', 'c'),
-      ...['a', 'b', 'c'].map((copy) => `engine 1 settles copy ${copy}`),
+      ...['a', 'b', 'c'].map((copy) => `engine 1 clears the marks of copy ${copy}`),
       'copy c is cut off',
       'copy c returns',
       'engine 1 drops copy c',
@@ -116,7 +116,7 @@ function setBack(): string[] {
     'engine 2 is announced with its record',
     ...writeAndAcknowledge('a', 'b').map((step) => step.replace('engine 1', 'engine 2')),
     ...flush(2, 'a', 'b'),
-    ...['a', 'b'].map((copy) => `engine 2 settles copy ${copy}`),
+    ...['a', 'b'].map((copy) => `engine 2 clears the marks of copy ${copy}`),
     'engine 2 dies',
     'copy b is set back',
   ];

@@ -1,7 +1,6 @@
 /** A history of operations on a recorded copy, with the promises that hold from each moment on. */
 import crypto from 'node:crypto';
-import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
-import { compareRecords } from '@holdfast/core/model/copy-record.js';
+import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
 import { BlockModel } from '@holdfast/testkit/block-model.js';
 import { contiguous } from '../src/nbd/export.js';
 import { Replica } from '../src/replica/replica.js';
@@ -144,10 +143,10 @@ export class CrashHistory {
     this.promise();
   }
 
-  async settle(): Promise<void> {
+  async clearIntent(): Promise<void> {
     const now = this.model.contents();
     this.promise({ clean: [...this.state.clean, now] });
-    await this.replica.settle();
+    await this.replica.clearIntent();
     this.model.replace(now);
     this.promise({ clean: [now] });
   }

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RebuildOptions, RebuildReport, ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { planLayers } from '@holdfast/core/rebuild/plan-layers.js';
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import { replicaDirectory } from '../src/disk/folder/replica-files.js';
@@ -21,7 +22,6 @@ export const MIB = 1024 * 1024;
 export const SIZE = 64 * MIB;
 
 export type Copy = { node: ReplicaNode; address: ReplicaAddress };
-export type StoredRecord = { epoch: number; dataGeneration: number; members: string[] };
 
 export const OPTIONS: RebuildOptions = {
   fastRebuild: true,
@@ -38,22 +38,20 @@ export class Cluster {
 
   private constructor(
     readonly nodes: ReplicaNodes,
-    readonly volumeId: string,
+    readonly volumeId: VolumeId,
     readonly copies: Copy[],
-    readonly record: StoredRecord,
+    readonly record: CopyRecord,
     readonly sizeBytes: number,
   ) {}
 
   static async create(nodes: ReplicaNodes, count: number, sizeBytes = SIZE): Promise<Cluster> {
-    const volumeId = crypto.randomUUID();
-    const ids = Array.from({ length: count }, () => crypto.randomUUID()).sort();
+    const volumeId = asId<VolumeId>(crypto.randomUUID());
+    const ids = Array.from({ length: count }, () => asId<ReplicaId>(crypto.randomUUID())).sort();
     const record = { epoch: 0, dataGeneration: 0, members: ids };
     const copies: Copy[] = [];
     for (const replicaId of ids) {
       const node = await nodes.add(`node-${replicaId.slice(0, 8)}`);
-      // The cast: ids made here are well-formed.
-      const stored = record as unknown as CopyRecord;
-      copies.push({ node, address: await node.create({ replicaId, volumeId, sizeBytes, record: stored }) });
+      copies.push({ node, address: await node.create({ replicaId, volumeId, sizeBytes, record }) });
     }
     return new Cluster(nodes, volumeId, copies, record, sizeBytes);
   }
@@ -68,7 +66,7 @@ export class Cluster {
     epoch: number,
     over: Partial<EngineDependencies> & {
       replicas?: ReplicaAddress[];
-      record?: StoredRecord;
+      record?: CopyRecord;
       sizeBytes?: number;
       grantId?: string;
       /** Interval of ticks from the engine's creation on, as by a host process's timer. */

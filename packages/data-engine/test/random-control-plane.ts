@@ -68,7 +68,7 @@ export class RandomControlPlane {
     return this.cluster.start(epoch, {
       ticksEveryMs: TICK_MS,
       connectControl: (address) => this.slowly(this.nodes.connectControl(address)),
-      record: { ...record, members: [...record.members] },
+      record,
       sizeBytes,
       replicas: this.cluster.copies
         .map(({ address }) => address)

@@ -216,7 +216,7 @@ export class RandomRun {
   private async equal(): Promise<void> {
     try {
       await this.inTime(this.running.equal(), 'equal');
-      await this.running.drops.settled();
+      await this.running.drops.marked();
       if (this.model.uncertainBlocks.length > 0) this.model.adopt(await this.compareAll());
       this.copiesAreEqual = true;
       await this.compareSnapshots();

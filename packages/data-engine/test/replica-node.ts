@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { asId } from '@holdfast/core/model/ids.js';
 import { formatBlockDisk } from '../src/disk/block/format-block-disk.js';
 import { abandonShared } from '../src/disk/block/shared-disks.js';
 import { NbdServer } from '../src/nbd/server.js';
@@ -62,8 +63,8 @@ export class ReplicaNode {
   async open(replicaId: string): Promise<ReplicaAddress> {
     await this.service.open(this.disk, replicaId);
     return {
-      replicaId,
-      nodeId: replicaId,
+      replicaId: asId(replicaId),
+      nodeId: asId(replicaId),
       controlUrl: this.url,
       nbdHost: '127.0.0.1',
       nbdPort: this.port,

@@ -86,7 +86,7 @@ describe('a client that stops', () => {
     stalled.pause();
     for (let i = 0; i < 200; i += 1) stalled.write(request(0, 0, MIB));
     const held = () => Math.max(...[...volume.sockets].map(({ writableLength }) => writableLength));
-    await eventually('replies that nobody fetches', held, (bytes) => bytes > 4 * MIB);
+    await eventually('replies that the client does not fetch', held, (bytes) => bytes > 4 * MIB);
     for (let i = 0; i < 8; i += 1) {
       await writesAndReads(client, i * MIB);
       await writesAndReads(other.client, i * MIB);

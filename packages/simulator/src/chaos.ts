@@ -272,7 +272,7 @@ class Chaos {
 async function isWell(client: SimClient): Promise<boolean> {
   const { volume, rebuilds, snapshots } = await client.view();
   const isBusy =
-    volume.layerTask !== undefined ||
+    volume.task !== undefined ||
     rebuilds.some(({ state }) => state === 'queued' || state === 'running') ||
     snapshots.some(({ state }) => state === 'creating' || state === 'removing');
   return volume.lifecycle.state === 'attached' && volume.robustness === 'healthy' && !isBusy;

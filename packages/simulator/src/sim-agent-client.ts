@@ -8,7 +8,6 @@ import type {
   StartEngine,
   StartEngineReply,
 } from '@holdfast/core/model/agent-protocol.js';
-import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import {
   ENGINE_COMMANDS,
   type EngineAsk,
@@ -16,7 +15,7 @@ import {
   type EngineReply,
 } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type DiskId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { checksumOf, type SimCopy } from './sim-copy.js';
 import { type EngineSurroundings, SimEngine } from './sim-engine.js';
 import { runSimCommand } from './sim-engine-commands.js';
@@ -31,22 +30,14 @@ export class SimAgentClient implements AgentClient {
 
   async createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void> {
     const node = this.reach(agent);
-    const replicaId = asId<ReplicaId>(replica.replicaId);
+    const { replicaId, volumeId, diskId, record } = replica;
     if (node.copies.has(replicaId)) return;
-    const { record } = replica;
     node.copies.set(replicaId, {
       replicaId,
-      volumeId: asId<VolumeId>(replica.volumeId),
+      volumeId,
       nodeId: agent.id,
-      diskId: asId<DiskId>(replica.diskId),
-      record:
-        record === null
-          ? undefined
-          : copyRecord(
-              record.epoch,
-              record.dataGeneration,
-              record.members.map((id) => asId<ReplicaId>(id)),
-            ),
+      diskId,
+      record: record ?? undefined,
       epoch: 0,
       rebuilding: false,
       writes: new Set(),
@@ -57,11 +48,7 @@ export class SimAgentClient implements AgentClient {
   async describeReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ReplicaState> {
     const copy = this.reach(agent).copies.get(replicaId);
     if (copy === undefined) return { state: 'absent' };
-    const { record } = copy;
-    return {
-      state: 'present',
-      record: record === undefined ? null : { ...record, members: [...record.members] },
-    };
+    return { state: 'present', record: copy.record ?? null };
   }
 
   async deleteReplica(agent: AgentTarget, replicaId: ReplicaId, expected?: ReplicaState): Promise<void> {
@@ -104,8 +91,7 @@ export class SimAgentClient implements AgentClient {
     copy.epoch = epoch;
     copy.grantId = grantId;
     // A copy that a rebuild left half written is no member of any record that counts.
-    const record = copy.record === undefined ? null : { ...copy.record, members: [...copy.record.members] };
-    return { record, clean: true, writtenBytes: copy.writes.size * 4096 };
+    return { record: copy.record ?? null, clean: true, writtenBytes: copy.writes.size * 4096 };
   }
 
   async checksumReplica(

@@ -7,7 +7,7 @@ import type { EngineReport, RebuildReport, StartEngine } from '@holdfast/core/mo
 import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/model/copy-record.js';
 import type { EngineAsk } from '@holdfast/core/model/engine-commands.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
 import type { SimCopy } from './sim-copy.js';
 import { haveEqualLayers, SimLayers } from './sim-layers.js';
@@ -40,7 +40,7 @@ export class SimEngine {
     readonly start: StartEngine,
     private readonly surroundings: EngineSurroundings,
   ) {
-    const members = start.replicas.map(({ replicaId }) => asId<ReplicaId>(replicaId));
+    const members = start.replicas.map(({ replicaId }) => replicaId);
     for (const member of members) this.modes.set(member, { mode: 'RW', reason: '' });
     this.record = copyRecord(start.epoch, 1, members);
     this.layers = new SimLayers(
@@ -94,7 +94,7 @@ export class SimEngine {
       throw new StorageFault('engine.busy', { publicMessage: 'another rebuild runs' });
     }
     if (this.layers.isBusy) throw new StorageFault('engine.busy', { publicMessage: 'the volume is purged' });
-    const replicaId = asId<ReplicaId>(request.target.replicaId);
+    const { replicaId } = request.target;
     if (this.modes.get(replicaId)?.mode === 'RW') return;
     const rebuild = { request, stepsLeft: REBUILD_STEPS, report: newReport(request) };
     this.rebuilds.push(rebuild);
@@ -121,7 +121,7 @@ export class SimEngine {
     if (this.fill?.report.state !== 'running') return;
     const { request, report } = this.fill;
     const layer = request.sources
-      .flatMap(({ replicaId }) => this.surroundings.reach(asId<ReplicaId>(replicaId))?.layers ?? [])
+      .flatMap(({ replicaId }) => this.surroundings.reach(replicaId)?.layers ?? [])
       .find(({ id }) => id === request.snapshotId);
     for (const replicaId of this.withMode('RW')) {
       const copy = this.surroundings.reach(replicaId);
@@ -153,8 +153,9 @@ export class SimEngine {
     this.layers.tick();
     this.fillTick();
     if (rebuild === undefined || rebuild.report.paused === true || !this.isServing) return;
-    const target = this.surroundings.reach(asId<ReplicaId>(rebuild.request.target.replicaId));
-    const source = this.surroundings.reach(this.withMode('RW')[0] ?? asId<ReplicaId>(''));
+    const target = this.surroundings.reach(rebuild.request.target.replicaId);
+    const [first] = this.withMode('RW');
+    const source = first === undefined ? undefined : this.surroundings.reach(first);
     if (target === undefined || source === undefined) return;
     rebuild.stepsLeft -= 1;
     const compared = REBUILD_TOTAL_BYTES * (1 - rebuild.stepsLeft / REBUILD_STEPS);
@@ -182,7 +183,7 @@ export class SimEngine {
       grantId: this.start.grantId,
       state: this.state,
       reason: this.reason,
-      record: { ...this.record, members: [...this.record.members] },
+      record: this.record,
       replicas: [...this.modes].map(([replicaId, { mode, reason }]) => ({ replicaId, mode, reason })),
       writtenBytes: (serving.find((copy) => copy !== undefined)?.writes.size ?? 0) * 4096,
       rebuilds: this.rebuilds.map(({ report }) => report),
@@ -230,7 +231,7 @@ export class SimEngine {
 
   private endRebuild(rebuild: SimRebuild, error: { code: string; message: string }): void {
     rebuild.report = { ...rebuild.report, state: 'failed', error };
-    this.modes.set(asId<ReplicaId>(rebuild.request.target.replicaId), { mode: 'ERR', reason: error.message });
+    this.modes.set(rebuild.request.target.replicaId, { mode: 'ERR', reason: error.message });
   }
 
   /**

@@ -78,7 +78,7 @@ export class SimNode {
         volumeId: copy.volumeId,
         diskId: copy.diskId,
         writtenBytes: copy.writes.size * 4096,
-        record: copy.record === undefined ? null : { ...copy.record, members: [...copy.record.members] },
+        record: copy.record ?? null,
       })),
       engines: [...this.engines.values()].map((engine) => engine.report()),
     };

@@ -166,7 +166,7 @@ export function anEngineReport(
 
 export function aRebuildReport(part: Partial<RebuildReport> & { rebuildId: string }): RebuildReport {
   return {
-    replicaId: testId(101),
+    replicaId: asId(testId(101)),
     state: 'running',
     phase: 'copying',
     bytes: NO_BYTES,

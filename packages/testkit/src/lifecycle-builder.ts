@@ -1,5 +1,6 @@
 /** Lifecycles of volumes that a node holds, so that a test names the node and what differs. */
 import { asId, type NodeId } from '@holdfast/core/model/ids.js';
+import type { CopiesSurvey, SalvageRequest } from '@holdfast/core/model/salvage.js';
 import type {
   AttachmentRequest,
   EngineGrant,
@@ -18,8 +19,12 @@ export const TO_REPAIR: AttachmentRequest = { ...ON_ANY_NODE, purpose: 'rebuild'
 
 type Held = { bootId?: string | undefined; secret?: string; request?: AttachmentRequest };
 
-export function attachingOn(nodeId: string, held: Held = {}): VolumeLifecycle {
-  return { state: 'attaching', request: held.request ?? ON_ANY_NODE, grant: aGrant(nodeId, held) };
+export function attachingOn(
+  nodeId: string,
+  held: Held & { survey?: CopiesSurvey; salvage?: SalvageRequest } = {},
+): VolumeLifecycle {
+  const { request = ON_ANY_NODE, survey, salvage } = held;
+  return { state: 'attaching', request, grant: aGrant(nodeId, held), survey, salvage };
 }
 
 export function attachedOn(nodeId: string, held: Held = {}): VolumeLifecycle {

@@ -10,19 +10,13 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
-import { DETACHED, requestOf, type VolumeLifecycle } from '@holdfast/core/model/volume-lifecycle.js';
+import { DETACHED } from '@holdfast/core/model/volume-lifecycle.js';
 import { expect, test } from '@jest/globals';
-import { aRebuild, aReplica, aSnapshot, aVolume, NOON, testId } from './builders.js';
-import {
-  aGrant,
-  attachedOn,
-  attachingOn,
-  detachingFrom,
-  ON_ANY_NODE,
-  TO_REPAIR,
-} from './lifecycle-builder.js';
+import { aRebuild, aReplica, aSnapshot, NOON, testId } from './builders.js';
+import { attachingOn } from './lifecycle-builder.js';
 import { outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
+import { aFill } from './task-builder.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
 const REPLICA = asId<ReplicaId>(testId(101));
@@ -31,12 +25,7 @@ const REBUILD = asId<RebuildId>(testId(201));
 
 const SOURCE = asId<VolumeId>(testId(2));
 const DELETING = { state: 'deleting', requestedAt: NOON, grant: undefined } as const;
-const A_FILL = {
-  snapshotId: SNAPSHOT,
-  startedEpoch: undefined,
-  trouble: undefined,
-  requestedAt: NOON,
-};
+const A_FILL = { sourceVolumeId: SOURCE, snapshotId: SNAPSHOT };
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
 export function commitContract(makeStore: MakeStore): void {
@@ -46,79 +35,8 @@ export function commitContract(makeStore: MakeStore): void {
       { kind: 'snapshot.create', snapshot: aSnapshot({ id: SNAPSHOT, volumeId: SOURCE }) },
     ]);
 
-  test('a volume reads as it was created, with every field set', async () => {
-    const volume = aVolume(fixture.tenant, {
-      lifecycle: attachedOn(testId(301), { bootId: testId(401), secret: 'secret' }),
-      epoch: 7,
-      record: copyRecord(7, 2, [REPLICA]),
-      lastDegradedAt: NOON,
-      attention: { code: 'CopiesMissing', message: 'two of three', cures: ['start node-2'], since: NOON },
-      conditions: [{ type: 'Scheduled', status: 'False', reason: 'R', message: 'm', lastTransitionAt: NOON }],
-      verification: {
-        requestedAt: NOON,
-        state: 'done',
-        finishedAt: NOON,
-        equal: true,
-        replicas: [{ replicaId: REPLICA, checksum: 'ab', writtenBytes: 4096, error: null }],
-        message: '',
-      },
-      chain: {
-        key: '7.2',
-        headParentId: SNAPSHOT,
-        headBytes: 8192,
-        busy: 'purging',
-        keptIds: [SNAPSHOT],
-        readAt: NOON,
-      },
-      fill: {
-        sourceVolumeId: SOURCE,
-        snapshotId: SNAPSHOT,
-        startedEpoch: 7,
-        trouble: { message: 'no copy', at: NOON },
-        requestedAt: NOON,
-      },
-      rebuildHold: 'standby',
-      survey: {
-        takenAt: NOON,
-        copies: [
-          { replicaId: REPLICA, record: copyRecord(6, 1, [REPLICA]), isClean: false, writtenBytes: 4096 },
-        ],
-      },
-      salvage: { replicaIds: [REPLICA], requestedAt: NOON },
-      layerTask: {
-        kind: 'expand',
-        sizeBytes: 2 * GIB,
-        fromBytes: GIB,
-        requestedAt: NOON,
-        startedEpoch: 7,
-        tries: 2,
-        trouble: { message: 'busy', at: NOON },
-      },
-      recurringSnapshots: [
-        {
-          name: 'nightly',
-          cron: '0 3 * * *',
-          retain: 7,
-          nextRunAt: NOON,
-          lastRun: {
-            dueAt: NOON,
-            at: NOON,
-            outcome: 'skipped',
-            snapshotName: undefined,
-            message: 'the volume was not attached',
-          },
-        },
-      ],
-      integrityCheckedAt: NOON,
-      hashing: { admittedAt: NOON, isPass: true },
-    });
-    await source();
-    await fixture.store.commit({ kind: 'new' }, [{ kind: 'volume.create', volume }]);
-    expect((await fixture.load(VOLUME)).volume).toEqual(volume);
-  });
-
   test('a clone counts its source up, and is refused once its snapshot or its source is being deleted', async () => {
-    const part = { fill: { ...A_FILL, sourceVolumeId: SOURCE } };
+    const part = { task: aFill(A_FILL) };
     await source();
     await fixture.volume(part);
     expect(await outcome(fixture.patch(SOURCE, 1, { name: 'late' }))).toBe('store.conflict');
@@ -130,33 +48,6 @@ export function commitContract(makeStore: MakeStore): void {
     await fixture.store.commit({ kind: 'volume', volumeId: SOURCE, ifVersion: 4 }, [removing]);
     expect(await again()).toBe('snapshot.in_use');
     expect((await fixture.load(SOURCE)).volume.version).toBe(5);
-  });
-
-  test.each<VolumeLifecycle>([
-    { state: 'creating', request: ON_ANY_NODE },
-    { state: 'attaching', request: TO_REPAIR, grant: undefined },
-    attachingOn(testId(301), { bootId: testId(401) }),
-    attachedOn(testId(301)),
-    detachingFrom(testId(301), { isForced: true }),
-    detachingFrom(testId(301), { request: { nodeId: asId<NodeId>(testId(302)), requestedAt: NOON } }),
-    DELETING,
-    { ...DELETING, grant: aGrant(testId(301)) },
-  ])(
-    'a volume that is $state reads with all that belongs to it, also after another state',
-    async (lifecycle) => {
-      await fixture.volume({ lifecycle });
-      expect((await fixture.load(VOLUME)).volume.lifecycle).toEqual(lifecycle);
-      await fixture.patch(VOLUME, 1, { lifecycle: attachedOn(testId(303)) });
-      await fixture.patch(VOLUME, 2, { lifecycle: DETACHED });
-      expect((await fixture.load(VOLUME)).volume.lifecycle).toEqual(DETACHED);
-      await fixture.patch(VOLUME, 3, { lifecycle });
-      expect((await fixture.load(VOLUME)).volume.lifecycle).toEqual(lifecycle);
-    },
-  );
-
-  test('an attachment without a node reads as one', async () => {
-    await fixture.volume({ lifecycle: { state: 'attaching', request: ON_ANY_NODE, grant: undefined } });
-    expect(requestOf((await fixture.load(VOLUME)).volume)).toEqual(ON_ANY_NODE);
   });
 
   test('what does not exist is undefined', async () => {

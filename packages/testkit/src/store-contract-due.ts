@@ -15,6 +15,7 @@ import {
 import { attachedOn } from './lifecycle-builder.js';
 import { DISK, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
+import { aFill } from './task-builder.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
 const LATER = new Date(NOON.getTime() + 5_000);
@@ -179,25 +180,34 @@ export function dueContract(makeStore: MakeStore): void {
     expect(await dueIds()).toEqual([VOLUME]);
   });
 
-  test('a mode that a replica has not is news, also when the engine has reported it before', async () => {
+  test('a mode is news when the engine has not reported it before, whatever has been concluded of the replica', async () => {
     const nodeId = await fixture.node();
     const replica = aReplica({ volumeId: VOLUME, nodeId, diskId: DISK });
     await fixture.volume(anIdleVolume(fixture.tenant, { lifecycle: attachedOn(nodeId), epoch: 2 }), [
       { kind: 'replica.create', replica, booking: undefined },
     ]);
-    const replicas = [{ replicaId: replica.id, mode: 'RW' as const, reason: '' }];
-    const engines = [anEngineReport({ volumeId: VOLUME, epoch: 2, replicas })];
-    const beat = () =>
-      fixture.store.recordHeartbeat(fixture.tenant.clusterId, aHeartbeat('node-1', { engines }), LATER);
+    const beat = (mode: 'RW' | 'ERR' = 'RW') => {
+      const replicas = [{ replicaId: replica.id, mode, reason: '' }];
+      const engines = [anEngineReport({ volumeId: VOLUME, epoch: 2, replicas })];
+      return fixture.store.recordHeartbeat(
+        fixture.tenant.clusterId,
+        aHeartbeat('node-1', { engines }),
+        LATER,
+      );
+    };
     await beat();
+    expect(await dueIds()).toEqual([VOLUME]);
     await calmDown(VOLUME);
     await beat();
     expect(await dueIds()).toEqual([]);
     await fixture.store.commit({ kind: 'new' }, [
       { kind: 'replica.patch', replicaId: replica.id, patch: { mode: 'ERR' } },
     ]);
+    expect(await dueIds()).toEqual([VOLUME]);
     await calmDown(VOLUME);
     await beat();
+    expect(await dueIds()).toEqual([]);
+    await beat('ERR');
     expect(await dueIds()).toEqual([VOLUME]);
   });
 
@@ -206,18 +216,12 @@ export function dueContract(makeStore: MakeStore): void {
     await idle({ id: source, name: 'source' });
     const snapshot = aSnapshot({ volumeId: source });
     await fixture.store.commit({ kind: 'new' }, [{ kind: 'snapshot.create', snapshot }]);
-    const fill = {
-      sourceVolumeId: source,
-      snapshotId: snapshot.id,
-      startedEpoch: undefined,
-      trouble: undefined,
-      requestedAt: NOON,
-    };
+    const task = aFill({ sourceVolumeId: source, snapshotId: snapshot.id });
     const second = volumeIdOf(3);
-    await idle({ fill });
-    await idle({ id: second, name: 'second', fill });
+    await idle({ task });
+    await idle({ id: second, name: 'second', task });
     await calmDown(VOLUME, source, second);
-    await fixture.patch(VOLUME, 1, { fill: undefined });
+    await fixture.patch(VOLUME, 1, { task: undefined });
     expect(await dueIds()).toEqual([VOLUME, source]);
     await calmDown(VOLUME, source);
     await fixture.store.commit({ kind: 'new' }, [{ kind: 'volume.delete', volumeId: second }]);

@@ -2,7 +2,6 @@ import type { Change } from '@holdfast/control/ports/store.js';
 import { START_CALL_MS_MAX } from '@holdfast/core/admission/plan-admissions.js';
 import type { RebuildReport } from '@holdfast/core/model/agent-protocol.js';
 import { asId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
-import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
@@ -23,16 +22,10 @@ import {
 import { aGrant, attachedOn } from './lifecycle-builder.js';
 import { DISK, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
+import { aFill, aPurge, aTask } from './task-builder.js';
 
 const VOLUME = asId<VolumeId>(testId(1));
 
-const A_TASK: LayerTask = {
-  kind: 'purge',
-  requestedAt: NOON,
-  startedEpoch: undefined,
-  tries: 0,
-  trouble: undefined,
-};
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
 export function listContract(makeStore: MakeStore): void {
   const fixture = new StoreFixture(makeStore);
@@ -69,10 +62,10 @@ export function listContract(makeStore: MakeStore): void {
     await add('degraded', { robustness: 'degraded' }, {});
     await add('no-user-snapshot', {}, { origin: 'system' });
     await add('hashed', { hashing: { admittedAt: NOON, isPass: false } }, {});
-    await add('purged', { layerTask: A_TASK, taskAdmittedAt: NOON }, { state: 'removed' });
+    await add('purged', { task: aPurge({ admittedAt: NOON }) }, { state: 'removed' });
     await add(
       'reverted',
-      { layerTask: { ...A_TASK, kind: 'revert', snapshotId: asId(testId(9)) } },
+      { task: aTask({ kind: 'revert', snapshotId: asId(testId(9)) }) },
       {
         state: 'removed',
       },
@@ -118,17 +111,11 @@ export function listContract(makeStore: MakeStore): void {
       { kind: 'node.patch', nodeId, patch: { conditions: [ready] } },
     ]);
     const at = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
-    const purge = (seconds: number): LayerTask => ({ ...A_TASK, kind: 'purge', requestedAt: at(seconds) });
+    const purge = (seconds: number) => aPurge({ requestedAt: at(seconds) });
     const source = asId<VolumeId>(testId(99));
     const snapshot = aSnapshot({ id: asId(testId(98)), volumeId: source });
     await idle({ id: source, name: 'source' }, [{ kind: 'snapshot.create', snapshot }]);
-    const fill = {
-      sourceVolumeId: source,
-      snapshotId: snapshot.id,
-      startedEpoch: undefined,
-      trouble: undefined,
-      requestedAt: at(2),
-    };
+    const fill = aFill({ sourceVolumeId: source, snapshotId: snapshot.id, requestedAt: at(2) });
     const names: Record<string, string> = {};
     const add = async (
       name: string,
@@ -145,21 +132,21 @@ export function listContract(makeStore: MakeStore): void {
         ...further(id),
       ]);
     };
-    await add('later', { layerTask: purge(3) });
-    await add('first', { layerTask: purge(1) });
-    await add('fill', { fill });
-    await add('fill-that-failed', { fill: { ...fill, trouble: { message: '', at: at(9) } } });
-    await add('admitted', { layerTask: purge(0), taskAdmittedAt: NOON });
+    await add('later', { task: purge(3) });
+    await add('first', { task: purge(1) });
+    await add('fill', { task: fill });
+    await add('fill-that-failed', { task: { ...fill, trouble: { message: '', at: at(9) } } });
+    await add('admitted', { task: aPurge({ admittedAt: NOON }) });
     await add('reverted', {
-      layerTask: { ...A_TASK, kind: 'revert', snapshotId: asId(testId(9)) },
+      task: aTask({ kind: 'revert', snapshotId: asId(testId(9)) }),
     });
-    await add('detached', { layerTask: purge(0), lifecycle: DETACHED });
-    await add('on-a-silent-node', { layerTask: purge(0), lifecycle: attachedOn(silentId) });
+    await add('detached', { task: purge(0), lifecycle: DETACHED });
+    await add('on-a-silent-node', { task: purge(0), lifecycle: attachedOn(silentId) });
     await add('deleted', {
-      layerTask: purge(0),
+      task: purge(0),
       lifecycle: { state: 'deleting', requestedAt: NOON, grant: aGrant(nodeId) },
     });
-    await add('rebuilt', { layerTask: purge(0) }, (volumeId) => [
+    await add('rebuilt', { task: purge(0) }, (volumeId) => [
       {
         kind: 'rebuild.create',
         rebuild: aRebuild({ clusterId: fixture.tenant.clusterId, volumeId, state: 'running' }),
@@ -190,14 +177,13 @@ export function listContract(makeStore: MakeStore): void {
     await idle({ id: source, name: 'source' }, [
       { kind: 'snapshot.create', snapshot: aSnapshot({ id: snapshotId, volumeId: source }) },
     ]);
-    const started = { startedEpoch: undefined, trouble: undefined, requestedAt: NOON };
-    await idle({ fill: { sourceVolumeId: source, snapshotId, ...started } });
+    await idle({ task: aFill({ sourceVolumeId: source, snapshotId }) });
     expect((await fixture.load(source)).clones).toEqual([{ volumeId: VOLUME, snapshotId }]);
     expect((await fixture.load(VOLUME)).clones).toEqual([]);
   });
 
   test('a volume with a layer task blocks its rebuilds', async () => {
-    await idle({ layerTask: A_TASK, taskAdmittedAt: NOON });
+    await idle({ task: aPurge({ admittedAt: NOON }) });
     const { blocked } = await fixture.store.loadAdmissions(fixture.tenant.clusterId, {
       now: NOON,
       limit: 10,
@@ -211,7 +197,7 @@ export function listContract(makeStore: MakeStore): void {
       (await fixture.store.loadAdmissions(fixture.tenant.clusterId, { now: NOON, limit: 10 })).blocked;
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'migrating' }]);
     const { volume } = await fixture.load(VOLUME);
-    await fixture.patch(VOLUME, volume.version, { layerTask: A_TASK, taskAdmittedAt: NOON });
+    await fixture.patch(VOLUME, volume.version, { task: aPurge({ admittedAt: NOON }) });
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'migrating' }]);
     await fixture.patch(VOLUME, volume.version + 1, { rebuildHold: undefined });
     expect(await blocked()).toEqual([{ volumeId: VOLUME, reason: 'purge' }]);

@@ -126,7 +126,7 @@ export function orphanContract(makeStore: MakeStore): void {
 
   test('those that a user wants gone come first, then those that are not announced', async () => {
     await ready(await fixture.node());
-    const copies = [101, 102, 103].map((number) => ({ ...copy, replicaId: testId(number) }));
+    const copies = [101, 102, 103].map((number) => ({ ...copy, replicaId: asId<ReplicaId>(testId(number)) }));
     await beat({ replicas: copies });
     const all = (await orphans()).map(({ orphan }) => orphan);
     const at = (number: number) => all.find(({ replicaId }) => replicaId === testId(number));

@@ -11,11 +11,13 @@ import { dueContract } from './store-contract-due.js';
 import { heartbeatContract } from './store-contract-heartbeats.js';
 import { listContract } from './store-contract-lists.js';
 import { orphanContract } from './store-contract-orphans.js';
+import { volumeContract } from './store-contract-volumes.js';
 import type { MakeStore } from './store-under-test.js';
 
 export type { MakeStore, StoreUnderTest } from './store-under-test.js';
 
 export function storeContract(makeStore: MakeStore): void {
+  describe('volumes', () => volumeContract(makeStore));
   describe('commits', () => commitContract(makeStore));
   describe('booking of space', () => bookingContract(makeStore));
   describe('heartbeats', () => heartbeatContract(makeStore));

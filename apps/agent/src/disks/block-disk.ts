@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { isFault } from '@holdfast/core/model/faults.js';
+import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import { BlockStore } from '@holdfast/data-engine/disk/block/block-store.js';
 import { blockDiskAt, formatBlockDisk } from '@holdfast/data-engine/disk/block/format-block-disk.js';
@@ -19,7 +20,7 @@ export class BlockDisk implements Disk {
   private freeAtMs = Number.NEGATIVE_INFINITY;
 
   private constructor(
-    readonly diskId: string,
+    readonly diskId: DiskId,
     readonly name: string,
     readonly path: string,
     /** Size in bytes: the configured one until the disk has been opened, then the disk's own. */
@@ -36,7 +37,7 @@ export class BlockDisk implements Disk {
   static async take(file: string, name: string, sizeBytes: number, known: KnownDisks): Promise<BlockDisk> {
     const expected = known.diskIn(file);
     const found = expected === undefined ? await blockDiskAt(file) : undefined;
-    const diskId = expected ?? found ?? (await format(file, sizeBytes));
+    const diskId = expected ?? asId<DiskId>(found ?? (await format(file, sizeBytes)));
     await known.remember(file, diskId);
     return new BlockDisk(diskId, name, file, sizeBytes);
   }

@@ -2,6 +2,7 @@
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
 
 /** A configured disk. `sizeBytes`: the most that a folder's copies may take, or the size of a block disk to be made. */
@@ -10,7 +11,7 @@ export type DiskEntry = { type: 'filesystem' | 'block'; path: string; sizeBytes:
 export type DiskProblem = Pick<DiskReport, 'reason' | 'message'>;
 
 export interface Disk {
-  readonly diskId: string;
+  readonly diskId: DiskId;
   readonly name: string;
   readonly path: string;
   /** The reason why the disk can't be used now; `undefined` for a usable disk. */

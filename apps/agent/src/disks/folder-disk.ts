@@ -1,6 +1,7 @@
 /** A folder disk of this node: a folder on a file system, its identity and its capacity. */
 import fs from 'node:fs/promises';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import type { DiskId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
 import { takesDirectIo } from '@holdfast/data-engine/disk/folder/direct-io.js';
@@ -24,7 +25,7 @@ export class FolderDisk implements Disk {
   private usedAtMs = Number.NEGATIVE_INFINITY;
 
   private constructor(
-    readonly diskId: string,
+    readonly diskId: DiskId,
     readonly name: string,
     readonly path: string,
     private readonly maximumBytes: number,

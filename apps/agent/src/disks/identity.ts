@@ -3,7 +3,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { isId } from '@holdfast/core/model/ids.js';
+import { asId, type DiskId, isId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import { writeDurably } from '@holdfast/data-engine/disk/durable-file.js';
 
@@ -14,7 +14,7 @@ const IDENTITY_FORMAT = 1;
  * @returns `undefined` where there is no identity file
  * @throws StorageFault `disk.wrong_identity` for a file that Holdfast did not write
  */
-export async function readIdentity(folder: string): Promise<string | undefined> {
+export async function readIdentity(folder: string): Promise<DiskId | undefined> {
   const file = path.join(folder, IDENTITY_FILE);
   let text: string;
   try {
@@ -30,15 +30,15 @@ export async function readIdentity(folder: string): Promise<string | undefined> 
   });
 }
 
-export async function makeIdentity(folder: string): Promise<string> {
-  const diskId = crypto.randomUUID();
+export async function makeIdentity(folder: string): Promise<DiskId> {
+  const diskId = asId<DiskId>(crypto.randomUUID());
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
   const identity = { format: IDENTITY_FORMAT, diskId };
   await writeDurably(path.join(folder, IDENTITY_FILE), `${JSON.stringify(identity)}\n`);
   return diskId;
 }
 
-function diskIdIn(text: string): string | undefined {
+function diskIdIn(text: string): DiskId | undefined {
   let stored: unknown;
   try {
     stored = JSON.parse(text);
@@ -48,5 +48,5 @@ function diskIdIn(text: string): string | undefined {
   if (typeof stored !== 'object' || stored === null) return undefined;
   if (!('diskId' in stored) || !('format' in stored)) return undefined;
   const { diskId, format } = stored;
-  return format === IDENTITY_FORMAT && typeof diskId === 'string' && isId(diskId) ? diskId : undefined;
+  return format === IDENTITY_FORMAT && typeof diskId === 'string' && isId(diskId) ? asId(diskId) : undefined;
 }

@@ -4,7 +4,7 @@
  */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { isId } from '@holdfast/core/model/ids.js';
+import { asId, type DiskId, isId } from '@holdfast/core/model/ids.js';
 import { systemCode } from '@holdfast/data-engine/base/system-error.js';
 import { writeDurably } from '@holdfast/data-engine/disk/durable-file.js';
 import { z } from 'zod';
@@ -12,13 +12,19 @@ import { z } from 'zod';
 const FILE = 'disks.json';
 const storedSchema = z.object({
   format: z.literal(1),
-  disks: z.record(z.string(), z.string().refine(isId)),
+  disks: z.record(
+    z.string(),
+    z
+      .string()
+      .refine(isId)
+      .transform((text) => asId<DiskId>(text)),
+  ),
 });
 
 export class KnownDisks {
   private constructor(
     private readonly file: string,
-    private readonly byFolder: Map<string, string>,
+    private readonly byFolder: Map<string, DiskId>,
   ) {}
 
   static async load(stateDirectory: string): Promise<KnownDisks> {
@@ -36,11 +42,11 @@ export class KnownDisks {
     return this.file;
   }
 
-  diskIn(folder: string): string | undefined {
+  diskIn(folder: string): DiskId | undefined {
     return this.byFolder.get(folder);
   }
 
-  async remember(folder: string, diskId: string): Promise<void> {
+  async remember(folder: string, diskId: DiskId): Promise<void> {
     if (this.byFolder.get(folder) === diskId) return;
     this.byFolder.set(folder, diskId);
     const disks = Object.fromEntries([...this.byFolder].sort(([a], [b]) => (a < b ? -1 : 1)));

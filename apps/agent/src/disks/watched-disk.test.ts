@@ -1,4 +1,5 @@
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
+import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Disk } from './disk.js';
 import { WatchedDisk } from './watched-disk.js';
@@ -6,7 +7,7 @@ import { WatchedDisk } from './watched-disk.js';
 const LIMIT_MS = 50;
 const entry = { type: 'filesystem' as const, path: '/disk', sizeBytes: 1000 };
 const report: DiskReport = {
-  diskId: 'id',
+  diskId: asId<DiskId>('id'),
   name: 'disk',
   path: '/disk',
   type: 'filesystem',
@@ -19,7 +20,7 @@ const report: DiskReport = {
 };
 
 let calls: number;
-/** Settles when calls of the disk may go on. */
+/** Resolves when calls of the disk may go on. */
 let gate: Promise<void>;
 let open: () => void;
 let disk: WatchedDisk;
@@ -33,7 +34,7 @@ beforeEach(() => {
     return value;
   };
   const plain = {
-    diskId: 'id',
+    diskId: asId<DiskId>('id'),
     name: 'disk',
     path: '/disk',
     problem: () => answer(undefined),

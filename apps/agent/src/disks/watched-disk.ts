@@ -5,6 +5,7 @@
  */
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { DiskStore } from '@holdfast/data-engine/disk/disk-store.js';
 import { within } from '../within.js';
 import { type Disk, type DiskEntry, type DiskProblem, requireUsable, unreadable } from './disk.js';
@@ -28,7 +29,7 @@ export class WatchedDisk implements Disk {
     private readonly limitMs: number = DISK_LIMIT_MS,
   ) {}
 
-  get diskId(): string {
+  get diskId(): DiskId {
     return this.disk.diskId;
   }
 

@@ -1,13 +1,10 @@
 /** Calls between the agent and its host processes. Types only, so that a host loads no code for them. */
-import type {
-  ChecksumReply,
-  EngineReport,
-  ReplicaReport,
-  StartEngine,
-} from '@holdfast/core/model/agent-protocol.js';
+import type { ChecksumReply, EngineReport, StartEngine } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { EngineCommandName } from '@holdfast/core/model/engine-commands.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { Negotiated } from '@holdfast/data-engine/nbd/handshake-frames.js';
+import type { CommandName } from '@holdfast/data-engine/protocol/commands.js';
 
 /** A client's connection after the handshake, which the agent has done. `rest`: bytes that followed it, in base64. */
 export type HandedConnection = { negotiated: Negotiated; rest: string };
@@ -15,16 +12,19 @@ export type HandedConnection = { negotiated: Negotiated; rest: string };
 export type ReplicaHostMethods = {
   open: { params: { diskPath: string; replicaId: string }; result: null };
   /** One of the data engine's replica commands. Checked where it came from outside, so not here. */
-  command: { params: { replicaId: string; name: string; ask: unknown }; result: unknown };
+  command: { params: { replicaId: string; name: CommandName; ask: unknown }; result: unknown };
   checksum: { params: { replicaId: string }; result: ChecksumReply };
   close: { params: { replicaId: string }; result: null };
   'close-all': { params: { graceMs: number }; result: null };
-  reports: { params: null; result: Pick<ReplicaReport, 'replicaId' | 'writtenBytes' | 'record'>[] };
+  reports: {
+    params: null;
+    result: { replicaId: string; writtenBytes: number; record: CopyRecord | null }[];
+  };
   connection: { params: HandedConnection; result: null };
 };
 
 export type EngineHostMethods = {
-  start: { params: { volumeId: string; engine: StartEngine }; result: EngineReport };
+  start: { params: { volumeId: VolumeId; engine: StartEngine }; result: EngineReport };
   stop: { params: { volumeId: string }; result: null };
   fence: { params: { volumeId: string }; result: null };
   'stop-all': { params: null; result: null };

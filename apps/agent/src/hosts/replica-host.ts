@@ -18,8 +18,8 @@ peer.handle('open', async ({ diskPath, replicaId }) => {
   return null;
 });
 peer.handle('command', ({ replicaId, name, ask }): Promise<Answer<CommandName>> => {
-  // The casts: the agent has checked name and parameters against the command's schema.
-  return service.command(replicaId, name as CommandName, ask as Ask<CommandName>);
+  // The cast: the agent has checked the ask by the command's schema.
+  return service.command(replicaId, name, ask as Ask<CommandName>);
 });
 peer.handle('checksum', ({ replicaId }) => service.checksum(replicaId));
 peer.handle('close', async ({ replicaId }) => {
@@ -30,13 +30,7 @@ peer.handle('close-all', async ({ graceMs }) => {
   await service.closeAll(graceMs);
   return null;
 });
-peer.handle('reports', async () =>
-  (await service.reports()).map(({ replicaId, writtenBytes, record }) => ({
-    replicaId,
-    writtenBytes,
-    record: record === null ? null : { ...record, members: [...record.members] },
-  })),
-);
+peer.handle('reports', () => service.reports());
 peer.handle('connection', async ({ negotiated, rest }, socket) => {
   // The client may have gone while its socket was on the way here.
   if (socket !== undefined) await service.accept(socket, negotiated, Buffer.from(rest, 'base64'));

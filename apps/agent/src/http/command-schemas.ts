@@ -2,9 +2,9 @@
  * Schemas of the commands that engines send to copies. What the commands mean is in the data engine's `commands.ts`.
  */
 import { copyRecordSchema } from '@holdfast/core/model/agent-protocol.js';
-import { MIB } from '@holdfast/core/model/bytes.js';
+import { REGION_BYTES, TIB } from '@holdfast/core/model/bytes.js';
 import { REBUILD_METHODS } from '@holdfast/core/model/rebuild.js';
-import { type CommandName } from '@holdfast/data-engine/protocol/commands.js';
+import type { Ask, CommandName } from '@holdfast/data-engine/protocol/commands.js';
 import { LAYERS_MAX } from '@holdfast/data-engine/protocol/layers.js';
 import { BLOCK_HASHES } from '@holdfast/data-engine/protocol/pull.js';
 import { RANGES_PER_ANSWER } from '@holdfast/data-engine/pull/differing-ranges.js';
@@ -68,7 +68,7 @@ const pulledLayer = z.object({
 });
 
 /** Most runs of marked regions: every second region of the largest volume, 64 TiB. */
-const RUNS_MAX = (64 * MIB) / 16 / 2;
+const RUNS_MAX = (64 * TIB) / REGION_BYTES / 2;
 
 const blockHash = z.enum(BLOCK_HASHES);
 const tuning = z.object({
@@ -82,7 +82,7 @@ const layer = term.extend({ layerId: uuid });
 /** Ids of the head that the command is about, and of the one it makes. */
 const headChange = { expectedHeadId: uuid.optional(), headId: uuid.optional() };
 
-export const COMMAND_SCHEMAS = {
+export const COMMAND_SCHEMAS: { readonly [Name in CommandName]: z.ZodType<Ask<Name>> } = {
   open: z.object({
     epoch,
     afresh: z.boolean().optional(),
@@ -99,7 +99,7 @@ export const COMMAND_SCHEMAS = {
   stat: term,
   intent: term,
   unflushed: term.extend({ from: counter }),
-  settle: term.extend({
+  'clear-intent': term.extend({
     marker: z.object({ life: z.string().max(64), changes: counter }).optional(),
     regions: pairs(RUNS_MAX).optional(),
   }),
@@ -124,4 +124,4 @@ export const COMMAND_SCHEMAS = {
   'block-hashes': layer.extend({ blockHash, firstWindow: counter, endWindow: counter }),
   'range-sums': layer.extend({ first: counter, count: z.number().int().min(1).max(RANGES_PER_ANSWER) }),
   'hash-layer': layer.extend({ force: z.boolean() }),
-} satisfies Record<CommandName, z.ZodType>;
+};

@@ -12,6 +12,9 @@ import {
 } from '@holdfast/core/model/agent-protocol.js';
 import { ENGINE_COMMANDS, isEngineCommand } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+import { idField } from '@holdfast/core/model/message-fields.js';
+import { COMMAND_TRAITS, isCommandName } from '@holdfast/data-engine/protocol/commands.js';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -20,7 +23,7 @@ import type { Replicas } from '../replicas.js';
 import { sameSecret } from '../secrets.js';
 import { Verifications } from '../verifications.js';
 import { COMMAND_SCHEMAS } from './command-schemas.js';
-import { LONG_REPLIES, MessagePages, PAGE_CHARS, PAGES_MAX, REPLY_CHARS } from './message-pages.js';
+import { MessagePages, PAGE_CHARS, PAGES_MAX, REPLY_CHARS } from './message-pages.js';
 import { problemOf } from './problems.js';
 
 /** Largest body in bytes. The longest lawful one is a start with 64 copies; more is a mistake or an attack. */
@@ -28,11 +31,12 @@ const BODY_BYTES_MAX = 256 * 1024;
 
 const uuid = z.string().uuid();
 const replicaParams = z.object({ replicaId: uuid });
-const volumeParams = z.object({ volumeId: uuid });
+const volumeParams = z.object({ volumeId: idField<VolumeId>() });
+const noSuchCommand = 'there is no such command';
 const engineCommandParams = volumeParams.extend({
-  name: z.string().refine(isEngineCommand, 'there is no such command'),
+  name: z.string().refine(isEngineCommand, noSuchCommand),
 });
-const commandParams = z.object({ replicaId: uuid, name: z.enum(Object.keys(COMMAND_SCHEMAS)) });
+const commandParams = replicaParams.extend({ name: z.string().refine(isCommandName, noSuchCommand) });
 const pageParams = z.object({
   replicaId: uuid,
   messageId: uuid,
@@ -140,12 +144,10 @@ function commandRoute(server: FastifyInstance, { replicas }: ControlServerOption
     // has lost its secret: every caller is told why, because its engine has to hear it, and nothing more.
     if (!replicas.mayCommand(replicaId, bearerOf(request)))
       throw replicas.damageOf(replicaId) ?? wrongSecret();
-    // The cast: `commandParams` admits the keys of the table only.
-    const schema: z.ZodType = COMMAND_SCHEMAS[name as keyof typeof COMMAND_SCHEMAS];
     const paged = pagedBody.safeParse(request.body);
     const ask = paged.success ? asked.whole(paged.data.pagedMessage) : request.body;
-    const reply = await replicas.command(replicaId, name, check(schema, ask));
-    if (!LONG_REPLIES.has(name)) return { reply };
+    const reply = await replicas.command(replicaId, name, check(COMMAND_SCHEMAS[name], ask));
+    if (COMMAND_TRAITS[name].replyLength === 'bounded') return { reply };
     const text = JSON.stringify(reply);
     return text.length > REPLY_CHARS ? { pagedReply: answers.offer(text) } : { reply };
   });

@@ -14,8 +14,6 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 export const PAGE_CHARS = 40_000;
 /** Most UTF-16 units of a reply, whole or as one page: in bytes still below what a caller reads of one answer. */
 export const REPLY_CHARS = MIB;
-/** Commands whose replies grow with the volume and are not bounded by what was asked for. */
-export const LONG_REPLIES: ReadonlySet<string> = new Set(['chain', 'intent', 'progress']);
 /** Longest lawful message in UTF-16 units: 250 layers with 8,192 ranges of 32 characters each. */
 const MESSAGE_CHARS_MAX = 96 * MIB;
 export const PAGES_MAX = Math.ceil(MESSAGE_CHARS_MAX / PAGE_CHARS);

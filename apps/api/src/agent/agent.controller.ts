@@ -2,7 +2,6 @@
  * The agents' part of the API. Agents are not users: their token belongs to one cluster, and the work runs as the system
  * role, because a cluster's space and limits concern all of its users.
  */
-import { reportedRecord } from '@holdfast/core/model/copy-record.js';
 import { snapshot } from '@holdfast/database/sql/scope.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import { Body, Controller, Inject, Param, Post } from '@nestjs/common';
@@ -61,7 +60,7 @@ export class AgentController {
       sql.query('SELECT FROM volume WHERE id = $1 AND cluster_id = $2', [volumeId, agent.clusterId]),
     );
     if (rowCount === 0) throw volumeNotFound(volumeId);
-    await this.store.confirmRecord(volumeId, reportedRecord(record), grantId);
+    await this.store.confirmRecord(volumeId, record, grantId);
     return { recorded: true };
   }
 }

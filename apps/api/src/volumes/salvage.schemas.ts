@@ -2,6 +2,7 @@ import type { VolumeView } from '@holdfast/control/ports/store.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import { nodeById, nodeName } from '@holdfast/core/model/volume-facts.js';
+import { salvageOf, surveyOf } from '@holdfast/core/model/volume-lifecycle.js';
 import {
   adviseSalvage,
   type CopyAdvice,
@@ -74,17 +75,18 @@ export class SalvageAdviceDto extends dto(salvageAdviceSchema) {}
 export function salvageAdviceView(view: VolumeView): SalvageAdviceView {
   const { volume, replicas } = view;
   const ids = replicas.map((replica) => replica.id);
-  const advice = adviseSalvage(volume, ids);
-  const decision = decideSalvage(volume, ids, []);
+  const survey = surveyOf(volume);
+  const advice = adviseSalvage({ ...volume, survey }, ids);
+  const decision = decideSalvage({ ...volume, survey }, ids, []);
   const isPossible = decision.kind === 'allow';
   return {
     volumeId: volume.id,
     isPossible,
     reason: decision.kind === 'refuse' ? decision.why : null,
     cures: decision.kind === 'refuse' ? [...decision.cures] : [],
-    risk: isPossible && volume.survey !== undefined ? salvageRisk(advice, advice.best, volume.survey) : null,
-    requestedAt: isoOrNull(volume.salvage?.requestedAt),
-    surveyedAt: isoOrNull(volume.survey?.takenAt),
+    risk: isPossible && survey !== undefined ? salvageRisk(advice, advice.best, survey) : null,
+    requestedAt: isoOrNull(salvageOf(volume)?.requestedAt),
+    surveyedAt: isoOrNull(survey?.takenAt),
     highest: recordView(advice.highest),
     copies: advice.ranking.map((item) => copyView(view, item, advice.best)),
   };

@@ -8,6 +8,7 @@ import { replicaState } from '@holdfast/core/model/replica.js';
 import type { Volume, VolumeVerification } from '@holdfast/core/model/volume.js';
 import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { overridesFrom } from '@holdfast/core/model/volume-overrides.js';
+import { fillOf, layerTaskOf } from '@holdfast/core/model/volume-task.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
 import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import type { z } from 'zod';
@@ -81,7 +82,8 @@ function chainView({ chain }: Volume): VolumeView['chain'] {
 }
 
 function fillView(volume: Volume): VolumeView['fill'] {
-  const { fill, writtenBytes } = volume;
+  const { writtenBytes } = volume;
+  const fill = fillOf(volume);
   if (fill === undefined) return null;
   const { sourceVolumeId, snapshotId, trouble } = fill;
   const error = trouble?.message ?? null;
@@ -95,7 +97,8 @@ function fillView(volume: Volume): VolumeView['fill'] {
 }
 
 function taskView(volume: Volume): VolumeView['task'] {
-  const { layerTask: task, epoch } = volume;
+  const { epoch } = volume;
+  const task = layerTaskOf(volume);
   if (task === undefined) return null;
   return {
     kind: task.kind,

@@ -119,7 +119,7 @@ export interface Store {
   commit(guard: CommitGuard, changes: readonly Change[]): Promise<void>;
   /**
    * Takes over what an agent reported: node and disk facts, written bytes, engine observations. Wakes the volumes
-   * whose engine, modes or rebuilds changed, not the others. Creates node and disks on first contact.
+   * whose engine says something new of itself, its modes or rebuilds, not the others. Creates node and disks on first contact.
    *
    * A new boot says that the node's engines are gone: what it served is `attaching` again and has no address until a
    * reconciler has granted it anew, so that no client is given an address where nothing answers. A fan-out marks the other

@@ -53,11 +53,10 @@ function changesOf(
     return { kind: 'rebuild.patch', rebuildId, patch: { grantedBytesPerSecond: bytesPerSecond } };
   });
   const admitted = tasks.map((task): Change => {
-    const patch =
-      task.kind === 'layers'
-        ? { taskAdmittedAt: now }
-        : { hashing: { admittedAt: now, isPass: task.isPass } };
-    return { kind: 'volume.patch', volumeId: task.volumeId, patch };
+    const { volumeId } = task;
+    if (task.kind === 'layers') return { kind: 'volume.admit', volumeId, admittedAt: now };
+    const patch = { hashing: { admittedAt: now, isPass: task.isPass } };
+    return { kind: 'volume.patch', volumeId, patch };
   });
   const informed = waiting
     .filter(({ rebuildId, reason, waitingFor }) => {

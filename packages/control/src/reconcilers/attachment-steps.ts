@@ -15,14 +15,14 @@ import {
   type GrantIdentity,
   type MissingCopies,
   startRefused,
-  surveyOf,
+  surveyOfMissing,
 } from '@holdfast/core/lifecycle/conclude-attachment.js';
 import { concludeSalvage } from '@holdfast/core/lifecycle/conclude-salvage.js';
 import { decideStart, WAITING_FOR_COPIES } from '@holdfast/core/lifecycle/decide-start.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
-import { grantOf } from '@holdfast/core/model/volume-lifecycle.js';
+import { grantOf, salvageOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { VolumeView } from '../ports/store.js';
 import { atMost } from './patience.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
@@ -76,7 +76,7 @@ async function startOnCurrentCopies(
     grantId: volume.grantId,
     sizeBytes: volume.spec.sizeBytes,
     attachmentSecret: grantOf(volume)?.secret ?? '',
-    record: { ...decision.record, members: [...decision.record.members] },
+    record: decision.record,
     replicas: decision.current.map((replicaId) => addressOf(view, replicaOf(view, replicaId))),
     replicaTimeoutMs: fleet.settings['engine-replica-timeout'] * 1000,
   });
@@ -96,10 +96,9 @@ async function waitForCopies(
   const { volume } = view;
   const { attention } = missing;
   const now = ports.clock.now();
-  const survey = surveyOf(missing, now);
-  if (volume.salvage !== undefined && survey !== undefined) {
-    const asked = { ...volume, attention, survey };
-    const { isSalvaged, changes } = concludeSalvage(view, asked, newIdentity(ports), now);
+  const survey = surveyOfMissing(missing, now);
+  if (salvageOf(volume) !== undefined && survey !== undefined) {
+    const { isSalvaged, changes } = concludeSalvage(view, { attention, survey }, newIdentity(ports), now);
     await commitVolume(ports, view, changes);
     return isSalvaged ? 'continue' : 'pause';
   }

@@ -5,6 +5,7 @@ import { isHealthy } from '@holdfast/core/model/replica.js';
 import { isOnReadyNode } from '@holdfast/core/model/volume-facts.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
+import { fillOf } from '@holdfast/core/model/volume-task.js';
 import type { VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addressOf } from './step-lookup.js';
@@ -16,7 +17,8 @@ import { addressOf } from './step-lookup.js';
  */
 export async function fillVolume(ports: ReconcilerPorts, view: VolumeView): Promise<StepOutcome> {
   const { volume } = view;
-  const { fill, epoch } = volume;
+  const { epoch } = volume;
+  const fill = fillOf(volume);
   const holderId = holderOf(volume);
   if (fill === undefined || holderId === undefined) return 'pause';
   try {

@@ -11,6 +11,7 @@ import { Bug, isFault } from '@holdfast/core/model/faults.js';
 import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
+import { layerTaskOf } from '@holdfast/core/model/volume-task.js';
 import type { AgentTarget } from '../ports/agent-client.js';
 import type { VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
@@ -19,7 +20,7 @@ import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from '.
 const POLL_MS = 500;
 export async function changeLayers(ports: ReconcilerPorts, view: VolumeView): Promise<StepOutcome> {
   const { volume } = view;
-  const task = volume.layerTask;
+  const task = layerTaskOf(volume);
   if (task === undefined) return 'pause';
   try {
     await askForTask(ports, view, task);

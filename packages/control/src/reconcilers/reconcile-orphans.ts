@@ -65,12 +65,10 @@ async function remove(
   await store.commit(guardOf(item), [patched(item, claimed)]);
   const next: CommitGuard = { kind: 'orphan', orphanId: orphan.id, ifVersion: orphan.version + 1 };
   try {
-    const record =
-      orphan.record === undefined ? null : { ...orphan.record, members: [...orphan.record.members] };
     await agents.removeOrphan(await agentOf(ports, orphan.nodeId), orphan.replicaId, {
       volumeId: orphan.volumeId,
       diskId: orphan.diskId,
-      record,
+      record: orphan.record ?? null,
     });
   } catch (error) {
     if (!isFault(error)) throw error;

@@ -52,7 +52,7 @@ function isOfAdmission(change: Change): boolean {
     case 'rebuild.patch':
       return change.patch.state !== undefined;
     case 'volume.patch':
-      return Object.hasOwn(change.patch, 'hashing') || Object.hasOwn(change.patch, 'taskAdmittedAt');
+      return Object.hasOwn(change.patch, 'hashing') || Object.hasOwn(change.patch, 'task');
     case 'snapshot.patch':
       return (
         change.patch.hashRequest?.automatic === true && change.patch.hashRequest.startedEpoch === undefined

@@ -1,7 +1,7 @@
 /** Survey of a volume's copies before its engine starts: what each one says of itself. */
 
 import type { OpenReplicaReply } from '@holdfast/core/model/agent-protocol.js';
-import { type CopyRecord, decideCurrentCopies, reportedRecord } from '@holdfast/core/model/copy-record.js';
+import { type CopyRecord, decideCurrentCopies } from '@holdfast/core/model/copy-record.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
@@ -49,9 +49,7 @@ function surveyOf(
     const reply = replies[index];
     if (reply === undefined) return [];
     const { record, clean: isClean, writtenBytes } = reply;
-    return [
-      { replicaId, record: record === null ? undefined : reportedRecord(record), isClean, writtenBytes },
-    ];
+    return [{ replicaId, record: record ?? undefined, isClean, writtenBytes }];
   });
 }
 

@@ -23,7 +23,7 @@ export function requestDelete(
         volumeId: volume.id,
         patch: {
           lifecycle: afterDeletion(volume.lifecycle, ports.clock.now()),
-          fill: undefined,
+          task: undefined,
         },
       },
     ]);

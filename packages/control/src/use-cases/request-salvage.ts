@@ -1,4 +1,5 @@
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import { afterStartChange, surveyOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { decideSalvage } from '@holdfast/core/policy/decide-salvage.js';
 import { assertNotDeleting, faultOf, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
@@ -21,11 +22,12 @@ export function requestSalvage(ports: UseCasePorts, input: SalvageInput): Promis
     const { volume, replicas } = await loadVolume(ports.store, input.volumeId, input.ifVersion);
     assertNotDeleting(volume);
     const ids = replicas.map(({ id }) => id);
-    const decision = decideSalvage(volume, ids, input.replicaIds);
+    const decision = decideSalvage({ ...volume, survey: surveyOf(volume) }, ids, input.replicaIds);
     if (decision.kind === 'refuse') throw faultOf(decision);
     const salvage = { replicaIds: decision.replicaIds, requestedAt: ports.clock.now() };
+    const patch = { lifecycle: afterStartChange(volume.lifecycle, { salvage }) };
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
-      { kind: 'volume.patch', volumeId: volume.id, patch: { salvage } },
+      { kind: 'volume.patch', volumeId: volume.id, patch },
     ]);
   });
 }

@@ -1,7 +1,7 @@
 /** Use cases of snapshots: users ask, and the worker does it while the volume is attached. */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type SnapshotId, type VolumeId } from '@holdfast/core/model/ids.js';
-import type { LayerChange } from '@holdfast/core/model/layer-task.js';
+import { type LayerChange, newLayerTask } from '@holdfast/core/model/layer-task.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import { actionFacts } from '@holdfast/core/policy/action-facts.js';
 import { decidePurge } from '@holdfast/core/policy/decide-purge.js';
@@ -107,15 +107,8 @@ export function taskPatch(
   { volume }: VolumeView,
   change: LayerChange,
 ): Change {
-  const layerTask = {
-    ...change,
-    id: random.id(),
-    requestedAt: clock.now(),
-    startedEpoch: undefined,
-    tries: 0,
-    trouble: undefined,
-  };
-  return { kind: 'volume.patch', volumeId: volume.id, patch: { layerTask } };
+  const task = newLayerTask(change, { id: random.id(), requestedAt: clock.now() });
+  return { kind: 'volume.patch', volumeId: volume.id, patch: { task } };
 }
 
 /** Reads, decides and commits under the volume's version; no change is no commit. */

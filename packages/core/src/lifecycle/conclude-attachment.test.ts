@@ -66,7 +66,7 @@ describe('a grant', () => {
 describe('a start that was answered', () => {
   const endpoint = { host: 'a.test', port: 10809, exportName: 'pg-data' };
   const report = (...modes: [string, 'RW' | 'WO' | 'ERR'][]): EngineReport => ({
-    volumeId: 'a-volume',
+    volumeId: asId('a-volume'),
     epoch: 1,
     state: 'running',
     reason: '',
@@ -178,12 +178,17 @@ describe('a start that lacks copies', () => {
   test('records what was found, so that users can choose copies to go on with', () => {
     const missing = { copies: [copy('a')], attention: attention(COPIES_MISSING) };
     const patch = volumePatch(copiesAwaited(aGrantedView(), missing, NOON));
-    expect(patch).toMatchObject({ attention: missing.attention, survey: { copies: [copy('a')] } });
+    expect(patch).toMatchObject({
+      attention: missing.attention,
+      lifecycle: { survey: { copies: [copy('a')] } },
+    });
   });
 
   test('records nothing of the copies while they may be about to answer', () => {
     const missing = { copies: [copy('a')], attention: attention(WAITING_FOR_COPIES) };
-    expect(volumePatch(copiesAwaited(aGrantedView(), missing, NOON))).toMatchObject({ survey: undefined });
+    expect(volumePatch(copiesAwaited(aGrantedView(), missing, NOON))).toMatchObject({
+      lifecycle: { survey: undefined },
+    });
   });
 
   test('stores the same survey once, and another one again', () => {

@@ -4,19 +4,21 @@
  */
 import type { EngineReport } from '../model/agent-protocol.js';
 import type { Change, ReplicaPatch, VolumePatch } from '../model/changes.js';
-import { reportedRecord } from '../model/copy-record.js';
 import { Bug, newestEpochOf, type StorageFault } from '../model/faults.js';
 import type { NodeId } from '../model/ids.js';
 import type { Replica } from '../model/replica.js';
-import type { SurveyedCopy } from '../model/salvage.js';
+import type { CopiesSurvey, SurveyedCopy } from '../model/salvage.js';
 import type { VolumeView } from '../model/views.js';
 import type { Attention, Volume } from '../model/volume.js';
 import { activeRebuild, isOnReadyNode, nodeById, nodeName, volumeEvent } from '../model/volume-facts.js';
 import {
+  afterGrant,
   afterNewSecret,
+  afterStartChange,
   afterStop,
   type EngineGrant,
   requestOf,
+  surveyOf,
   type VolumeEndpoint,
 } from '../model/volume-lifecycle.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
@@ -43,11 +45,10 @@ export function attachmentGranted(
   const message = `volume ${volume.name} attaches on ${nodeName(fleet, nodeId)}: ${why}`;
   return [
     patchOf(volume, {
-      lifecycle: { state: 'attaching', request, grant },
+      lifecycle: afterGrant(volume.lifecycle, request, grant),
       epoch: volume.epoch + 1,
       grantId,
       attention: undefined,
-      survey: undefined,
     }),
     ...clearedModes(view),
     { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeAttaching', severity: 'info', message }) },
@@ -70,11 +71,8 @@ export function engineStarted(
   return [
     patchOf(volume, {
       lifecycle: { state: 'attached', request, grant, endpoint },
-      record: reportedRecord(report.record),
+      record: report.record,
       attention: undefined,
-      survey: undefined,
-      // A salvage that was requested while copies were missing: they are not any more.
-      salvage: undefined,
     }),
     ...replicas.flatMap((replica) => modeAtStart(view, replica, report, now)),
     { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeAttached', severity: 'info', message }) },
@@ -128,7 +126,7 @@ function epochRaised(view: VolumeView, newest: number, identity: GrantIdentity, 
 
 /** The grant of a start that has not begun, under a new epoch: what was given before it names another one. */
 export function grantedAnew(
-  { lifecycle }: Volume,
+  { lifecycle }: Pick<Volume, 'lifecycle'>,
   { grantId, secret }: GrantIdentity,
 ): Pick<VolumePatch, 'grantId' | 'lifecycle'> {
   return { grantId, lifecycle: afterNewSecret(lifecycle, secret) };
@@ -138,7 +136,7 @@ export function grantedAnew(
 export type MissingCopies = { readonly copies: readonly SurveyedCopy[]; readonly attention: Attention };
 
 /** What is known of the copies when some are missing; `undefined` when the start waits for another reason. */
-export function surveyOf({ copies, attention }: MissingCopies, now: Date): Volume['survey'] {
+export function surveyOfMissing({ copies, attention }: MissingCopies, now: Date): CopiesSurvey | undefined {
   return attention.code === COPIES_MISSING ? { takenAt: now, copies } : undefined;
 }
 
@@ -146,7 +144,8 @@ export function surveyOf({ copies, attention }: MissingCopies, now: Date): Volum
 export function copiesAwaited(view: VolumeView, missing: MissingCopies, now: Date): Change[] {
   const { attention } = missing;
   const robustness = isFaulted(attention, now) ? ('faulted' as const) : view.volume.robustness;
-  const patch = { attention, survey: surveyOf(missing, now), robustness };
+  const lifecycle = afterStartChange(view.volume.lifecycle, { survey: surveyOfMissing(missing, now) });
+  const patch = { attention, lifecycle, robustness };
   return unlessKnown(view, patch, robustnessEvents(view, robustness, now));
 }
 
@@ -158,8 +157,6 @@ export function engineStopped(view: VolumeView, nodeId: NodeId, now: Date): Chan
     patchOf(volume, {
       lifecycle: afterStop(volume.lifecycle),
       attention: undefined,
-      survey: undefined,
-      salvage: undefined,
     }),
     ...clearedModes(view),
     ...endedRebuild(view, now),
@@ -215,7 +212,8 @@ function unlessKnown(view: VolumeView, patch: VolumePatch, events: readonly Chan
   const isKnown =
     volume.attention?.code === patch.attention?.code &&
     volume.attention?.message === patch.attention?.message &&
-    textOf(volume.survey?.copies) === textOf(patch.survey?.copies) &&
+    textOf(surveyOf(volume)?.copies) ===
+      textOf(surveyOf({ lifecycle: patch.lifecycle ?? volume.lifecycle })?.copies) &&
     volume.robustness === (patch.robustness ?? volume.robustness);
   return isKnown ? [] : [patchOf(volume, patch), ...events];
 }

@@ -2,12 +2,12 @@
 import type { Change } from '../model/changes.js';
 import type { FaultCode } from '../model/faults.js';
 import type { VolumeView } from '../model/views.js';
-import type { VolumeFill } from '../model/volume-fill.js';
+import { type FillTask, withoutAdmission } from '../model/volume-task.js';
 
 /** The filling has begun: it goes on after the engine's answer, in the attachment that was asked. */
-export function fillBegun({ volume }: VolumeView, fill: VolumeFill): Change[] {
+export function fillBegun({ volume }: VolumeView, fill: FillTask): Change[] {
   const begun = { ...fill, startedEpoch: volume.epoch, trouble: undefined };
-  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { fill: begun } }];
+  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { task: begun } }];
 }
 
 /**
@@ -16,11 +16,11 @@ export function fillBegun({ volume }: VolumeView, fill: VolumeFill): Change[] {
  */
 export function fillRefused(
   { volume }: VolumeView,
-  fill: VolumeFill,
+  fill: FillTask,
   { code, message }: { readonly code: FaultCode; readonly message: string },
   now: Date,
 ): Change[] {
-  const noted = { fill: { ...fill, trouble: { message, at: now } } };
-  const patch = code === 'agent.unreachable' ? noted : { ...noted, taskAdmittedAt: undefined };
-  return [{ kind: 'volume.patch', volumeId: volume.id, patch }];
+  const noted: FillTask = { ...fill, trouble: { message, at: now } };
+  const task = code === 'agent.unreachable' ? noted : withoutAdmission(noted);
+  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { task } }];
 }

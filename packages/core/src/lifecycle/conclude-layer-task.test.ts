@@ -1,25 +1,20 @@
 import type { FaultCode } from '@holdfast/core/model/faults.js';
-import type { LayerTask } from '@holdfast/core/model/layer-task.js';
 import { aSnapshot, NOON } from '@holdfast/testkit/builders.js';
+import { aPurge, aTask } from '@holdfast/testkit/task-builder.js';
 import { aGrantedView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { Change } from '../model/changes.js';
+import { heavyTaskOf } from '../model/volume-task.js';
 import { hashAnswered, layerTaskRefused, purgeBegun, snapshotRefused } from './conclude-layer-task.js';
 
 const GIB = 2 ** 30;
-const PURGE: LayerTask = {
-  kind: 'purge',
-  requestedAt: NOON,
-  startedEpoch: undefined,
-  tries: 0,
-  trouble: undefined,
-};
+const PURGE = aPurge();
 const refusal = (code: FaultCode) => ({ code, message: 'not now' });
 const kindsOf = (changes: readonly Change[]) => changes.map(({ kind }) => kind);
 
 test('a purge that has begun is remembered with the attachment that was asked', () => {
   expect(purgeBegun(aGrantedView({ volume: { epoch: 5 } }), PURGE)).toMatchObject([
-    { patch: { layerTask: { startedEpoch: 5, trouble: undefined } } },
+    { patch: { task: { startedEpoch: 5, trouble: undefined } } },
   ]);
 });
 
@@ -44,12 +39,12 @@ describe('a layer task that the engine did not take', () => {
       waitsAgain: false,
     },
   ])('$case', ({ code, tries, waitsAgain }) => {
-    const [change] = layerTaskRefused(aGrantedView(), PURGE, refusal(code), NOON);
+    const [change] = layerTaskRefused(aGrantedView(), aPurge({ admittedAt: NOON }), refusal(code), NOON);
     expect(change).toMatchObject({
-      patch: { layerTask: { tries, trouble: { message: 'not now', at: NOON } } },
+      patch: { task: { tries, trouble: { message: 'not now', at: NOON } } },
     });
     const patch = change?.kind === 'volume.patch' ? change.patch : {};
-    expect(Object.hasOwn(patch, 'taskAdmittedAt')).toBe(waitsAgain);
+    expect(heavyTaskOf({ task: patch.task })?.admittedAt === undefined).toBe(waitsAgain);
   });
 
   test.each<{ case: string; code: FaultCode; tries: number }>([
@@ -57,14 +52,11 @@ describe('a layer task that the engine did not take', () => {
     { case: 'at once when no later try would help', code: 'replica.too_many_layers', tries: 0 },
   ])('is given up $case', ({ code, tries }) => {
     const changes = layerTaskRefused(aGrantedView(), { ...PURGE, tries }, refusal(code), NOON);
-    expect(changes).toMatchObject([
-      { patch: { layerTask: undefined } },
-      { event: { type: 'VolumeTaskFailed' } },
-    ]);
+    expect(changes).toMatchObject([{ patch: { task: undefined } }, { event: { type: 'VolumeTaskFailed' } }]);
   });
 
   test('gives the space of an expansion back that is given up', () => {
-    const expand: LayerTask = { ...PURGE, kind: 'expand', sizeBytes: 2 * GIB, fromBytes: GIB };
+    const expand = aTask({ kind: 'expand', sizeBytes: 2 * GIB, fromBytes: GIB });
     const changes = layerTaskRefused(aGrantedView(), expand, refusal('request.invalid'), NOON);
     expect(kindsOf(changes)).toEqual([
       'volume.patch',

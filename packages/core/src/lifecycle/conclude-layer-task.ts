@@ -1,12 +1,13 @@
 /** Conclusions from an engine's answers to a layer task (purge, revert, expansion) and to commands about single snapshots. */
 
-import type { Change, SnapshotPatch, VolumePatch } from '../model/changes.js';
+import type { Change, SnapshotPatch } from '../model/changes.js';
 import type { FaultCode } from '../model/faults.js';
 import type { LayerTask } from '../model/layer-task.js';
 import type { Replica } from '../model/replica.js';
 import type { Snapshot } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
 import { volumeEvent } from '../model/volume-facts.js';
+import { withoutAdmission } from '../model/volume-task.js';
 
 /** Refusals after which a task is given up: with pauses of five seconds, half a minute. It holds rebuilds back. */
 const TRIES_MAX = 6;
@@ -22,8 +23,8 @@ type Refusal = { readonly code: FaultCode; readonly message: string };
 
 /** A purge has begun: it goes on after the engine's answer, in the attachment that was asked. */
 export function purgeBegun({ volume }: VolumeView, task: LayerTask): Change[] {
-  const layerTask: LayerTask = { ...task, startedEpoch: volume.epoch, trouble: undefined };
-  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { layerTask } }];
+  const begun: LayerTask = { ...task, startedEpoch: volume.epoch, trouble: undefined };
+  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { task: begun } }];
 }
 
 /**
@@ -37,14 +38,14 @@ export function layerTaskRefused(view: VolumeView, task: LayerTask, error: Refus
   const tries = task.tries + (isAnswer ? 1 : 0);
   const { id: volumeId, name } = view.volume;
   if (!FINAL.has(error.code) && tries < TRIES_MAX) {
-    const layerTask: LayerTask = { ...task, tries, trouble: { message: error.message, at: now } };
+    const noted: LayerTask = { ...task, tries, trouble: { message: error.message, at: now } };
     // The next try of a refused task is behind all volumes that wait now. One without an answer may be under way.
-    const patch: VolumePatch = isAnswer ? { layerTask, taskAdmittedAt: undefined } : { layerTask };
-    return [{ kind: 'volume.patch', volumeId, patch }];
+    const next = isAnswer ? withoutAdmission(noted) : noted;
+    return [{ kind: 'volume.patch', volumeId, patch: { task: next } }];
   }
   const message = `the ${task.kind} of volume ${name} was given up: ${error.message}`;
   return [
-    { kind: 'volume.patch', volumeId, patch: { layerTask: undefined } },
+    { kind: 'volume.patch', volumeId, patch: { task: undefined } },
     ...(task.kind === 'expand'
       ? view.replicas.map((replica) => givenBack(view, replica, task.fromBytes))
       : []),

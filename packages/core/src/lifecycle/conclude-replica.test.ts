@@ -1,9 +1,10 @@
 import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
-import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import { NOON } from '@holdfast/testkit/builders.js';
+import { aFill } from '@holdfast/testkit/task-builder.js';
 import { aGrantedView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
+import { fillOf } from '../model/volume-task.js';
 import { fillBegun, fillRefused } from './conclude-fill.js';
 import { provisioningFailed, replicaDropped, replicaProvisioned } from './conclude-replica.js';
 
@@ -36,17 +37,11 @@ describe('a replica', () => {
 });
 
 describe('a filling', () => {
-  const fill: VolumeFill = {
-    sourceVolumeId: asId('a-source'),
-    snapshotId: asId('a-snapshot'),
-    startedEpoch: undefined,
-    trouble: undefined,
-    requestedAt: NOON,
-  };
-  const view = aGrantedView({ volume: { fill, taskAdmittedAt: NOON } });
+  const fill = aFill({ admittedAt: NOON });
+  const view = aGrantedView({ volume: { task: fill } });
 
   test('that has begun is remembered with the attachment that was asked', () => {
-    expect(fillBegun(view, fill)).toMatchObject([{ patch: { fill: { startedEpoch: 1 } } }]);
+    expect(fillBegun(view, fill)).toMatchObject([{ patch: { task: { startedEpoch: 1 } } }]);
   });
 
   test.each([
@@ -54,8 +49,8 @@ describe('a filling', () => {
     { code: 'agent.unreachable', keepsAdmission: true },
   ] as const)('that was refused with $code says why; keeps its admission: $keepsAdmission', (row) => {
     const [change] = fillRefused(view, fill, { code: row.code, message: 'not now' }, NOON);
-    expect(change).toMatchObject({ patch: { fill: { trouble: { message: 'not now', at: NOON } } } });
+    expect(change).toMatchObject({ patch: { task: { trouble: { message: 'not now', at: NOON } } } });
     const patch = change?.kind === 'volume.patch' ? change.patch : {};
-    expect(Object.hasOwn(patch, 'taskAdmittedAt')).toBe(!row.keepsAdmission);
+    expect(fillOf({ task: patch.task })?.admittedAt !== undefined).toBe(row.keepsAdmission);
   });
 });

@@ -1,8 +1,10 @@
 import type { Change, VolumePatch } from '../model/changes.js';
 import { copyRecord } from '../model/copy-record.js';
+import type { CopiesSurvey } from '../model/salvage.js';
 import type { VolumeView } from '../model/views.js';
-import type { Volume } from '../model/volume.js';
+import type { Attention } from '../model/volume.js';
 import { volumeEvent } from '../model/volume-facts.js';
+import { afterStartChange, salvageOf } from '../model/volume-lifecycle.js';
 import { adviseSalvage, decideSalvage, salvageRisk } from '../policy/decide-salvage.js';
 import { type GrantIdentity, grantedAnew } from './conclude-attachment.js';
 
@@ -16,35 +18,35 @@ export type ConcludedSalvage = { readonly isSalvaged: boolean; readonly changes:
  * others are stale wherever they turn up, and an engine that they may still have is fenced off by its epoch. No copy can
  * hold a record of the new epoch yet, so this one is the highest. The attach then goes its usual way.
  *
- * @param asked the volume as these copies show it at this moment
+ * @param asked what these copies show at this moment
  */
 export function concludeSalvage(
   view: VolumeView,
-  asked: Volume,
+  asked: { readonly attention: Attention; readonly survey: CopiesSurvey },
   identity: GrantIdentity,
   now: Date,
 ): ConcludedSalvage {
   const { volume, replicas } = view;
   const { attention, survey } = asked;
   const ids = replicas.map(({ id }) => id);
-  const decision = decideSalvage(asked, ids, volume.salvage?.replicaIds ?? []);
-  if (decision.kind === 'refuse' || survey === undefined) {
-    const why = decision.kind === 'refuse' ? decision.why : 'it does not wait for copies any more';
-    const message = `volume ${volume.name} was not salvaged: ${why}`;
-    const patch: VolumePatch = { attention, survey, salvage: undefined };
+  const found = { ...volume, ...asked };
+  const decision = decideSalvage(found, ids, salvageOf(volume)?.replicaIds ?? []);
+  if (decision.kind === 'refuse') {
+    const message = `volume ${volume.name} was not salvaged: ${decision.why}`;
+    const lifecycle = afterStartChange(volume.lifecycle, { survey, salvage: undefined });
+    const patch: VolumePatch = { attention, lifecycle };
     return { isSalvaged: false, changes: changesOf(view, patch, 'SalvageRefused', message, now) };
   }
   const chosen = decision.replicaIds;
   const epoch = volume.epoch + 1;
+  const unsurveyed = afterStartChange(volume.lifecycle, { survey: undefined, salvage: undefined });
   const patch: VolumePatch = {
     epoch,
-    ...grantedAnew(volume, identity),
+    ...grantedAnew({ lifecycle: unsurveyed }, identity),
     record: copyRecord(epoch, 0, chosen),
     attention: undefined,
-    survey: undefined,
-    salvage: undefined,
   };
-  const risk = salvageRisk(adviseSalvage(asked, ids), chosen, survey);
+  const risk = salvageRisk(adviseSalvage(found, ids), chosen, survey);
   const count = chosen.length === 1 ? '1 copy' : `${chosen.length} copies`;
   const message = `volume ${volume.name} goes on with ${count} of ${replicas.length}, as was asked for: ${risk}`;
   return { isSalvaged: true, changes: changesOf(view, patch, 'VolumeSalvaged', message, now) };

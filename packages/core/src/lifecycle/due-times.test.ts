@@ -11,6 +11,7 @@ import {
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn, TO_REPAIR } from '@holdfast/testkit/lifecycle-builder.js';
+import { aFill, aPurge } from '@holdfast/testkit/task-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import type { Change } from '../model/changes.js';
@@ -62,7 +63,7 @@ type Parts = { volume?: Partial<Volume>; replicas?: Replica[] } & Partial<
 function seen({ volume = {}, replicas = FULL, ...rest }: Parts): VolumeView {
   const members = replicas.filter(({ mode }) => mode === 'RW').map(({ id }) => id);
   const report = anEngineReport({
-    volumeId: testId(1),
+    volumeId: asId(testId(1)),
     epoch: 1,
     record: { epoch: 1, dataGeneration: 1, members },
     replicas: replicas.flatMap(({ id, mode }) =>
@@ -156,14 +157,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
     name: 'a filling failed',
     view: seen({
       volume: {
-        taskAdmittedAt: NOON,
-        fill: {
-          sourceVolumeId: asId(testId(8)),
-          snapshotId: asId(testId(9)),
-          startedEpoch: undefined,
-          trouble: TROUBLE,
-          requestedAt: NOON,
-        },
+        task: aFill({ admittedAt: NOON, trouble: TROUBLE }),
       },
     }),
     after: 5,
@@ -221,8 +215,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
     name: 'an engine refused a task',
     view: seen({
       volume: {
-        taskAdmittedAt: NOON,
-        layerTask: { kind: 'purge', requestedAt: NOON, startedEpoch: undefined, tries: 1, trouble: TROUBLE },
+        task: aPurge({ admittedAt: NOON, tries: 1, trouble: TROUBLE }),
       },
     }),
     after: 5,

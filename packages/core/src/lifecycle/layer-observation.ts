@@ -9,6 +9,7 @@ import type { LayerTask, VolumeChain } from '../model/layer-task.js';
 import type { Snapshot } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
 import { volumeEvent } from '../model/volume-facts.js';
+import { layerTaskOf } from '../model/volume-task.js';
 import { automaticHash, integrityOf } from './plan-integrity.js';
 import { chainKey } from './plan-layer-reading.js';
 
@@ -50,7 +51,7 @@ function isNews(before: VolumeChain | undefined, now: VolumeChain): boolean {
 }
 
 function endedPurge({ volume }: VolumeView, { busy }: VolumeLayers): LayerTask | undefined {
-  const task = volume.layerTask;
+  const task = layerTaskOf(volume);
   const isEnded = task?.kind === 'purge' && task.startedEpoch === volume.epoch && busy !== 'purging';
   return isEnded ? task : undefined;
 }
@@ -79,8 +80,8 @@ function leftovers({ layers }: VolumeLayers): SnapshotId[] {
 }
 
 function taskDone({ volume }: VolumeView, task: LayerTask): VolumePatch {
-  if (task.kind !== 'expand') return { layerTask: undefined };
-  return { layerTask: undefined, spec: { ...volume.spec, sizeBytes: task.sizeBytes } };
+  if (task.kind !== 'expand') return { task: undefined };
+  return { task: undefined, spec: { ...volume.spec, sizeBytes: task.sizeBytes } };
 }
 
 function changesOf(view: VolumeView, layer: Layer, layers: VolumeLayers, now: Date): Change[] {

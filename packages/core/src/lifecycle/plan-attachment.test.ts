@@ -31,7 +31,7 @@ function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): Vol
 const missingSince = (seconds: number) => ({
   attention: { code: 'EngineMissing', message: 'not reported', cures: [], since: at(seconds) },
 });
-const report = anEngineReport({ volumeId: testId(1), epoch: 1 });
+const report = anEngineReport({ volumeId: asId(testId(1)), epoch: 1 });
 const engine = { nodeId: NODE, bootId: testId(401), at: NOON, report };
 
 describe('an engine that is in no report', () => {

@@ -6,19 +6,21 @@ import type { Change, VolumePatch } from '../model/changes.js';
 import type { VolumeView } from '../model/views.js';
 import { isServing, volumeEvent } from '../model/volume-facts.js';
 import { afterRelease, afterRequest, requestOf } from '../model/volume-lifecycle.js';
+import { type FillTask, fillOf, withoutAdmission } from '../model/volume-task.js';
 import { mayTry, retryTimes } from './plan-layer-work.js';
 import type { Step } from './step.js';
 
 export function planFill(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
-  if (volume.fill === undefined) return undefined;
+  const fill = fillOf(volume);
+  if (fill === undefined) return undefined;
   if (requestOf(volume) === undefined) return planAttaching(view, now);
-  return isServing(view) ? planCopying(view, now) : undefined;
+  return isServing(view) ? planCopying(view, fill, now) : undefined;
 }
 
 /** When a filling that failed may be tried again. */
 export function fillTimes({ volume }: VolumeView): Date[] {
-  return retryTimes([volume.fill?.trouble]);
+  return retryTimes([fillOf(volume)?.trouble]);
 }
 
 function planAttaching({ volume }: VolumeView, now: Date): Step | undefined {
@@ -28,12 +30,10 @@ function planAttaching({ volume }: VolumeView, now: Date): Step | undefined {
   return { kind: 'commit', why: 'it is to be filled', changes: [patched(volume.id, patch)] };
 }
 
-function planCopying(view: VolumeView, now: Date): Step | undefined {
+function planCopying(view: VolumeView, fill: FillTask, now: Date): Step | undefined {
   const { volume, engine } = view;
-  const { fill } = volume;
-  if (fill === undefined) return undefined;
   if (fill.startedEpoch !== volume.epoch) {
-    const mayBegin = volume.taskAdmittedAt !== undefined && mayTry(fill.trouble, now);
+    const mayBegin = fill.admittedAt !== undefined && mayTry(fill.trouble, now);
     return mayBegin ? { kind: 'fill-volume' } : undefined;
   }
   const reported = engine?.report.fill;
@@ -41,17 +41,14 @@ function planCopying(view: VolumeView, now: Date): Step | undefined {
   if (reported.state === 'succeeded') return planEnd(view, now);
   const trouble = { message: reported.error, at: now };
   // Its next try is behind all volumes that wait now: one that can't succeed must not keep them waiting.
-  const patch: VolumePatch = {
-    fill: { ...fill, startedEpoch: undefined, trouble },
-    taskAdmittedAt: undefined,
-  };
+  const patch: VolumePatch = { task: withoutAdmission({ ...fill, startedEpoch: undefined, trouble }) };
   return { kind: 'commit', why: 'the filling failed', changes: [patched(volume.id, patch)] };
 }
 
 function planEnd(view: VolumeView, now: Date): Step {
   const { id, name, lifecycle } = view.volume;
   const message = `volume ${name} holds what it was cloned from`;
-  const patch: VolumePatch = { fill: undefined, lifecycle: afterRelease(lifecycle, false) };
+  const patch: VolumePatch = { task: undefined, lifecycle: afterRelease(lifecycle, false) };
   const event = volumeEvent(view, now, { type: 'VolumeCloned', severity: 'info', message });
   return { kind: 'commit', why: message, changes: [patched(id, patch), { kind: 'event', event }] };
 }

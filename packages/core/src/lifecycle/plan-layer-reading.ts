@@ -1,6 +1,7 @@
 import type { EngineReport } from '../model/agent-protocol.js';
 import type { VolumeView } from '../model/views.js';
 import { isServing } from '../model/volume-facts.js';
+import { layerTaskOf } from '../model/volume-task.js';
 import type { Step } from './step.js';
 
 /**
@@ -13,7 +14,7 @@ export function planLayerReading(view: VolumeView): Step | undefined {
   const { volume, snapshots, engine } = view;
   if (!isServing(view) || engine === undefined) return undefined;
   const isGoingOn =
-    volume.layerTask?.startedEpoch === volume.epoch ||
+    layerTaskOf(volume)?.startedEpoch === volume.epoch ||
     snapshots.some(({ hashRequest }) => hashRequest?.startedEpoch === volume.epoch);
   const isOutOfDate = volume.chain?.key !== chainKey(engine.report) || volume.chain.busy !== '';
   return isGoingOn || isOutOfDate ? { kind: 'read-layers' } : undefined;

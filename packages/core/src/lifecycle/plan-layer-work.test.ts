@@ -11,11 +11,12 @@ import {
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
+import { aPurge, aTask } from '@holdfast/testkit/task-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { copyRecord } from '../model/copy-record.js';
 import { asId, type NodeId, type VolumeId } from '../model/ids.js';
-import type { LayerTask, VolumeChain } from '../model/layer-task.js';
+import type { VolumeChain } from '../model/layer-task.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { effectiveSettings } from '../settings/effective.js';
@@ -33,14 +34,8 @@ const CHAIN: VolumeChain = {
   keptIds: [],
   readAt: NOON,
 };
-const PURGE: LayerTask = {
-  kind: 'purge',
-  requestedAt: NOON,
-  startedEpoch: undefined,
-  tries: 0,
-  trouble: undefined,
-};
-const ADMITTED = { taskAdmittedAt: NOON };
+const PURGE = aPurge();
+const ADMITTED = aPurge({ admittedAt: NOON });
 const trouble = (secondsAgo: number) => ({
   message: 'busy',
   at: new Date(NOON.getTime() - secondsAgo * 1000),
@@ -122,7 +117,7 @@ describe('a purge that the worker starts', () => {
     const step = planLayerWork(seen, NOON);
     const wanted = {
       kind: 'commit',
-      changes: [{ kind: 'volume.patch', patch: { layerTask: { kind: 'purge' } } }],
+      changes: [{ kind: 'volume.patch', patch: { task: { kind: 'purge' } } }],
     };
     if (purges) expect(step).toMatchObject(wanted);
     else expect(step).toBeUndefined();
@@ -132,21 +127,21 @@ describe('a purge that the worker starts', () => {
 describe('what is asked for', () => {
   const creating = { ...removed, state: 'creating' as const };
   test.each<{ name: string; seen: VolumeView; want: string | undefined }>([
-    { name: 'an admitted purge', seen: view({}, { ...ADMITTED, layerTask: PURGE }), want: 'change-layers' },
-    { name: 'a purge before its admission', seen: view({}, { layerTask: PURGE }), want: undefined },
+    { name: 'an admitted purge', seen: view({}, { task: ADMITTED }), want: 'change-layers' },
+    { name: 'a purge before its admission', seen: view({}, { task: PURGE }), want: undefined },
     {
       name: 'a change that moves no whole layers',
-      seen: view({}, { layerTask: { ...PURGE, kind: 'expand', sizeBytes: 2, fromBytes: 1 } }),
+      seen: view({}, { task: aTask({ kind: 'expand', sizeBytes: 2, fromBytes: 1 }) }),
       want: 'change-layers',
     },
     {
       name: 'a task that runs already',
-      seen: view({}, { ...ADMITTED, layerTask: { ...PURGE, startedEpoch: 1 } }),
+      seen: view({}, { task: { ...ADMITTED, startedEpoch: 1 } }),
       want: undefined,
     },
     {
       name: 'a task of an earlier attachment',
-      seen: view({}, { ...ADMITTED, epoch: 1, layerTask: { ...PURGE, startedEpoch: 0 } }),
+      seen: view({}, { epoch: 1, task: { ...ADMITTED, startedEpoch: 0 } }),
       want: 'change-layers',
     },
     {
@@ -161,17 +156,17 @@ describe('what is asked for', () => {
     },
     {
       name: 'a task that was refused a moment ago',
-      seen: view({}, { ...ADMITTED, layerTask: { ...PURGE, trouble: trouble(4) } }),
+      seen: view({}, { task: { ...ADMITTED, trouble: trouble(4) } }),
       want: undefined,
     },
     {
       name: 'a task that was refused a while ago',
-      seen: view({}, { ...ADMITTED, layerTask: { ...PURGE, trouble: trouble(5) } }),
+      seen: view({}, { task: { ...ADMITTED, trouble: trouble(5) } }),
       want: 'change-layers',
     },
     {
       name: 'a task during a rebuild',
-      seen: view({ rebuilds: [running] }, { ...ADMITTED, layerTask: PURGE }),
+      seen: view({ rebuilds: [running] }, { task: ADMITTED }),
       want: undefined,
     },
     {
@@ -223,11 +218,11 @@ test('a purge that is not admitted yet requests that, once nothing else is to be
     observedGeneration: seen.volume.generation,
     record: copyRecord(1, 1, [replica.id]),
     lifecycle: attachedOn(NODE_ID, { bootId }),
-    layerTask: PURGE,
+    task: PURGE,
   };
   const engine = { nodeId: NODE_ID, bootId: bootId ?? '', at: NOON, report };
-  const step = (taskAdmittedAt: Date | undefined) =>
-    planVolumeStep({ ...seen, engine, volume: { ...volume, taskAdmittedAt } }, NOON);
+  const step = (admittedAt: Date | undefined) =>
+    planVolumeStep({ ...seen, engine, volume: { ...volume, task: aPurge({ admittedAt }) } }, NOON);
   expect(step(undefined)).toEqual({ kind: 'request-admission' });
   expect(step(NOON)).toEqual({ kind: 'change-layers' });
 });

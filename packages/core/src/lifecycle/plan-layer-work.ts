@@ -7,9 +7,11 @@
  */
 
 import type { Change } from '../model/changes.js';
+import { newLayerTask } from '../model/layer-task.js';
 import type { Snapshot, Trouble } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
 import { isServing, volumeEvent } from '../model/volume-facts.js';
+import { layerTaskOf } from '../model/volume-task.js';
 import { robustnessOf } from './plan-status.js';
 import type { Step } from './step.js';
 
@@ -32,12 +34,12 @@ export function planLayerWork(view: VolumeView, now: Date): Step | undefined {
 /** A revert is of the moment it was asked for, and a purge is not worth an attach. An expansion is done at the next. */
 function planAbandoned(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
-  const task = volume.layerTask;
+  const task = layerTaskOf(volume);
   if (task === undefined || task.kind === 'expand') return undefined;
   const message = `the ${task.kind} of volume ${volume.name} was not done: the volume was detached`;
   const event = volumeEvent(view, now, { type: 'VolumeTaskFailed', severity: 'warning', message });
   const changes: Change[] = [
-    { kind: 'volume.patch', volumeId: volume.id, patch: { layerTask: undefined } },
+    { kind: 'volume.patch', volumeId: volume.id, patch: { task: undefined } },
     { kind: 'event', event },
   ];
   return { kind: 'commit', why: message, changes };
@@ -54,10 +56,11 @@ function planRemoving({ snapshots }: VolumeView, now: Date): Step | undefined {
 }
 
 function planTask(view: VolumeView, now: Date): Step | undefined {
-  const { layerTask: task, epoch, taskAdmittedAt } = view.volume;
+  const { epoch } = view.volume;
+  const task = layerTaskOf(view.volume);
   if (task === undefined || task.startedEpoch === epoch || !mayTry(task.trouble, now)) return undefined;
   // Purges read and write whole layers: as many at once as the cluster's limit lets.
-  if (task.kind === 'purge' && taskAdmittedAt === undefined) return undefined;
+  if (task.kind === 'purge' && task.admittedAt === undefined) return undefined;
   return isRebuilding(view) ? undefined : { kind: 'change-layers' };
 }
 
@@ -86,21 +89,15 @@ function planHashing({ volume, snapshots }: VolumeView, now: Date): Step | undef
  */
 function planAutomaticPurge(view: VolumeView, now: Date): Step | undefined {
   const { volume, rebuilds, fleet } = view;
-  const isBusy = volume.layerTask !== undefined || volume.chain === undefined || volume.chain.busy !== '';
+  const isBusy = volume.task !== undefined || volume.chain === undefined || volume.chain.busy !== '';
   const isQueued = rebuilds.some(({ state }) => state === 'queued') || isRebuilding(view);
   // What is being read by another volume stays as it is.
   if (view.clones.length > 0) return undefined;
   if (isBusy || isQueued || fleet.settings['disable-snapshot-purge']) return undefined;
   if (robustnessOf(view) !== 'healthy' || !view.snapshots.some((snapshot) => isToGo(view, snapshot)))
     return undefined;
-  const layerTask = {
-    kind: 'purge' as const,
-    requestedAt: now,
-    startedEpoch: undefined,
-    tries: 0,
-    trouble: undefined,
-  };
-  const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch: { layerTask } }];
+  const task = newLayerTask({ kind: 'purge' }, { requestedAt: now });
+  const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch: { task } }];
   return { kind: 'commit', why: 'there are layers to purge', changes };
 }
 
@@ -112,7 +109,7 @@ function isToGo({ volume, fleet }: VolumeView, { id, origin, state }: Snapshot):
 
 /** When what an engine refused may be tried again: the volume's task, and what is wanted of its snapshots. */
 export function layerWorkTimes({ volume, snapshots }: VolumeView): Date[] {
-  return retryTimes([volume.layerTask?.trouble, ...snapshots.map(({ trouble }) => trouble)]);
+  return retryTimes([layerTaskOf(volume)?.trouble, ...snapshots.map(({ trouble }) => trouble)]);
 }
 
 export function retryTimes(troubles: readonly (Trouble | undefined)[]): Date[] {

@@ -1,19 +1,14 @@
 /**
- * Conclusions from an engine's report: which copies are full or have failed, the record, how a rebuild ended. Bare facts
- * (modes, progress, written bytes) the store takes over from the heartbeat itself.
+ * Conclusions from an engine's report: how each copy is used, which are full or have failed, the record, how a rebuild ended.
+ * Bare facts (progress, written bytes) the store takes over from the heartbeat itself; a replica's mode it does not, because
+ * what a report says of one may be older than what has been decided since.
  *
  * The report is of the volume's current epoch on the node that holds it, so it is never from an engine that was fenced
  * off. It may be a little older than what has been recorded since; the rules below hold for that too.
  */
 import type { EngineReport, RebuildReport } from '../model/agent-protocol.js';
 import type { Change, RebuildPatch, ReplicaPatch } from '../model/changes.js';
-import {
-  type CopyRecord,
-  compareRecords,
-  isSetBack,
-  type RecordNumber,
-  reportedRecord,
-} from '../model/copy-record.js';
+import { type CopyRecord, compareRecords, isSetBack, type RecordNumber } from '../model/copy-record.js';
 import type { FaultCode } from '../model/faults.js';
 import { NOT_WAITING, type Rebuild } from '../model/rebuild.js';
 import { REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
@@ -35,9 +30,8 @@ export function planObservation(view: VolumeView, now: Date): Step | undefined {
 }
 
 function recordChanges({ volume }: VolumeView, { record }: EngineReport): Change[] {
-  const reported = reportedRecord(record);
-  if (volume.record !== undefined && !isNews(reported, volume.record)) return [];
-  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { record: reported } }];
+  if (volume.record !== undefined && !isNews(record, volume.record)) return [];
+  return [{ kind: 'volume.patch', volumeId: volume.id, patch: { record } }];
 }
 
 /** Also that a record which the database had to hold first is on all its members by now. */
@@ -55,9 +49,11 @@ function replicaChanges(view: VolumeView, replica: Replica, report: EngineReport
     case 'RW':
       return becameHealthy(view, replica, now);
     case 'WO':
-      return isRebuildTarget(view, replica) && replica.mode !== 'WO' ? patched(replica, { mode: 'WO' }) : [];
-    case 'ERR':
-      return dropped(view, replica, { reason: 'EngineDropped', message: reported.reason }, now);
+      return ofTarget(view, replica, 'WO');
+    case 'ERR': {
+      const failure = { reason: 'EngineDropped', message: reported.reason };
+      return [...ofTarget(view, replica, 'ERR'), ...dropped(view, replica, failure, now)];
+    }
     default: {
       // Before its start has ended an engine lists none; such a report may arrive after the start was recorded.
       if (report.replicas.length === 0) return [];
@@ -68,10 +64,15 @@ function replicaChanges(view: VolumeView, replica: Replica, report: EngineReport
   }
 }
 
+/** How the engine uses the target of a rebuild: until that begins it may list it as the failed copy that it was. */
+function ofTarget(view: VolumeView, replica: Replica, mode: 'WO' | 'ERR'): Change[] {
+  return isRebuildTarget(view, replica) && replica.mode !== mode ? patched(replica, { mode }) : [];
+}
+
 /** A replica that is to be dropped, or that was given up in this epoch, is not taken back for an older report. */
 function becameHealthy(view: VolumeView, replica: Replica, now: Date): Change[] {
   const isKnown = replica.mode === 'RW' && replica.healthyAt !== undefined && replica.failedAt === undefined;
-  if (isKnown || replica.intent === 'remove') return [];
+  if (isKnown || replica.intent === 'remove' || isGivenUpSince(replica, view.engine)) return [];
   const patch: ReplicaPatch = {
     mode: 'RW',
     healthyAt: now,
@@ -82,6 +83,11 @@ function becameHealthy(view: VolumeView, replica: Replica, now: Date): Change[] 
   };
   const message = `the replica on ${nodeName(view.fleet, replica.nodeId)} is a full copy`;
   return [...patched(replica, patch), replicaEvent(view, replica, now, 'ReplicaHealthy', 'info', message)];
+}
+
+/** Was it dropped after the engine was last heard? The target of a rebuild has been taken back, and is not. */
+function isGivenUpSince({ mode, failedAt }: Replica, engine: VolumeView['engine']): boolean {
+  return mode === 'ERR' && failedAt !== undefined && engine !== undefined && engine.at <= failedAt;
 }
 
 /**

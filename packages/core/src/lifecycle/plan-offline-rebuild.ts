@@ -23,6 +23,7 @@ import {
   isRepairing,
   requestOf,
 } from '../model/volume-lifecycle.js';
+import { fillOf } from '../model/volume-task.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { canReplenish } from './plan-replenishment.js';
 import { robustnessOf } from './plan-status.js';
@@ -46,7 +47,7 @@ export function planOfflineRebuild(view: VolumeView, now: Date): Step | undefine
 
 function planBeginning(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
-  const isIdle = volume.lifecycle.state === 'detached' && volume.fill === undefined;
+  const isIdle = volume.lifecycle.state === 'detached' && fillOf(volume) === undefined;
   if (!isIdle || volume.verification?.state === 'running' || !isEnabled(view)) return undefined;
   if (robustnessOf(view) !== 'degraded' || isResting(volume, now)) return undefined;
   if (volume.rebuildHold !== undefined) return undefined;

@@ -1,5 +1,6 @@
 import { A_SPEC, AN_OWNER, aSnapshot, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
+import { aTask } from '@holdfast/testkit/task-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type SnapshotId, type VolumeId } from '../model/ids.js';
@@ -61,14 +62,7 @@ test.each<{ name: string; seen: VolumeView; want: string | undefined }>([
   expect(step?.kind === 'request-snapshot' ? 'taken' : told).toBe(want);
 });
 
-const revert = {
-  kind: 'revert' as const,
-  snapshotId: OLD,
-  requestedAt: NOON,
-  startedEpoch: undefined,
-  tries: 0,
-  trouble: undefined,
-};
+const revert = aTask({ kind: 'revert', snapshotId: OLD });
 
 test.each<{ name: string; seen: VolumeView; want: readonly string[] }>([
   { name: 'one more than is kept', seen: view({ recurringSnapshots: [later] }), want: [OLD] },
@@ -79,7 +73,7 @@ test.each<{ name: string; seen: VolumeView; want: readonly string[] }>([
   },
   {
     name: 'one that is reverted to',
-    seen: view({ recurringSnapshots: [later], layerTask: revert }),
+    seen: view({ recurringSnapshots: [later], task: revert }),
     want: [],
   },
   {

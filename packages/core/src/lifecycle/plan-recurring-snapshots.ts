@@ -13,6 +13,7 @@ import type { Snapshot } from '../model/snapshot.js';
 import type { VolumeView } from '../model/views.js';
 import { volumeEvent } from '../model/volume-facts.js';
 import { isDeleting, isRepairing } from '../model/volume-lifecycle.js';
+import { fillOf } from '../model/volume-task.js';
 import { actionFacts } from '../policy/action-facts.js';
 import {
   decideSnapshot,
@@ -65,7 +66,8 @@ function snapshotName({ name }: RecurringSnapshot, now: Date): string {
 function obstacleOf(view: VolumeView, due: RecurringSnapshot, name: string, now: Date): string | undefined {
   const { volume, snapshots } = view;
   if (nextCronTime(due.cron, now) === undefined) return `its schedule ${due.cron} can not be read`;
-  const isUsed = volume.lifecycle.state === 'attached' && volume.fill === undefined && !isRepairing(volume);
+  const isUsed =
+    volume.lifecycle.state === 'attached' && fillOf(volume) === undefined && !isRepairing(volume);
   if (!isUsed) return 'the volume was not attached';
   // A volume whose engine does not answer must not collect snapshots that are all taken when it does.
   if (snapshots.some(({ recurringName, state }) => recurringName === due.name && state === 'creating')) {

@@ -30,11 +30,24 @@ function mayGoNow(view: VolumeView, replica: Replica): boolean {
 }
 
 function planLeaving(view: VolumeView, replica: Replica): Step {
-  if (replica.mode === 'RW' || replica.mode === 'WO') {
+  if (isInUse(view, replica)) {
     return { kind: 'drop-replica', replicaId: replica.id, reason: 'it is to be removed' };
   }
   const nodeId = isOnReadyNode(replica, view.fleet) ? replica.nodeId : undefined;
   return { kind: 'remove-replica', replicaId: replica.id, nodeId };
+}
+
+/**
+ * Does the engine use the copy, by what was concluded or by its last report? A copy that has failed was told by the engine to be
+ * out of use; a report that says otherwise is older than that.
+ */
+function isInUse({ engine }: VolumeView, { id, mode, failedAt }: Replica): boolean {
+  if (isUsed(mode) || failedAt !== undefined) return isUsed(mode);
+  return isUsed(engine?.report.replicas.find(({ replicaId }) => replicaId === id)?.mode);
+}
+
+function isUsed(mode: Replica['mode']): boolean {
+  return mode === 'RW' || mode === 'WO';
 }
 
 /** One at a time: each removal changes which one is the next. */

@@ -74,7 +74,7 @@ function planMissingCopy(view: VolumeView, source: Replica, now: Date): Step | u
   const reused = reusableReplica(view, now);
   if (reused !== undefined) return queueRebuild(reused, source, true);
   // A replica that is added now would be booked with the size that is about to change.
-  if (view.volume.layerTask?.kind === 'expand') return undefined;
+  if (view.volume.task?.kind === 'expand') return undefined;
   // No replica is added that could not be rebuilt: 0 stops what is new.
   if (view.fleet.settings['concurrent-replica-rebuild-per-node-limit'] === 0) return undefined;
   const placement = placementOfMissing(view, now);

@@ -1,6 +1,7 @@
 import { A_SPEC, AN_OWNER, anIdleVolume, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
+import { aPurge } from '@holdfast/testkit/task-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type ReplicaId } from '../model/ids.js';
@@ -44,13 +45,7 @@ function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): Vol
     ...part,
   });
 }
-const PURGE = {
-  kind: 'purge' as const,
-  requestedAt: NOON,
-  startedEpoch: undefined,
-  tries: 0,
-  trouble: undefined,
-};
+const PURGE = aPurge();
 
 test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
   { name: 'all are there', seen: view({ replicas: [copy('n1'), copy('n2')] }, spec(2)) },
@@ -74,11 +69,11 @@ test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
   },
   {
     name: 'a purge',
-    seen: view({}, { layerTask: PURGE, taskAdmittedAt: NOON }),
+    seen: view({}, { task: aPurge({ admittedAt: NOON }) }),
     reason: 'VolumePurging',
     says: 'are being purged',
   },
-  { name: 'a purge before its admission', seen: view({}, { layerTask: PURGE }), reason: 'CopyMayReturn' },
+  { name: 'a purge before its admission', seen: view({}, { task: PURGE }), reason: 'CopyMayReturn' },
   {
     name: 'no user has it attached',
     seen: view({}, { lifecycle: DETACHED }),

@@ -11,6 +11,7 @@ import { isPotentiallyReusable } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { activeRebuild, isOnReadyNode, lastingCopies, nodeName } from '../model/volume-facts.js';
+import { fillOf } from '../model/volume-task.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { placeHeldUntil, returnFacts, windowOfReturn } from '../scheduling/occupancy.js';
 import { pressingTask } from './plan-task-admission.js';
@@ -46,7 +47,7 @@ export function rebuildWaits(view: VolumeView, conditions: Volume['conditions'],
   const { numberOfReplicas: wanted } = volume.spec;
   const copies = lastingCopies(view).filter((replica) => isOnReadyNode(replica, fleet)).length;
   const isSteady = volume.lifecycle.state === 'attached' || volume.lifecycle.state === 'detached';
-  if (copies >= wanted || copies === 0 || !isSteady || volume.fill !== undefined) return undefined;
+  if (copies >= wanted || copies === 0 || !isSteady || fillOf(volume) !== undefined) return undefined;
   const active = activeRebuild(view);
   if (active !== undefined) {
     const further = wanted - copies - 1;

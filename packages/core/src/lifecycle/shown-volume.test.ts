@@ -1,15 +1,8 @@
-import {
-  asId,
-  type ClusterId,
-  type OrganizationId,
-  type ProjectId,
-  type SnapshotId,
-  type VolumeId,
-} from '@holdfast/core/model/ids.js';
+import { asId, type ClusterId, type OrganizationId, type ProjectId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
-import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import { aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { attachedOn, TO_REPAIR } from '@holdfast/testkit/lifecycle-builder.js';
+import { aFill, aPurge, aTask } from '@holdfast/testkit/task-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { DETACHED } from '../model/volume-lifecycle.js';
 import { isWorkersOwn, shownConditions, shownState, waitsForAdmission } from './shown-volume.js';
@@ -19,20 +12,8 @@ const owner = {
   projectId: asId<ProjectId>(testId(2)),
   clusterId: asId<ClusterId>(testId(3)),
 };
-const FILL: VolumeFill = {
-  sourceVolumeId: asId<VolumeId>(testId(4)),
-  snapshotId: asId<SnapshotId>(testId(5)),
-  startedEpoch: undefined,
-  trouble: undefined,
-  requestedAt: NOON,
-};
-const PURGE = {
-  kind: 'purge',
-  requestedAt: NOON,
-  startedEpoch: undefined,
-  tries: 0,
-  trouble: undefined,
-} as const;
+const FILL = aFill();
+const PURGE = aPurge();
 const ADMISSION = expect.stringMatching(/^admission: snapshot-heavy-task-concurrent-limit says/);
 
 type Row<Want> = { name: string; part: Partial<Volume>; want: Want };
@@ -53,7 +34,7 @@ describe('shownState', () => {
     },
     {
       name: 'What the worker attaches to fill it is still being created to users.',
-      part: { fill: FILL },
+      part: { task: FILL },
       want: ['creating', true],
     },
   ])('$name', ({ part, want }) => {
@@ -66,34 +47,34 @@ describe('waitsForAdmission', () => {
   test.each<Row<unknown>>([
     {
       name: 'A purge that an engine could begin waits for admission.',
-      part: { layerTask: PURGE },
+      part: { task: PURGE },
       want: ADMISSION,
     },
-    { name: 'So does a filling.', part: { fill: FILL }, want: ADMISSION },
+    { name: 'So does a filling.', part: { task: FILL }, want: ADMISSION },
     { name: 'A volume without such work waits for nothing.', part: {}, want: undefined },
     {
       name: 'A revert needs no admission.',
-      part: { layerTask: { ...PURGE, kind: 'revert', snapshotId: FILL.snapshotId } },
+      part: { task: aTask({ kind: 'revert', snapshotId: FILL.snapshotId }) },
       want: undefined,
     },
     {
       name: 'Without an engine it waits for that first.',
-      part: { layerTask: PURGE, lifecycle: DETACHED },
+      part: { task: PURGE, lifecycle: DETACHED },
       want: undefined,
     },
     {
       name: 'What is admitted does not wait.',
-      part: { layerTask: PURGE, taskAdmittedAt: NOON },
+      part: { task: aPurge({ admittedAt: NOON }) },
       want: undefined,
     },
     {
       name: 'What this attachment has begun does not wait.',
-      part: { layerTask: { ...PURGE, startedEpoch: 2 } },
+      part: { task: { ...PURGE, startedEpoch: 2 } },
       want: undefined,
     },
     {
       name: 'What an earlier attachment had begun waits again.',
-      part: { layerTask: { ...PURGE, startedEpoch: 1 } },
+      part: { task: { ...PURGE, startedEpoch: 1 } },
       want: ADMISSION,
     },
   ])('$name', ({ part, want }) => {
@@ -114,17 +95,17 @@ describe('shownConditions', () => {
     { name: 'What is stored is shown.', part: { conditions: [stored] }, want: [stored] },
     {
       name: 'A clone that is being filled says so.',
-      part: { fill: { ...FILL, startedEpoch: 2 } },
+      part: { task: { ...FILL, startedEpoch: 2 } },
       want: [{ type: 'Filled', status: 'False', reason: 'Filling', lastTransitionAt: NOON }],
     },
     {
       name: 'A clone whose filling waits for admission says so.',
-      part: { fill: FILL },
+      part: { task: FILL },
       want: [{ reason: 'WaitingForAdmission', message: expect.stringMatching(/^it waits for admission: /) }],
     },
     {
       name: 'A clone whose filling failed says why, also while it waits.',
-      part: { fill: { ...FILL, trouble: { message: 'its source is away', at: NOON } } },
+      part: { task: { ...FILL, trouble: { message: 'its source is away', at: NOON } } },
       want: [{ reason: 'FillFailed', message: 'its source is away' }],
     },
     {

@@ -5,17 +5,17 @@ import type { Condition } from '../model/condition.js';
 import type { SettingName } from '../model/setting.js';
 import type { Volume } from '../model/volume.js';
 import { isRepairing, type VolumeState } from '../model/volume-lifecycle.js';
-import { movesLayers } from './plan-task-admission.js';
+import { fillOf, heavyTaskOf } from '../model/volume-task.js';
 
 const HEAVY_TASK_LIMIT = 'snapshot-heavy-task-concurrent-limit' satisfies SettingName;
 
 /** True when the worker attached it, to fill or to rebuild it. */
-export function isWorkersOwn(volume: Pick<Volume, 'fill' | 'lifecycle'>): boolean {
-  return volume.fill !== undefined || isRepairing(volume);
+export function isWorkersOwn(volume: Pick<Volume, 'task' | 'lifecycle'>): boolean {
+  return fillOf(volume) !== undefined || isRepairing(volume);
 }
 
-export function shownState(volume: Pick<Volume, 'fill' | 'lifecycle'>): VolumeState {
-  if (volume.fill !== undefined) return 'creating';
+export function shownState(volume: Pick<Volume, 'task' | 'lifecycle'>): VolumeState {
+  if (fillOf(volume) !== undefined) return 'creating';
   return isRepairing(volume) ? 'detached' : volume.lifecycle.state;
 }
 
@@ -26,16 +26,15 @@ export function shownConditions(volume: Volume): Condition[] {
 
 /** What a purge or a filling waits for that could begin otherwise; `undefined` when it waits for something else, or runs. */
 export function waitsForAdmission(volume: Volume): string | undefined {
-  const { lifecycle, taskAdmittedAt, layerTask, fill, epoch } = volume;
-  const hasBegun = (fill ?? layerTask)?.startedEpoch === epoch;
-  if (lifecycle.state !== 'attached' || taskAdmittedAt !== undefined || hasBegun || !movesLayers(volume)) {
-    return undefined;
-  }
+  const { lifecycle, epoch } = volume;
+  const task = heavyTaskOf(volume);
+  const isWaiting = task !== undefined && task.admittedAt === undefined && task.startedEpoch !== epoch;
+  if (lifecycle.state !== 'attached' || !isWaiting) return undefined;
   return `admission: ${HEAVY_TASK_LIMIT} says how many volumes of a node may be purged, filled or hashed at once`;
 }
 
 function filledCondition(volume: Volume): Condition[] {
-  const { fill } = volume;
+  const fill = fillOf(volume);
   if (fill === undefined) return [];
   const { trouble, requestedAt } = fill;
   const waitingFor = waitsForAdmission(volume);

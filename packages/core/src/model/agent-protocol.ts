@@ -7,8 +7,20 @@
  * it goes over NBD.
  */
 import { z } from 'zod';
-import { bytesField as bytes, counterField as counter, uuidField as uuid } from './message-fields.js';
+import { copyRecord } from './copy-record.js';
+import type { DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
+import {
+  bytesField as bytes,
+  counterField as counter,
+  idField,
+  uuidField as uuid,
+} from './message-fields.js';
 import { REBUILD_METHODS, REBUILD_PHASES } from './rebuild.js';
+
+const replicaId = idField<ReplicaId>();
+const volumeId = idField<VolumeId>();
+const diskId = idField<DiskId>();
+const nodeId = idField<NodeId>();
 
 /** At most this many of anything in one message: far above what a node can hold, low enough to bound memory. */
 const ITEMS_MAX = 10_000;
@@ -18,21 +30,25 @@ const recordNumber = {
   dataGeneration: counter.describe('Grows with each change of the members within an epoch.'),
 };
 
-export const copyRecordSchema = z.object({
-  ...recordNumber,
-  members: z.array(uuid).max(64).describe('Ids of the replicas that are current.'),
-  durable: z
-    .object(recordNumber)
-    .optional()
-    .describe(
-      'The newest record that all of these members are known to have stored; left out: none is known.',
-    ),
-});
+export const copyRecordSchema = z
+  .object({
+    ...recordNumber,
+    members: z.array(replicaId).max(64).describe('Ids of the replicas that are current.'),
+    durable: z
+      .object(recordNumber)
+      .optional()
+      .describe(
+        'The newest record that all of these members are known to have stored; left out: none is known.',
+      ),
+  })
+  .transform(({ epoch, dataGeneration, members, durable }) =>
+    copyRecord(epoch, dataGeneration, members, durable),
+  );
 
 // ---- heartbeat: agent → POST {api}/agent/heartbeat ---------------------------------------------------------------
 
 export const diskReportSchema = z.object({
-  diskId: uuid.describe("Id from the disk's identity file, made when an agent first took the disk."),
+  diskId: diskId.describe("Id from the disk's identity file, made when an agent first took the disk."),
   name: z.string().min(1).max(128).describe('Unique on the node.'),
   path: z
     .string()
@@ -55,9 +71,9 @@ export const diskReportSchema = z.object({
 });
 
 export const replicaReportSchema = z.object({
-  replicaId: uuid.describe('The replica whose copy is on the disk.'),
-  volumeId: uuid.describe('The volume that it is a copy of.'),
-  diskId: uuid.describe('The disk it is on.'),
+  replicaId: replicaId.describe('The replica whose copy is on the disk.'),
+  volumeId: volumeId.describe('The volume that it is a copy of.'),
+  diskId: diskId.describe('The disk it is on.'),
   writtenBytes: bytes.describe('Bytes of it that hold data.'),
   record: copyRecordSchema
     .nullable()
@@ -66,7 +82,7 @@ export const replicaReportSchema = z.object({
 
 export const rebuildReportSchema = z.object({
   rebuildId: uuid.describe('The rebuild.'),
-  replicaId: uuid.describe('Its target.'),
+  replicaId: replicaId.describe('Its target.'),
   state: z.enum(['running', 'succeeded', 'failed']).describe('How far it is, as the engine knows.'),
   phase: z.enum(REBUILD_PHASES).describe('The step it is at, in their order.'),
   paused: z
@@ -104,7 +120,7 @@ export const rebuildReportSchema = z.object({
 });
 
 export const engineReportSchema = z.object({
-  volumeId: uuid.describe('The volume that it serves.'),
+  volumeId: volumeId.describe('The volume that it serves.'),
   epoch: counter.describe('Number of the attachment that it was started for.'),
   grantId: uuid
     .optional()
@@ -121,7 +137,7 @@ export const engineReportSchema = z.object({
   replicas: z
     .array(
       z.object({
-        replicaId: uuid.describe('The replica.'),
+        replicaId: replicaId.describe('The replica.'),
         mode: z
           .enum(['RW', 'WO', 'ERR'])
           .describe('`RW` read and written, `WO` written while it is rebuilt, `ERR` dropped.'),
@@ -167,7 +183,7 @@ export const heartbeatSchema = z.object({
 });
 
 export const heartbeatReplySchema = z.object({
-  nodeId: uuid.describe('Id of the node.'),
+  nodeId: nodeId.describe('Id of the node.'),
   intervalMs: z
     .number()
     .int()
@@ -189,9 +205,9 @@ export const confirmRecordSchema = z.object({
 
 /** POST /v1/replicas. Makes the directory; the same replica twice is fine. */
 export const createReplicaSchema = z.object({
-  replicaId: uuid,
-  volumeId: uuid,
-  diskId: uuid,
+  replicaId,
+  volumeId,
+  diskId,
   sizeBytes: bytes,
   secret: z.string().min(16).max(256),
   /** The record of a new volume's first copies; null for a replica that starts with a rebuild. */
@@ -217,8 +233,8 @@ export const openReplicaReplySchema = z.object({
 
 /** Where an engine reaches one replica. */
 export const replicaAddressSchema = z.object({
-  replicaId: uuid,
-  nodeId: uuid,
+  replicaId,
+  nodeId,
   controlUrl: z.string().url(),
   nbdHost: z.string(),
   nbdPort: z.number().int().min(1).max(65535),
@@ -271,8 +287,8 @@ export const rebuildOptionsSchema = z.object({
  * was reported: on that disk, of that volume, with that record. 200 also when there is none.
  */
 export const removeOrphanSchema = z.object({
-  volumeId: uuid,
-  diskId: uuid,
+  volumeId,
+  diskId,
   record: copyRecordSchema.nullable(),
 });
 

@@ -1,4 +1,7 @@
-/** Sizes in bytes. All are integers of at most 2^53 − 1, so JavaScript numbers hold them exactly. */
+/**
+ * Sizes in bytes, and the units that the data path counts in. All are integers of at most 2^53 − 1, so JavaScript
+ * numbers hold them exactly.
+ */
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
 export const GIB = 1024 * MIB;

@@ -40,6 +40,8 @@ export type OrphanPatch = Partial<Pick<Orphan, 'announcedAt' | 'removal'>>;
 export type Change =
   | { kind: 'volume.create'; volume: Volume }
   | { kind: 'volume.patch'; volumeId: VolumeId; patch: VolumePatch }
+  /** Admits the filling or purge of the volume. One whose task is another by now is a conflict. */
+  | { kind: 'volume.admit'; volumeId: VolumeId; admittedAt: Date }
   /** Removes the row; its replicas must be gone. */
   | { kind: 'volume.delete'; volumeId: VolumeId }
   | { kind: 'replica.create'; replica: Replica; booking: SpaceBooking | undefined }

@@ -1,4 +1,4 @@
-import { asId, compareIds, type ReplicaId } from './ids.js';
+import { compareIds, type ReplicaId } from './ids.js';
 
 /**
  * Copy record: which copies of a volume are current, as each copy has stored it
@@ -47,24 +47,6 @@ export function copyRecord(
   return durable === undefined
     ? { epoch, dataGeneration, members: sorted }
     : { epoch, dataGeneration, members: sorted, durable };
-}
-
-/** A record as a message has it: its ids are plain text. */
-export type ReportedRecord = {
-  readonly epoch: number;
-  readonly dataGeneration: number;
-  readonly members: readonly string[];
-  readonly durable?: RecordNumber | undefined;
-};
-
-/** The record in a message whose schema was checked. */
-export function reportedRecord({ epoch, dataGeneration, members, durable }: ReportedRecord): CopyRecord {
-  return copyRecord(
-    epoch,
-    dataGeneration,
-    members.map((id) => asId<ReplicaId>(id)),
-    durable,
-  );
 }
 
 /** What the newest records say of what all their members have stored; copies may know of it later than the database. */

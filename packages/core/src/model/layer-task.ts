@@ -10,7 +10,12 @@ export type LayerChange =
   /** Makes it larger. The replicas' bookings have been raised already; `fromBytes` is what they were. */
   | { kind: 'expand'; sizeBytes: number; fromBytes: number };
 
-export type LayerTask = LayerChange & {
+export type LayerTask = (Exclude<LayerChange, { kind: 'purge' }> | Purge) & TaskProgress;
+
+/** A purge moves whole layers: it waits for admission (`volume-task.ts`). */
+type Purge = { kind: 'purge'; admittedAt: Date | undefined };
+
+type TaskProgress = {
   /** Told to the engine, so that a task whose answer was lost is not done twice; absent in rows of older versions. */
   id?: string | undefined;
   requestedAt: Date;
@@ -20,6 +25,17 @@ export type LayerTask = LayerChange & {
   tries: number;
   trouble: Trouble | undefined;
 };
+
+/** A task that was asked for just now. */
+export function newLayerTask(
+  change: LayerChange,
+  asked: Pick<TaskProgress, 'id' | 'requestedAt'>,
+): LayerTask {
+  const progress = { ...asked, startedEpoch: undefined, tries: 0, trouble: undefined };
+  return change.kind === 'purge'
+    ? { ...change, admittedAt: undefined, ...progress }
+    : { ...change, ...progress };
+}
 
 /** What the engine last said of a volume's layers; the layers themselves are the snapshots. */
 export type VolumeChain = {

@@ -18,7 +18,7 @@ export type Replica = {
   diskId: DiskId | undefined;
   sizeBytes: number;
   intent: ReplicaIntent;
-  /** As the engine last reported it; `undefined` while no engine runs. */
+  /** As the planner concluded from the engine's answers and reports; `undefined` while no engine runs. */
   mode: ReplicaMode | undefined;
   /** True once the agent has made the replica's directory. */
   provisioned: boolean;

@@ -5,6 +5,7 @@
  * A step that grants, starts or stops an engine replaces the value as a whole, so none can forget a part of it.
  */
 import type { NodeId } from './ids.js';
+import type { CopiesSurvey, SalvageRequest } from './salvage.js';
 
 /** Request for an attachment. `nodeId` undefined: on any node that holds a copy. */
 export type AttachmentRequest = {
@@ -29,12 +30,22 @@ export type EngineGrant = {
   secret: string;
 };
 
+/** Start of an engine, from its grant until it serves. */
+type Start = {
+  grant: EngineGrant;
+  /** Set while too few current copies answer for it to go on. */
+  survey: CopiesSurvey | undefined;
+  /** Asked for, and neither done nor refused yet. */
+  salvage: SalvageRequest | undefined;
+};
+
 export type VolumeLifecycle =
   /** Its first copies are being made; an attachment may be requested meanwhile. */
   | { state: 'creating'; request: AttachmentRequest | undefined }
   | { state: 'detached' }
   /** Without a grant it waits for a node; with one, for the engine's start. */
-  | { state: 'attaching'; request: AttachmentRequest; grant: EngineGrant | undefined }
+  | { state: 'attaching'; request: AttachmentRequest; grant: undefined }
+  | ({ state: 'attaching'; request: AttachmentRequest } & Start)
   | { state: 'attached'; request: AttachmentRequest; grant: EngineGrant; endpoint: VolumeEndpoint }
   /**
    * Its engine is being stopped. Forced: the holder may be dead and is not waited for. A request is for the attachment that
@@ -74,6 +85,19 @@ export function isDetachForced({ lifecycle }: WithLifecycle): boolean {
   return lifecycle.state === 'detaching' && lifecycle.isForced;
 }
 
+/** The start that is under way. */
+export function startOf({ lifecycle }: WithLifecycle): Start | undefined {
+  return lifecycle.state === 'attaching' && lifecycle.grant !== undefined ? lifecycle : undefined;
+}
+
+export function surveyOf(volume: WithLifecycle): CopiesSurvey | undefined {
+  return startOf(volume)?.survey;
+}
+
+export function salvageOf(volume: WithLifecycle): SalvageRequest | undefined {
+  return startOf(volume)?.salvage;
+}
+
 export function isDeleting({ lifecycle }: WithLifecycle): boolean {
   return lifecycle.state === 'deleting';
 }
@@ -109,10 +133,25 @@ export function afterRelease(lifecycle: VolumeLifecycle, isForced: boolean): Vol
   }
 }
 
+/** After a node was granted it. A salvage that was requested in the start before is for this one. */
+export function afterGrant(
+  lifecycle: VolumeLifecycle,
+  request: AttachmentRequest,
+  grant: EngineGrant,
+): VolumeLifecycle {
+  return { state: 'attaching', request, grant, survey: undefined, salvage: salvageOf({ lifecycle }) };
+}
+
+/** After a change of the start that is under way; in any other state there is none to change. */
+export function afterStartChange(lifecycle: VolumeLifecycle, part: Partial<Start>): VolumeLifecycle {
+  if (lifecycle.state !== 'attaching' || lifecycle.grant === undefined) return lifecycle;
+  return { ...lifecycle, ...part };
+}
+
 /** After the grant was given anew under a higher epoch, before any engine was started: the old export name lets no client in. */
 export function afterNewSecret(lifecycle: VolumeLifecycle, secret: string): VolumeLifecycle {
-  if (lifecycle.state !== 'attaching' || lifecycle.grant === undefined) return lifecycle;
-  return { ...lifecycle, grant: { ...lifecycle.grant, secret } };
+  const start = startOf({ lifecycle });
+  return start === undefined ? lifecycle : afterStartChange(lifecycle, { grant: { ...start.grant, secret } });
 }
 
 /** After its engine has stopped, or is sure to be fenced off by the next epoch. */
@@ -140,7 +179,7 @@ export function afterCreation(lifecycle: VolumeLifecycle): VolumeLifecycle {
 export function afterReboot(lifecycle: VolumeLifecycle): VolumeLifecycle {
   if (lifecycle.state !== 'attached') return lifecycle;
   const { request, grant } = lifecycle;
-  return { state: 'attaching', request, grant };
+  return { state: 'attaching', request, grant, survey: undefined, salvage: undefined };
 }
 
 export function afterDeletion(lifecycle: VolumeLifecycle, requestedAt: Date): VolumeLifecycle {

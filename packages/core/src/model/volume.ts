@@ -1,14 +1,14 @@
 import type { Condition } from './condition.js';
 import type { CopyRecord } from './copy-record.js';
 import type { ClusterId, OrganizationId, ProjectId, VolumeId } from './ids.js';
-import type { LayerTask, VolumeChain } from './layer-task.js';
+import type { VolumeChain } from './layer-task.js';
 import type { DataEngine } from './node.js';
 import type { RecurringSnapshot } from './recurring-snapshot.js';
-import type { CopiesSurvey, SalvageRequest } from './salvage.js';
 import type { StoredExplanation } from './stored-explanation.js';
 import type { VolumeFill } from './volume-fill.js';
 import type { VolumeLifecycle } from './volume-lifecycle.js';
 import type { VolumeOverrides } from './volume-overrides.js';
+import { newFill, type VolumeTask } from './volume-task.js';
 
 export type Robustness = 'healthy' | 'degraded' | 'faulted' | 'unknown';
 export type DataLocality = 'disabled' | 'best-effort' | 'strict-local';
@@ -104,24 +104,15 @@ export type Volume = {
   verification: VolumeVerification | undefined;
   /** Undefined until it was attached for the first time. */
   chain: VolumeChain | undefined;
-  /** Set until the volume holds what it was cloned from. */
-  fill: VolumeFill | undefined;
-  /** Wanted, and not done yet. */
-  layerTask: LayerTask | undefined;
+  task: VolumeTask | undefined;
   /** In the order of their names. */
   recurringSnapshots: readonly RecurringSnapshot[];
   /** When its snapshots' periodic check was last begun. */
   integrityCheckedAt: Date | undefined;
   /** Set while the worker may hash its snapshots in the background. */
   hashing: HashingAdmission | undefined;
-  /** When its purge or filling was admitted; `undefined` while that waits, or there is none. */
-  taskAdmittedAt: Date | undefined;
   /** Set by what brings the volume into such a state, never by its users (docs/adr/0113). */
   rebuildHold: RebuildHold | undefined;
-  /** Set while too few current copies answer for an attach to go on. */
-  survey: CopiesSurvey | undefined;
-  /** Asked for, and neither done nor refused yet. */
-  salvage: SalvageRequest | undefined;
   createdAt: Date;
   /** For optimistic concurrency: every change of the row bumps it. */
   version: number;
@@ -142,8 +133,11 @@ export function speaksFor(
 /** What is decided about a volume before it exists. */
 export type NewVolumeFacts = Pick<
   Volume,
-  'id' | 'organizationId' | 'projectId' | 'clusterId' | 'name' | 'spec' | 'fill' | 'createdAt'
->;
+  'id' | 'organizationId' | 'projectId' | 'clusterId' | 'name' | 'spec' | 'createdAt'
+> & {
+  /** What it is to be filled from before users may attach it. */
+  fill: VolumeFill | undefined;
+};
 
 /** A volume that was just created: nothing of it is attached, wanted, observed or written. */
 export function newVolume(facts: NewVolumeFacts): Volume {
@@ -168,15 +162,11 @@ export function newVolume(facts: NewVolumeFacts): Volume {
     writtenBytes: 0,
     verification: undefined,
     chain: undefined,
-    fill,
-    layerTask: undefined,
+    task: fill === undefined ? undefined : newFill(fill),
     recurringSnapshots: [],
     integrityCheckedAt: undefined,
     hashing: undefined,
-    taskAdmittedAt: undefined,
     rebuildHold: undefined,
-    survey: undefined,
-    salvage: undefined,
     createdAt,
     version: 1,
   };

@@ -4,6 +4,7 @@ import type { LayerTask } from '../model/layer-task.js';
 import { isNodeReady } from '../model/node.js';
 import type { VolumeView } from '../model/views.js';
 import { holderOf, isDeleting, isRepairing, requestOf, type VolumeState } from '../model/volume-lifecycle.js';
+import { fillOf, layerTaskOf } from '../model/volume-task.js';
 
 export type ActionFacts = {
   readonly id: string;
@@ -30,14 +31,14 @@ export type ActionFacts = {
 export type NodeFacts = { readonly id: string; readonly name: string; readonly isReady: boolean };
 
 export function actionFacts({ volume, clones, fleet }: VolumeView): ActionFacts {
-  const { layerTask: task } = volume;
+  const task = layerTaskOf(volume);
   const snapshotId = task?.kind === 'revert' ? task.snapshotId : undefined;
   return {
     id: volume.id,
     name: volume.name,
     state: volume.lifecycle.state,
     isDeleting: isDeleting(volume),
-    isBeingFilled: volume.fill !== undefined,
+    isBeingFilled: fillOf(volume) !== undefined,
     isRepairing: isRepairing(volume),
     isBeingVerified: volume.verification?.state === 'running',
     attachment: requestOf(volume),

@@ -3,9 +3,10 @@ import { asId, type ClusterId, type OrganizationId, type ProjectId } from '@hold
 import type { LayerChange } from '@holdfast/core/model/layer-task.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { DETACHED } from '@holdfast/core/model/volume-lifecycle.js';
-import { anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { anIdleVolume, testId } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
+import { aTask } from '@holdfast/testkit/task-builder.js';
 import { expect, test } from '@jest/globals';
 import { decideExpansion } from './decide-expansion.js';
 
@@ -16,9 +17,7 @@ const owner = {
 };
 
 function asked(change: LayerChange): Partial<Volume> {
-  return {
-    layerTask: { ...change, requestedAt: NOON, startedEpoch: undefined, tries: 0, trouble: undefined },
-  };
+  return { task: aTask(change) };
 }
 
 /** An attached volume of 1 GiB with a copy on a disk of 100 GiB and another on one of 4 GiB. */

@@ -22,7 +22,7 @@ type Growth = { readonly replica: Replica; readonly growthBytes: number };
 /** Every disk is asked for all replicas of the volume that it holds together. */
 export function decideExpansion(view: VolumeView, sizeBytes: number): ExpansionDecision {
   const { volume, replicas, fleet } = view;
-  const { layerTask: task } = volume;
+  const { task } = volume;
   const isWanted = task?.kind === 'expand' && task.sizeBytes === sizeBytes;
   if (isWanted || volume.spec.sizeBytes === sizeBytes) {
     return unchanged(`volume ${volume.name} has that size, or grows to it already`);

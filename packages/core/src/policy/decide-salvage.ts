@@ -22,7 +22,8 @@ import { type Refusal, refuse } from './decision.js';
 /** An attach found fewer than half of the last members (`decide-start.ts`). */
 export const COPIES_MISSING = 'CopiesMissing';
 
-type SalvageVolume = Pick<Volume, 'name' | 'record' | 'survey' | 'attention'>;
+type Surveyed = { readonly survey: CopiesSurvey | undefined };
+type SalvageVolume = Pick<Volume, 'name' | 'record' | 'attention'> & Surveyed;
 
 export type CopyAdvice = {
   readonly replicaId: ReplicaId;
@@ -43,7 +44,7 @@ export type SalvageAdvice = {
 };
 
 export function adviseSalvage(
-  { record, survey }: Pick<Volume, 'record' | 'survey'>,
+  { record, survey }: Pick<Volume, 'record'> & Surveyed,
   replicaIds: readonly ReplicaId[],
 ): SalvageAdvice {
   const copies = new Map((survey?.copies ?? []).map((copy) => [copy.replicaId, copy]));

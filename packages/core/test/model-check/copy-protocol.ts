@@ -114,7 +114,11 @@ class Protocol implements Model<State> {
       yield act(`drops copy ${names[copy]}`, (s, e) => rules.drop(s, e, copy));
     }
     yield* recording(rules, state, engine, act);
-    if (engine.phase === 'unannounced' && state.postgres.epoch === engine.epoch && rules.isSettled(engine)) {
+    if (
+      engine.phase === 'unannounced' &&
+      state.postgres.epoch === engine.epoch &&
+      rules.isRecordDurable(engine)
+    ) {
       yield act('is announced with its record', (s, e) => {
         s.postgres.known = { ...e.durable, durable: numberOf(e.durable) };
         e.phase = 'running';

@@ -116,7 +116,7 @@ class DropModel implements Model<DropState> {
     if (engine.lost.length > 0) return;
     if (!engine.isEqual) yield step(state, 'the copies are made equal', (s) => equalise(s));
     if (engine.write !== null) return;
-    yield* this.settling(state, engine);
+    yield* this.clearingIntent(state, engine);
     yield* this.marking(state, engine);
     yield* this.rebuilding(state, engine);
   }
@@ -183,15 +183,18 @@ class DropModel implements Model<DropState> {
     });
   }
 
-  private *settling(state: DropState, { readable, isEqual, dropped }: Engine): Iterable<Step<DropState>> {
+  private *clearingIntent(
+    state: DropState,
+    { readable, isEqual, dropped }: Engine,
+  ): Iterable<Step<DropState>> {
     const mayForget = dropped.length === 0 || !this.holds('marks are kept until a drop is marked');
     const isMarked = readable.some((index) => at(state.copies, index).marks.length > 0);
     if (!isEqual || !mayForget || !isMarked) return;
-    yield step(state, 'the copies are settled', (s) => {
+    yield step(state, 'the marks of the copies are cleared', (s) => {
       for (const index of readable) {
-        const settled = at(s.copies, index);
-        settled.flushed = [...settled.head];
-        settled.marks = [];
+        const told = at(s.copies, index);
+        told.flushed = [...told.head];
+        told.marks = [];
       }
     });
   }

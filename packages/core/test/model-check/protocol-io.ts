@@ -66,7 +66,7 @@ export function* flushing(
   }
   const isEnough = rules.holds('a flush is acknowledged when all copies have flushed')
     ? rules.mayAcknowledge(engine, flush.has)
-    : flush.has.length > 0 && rules.isSettled(engine);
+    : flush.has.length > 0 && rules.isRecordDurable(engine);
   if (!isEnough) return;
   yield act('acknowledges the flush', (s, e) => {
     rules.noteFlushed(s, e, flush.value);
@@ -95,15 +95,15 @@ export function* equalising(
     });
   }
   const isQuiet =
-    engine.write === null || !rules.holds('a copy is settled only when nothing is being written');
-  if (source !== null || !isQuiet || !rules.isSettled(engine)) return;
+    engine.write === null || !rules.holds('marks are cleared only when nothing is being written');
+  if (source !== null || !isQuiet || !rules.isRecordDurable(engine)) return;
   for (const copy of engine.readable) {
     if (!rules.reaches(state, engine, copy) || !at(state.copies, copy).isMarked) continue;
-    yield act(`settles copy ${names[copy]}`, (s, e) => {
-      const settled = at(s.copies, copy);
-      if (settled.heldSince === 0) settled.heldSince = e.epoch;
-      settled.flushed = settled.value;
-      settled.isMarked = false;
+    yield act(`clears the marks of copy ${names[copy]}`, (s, e) => {
+      const told = at(s.copies, copy);
+      if (told.heldSince === 0) told.heldSince = e.epoch;
+      told.flushed = told.value;
+      told.isMarked = false;
     });
   }
 }

@@ -28,7 +28,7 @@ export function* recording(
     }
     return;
   }
-  if (rules.isSettled(engine)) return;
+  if (rules.isRecordDurable(engine)) return;
   const mayAlone = rules.mayShrinkAlone(engine);
   yield act(mayAlone ? 'makes a record' : 'asks Postgres to record its members', (s, e) => {
     const record = rules.nextRecord(e);

@@ -17,7 +17,7 @@ export const RULES = [
   'regions are marked before they are written',
   'copies are made equal after an unclean stop',
   'reads come from one copy until the copies are equal',
-  'a copy is settled only when nothing is being written',
+  'marks are cleared only when nothing is being written',
   'a rebuilt copy joins by a record before it is read',
   'a target of a rebuild is no member until it has all',
   'users learn of an engine once Postgres has recorded its members',
@@ -56,7 +56,7 @@ export class ProtocolRules {
     return isPromoting && target !== null ? [...readable, target].sort() : readable;
   }
 
-  isSettled(engine: Engine): boolean {
+  isRecordDurable(engine: Engine): boolean {
     const wanted = this.members(engine).map((copy) => idOf(copy));
     return (
       engine.storing === null && engine.attempted.length === 0 && `${engine.durable.members}` === `${wanted}`
@@ -64,10 +64,10 @@ export class ProtocolRules {
   }
 
   mayAcknowledge(engine: Engine, has: readonly number[]): boolean {
-    const isSettled =
-      this.isSettled(engine) ||
+    const isRecordDurable =
+      this.isRecordDurable(engine) ||
       !this.holds('a record without a dropped copy precedes the next acknowledgement');
-    return isSettled && this.taking(engine).every((copy) => has.includes(copy));
+    return isRecordDurable && this.taking(engine).every((copy) => has.includes(copy));
   }
 
   mayShrinkAlone(engine: Engine): boolean {
@@ -78,7 +78,7 @@ export class ProtocolRules {
 
   /** Reads wait while Postgres has to be asked. */
   mustWait(engine: Engine): boolean {
-    return engine.storing === null && !this.isSettled(engine) && !this.mayShrinkAlone(engine);
+    return engine.storing === null && !this.isRecordDurable(engine) && !this.mayShrinkAlone(engine);
   }
 
   nextRecord(engine: Engine): CopyRecord {

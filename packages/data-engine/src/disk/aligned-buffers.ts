@@ -7,13 +7,13 @@
  * takes no space.
  */
 
-import { MIB } from '@holdfast/core/model/bytes.js';
+import { BLOCK_BYTES, MIB, WINDOW_BYTES } from '@holdfast/core/model/bytes.js';
 import { type Payload, payloadLength } from '../nbd/export.js';
 
 /** Alignment of a direct transfer, in bytes: memory address, file offset and length. Enough for any disk. */
-export const ALIGNMENT_BYTES = 4096;
+export const ALIGNMENT_BYTES = BLOCK_BYTES;
 /** Size of the largest pooled buffer, a window of a rebuild; longer transfers use several. */
-export const LEASE_BYTES_MAX = 4 * MIB;
+export const LEASE_BYTES_MAX = WINDOW_BYTES;
 /** Size of one memory in bytes: one large buffer, or a thousand small ones. */
 const SLAB_BYTES = LEASE_BYTES_MAX;
 /** Free bytes that each size class keeps: as much as a burst of large requests needs. */

@@ -1,6 +1,6 @@
 /**
  * Storage interface for copies. A folder of a file system is one kind of disk (`folder-store.ts`), a block disk the
- * other (`../block-store`). `Replica` and its layers see no difference.
+ * other (`block-store.ts`). `Replica` and its layers see no difference.
  *
  * Both guarantee: after a power cut a file holds everything written before the start of the last completed
  * `syncData`, and each text is exactly as one `writeText` left it. A full disk fails with the code `ENOSPC`.

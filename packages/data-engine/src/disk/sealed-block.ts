@@ -1,7 +1,8 @@
 /** Sealed blocks: blocks of 4 KiB that end in a checksum of the rest, by which a torn write is detected. */
+import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 
-export const BLOCK_SEALED_BYTES = 4096;
+export const BLOCK_SEALED_BYTES = BLOCK_BYTES;
 const SEAL_BYTES = 16;
 /** Usable bytes of a block. */
 export const CONTENT_BYTES = BLOCK_SEALED_BYTES - SEAL_BYTES;

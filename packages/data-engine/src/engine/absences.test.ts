@@ -59,7 +59,7 @@ class Absences {
     this.missed.set(copy, new Set());
     copy.node.cutOff();
     await this.write();
-    await this.engine.drops.settled();
+    await this.engine.drops.marked();
   }
 
   /** @returns what was sent to the returning copy */

@@ -7,8 +7,7 @@
  * disagree, the largest group that agrees goes on, and the others are rebuilt.
  */
 import crypto from 'node:crypto';
-import type { ChainFacts } from '../protocol/layers.js';
-import { chainUpTo, isPurgeable } from '../protocol/layers.js';
+import { type ChainFacts, chainUpTo, isPurgeable } from '../protocol/layers.js';
 import type { ReplicaLink } from './replica-link.js';
 
 type Chained = { link: ReplicaLink; chain: ChainFacts };

@@ -121,7 +121,7 @@ export class Copies {
     const targets = this.links.filter(({ mode }) => mode !== 'ERR');
     const failures = await failuresOf(targets, apply);
     const refusal = failures.size > 0 ? await this.judge(targets, failures, apply) : undefined;
-    if (!this.membership.isSettled) await this.membership.settled();
+    if (!this.membership.isRecordDurable) await this.membership.recordDurable();
     this.requireServing();
     if (refusal !== undefined) throw refusal;
   }
@@ -256,7 +256,7 @@ export class Copies {
     this.promoting = link;
     try {
       await this.membership.update();
-      await this.membership.settled();
+      await this.membership.recordDurable();
     } finally {
       this.promoting = undefined;
     }

@@ -56,7 +56,7 @@ export class DropMarks {
   }
 
   /** Resolves when no mark is being made. */
-  async settled(): Promise<void> {
+  async marked(): Promise<void> {
     await this.marking;
   }
 
@@ -64,7 +64,7 @@ export class DropMarks {
     while (this.pending.size > 0) {
       try {
         await this.equal();
-        await this.copies.membership.settled();
+        await this.copies.membership.recordDurable();
         await this.device.exclusive(() => this.mark());
       } catch {
         // The engine stops, or no copy answers: drops without a mark need a comparison of the whole copy.

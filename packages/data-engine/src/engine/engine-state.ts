@@ -1,11 +1,12 @@
 import type { RebuildOptions, ReplicaAddress, StartEngine } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
+import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { RebuildMethod } from '@holdfast/core/model/rebuild.js';
 import type { Ports } from '../nbd/ports.js';
 import type { ConnectControl } from '../protocol/commands.js';
 
 /** One attachment of one volume. */
-export type EngineSpec = StartEngine & { volumeId: string };
+export type EngineSpec = StartEngine & { volumeId: VolumeId };
 
 export type RebuildSpec = {
   rebuildId: string;

@@ -7,14 +7,13 @@
  */
 import type { Socket } from 'node:net';
 import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
-import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Negotiated } from '../nbd/handshake-frames.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
 import { serveExport } from '../nbd/server.js';
 import type { PullTuning } from '../protocol/pull.js';
 import { agreeOnLayers } from './agree-on-layers.js';
+import { IntentClearing } from './clear-intent.js';
 import { Copies } from './copies.js';
 import { DropMarks } from './drop-marks.js';
 import type { EngineDependencies, EngineSpec, RebuildSpec } from './engine-state.js';
@@ -23,7 +22,6 @@ import { openCurrent } from './open-current.js';
 import { RebuildRun } from './rebuild-run.js';
 import { reopenLink } from './replica-link.js';
 import { Resync } from './resync.js';
-import { Settling } from './settling.js';
 import { VolumeDevice } from './volume-device.js';
 import { VolumeSnapshots } from './volume-snapshots.js';
 
@@ -40,7 +38,7 @@ export class Engine {
   readonly snapshots: VolumeSnapshots;
   readonly drops: DropMarks;
   readonly ports: Ports;
-  private readonly settling: Settling;
+  private readonly clearing: IntentClearing;
   private readonly sockets = new Set<Socket>();
   private rebuilds: RebuildRun[] = [];
   private resync: Resync | undefined;
@@ -62,12 +60,7 @@ export class Engine {
     const { time } = this.ports;
     this.copies = new Copies({
       epoch: spec.epoch,
-      found: copyRecord(
-        spec.record.epoch,
-        spec.record.dataGeneration,
-        spec.record.members.map((member) => asId<ReplicaId>(member)),
-        spec.record.durable,
-      ),
+      found: spec.record,
       replicaTimeoutMs: spec.replicaTimeoutMs,
       confirmRecord: dependencies.confirmRecord,
       onChange: dependencies.onChange,
@@ -82,7 +75,7 @@ export class Engine {
       time,
     });
     this.device = new VolumeDevice(this.copies, spec.sizeBytes, () => this.missing, time);
-    this.settling = new Settling(this.copies, this.device, spec.epoch, () => this.isProvenEqual);
+    this.clearing = new IntentClearing(this.copies, this.device, spec.epoch, () => this.isProvenEqual);
     this.drops = new DropMarks(this.copies, this.device, spec.epoch, () => this.equal(), time);
     this.snapshots = new VolumeSnapshots(this);
   }
@@ -109,7 +102,7 @@ export class Engine {
     for (const link of await agreeOnLayers(this.copies.withMode('RW'), this.spec.epoch)) {
       this.copies.fail(link, new Error('it does not say, or has not, the snapshots of the other copies'));
     }
-    await this.copies.membership.settled();
+    await this.copies.membership.recordDurable();
     this.copies.requireServing();
     this.device.shrinkTo(Math.min(...links.map(({ client }) => client.sizeBytes)));
     this.isOpen = true;
@@ -189,7 +182,7 @@ export class Engine {
       throw new StorageFault('replica.last_healthy_copy', { publicMessage: 'it is the last current copy' });
     }
     this.copies.fail(link, new Error(reason));
-    await this.copies.membership.settled();
+    await this.copies.membership.recordDurable();
   }
 
   /** Periodic timer work, a few times a second; one timer serves every engine of the process. */
@@ -197,7 +190,7 @@ export class Engine {
     if (this.copies.stopReason !== undefined) return;
     this.copies.tick(nowMs);
     if (!this.isOpen) return;
-    this.settling.tick(nowMs);
+    this.clearing.tick(nowMs);
     this.device.tick(nowMs);
     // One more query after the last change began, because a copy may have answered while the change was in flight.
     const mayHaveGrown = this.device.lastChangeMs + STAT_PAUSE_MS >= this.askedWrittenMs;
@@ -216,7 +209,7 @@ export class Engine {
       grantId: this.spec.grantId,
       state: this.stateNow(),
       reason: stopReason === undefined ? '' : `${stopReason.code}: ${stopReason.message}`.slice(0, 1024),
-      record: { epoch, dataGeneration, members: [...members], durable: membership.complete },
+      record: { epoch, dataGeneration, members, durable: membership.complete },
       replicas: all.map(({ replicaId, mode, reason }) => ({
         replicaId,
         mode,
@@ -237,7 +230,7 @@ export class Engine {
       this.isOpen &&
       this.resync === undefined &&
       !this.drops.isPending &&
-      this.copies.membership.isSettled &&
+      this.copies.membership.isRecordDurable &&
       this.copies.stopReason === undefined
     );
   }
@@ -268,16 +261,16 @@ export class Engine {
   private async letGo(): Promise<void> {
     for (const run of this.rebuilds) await run.cancel();
     await this.fill?.cancel();
-    if (this.resync === undefined) await this.drops.settled();
+    if (this.resync === undefined) await this.drops.marked();
     await this.device.exclusive(async () => {
       if (this.copies.stopReason !== undefined || !this.isOpen) return;
       await this.device.flushCopies().catch(() => undefined);
-      await this.settling.settleQuietly().catch(() => undefined);
+      await this.clearing.clearAll().catch(() => undefined);
       await this.copies.membership.seal();
     });
   }
 
-  /** Fences the engine: a newer one has taken over, so this one ends at once, without a word to the copies. */
+  /** Fences the engine: a newer one has taken over, so this one ends at once, and sends the copies nothing more. */
   fence(error: StorageFault): void {
     this.copies.stop(error);
   }

@@ -29,7 +29,7 @@ export async function equaliseRange(copies: Copies, start: number, end: number):
     // compared.
     const others = copies.withMode('RW').filter((link) => link !== source || copies.reads.source !== source);
     await Promise.all(others.map((link) => equaliseOne(copies, link, at, wanted)));
-    await copies.membership.settled();
+    await copies.membership.recordDurable();
     pieces.push(wanted);
   }
   return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
@@ -69,7 +69,7 @@ export async function undoRefused(
     await Promise.all(held.map(({ link, bytes }) => putDiffering(copies, link, at, wanted, bytes)));
     // Rebuild targets are written as a whole: how much of the refused change they applied is unknown.
     await Promise.all(copies.withMode('WO').map((link) => putDiffering(copies, link, at, wanted, undefined)));
-    await copies.membership.settled();
+    await copies.membership.recordDurable();
   }
 }
 

@@ -9,7 +9,7 @@ import { CLUSTER_BYTES } from '@holdfast/core/model/bytes.js';
 import { SharedFlush } from '../base/shared-flush.js';
 
 /**
- * Bounds of unflushed changes, in stretches and in time since the first one. Beyond either, the engine flushes the
+ * Bounds of unflushed changes, in stretches of 64 KiB and in time since the first one. Beyond either, the engine flushes the
  * copies without a user's request: after a crash, the next engine has to compare what the last few flushes covered
  * before it can answer a flush.
  */

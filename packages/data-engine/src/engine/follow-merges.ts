@@ -6,8 +6,7 @@
  * A merge changes the content of no remaining layer, so it is safe to stop at any point.
  */
 
-import type { ChainFacts, LayerFacts } from '../protocol/layers.js';
-import { childrenOf } from '../protocol/layers.js';
+import { type ChainFacts, childrenOf, type LayerFacts } from '../protocol/layers.js';
 import type { ReplicaLink } from './replica-link.js';
 
 export async function followMerges(

@@ -38,12 +38,12 @@ export async function freezeAll(copies: Copies, epoch: number, freeze: Freeze): 
   const full = [...failures].filter(([{ mode }, error]) => mode === 'RW' && isNoSpace(error));
   if (full.length > 0) {
     await Promise.all(targets.map((copy) => takeBack(copies, copy, epoch, freeze.layer.id)));
-    await copies.membership.settled();
+    await copies.membership.recordDurable();
     copies.requireServing();
     throw noSpace(full.map(([copy]) => copy));
   }
   const [refusal] = [...failures].filter(([copy, error]) => !copies.fail(copy, error));
-  await copies.membership.settled();
+  await copies.membership.recordDurable();
   copies.requireServing();
   // The last copy failed and is kept, so the layer does not exist.
   if (refusal !== undefined) throw refusal[1];
@@ -59,9 +59,9 @@ async function takeBack(copies: Copies, copy: ReplicaLink, epoch: number, layerI
 }
 
 function noSpace(full: readonly ReplicaLink[]): StorageFault {
-  const places = full.map(({ replicaId, address }) => `copy ${replicaId} on node ${address.nodeId}`);
+  const copies = full.map(({ replicaId, address }) => `copy ${replicaId} on node ${address.nodeId}`);
   return new StorageFault('disk.no_space', {
-    publicMessage: `the disk is full of ${places.join(', ')}`,
+    publicMessage: `the disk is full of ${copies.join(', ')}`,
     cures: ['free space on that disk, or move the copy to another one'],
     context: { replicaIds: full.map(({ replicaId }) => replicaId).join() },
   });

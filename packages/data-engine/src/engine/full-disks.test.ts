@@ -99,7 +99,7 @@ describe('a snapshot that a disk has no room for', () => {
     };
     volume.copy(2).node.cutOff();
     await write(engine, 0, Buffer.alloc(MIB, 2));
-    await engine.drops.settled();
+    await engine.drops.marked();
     expect(modes(engine).sort()).toEqual(['ERR', 'RW', 'RW']);
     expect(await engine.snapshots.list()).toEqual([]);
     nodes().beforeCommand = () => undefined;

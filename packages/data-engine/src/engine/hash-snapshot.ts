@@ -30,7 +30,7 @@ export async function hashSnapshot(
       new StorageFault('replica.corrupt', { publicMessage: `snapshot ${snapshotId} is damaged on its disk` }),
     );
   }
-  await copies.membership.settled();
+  await copies.membership.recordDurable();
 }
 
 async function hashOn(

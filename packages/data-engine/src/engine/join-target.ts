@@ -6,8 +6,7 @@ import crypto from 'node:crypto';
 import type { RebuildOptions } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { portsOf } from '../nbd/ports.js';
-import type { ChainFacts, FrozenLayer, LayerFacts } from '../protocol/layers.js';
-import { LAYERS_MAX } from '../protocol/layers.js';
+import { type ChainFacts, type FrozenLayer, LAYERS_MAX, type LayerFacts } from '../protocol/layers.js';
 import type { ByteRange, PulledLayer } from '../protocol/pull.js';
 import { tooManyLayers } from '../protocol/replica-faults.js';
 import type { Copies } from './copies.js';
@@ -20,7 +19,7 @@ import type { ReplicaLink } from './replica-link.js';
 export interface RebuildHost {
   readonly spec: { epoch: number; replicaTimeoutMs: number; grantId?: string | undefined };
   readonly copies: Copies;
-  readonly drops: Pick<DropMarks, 'settled'>;
+  readonly drops: Pick<DropMarks, 'marked'>;
   readonly dependencies: EngineDependencies;
   readonly device: {
     readonly sizeBytes: number;

@@ -3,7 +3,7 @@
  * (docs/adr/0004-copies-say-which-is-current.md).
  *
  * Whenever the copies in use differ from the last record, a new record is written to all of them; until that is done
- * nothing is acknowledged (`settled`). The engine may leave out copies alone only while more than half of every
+ * nothing is acknowledged (`recordDurable`). The engine may leave out copies alone only while more than half of every
  * record that some copy may hold remain; otherwise the control plane has to record the new members first.
  *
  * After a crash at any point the rule "copies named in the highest record are current" holds, because nothing was
@@ -17,7 +17,7 @@ import {
   type RecordNumber,
 } from '@holdfast/core/model/copy-record.js';
 import { isFault } from '@holdfast/core/model/faults.js';
-import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import { SYSTEM_TIME, type Time } from '../base/time.js';
 
 /** Pause between attempts to reach the control plane while I/O waits for it; grows up to the maximum. */
@@ -27,7 +27,7 @@ const PAUSE_STEP_MS = 100;
 
 export interface MembershipPorts {
   /** Ids of the copies that have to be members now. */
-  wantedMembers(): string[];
+  wantedMembers(): ReplicaId[];
   /** Writes the record to one copy. @throws when the copy did not store it. */
   writeRecord(replicaId: string, record: CopyRecord): Promise<void>;
   /** Called when a copy could not store the record: it has to be dropped. */
@@ -116,12 +116,12 @@ export class Membership {
     return this.running;
   }
 
-  get isSettled(): boolean {
+  get isRecordDurable(): boolean {
     return this.running === undefined;
   }
 
   /** Resolves when the record names exactly the copies in use: only then may anything be acknowledged. */
-  async settled(): Promise<void> {
+  async recordDurable(): Promise<void> {
     while (this.running !== undefined) await this.running;
   }
 
@@ -129,7 +129,7 @@ export class Membership {
     try {
       while (this.requested) {
         this.requested = false;
-        await this.settle();
+        await this.makeDurable();
       }
     } finally {
       this.running = undefined;
@@ -137,7 +137,7 @@ export class Membership {
   }
 
   /** Bounded: each round but the last leaves out at least one more copy, or waits for the control plane. */
-  private async settle(): Promise<void> {
+  private async makeDurable(): Promise<void> {
     for (;;) {
       if (this.ports.stopped()) return;
       const members = this.wanted();
@@ -197,7 +197,8 @@ export class Membership {
   async seal(): Promise<void> {
     for (let round = 0; round < 2; round += 1) {
       const members = this.wanted();
-      if (this.ports.stopped() || !this.isSettled || !sameMembers(this.durable.members, members)) return;
+      if (this.ports.stopped() || !this.isRecordDurable || !sameMembers(this.durable.members, members))
+        return;
       const record = this.nextRecord(members);
       const writing = members.map((member) => this.ports.writeRecord(member, record));
       const written = await Promise.allSettled(writing);
@@ -246,7 +247,7 @@ export class Membership {
   }
 
   private wanted(): ReplicaId[] {
-    return this.ports.wantedMembers().map((id) => asId<ReplicaId>(id));
+    return this.ports.wantedMembers();
   }
 }
 

@@ -5,8 +5,7 @@
  * Copies are purged independently; one that fails keeps its longer chain until the next purge.
  */
 
-import type { LayerFacts } from '../protocol/layers.js';
-import { isPurgeable } from '../protocol/layers.js';
+import { isPurgeable, type LayerFacts } from '../protocol/layers.js';
 import type { ReplicaLink } from './replica-link.js';
 
 /** Maximum drop marks that are kept; a copy with an older one is compared as a whole if it ever returns. */
@@ -31,10 +30,10 @@ async function purgeOne(
   requireGoingOn: () => void,
 ): Promise<void> {
   const { layers } = await control.command('chain', { epoch });
-  const settled = new Set(settledDrops(layers, current));
-  for (const layerId of settled) await control.command('mark-removed', { epoch, layerId });
+  const unneeded = new Set(unneededMarks(layers, current));
+  for (const layerId of unneeded) await control.command('mark-removed', { epoch, layerId });
   for (const layer of layers) {
-    if (!isPurgeable(layer) && !settled.has(layer.id)) continue;
+    if (!isPurgeable(layer) && !unneeded.has(layer.id)) continue;
     // Terminates: each answer is a later window of the layer, or null.
     for (let next: number | null = 0; next !== null; ) {
       requireGoingOn();
@@ -51,7 +50,7 @@ async function purgeOne(
 /**
  * Drop marks that are no longer needed: their copies are back, were dropped again later, or are no longer waited for.
  */
-function settledDrops(layers: readonly LayerFacts[], current: ReadonlySet<string>): string[] {
+function unneededMarks(layers: readonly LayerFacts[], current: ReadonlySet<string>): string[] {
   const marks = layers.filter(({ drop, removed }) => drop !== null && !removed);
   const waiting = marks.filter((mark, index) =>
     mark.drop?.replicaIds.some(

@@ -26,7 +26,7 @@ export type Changes = {
 
 /** The copies that are read from. */
 type ReadCopies = {
-  readonly membership: Pick<Membership, 'isSettled' | 'settled'>;
+  readonly membership: Pick<Membership, 'isRecordDurable' | 'recordDurable'>;
   readonly lease: Pick<Lease, 'isValid' | 'renewed'>;
   /** Why nothing is served any more; `undefined` while it is. */
   readonly stopReason: StorageFault | undefined;
@@ -96,19 +96,20 @@ export class Reads {
   }
 
   /**
-   * Without a settled record and a valid lease, another engine may have been started on members that this one did not
+   * Without a durable record and a valid lease, another engine may have been started on members that this one did not
    * ask.
    */
   private get mayAnswer(): boolean {
     return (
-      this.copies.stopReason !== undefined || (this.copies.membership.isSettled && this.copies.lease.isValid)
+      this.copies.stopReason !== undefined ||
+      (this.copies.membership.isRecordDurable && this.copies.lease.isValid)
     );
   }
 
   private async untilMayAnswer(): Promise<void> {
     while (!this.mayAnswer) {
-      if (this.copies.membership.isSettled) await this.copies.lease.renewed();
-      else await this.copies.membership.settled();
+      if (this.copies.membership.isRecordDurable) await this.copies.lease.renewed();
+      else await this.copies.membership.recordDurable();
     }
   }
 

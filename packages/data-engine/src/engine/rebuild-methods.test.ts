@@ -47,7 +47,7 @@ async function lose(volume: Cluster, engine: Engine, index: number): Promise<voi
   await node.crash(nodes(), address.replicaId);
   await write(engine, SIZE - 4096, Buffer.alloc(4096, index));
   await until(engine, () => modes(engine).includes('ERR'));
-  await engine.drops.settled();
+  await engine.drops.marked();
 }
 
 const methods = (snapshots: { name: string; method: string }[]) =>
@@ -64,7 +64,7 @@ describe('a copy that comes back', () => {
     const engine = await volume.start(1);
     await write(engine, 0, crypto.randomBytes(32 * MIB));
     await engine.device.exclusive(async () => {
-      for (const { control } of engine.copies.all) await control.command('settle', { epoch: 1 });
+      for (const { control } of engine.copies.all) await control.command('clear-intent', { epoch: 1 });
     });
     await lose(volume, engine, 1);
     await write(engine, 36 * MIB, crypto.randomBytes(8 * MIB));
@@ -133,7 +133,7 @@ describe('a copy that comes back', () => {
     const replicas = volume.copies.slice(0, 2).map(({ address }) => address);
     const engine = await volume.start(2, { record: old.report().record, replicas });
     await write(engine, 40 * MIB, crypto.randomBytes(MIB));
-    await engine.drops.settled();
+    await engine.drops.marked();
     const report = await rebuild(engine, volume.copy(2).address);
     expect(report.bytes.sent).toBeLessThan(2 * MIB);
     await expectEqual(volume, engine);

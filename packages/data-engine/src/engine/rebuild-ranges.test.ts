@@ -58,7 +58,7 @@ async function lose(volume: Cluster, engine: Engine, index: number): Promise<voi
   await node.crash(nodes(), address.replicaId);
   await write(engine, SIZE - 4096, Buffer.alloc(4096, index));
   await until(engine, () => modes(engine).includes('ERR'));
-  await engine.drops.settled();
+  await engine.drops.marked();
   nodes().beforeCommand = () => undefined;
 }
 

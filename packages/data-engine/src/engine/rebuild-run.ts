@@ -9,8 +9,7 @@ import type { RebuildOptions, RebuildReport } from '@holdfast/core/model/agent-p
 import { faultCodeOf, isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
-import type { ChainFacts } from '../protocol/layers.js';
-import { chainUpTo } from '../protocol/layers.js';
+import { type ChainFacts, chainUpTo } from '../protocol/layers.js';
 import type { PulledLayer, PullProgress, PullTuning } from '../protocol/pull.js';
 import { DEFAULT_REBUILD_OPTIONS, type RebuildSpec } from './engine-state.js';
 import { joinTarget, type RebuildHost } from './join-target.js';
@@ -114,7 +113,7 @@ export class RebuildRun {
     const { host } = this;
     // Waits for resync and drop marks: before that, the content of a snapshot would not be the same on all copies.
     await host.equal();
-    await host.drops.settled();
+    await host.drops.marked();
     this.requireGoingOn();
     await purgeChains(host.copies.withMode('RW'), host.spec.epoch, () => this.requireGoingOn());
     const link = await this.openTarget();

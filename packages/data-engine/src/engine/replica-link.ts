@@ -1,5 +1,6 @@
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
 import { type ConnectData, connectByNbd, type DataLink } from '../nbd/data-link.js';
 import type { Answer, Ask, ConnectControl, HeadReply, ReplicaControl } from '../protocol/commands.js';
@@ -52,7 +53,7 @@ export class ReplicaLink {
     return { opened, client };
   }
 
-  get replicaId(): string {
+  get replicaId(): ReplicaId {
     return this.address.replicaId;
   }
 

@@ -108,7 +108,8 @@ export class Resync {
     const { copies, spec } = this.host;
     const asked = copies.withMode('RW').map(async ({ control, replicaId }) => {
       const marker = this.markers.get(replicaId);
-      if (marker !== undefined) await control.command('settle', { epoch: spec.epoch, marker, regions: [] });
+      if (marker !== undefined)
+        await control.command('clear-intent', { epoch: spec.epoch, marker, regions: [] });
     });
     // Errors are ignored: a copy that was not told is only trusted less.
     await Promise.allSettled(asked);

@@ -80,7 +80,8 @@ describe('a copy that is set back', () => {
     const engine = await start(volume, 1);
     await write(engine, 0, Buffer.alloc(4096, 1));
     await engine.device.flush();
-    for (const { node, address } of volume.copies) await (await node.replica(address.replicaId)).settle();
+    for (const { node, address } of volume.copies)
+      await (await node.replica(address.replicaId)).clearIntent();
     const setBack = await keep(volume, 1);
     await write(engine, 0, Buffer.alloc(4096, 2));
     await engine.stop();
@@ -93,7 +94,7 @@ describe('a copy that is set back', () => {
     // Its record is of the last epoch that it took part in, and yet it lacks what was written then.
     const replicas = [volume.copy(0).address];
     const next = await volume.start(2, { replicas, record: engine.report().record });
-    await next.drops.settled();
+    await next.drops.marked();
     await rebuild(next, volume.copy(1).address);
     await next.stop();
     expect((await volume.checksums()).size).toBe(1);

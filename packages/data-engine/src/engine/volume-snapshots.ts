@@ -239,7 +239,7 @@ export class VolumeSnapshots {
           }),
         ),
     );
-    await copies.membership.settled();
+    await copies.membership.recordDurable();
     copies.requireServing();
     if (refusals.length > 0) throw refusals[0];
   }

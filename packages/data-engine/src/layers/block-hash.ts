@@ -1,5 +1,5 @@
 /**
- * Block hashes of a layer: for each block of 64 KiB, which of its 16 blocks of 4 KiB the layer holds, and a hash of
+ * Block hashes of a layer: for each cluster of 64 KiB, which of its 16 blocks of 4 KiB the layer holds, and a hash of
  * their data. Two copies of a layer are compared by these, so that a change of 4 KiB costs 64 KiB on the network and
  * not a whole window.
  *
@@ -22,9 +22,9 @@ const ALL_HELD = 0xffff;
 export const HASH_BYTES: Record<BlockHash, number> = { sha512: 64, blake3: 32 };
 
 export type WindowBlocks = {
-  /** A bit for each block of 4 KiB that is held, per block of 64 KiB, lowest bit first. */
+  /** A bit for each block of 4 KiB that is held, per cluster of 64 KiB, lowest bit first. */
   masks: Uint16Array;
-  /** The hash of the held data, per block of 64 KiB; zeros if none is held. */
+  /** The hash of the held data, per cluster of 64 KiB; zeros if none is held. */
   hashes: Buffer;
 };
 
@@ -51,7 +51,7 @@ export async function hashBlocks(
   });
 }
 
-/** The mask and hash of one block of 64 KiB; zeros if nothing is held, as in `WindowBlocks`. */
+/** The mask and hash of one cluster of 64 KiB; zeros if nothing is held, as in `WindowBlocks`. */
 export async function hashBlock(layer: Layer, offset: number, algorithm: BlockHash): Promise<Buffer> {
   const { buffer, release } = leaseAligned(CLUSTER_BYTES);
   try {
@@ -100,7 +100,7 @@ function masksOf(layer: Layer, window: number): Uint16Array | undefined {
   return any ? masks : undefined;
 }
 
-/** Reads the held parts of one block of 64 KiB, and returns their mask. */
+/** Reads the held parts of one cluster of 64 KiB, and returns their mask. */
 async function readBlock(layer: Layer, offset: number, buffer: Buffer): Promise<number> {
   const first = offset / BLOCK_BYTES;
   let mask = 0;

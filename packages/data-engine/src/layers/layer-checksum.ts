@@ -11,12 +11,12 @@ import type { RangeSums } from './range-sums.js';
 
 export class LayerChecksumHasher {
   private readonly hasher = new Blake3Hasher();
-  private readonly place = Buffer.alloc(8);
+  private readonly number = Buffer.alloc(8);
 
   /** @param window larger than those before */
   add(window: number, hash: string): void {
-    this.place.writeBigUInt64BE(BigInt(window));
-    this.hasher.update(this.place);
+    this.number.writeBigUInt64BE(BigInt(window));
+    this.hasher.update(this.number);
     this.hasher.update(Buffer.from(hash, 'hex'));
   }
 

@@ -2,11 +2,17 @@
  * Layer tree of a copy: every frozen layer names its parent, and the head stands on one of them.
  *
  * A revert leaves the layers after the snapshot as a branch of their own. All functions here are pure: they compute
- * the next tree without touching a file; `Replica` then makes the files match.
+ * the next tree without touching a file; `ReplicaState` then makes the files match.
  */
 import crypto from 'node:crypto';
-import type { FrozenLayer, LayerChecksum, SnapshotAsk } from '../protocol/layers.js';
-import { chainUpTo, childrenOf, LAYERS_MAX } from '../protocol/layers.js';
+import {
+  chainUpTo,
+  childrenOf,
+  type FrozenLayer,
+  LAYERS_MAX,
+  type LayerChecksum,
+  type SnapshotAsk,
+} from '../protocol/layers.js';
 import { snapshotInUse, snapshotNotFound, tooManyLayers } from '../protocol/replica-faults.js';
 
 /**

@@ -6,14 +6,14 @@
  * Pages are updated in place. A crash in the middle leaves some sectors as they were, which is harmless: each old bit
  * was true, and acknowledged data is synced. A page is marked after it is durable; the mark itself needs no sync.
  */
-import { MIB, SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
+import { BLOCK_BYTES, MIB, SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
 import type { CopyFile, CopyFiles } from '../disk/disk-store.js';
 import { contentOf, SectorSeals } from '../disk/sealed-sectors.js';
 import { corrupt } from '../protocol/replica-faults.js';
 import { type BlockMap, type MapPage, PAGE_BYTES } from './block-map.js';
 
 /** Bytes of a page on the disk. */
-const STORED_BYTES = 4096;
+const STORED_BYTES = BLOCK_BYTES;
 const SECTORS = STORED_BYTES / SECTOR_BYTES;
 /** As many pages as a page has bits: those of 3.9 TiB of a layer. */
 const PAGES_PER_GROUP = PAGE_BYTES * 8;
@@ -73,11 +73,11 @@ export class MapFile {
       const part = batch.subarray(0, Math.min(batch.length, totalBytes - at));
       await this.file.readStored(part, at);
       for (let offset = 0; offset < part.length; offset += STORED_BYTES) {
-        const place = (at + offset) / STORED_BYTES;
-        const bytes = this.open(part.subarray(offset, offset + STORED_BYTES), place);
+        const position = (at + offset) / STORED_BYTES;
+        const bytes = this.open(part.subarray(offset, offset + STORED_BYTES), position);
         if (bytes === undefined) continue;
-        const index = pageAt(place);
-        if (index === undefined) this.marks.set(groupAt(place), bytes);
+        const index = pageAt(position);
+        if (index === undefined) this.marks.set(groupAt(position), bytes);
         else {
           map.loadPage(index, bytes);
           if (!this.isMarked(index)) unmarked.push(index);
@@ -91,14 +91,14 @@ export class MapFile {
   }
 
   /** @returns `undefined` if the page was never stored */
-  private open(stored: Buffer, place: number): Uint8Array | undefined {
-    const index = pageAt(place);
+  private open(stored: Buffer, position: number): Uint8Array | undefined {
+    const index = pageAt(position);
     const isMarked = index !== undefined && this.isMarked(index);
     if (!isMarked && stored.equals(NOTHING)) return undefined;
     const isBad = this.seals
-      .statesOf(stored, place * SECTORS)
+      .statesOf(stored, position * SECTORS)
       .some((state) => state === 'damaged' || (state === 'blank' && isMarked));
-    if (isBad) throw corrupt(`page ${place} of ${this.file.name} is not what was written there`);
+    if (isBad) throw corrupt(`page ${position} of ${this.file.name} is not what was written there`);
     const bytes = new Uint8Array(PAGE_BYTES);
     contentOf(stored, bytes);
     return bytes;
@@ -121,15 +121,17 @@ export class MapFile {
       this.marks.set(group, marks);
     }
     for (const group of groups) {
-      const place = group * (PAGES_PER_GROUP + 1);
+      const position = group * (PAGES_PER_GROUP + 1);
       const marks = this.marks.get(group) ?? new Uint8Array(PAGE_BYTES);
-      await this.file.write([this.seals.seal(marks, place * SECTORS, SEQUENCE)], place * STORED_BYTES);
+      await this.file.write([this.seals.seal(marks, position * SECTORS, SEQUENCE)], position * STORED_BYTES);
     }
   }
 
   private async storeRun(run: readonly MapPage[]): Promise<void> {
-    const first = placeOf(run[0]?.index ?? 0);
-    const sealed = run.map(({ index, bytes }) => this.seals.seal(bytes, placeOf(index) * SECTORS, SEQUENCE));
+    const first = positionOf(run[0]?.index ?? 0);
+    const sealed = run.map(({ index, bytes }) =>
+      this.seals.seal(bytes, positionOf(index) * SECTORS, SEQUENCE),
+    );
     await this.file.write(sealed, first * STORED_BYTES);
   }
 }
@@ -139,7 +141,7 @@ function* runsOf(pages: readonly MapPage[]): Generator<MapPage[]> {
   let run: MapPage[] = [];
   for (const page of pages) {
     const last = run.at(-1);
-    const goesOn = last !== undefined && placeOf(last.index) + 1 === placeOf(page.index);
+    const goesOn = last !== undefined && positionOf(last.index) + 1 === positionOf(page.index);
     if (last !== undefined && (!goesOn || run.length === RUN_MAX)) {
       yield run;
       run = [];
@@ -155,16 +157,16 @@ export function mapFileBytes(pageCount: number): number {
 }
 
 /** Position of a page in the file, counted in pages. */
-function placeOf(index: number): number {
+function positionOf(index: number): number {
   return index + Math.floor(index / PAGES_PER_GROUP) + 1;
 }
 
 /** The page at a position; `undefined` for a group's marks. */
-function pageAt(place: number): number | undefined {
-  const inGroup = place % (PAGES_PER_GROUP + 1);
-  return inGroup === 0 ? undefined : groupAt(place) * PAGES_PER_GROUP + inGroup - 1;
+function pageAt(position: number): number | undefined {
+  const inGroup = position % (PAGES_PER_GROUP + 1);
+  return inGroup === 0 ? undefined : groupAt(position) * PAGES_PER_GROUP + inGroup - 1;
 }
 
-function groupAt(place: number): number {
-  return Math.floor(place / (PAGES_PER_GROUP + 1));
+function groupAt(position: number): number {
+  return Math.floor(position / (PAGES_PER_GROUP + 1));
 }

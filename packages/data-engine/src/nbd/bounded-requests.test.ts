@@ -66,7 +66,7 @@ function reads(count: number, lengthBytes: number): Buffer {
 }
 
 /** Resolves when the number has stayed the same for a while. */
-async function settled(count: () => number): Promise<number> {
+async function steady(count: () => number): Promise<number> {
   for (;;) {
     const before = count();
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -83,7 +83,7 @@ test('requests of one chunk begin as there is room for them, and all are answere
   });
   client.write(reads(200, MIB));
 
-  expect((await settled(() => target.begun)) * MIB).toBeLessThanOrEqual(2 * PAYLOAD_BYTES_MAX);
+  expect((await steady(() => target.begun)) * MIB).toBeLessThanOrEqual(2 * PAYLOAD_BYTES_MAX);
   const answering = setInterval(() => {
     for (const answer of target.waiting.splice(0)) answer();
   }, 1);
@@ -102,7 +102,7 @@ test('a client that does not read its replies gets no more of them, until it doe
   const client = await join(target);
   client.write(reads(2000, 64 * KIB));
   // 16 MiB in this process, plus what the kernel buffers for both ends.
-  expect((await settled(() => target.answered)) * 64 * KIB).toBeLessThan(48 * MIB);
+  expect((await steady(() => target.answered)) * 64 * KIB).toBeLessThan(48 * MIB);
 
   let received = 0;
   client.on('data', (chunk: Buffer) => {

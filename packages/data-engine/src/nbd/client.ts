@@ -275,9 +275,9 @@ export class NbdClient implements NbdExport {
         pending.error = new NbdError(reply.errno, `the server answered error ${reply.errno}`);
       else pending.read?.whole(reply.payload);
     } else if (!reply.done) return;
-    // Settled before it is removed: an invalid reply throws, and fails all pending requests including this one.
+    // Completed before it is removed: an invalid reply throws, and fails all pending requests including this one.
     if (pending.sentAtMs > this.heardAtMs) this.heardAtMs = pending.sentAtMs;
-    settle(pending);
+    complete(pending);
     this.pending.delete(reply.cookie);
   }
 
@@ -301,7 +301,7 @@ export class NbdClient implements NbdExport {
 }
 
 /** @throws ProtocolError for an invalid reply, which ends the connection */
-function settle(pending: Pending): void {
+function complete(pending: Pending): void {
   if (pending.error !== undefined) pending.reject(pending.error);
   else pending.answered(pending);
 }

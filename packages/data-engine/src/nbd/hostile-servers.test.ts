@@ -197,7 +197,7 @@ describe('servers that answer anything', () => {
         socket.end();
       });
       const client = await connect(port);
-      const settled = await Promise.allSettled([
+      const results = await Promise.allSettled([
         client.read(0, 4 * KIB),
         client.read(8 * KIB, 512),
         client.write(0, [Buffer.alloc(512)], 512, { fua: true }),
@@ -206,7 +206,7 @@ describe('servers that answer anything', () => {
         client.writeZeroes(0, 4 * KIB, { fua: false, mayPunch: true }),
         client.blockStatus(0, MIB, 10),
       ]);
-      const byCookie = settled.map((result, index) => ({ result, cookie: FIRST_COOKIE + index }));
+      const byCookie = results.map((result, index) => ({ result, cookie: FIRST_COOKIE + index }));
       for (const { result, cookie } of byCookie) {
         if (result.status === 'fulfilled') {
           expect({ seed, cookie, isNamed: named?.has(cookie) ?? true }).toEqual({
@@ -227,7 +227,7 @@ describe('servers that answer anything', () => {
           seen.closed += 1;
         }
       }
-      const [first, second] = settled;
+      const [first, second] = results;
       if (first?.status === 'fulfilled') expect(contiguous(first.value)).toHaveLength(4 * KIB);
       if (second?.status === 'fulfilled') expect(contiguous(second.value)).toHaveLength(512);
       expect({ seed, inFlight: client.inFlight, closed: client.closed }).toEqual({

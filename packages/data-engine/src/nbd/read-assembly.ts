@@ -1,3 +1,4 @@
+import { SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
 import { ProtocolError } from './errors.js';
 import { type Payload, payloadLength } from './export.js';
 
@@ -7,7 +8,7 @@ type Part = { offset: number; lengthBytes: number; payload: Payload };
  * Minimum average size of a reply's parts: a server has no reason to send parts below a sector, and many small ones
  * would cost memory.
  */
-const PART_BYTES_MIN = 512;
+const PART_BYTES_MIN = SECTOR_BYTES;
 
 /** Reassembly of one structured READ reply, whose chunks may come in any order. */
 export class ReadAssembly {

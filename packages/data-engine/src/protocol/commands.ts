@@ -75,11 +75,12 @@ export type ReplicaCommands = {
     reply: { stretches: string | null; next: number | null };
   };
   /**
-   * Clears write-intent marks: all copies are equal in these regions. Marks of regions that were changed since the
+   * Clears write-intent marks: all copies are equal in these regions. Without regions it only says that the copy has every
+   * acknowledged write. Marks of regions that were changed since the
    * marker of an earlier `intent` stay, so the command may come late, or twice. Without a marker all marks are
    * cleared.
    */
-  settle: {
+  'clear-intent': {
     ask: { epoch: number; marker?: IntentMarker | undefined; regions?: [number, number][] | undefined };
     reply: null;
   };
@@ -150,6 +151,46 @@ export type CommandName = keyof ReplicaCommands;
  */
 export type Ask<Name extends CommandName> = ReplicaCommands[Name]['ask'] & { lease?: number | undefined };
 export type Answer<Name extends CommandName> = ReplicaCommands[Name]['reply'];
+
+/** What of a command concerns the processes that carry it. */
+export type CommandTraits = {
+  /** How long the caller waits. `long`: it may read or write a whole layer, and no user request waits for it. */
+  readonly patience: 'short' | 'long';
+  /** `long`: the reply grows with the volume and is not bounded by what was asked for, so it may need pages. */
+  readonly replyLength: 'bounded' | 'long';
+};
+
+const QUICK = { patience: 'short', replyLength: 'bounded' } as const;
+const SLOW = { patience: 'long', replyLength: 'bounded' } as const;
+const LONG_REPLY = { patience: 'short', replyLength: 'long' } as const;
+
+export const COMMAND_TRAITS: { readonly [Name in CommandName]: CommandTraits } = {
+  open: QUICK,
+  record: QUICK,
+  snapshot: QUICK,
+  unfreeze: QUICK,
+  revert: QUICK,
+  'mark-removed': QUICK,
+  purge: SLOW,
+  chain: LONG_REPLY,
+  stat: QUICK,
+  intent: LONG_REPLY,
+  unflushed: QUICK,
+  'clear-intent': QUICK,
+  prepare: SLOW,
+  pull: QUICK,
+  'tune-pull': QUICK,
+  progress: LONG_REPLY,
+  'cancel-pull': SLOW,
+  hashes: SLOW,
+  'block-hashes': SLOW,
+  'range-sums': QUICK,
+  'hash-layer': QUICK,
+};
+
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(COMMAND_TRAITS, name);
+}
 
 /** Control channel to one copy. Rejects with a StorageFault, `agent.unreachable` when there is no answer. */
 export interface ReplicaControl {

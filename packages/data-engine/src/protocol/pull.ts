@@ -23,7 +23,7 @@ export type PulledLayer = Pick<FrozenLayer, 'id' | 'name'> &
   };
 
 export const BLOCK_HASHES = ['sha512', 'blake3'] as const;
-/** Hash function for comparing blocks of 64 KiB. */
+/** Hash function for comparing clusters of 64 KiB. */
 export type BlockHash = (typeof BLOCK_HASHES)[number];
 
 export type PullTuning = {
@@ -34,7 +34,7 @@ export type PullTuning = {
    * True while users are at work on the volume: the rebuild then copies one window at a time, and rests as long as
    * each took.
    */
-  yields?: boolean;
+  yields?: boolean | undefined;
 };
 
 export type PullProgress = {
@@ -52,7 +52,7 @@ export type PullProgress = {
 export type WindowHashes = { hashes: [number, string][]; next: number | null };
 
 /**
- * Hashes of the blocks of 64 KiB in some windows: for each, which of its 16 blocks of 4 KiB the layer holds, and a
+ * Hashes of the clusters of 64 KiB in some windows: for each, which of its 16 blocks of 4 KiB the layer holds, and a
  * hash over that and their data. In base64: 64 little-endian 16-bit masks, then as many hashes, with zeros for blocks
  * that are not held.
  */

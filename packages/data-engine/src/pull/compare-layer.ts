@@ -1,5 +1,5 @@
 /**
- * Delta sync of a layer that both sides have: its blocks of 64 KiB are compared by hash, and only those that differ
+ * Delta sync of a layer that both sides have: its clusters of 64 KiB are compared by hash, and only those that differ
  * are sent.
  *
  * A source computes the hashes of its next windows while these are compared. Blocks that the target holds and the

@@ -53,7 +53,7 @@ export class PullContext {
   }
 
   /** Waits for all started work, even after a failure: nothing may touch the files afterwards. */
-  async settle(): Promise<void> {
+  async drain(): Promise<void> {
     if (this.failures.length > 0) this.sources.hangUp('the copying has failed');
     await Promise.all(this.inFlight);
     await this.flushing;

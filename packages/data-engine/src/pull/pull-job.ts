@@ -134,7 +134,7 @@ export class PullJob {
       // One stream over all layers: the next one's first windows start while this one's last are in flight.
       for (const pull of this.layers) await this.bring(context, pull);
     } finally {
-      await context.settle();
+      await context.drain();
     }
     for (const { layer } of this.layers) await context.flush(layer);
     this.state = 'verifying';

@@ -70,7 +70,7 @@ describe('a command that waits while the copy is fenced', () => {
     unfreeze: () => ({ epoch: 5, layerId: base.id }),
     revert: () => ({ epoch: 5, layerId: base.id, headId: crypto.randomUUID() }),
     'mark-removed': () => ({ epoch: 5, layerId: base.id }),
-    settle: () => ({ epoch: 5 }),
+    'clear-intent': () => ({ epoch: 5 }),
     prepare: () => ({
       epoch: 5,
       rebuildId: crypto.randomUUID(),

@@ -72,9 +72,9 @@ export const COMMANDS: Commands = {
     marker: replica.intentMarker(),
   }),
   unflushed: async ({ replica }, { from }) => encodeStretches(replica.recentChanges(), from),
-  settle: async ({ replica }, ask) => {
+  'clear-intent': async ({ replica }, ask) => {
     const regions = ask.regions?.map(([first, count]) => ({ first, count }));
-    await replica.settle({ ...ask, regions });
+    await replica.clearIntent({ ...ask, regions });
     return null;
   },
   prepare: (served, ask) => prepare(served, ask),
@@ -165,7 +165,7 @@ async function openAt(served: ServedReplica, ask: Ask<'open'>): Promise<Answer<'
   // Fenced again meanwhile: the description would be for another engine.
   replica.requireTerm({ epoch, lease });
   return {
-    record: record === null ? null : { ...record, members: [...record.members] },
+    record,
     clean: replica.isClean,
     kept: replica.isKept,
     life: replica.intentMarker().life,

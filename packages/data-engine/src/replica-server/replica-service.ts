@@ -21,7 +21,7 @@ import { COMMANDS, type ServedReplica } from './replica-commands.js';
 import { openExport } from './replica-exports.js';
 
 /**
- * How long a checksum waits for connections that are closing, in milliseconds. An engine that has said goodbye cuts
+ * How long a checksum waits for connections that are closing, in milliseconds. An engine that has disconnected in order cuts
  * the connection after one second itself; a loaded machine may take much longer to run that engine and deliver its
  * last packet.
  */

@@ -2,7 +2,7 @@
  * Write-intent map of a copy: one bit per region of the device, durable before the first write into that region
  * starts. It says where the copies of a volume may differ after a crash.
  *
- * The engine clears regions (`forget`) when it knows that all copies are equal there: after some time without a
+ * The engine clears regions (`clearUnchanged`) when it knows that all copies are equal there: after some time without a
  * change, and at a clean stop. Regions that are marked after a crash are resynced before reads alternate between
  * copies.
  */
@@ -132,17 +132,17 @@ export class IntentMap {
    * No change may be in flight at the call. The returned promise resolves when the map is on the disk, and blocks no
    * change.
    */
-  forget(regions: readonly RegionRun[], marker: IntentMarker): Promise<void> {
-    const forgotten = [...this.unchangedSince(regions, marker)].filter((region) => this.has(region));
-    if (forgotten.length === 0) return Promise.resolve();
+  clearUnchanged(regions: readonly RegionRun[], marker: IntentMarker): Promise<void> {
+    const cleared = [...this.unchangedSince(regions, marker)].filter((region) => this.has(region));
+    if (cleared.length === 0) return Promise.resolve();
     // Memory first: a change that begins during the store marks its region again, and its store comes after this one.
-    for (const region of forgotten) {
+    for (const region of cleared) {
       clearBit(this.durable, region);
       this.lastChange.delete(region);
     }
     const stored = this.storing.then(() => this.store());
     this.storing = stored.catch(() => {
-      for (const region of forgotten) setBit(this.durable, region);
+      for (const region of cleared) setBit(this.durable, region);
     });
     return stored;
   }

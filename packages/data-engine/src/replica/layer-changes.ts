@@ -1,6 +1,6 @@
 /**
  * Layer changes of a copy: each checks the command's term and its expected head, then replaces the tree of layers at
- * once. All but the reading part of a purge wait until no write is in flight.
+ * once. A purge moves blocks beside users' writes; everything else waits until no write is in flight.
  */
 import { isFault } from '@holdfast/core/model/faults.js';
 import {

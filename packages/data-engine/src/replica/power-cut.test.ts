@@ -47,12 +47,12 @@ const HISTORIES: Record<string, History> = {
     await copy.flush();
     await copy.write(0, bytes(1), true);
   },
-  'marks: settled, and written to again': async (copy) => {
+  'marks: cleared, and set again': async (copy) => {
     await copy.write(0, bytes(2));
-    await copy.settle();
+    await copy.clearIntent();
     await copy.write(1, bytes(2));
     await copy.flush();
-    await copy.settle();
+    await copy.clearIntent();
     await copy.open(2);
     await copy.write(3, bytes(1));
   },
@@ -82,7 +82,7 @@ const HISTORIES: Record<string, History> = {
     await copy.write(0, bytes(4));
     await copy.snapshot(id);
     await copy.write(1, bytes(4));
-    await copy.settle();
+    await copy.clearIntent();
     await copy.revert(id);
     await copy.write(2, bytes(1), true);
   },
@@ -257,7 +257,7 @@ describe('the recorder finds', () => {
     },
     {
       fault: 'marks that are not synced',
-      history: 'marks: settled, and written to again',
+      history: 'marks: cleared, and set again',
       ignores: (file) => file.endsWith('intent.map'),
     },
     {

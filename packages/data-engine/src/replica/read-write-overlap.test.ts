@@ -13,7 +13,8 @@ function held<T>(): { promise: Promise<T>; end: (value: T) => void } {
   return { promise, end };
 }
 
-async function settled(): Promise<void> {
+/** Lets every promise go on that needs no event. */
+async function turnOfTheLoop(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -23,7 +24,7 @@ describe('a read beside writes', () => {
     const write = overlap.beginWrite(0, BLOCK);
     let asked = 0;
     const reading = overlap.read(0, BLOCK, async () => (asked += 1), ignore);
-    await settled();
+    await turnOfTheLoop();
     expect(asked).toBe(0);
     overlap.endWrite(write);
     expect(await reading).toBe(1);
@@ -40,7 +41,7 @@ describe('a read beside writes', () => {
       () => results.shift() ?? Promise.reject(new Error('read too often')),
       (one) => void discarded.push(one),
     );
-    await settled();
+    await turnOfTheLoop();
     overlap.endWrite(overlap.beginWrite(0, BLOCK));
     first.end('torn');
     expect(await reading).toBe('after');
@@ -69,12 +70,12 @@ describe('a read beside writes', () => {
       ignore,
     );
     for (let disturbed = 0; disturbed < 3; disturbed += 1) {
-      await settled();
+      await turnOfTheLoop();
       expect(overlap.mayWrite(0, BLOCK)).toBeUndefined();
       overlap.endWrite(overlap.beginWrite(0, BLOCK));
       last.end();
     }
-    await settled();
+    await turnOfTheLoop();
     expect(attempts).toBe(4);
     const waiting = overlap.mayWrite(0, BLOCK);
     expect(waiting).toBeInstanceOf(Promise);

@@ -157,15 +157,15 @@ describe('after a crash', () => {
     expect([1, 2]).toContain(block?.[0]);
   });
 
-  test('regions written since the last settling are marked, before their first write', async () => {
+  test('regions written since marks were last cleared are marked, before their first write', async () => {
     const replica = await create();
-    await replica.settle();
+    await replica.clearIntent();
     expect(replica.isClean).toBe(true);
     await write(replica, REGION_BYTES + BLOCK, filled(1));
     const crashed = await reopen();
     expect(crashed.isClean).toBe(false);
     expect(crashed.intentRegions()).toEqual([{ first: 1, count: 1 }]);
-    await replica.settle();
+    await replica.clearIntent();
     expect((await reopen()).isClean).toBe(true);
   });
 

@@ -4,8 +4,7 @@
  * After a crash it opens with everything that a FLUSH or FUA had acknowledged, or refuses with `replica.corrupt`.
  */
 import { BLOCK_BYTES } from '@holdfast/core/model/bytes.js';
-import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
-import { compareRecords } from '@holdfast/core/model/copy-record.js';
+import { type CopyRecord, compareRecords } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { isOutOfSpace } from '../base/system-error.js';
 import type { DiskStore } from '../disk/disk-store.js';
@@ -16,7 +15,7 @@ import type { Extent, Payload, WriteOptions, ZeroOptions } from '../nbd/export.j
 import { alignDown, alignUp } from '../protocol/blocks.js';
 import type { IntentMarker } from '../protocol/commands.js';
 import { staleEpoch, unaligned } from '../protocol/replica-faults.js';
-import { type Opening, type Term } from '../protocol/term.js';
+import type { Opening, Term } from '../protocol/term.js';
 import { CopyFence } from './copy-fence.js';
 import type { IntentMap, RegionRun } from './intent-map.js';
 import { LayerChanges } from './layer-changes.js';
@@ -34,7 +33,7 @@ export type ChangeOptions = WriteOptions & { epoch: number; lease?: number };
  * Proof of an engine that all copies were equal in the regions at one point of this copy's life (`marker`). Without a
  * marker it covers the whole copy, now.
  */
-export type SettleAsk = Term & {
+export type ClearIntentAsk = Term & {
   marker?: IntentMarker | undefined;
   regions?: readonly RegionRun[] | undefined;
 };
@@ -145,7 +144,7 @@ export class Replica {
     await this.flush();
   }
 
-  /** A marker of this moment, for a later `settle`. */
+  /** A marker of this moment, for a later `clearIntent`. */
   intentMarker(): IntentMarker {
     return this.intent.marker();
   }
@@ -273,8 +272,8 @@ export class Replica {
    * no resync of them. Regions changed since the proof's marker stay marked, however late this comes. Without a proof
    * all marks are cleared.
    */
-  async settle(ask?: SettleAsk): Promise<void> {
-    if (ask?.marker !== undefined) return this.settleProven(ask.marker, ask.regions ?? [], ask);
+  async clearIntent(ask?: ClearIntentAsk): Promise<void> {
+    if (ask?.marker !== undefined) return this.clearProven(ask.marker, ask.regions ?? [], ask);
     await this.alone(ask, async () => {
       await this.flush();
       await this.intent.clear();
@@ -282,18 +281,18 @@ export class Replica {
     });
   }
 
-  private async settleProven(marker: IntentMarker, regions: readonly RegionRun[], term: Term): Promise<void> {
+  private async clearProven(marker: IntentMarker, regions: readonly RegionRun[], term: Term): Promise<void> {
     let stored: Promise<void> | undefined;
     await this.alone(term, async () => {
       if (this.intent.changedAfter(this.flushedChanges, regions, marker)) await this.flush();
-      stored = this.intent.forget(regions, marker);
+      stored = this.intent.clearUnchanged(regions, marker);
     });
     await stored;
     // A marker of another process proves nothing here: that process may have had more.
     if (marker.life === this.intent.marker().life) this.heldSinceEpoch ??= term.epoch;
   }
 
-  /** Closes without a word about other copies; flushes first, if the disk allows it. */
+  /** Closes the copy, whose write-intent marks stay as they are; flushes first, if the disk allows it. */
   async close(): Promise<void> {
     await this.gate.alone(async () => {
       // Errors are ignored: the write-intent marks stay, and tell the next opener what may be missing.

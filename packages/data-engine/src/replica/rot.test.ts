@@ -61,7 +61,7 @@ async function makeCopy(disk: string, replicaId: string): Promise<void> {
     await write(copy, part + 3 * PAGE, 4);
     await copy.writeZeroes(part, PAGE, { epoch: 1, fua: true, mayPunch: true });
   }
-  await copy.settle();
+  await copy.clearIntent();
   await write(copy, 20 * PAGE, 2);
   await copy.close();
 }

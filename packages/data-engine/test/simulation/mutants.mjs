@@ -49,17 +49,17 @@ export const MUTANTS = [
     hole: 'marks are cleared before resync has looked at them, or while a drop is not marked yet',
     changes: [
       {
-        file: `${ENGINE}/settling.ts`,
+        file: `${ENGINE}/clear-intent.ts`,
         find: 'if (this.running || !this.isProven()) return;',
         replace: 'if (this.running) return;',
       },
-      { file: `${ENGINE}/settling.ts`, find: 'if (!this.isProven()) return false;', replace: '' },
-      { file: `${ENGINE}/settling.ts`, find: '      await this.device.flush();\n', replace: '' },
+      { file: `${ENGINE}/clear-intent.ts`, find: 'if (!this.isProven()) return false;', replace: '' },
+      { file: `${ENGINE}/clear-intent.ts`, find: '      await this.device.flush();\n', replace: '' },
       { file: `${ENGINE}/engine.ts`, find: 'if (!this.isOpen) return;\n', replace: '' },
     ],
   },
   {
-    name: 'late-settle-clears-newer-marks',
+    name: 'late-message-clears-newer-marks',
     faults: ['holdCommand'],
     hole: 'a message that clears marks and comes late takes those of newer changes',
     changes: [

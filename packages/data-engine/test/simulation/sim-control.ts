@@ -7,7 +7,7 @@ import crypto from 'node:crypto';
 import type { ReplicaAddress } from '@holdfast/core/model/agent-protocol.js';
 import { type CopyRecord, compareRecords, decideCurrentCopies } from '@holdfast/core/model/copy-record.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
-import type { ReplicaId } from '@holdfast/core/model/ids.js';
+import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { planLayers } from '@holdfast/core/rebuild/plan-layers.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { SimNet } from './sim-net.js';
@@ -67,7 +67,7 @@ export class SimControl {
     private readonly net: SimNet,
     private readonly nodes: readonly SimNode[],
     public copies: readonly Placed[],
-    private readonly volume: { volumeId: string; sizeBytes: number },
+    private readonly volume: { volumeId: VolumeId; sizeBytes: number },
     record: CopyRecord,
     /** Called when a new engine serves; `keepsAll` is false if unflushed writes may be lost. */
     private readonly onTakeover: (keepsAll: boolean) => void,
@@ -273,7 +273,7 @@ export class SimControl {
       epoch,
       grantId,
       attachmentSecret: 'sixteen-characters',
-      record: { ...record, members: [...record.members] },
+      record,
       replicas,
       replicaTimeoutMs: REPLICA_TIMEOUT_MS,
     };

@@ -25,7 +25,7 @@ const FAULTS = {
   blackoutInPurge: 2,
   blackoutAtPunch: 1,
   dieAtCommand: 3,
-  cutAtSettle: 2,
+  cutAtClearing: 2,
   slowTakeover: 2,
   isolateEngine: 3,
   fullInRebuild: 2,
@@ -77,7 +77,7 @@ export class SimFaults {
     this.flushed = power.flushed;
     for (const { disk } of nodes) disk.onPunch = power.punched;
     net.onCommand = (name, node) => {
-      if (name === 'forget') power.forgotten();
+      if (name === 'clear-intent') power.cleared();
       this.stage.carriedOut(name, node);
     };
     this.faults = {

@@ -4,8 +4,7 @@
  * if need be, unless it ends first, as TCP does.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { World } from './world.js';
-import { Life } from './world.js';
+import { Life, type World } from './world.js';
 
 /** Random faults of a control call. */
 export type Mischief = { late: boolean; doubled: boolean; replyLost: boolean };

@@ -3,7 +3,7 @@ import type { ReplicaState } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ConnectData } from '../../src/nbd/data-link.js';
-import type { ConnectControl } from '../../src/protocol/commands.js';
+import { COMMAND_TRAITS, type ConnectControl } from '../../src/protocol/commands.js';
 import { parseExportName } from '../../src/protocol/export-names.js';
 import { loadMetadata } from '../../src/replica/metadata.js';
 import { isExpected, removeIf } from '../../src/replica-server/removal.js';
@@ -20,7 +20,6 @@ export type DiskKind = 'folder' | 'block';
  * Commands with the long timeout, as in the agents' client: `apps/agent` gives these a minute and the others eight
  * seconds.
  */
-const SLOW = new Set(['purge', 'hashes', 'block-hashes', 'prepare', 'cancel-pull']);
 const SLOW_MS = 60_000;
 const CALL_MS = 8_000;
 
@@ -149,7 +148,7 @@ export class SimNode {
               },
             };
           },
-          SLOW.has(name) ? SLOW_MS : CALL_MS,
+          COMMAND_TRAITS[name].patience === 'long' ? SLOW_MS : CALL_MS,
         ),
     });
   }
@@ -196,17 +195,17 @@ export class SimNode {
 function present(record: CopyRecord | null): ReplicaState {
   return {
     state: 'present',
-    record: record === null ? null : { ...record, members: [...record.members] },
+    record,
   };
 }
 
 /**
- * Step name of a command. A `settle` that clears marks is another step than one which only says that the copy has
+ * Step name of a command. A `clear-intent` that clears marks is another step than one which only says that the copy has
  * all.
  */
 function stepOf(name: string, ask: object): string {
   const regions = 'regions' in ask && Array.isArray(ask.regions) ? ask.regions : [];
-  return name === 'settle' && regions.length > 0 ? 'forget' : name;
+  return name === 'clear-intent' && regions.length === 0 ? 'tell-whole' : name;
 }
 
 function plain<T>(value: T): T {

@@ -5,7 +5,7 @@
  */
 import crypto from 'node:crypto';
 import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
-import type { ReplicaId } from '@holdfast/core/model/ids.js';
+import { asId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { contiguous } from '../../src/nbd/export.js';
 import { Replica } from '../../src/replica/replica.js';
 import { BlockHistory, type Floors } from './block-history.js';
@@ -121,9 +121,9 @@ class SimRun {
   }
 
   private async create(): Promise<SimControl> {
-    const volumeId = crypto.randomUUID();
+    const volumeId = asId<VolumeId>(crypto.randomUUID());
     const nodes = [...this.nodes.values()];
-    const ids = nodes.map(() => crypto.randomUUID() as ReplicaId).sort();
+    const ids = nodes.map(() => asId<ReplicaId>(crypto.randomUUID())).sort();
     const record = copyRecord(0, 0, ids);
     const place = async (node: SimNode, replicaId: string, first: CopyRecord | null): Promise<Placed> => {
       const spec = {
@@ -136,8 +136,8 @@ class SimRun {
       };
       await Replica.create(node.name, spec, () => node.openDisk(node.host));
       const address = {
-        replicaId,
-        nodeId: node.name,
+        replicaId: asId<ReplicaId>(replicaId),
+        nodeId: asId<NodeId>(node.name),
         controlUrl: node.name,
         nbdHost: node.name,
         nbdPort: 1,

@@ -1,6 +1,6 @@
 /**
  * Discrete-event simulation of one process: a queue of events in virtual time, and one source of randomness. Events
- * run one at a time, and all promises that one has set off settle before the next begins. So the same seed gives the
+ * run one at a time, and all promises that one has set off end before the next begins. So the same seed gives the
  * same run, and hours of a volume's life take seconds.
  */
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
@@ -57,7 +57,7 @@ export class World {
       },
     );
     for (;;) {
-      await settled();
+      await quiescent();
       if (outcome !== undefined) break;
       const event = pop(this.queue);
       if (event === undefined) throw new Error('the simulation stands still');
@@ -73,7 +73,7 @@ export class World {
 }
 
 /** Resolves when no promise can make progress without an event. */
-function settled(): Promise<void> {
+function quiescent(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 

@@ -10,6 +10,7 @@
 import type { CreationRequest, DecideCreation, NewVolume } from '@holdfast/core/lifecycle/decide-creation.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
+import { fillOf } from '@holdfast/core/model/volume-task.js';
 import { FleetCache } from '@holdfast/core/scheduling/index/fleet-cache.js';
 import type { AuditEntry } from '../queries/audit.js';
 import { conflict, nameTaken } from '../sql/errors.js';
@@ -215,11 +216,11 @@ export class ClusterBatcher {
 
 /** Leaves out clones whose source snapshot is gone. */
 async function withSources(sql: Sql, decided: readonly Decided[]): Promise<Decided[]> {
-  const fillOf = ({ decision }: Decided) => decision.volume.fill;
-  const fills = decided.map(fillOf).filter((fill) => fill !== undefined);
+  const sourceOf = ({ decision }: Decided) => fillOf(decision.volume);
+  const fills = decided.map(sourceOf).filter((fill) => fill !== undefined);
   const there = await takeCloneSources(sql, fills);
   return decided.filter((one) => {
-    const fill = fillOf(one);
+    const fill = sourceOf(one);
     return fill === undefined || there.has(fill);
   });
 }

@@ -36,6 +36,8 @@ export async function applyChange(commit: Commit, change: Change): Promise<void>
       return createVolume(commit, change);
     case 'volume.patch':
       return patchVolume(commit, change);
+    case 'volume.admit':
+      return admitTask(commit, change);
     case 'volume.delete':
       return deleteVolume(commit, change);
     case 'replica.create':
@@ -86,13 +88,23 @@ async function createVolume({ sql, touched }: Commit, { volume }: ChangeOf<'volu
 async function patchVolume(commit: Commit, change: ChangeOf<'volume.patch'>): Promise<void> {
   const { guard, sql, touched } = commit;
   const guarded = guard.kind === 'volume' && guard.volumeId === change.volumeId;
-  if (Object.hasOwn(change.patch, 'fill')) await touchSource(commit, change.volumeId);
+  if (Object.hasOwn(change.patch, 'task')) await touchSource(commit, change.volumeId);
   const row = await patchRow<Volume, { id: VolumeId }>(sql, VOLUMES, change.volumeId, change.patch, {
     bumpVersion: !guarded,
     returning: 'id',
   });
   required(row, `volume ${change.volumeId}`);
   touched.volume(change.volumeId);
+}
+
+async function admitTask({ sql, touched }: Commit, change: ChangeOf<'volume.admit'>): Promise<void> {
+  const { volumeId, admittedAt } = change;
+  const { rows } = await sql.query<{ id: VolumeId }>(
+    `UPDATE volume SET turn_at = $2, version = version + 1
+     WHERE id = $1 AND (fill IS NOT NULL OR layer_task->>'kind' = 'purge') RETURNING id`,
+    [volumeId, admittedAt],
+  );
+  touched.volume(required(rows[0], `a filling or purge of volume ${volumeId}`).id);
 }
 
 /** A volume that was filled from another one holds up that one's purges no longer. */

@@ -1,9 +1,6 @@
-import { isFull } from '@holdfast/core/lifecycle/start-obstacles.js';
+import { diskAfterReport } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
-import { conditionOf } from '@holdfast/core/model/condition.js';
 import { compareIds, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
-import type { StorageDisk } from '@holdfast/core/model/node.js';
-import { conditionsAfter } from '@holdfast/core/policy/disk-conditions.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { asJson } from '../sql/table.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
@@ -31,22 +28,21 @@ export async function storeDisks(context: HeartbeatContext): Promise<void> {
   if (changed.length === 0) return;
   await sql.query(
     `INSERT INTO disk AS d (id, organization_id, cluster_id, node_id, name, path, type, file_system,
-       storage_maximum_bytes, storage_available_bytes, conditions, created_at)
+       storage_maximum_bytes, storage_available_bytes, conditions, version, created_at)
      SELECT x.id, n.organization_id, n.cluster_id, n.id, x.name, x.path, x.type, x.file_system,
-       x.maximum, x.available, x.conditions, $3
+       x.maximum, x.available, x.conditions, 1 + x.counted, $3
      FROM node n, jsonb_to_recordset($2::jsonb) AS x(id uuid, name text, path text, type text, file_system text,
-       maximum bigint, available bigint, conditions jsonb, bump int)
+       maximum bigint, available bigint, conditions jsonb, counted int)
      WHERE n.id = $1
      ORDER BY x.id
      ON CONFLICT (id) DO UPDATE SET name = excluded.name, path = excluded.path, type = excluded.type,
        file_system = excluded.file_system, storage_maximum_bytes = excluded.storage_maximum_bytes,
        storage_available_bytes = excluded.storage_available_bytes, conditions = excluded.conditions,
-       version = d.version + CASE WHEN d.storage_maximum_bytes <> excluded.storage_maximum_bytes
-         OR d.conditions <> excluded.conditions THEN 1 ELSE 0 END
+       version = d.version + excluded.version - 1
      WHERE d.node_id = excluded.node_id`,
     [nodeId, asJson(changed.map(({ row }) => row)), context.now],
   );
-  if (changed.some(({ wakes }) => wakes)) touched.cluster(clusterId);
+  if (changed.some(({ concernsCluster }) => concernsCluster)) touched.cluster(clusterId);
   await wakeVolumesOf(
     context,
     changed.filter(({ concernsReplicas }) => concernsReplicas).map(({ row }) => row.id),
@@ -67,38 +63,23 @@ async function wakeVolumesOf({ sql, touched }: HeartbeatContext, diskIds: readon
 function toUpdate(report: DiskReport, row: DiskRow | undefined, { now, nodeId }: HeartbeatContext) {
   const known = row === undefined ? undefined : readDisk(row);
   if (known !== undefined && known.nodeId !== nodeId) return undefined;
-  const before = known?.conditions ?? [];
-  const conditions = conditionsAfter(report, before, now);
-  const sameFacts =
-    known !== undefined &&
-    known.name === report.name &&
-    known.path === report.path &&
-    known.type === report.type &&
-    known.fileSystem === report.fileSystem &&
-    known.storageMaximumBytes === report.maximumBytes;
-  if (sameFacts && conditions === before && known.storageAvailableBytes === report.availableBytes)
-    return undefined;
+  const news = diskAfterReport(known, report, now);
+  if (news === undefined) return undefined;
+  const { name, path, type, fileSystem, storageMaximumBytes, storageAvailableBytes, conditions } = news.facts;
   return {
-    wakes: !sameFacts || readiness(before) !== readiness(conditions),
-    concernsReplicas:
-      known !== undefined &&
-      (isFull({ conditions: before }) !== isFull({ conditions }) ||
-        readiness(before) !== readiness(conditions)),
+    ...news,
     row: {
       id: report.diskId,
-      name: report.name,
-      path: report.path,
-      type: report.type,
-      file_system: report.fileSystem,
-      maximum: report.maximumBytes,
-      available: report.availableBytes,
+      name,
+      path,
+      type,
+      file_system: fileSystem,
+      maximum: storageMaximumBytes,
+      available: storageAvailableBytes,
       conditions,
+      counted: news.isCounted ? 1 : 0,
     },
   };
-}
-
-function readiness(conditions: StorageDisk['conditions']): string | undefined {
-  return conditionOf(conditions, 'Ready')?.status;
 }
 
 /** Stores what each copy has written, and the sums per disk that the placement reads. */

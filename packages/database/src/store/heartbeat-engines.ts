@@ -1,4 +1,4 @@
-import type { EngineReport } from '@holdfast/core/model/agent-protocol.js';
+import { engineSignature } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { asJson } from '../sql/table.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
@@ -6,16 +6,16 @@ import type { HeartbeatContext } from './heartbeat-context.js';
 /**
  * Stores what the node's engines report, and wakes the volumes for which it says something new.
  *
- * An engine that is not reported any more is gone: its observation goes, and its volume is woken. What an engine says
- * reaches the volume's and its replicas' rows only when it is the one that the volume is attached to: at its epoch, which a
- * database that lost commits may have granted twice, and under its grant.
+ * An engine that is not reported any more is gone: its observation goes, and its volume is woken. What an engine says of modes
+ * stays in its report: what follows for the replicas the volume's plan concludes. The bytes it has written reach the volume's
+ * row only when it is the one that the volume is attached to: at its epoch, which a database that lost commits may have
+ * granted twice, and under its grant.
  */
 export async function storeEngines(context: HeartbeatContext, rebooted: boolean): Promise<void> {
   if (rebooted) await withdrawAddresses(context);
   await storeObservations(context);
   if (context.heartbeat.engines.length === 0) return;
   await storeWrittenBytes(context);
-  await storeModes(context);
 }
 
 /**
@@ -37,7 +37,7 @@ async function storeObservations({ sql, nodeId, heartbeat, now, touched }: Heart
     [nodeId],
   );
   const before = new Map(known.map((row) => [row.volume_id, `${row.boot_id} ${row.signature}`]));
-  const reported = heartbeat.engines.map((report) => ({ report, signature: signatureOf(report) }));
+  const reported = heartbeat.engines.map((report) => ({ report, signature: engineSignature(report) }));
   if (reported.length > 0) {
     // The join drops engines of volumes that are gone, or that belong to another cluster.
     const { rows } = await sql.query<{ volume_id: VolumeId; signature: string }>(
@@ -72,24 +72,6 @@ async function forgetMissing(
   for (const { volume_id } of rows) touched.volume(volume_id);
 }
 
-/** Everything in a report that the reconciler may act on; progress is left out on purpose. */
-function signatureOf(report: EngineReport): string {
-  return JSON.stringify([
-    report.epoch,
-    report.grantId ?? '',
-    report.state,
-    report.record.epoch,
-    report.record.dataGeneration,
-    [...report.record.members].sort(),
-    report.record.durable === undefined
-      ? ''
-      : `${report.record.durable.epoch}.${report.record.durable.dataGeneration}`,
-    report.replicas.map(({ replicaId, mode }) => `${replicaId} ${mode}`).sort(),
-    report.rebuilds.map(({ rebuildId, state, phase }) => `${rebuildId} ${state} ${phase}`).sort(),
-    report.fill?.state ?? '',
-  ]);
-}
-
 /** The one condition under which an engine speaks for its volume. */
 const SPEAKS_FOR =
   'v.attached_node_id = $1 AND v.epoch = x.epoch AND coalesce(v.grant_id = x.grant_id, true)';
@@ -107,27 +89,4 @@ async function storeWrittenBytes({ sql, nodeId, heartbeat: { engines } }: Heartb
       engines.map(({ writtenBytes }) => writtenBytes),
     ],
   );
-}
-
-/** A mode that a row says otherwise is news, although the engine has said it before. */
-async function storeModes({ sql, nodeId, heartbeat, touched }: HeartbeatContext): Promise<void> {
-  const modes = heartbeat.engines.flatMap(({ volumeId, epoch, grantId, replicas }) =>
-    replicas.map(({ replicaId, mode }) => ({ volumeId, epoch, grantId, replicaId, mode })),
-  );
-  const { rows } = await sql.query<{ volume_id: VolumeId }>(
-    `UPDATE replica r SET mode = x.mode, version = r.version + 1
-     FROM unnest($2::uuid[], $3::bigint[], $4::uuid[], $5::uuid[], $6::text[]) AS x(volume_id, epoch, grant_id, id, mode)
-     JOIN volume v ON v.id = x.volume_id
-     WHERE r.id = x.id AND r.volume_id = v.id AND ${SPEAKS_FOR} AND r.mode IS DISTINCT FROM x.mode
-     RETURNING r.volume_id`,
-    [
-      nodeId,
-      modes.map(({ volumeId }) => volumeId),
-      modes.map(({ epoch }) => epoch),
-      modes.map(({ grantId }) => grantId ?? null),
-      modes.map(({ replicaId }) => replicaId),
-      modes.map(({ mode }) => mode),
-    ],
-  );
-  for (const { volume_id } of rows) touched.volume(volume_id);
 }

@@ -1,13 +1,9 @@
+import { livesBefore } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, type NodeId } from '@holdfast/core/model/ids.js';
-import {
-  type AgentVerdict,
-  judgeAgent,
-  nameTaken,
-  PAST_BOOTS_MAX,
-} from '@holdfast/core/policy/agent-identity.js';
+import { type AgentVerdict, judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
 import { systemRandom } from '../clock-and-random.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
 import type { Sql } from '../sql/scope.js';
@@ -92,7 +88,7 @@ async function refuse(sql: Sql, row: AgentRow, { heartbeat: { node }, now }: Rep
 }
 
 async function rememberLife(sql: Sql, { id, boot_id, past_boot_ids }: AgentRow): Promise<void> {
-  const past = [...(boot_id === null ? [] : [boot_id]), ...(past_boot_ids ?? [])].slice(0, PAST_BOOTS_MAX);
+  const past = livesBefore(boot_id ?? undefined, past_boot_ids ?? []);
   await sql.query('UPDATE node SET past_boot_ids = $2::uuid[], refused_boot_id = NULL WHERE id = $1', [
     id,
     past,

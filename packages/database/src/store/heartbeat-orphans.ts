@@ -1,10 +1,11 @@
 import { ORPHANS_OF_NODE_MAX } from '@holdfast/control/ports/store.js';
 import type { ReplicaReport } from '@holdfast/core/model/agent-protocol.js';
+import type { DiskId } from '@holdfast/core/model/ids.js';
 import { systemRandom } from '../clock-and-random.js';
 import { asJson } from '../sql/table.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
 
-type Known = { id: string; replica_id: string; disk_id: string; written_bytes: number; record: unknown };
+type Known = { id: string; replica_id: string; disk_id: DiskId; written_bytes: number; record: unknown };
 
 /**
  * Keeps the list of copies on this node that no replica row stands for. A disk that is not ready, or that is another

@@ -1,6 +1,5 @@
-import type { RebuildReport } from '@holdfast/core/model/agent-protocol.js';
+import { percentAfterReport } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
-import { rebuildPercent } from '@holdfast/core/model/rebuild.js';
 import { asJson } from '../sql/table.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
 
@@ -29,7 +28,7 @@ export async function storeRebuildProgress({
       bytes: report.bytes,
       rate: report.rateBytesPerSecond,
       snapshots: report.snapshots,
-      percent: percentOf(report, percentBefore.get(report.rebuildId) ?? 0),
+      percent: percentAfterReport(report, percentBefore.get(report.rebuildId) ?? 0),
     }));
   if (updates.length === 0) return [];
   const changed = await sql.query<{ volume_id: VolumeId }>(
@@ -42,10 +41,4 @@ export async function storeRebuildProgress({
     [asJson(updates)],
   );
   return changed.rows.map(({ volume_id }) => volume_id);
-}
-
-/** Copying and verifying both look at every byte once; `compared` counts both, one after the other. */
-function percentOf({ phase, bytes }: RebuildReport, previous: number): number {
-  const doneBytes = phase === 'verifying' ? bytes.compared - bytes.total : bytes.compared;
-  return rebuildPercent(phase, Math.max(0, doneBytes), bytes.total, previous);
 }

@@ -22,7 +22,8 @@ export async function loadTasks(
   const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
   const admitted = await sql.query<VolumeTaskRow>(
     `SELECT v.id, ${NODE_IDS} FROM volume v
-     WHERE v.cluster_id = $1 AND (v.hashing IS NOT NULL OR v.turn_at IS NOT NULL) ORDER BY v.id`,
+     WHERE v.cluster_id = $1 AND (v.hashing IS NOT NULL
+       OR (v.turn_at IS NOT NULL AND (v.fill IS NOT NULL OR v.layer_task->>'kind' = 'purge'))) ORDER BY v.id`,
     [clusterId],
   );
   const candidates = await loadCandidates(sql, [

@@ -1,5 +1,11 @@
 /** A removal and a replica that would get the orphan's id, at once on a real Postgres: one of them is refused. */
-import { asId, type ClusterId, type DiskId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import {
+  asId,
+  type ClusterId,
+  type DiskId,
+  type ReplicaId,
+  type VolumeId,
+} from '@holdfast/core/model/ids.js';
 import type { Orphan } from '@holdfast/core/model/orphan.js';
 import { aDiskReport, aHeartbeat, aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { outcome } from '@holdfast/testkit/store-fixture.js';
@@ -54,7 +60,13 @@ beforeEach(async () => {
 });
 
 function beat() {
-  const copy = { replicaId: COPY, volumeId: testId(9), diskId: DISK, writtenBytes: 1, record: null };
+  const copy = {
+    replicaId: COPY,
+    volumeId: asId<VolumeId>(testId(9)),
+    diskId: DISK,
+    writtenBytes: 1,
+    record: null,
+  };
   const heartbeat = aHeartbeat('node-1', { disks: [aDiskReport(DISK)], replicas: [copy] });
   return store.recordHeartbeat(cluster, heartbeat, NOON);
 }

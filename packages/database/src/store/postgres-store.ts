@@ -16,6 +16,7 @@ import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
+import { fillOf } from '@holdfast/core/model/volume-task.js';
 import { type Scope, type Sql, snapshot, transaction } from '../sql/scope.js';
 import { applyChange } from './apply-change.js';
 import { lockDisks } from './booking.js';
@@ -132,9 +133,10 @@ export class PostgresStore implements Store {
 
 /** @throws StorageFault `snapshot.in_use` when what a new volume is to be filled from is not there any more */
 async function takeSources(sql: Sql, changes: readonly Change[]): Promise<void> {
-  const fills = changes.flatMap((change) =>
-    change.kind === 'volume.create' && change.volume.fill !== undefined ? [change.volume.fill] : [],
-  );
+  const fills = changes.flatMap((change) => {
+    const fill = change.kind === 'volume.create' ? fillOf(change.volume) : undefined;
+    return fill === undefined ? [] : [fill];
+  });
   const there = await takeCloneSources(sql, fills);
   if (there.size < fills.length) throw sourceGone();
 }

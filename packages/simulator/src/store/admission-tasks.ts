@@ -1,10 +1,10 @@
 import type { AdmissionView } from '@holdfast/control/ports/store.js';
-import { movesLayers } from '@holdfast/core/lifecycle/plan-task-admission.js';
 import { lastCronTime } from '@holdfast/core/model/cron.js';
 import { type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
 import { isNodeReady } from '@holdfast/core/model/node.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { fillOf, heavyTaskOf } from '@holdfast/core/model/volume-task.js';
 import { effectiveValue } from '@holdfast/core/policy/volume-settings.js';
 import type { Tables } from './tables.js';
 
@@ -22,8 +22,8 @@ export function admissionTasks(
     .filter((volume) => volume.clusterId === clusterId)
     .sort((a, b) => compareIds(a.id, b.id));
   const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
-  const isAdmitted = ({ hashing, taskAdmittedAt }: Volume) =>
-    hashing !== undefined || taskAdmittedAt !== undefined;
+  const isAdmitted = (volume: Volume) =>
+    volume.hashing !== undefined || heavyTaskOf(volume)?.admittedAt !== undefined;
   return {
     admitted: volumes.filter(isAdmitted).map(({ id }) => ({ volumeId: id, nodeIds: nodesOf(tables, id) })),
     waiting: volumes
@@ -46,15 +46,15 @@ export function admissionTasks(
 }
 
 function waitingOf(tables: Tables, volume: Volume): Tasks['waiting'][number][] {
-  const { id, lifecycle, taskAdmittedAt } = volume;
-  const work = volume.fill ?? volume.layerTask;
+  const { id, lifecycle } = volume;
+  const work = heavyTaskOf(volume);
   const holder = lifecycle.state === 'attached' ? tables.nodes.get(lifecycle.grant.nodeId) : undefined;
   const isServed = holder !== undefined && isNodeReady(holder);
   const isRebuilt = [...tables.rebuilds.values()].some(
     (row) => row.volumeId === id && row.state === 'running',
   );
-  if (work === undefined || !movesLayers(volume) || !isServed || isRebuilt) return [];
-  if (taskAdmittedAt !== undefined) return [];
+  if (work === undefined || !isServed || isRebuilt) return [];
+  if (work.admittedAt !== undefined) return [];
   return [{ volumeId: id, nodeIds: nodesOf(tables, id), since: work.trouble?.at ?? work.requestedAt }];
 }
 
@@ -63,13 +63,14 @@ function isCheckedBefore(checkedAt: Date | undefined, dueAt: Date | undefined): 
 }
 
 function candidateOf(tables: Tables, volume: Volume, settings: ClusterSettings): Candidate[] {
-  const { id, lifecycle, robustness, hashing, fill, spec, integrityCheckedAt } = volume;
+  const { id, lifecycle, robustness, hashing, spec, integrityCheckedAt } = volume;
   const integrity = effectiveValue(spec, settings, 'snapshotDataIntegrity');
   const isServed = lifecycle.state === 'attached' && robustness === 'healthy';
   const snapshots = [...tables.snapshots.values()].filter(
     (row) => row.volumeId === id && row.origin === 'user' && row.state === 'ready',
   );
-  if (!isServed || hashing !== undefined || fill !== undefined || integrity === 'disabled') return [];
+  if (!isServed || hashing !== undefined || fillOf(volume) !== undefined || integrity === 'disabled')
+    return [];
   if (snapshots.length === 0) return [];
   const oldestMs = Math.min(...snapshots.map(({ createdAt }) => createdAt.getTime()));
   const checkedAt = new Date(Math.max(oldestMs, integrityCheckedAt?.getTime() ?? 0));

@@ -6,6 +6,7 @@ import type { Replica } from '@holdfast/core/model/replica.js';
 import { isLiveSnapshot } from '@holdfast/core/model/snapshot.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import { isDeleting } from '@holdfast/core/model/volume-lifecycle.js';
+import { fillOf, heavyTaskOf } from '@holdfast/core/model/volume-task.js';
 import { deleteOrphan, patchOrphan, takeOverOrphan } from './orphans.js';
 import { conflict, type Transaction } from './tables.js';
 
@@ -55,6 +56,9 @@ export function applyChange(transaction: Transaction, change: Change, guard: Com
       return;
     case 'volume.patch':
       patchVolume(transaction, change, guard);
+      return;
+    case 'volume.admit':
+      admitTask(transaction, change);
       return;
     case 'volume.delete':
       deleteVolume(transaction, change);
@@ -117,7 +121,8 @@ function createVolume(transaction: Transaction, { volume }: ChangeOf<'volume.cre
       publicMessage: `the project has a volume named ${volume.name} already`,
     });
   }
-  if (volume.fill !== undefined) takeCloneSource(transaction, volume.fill);
+  const fill = fillOf(volume);
+  if (fill !== undefined) takeCloneSource(transaction, fill);
   transaction.put(volumes, volume.id, volume);
   transaction.touchVolume(volume.id);
 }
@@ -141,9 +146,18 @@ function patchVolume(transaction: Transaction, change: ChangeOf<'volume.patch'>,
   const isCounted = guard.kind === 'volume' && guard.volumeId === row.id;
   const version = row.version + (isCounted ? 0 : 1);
   // A volume that was filled from another one holds up that one's purges no longer.
-  if (Object.hasOwn(change.patch, 'fill') && row.fill !== undefined)
-    transaction.touchVolume(row.fill.sourceVolumeId);
+  const fill = fillOf(row);
+  if (Object.hasOwn(change.patch, 'task') && fill !== undefined) transaction.touchVolume(fill.sourceVolumeId);
   transaction.put(volumes, row.id, { ...row, ...change.patch, version });
+  transaction.touchVolume(row.id);
+}
+
+function admitTask(transaction: Transaction, { volumeId, admittedAt }: ChangeOf<'volume.admit'>): void {
+  const { volumes } = transaction.tables;
+  const row = required(volumes.get(volumeId), volumeId);
+  const task = heavyTaskOf(row);
+  if (task === undefined) throw conflict(`volume ${row.name} has nothing to admit any more`);
+  transaction.put(volumes, row.id, { ...row, task: { ...task, admittedAt }, version: row.version + 1 });
   transaction.touchVolume(row.id);
 }
 
@@ -160,7 +174,8 @@ function deleteVolume(transaction: Transaction, { volumeId }: ChangeOf<'volume.d
   }
   transaction.remove(tables.volumes, volumeId);
   transaction.remove(tables.dues, volumeId);
-  if (row.fill !== undefined) transaction.touchVolume(row.fill.sourceVolumeId);
+  const fill = fillOf(row);
+  if (fill !== undefined) transaction.touchVolume(fill.sourceVolumeId);
   transaction.touchCluster(row.clusterId);
 }
 

@@ -1,21 +1,18 @@
-import { isFull } from '@holdfast/core/lifecycle/start-obstacles.js';
+import {
+  type DiskFacts,
+  diskAfterReport,
+  engineSignature,
+  livesBefore,
+  percentAfterReport,
+} from '@holdfast/core/lifecycle/conclude-heartbeat.js';
 import type { DiskReport, EngineReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import {
-  asId,
-  type ClusterId,
-  type DiskId,
-  type NodeId,
-  type ReplicaId,
-  type VolumeId,
-} from '@holdfast/core/model/ids.js';
+import { asId, type ClusterId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
-import { rebuildPercent } from '@holdfast/core/model/rebuild.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { afterReboot, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
-import { judgeAgent, nameTaken, PAST_BOOTS_MAX } from '@holdfast/core/policy/agent-identity.js';
-import { conditionsAfter } from '@holdfast/core/policy/disk-conditions.js';
+import { judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
 import { writtenOn } from './apply-change.js';
 import { storeOrphans } from './orphans.js';
 import type { NodeRow, Transaction } from './tables.js';
@@ -95,7 +92,9 @@ function storeNode(transaction: Transaction, report: Report, known: NodeRow | un
     nbdHost: heartbeat.node.nbdHost,
     nbdPort: heartbeat.node.nbdPort,
     bootId: heartbeat.node.bootId,
-    ...(rebooted ? { pastBootIds: pastOf(known), refusedBootId: undefined } : {}),
+    ...(rebooted
+      ? { pastBootIds: livesBefore(known?.bootId, known?.pastBootIds ?? []), refusedBootId: undefined }
+      : {}),
     lastHeartbeatAt: now,
     version: before.version + (known !== undefined && rebooted ? 1 : 0),
   };
@@ -105,11 +104,6 @@ function storeNode(transaction: Transaction, report: Report, known: NodeRow | un
   }
   if (known !== undefined && rebooted) transaction.fanOut(report.clusterId, 'node', row.id);
   return rebooted;
-}
-
-function pastOf(known: NodeRow | undefined): readonly string[] {
-  if (known?.bootId === undefined) return [];
-  return [known.bootId, ...known.pastBootIds].slice(0, PAST_BOOTS_MAX);
 }
 
 function newNode({ clusterId, nodeId, heartbeat }: Report): NodeRow {
@@ -149,19 +143,6 @@ function withdrawAddresses(transaction: Transaction, nodeId: NodeId): void {
   }
 }
 
-/** Whatever in a report the reconciler may act on; progress is left out on purpose. */
-function signatureOf(report: EngineReport): string {
-  return JSON.stringify([
-    report.epoch,
-    report.grantId,
-    report.state,
-    report.record,
-    report.replicas.map(({ replicaId, mode }) => [replicaId, mode]),
-    report.rebuilds.map(({ rebuildId, state, phase }) => [rebuildId, state, phase]),
-    report.fill?.state,
-  ]);
-}
-
 function storeEngines(transaction: Transaction, { nodeId, heartbeat, now }: Report): void {
   const { observations, volumes } = transaction.tables;
   for (const [key, row] of [...observations]) {
@@ -171,92 +152,64 @@ function storeEngines(transaction: Transaction, { nodeId, heartbeat, now }: Repo
     transaction.touchVolume(row.volumeId);
   }
   for (const report of heartbeat.engines) {
-    const volume = volumes.get(asId<VolumeId>(report.volumeId));
+    const volume = volumes.get(report.volumeId);
     if (volume === undefined) continue;
     const key = `${volume.id} ${nodeId}`;
     const before = observations.get(key);
     const { bootId } = heartbeat.node;
     transaction.put(observations, key, { volumeId: volume.id, nodeId, bootId, at: now, report });
-    const isNews = before?.bootId !== bootId || signatureOf(before.report) !== signatureOf(report);
+    const isNews = before?.bootId !== bootId || engineSignature(before.report) !== engineSignature(report);
     if (isNews) transaction.touchVolume(volume.id);
     if (holderOf(volume) === nodeId && speaksFor(report, volume)) {
-      storeEngineFacts(transaction, volume, report);
+      storeWrittenBytes(transaction, volume, report);
     }
   }
 }
 
-function storeEngineFacts(transaction: Transaction, volume: Volume, report: EngineReport): void {
-  const { replicas, volumes } = transaction.tables;
+function storeWrittenBytes(transaction: Transaction, volume: Volume, report: EngineReport): void {
+  const { volumes } = transaction.tables;
   if (volume.writtenBytes !== report.writtenBytes) {
     transaction.put(volumes, volume.id, { ...volume, writtenBytes: report.writtenBytes });
-  }
-  for (const { replicaId, mode } of report.replicas) {
-    const replica = replicas.get(asId<ReplicaId>(replicaId));
-    if (replica === undefined || replica.volumeId !== volume.id || replica.mode === mode) continue;
-    transaction.put(replicas, replica.id, { ...replica, mode, version: replica.version + 1 });
-    transaction.touchVolume(volume.id);
   }
 }
 
 function storeDisk(transaction: Transaction, { clusterId, nodeId, now }: Report, report: DiskReport): void {
   const { disks } = transaction.tables;
-  const id = asId<DiskId>(report.diskId);
+  const id = report.diskId;
   const known = disks.get(id);
-  if (known !== undefined && (known.nodeId !== nodeId || saysTheSame(known, report, now))) return;
-  const status = report.ready ? 'True' : 'False';
-  const conditions = conditionsAfter(report, known?.conditions ?? [], now);
-  const facts = {
-    name: report.name,
-    path: report.path,
-    type: report.type,
-    fileSystem: report.fileSystem,
-    storageMaximumBytes: report.maximumBytes,
-    storageAvailableBytes: report.availableBytes,
-    conditions,
-  };
-  if (known === undefined) {
-    transaction.put(disks, id, {
-      id,
-      nodeId,
-      tags: [],
-      allowScheduling: true,
-      evictionRequested: false,
-      storageReservedBytes: 0,
-      storageScheduledBytes: 0,
-      writtenBytes: 0,
-      version: 1,
-      ...facts,
-    });
-    transaction.touchCluster(clusterId);
-    return;
-  }
-  const isReadyChanged = conditionOf(known.conditions, 'Ready')?.status !== status;
-  const isCounted = isReadyChanged || known.storageMaximumBytes !== report.maximumBytes;
-  transaction.put(disks, id, { ...known, ...facts, version: known.version + (isCounted ? 1 : 0) });
-  if (isCounted) transaction.touchCluster(clusterId);
-  if (isReadyChanged || isFull(known) !== isFull({ conditions })) {
-    for (const replica of transaction.tables.replicas.values())
-      if (replica.diskId === id) transaction.touchVolume(replica.volumeId);
+  if (known !== undefined && known.nodeId !== nodeId) return;
+  const news = diskAfterReport(known, report, now);
+  if (news === undefined) return;
+  const { facts, isCounted, concernsCluster, concernsReplicas } = news;
+  const row = known ?? newDisk(id, nodeId, facts);
+  transaction.put(disks, id, { ...row, ...facts, version: row.version + (isCounted ? 1 : 0) });
+  if (concernsCluster) transaction.touchCluster(clusterId);
+  if (!concernsReplicas) return;
+  for (const replica of transaction.tables.replicas.values()) {
+    if (replica.diskId === id) transaction.touchVolume(replica.volumeId);
   }
 }
 
-function saysTheSame(known: StorageDisk, report: DiskReport, now: Date): boolean {
-  return (
-    known.name === report.name &&
-    known.path === report.path &&
-    known.type === report.type &&
-    known.fileSystem === report.fileSystem &&
-    known.storageMaximumBytes === report.maximumBytes &&
-    known.storageAvailableBytes === report.availableBytes &&
-    conditionsAfter(report, known.conditions, now) === known.conditions
-  );
+function newDisk(id: DiskId, nodeId: NodeId, facts: DiskFacts): StorageDisk {
+  return {
+    id,
+    nodeId,
+    tags: [],
+    allowScheduling: true,
+    evictionRequested: false,
+    storageReservedBytes: 0,
+    storageScheduledBytes: 0,
+    writtenBytes: 0,
+    version: 1,
+    ...facts,
+  };
 }
 
 function storeUsage(transaction: Transaction, { nodeId, heartbeat }: Report): void {
   const { replicas, disks } = transaction.tables;
   const changed = new Set<DiskId>();
   for (const { replicaId, writtenBytes } of heartbeat.replicas) {
-    const replica = replicas.get(asId<ReplicaId>(replicaId));
+    const replica = replicas.get(replicaId);
     if (replica === undefined || replica.nodeId !== nodeId || replica.writtenBytes === writtenBytes) continue;
     transaction.put(replicas, replica.id, { ...replica, writtenBytes });
     if (replica.diskId !== undefined) changed.add(replica.diskId);
@@ -268,15 +221,13 @@ function storeUsage(transaction: Transaction, { nodeId, heartbeat }: Report): vo
   }
 }
 
-/** Copying and verifying both look at every byte once; `compared` counts both, one after the other. */
 function storeProgress(transaction: Transaction, { nodeId, heartbeat }: Report): void {
   const { rebuilds, volumes } = transaction.tables;
   for (const report of heartbeat.engines.flatMap((engine) => engine.rebuilds)) {
     const row = [...rebuilds.values()].find(({ id }) => id === report.rebuildId);
     if (row?.state !== 'running' || !isHeldBy(volumes.get(row.volumeId), nodeId)) continue;
     const { phase, bytes, rateBytesPerSecond, snapshots } = report;
-    const done = phase === 'verifying' ? bytes.compared - bytes.total : bytes.compared;
-    const percent = rebuildPercent(phase, Math.max(0, done), bytes.total, row.percent);
+    const percent = percentAfterReport(report, row.percent);
     transaction.put(rebuilds, row.id, { ...row, phase, bytes, rateBytesPerSecond, snapshots, percent });
   }
 }

@@ -35,6 +35,7 @@ import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { grantOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
+import { fillOf } from '@holdfast/core/model/volume-task.js';
 import {
   effectiveSettings,
   parseSettingValue,
@@ -104,9 +105,10 @@ export class MemoryStore implements Store {
         .filter(ofVolume)
         .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || compareIds(a.id, b.id)),
       rebuilds: recentRebuilds([...tables.rebuilds.values()].filter(ofVolume)),
-      clones: [...tables.volumes.values()].flatMap(({ id, fill }) =>
-        fill?.sourceVolumeId === volumeId ? [{ volumeId: id, snapshotId: fill.snapshotId }] : [],
-      ),
+      clones: [...tables.volumes.values()].flatMap((other) => {
+        const fill = fillOf(other);
+        return fill?.sourceVolumeId === volumeId ? [{ volumeId: other.id, snapshotId: fill.snapshotId }] : [];
+      }),
       fleet: await this.loadFleet(volume.clusterId),
       engine: this.engineOf(volume),
       due: tables.dues.get(volumeId) ?? { at: undefined, marks: 0 },

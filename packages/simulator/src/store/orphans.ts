@@ -7,11 +7,11 @@ import {
 } from '@holdfast/control/ports/store.js';
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
-import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import {
   asId,
   type ClusterId,
   compareIds,
+  type DiskId,
   type NodeId,
   type OrphanId,
   type ReplicaId,
@@ -29,9 +29,9 @@ export function storeOrphans(
   newId: () => string,
 ): void {
   const { tables } = transaction;
-  const isUsable = (diskId: string) =>
+  const isUsable = (diskId: DiskId) =>
     heartbeat.disks.some((disk) => disk.diskId === diskId && disk.ready) &&
-    tables.disks.get(asId(diskId))?.nodeId === nodeId;
+    tables.disks.get(diskId)?.nodeId === nodeId;
   const reports = heartbeat.replicas.filter(({ diskId }) => isUsable(diskId));
   const known = [...tables.orphans.values()].filter((orphan) => orphan.nodeId === nodeId);
   for (const orphan of known) {
@@ -41,17 +41,10 @@ export function storeOrphans(
   }
   let room = ORPHANS_OF_NODE_MAX - known.length;
   for (const report of reports) {
-    if (tables.replicas.has(asId<ReplicaId>(report.replicaId))) continue;
+    if (tables.replicas.has(report.replicaId)) continue;
     const before = known.find((orphan) => isThatOf(orphan, report));
     const { writtenBytes } = report;
-    const record =
-      report.record === null
-        ? undefined
-        : copyRecord(
-            report.record.epoch,
-            report.record.dataGeneration,
-            report.record.members.map((id) => asId<ReplicaId>(id)),
-          );
+    const record = report.record ?? undefined;
     if (before !== undefined) transaction.put(tables.orphans, before.id, { ...before, writtenBytes, record });
     if (before !== undefined || room <= 0) continue;
     room -= 1;
@@ -59,9 +52,9 @@ export function storeOrphans(
       id: asId<OrphanId>(newId()),
       clusterId,
       nodeId,
-      diskId: asId(report.diskId),
-      replicaId: asId(report.replicaId),
-      volumeId: asId(report.volumeId),
+      diskId: report.diskId,
+      replicaId: report.replicaId,
+      volumeId: report.volumeId,
       writtenBytes,
       record,
       firstSeenAt: now,

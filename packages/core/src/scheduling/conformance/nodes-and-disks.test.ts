@@ -10,7 +10,7 @@ import {
 } from '@holdfast/testkit/vector-builder.js';
 import { describe, expect, test } from '@jest/globals';
 
-describe('nodes (section 3)', () => {
+describe('nodes', () => {
   test.each([
     {
       name: 'one that is being deleted takes nothing',

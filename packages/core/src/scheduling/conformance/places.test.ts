@@ -11,7 +11,7 @@ import {
 } from '@holdfast/testkit/vector-builder.js';
 import { describe, expect, test } from '@jest/globals';
 
-describe('tiers (section 4)', () => {
+describe('tiers', () => {
   const zones = [aVectorNode('a', { zone: 'east' }), aVectorNode('b', { zone: 'east' })];
   const hardZones = { replicaZoneSoftAntiAffinity: false };
 
@@ -59,7 +59,7 @@ describe('tiers (section 4)', () => {
   });
 });
 
-describe('who occupies node and zone (section 4)', () => {
+describe('who occupies node and zone', () => {
   const nodes = [aVectorNode('a', { zone: 'z' }), aVectorNode('b', { zone: 'z' })];
   const hardZones = { replicaZoneSoftAntiAffinity: false };
   const nowhere = 'unschedulable (no reason)';
@@ -110,7 +110,7 @@ describe('who occupies node and zone (section 4)', () => {
   });
 });
 
-describe('the tiers (section 4)', () => {
+describe('the tiers', () => {
   const SOFT_NODES = { replicaSoftAntiAffinity: true };
   const nowhere = 'unschedulable (no reason)';
 
@@ -203,7 +203,7 @@ describe('the tiers (section 4)', () => {
   });
 });
 
-describe('an occupied node that balancing may use again (section 4)', () => {
+describe('an occupied node that balancing may use again', () => {
   const under = (part: Json) => [aVectorNode('a', {}, [aVectorDisk('a-d', part), aVectorDisk('a-e')])];
   const ask = (part: Json, percentage: number, autoBalance = 'best-effort') =>
     placed({
@@ -307,7 +307,7 @@ describe('linked clones (sections 3 and 8)', () => {
   });
 });
 
-describe('data locality (section 2)', () => {
+describe('data locality', () => {
   const nodes = [
     aVectorNode('a', {}, [aVectorDisk('a-d', { storageAvailable: 50 * GIB })]),
     aVectorNode('b'),

@@ -10,7 +10,7 @@ import {
 } from '@holdfast/testkit/vector-builder.js';
 import { describe, expect, test } from '@jest/globals';
 
-describe('reuse of a failed replica (section 8)', () => {
+describe('reuse of a failed replica', () => {
   const failed = on('a', { failedAt: LONG_AGO });
 
   test.each([

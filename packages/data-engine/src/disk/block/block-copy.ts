@@ -53,7 +53,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
 
   private constructor(
     readonly disk: BlockDisk,
-    private readonly place: number,
+    private readonly slot: number,
     private readonly replicaId: string,
     private state: RootState,
     private generation: number,
@@ -61,19 +61,19 @@ export class BlockCopy implements CopyFiles, FileOwner {
     private clusters: { current: readonly number[]; spare: readonly number[] },
     owners: ClusterOwners,
   ) {
-    this.space = new CopySpace(owners, place);
+    this.space = new CopySpace(owners, slot);
   }
 
   /** Creates a copy in a slot that the caller has reserved. It does not exist until `finish`. */
   static async make(
     disk: BlockDisk,
     owners: ClusterOwners,
-    place: number,
+    slot: number,
     replicaId: string,
     generation: number,
   ): Promise<BlockCopy> {
     const clusters = { current: [], spare: [] };
-    const copy = new BlockCopy(disk, place, replicaId, 'making', generation, clusters, owners);
+    const copy = new BlockCopy(disk, slot, replicaId, 'making', generation, clusters, owners);
     copy.isChanged = true;
     await copy.sync();
     return copy;
@@ -83,7 +83,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
   static async open(
     disk: BlockDisk,
     owners: ClusterOwners,
-    place: number,
+    slot: number,
     found: Pick<FoundRoot, 'root' | 'spare'>,
   ): Promise<BlockCopy> {
     const { state, replicaId, generation, clusters } = found.root;
@@ -92,9 +92,9 @@ export class BlockCopy implements CopyFiles, FileOwner {
     // Makes what was read durable before building on it: after a crash of the last process it may be in the page
     // cache only.
     await disk.sync();
-    await takeStock(owners, place, clustersOf(found, maps.values()));
+    await takeStock(owners, slot, clustersOf(found, maps.values()));
     const both = { current: clusters, spare: found.spare };
-    const copy = new BlockCopy(disk, place, replicaId, state, generation, both, owners);
+    const copy = new BlockCopy(disk, slot, replicaId, state, generation, both, owners);
     for (const [name, text] of catalog.texts) copy.texts.set(name, text);
     for (const stored of catalog.files) {
       const map = maps.get(stored.name) ?? new ClusterMap(stored.id);
@@ -181,8 +181,8 @@ export class BlockCopy implements CopyFiles, FileOwner {
 
   async close(): Promise<void> {
     await this.releasing;
-    // Space that can't be given back now is found at the next recovery; the slot (`place`) must be unlocked for that.
-    await this.space.close().finally(() => this.disk.leavePlace(this.place));
+    // Space that can't be given back now is found at the next recovery; the slot must be unlocked for that.
+    await this.space.close().finally(() => this.disk.leaveSlot(this.slot));
   }
 
   private async store(): Promise<void> {
@@ -198,7 +198,7 @@ export class BlockCopy implements CopyFiles, FileOwner {
       const stored = catalog && (await this.storeCatalog(catalog));
       if (isFilled || stored !== undefined) await this.disk.sync();
       for (const { file, pages } of changed) await writePages(this.disk, file.map, pages);
-      if (stored !== undefined) await writeRoot(this.disk, this.place, this.nextRoot(stored));
+      if (stored !== undefined) await writeRoot(this.disk, this.slot, this.nextRoot(stored));
       await this.disk.sync();
       if (stored !== undefined) this.goOver();
       this.writesSynced = writes;
@@ -263,8 +263,8 @@ export class BlockCopy implements CopyFiles, FileOwner {
 }
 
 /** Frees clusters that the copy owns and does not use: a process that died had allocated them. */
-async function takeStock(owners: ClusterOwners, place: number, used: Iterable<number>): Promise<void> {
-  const unused = new Set(await owners.of(place));
+async function takeStock(owners: ClusterOwners, slot: number, used: Iterable<number>): Promise<void> {
+  const unused = new Set(await owners.of(slot));
   for (const cluster of new Set(used)) {
     if (!unused.delete(cluster))
       throw corrupt(`it says that it has cluster ${cluster}, which is not its own`);

@@ -16,7 +16,7 @@ import { type Layout, layoutIn, PROBE_OFFSET } from './layout.js';
 
 const IN_USE_LOCK = 0;
 const SPACE_LOCK = 1;
-const FIRST_PLACE_LOCK = 2;
+const FIRST_SLOT_LOCK = 2;
 /**
  * Time limit for the allocation lock, in milliseconds. Holders need well below one, so a longer wait means a stuck
  * process.
@@ -26,11 +26,11 @@ const SPACE_WAIT_MS = 10_000;
  * Time limit for the lock of a copy's slot, in milliseconds. A host whose agent has died flushes and ends within two
  * seconds; the next agent waits for that.
  */
-const PLACE_WAIT_MS = 5_000;
+const SLOT_WAIT_MS = 5_000;
 
 export class BlockDisk {
   private readonly syncing = new SharedFlush(() => this.plain.syncData());
-  private readonly openPlaces = new Set<number>();
+  private readonly openSlots = new Set<number>();
   private turn: Promise<unknown> = Promise.resolve();
 
   private constructor(
@@ -101,29 +101,29 @@ export class BlockDisk {
     return mine;
   }
 
-  /** Locks a copy's slot (`place`) until `leavePlace`; false if it is taken. */
-  tryPlace(place: number): boolean {
-    if (this.openPlaces.has(place) || !this.locks.try(FIRST_PLACE_LOCK + place, 'exclusive')) return false;
-    this.openPlaces.add(place);
+  /** Locks a copy's slot until `leaveSlot`; false if it is taken. */
+  trySlot(slot: number): boolean {
+    if (this.openSlots.has(slot) || !this.locks.try(FIRST_SLOT_LOCK + slot, 'exclusive')) return false;
+    this.openSlots.add(slot);
     return true;
   }
 
   /** @throws StorageFault `replica.in_use` when another process keeps the copy open */
-  async takePlace(place: number): Promise<void> {
-    if (!this.openPlaces.has(place)) {
+  async takeSlot(slot: number): Promise<void> {
+    if (!this.openSlots.has(slot)) {
       try {
-        await this.locks.take(FIRST_PLACE_LOCK + place, PLACE_WAIT_MS);
-        this.openPlaces.add(place);
+        await this.locks.take(FIRST_SLOT_LOCK + slot, SLOT_WAIT_MS);
+        this.openSlots.add(slot);
         return;
       } catch (cause) {
-        throw placeInUse(cause);
+        throw slotInUse(cause);
       }
     }
-    throw placeInUse();
+    throw slotInUse();
   }
 
-  leavePlace(place: number): void {
-    if (this.openPlaces.delete(place)) this.locks.release(FIRST_PLACE_LOCK + place);
+  leaveSlot(slot: number): void {
+    if (this.openSlots.delete(slot)) this.locks.release(FIRST_SLOT_LOCK + slot);
   }
 
   /** Drops all locks, like a process that has died. */
@@ -163,6 +163,6 @@ async function openDirect(path: string, devices: BlockDevices): Promise<BlockDev
   }
 }
 
-function placeInUse(cause?: unknown): StorageFault {
+function slotInUse(cause?: unknown): StorageFault {
   return new StorageFault('replica.in_use', { publicMessage: 'another process has the copy open', cause });
 }

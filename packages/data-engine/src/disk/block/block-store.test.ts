@@ -332,9 +332,9 @@ describe('two processes', () => {
       }),
     );
     const taken = await Promise.all(
-      disks.flatMap((one, place) => {
+      disks.flatMap((one, slot) => {
         const owners = new ClusterOwners(one);
-        return Array.from({ length: 20 }, () => owners.take(place, 1, 16, 'data'));
+        return Array.from({ length: 20 }, () => owners.take(slot, 1, 16, 'data'));
       }),
     );
     const clusters = taken.flat();

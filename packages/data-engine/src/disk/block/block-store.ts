@@ -7,20 +7,20 @@ import { BlockCopy } from './block-copy.js';
 import type { BlockDisk } from './block-disk.js';
 import { ClusterOwners } from './cluster-owners.js';
 import type { CopyRoot } from './copy-root.js';
-import { clearPlace, recoverOwners } from './recover.js';
+import { clearSlot, recoverOwners } from './recover.js';
 import { closeShared, openShared } from './shared-disks.js';
-import { readCatalog, readPlace } from './stored-copy.js';
+import { readCatalog, readSlot } from './stored-copy.js';
 
 /** Retries of a catalog read that another process's update has disturbed. */
 const READS_MAX = 8;
 
-/** A copy with its slot (`place`). The newest root of a damaged one may be lost. */
-type Found = { place: number; root: CopyRoot; spare: readonly number[]; isDamaged: boolean };
+/** A copy with its slot. The newest root of a damaged one may be lost. */
+type Found = { slot: number; root: CopyRoot; spare: readonly number[]; isDamaged: boolean };
 
 export class BlockStore implements DiskStore {
   readonly kind = 'block';
   /** Cache: the slots where copies were last found, which are looked at first. */
-  private readonly places = new Map<string, number>();
+  private readonly slots = new Map<string, number>();
 
   private constructor(
     private readonly disk: BlockDisk,
@@ -71,14 +71,14 @@ export class BlockStore implements DiskStore {
   }
 
   async open(replicaId: string): Promise<CopyFiles> {
-    const { place } = await this.require(replicaId);
-    await this.disk.takePlace(place);
+    const { slot } = await this.require(replicaId);
+    await this.disk.takeSlot(slot);
     try {
       // Read again under the lock: the last holder may have changed it.
       const found = requireWhole(await this.require(replicaId));
-      return await BlockCopy.open(this.disk, this.owners, place, found);
+      return await BlockCopy.open(this.disk, this.owners, slot, found);
     } catch (error) {
-      this.disk.leavePlace(place);
+      this.disk.leaveSlot(slot);
       throw error;
     }
   }
@@ -98,30 +98,30 @@ export class BlockStore implements DiskStore {
   async remove(replicaId: string): Promise<void> {
     const found = await this.find(replicaId);
     if (found === undefined) return;
-    await this.disk.takePlace(found.place);
+    await this.disk.takeSlot(found.slot);
     try {
       const { root } = await this.require(replicaId);
-      await this.clear(found.place, replicaId, root.generation);
+      await this.clear(found.slot, replicaId, root.generation);
     } finally {
-      this.disk.leavePlace(found.place);
+      this.disk.leaveSlot(found.slot);
     }
   }
 
   async list(): Promise<string[]> {
     const ids: string[] = [];
-    for await (const { root, place, isDamaged } of this.all()) {
+    for await (const { root, slot, isDamaged } of this.all()) {
       // Damaged copies are listed too: opening one reports the damage.
       if (root.state === 'copy' || isDamaged) ids.push(root.replicaId);
-      if (root.state !== 'making' || isDamaged || !this.disk.tryPlace(place)) continue;
-      await this.clear(place, root.replicaId, root.generation);
-      this.disk.leavePlace(place);
+      if (root.state !== 'making' || isDamaged || !this.disk.trySlot(slot)) continue;
+      await this.clear(slot, root.replicaId, root.generation);
+      this.disk.leaveSlot(slot);
     }
     return ids.sort();
   }
 
   async allocatedBytes(replicaId: string): Promise<number> {
     const found = await this.find(replicaId);
-    return found === undefined ? 0 : (await this.owners.of(found.place)).length * CLUSTER_BYTES;
+    return found === undefined ? 0 : (await this.owners.of(found.slot)).length * CLUSTER_BYTES;
   }
 
   async usedBytes(): Promise<number> {
@@ -136,77 +136,77 @@ export class BlockStore implements DiskStore {
   private async make(replicaId: string): Promise<BlockCopy> {
     const there = await this.find(replicaId);
     if (there !== undefined) throw Object.assign(new Error(`${replicaId} exists`), { code: 'EEXIST' });
-    const { place, generation } = await this.disk.alone(() => this.takeFreePlace());
+    const { slot, generation } = await this.disk.alone(() => this.takeFreeSlot());
     try {
       // From here on both roots are written, so a blank one means damage.
-      await clearPlace(this.disk, place, replicaId, generation);
+      await clearSlot(this.disk, slot, replicaId, generation);
       // Frees what an interrupted removal has left.
-      await this.owners.give(await this.owners.of(place));
-      return await BlockCopy.make(this.disk, this.owners, place, replicaId, generation + 1);
+      await this.owners.give(await this.owners.of(slot));
+      return await BlockCopy.make(this.disk, this.owners, slot, replicaId, generation + 1);
     } catch (error) {
-      this.disk.leavePlace(place);
+      this.disk.leaveSlot(slot);
       throw error;
     }
   }
 
-  private async takeFreePlace(): Promise<{ place: number; generation: number }> {
-    for (let place = 0; place < this.disk.layout.places; place += 1) {
-      const found = await readPlace(this.disk, place);
-      if (found.kind !== 'free' || !this.disk.tryPlace(place)) continue;
-      return { place, generation: found.generation };
+  private async takeFreeSlot(): Promise<{ slot: number; generation: number }> {
+    for (let slot = 0; slot < this.disk.layout.slots; slot += 1) {
+      const found = await readSlot(this.disk, slot);
+      if (found.kind !== 'free' || !this.disk.trySlot(slot)) continue;
+      return { slot, generation: found.generation };
     }
     throw new StorageFault('disk.no_space', {
-      publicMessage: `the block disk holds ${this.disk.layout.places} copies, and no more fit`,
+      publicMessage: `the block disk holds ${this.disk.layout.slots} copies, and no more fit`,
     });
   }
 
   /** Removes the copy in a slot that the caller has locked: durably first, then its space is freed. */
-  private async clear(place: number, replicaId: string, generation: number): Promise<void> {
-    await clearPlace(this.disk, place, replicaId, generation);
+  private async clear(slot: number, replicaId: string, generation: number): Promise<void> {
+    await clearSlot(this.disk, slot, replicaId, generation);
     await this.disk.sync();
-    this.places.delete(replicaId);
-    await this.owners.give(await this.owners.of(place));
+    this.slots.delete(replicaId);
+    await this.owners.give(await this.owners.of(slot));
   }
 
   private async require(replicaId: string): Promise<Found> {
     const found = await this.find(replicaId);
     if (found !== undefined) return found;
-    const lost = await this.damagedPlaces();
+    const lost = await this.damagedSlots();
     if (lost === 0) throw replicaNotFound();
-    throw corrupt(`it is not found, and ${lost} places of its disk can't be read`);
+    throw corrupt(`it is not found, and ${lost} slots of its disk can't be read`);
   }
 
   private async find(replicaId: string): Promise<Found | undefined> {
-    const known = this.places.get(replicaId);
+    const known = this.slots.get(replicaId);
     const there = known === undefined ? undefined : await this.look(known);
     if (there !== undefined && isCopy(there, replicaId)) return there;
     for await (const found of this.all()) {
-      if (isCopy(found, found.root.replicaId)) this.places.set(found.root.replicaId, found.place);
+      if (isCopy(found, found.root.replicaId)) this.slots.set(found.root.replicaId, found.slot);
       if (isCopy(found, replicaId)) return found;
     }
     return undefined;
   }
 
-  private async look(place: number): Promise<Found | undefined> {
-    const found = await readPlace(this.disk, place);
-    if (found.kind === 'root') return { ...found, place, isDamaged: false };
+  private async look(slot: number): Promise<Found | undefined> {
+    const found = await readSlot(this.disk, slot);
+    if (found.kind === 'root') return { ...found, slot, isDamaged: false };
     if (found.kind === 'free' || found.root === undefined) return undefined;
-    return { root: found.root, place, spare: [], isDamaged: true };
+    return { root: found.root, slot, spare: [], isDamaged: true };
   }
 
   /** Number of slots whose roots are both unreadable, so that their owner is unknown. */
-  private async damagedPlaces(): Promise<number> {
+  private async damagedSlots(): Promise<number> {
     let count = 0;
-    for (let place = 0; place < this.disk.layout.places; place += 1) {
-      const found = await readPlace(this.disk, place);
+    for (let slot = 0; slot < this.disk.layout.slots; slot += 1) {
+      const found = await readSlot(this.disk, slot);
       if (found.kind === 'damaged' && found.root === undefined) count += 1;
     }
     return count;
   }
 
   private async *all(): AsyncGenerator<Found> {
-    for (let place = 0; place < this.disk.layout.places; place += 1) {
-      const found = await this.look(place);
+    for (let slot = 0; slot < this.disk.layout.slots; slot += 1) {
+      const found = await this.look(slot);
       if (found !== undefined) yield found;
     }
   }

@@ -2,22 +2,22 @@
  * Cluster map of a file: which cluster of the disk holds each part, in pages of 63 MiB that are allocated on first
  * use.
  *
- * Each page has A/B slots: an update is written to the inactive slot, so a torn write leaves the previous version
- * intact. Slots are allocated for eight pages at a time, in a cluster that the file's directory names.
+ * Each page has A/B slots: an update is written to the inactive side, so a torn write leaves the previous version
+ * intact. Space is allocated for eight pages at a time, in a cluster that the file's directory names.
  */
 import { SectorSeals } from '../sealed-sectors.js';
 import {
   emptyPair,
   next,
-  PLACE_BYTES,
-  PLACE_CONTENT_BYTES,
   readPair,
-  SECTORS_PER_PLACE,
+  SECTORS_PER_SIDE,
+  SIDE_BYTES,
+  SIDE_CONTENT_BYTES,
   whichOf,
 } from './sealed-pair.js';
 
 const ENTRY_BYTES = 4;
-const ENTRIES_PER_PAGE = PLACE_CONTENT_BYTES / ENTRY_BYTES;
+const ENTRIES_PER_PAGE = SIDE_CONTENT_BYTES / ENTRY_BYTES;
 export const PAGES_PER_CLUSTER = 8;
 
 type Page = {
@@ -33,7 +33,7 @@ export type StoredPage = { index: number; block: Buffer; which: 0 | 1 };
 export class ClusterMap {
   private readonly pages = new Map<number, Page>();
   private readonly dirty = new Set<number>();
-  /** By group of eight pages, the cluster with their slots. */
+  /** By group of eight pages, the cluster with their sides. */
   readonly directory = new Map<number, number>();
 
   private readonly seals: SectorSeals;
@@ -101,12 +101,12 @@ export class ClusterMap {
   }
 
   /**
-   * Loads both slots of a page.
+   * Loads both sides of a page.
    *
    * @returns false if they are corrupt
    */
-  load(index: number, places: readonly [Buffer, Buffer]): boolean {
-    const found = (which: 0 | 1) => ({ block: places[which], firstSector: firstSector(index, which) });
+  load(index: number, sides: readonly [Buffer, Buffer]): boolean {
+    const found = (which: 0 | 1) => ({ block: sides[which], firstSector: firstSector(index, which) });
     const pair = readPair(this.seals, [found(0), found(1)], false);
     if (pair.kind !== 'held') return false;
     // Copied, for alignment. Entries are in the processor's byte order: little-endian.
@@ -148,12 +148,12 @@ export class ClusterMap {
   }
 }
 
-/** Offset of a page's slot within the directory's cluster. */
-export function placeInCluster(index: number, which: 0 | 1): number {
-  return ((index % PAGES_PER_CLUSTER) * 2 + which) * PLACE_BYTES;
+/** Offset of a page's side within the directory's cluster. */
+export function sideInCluster(index: number, which: 0 | 1): number {
+  return ((index % PAGES_PER_CLUSTER) * 2 + which) * SIDE_BYTES;
 }
 
-/** Sector number of a slot, unique among all slots of a file's pages. */
+/** Sector number of a side, unique among all sides of a file's pages. */
 function firstSector(index: number, which: 0 | 1): number {
-  return (index * 2 + which) * SECTORS_PER_PLACE;
+  return (index * 2 + which) * SECTORS_PER_SIDE;
 }

@@ -1,5 +1,5 @@
 /**
- * Owner table of a block disk: for each cluster 16 bits, 0 if it is free, otherwise its copy's slot (`place`) plus 1.
+ * Owner table of a block disk: for each cluster 16 bits, 0 if it is free, otherwise its copy's slot plus 1.
  *
  * All processes of a node allocate from it, so it lives in the page cache. It is never synced for its own sake: after
  * a power cut it is rebuilt from the copies (`recover.ts`). It may name an owner of a cluster that the copy does not
@@ -26,7 +26,7 @@ export class ClusterOwners {
    *
    * @throws an error with the code `ENOSPC`
    */
-  take(place: number, least: number, most: number, use: 'data' | 'description'): Promise<number[]> {
+  take(slot: number, least: number, most: number, use: 'data' | 'description'): Promise<number[]> {
     return this.disk.alone(async () => {
       const { clusterCount, reserve } = this.disk.layout;
       const from = this.cursor;
@@ -42,7 +42,7 @@ export class ClusterOwners {
       const last = found.at(-1) ?? reserve;
       // Unless a cluster before it was freed meanwhile.
       if (this.cursor === from) this.cursor = last + 1 >= clusterCount || last < reserve ? reserve : last + 1;
-      await this.set(found, place + 1);
+      await this.set(found, slot + 1);
       return found;
     });
   }
@@ -55,11 +55,11 @@ export class ClusterOwners {
   }
 
   /** All clusters of a copy, sorted. */
-  async of(place: number): Promise<number[]> {
+  async of(slot: number): Promise<number[]> {
     const found: number[] = [];
     for await (const { first, owners } of this.batches(0, this.disk.layout.clusterCount)) {
       for (let index = 0; index < owners.length; index += 1) {
-        if (owners[index] === place + 1) found.push(first + index);
+        if (owners[index] === slot + 1) found.push(first + index);
       }
     }
     return found;

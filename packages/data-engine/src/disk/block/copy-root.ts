@@ -4,7 +4,7 @@
  */
 import { SectorSeals } from '../sealed-sectors.js';
 import { isUuid } from '../stored-values.js';
-import { PLACE_CONTENT_BYTES, readPair, SECTORS_PER_PLACE, whichOf } from './sealed-pair.js';
+import { readPair, SECTORS_PER_SIDE, SIDE_CONTENT_BYTES, whichOf } from './sealed-pair.js';
 
 /** State of a copy. `making`: its creation has not ended. `none`: removed, or never there. */
 export type RootState = 'none' | 'making' | 'copy';
@@ -20,8 +20,8 @@ export type CopyRoot = {
   clusters: readonly number[];
 };
 
-/** Content of a copy's slot (`place`). */
-export type PlaceState =
+/** Content of a copy's slot. */
+export type SlotState =
   /** The generation of its last root. */
   | { kind: 'free'; generation: number }
   /** `spare`: clusters of the previous catalog, which the next one reuses. */
@@ -31,27 +31,27 @@ export type PlaceState =
 
 const CLUSTERS_OFFSET = 100;
 /** Maximum size of a catalog, 61 MiB: 250 layers of a volume of 16 TiB take some 30 MiB. */
-export const CATALOG_CLUSTERS_MAX = Math.floor((PLACE_CONTENT_BYTES - CLUSTERS_OFFSET) / 4);
+export const CATALOG_CLUSTERS_MAX = Math.floor((SIDE_CONTENT_BYTES - CLUSTERS_OFFSET) / 4);
 
 /** Codec for the roots of one slot; they are sealed for their disk and their position on it. */
-export class PlaceRoots {
+export class SlotRoots {
   private readonly seals: SectorSeals;
 
   constructor(
     diskId: string,
-    private readonly place: number,
+    private readonly slot: number,
   ) {
     this.seals = new SectorSeals(`root ${diskId}`);
   }
 
-  /** The encoded block, and which of the two A/B slots it is written to. */
+  /** The encoded block, and which of the two sides it is written to. */
   encode(root: CopyRoot): { block: Buffer; which: 0 | 1 } {
     const which = whichOf(root.generation);
     return { block: this.seals.seal(contentOf(root), this.firstSector(which), root.generation), which };
   }
 
   /** @param blocks as they were read; `undefined` for an unreadable one */
-  decode(blocks: readonly [Buffer | undefined, Buffer | undefined]): PlaceState {
+  decode(blocks: readonly [Buffer | undefined, Buffer | undefined]): SlotState {
     const found = (which: 0 | 1) => ({ block: blocks[which], firstSector: this.firstSector(which) });
     const pair = readPair(this.seals, [found(0), found(1)], true);
     if (pair.kind === 'blank') return { kind: 'free', generation: 0 };
@@ -66,12 +66,12 @@ export class PlaceRoots {
   }
 
   private firstSector(which: 0 | 1): number {
-    return (this.place * 2 + which) * SECTORS_PER_PLACE;
+    return (this.slot * 2 + which) * SECTORS_PER_SIDE;
   }
 }
 
 function contentOf(root: CopyRoot): Buffer {
-  const content = Buffer.alloc(PLACE_CONTENT_BYTES);
+  const content = Buffer.alloc(SIDE_CONTENT_BYTES);
   content.writeBigUInt64LE(BigInt(root.generation), 0);
   content.writeUInt32LE(STATES.indexOf(root.state), 8);
   content.writeUInt32LE(root.catalogBytes, 12);

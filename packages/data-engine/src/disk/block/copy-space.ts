@@ -17,7 +17,7 @@ export class CopySpace {
 
   constructor(
     private readonly owners: ClusterOwners,
-    private readonly place: number,
+    private readonly slot: number,
   ) {}
 
   /**
@@ -37,7 +37,7 @@ export class CopySpace {
 
   /** Clusters for the copy's metadata. @throws an error with the code `ENOSPC` */
   descriptions(count: number): Promise<number[]> {
-    return this.owners.take(this.place, count, count, 'description');
+    return this.owners.take(this.slot, count, count, 'description');
   }
 
   /** Frees clusters that nothing on the disk names any more. */
@@ -65,6 +65,6 @@ export class CopySpace {
 
   private async take(least: number): Promise<void> {
     const most = Math.max(least, this.atOnce);
-    this.ready.push(...(await this.owners.take(this.place, least, most, 'data')));
+    this.ready.push(...(await this.owners.take(this.slot, least, most, 'data')));
   }
 }

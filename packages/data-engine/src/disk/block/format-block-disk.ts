@@ -37,7 +37,7 @@ export async function blockDiskAt(path: string): Promise<string | undefined> {
   }
   throw new StorageFault('disk.wrong_identity', {
     publicMessage: `${path} holds something that is no block disk of Holdfast`,
-    cures: [`if nobody needs it, put zeros over its first MiB`],
+    cures: [`if what it holds is not needed, put zeros over its first MiB`],
   });
 }
 

@@ -5,7 +5,7 @@
  * |---|---|
  * | 0 | superblock: the disk's id, size and format |
  * | 4 KiB | a block for probing direct I/O |
- * | 64 KiB | two roots of 4 KiB for each copy's slot, or `place` (`copy-root.ts`) |
+ * | 64 KiB | two roots of 4 KiB for each copy's slot (`copy-root.ts`) |
  * | then | owners: for each cluster the copy that has it (`cluster-owners.ts`) |
  * | then | clusters: data, and metadata of copies |
  */
@@ -13,16 +13,16 @@ import { CLUSTER_BYTES, MIB } from '@holdfast/core/model/bytes.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { BLOCK_SEALED_BYTES, isSealed, seal } from '../sealed-block.js';
 import { isUuid } from '../stored-values.js';
-import { PLACE_BYTES } from './sealed-pair.js';
+import { SIDE_BYTES } from './sealed-pair.js';
 
 const FORMAT_VERSION = 2;
 const MAGIC = 'HOLDFAST-BLOCKS\n';
 export const PROBE_OFFSET = BLOCK_SEALED_BYTES;
 const ROOTS_OFFSET = CLUSTER_BYTES;
 /** Maximum number of copies. An owner is 16 bits, and 1,024 copies are far above what a node is asked to serve. */
-const PLACES_MAX = 1024;
-const PLACES_MIN = 16;
-const BYTES_PER_PLACE = 4 * MIB;
+const SLOTS_MAX = 1024;
+const SLOTS_MIN = 16;
+const BYTES_PER_SLOT = 4 * MIB;
 /** Minimum size: below it the clusters would not even hold a few empty copies. */
 export const DISK_BYTES_MIN = 32 * MIB;
 /** Cluster numbers have 32 bits, with some values to spare. */
@@ -34,7 +34,7 @@ export type Layout = {
   readonly diskId: string;
   readonly sizeBytes: number;
   /** Number of copies that the disk can hold. */
-  readonly places: number;
+  readonly slots: number;
   readonly ownersOffset: number;
   readonly clustersOffset: number;
   readonly clusterCount: number;
@@ -43,17 +43,17 @@ export type Layout = {
 };
 
 export function layoutOf(diskId: string, sizeBytes: number): Layout {
-  const places = Math.min(PLACES_MAX, Math.max(PLACES_MIN, Math.floor(sizeBytes / BYTES_PER_PLACE)));
-  const ownersOffset = up(ROOTS_OFFSET + places * 2 * PLACE_BYTES);
+  const slots = Math.min(SLOTS_MAX, Math.max(SLOTS_MIN, Math.floor(sizeBytes / BYTES_PER_SLOT)));
+  const ownersOffset = up(ROOTS_OFFSET + slots * 2 * SIDE_BYTES);
   const most = Math.floor((sizeBytes - ownersOffset) / (CLUSTER_BYTES + 2));
   const clustersOffset = up(ownersOffset + most * 2);
   const clusterCount = Math.min(CLUSTERS_MAX, Math.floor((sizeBytes - clustersOffset) / CLUSTER_BYTES));
   const reserve = Math.min(RESERVE_MAX, Math.floor(clusterCount / 64));
-  return { diskId, sizeBytes, places, ownersOffset, clustersOffset, clusterCount, reserve };
+  return { diskId, sizeBytes, slots, ownersOffset, clustersOffset, clusterCount, reserve };
 }
 
-export function rootOffset(place: number, which: 0 | 1): number {
-  return ROOTS_OFFSET + (place * 2 + which) * PLACE_BYTES;
+export function rootOffset(slot: number, which: 0 | 1): number {
+  return ROOTS_OFFSET + (slot * 2 + which) * SIDE_BYTES;
 }
 
 export function clusterOffset({ clustersOffset }: Layout, cluster: number): number {

@@ -8,13 +8,13 @@
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 import type { BlockDisk } from './block-disk.js';
 import { ClusterOwners } from './cluster-owners.js';
-import { clustersOf, readCatalog, readMaps, readPlace, writeRoot } from './stored-copy.js';
+import { clustersOf, readCatalog, readMaps, readSlot, writeRoot } from './stored-copy.js';
 
 export async function recoverOwners(disk: BlockDisk): Promise<void> {
   const owners = new Uint16Array(disk.layout.clusterCount);
-  for (let place = 0; place < disk.layout.places; place += 1) {
+  for (let slot = 0; slot < disk.layout.slots; slot += 1) {
     // If two copies name the same cluster, only one becomes its owner; opening the copies detects both.
-    for (const cluster of await clustersIn(disk, place)) owners[cluster] ||= place + 1;
+    for (const cluster of await clustersIn(disk, slot)) owners[cluster] ||= slot + 1;
   }
   // Makes what was read durable: after a crash of processes it may be in the page cache only, and others will build
   // on it.
@@ -22,11 +22,11 @@ export async function recoverOwners(disk: BlockDisk): Promise<void> {
   await new ClusterOwners(disk).write(owners);
 }
 
-async function clustersIn(disk: BlockDisk, place: number): Promise<Iterable<number>> {
-  const found = await readPlace(disk, place);
+async function clustersIn(disk: BlockDisk, slot: number): Promise<Iterable<number>> {
+  const found = await readSlot(disk, slot);
   if (found.kind !== 'root') return [];
   if (found.root.state === 'making') {
-    await clearPlace(disk, place, found.root.replicaId, found.root.generation);
+    await clearSlot(disk, slot, found.root.replicaId, found.root.generation);
     return [];
   }
   const described = [...found.root.clusters, ...found.spare];
@@ -40,13 +40,13 @@ async function clustersIn(disk: BlockDisk, place: number): Promise<Iterable<numb
   }
 }
 
-/** Marks a slot (`place`) as having no copy; durable with the next sync. */
-export async function clearPlace(
+/** Marks a slot as having no copy; durable with the next sync. */
+export async function clearSlot(
   disk: BlockDisk,
-  place: number,
+  slot: number,
   replicaId: string,
   generation: number,
 ): Promise<void> {
   const nothing = { clusters: [], catalogBytes: 0, catalogHash: new Blake3Hasher().digestBuffer() };
-  await writeRoot(disk, place, { ...nothing, state: 'none', replicaId, generation: generation + 1 });
+  await writeRoot(disk, slot, { ...nothing, state: 'none', replicaId, generation: generation + 1 });
 }

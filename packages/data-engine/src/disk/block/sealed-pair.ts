@@ -1,23 +1,25 @@
 /**
- * A/B slots: each update is written to the inactive slot, so a torn write leaves the previous version intact.
+ * A/B slots: each update is written to the inactive one of two sides, so a torn write leaves the previous version
+ * intact. The roots of a copy are such a pair, and so is each page of a cluster map.
  *
  * Updates are numbered consecutively. So beside the current version there is either the previous one, or the next one
  * as far as it was written when everything stopped. Anything else was never written there: it is damage, and the
  * version that is left may be too old to be trusted.
  */
-import { SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
+import { BLOCK_BYTES, SECTOR_BYTES } from '@holdfast/core/model/bytes.js';
 import { contentOf, SECTOR_CONTENT_BYTES, type SectorSeals, type SectorState } from '../sealed-sectors.js';
 
-export const PLACE_BYTES = 4096;
-/** Usable bytes of a slot (`place`). */
-export const PLACE_CONTENT_BYTES = (PLACE_BYTES / SECTOR_BYTES) * SECTOR_CONTENT_BYTES;
-const SECTORS = PLACE_BYTES / SECTOR_BYTES;
+/** Bytes of one side. */
+export const SIDE_BYTES = BLOCK_BYTES;
+/** Usable bytes of a side. */
+export const SIDE_CONTENT_BYTES = (SIDE_BYTES / SECTOR_BYTES) * SECTOR_CONTENT_BYTES;
+const SECTORS = SIDE_BYTES / SECTOR_BYTES;
 const NUMBERS = 2 ** 32;
 
-/** One slot as it was read; `undefined` if the disk fails to read it. */
-export type FoundPlace = { block: Buffer | undefined; firstSector: number };
+/** One side as it was read; `undefined` if the disk fails to read it. */
+export type FoundSide = { block: Buffer | undefined; firstSector: number };
 
-/** Version in one slot. Numbers wrap around after 2^32 updates. */
+/** Version in one side. Numbers wrap around after 2^32 updates. */
 type Content = { sequence: number; content: Buffer };
 
 export type Pair =
@@ -27,13 +29,13 @@ export type Pair =
   /** With the whole one, if there is one: it may have been replaced long ago. */
   | { kind: 'damaged'; left: Content | undefined };
 
-/** @param mayBeNew true if nothing was written to the slots when they were allocated */
+/** @param mayBeNew true if nothing was written to the sides when they were allocated */
 export function readPair(
   seals: SectorSeals,
-  places: readonly [FoundPlace, FoundPlace],
+  sides: readonly [FoundSide, FoundSide],
   mayBeNew: boolean,
 ): Pair {
-  const [first, second] = [statesIn(seals, places[0]), statesIn(seals, places[1])];
+  const [first, second] = [statesIn(seals, sides[0]), statesIn(seals, sides[1])];
   const [one, other] = [wholeIn(first), wholeIn(second)];
   if (one === undefined && other === undefined) {
     const isNew = mayBeNew && [...first, ...second].every((state) => state === 'blank' || state === 1);
@@ -41,16 +43,16 @@ export function readPair(
   }
   const newest = one === undefined || (other !== undefined && other === next(one)) ? 1 : 0;
   const sequence = (newest === 0 ? one : other) ?? 0;
-  const content = contentIn(places[newest]);
+  const content = contentIn(sides[newest]);
   const beside = newest === 0 ? second : first;
   const isLawful = beside.every((state) => isBeside(sequence, state, mayBeNew));
   if (!isLawful) return { kind: 'damaged', left: { sequence, content } };
   const isWhole = one !== undefined && other !== undefined;
-  const before = () => (isWhole ? contentIn(places[newest === 0 ? 1 : 0]) : undefined);
+  const before = () => (isWhole ? contentIn(sides[newest === 0 ? 1 : 0]) : undefined);
   return { kind: 'held', sequence, content, before };
 }
 
-function statesIn(seals: SectorSeals, { block, firstSector }: FoundPlace): SectorState[] {
+function statesIn(seals: SectorSeals, { block, firstSector }: FoundSide): SectorState[] {
   return block === undefined ? ['damaged'] : seals.statesOf(block, firstSector);
 }
 
@@ -60,7 +62,7 @@ function wholeIn([sequence, ...others]: readonly SectorState[]): number | undefi
   return others.every((other) => other === sequence) ? sequence : undefined;
 }
 
-/** True if a sector of the other slot may have this state beside a version of the given number. */
+/** True if a sector of the other side may have this state beside a version of the given number. */
 function isBeside(sequence: number, state: SectorState, mayBeNew: boolean): boolean {
   if (state === 'blank') return mayBeNew && sequence === 1;
   return typeof state === 'number' && (state === next(sequence) || next(state) === sequence);
@@ -70,22 +72,22 @@ export function next(sequence: number): number {
   return (sequence + 1) % NUMBERS;
 }
 
-/** The slot that an update of this number is written to. */
+/** The side that an update of this number is written to. */
 export function whichOf(sequence: number): 0 | 1 {
   return sequence % 2 === 0 ? 0 : 1;
 }
 
-function contentIn({ block }: FoundPlace): Buffer {
-  const content = Buffer.alloc(PLACE_CONTENT_BYTES);
+function contentIn({ block }: FoundSide): Buffer {
+  const content = Buffer.alloc(SIDE_CONTENT_BYTES);
   if (block !== undefined) contentOf(block, content);
   return content;
 }
 
-/** Initial content of both slots: number 0, and number 1, which is current. */
+/** Initial content of both sides: number 0, and number 1, which is current. */
 export function emptyPair(seals: SectorSeals, firstSectors: readonly [number, number]): Buffer {
-  const nothing = Buffer.alloc(PLACE_CONTENT_BYTES);
+  const nothing = Buffer.alloc(SIDE_CONTENT_BYTES);
   return Buffer.concat(firstSectors.map((sector, sequence) => seals.seal(nothing, sector, sequence)));
 }
 
-/** Sectors in a slot; slots are numbered in sectors. */
-export const SECTORS_PER_PLACE = SECTORS;
+/** Sectors in a side; sides are numbered in sectors. */
+export const SECTORS_PER_SIDE = SECTORS;

@@ -6,22 +6,22 @@ import { Blake3Hasher } from '@napi-rs/blake-hash';
 import { corrupt } from '../../protocol/replica-faults.js';
 import type { BlockDisk } from './block-disk.js';
 import { type Catalog, decodeCatalog } from './catalog.js';
-import { ClusterMap, PAGES_PER_CLUSTER, placeInCluster, type StoredPage } from './cluster-map.js';
-import { type CopyRoot, PlaceRoots, type PlaceState } from './copy-root.js';
+import { ClusterMap, PAGES_PER_CLUSTER, type StoredPage, sideInCluster } from './cluster-map.js';
+import { type CopyRoot, SlotRoots, type SlotState } from './copy-root.js';
 import { clusterOffset, rootOffset } from './layout.js';
-import { PLACE_BYTES } from './sealed-pair.js';
+import { SIDE_BYTES } from './sealed-pair.js';
 
-export type FoundRoot = Extract<PlaceState, { kind: 'root' }>;
+export type FoundRoot = Extract<SlotState, { kind: 'root' }>;
 
 /** Reads before a slot counts as damaged: the process that has the copy open writes a root within microseconds. */
 const READS_MAX = 4;
 const READ_PAUSE_MS = 5;
 
-/** Reads a slot (`place`), even while another process updates it. */
-export async function readPlace(disk: BlockDisk, place: number): Promise<PlaceState> {
-  const roots = new PlaceRoots(disk.layout.diskId, place);
+/** Reads a slot, even while another process updates it. */
+export async function readSlot(disk: BlockDisk, slot: number): Promise<SlotState> {
+  const roots = new SlotRoots(disk.layout.diskId, slot);
   for (let reads = 1; ; reads += 1) {
-    const state = roots.decode(await readRoots(disk, place));
+    const state = roots.decode(await readRoots(disk, slot));
     if (state.kind !== 'damaged' || reads === READS_MAX) return state;
     await pause(READ_PAUSE_MS);
   }
@@ -30,15 +30,15 @@ export async function readPlace(disk: BlockDisk, place: number): Promise<PlaceSt
 type Blocks = [Buffer | undefined, Buffer | undefined];
 
 /** `undefined` for an unreadable root: that costs one copy, not the disk. */
-async function readRoots(disk: BlockDisk, place: number): Promise<Blocks> {
-  const both = Buffer.alloc(2 * PLACE_BYTES);
-  const blocks: [Buffer, Buffer] = [both.subarray(0, PLACE_BYTES), both.subarray(PLACE_BYTES)];
+async function readRoots(disk: BlockDisk, slot: number): Promise<Blocks> {
+  const both = Buffer.alloc(2 * SIDE_BYTES);
+  const blocks: [Buffer, Buffer] = [both.subarray(0, SIDE_BYTES), both.subarray(SIDE_BYTES)];
   try {
-    await disk.plain.readInto(both, rootOffset(place, 0));
+    await disk.plain.readInto(both, rootOffset(slot, 0));
     return blocks;
   } catch {
     const readOne = (which: 0 | 1) =>
-      disk.plain.readInto(blocks[which], rootOffset(place, which)).then(
+      disk.plain.readInto(blocks[which], rootOffset(slot, which)).then(
         () => blocks[which],
         () => undefined,
       );
@@ -72,9 +72,9 @@ export async function writeCatalog(
 }
 
 /** Writes a root over the older one. It takes effect when it is synced. */
-export async function writeRoot(disk: BlockDisk, place: number, root: CopyRoot): Promise<void> {
-  const { block, which } = new PlaceRoots(disk.layout.diskId, place).encode(root);
-  await disk.plain.write([block], rootOffset(place, which));
+export async function writeRoot(disk: BlockDisk, slot: number, root: CopyRoot): Promise<void> {
+  const { block, which } = new SlotRoots(disk.layout.diskId, slot).encode(root);
+  await disk.plain.write([block], rootOffset(slot, which));
 }
 
 /** Reads a map's pages; its directory is already loaded. @throws StorageFault `replica.corrupt` */
@@ -83,8 +83,8 @@ async function readPages(disk: BlockDisk, map: ClusterMap, name: string): Promis
   for (const [index, cluster] of map.directory) {
     await disk.direct.readInto(buffer, clusterOffset(disk.layout, cluster));
     for (let page = 0; page < PAGES_PER_CLUSTER; page += 1) {
-      const place = (which: 0 | 1) => buffer.subarray(placeInCluster(page, which)).subarray(0, PLACE_BYTES);
-      if (map.load(index * PAGES_PER_CLUSTER + page, [place(0), place(1)])) continue;
+      const side = (which: 0 | 1) => buffer.subarray(sideInCluster(page, which)).subarray(0, SIDE_BYTES);
+      if (map.load(index * PAGES_PER_CLUSTER + page, [side(0), side(1)])) continue;
       throw corrupt(
         `page ${index * PAGES_PER_CLUSTER + page} of where ${name} is, is not what was written there`,
       );
@@ -99,7 +99,7 @@ export async function writePages(
 ): Promise<void> {
   for (const { index, block, which } of pages) {
     const cluster = map.directory.get(Math.floor(index / PAGES_PER_CLUSTER)) ?? 0;
-    await disk.plain.write([block], clusterOffset(disk.layout, cluster) + placeInCluster(index, which));
+    await disk.plain.write([block], clusterOffset(disk.layout, cluster) + sideInCluster(index, which));
   }
 }
 

@@ -5,8 +5,8 @@ export const COMMANDS = [
   'snapshot',
   'mark-removed',
   'purge',
-  'settle',
-  'forget',
+  'tell-whole',
+  'clear-intent',
   'prepare',
   'pull',
 ] as const;

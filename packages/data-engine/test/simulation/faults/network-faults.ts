@@ -62,7 +62,7 @@ export function networkFaults(stage: FaultStage, work: LayerWork) {
   /** A command is delayed while the engine loses another copy, arrives late, and the engine dies. */
   const holdCommand = () => {
     if (stage.isBusyWith('holdCommand', 30_000)) return;
-    const command = stage.world.random.chance(3) ? stage.world.random.pick(COMMANDS) : 'forget';
+    const command = stage.world.random.chance(3) ? stage.world.random.pick(COMMANDS) : 'clear-intent';
     stage.world.note(`  ${command}`);
     stage.net.hold(command, () => {
       stage.world.note(`${command} is held up`);

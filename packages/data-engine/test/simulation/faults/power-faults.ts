@@ -6,7 +6,7 @@ export function powerFaults(stage: FaultStage, work: LayerWork) {
   let isArmed = false;
   let isArmedForDebt = false;
   let isArmedForPunch = false;
-  let isArmedForSettle = false;
+  let isArmedForClearing = false;
 
   const powerCut = () => {
     const node = stage.someNode;
@@ -44,8 +44,8 @@ export function powerFaults(stage: FaultStage, work: LayerWork) {
   };
 
   /** Power cut when a copy clears its marks while a disk has older writes not yet durable. */
-  const cutAtSettle = () => {
-    isArmedForSettle = true;
+  const cutAtClearing = () => {
+    isArmedForClearing = true;
   };
 
   /** Called for an answered flush that began at this time. */
@@ -68,20 +68,20 @@ export function powerFaults(stage: FaultStage, work: LayerWork) {
     stage.later(stage.world.duration(0, 2), () => stage.strike('blackout after space was given back'));
   };
 
-  const forgotten = () => {
+  const cleared = () => {
     const owing = stage.nodes.filter(({ disk, isDown }) => !isDown && disk.owesSync(stage.world.nowMs));
-    if (!isArmedForSettle || stage.hasEnded || owing.length === 0) return;
-    isArmedForSettle = false;
+    if (!isArmedForClearing || stage.hasEnded || owing.length === 0) return;
+    isArmedForClearing = false;
     const one = stage.world.random.pick(owing);
     const isAll = stage.world.random.chance(2);
     stage.later(stage.world.duration(0, 3), () => {
-      stage.world.note(`power is lost right after marks were forgotten${isAll ? '' : ` on ${one.name}`}`);
+      stage.world.note(`power is lost right after marks were cleared${isAll ? '' : ` on ${one.name}`}`);
       stage.lastMs = stage.world.nowMs;
       if (isAll) stage.cutAll();
       else stage.cut(one);
     });
   };
 
-  const faults = { powerCut, blackout, blackoutWhenOwed, blackoutInPurge, blackoutAtPunch, cutAtSettle };
-  return { faults, flushed, punched, forgotten };
+  const faults = { powerCut, blackout, blackoutWhenOwed, blackoutInPurge, blackoutAtPunch, cutAtClearing };
+  return { faults, flushed, punched, cleared };
 }

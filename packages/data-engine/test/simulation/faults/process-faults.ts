@@ -41,7 +41,7 @@ export function processFaults(stage: FaultStage) {
       stage.restUsers(80_000);
       if (random.chance(2)) {
         // The copies clear their marks one after the other.
-        stage.awaited = { command: 'forget', withinMs: slowestMs, happens: killEngine };
+        stage.awaited = { command: 'clear-intent', withinMs: slowestMs, happens: killEngine };
         return;
       }
       // Before the end of resync, if the copies are slow enough.

@@ -45,9 +45,9 @@ async function idle(engine: Engine): Promise<void> {
 }
 
 /** Resolves when the engine has sent the command that clears the marks. */
-async function settled(engine: Engine, gate: Gate): Promise<void> {
+async function cleared(engine: Engine, gate: Gate): Promise<void> {
   engine.tick(performance.now() + 20_000);
-  await until(engine, () => gate.seen.filter((name) => name === 'settle').length >= 2);
+  await until(engine, () => gate.seen.filter((name) => name === 'clear-intent').length >= 2);
 }
 
 describe('marks of the write-intent maps', () => {
@@ -61,7 +61,7 @@ describe('marks of the write-intent maps', () => {
     const engine = volume.engines[1];
     if (engine === undefined) throw new Error('no engine');
     await idle(engine);
-    expect(gate.seen).not.toContain('settle');
+    expect(gate.seen).not.toContain('clear-intent');
     expect(await marks(volume, 0)).toEqual([0]);
     gate.open();
     await opening;
@@ -69,11 +69,11 @@ describe('marks of the write-intent maps', () => {
 
   test('that are newer than the marker of a late message stay', async () => {
     const volume = await cluster(2);
-    const gate = holding('settle', 'late');
+    const gate = holding('clear-intent', 'late');
     const engine = await volume.start(1, { connectControl: gate.connectControl });
     await write(engine, 0, Buffer.alloc(4096, 1));
     await write(engine, REGION, Buffer.alloc(4096, 1));
-    await settled(engine, gate);
+    await cleared(engine, gate);
     await write(engine, REGION, Buffer.alloc(4096, 2));
     gate.open();
     await sleep(50);
@@ -82,10 +82,10 @@ describe('marks of the write-intent maps', () => {
 
   test('of a drop are not cleared by a message from before it', async () => {
     const volume = await cluster(3);
-    const gate = holding('settle', 'late');
+    const gate = holding('clear-intent', 'late');
     const engine = await volume.start(1, { connectControl: gate.connectControl });
     await write(engine, 0, Buffer.alloc(4096, 1));
-    await settled(engine, gate);
+    await cleared(engine, gate);
     const lost = volume.copy(2);
     const client = engine.copies.find(lost.address.replicaId)?.client;
     // The message arrives when the write has ended on the others, and the engine does not know of this copy's loss
@@ -98,7 +98,7 @@ describe('marks of the write-intent maps', () => {
     };
     Object.assign(client ?? {}, { write: lose });
     await write(engine, 0, Buffer.alloc(4096, 2));
-    await engine.drops.settled();
+    await engine.drops.marked();
     expect(modes(engine).sort()).toEqual(['ERR', 'RW', 'RW']);
     await rebuild(engine, lost.address);
     await engine.stop();
@@ -116,7 +116,7 @@ describe('marks of the write-intent maps', () => {
     await write(engine, 0, Buffer.alloc(4096, 2));
     expect(engine.drops.isPending).toBe(true);
     gate.open();
-    await engine.drops.settled();
+    await engine.drops.marked();
     expect(await marks(volume, 0)).toEqual([0]);
     expect(engine.report().replicas).toHaveLength(3);
   });

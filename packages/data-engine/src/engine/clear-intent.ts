@@ -1,5 +1,5 @@
 /**
- * Clears write-intent marks (`settle`) of regions in which all copies are proven equal: cold ones, and all of them at
+ * Clearing of write-intent marks (`clear-intent`) in regions in which all copies are proven equal: cold ones, and all of them at
  * a clean stop (docs/adr/0135). Until then the marks say where the copies may differ after a crash.
  *
  * Each copy is first asked which regions it has marked, and for a marker of that moment; it then clears only what was
@@ -28,11 +28,11 @@ const RUNS_MAX = 4096;
 
 type Marked = { link: ReplicaLink; intent: Answer<'intent'> };
 
-export class Settling {
+export class IntentClearing {
   private running = false;
   private triedMs: number | undefined;
   /** Time of the last change that the marks were cleared for. */
-  private settledMs = Number.NEGATIVE_INFINITY;
+  private clearedMs = Number.NEGATIVE_INFINITY;
   /** Copies that were told since they became current; others may hold marks that this engine's changes did not make. */
   private readonly told = new WeakSet<ReplicaLink>();
 
@@ -48,24 +48,24 @@ export class Settling {
     if (this.running || !this.isProven()) return;
     const { isQuiet, lastChangeMs, regions } = this.device;
     if (isQuiet && nowMs - lastChangeMs >= IDLE_MS) {
-      if (lastChangeMs > this.settledMs) void this.settle(lastChangeMs);
+      if (lastChangeMs > this.clearedMs) void this.clear(lastChangeMs);
       return;
     }
     this.triedMs ??= nowMs;
     if (nowMs - this.triedMs < COLD_MS) return;
     this.triedMs = nowMs;
-    if (regions.size > MARKED_MAX) void this.settle(regions.oldest(regions.size - MARKED_MAX + MARKED_BATCH));
-    else if (regions.hasCold(nowMs - COLD_MS) || this.isNewToSome) void this.settle(nowMs - COLD_MS);
+    if (regions.size > MARKED_MAX) void this.clear(regions.oldest(regions.size - MARKED_MAX + MARKED_BATCH));
+    else if (regions.hasCold(nowMs - COLD_MS) || this.isNewToSome) void this.clear(nowMs - COLD_MS);
   }
 
   /** Clears the marks of all current copies. The caller has flushed everything, and nothing changes meanwhile. */
-  async settleQuietly(): Promise<void> {
+  async clearAll(): Promise<void> {
     const { lastChangeMs } = this.device;
     await this.tell(await this.ask(), (region) => this.device.regions.isCold(region, lastChangeMs));
   }
 
   /** Clears the marks of regions last changed at that time or before. */
-  private async settle(sinceMs: number): Promise<void> {
+  private async clear(sinceMs: number): Promise<void> {
     this.running = true;
     try {
       const marked = await this.ask();
@@ -78,7 +78,7 @@ export class Settling {
       });
       if (!isTold) return;
       this.device.regions.forgetCold(sinceMs);
-      if (sinceMs === this.device.lastChangeMs) this.settledMs = sinceMs;
+      if (sinceMs === this.device.lastChangeMs) this.clearedMs = sinceMs;
     } catch {
       // On an error the copies stay marked; the next tick retries.
     } finally {
@@ -113,7 +113,7 @@ export class Settling {
         // The remaining runs are sent the next time.
         const ask = { epoch: this.epoch, marker, regions: regions.slice(0, RUNS_MAX) };
         this.told.delete(link);
-        await link.control.command('settle', ask).then(
+        await link.control.command('clear-intent', ask).then(
           () => void (regions.length <= RUNS_MAX && this.told.add(link)),
           (error: unknown) => {
             // A copy that can't be told keeps its marks; its data connection decides whether it stays in use.

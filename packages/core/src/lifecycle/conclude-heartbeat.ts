@@ -1,0 +1,101 @@
+/**
+ * Conclusions from the reports of a heartbeat: what of them is news, and what a store keeps of them. Every store asks here,
+ * so that memory and Postgres wake the same reconcilers.
+ */
+import type { DiskReport, EngineReport, RebuildReport } from '../model/agent-protocol.js';
+import { conditionOf } from '../model/condition.js';
+import type { StorageDisk } from '../model/node.js';
+import { rebuildPercent } from '../model/rebuild.js';
+import { PAST_BOOTS_MAX } from '../policy/agent-identity.js';
+import { conditionsAfter } from '../policy/disk-conditions.js';
+import { isFull } from './start-obstacles.js';
+
+/**
+ * Everything in an engine's report that its volume's reconciler may act on, as one text: a report with another one is news.
+ * Progress is left out on purpose: it comes with every heartbeat, and changes no plan.
+ */
+export function engineSignature(report: EngineReport): string {
+  const { record } = report;
+  return JSON.stringify([
+    report.epoch,
+    report.grantId ?? '',
+    report.state,
+    record.epoch,
+    record.dataGeneration,
+    [...record.members].sort(),
+    record.durable === undefined ? '' : `${record.durable.epoch}.${record.durable.dataGeneration}`,
+    report.replicas.map(({ replicaId, mode }) => `${replicaId} ${mode}`).sort(),
+    report.rebuilds.map(({ rebuildId, state, phase }) => `${rebuildId} ${state} ${phase}`).sort(),
+    report.fill?.state ?? '',
+  ]);
+}
+
+/** What a disk's row holds of its reports. */
+export type DiskFacts = Pick<
+  StorageDisk,
+  'name' | 'path' | 'type' | 'fileSystem' | 'storageMaximumBytes' | 'storageAvailableBytes' | 'conditions'
+>;
+
+export type DiskNews = {
+  readonly facts: DiskFacts;
+  /** It counts the row's version up, as every change does that a decision may depend on. */
+  readonly isCounted: boolean;
+  /** The cluster's reconciler has to look; free space alone changes with every write. */
+  readonly concernsCluster: boolean;
+  /** It became full, was lost, or is well again: the volumes with a copy there say so, and may go on. */
+  readonly concernsReplicas: boolean;
+};
+
+/**
+ * @param known undefined: its first report
+ * @returns undefined where the row says all of it already
+ */
+export function diskAfterReport(
+  known: DiskFacts | undefined,
+  report: DiskReport,
+  now: Date,
+): DiskNews | undefined {
+  const before = known?.conditions ?? [];
+  const conditions = conditionsAfter(report, before, now);
+  const facts: DiskFacts = {
+    name: report.name,
+    path: report.path,
+    type: report.type,
+    fileSystem: report.fileSystem,
+    storageMaximumBytes: report.maximumBytes,
+    storageAvailableBytes: report.availableBytes,
+    conditions,
+  };
+  if (known === undefined) return { facts, isCounted: false, concernsCluster: true, concernsReplicas: false };
+  const isSame =
+    known.name === facts.name &&
+    known.path === facts.path &&
+    known.type === facts.type &&
+    known.fileSystem === facts.fileSystem &&
+    known.storageMaximumBytes === facts.storageMaximumBytes;
+  if (isSame && conditions === before && known.storageAvailableBytes === facts.storageAvailableBytes) {
+    return undefined;
+  }
+  const isReadyChanged = readiness(before) !== readiness(conditions);
+  return {
+    facts,
+    isCounted: conditions !== before || known.storageMaximumBytes !== facts.storageMaximumBytes,
+    concernsCluster: !isSame || isReadyChanged,
+    concernsReplicas: isReadyChanged || isFull(known) !== isFull(facts),
+  };
+}
+
+function readiness(conditions: StorageDisk['conditions']): string | undefined {
+  return conditionOf(conditions, 'Ready')?.status;
+}
+
+/** Percent done. Copying and verifying both look at every byte once; `compared` counts both, one after the other. */
+export function percentAfterReport({ phase, bytes }: RebuildReport, previous: number): number {
+  const doneBytes = phase === 'verifying' ? bytes.compared - bytes.total : bytes.compared;
+  return rebuildPercent(phase, Math.max(0, doneBytes), bytes.total, previous);
+}
+
+/** The lives (boots) of an agent that are over once it has started anew, the last one first. */
+export function livesBefore(bootId: string | undefined, past: readonly string[]): string[] {
+  return [...(bootId === undefined ? [] : [bootId]), ...past].slice(0, PAST_BOOTS_MAX);
+}
