@@ -54,10 +54,13 @@ test('a volume shows what is in effect and who says so, and follows its cluster 
     expect(item).toMatchObject({ own: null, value: item.clusterValue });
 });
 
+/** They follow their cluster with 0, which other fields may be too. */
+const COUNTS = ['snapshotMaxCount', 'rebuildConcurrentSyncLimit'];
+
 test('every field that may follow the cluster is listed, and only those', async () => {
   const volume = await api.createVolume();
   const following = Object.entries(volume)
-    .filter(([name, value]) => value === 'ignored' || name === 'snapshotMaxCount')
+    .filter(([name, value]) => value === 'ignored' || COUNTS.includes(name))
     .map(([name]) => name);
   expect([...(await shown(volume)).keys()].sort()).toEqual(following.sort());
 });

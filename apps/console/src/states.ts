@@ -71,6 +71,7 @@ export function replicaLook(replica: Replica): { tone: Tone; word: string } {
 export function nodeLook(node: StorageNode): { tone: Tone; word: string } {
   if (!isNodeReady(node)) return { tone: 'bad', word: 'Not ready' };
   if (node.cordoned) return { tone: 'warn', word: 'Cordoned' };
+  if (node.maintenance !== null) return { tone: 'warn', word: 'In maintenance' };
   if (!node.allowScheduling) return { tone: 'idle', word: 'Scheduling off' };
   return { tone: 'good', word: 'Ready' };
 }

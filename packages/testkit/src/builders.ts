@@ -7,6 +7,7 @@ import type { Replica } from '@holdfast/core/model/replica.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import { newVolume, type Volume, type VolumeSpec } from '@holdfast/core/model/volume.js';
 import { DETACHED } from '@holdfast/core/model/volume-lifecycle.js';
+import { followingValue, overridesFrom } from '@holdfast/core/model/volume-overrides.js';
 
 /** A fixed moment: tests never read the clock. Whole milliseconds, as every store keeps them. */
 export const NOON = new Date('2026-01-01T12:00:00.000Z');
@@ -23,14 +24,7 @@ export const A_SPEC: VolumeSpec = {
   nodeSelector: [],
   diskSelector: [],
   dataLocality: 'disabled',
-  replicaSoftAntiAffinity: 'ignored',
-  replicaZoneSoftAntiAffinity: 'ignored',
-  replicaDiskSoftAntiAffinity: 'ignored',
-  replicaDiskChoice: 'ignored',
-  replicaAutoBalance: 'ignored',
-  snapshotDataIntegrity: 'ignored',
-  snapshotMaxCount: 0,
-  offlineRebuilding: 'ignored',
+  ...overridesFrom(followingValue),
 };
 
 type VolumeOwner = Pick<Volume, 'organizationId' | 'projectId' | 'clusterId'>;

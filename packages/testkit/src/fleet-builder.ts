@@ -57,6 +57,7 @@ export function aNode(name: string, { ready = true, disks: _disks, ...part }: No
     allowScheduling: true,
     cordoned: false,
     evictionRequested: false,
+    maintenance: undefined,
     conditions: [ready ? READY : NOT_READY],
     controlUrl: `http://${name}.test`,
     nbdHost: `${name}.test`,

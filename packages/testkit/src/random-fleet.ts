@@ -97,6 +97,9 @@ export function randomUniformFleet(chance: Chance, { unitBytes }: Scale): FleetV
   return { ...fleet, nodes: chance.shuffled(nodes), disks: chance.shuffled(disks) };
 }
 
+/** Later than any wait for a failed replica, so that it makes a difference. */
+const MAINTENANCE_END = new Date(NOON.getTime() + 3_600_000);
+
 export function randomNode(chance: Chance, name: string): StorageNode {
   return aNode(name, {
     zone: chance.of('z1', 'z1', 'z2', 'z3', '', undefined),
@@ -104,6 +107,7 @@ export function randomNode(chance: Chance, name: string): StorageNode {
     tags: chance.some(['fast', 'big'], 0.4),
     ready: chance.is(0.95),
     cordoned: chance.is(0.05),
+    maintenance: chance.is(0.05) ? { until: MAINTENANCE_END, reason: '' } : undefined,
     evictionRequested: chance.is(0.05),
     allowScheduling: chance.is(0.95),
     controlUrl: chance.is(0.97) ? 'http://node.test' : undefined,

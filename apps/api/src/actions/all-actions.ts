@@ -1,3 +1,4 @@
+import { NODE_ACTIONS } from '../nodes/node-actions.js';
 import { REBUILD_ACTIONS } from '../rebuilds/rebuild-actions.js';
 import { SNAPSHOT_ACTIONS } from '../snapshots/snapshot-actions.js';
 import { VOLUME_ACTIONS } from '../volumes/volume-actions.js';
@@ -8,4 +9,5 @@ export const ALL_ACTIONS: readonly ServedAction[] = [
   ...VOLUME_ACTIONS,
   ...SNAPSHOT_ACTIONS,
   ...REBUILD_ACTIONS,
+  ...NODE_ACTIONS,
 ];

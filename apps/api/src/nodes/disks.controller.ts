@@ -9,7 +9,7 @@ import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { DiskDto, DiskPage, DiskPath, NodePath, PatchDiskBody } from './node.schemas.js';
 import { type DiskView, diskView } from './node.view.js';
-import { nodeNotFound } from './nodes.controller.js';
+import { nodeNotFound } from './read-node.js';
 
 @Controller('api/v1/clusters/:clusterId/nodes/:nodeId/disks')
 export class DisksController {

@@ -35,9 +35,21 @@ export const nodeSchema = z
       .boolean()
       .describe('True: no new replica is placed on it while `disable-scheduling-on-cordoned-node` is set.'),
     evictionRequested: z.boolean().describe('True: its replicas are replaced elsewhere, then removed.'),
+    maintenance: z
+      .object({
+        until: time.describe('When the window ends, unless it is ended or prolonged before.'),
+        reason: z.string().describe('Why, as the user who opened it said; empty: not said.'),
+      })
+      .nullable()
+      .describe(
+        'Its open maintenance window: meanwhile no new copy is built for what only this node lost, and none is placed ' +
+          'on it. Null: none.',
+      ),
     conditions: z
       .array(conditionSchema)
-      .describe('`Ready`: its agent answers. `Schedulable`: not cordoned, where the setting minds that.'),
+      .describe(
+        '`Ready`: its agent answers. `Schedulable`: not in maintenance, nor cordoned where the setting minds that.',
+      ),
     nbdHost: z
       .string()
       .nullable()
@@ -113,6 +125,15 @@ export class PatchNodeBody extends dto(
       region: label.describe('Larger failure domain; null takes the label off.'),
     })
     .partial(),
+) {}
+
+export class MaintenanceBody extends dto(
+  z.strictObject({
+    until: time
+      .transform((text) => new Date(text))
+      .describe('When the window ends: a time to come, at most 7 days away.'),
+    reason: z.string().trim().max(200).default('').describe('Shown wherever the window is.'),
+  }),
 ) {}
 
 export class PatchDiskBody extends dto(

@@ -1,4 +1,4 @@
-import type { StorageDisk } from '@holdfast/core/model/node.js';
+import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import type { NodeWithStorage } from '@holdfast/database/queries/nodes.js';
 import type { z } from 'zod';
 import { conditionView, isoOrNull } from '../platform/schemas.js';
@@ -19,6 +19,7 @@ export function nodeView({ node, pid, agentVersion, disks, replicas, storage }: 
     allowScheduling: node.allowScheduling,
     cordoned: node.cordoned,
     evictionRequested: node.evictionRequested,
+    maintenance: maintenanceView(node.maintenance),
     conditions: node.conditions.map(conditionView),
     nbdHost: node.nbdHost ?? null,
     nbdPort: node.nbdPort ?? null,
@@ -30,6 +31,10 @@ export function nodeView({ node, pid, agentVersion, disks, replicas, storage }: 
     storage,
     version: node.version,
   };
+}
+
+function maintenanceView(window: StorageNode['maintenance']): NodeView['maintenance'] {
+  return window === undefined ? null : { until: window.until.toISOString(), reason: window.reason };
 }
 
 export function diskView(disk: StorageDisk): DiskView {

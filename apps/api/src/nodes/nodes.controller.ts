@@ -1,6 +1,6 @@
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { deleteNode, findNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
+import { deleteNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
 import { Body, Controller, Delete, Get, Param, Patch, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
@@ -11,6 +11,7 @@ import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { DiskPage, NodeDto, NodePage, NodePath, PatchNodeBody } from './node.schemas.js';
 import { diskView, type NodeView, nodeView } from './node.view.js';
+import { nodeNotFound, readNode } from './read-node.js';
 
 @Controller('api/v1/clusters/:clusterId')
 export class NodesController {
@@ -97,13 +98,8 @@ export class NodesController {
   }
 
   private async read(tenant: Tenant, path: NodePath, reply: FastifyReply): Promise<NodeView> {
-    const found = await tenant.read((sql) => findNode(sql, path));
-    if (found === undefined) throw nodeNotFound(path);
+    const found = await readNode(tenant, path);
     void reply.header('etag', etagOf(found.node.version));
     return nodeView(found);
   }
-}
-
-export function nodeNotFound({ nodeId }: NodePath): StorageFault {
-  return new StorageFault('node.not_found', { publicMessage: `there is no node ${nodeId}` });
 }

@@ -103,3 +103,6 @@ export function conditionView(condition: {
 }): z.infer<typeof conditionSchema> {
   return { ...condition, lastTransitionAt: condition.lastTransitionAt.toISOString() };
 }
+
+/** For actions without parameters: an empty object, or no body at all. */
+export class NoBody extends dto(z.strictObject({})) {}

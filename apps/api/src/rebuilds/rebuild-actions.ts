@@ -2,7 +2,7 @@
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
-import { NoBody } from '../volumes/volume.schemas.js';
+import { NoBody } from '../platform/schemas.js';
 import { type FoundRebuild, readRebuild } from './read-rebuild.js';
 import { RebuildDto, RebuildPath } from './rebuild.schemas.js';
 import { type RebuildView, rebuildView } from './rebuild.view.js';

@@ -7,10 +7,11 @@ import { requestPurge, requestRevert } from '@holdfast/control/use-cases/snapsho
 import type { FaultCode } from '@holdfast/core/model/faults.js';
 import type { VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
+import { NoBody } from '../platform/schemas.js';
 import { RevertBody } from '../snapshots/snapshot.schemas.js';
 import { readVolume } from './read-volume.js';
 import { SalvageBody } from './salvage.schemas.js';
-import { AttachBody, DetachBody, ExpandBody, NoBody, VolumeDto, VolumePath } from './volume.schemas.js';
+import { AttachBody, DetachBody, ExpandBody, VolumeDto, VolumePath } from './volume.schemas.js';
 import { type VolumeView, volumeView } from './volume.view.js';
 
 const VOLUME: ActionTarget<typeof VolumePath.schema, VolumeWithReplicas, VolumeView> = {

@@ -92,9 +92,6 @@ export class CloneBody extends dto(
   }),
 ) {}
 
-/** For actions without parameters: an empty object, or no body at all. */
-export class NoBody extends dto(z.strictObject({})) {}
-
 export class VolumePath extends dto(z.object({ clusterId: clusterIdInPath, volumeId: volumeIdInPath })) {}
 
 export class ReplicaPath extends dto(

@@ -4,14 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
-import { ListQuery, pageView } from '../platform/schemas.js';
+import { ListQuery, NoBody, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { SalvageAdviceDto } from './salvage.schemas.js';
 import {
   CloneBody,
   CreateVolumeBody,
   ExplanationDto,
-  NoBody,
   PatchVolumeBody,
   VerificationDto,
   VolumeDto,

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { bodyOf } from '../api.js';
 import { Context, print } from '../context.js';
 import { formatItem, formatList } from '../output/format.js';
-import { age } from '../output/quantities.js';
+import { age, parseDurationMs } from '../output/quantities.js';
 import { nodeLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
 import type { Node } from '../types.js';
@@ -41,12 +41,18 @@ export function nodeCommand(): Command {
         formatItem(found, () => formatList([found], columns(context.now), context.output), context.output),
       );
     });
-  addCordon(node, 'cordon', true, 'take no new replicas there');
-  addCordon(node, 'uncordon', false, 'take new replicas there again');
+  addAction(node, 'cordon', 'take no new replicas there; those on it stay');
+  addAction(node, 'uncordon', 'take new replicas there again');
+  addMaintenance(node);
+  addAction(node, 'end-maintenance', 'end its maintenance window before its time');
   return node;
 }
 
-function addCordon(node: Command, verb: string, cordoned: boolean, description: string): void {
+function addAction(
+  node: Command,
+  verb: 'cordon' | 'uncordon' | 'end-maintenance',
+  description: string,
+): void {
   node
     .command(verb)
     .argument('<node>', 'name or id')
@@ -54,9 +60,28 @@ function addCordon(node: Command, verb: string, cordoned: boolean, description: 
     .action(async (name: string, _options: object, command: Command) => {
       const context = new Context(command);
       const found = await context.node(name);
-      const path = { clusterId: found.clusterId, nodeId: found.id };
+      const params = { path: { clusterId: found.clusterId, nodeId: found.id } };
+      const path = `/clusters/{clusterId}/nodes/{nodeId}/${verb}` as const;
+      const changed = await bodyOf(context.api.POST(path, { params, body: {} }));
+      print(formatItem(changed, () => `${changed.name}: ${nodeLook(changed).text}`, context.output));
+    });
+}
+
+function addMaintenance(node: Command): void {
+  node
+    .command('maintenance')
+    .argument('<node>', 'name or id')
+    .description('open a window in which no new copies are built for what only this node loses')
+    .requiredOption('--for <duration>', 'how long from now, such as 30m or 4h; 7 days at most')
+    .option('--reason <text>', 'shown wherever the window is', '')
+    .action(async (name: string, options: { for: string; reason: string }, command: Command) => {
+      const context = new Context(command);
+      const until = new Date(context.now.getTime() + parseDurationMs(options.for)).toISOString();
+      const found = await context.node(name);
+      const params = { path: { clusterId: found.clusterId, nodeId: found.id } };
+      const body = { until, reason: options.reason };
       const changed = await bodyOf(
-        context.api.PATCH('/clusters/{clusterId}/nodes/{nodeId}', { params: { path }, body: { cordoned } }),
+        context.api.POST('/clusters/{clusterId}/nodes/{nodeId}/maintenance', { params, body }),
       );
       print(formatItem(changed, () => `${changed.name}: ${nodeLook(changed).text}`, context.output));
     });

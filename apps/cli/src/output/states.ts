@@ -42,9 +42,18 @@ export function snapshotLook({ state }: Snapshot): Look {
 }
 
 export function nodeLook(node: Node): Look {
-  if (!isTrue(node.conditions, 'Ready')) return { text: '✕ not ready', tone: 'bad' };
+  if (!isTrue(node.conditions, 'Ready')) {
+    const planned = node.maintenance === null ? '' : `, ${maintenanceText(node.maintenance)}`;
+    return { text: `✕ not ready${planned}`, tone: 'bad' };
+  }
   if (node.cordoned) return { text: '▲ cordoned', tone: 'warn' };
+  if (node.maintenance !== null) return { text: `▲ ${maintenanceText(node.maintenance)}`, tone: 'warn' };
   return node.allowScheduling ? { text: '✓ ready', tone: 'good' } : plain('○ scheduling off');
+}
+
+/** To the minute, in UTC as all times of the CLI. */
+function maintenanceText({ until }: NonNullable<Node['maintenance']>): string {
+  return `in maintenance until ${until.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 export function isTrue(conditions: readonly Condition[], type: string): boolean {

@@ -34,6 +34,7 @@ async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Page<T>>>
 }
 
 const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
+const NODE = `${CLUSTER}/nodes/{nodeId}` as const;
 const REBUILD = `${CLUSTER}/rebuilds/{rebuildId}` as const;
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
 
@@ -52,7 +53,6 @@ export type WhatIf = {
 };
 export type Schedule = { cron: string; retain: number };
 export type VolumeChange = Partial<Pick<Schema<'Volume'>, Schema<'VolumeSetting'>['name']>>;
-export type NodeChange = { cordoned?: boolean; allowScheduling?: boolean };
 
 export const api = {
   signIn: (email: string, password: string) =>
@@ -67,8 +67,10 @@ export const api = {
     askAll((query) => client.GET(`${CLUSTER}/orphans`, { params: { path: { clusterId }, query } })),
   deleteOrphan: (clusterId: string, orphanId: string) =>
     ask(client.DELETE(`${CLUSTER}/orphans/{orphanId}`, { params: { path: { clusterId, orphanId } } })),
-  updateNode: (clusterId: string, nodeId: string, body: NodeChange) =>
-    ask(client.PATCH(`${CLUSTER}/nodes/{nodeId}`, { params: { path: { clusterId, nodeId } }, body })),
+  actOnNode: (clusterId: string, nodeId: string, verb: 'cordon' | 'uncordon' | 'end-maintenance') =>
+    ask(client.POST(`${NODE}/${verb}`, { params: { path: { clusterId, nodeId } }, body: {} })),
+  startMaintenance: (clusterId: string, nodeId: string, body: { until: string; reason: string }) =>
+    ask(client.POST(`${NODE}/maintenance`, { params: { path: { clusterId, nodeId } }, body })),
   volumes: (clusterId: string) =>
     askAll((query) => client.GET(`${CLUSTER}/volumes`, { params: { path: { clusterId }, query } })),
   volume: (clusterId: string, volumeId: string) =>

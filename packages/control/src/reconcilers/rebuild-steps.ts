@@ -5,6 +5,7 @@ import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
 import { nodeName, volumeEvent } from '@holdfast/core/model/volume-facts.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
+import { effectiveValue } from '@holdfast/core/policy/volume-settings.js';
 import type { Change, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addressOf, nodeOf, rebuildOf, replicaOf } from './step-lookup.js';
@@ -91,7 +92,7 @@ export async function startRebuild(
       purgesFirst: purgesBeforeRebuild(view),
       fastRebuild: fleet.settings['fast-replica-rebuild-enabled'],
       blockHash: fleet.settings['rebuild-block-hash'],
-      sourcesMax: fleet.settings['replica-rebuild-concurrent-sync-limit'],
+      sourcesMax: effectiveValue(volume.spec, fleet.settings, 'rebuildConcurrentSyncLimit'),
       bandwidthBytesPerSecond: rebuild.grantedBytesPerSecond ?? null,
     },
   });

@@ -1,5 +1,5 @@
 /**
- * Reconciler of a cluster: which nodes are alive, which waiting rebuilds and background tasks may run, and which copies
+ * Reconciler of a cluster: which nodes are alive, whose maintenance is over, which waiting rebuilds and background tasks may run, and which copies
  * are orphans.
  *
  * Keeps nothing between runs. A change of a node, a disk or a setting leaves a fan-out in the store, of which each run
@@ -11,6 +11,7 @@ import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { isNodeReady, type StorageNode } from '@holdfast/core/model/node.js';
 import { diskSchedulableCondition } from '@holdfast/core/policy/disk-conditions.js';
 import { nodeReadyCondition, nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
+import { nodeChangeEvents, nodeEvent } from '@holdfast/core/policy/node-events.js';
 import { isAgentAlive } from '@holdfast/core/policy/node-liveness.js';
 import type { Change, FleetView } from '../ports/store.js';
 import { admitWork } from './admit-work.js';
@@ -53,14 +54,20 @@ async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: Sto
   const judging = fleet.listening ?? { now, since: ports.startedAt };
   const isAlive = isAgentAlive(node, fleet.settings, judging);
   const ready = nodeReadyCondition(isAlive, node.name);
-  const schedulable = nodeSchedulableCondition(node.cordoned, fleet.settings);
+  const isOver = node.maintenance !== undefined && node.maintenance.until.getTime() <= now.getTime();
+  const after = isOver ? { ...node, maintenance: undefined } : node;
+  const schedulable = nodeSchedulableCondition(after, fleet.settings);
   const isReadyChanged = conditionOf(node.conditions, 'Ready')?.status !== ready.status;
   const isSchedulableChanged = conditionOf(node.conditions, 'Schedulable')?.status !== schedulable.status;
-  if (!isReadyChanged && !isSchedulableChanged) return;
+  if (!isReadyChanged && !isSchedulableChanged && !isOver) return;
 
   const conditions = withCondition(withCondition(node.conditions, ready, now), schedulable, now);
-  const changes: Change[] = [{ kind: 'node.patch', nodeId: node.id, patch: { conditions } }];
-  if (isReadyChanged) changes.push(nodeEvent(fleet.clusterId, node, isAlive, now));
+  const patch = isOver ? { conditions, maintenance: undefined } : { conditions };
+  const changes: Change[] = [
+    { kind: 'node.patch', nodeId: node.id, patch },
+    ...nodeChangeEvents(node, after, now).map((event): Change => ({ kind: 'event', event })),
+  ];
+  if (isReadyChanged) changes.push(readinessEvent(node, isAlive, now));
   await commitNode(ports, node, changes);
 }
 
@@ -92,17 +99,9 @@ async function commitNode(
   }
 }
 
-function nodeEvent(clusterId: ClusterId, node: StorageNode, isAlive: boolean, now: Date): Change {
-  return {
-    kind: 'event',
-    event: {
-      clusterId,
-      type: isAlive ? 'NodeReady' : 'NodeNotReady',
-      severity: isAlive ? 'info' : 'error',
-      subject: { kind: 'node', id: node.id },
-      volumeId: undefined,
-      message: isAlive ? `node ${node.name} is ready` : `node ${node.name} does not answer`,
-      at: now,
-    },
-  };
+function readinessEvent(node: StorageNode, isAlive: boolean, now: Date): Change {
+  const news = isAlive
+    ? ({ type: 'NodeReady', severity: 'info', message: `node ${node.name} is ready` } as const)
+    : ({ type: 'NodeNotReady', severity: 'error', message: `node ${node.name} does not answer` } as const);
+  return { kind: 'event', event: nodeEvent(node, news, now) };
 }

@@ -79,6 +79,11 @@ describe('checkPlacement', () => {
       want: 'which the fleet does not have',
     },
     { name: 'a cordoned node', node: { cordoned: true }, want: 'that is cordoned' },
+    {
+      name: 'a node in maintenance',
+      node: { maintenance: { until: NOON, reason: '' } },
+      want: 'that is in maintenance',
+    },
     { name: 'an evicting node', node: { evictionRequested: true }, want: 'that is being emptied' },
     { name: 'a closed node', node: { allowScheduling: false }, want: 'whose scheduling is off' },
     { name: 'an evicting disk', disk: { evictionRequested: true }, want: 'the disk is being emptied' },

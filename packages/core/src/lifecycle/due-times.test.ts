@@ -32,6 +32,14 @@ const WEEK_END = new Date(NOON.getTime() + WEEK_MINUTES * MINUTE_MS);
 const NODES = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c' }, n4: { zone: 'd' } };
 const SILENT = { ...NODES, n3: { zone: 'c', ready: false } };
 const seconds = (count: number) => new Date(NOON.getTime() + count * 1000);
+const inMaintenance = (node: { zone: string }, secondsLeft: number) => ({
+  ...node,
+  ready: false,
+  maintenance: { until: seconds(secondsLeft), reason: '' },
+});
+const IN_MAINTENANCE = { ...NODES, n3: inMaintenance(NODES.n3, 2 * 3600) };
+const SOON_OVER = { ...NODES, n3: inMaintenance(NODES.n3, 60) };
+const BOTH_AWAY = { ...IN_MAINTENANCE, n2: inMaintenance(NODES.n2, 2 * 3600) };
 const TROUBLE = { message: 'busy', at: NOON };
 const FAILED: Partial<Replica> = { mode: 'ERR', failedAt: NOON, lastFailedAt: NOON };
 
@@ -246,6 +254,24 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
   {
     name: 'a copy may come back',
     view: seen({ replicas: LOST, fleet: aFleet(SILENT) }),
+    after: 600,
+    step: 'commit',
+  },
+  {
+    name: 'a copy is on a node in maintenance',
+    view: seen({ replicas: LOST, fleet: aFleet(IN_MAINTENANCE) }),
+    after: 2 * 3600,
+    step: 'commit',
+  },
+  {
+    name: 'maintenance ends before a copy has been waited for as usual',
+    view: seen({ replicas: LOST, fleet: aFleet(SOON_OVER) }),
+    after: 600,
+    step: 'commit',
+  },
+  {
+    name: 'the last copy is left while the others are on nodes in maintenance',
+    view: seen({ replicas: [copy('n1'), copy('n2', FAILED), copy('n3', FAILED)], fleet: aFleet(BOTH_AWAY) }),
     after: 600,
     step: 'commit',
   },

@@ -22,7 +22,7 @@ import {
 import { holderOf } from '../model/volume-lifecycle.js';
 import { assertFleetConsistent } from '../scheduling/fleet-consistency.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
-import { placeHeldUntil } from '../scheduling/occupancy.js';
+import { placeHeldUntil, returnFacts } from '../scheduling/occupancy.js';
 import { placeReplica } from '../scheduling/place-replica.js';
 import { placementRequest } from '../scheduling/placement-request.js';
 import { bookingFor } from '../scheduling/plan-placements.js';
@@ -56,8 +56,8 @@ export function planReplenishment(view: VolumeView, now: Date): Step | undefined
  */
 export function replenishmentTimes({ replicas, rebuilds, fleet }: VolumeView): Date[] {
   const pause = lastPause(rebuilds);
-  const waitSeconds = fleet.settings['replica-replenishment-wait-interval'];
-  const held = replicas.map((replica) => placeHeldUntil(replica, waitSeconds));
+  const facts = returnFacts(replicas, fleet);
+  const held = replicas.map((replica) => placeHeldUntil(replica, facts));
   return [...(pause === undefined ? [] : [pause.until]), ...held.filter((until) => until !== undefined)];
 }
 
@@ -204,10 +204,10 @@ function placementOfMissing(view: VolumeView, now: Date) {
   const { volume, replicas, fleet } = view;
   const pending = replicas.filter(isAwaitingRebuild).length;
   const missing = volume.spec.numberOfReplicas - lastingCopies(view).length - pending;
-  const waitSeconds = fleet.settings['replica-replenishment-wait-interval'];
+  const facts = returnFacts(replicas, fleet);
   const awaited = replicas.filter((replica) => {
     if (!isPotentiallyReusable(replica)) return false;
-    const until = placeHeldUntil(replica, waitSeconds);
+    const until = placeHeldUntil(replica, facts);
     return until !== undefined && until.getTime() > now.getTime();
   });
   if (missing - awaited.length <= 0) return undefined;

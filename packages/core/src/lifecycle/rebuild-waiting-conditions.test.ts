@@ -13,6 +13,8 @@ import { DETACHED } from '../model/volume-lifecycle.js';
 import { rebuildWaits, waitingConditions } from './rebuild-waiting-conditions.js';
 
 const NODES = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c', ready: false } };
+const WINDOW = { until: new Date('2026-01-01T13:00:00Z'), reason: 'new disks' };
+const IN_MAINTENANCE = { ...NODES, n3: { ...NODES.n3, maintenance: WINDOW } };
 const TARGET_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
 const copy = (node: string, part: Partial<Replica> = {}) =>
   aReplicaOn(`${node}-disk`, { id: asId<ReplicaId>(node), mode: 'RW', ...part });
@@ -106,6 +108,16 @@ test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
     seen: view(),
     reason: 'CopyMayReturn',
     says: 'the copy on n3 may come back: no new one is built until 2026-01-01 12:09:00 UTC',
+  },
+  {
+    name: 'its node is in maintenance',
+    seen: view({ fleet: aFleet(IN_MAINTENANCE), replicas: [copy('n1'), copy('n2'), failed('n3', 6000)] }),
+    reason: 'NodeMaintenance',
+    says: 'node n3 is in maintenance until 2026-01-01 13:00:00 UTC: no new copy is built for the one on it',
+  },
+  {
+    name: 'its node is in maintenance, and the last copy is left',
+    seen: view({ fleet: aFleet(IN_MAINTENANCE), replicas: [copy('n1'), failed('n3', 6000)] }),
   },
   { name: 'the wait is over', seen: view({ replicas: [copy('n1'), copy('n2'), failed('n3', 601)] }) },
 ])('$name', ({ seen, reason, says = '' }) => {

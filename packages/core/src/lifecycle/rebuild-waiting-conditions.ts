@@ -13,7 +13,7 @@ import type { Volume } from '../model/volume.js';
 import { activeRebuild, isOnReadyNode, lastingCopies, nodeName } from '../model/volume-facts.js';
 import { fillOf } from '../model/volume-task.js';
 import { effectiveValue } from '../policy/volume-settings.js';
-import { placeHeldUntil } from '../scheduling/occupancy.js';
+import { placeHeldUntil, returnFacts, windowOfReturn } from '../scheduling/occupancy.js';
 import { pressingTask } from './plan-task-admission.js';
 import { rebuildPause } from './rebuild-pause.js';
 
@@ -93,17 +93,22 @@ function paused({ rebuilds }: VolumeView, now: Date): Why | undefined {
   return { reason: pause.after === 'cancelled' ? 'RebuildCancelled' : 'RebuildFailed', message };
 }
 
-/** Copies on nodes that are away may come back, which is cheaper than new ones. */
+/** Copies on nodes that are away may come back, which is cheaper than new ones; a maintenance window says that they will. */
 function awaited({ replicas, fleet }: VolumeView, now: Date): Why | undefined {
-  const waitSeconds = fleet.settings['replica-replenishment-wait-interval'];
+  const facts = returnFacts(replicas, fleet);
   const held = replicas
     .filter(isPotentiallyReusable)
-    .map((replica) => ({ replica, until: placeHeldUntil(replica, waitSeconds) }))
+    .map((replica) => ({ replica, until: placeHeldUntil(replica, facts) }))
     .filter(({ until }) => until !== undefined && until.getTime() > now.getTime())
     .sort((a, b) => (a.until?.getTime() ?? 0) - (b.until?.getTime() ?? 0))[0];
   if (held?.until === undefined) return undefined;
   const where = nodeName(fleet, held.replica.nodeId);
-  const message = `the copy on ${where} may come back: no new one is built until ${clockText(held.until)}`;
+  const until = clockText(held.until);
+  if (windowOfReturn(held.replica, facts)?.until.getTime() === held.until.getTime()) {
+    const message = `node ${where} is in maintenance until ${until}: no new copy is built for the one on it`;
+    return { reason: 'NodeMaintenance', message };
+  }
+  const message = `the copy on ${where} may come back: no new one is built until ${until}`;
   return { reason: 'CopyMayReturn', message };
 }
 

@@ -21,7 +21,9 @@ export type StorageNode = {
   allowScheduling: boolean;
   cordoned: boolean;
   evictionRequested: boolean;
-  /** Ready: the agent's heartbeat is fresh. Schedulable: not cordoned, where the setting minds that. */
+  /** The open maintenance window; `undefined`: none. */
+  maintenance: NodeMaintenance | undefined;
+  /** Ready: the agent's heartbeat is fresh. Schedulable: not in maintenance, nor cordoned where the setting minds that. */
   conditions: readonly Condition<'Ready' | 'Schedulable'>[];
   /** Where the worker reaches the agent; `undefined` until it has registered. */
   controlUrl: string | undefined;
@@ -32,6 +34,17 @@ export type StorageNode = {
   bootId: string | undefined;
   lastHeartbeatAt: Date | undefined;
   version: number;
+};
+
+/**
+ * Maintenance window of a node: it goes away for a while and comes back with its copies, so that no new ones are built
+ * meanwhile (docs/adr/0155-a-maintenance-window-holds-replenishment.md).
+ */
+export type NodeMaintenance = {
+  /** Rules of time ask for it; the cluster's reconciler closes the window soon afterwards. */
+  readonly until: Date;
+  /** As the user who opened it gave it; empty: none given. */
+  readonly reason: string;
 };
 
 export function isNodeReady(node: {

@@ -332,6 +332,12 @@ export const SETTINGS = {
     max: 5,
     category: 'rebuild',
     description: 'Full copies that one rebuild reads from at once.',
+    volume: {
+      field: 'rebuildConcurrentSyncLimit',
+      description: 'Full copies that one rebuild of it reads from at once.',
+      flag: 'rebuild-concurrent-sync-limit',
+      title: 'Sources of a rebuild at once',
+    },
   },
   'rebuild-block-hash': {
     type: 'enum',

@@ -12,9 +12,22 @@ describe('nodeSchedulableCondition: cordoned, and the setting minds it', () => {
     { cordoned: true, minds: true, want: 'KubernetesNodeCordoned' },
   ])('cordoned $cordoned, minded $minds → $want', ({ cordoned, minds, want }) => {
     const settings = effectiveSettings({ 'disable-scheduling-on-cordoned-node': minds });
-    const { status, reason } = nodeSchedulableCondition(cordoned, settings);
+    const { status, reason } = nodeSchedulableCondition({ cordoned, maintenance: undefined }, settings);
     expect(status === 'True' ? status : reason).toBe(want);
   });
+});
+
+test('a node in maintenance says until when and why; a cordon, which has no end, comes first', () => {
+  const maintenance = { until: new Date('2026-01-01T13:00:00Z'), reason: 'new disks' };
+  const settings = effectiveSettings({});
+  expect(nodeSchedulableCondition({ cordoned: false, maintenance }, settings)).toMatchObject({
+    status: 'False',
+    reason: 'NodeMaintenance',
+    message: 'the node is in maintenance until 2026-01-01 13:00:00 UTC: new disks',
+  });
+  expect(nodeSchedulableCondition({ cordoned: true, maintenance }, settings).reason).toBe(
+    'KubernetesNodeCordoned',
+  );
 });
 
 test('a node is ready while its agent is heard, and its condition names it when it is not', () => {

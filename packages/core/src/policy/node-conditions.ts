@@ -1,10 +1,18 @@
 import type { Condition } from '../model/condition.js';
+import type { StorageNode } from '../model/node.js';
 import type { ClusterSettings } from '../model/setting.js';
+import { maintenanceText } from './node-events.js';
 
 type NodeCondition = Omit<Condition<'Ready' | 'Schedulable'>, 'lastTransitionAt'>;
 
-/** Does the node take new replicas, as far as cordoning goes? Longhorn's reason, so that its users know it. */
-export function nodeSchedulableCondition(cordoned: boolean, settings: ClusterSettings): NodeCondition {
+/**
+ * Does the node take new replicas, as far as cordons and maintenance go? A cordon comes first, since it has no end, and has
+ * Longhorn's reason, so that its users know it.
+ */
+export function nodeSchedulableCondition(
+  { cordoned, maintenance }: Pick<StorageNode, 'cordoned' | 'maintenance'>,
+  settings: ClusterSettings,
+): NodeCondition {
   if (cordoned && settings['disable-scheduling-on-cordoned-node']) {
     return {
       type: 'Schedulable',
@@ -12,6 +20,10 @@ export function nodeSchedulableCondition(cordoned: boolean, settings: ClusterSet
       reason: 'KubernetesNodeCordoned',
       message: 'the node is cordoned',
     };
+  }
+  if (maintenance !== undefined) {
+    const message = `the node is ${maintenanceText(maintenance)}`;
+    return { type: 'Schedulable', status: 'False', reason: 'NodeMaintenance', message };
   }
   return { type: 'Schedulable', status: 'True', reason: '', message: '' };
 }

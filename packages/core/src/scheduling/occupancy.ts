@@ -7,8 +7,10 @@
  */
 
 import type { DiskId, NodeId, ReplicaId } from '../model/ids.js';
-import { type StorageNode, type ZoneKey, zoneKey } from '../model/node.js';
-import { isPotentiallyReusable, type Replica } from '../model/replica.js';
+import { isNodeReady, type NodeMaintenance, type StorageNode, type ZoneKey, zoneKey } from '../model/node.js';
+import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
+import type { FleetView } from '../model/views.js';
+import { nodeById } from '../model/volume-facts.js';
 import type { PlacementCycle, SchedulingProfile } from './framework.js';
 
 export type Occupancy = {
@@ -62,21 +64,53 @@ export function occupancyOf(cycle: PlacementCycle, candidateNodes: readonly Stor
   };
 }
 
+/** What says how long a volume's failed replicas are waited for. */
+export type ReturnFacts = {
+  readonly waitSeconds: number;
+  /** All of the volume's. */
+  readonly replicas: readonly Replica[];
+  nodeOf(id: NodeId | undefined): StorageNode | undefined;
+};
+
+export function returnFacts(replicas: readonly Replica[], fleet: FleetView): ReturnFacts {
+  const waitSeconds = fleet.settings['replica-replenishment-wait-interval'];
+  return { waitSeconds, replicas, nodeOf: (id) => nodeById(fleet, id) };
+}
+
 /**
  * When a failed replica stops holding its place: from then on a new replica may be built in its stead.
  *
  * `undefined` for a replica that holds its place for ever (it is not failed), the past for one that can't come back.
  */
-export function placeHeldUntil(replica: Replica, waitSeconds: number): Date | undefined {
+export function placeHeldUntil(replica: Replica, facts: ReturnFacts): Date | undefined {
   if (replica.failedAt === undefined) return undefined;
   if (!isPotentiallyReusable(replica)) return replica.failedAt;
-  return new Date(replica.failedAt.getTime() + waitSeconds * 1000);
+  const usualMs = replica.failedAt.getTime() + facts.waitSeconds * 1000;
+  const windowMs = windowOfReturn(replica, facts)?.until.getTime() ?? 0;
+  return new Date(Math.max(usualMs, windowMs));
+}
+
+/**
+ * The maintenance window in which a failed replica is waited for. `undefined` also where the volume is down to its last
+ * copy: that one could fail meanwhile, so its replacement waits no longer than outside a window.
+ */
+export function windowOfReturn(
+  { nodeId }: Replica,
+  { replicas, nodeOf }: ReturnFacts,
+): NodeMaintenance | undefined {
+  const window = nodeOf(nodeId)?.maintenance;
+  if (window === undefined) return undefined;
+  const copies = replicas.filter((replica) => {
+    const node = nodeOf(replica.nodeId);
+    return isHealthy(replica) && node !== undefined && isNodeReady(node);
+  });
+  return copies.length > 1 ? window : undefined;
 }
 
 /** Does the replica occupy its node and zone, each replica by its own clock? */
-export function holdsItsPlace(replica: Replica, waitSeconds: number, now: Date): boolean {
+export function holdsItsPlace(replica: Replica, facts: ReturnFacts, now: Date): boolean {
   if (replica.intent === 'remove') return false;
-  return isStillHeld(placeHeldUntil(replica, waitSeconds), now);
+  return isStillHeld(placeHeldUntil(replica, facts), now);
 }
 
 function holdsItsPlaceIn(cycle: PlacementCycle, replica: Replica): boolean {

@@ -2,7 +2,7 @@ import type { StorageDisk } from '../model/node.js';
 import { isEvicting } from '../model/volume-facts.js';
 import { chooseBalanced } from './balance.js';
 import type { PlacementCycle, SchedulingProfile } from './framework.js';
-import { placeHeldUntil } from './occupancy.js';
+import { placeHeldUntil, returnFacts } from './occupancy.js';
 import { PLACEMENT_RULES } from './rules.js';
 
 /** What places replicas here. */
@@ -15,8 +15,8 @@ export const HOLDFAST_PROFILE: SchedulingProfile = {
   writtenDataCounts: 'once',
   deletedReplicasMayReturn: false,
   isLeaving: isEvicting,
-  placeHeldUntil: (replica, { fleet }) =>
-    placeHeldUntil(replica, fleet.settings['replica-replenishment-wait-interval']),
+  placeHeldUntil: (replica, { request, fleet }) =>
+    placeHeldUntil(replica, returnFacts(request.replicas, fleet)),
   domainSharing: () => undefined,
   chooseDisk: chooseMostEven,
 };

@@ -50,7 +50,7 @@ function recorded(fleet: FleetView): FleetView {
   const readyNodes = new Set(fleet.nodes.filter(isNodeReady).map(({ id }) => id));
   const nodes = fleet.nodes.map((node) => ({
     ...node,
-    conditions: [...node.conditions, dated(nodeSchedulableCondition(node.cordoned, fleet.settings))],
+    conditions: [...node.conditions, dated(nodeSchedulableCondition(node, fleet.settings))],
   }));
   const disks = fleet.disks.map((disk) => ({
     ...disk,

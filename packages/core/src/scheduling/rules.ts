@@ -10,6 +10,7 @@ import { engineAvailableFilter } from './filters/engine-available.filter.js';
 import { fileSystemLimitFilter } from './filters/file-system-limit.filter.js';
 import { freeSpaceFilter } from './filters/free-space.filter.js';
 import { nodeAllowSchedulingFilter } from './filters/node-allow-scheduling.filter.js';
+import { nodeMaintenanceFilter } from './filters/node-maintenance.filter.js';
 import { nodeReadyFilter } from './filters/node-ready.filter.js';
 import { nodeSchedulableFilter } from './filters/node-schedulable.filter.js';
 import { nodeTagsFilter } from './filters/node-tags.filter.js';
@@ -30,6 +31,7 @@ import {
 const NODE_FILTERS = [
   nodeReadyFilter,
   nodeSchedulableFilter,
+  nodeMaintenanceFilter,
   nodeAllowSchedulingFilter,
   linkedCloneNodeFilter,
   requiredNodeFilter,

@@ -1,7 +1,7 @@
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
-import type { StorageNode } from '@holdfast/core/model/node.js';
+import type { NodeMaintenance, StorageNode } from '@holdfast/core/model/node.js';
 import { asJson, columnsOf, type Table } from '../sql/table.js';
-import { orUndefined, readConditions, type StoredCondition } from './json.js';
+import { orUndefined, readConditions, type Stored, type StoredCondition } from './json.js';
 
 const column = columnsOf<StorageNode>();
 
@@ -17,6 +17,7 @@ export const NODES: Table<StorageNode> = {
     column('allowScheduling', 'allow_scheduling'),
     column('cordoned', 'cordoned'),
     column('evictionRequested', 'eviction_requested'),
+    column('maintenance', 'maintenance', asJson),
     column('conditions', 'conditions', asJson),
     column('controlUrl', 'control_url'),
     column('nbdHost', 'nbd_host'),
@@ -36,6 +37,7 @@ export type NodeRow = {
   allow_scheduling: boolean;
   cordoned: boolean;
   eviction_requested: boolean;
+  maintenance: Stored<NodeMaintenance> | null;
   conditions: StoredCondition<'Ready' | 'Schedulable'>[];
   control_url: string | null;
   nbd_host: string | null;
@@ -56,6 +58,7 @@ export function readNode(row: NodeRow): StorageNode {
     allowScheduling: row.allow_scheduling,
     cordoned: row.cordoned,
     evictionRequested: row.eviction_requested,
+    maintenance: readMaintenance(row.maintenance),
     conditions: readConditions(row.conditions),
     controlUrl: orUndefined(row.control_url),
     nbdHost: orUndefined(row.nbd_host),
@@ -64,4 +67,8 @@ export function readNode(row: NodeRow): StorageNode {
     lastHeartbeatAt: orUndefined(row.last_heartbeat_at),
     version: row.version,
   };
+}
+
+function readMaintenance(stored: NodeRow['maintenance']): NodeMaintenance | undefined {
+  return stored === null ? undefined : { until: new Date(stored.until), reason: stored.reason };
 }

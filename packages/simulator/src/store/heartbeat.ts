@@ -117,6 +117,7 @@ function newNode({ clusterId, nodeId, heartbeat }: Report): NodeRow {
     allowScheduling: true,
     cordoned: false,
     evictionRequested: false,
+    maintenance: undefined,
     conditions: [],
     controlUrl: undefined,
     nbdHost: undefined,

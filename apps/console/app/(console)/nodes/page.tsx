@@ -1,18 +1,13 @@
 'use client';
 import { formatBytes } from '@holdfast/core/model/bytes.js';
 import { Badge } from '@holdfast/ui/badge.js';
-import { Button } from '@holdfast/ui/button.js';
 import { Message } from '@holdfast/ui/message.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { toast } from 'sonner';
-import { api } from '../../../src/api/client';
-import { isProblem } from '../../../src/api/problem';
 import { useDisks, useNodes, useVolumes } from '../../../src/api/queries';
 import type { Disk, StorageNode } from '../../../src/api/types';
-import { useCluster } from '../../../src/api/use-cluster';
+import { MaintenanceNote, NodeButtons } from '../../../src/nodes/node-buttons';
 import { OrphansPanel } from '../../../src/nodes/orphans-panel';
 import { CapacityBar, usageOf } from '../../../src/shared/capacity-panel';
 import { Loaded } from '../../../src/shared/loaded';
@@ -126,13 +121,14 @@ function NodePanel({ node }: { node: StorageNode }) {
             )}
           </span>
           <Badge tone={look.tone}>{look.word}</Badge>
-          <CordonButton node={node} />
+          <NodeButtons node={node} />
         </span>
       }
     >
       {look.tone === 'bad' && ready !== undefined && ready.message !== '' && (
         <p className="bg-bad-soft px-4 py-2 text-sm text-bad">{ready.message}</p>
       )}
+      <MaintenanceNote node={node} />
       <Loaded query={disks} what="the disks" rows={2}>
         {(data) => (
           <Table
@@ -150,20 +146,5 @@ function NodePanel({ node }: { node: StorageNode }) {
         )}
       </Loaded>
     </Panel>
-  );
-}
-
-function CordonButton({ node }: { node: StorageNode }) {
-  const cluster = useCluster();
-  const queryClient = useQueryClient();
-  const change = useMutation({
-    mutationFn: () => api.updateNode(cluster.id, node.id, { cordoned: !node.cordoned }),
-    onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer.'),
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: ['nodes'] }),
-  });
-  return (
-    <Button busy={change.isPending} onClick={() => change.mutate()}>
-      {node.cordoned ? 'Uncordon' : 'Cordon'}
-    </Button>
   );
 }

@@ -70,7 +70,10 @@ function toNode(
   const hasImage = engine === 'v2' || node.engineImageReady;
   const schedulable =
     conditions === 'derived'
-      ? { ...nodeSchedulableCondition(node.cordoned, settings), lastTransitionAt: LONG_AGO }
+      ? {
+          ...nodeSchedulableCondition({ cordoned: node.cordoned, maintenance: undefined }, settings),
+          lastTransitionAt: LONG_AGO,
+        }
       : condition('Schedulable', node.schedulable);
   return {
     id: asId<NodeId>(node.name),
@@ -83,6 +86,7 @@ function toNode(
     allowScheduling: node.allowScheduling && !node.deleting && !isDisabledForEngine,
     cordoned: node.cordoned,
     evictionRequested: node.evictionRequested,
+    maintenance: undefined,
     conditions: [condition('Ready', node.ready), schedulable],
     // A node without address has no data engine for our rules: there it is the instance manager and the image.
     controlUrl: runsEngine && hasImage ? `longhorn:${node.name}` : undefined,

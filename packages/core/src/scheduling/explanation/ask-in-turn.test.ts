@@ -75,6 +75,7 @@ test('every rule has its row, also one that has nothing to say', () => {
   expect(filters.filter(({ applies }) => applies).map(({ name, asked }) => `${name} ${asked}`)).toEqual([
     'node-ready 1',
     'node-schedulable 1',
+    'node-maintenance 1',
     'node-allow-scheduling 1',
     'engine-available 1',
     'node-anti-affinity 1',

@@ -3,6 +3,7 @@ import type { DiskId, NodeId, ReplicaId } from '../../model/ids.js';
 import type { DiskType, StorageDisk, StorageNode } from '../../model/node.js';
 import type { SettingName } from '../../model/setting.js';
 import type { SettingValue } from '../../settings/effective.js';
+import { isNodeSwitch, type NodeSwitchKind } from './node-switches.js';
 
 type OnNode = { readonly nodeId: NodeId; readonly nodeName: string };
 type OnDisk = OnNode & { readonly diskId: DiskId; readonly diskName: string };
@@ -26,9 +27,8 @@ export type CureChange =
   /** Nothing to do but wait: a failed replica stops holding its place then. */
   | { readonly kind: 'wait-until'; readonly at: string; readonly replicaId: ReplicaId }
   | ({ readonly kind: 'start-agent' } & OnNode)
-  | ({ readonly kind: 'uncordon-node' } & OnNode)
-  | ({ readonly kind: 'enable-node-scheduling' } & OnNode)
-  | ({ readonly kind: 'cancel-node-eviction' } & OnNode)
+  /** Undoes what a user wanted of the node (`node-switches.ts`). */
+  | ({ readonly kind: NodeSwitchKind } & OnNode)
   | ({ readonly kind: 'repair-disk' } & OnDisk)
   | ({ readonly kind: 'enable-disk-scheduling' } & OnDisk)
   | ({ readonly kind: 'cancel-disk-eviction' } & OnDisk)
@@ -84,12 +84,9 @@ export function namesOf(node: StorageNode, disk: StorageDisk): OnDisk {
  * How small a change is, smallest first: waiting, undoing a switch, a label, moving bytes, the volume's own rules, the
  * cluster's rules, hardware. Within `free-space` fewer bytes are smaller.
  */
-const RANK: Record<CureChange['kind'], number> = {
+const RANK: Record<Exclude<CureChange['kind'], NodeSwitchKind>, number> = {
   'wait-until': 0,
-  'uncordon-node': 1,
-  'enable-node-scheduling': 1,
   'enable-disk-scheduling': 1,
-  'cancel-node-eviction': 1,
   'cancel-disk-eviction': 1,
   'start-agent': 2,
   'repair-disk': 2,
@@ -105,7 +102,10 @@ const RANK: Record<CureChange['kind'], number> = {
   'add-node': 10,
 };
 
+const NODE_SWITCH_RANK = RANK['enable-disk-scheduling'];
+
 export function rankOfChange(change: CureChange): number {
+  if (isNodeSwitch(change)) return NODE_SWITCH_RANK;
   // A node anywhere is easier to come by than one in a zone of its own.
   const isPicky = change.kind === 'add-node' && change.zone !== null;
   return RANK[change.kind] + (isPicky ? 1 : 0);

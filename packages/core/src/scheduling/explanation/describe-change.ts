@@ -1,19 +1,15 @@
 import { formatBytes } from '../../model/bytes.js';
 import type { CureChange } from './cure-change.js';
+import { isNodeSwitch, NODE_SWITCHES } from './node-switches.js';
 
 /** What to do, as the beginning of a sentence. */
 export function describeChange(change: CureChange): string {
+  if (isNodeSwitch(change)) return NODE_SWITCHES[change.kind].text(change.nodeName);
   switch (change.kind) {
     case 'wait-until':
       return `wait until ${change.at}, when failed replica ${change.replicaId} gives its place up`;
     case 'start-agent':
       return `start the agent on node ${change.nodeName}`;
-    case 'uncordon-node':
-      return `uncordon node ${change.nodeName}`;
-    case 'enable-node-scheduling':
-      return `allow scheduling on node ${change.nodeName}`;
-    case 'cancel-node-eviction':
-      return `cancel the eviction of node ${change.nodeName}`;
     case 'repair-disk':
       return `repair disk ${change.diskName} of node ${change.nodeName}`;
     case 'enable-disk-scheduling':

@@ -62,6 +62,11 @@ describe('findCures', () => {
       want: ['uncordon-node', 'set-setting disable-scheduling-on-cordoned-node=false', 'add-node'],
     },
     {
+      name: 'a node in maintenance',
+      nodes: { a: { maintenance: { until: NOON, reason: '' } } },
+      want: ['end-node-maintenance', 'add-node'],
+    },
+    {
       name: 'a node whose scheduling is off',
       nodes: { a: { allowScheduling: false } },
       want: ['enable-node-scheduling', 'add-node'],

@@ -7,7 +7,7 @@
 import type { DiskId } from '../../model/ids.js';
 import { isPotentiallyReusable } from '../../model/replica.js';
 import type { PlacementCycle } from '../framework.js';
-import { placeHeldUntil } from '../occupancy.js';
+import { placeHeldUntil, returnFacts } from '../occupancy.js';
 import { decidePlacement } from '../place-replica.js';
 import type { CureChange } from './cure-change.js';
 import { isWithin, smallestFirst } from './cure-size.js';
@@ -117,9 +117,9 @@ function curedPlace(cycle: PlacementCycle, diskId: DiskId, tier: CuredPlace['tie
 
 /** When each failed replica that still holds its place gives it up. A volume has few replicas, so these are few. */
 function waits({ replicas, fleet, now }: PlacementQuestion): Changes[] {
-  const waitSeconds = fleet.settings['replica-replenishment-wait-interval'];
+  const facts = returnFacts(replicas, fleet);
   return replicas.filter(isPotentiallyReusable).flatMap((replica): Changes[] => {
-    const until = placeHeldUntil(replica, waitSeconds);
+    const until = placeHeldUntil(replica, facts);
     if (until === undefined || until.getTime() <= now.getTime()) return [];
     return [[{ kind: 'wait-until', at: until.toISOString(), replicaId: replica.id }]];
   });

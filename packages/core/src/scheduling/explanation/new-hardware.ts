@@ -18,6 +18,7 @@ export function emptyNode(facts: {
     allowScheduling: true,
     cordoned: false,
     evictionRequested: false,
+    maintenance: undefined,
     conditions: [isReadySince(now)],
     controlUrl: 'new',
     nbdHost: undefined,

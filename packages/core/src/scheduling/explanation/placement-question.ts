@@ -9,6 +9,7 @@ import { type PlaceableVolume, placementRequest } from '../placement-request.js'
 import { HOLDFAST_PROFILE } from '../profile.js';
 import type { CureChange } from './cure-change.js';
 import { emptyDisk, emptyNode, isReadySince } from './new-hardware.js';
+import { isNodeSwitch, NODE_SWITCHES } from './node-switches.js';
 
 export type PlacementQuestion = {
   readonly volume: PlaceableVolume;
@@ -31,6 +32,7 @@ export function withChanges(question: PlacementQuestion, changes: readonly CureC
 }
 
 function withChange(question: PlacementQuestion, change: CureChange): PlacementQuestion {
+  if (isNodeSwitch(change)) return onNode(question, change.nodeId, () => NODE_SWITCHES[change.kind].undone);
   switch (change.kind) {
     case 'wait-until':
       return { ...question, now: new Date(change.at) };
@@ -39,12 +41,6 @@ function withChange(question: PlacementQuestion, change: CureChange): PlacementQ
         conditions: [isReadySince(question.now)],
         controlUrl: controlUrl ?? 'started',
       }));
-    case 'uncordon-node':
-      return onNode(question, change.nodeId, () => ({ cordoned: false }));
-    case 'enable-node-scheduling':
-      return onNode(question, change.nodeId, () => ({ allowScheduling: true }));
-    case 'cancel-node-eviction':
-      return onNode(question, change.nodeId, () => ({ evictionRequested: false }));
     case 'tag-node':
       return onNode(question, change.nodeId, ({ tags }) => ({ tags: [...tags, ...change.tags] }));
     case 'repair-disk':

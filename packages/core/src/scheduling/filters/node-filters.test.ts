@@ -1,5 +1,5 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { asId, type NodeId } from '@holdfast/core/model/ids.js';
+import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
@@ -19,6 +19,7 @@ type Case = {
 const ask = ({ node = {}, request = {}, settings = {} }: Case) =>
   outcomeOf(placeReplica(aRequest(request), aFleet({ n1: node }, settings), NOON));
 
+const WINDOW = { until: new Date(NOON.getTime() + 60_000), reason: '' };
 const OTHER_NODE = asId<NodeId>('n2');
 
 describe('rules about nodes', () => {
@@ -31,6 +32,18 @@ describe('rules about nodes', () => {
       node: { cordoned: true },
       settings: { 'disable-scheduling-on-cordoned-node': false },
       want: 'n1-disk',
+    },
+    { name: 'a node in maintenance', node: { maintenance: WINDOW }, want: 'NodeMaintenance' },
+    {
+      name: 'a node in maintenance whose replica comes back',
+      node: { maintenance: WINDOW },
+      request: { reuseDiskId: asId<DiskId>('n1-disk') },
+      want: 'n1-disk',
+    },
+    {
+      name: 'a window that is over and not closed yet',
+      node: { maintenance: { ...WINDOW, until: NOON } },
+      want: 'NodeMaintenance',
     },
     { name: 'a node that is being emptied', node: { evictionRequested: true }, want: 'NodeEvicting' },
     { name: 'a node with scheduling off', node: { allowScheduling: false }, want: 'NodeSchedulingDisabled' },

@@ -4,7 +4,7 @@
  * faster than a map is made.
  */
 import type { DiskId, NodeId } from '../../model/ids.js';
-import type { ZoneKey } from '../../model/node.js';
+import type { StorageNode, ZoneKey } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
 import { isLeavingPlace } from '../../model/volume-facts.js';
 import { countsOnDisk, holdsItsPlace } from '../occupancy.js';
@@ -34,12 +34,13 @@ export class OccupiedPlaces {
     this.slots.clear();
     this.stayingNodes.clear();
     this.stayingZones.clear();
+    const facts = { waitSeconds, replicas, nodeOf: (id: NodeId | undefined) => factsOf(id, lookup) };
     for (const replica of replicas) {
       const slot = replica.diskId === undefined ? undefined : lookup.slot(replica.diskId);
       if (slot !== undefined && countsOnDisk(replica, HOLDFAST_PROFILE)) this.slots.add(slot);
 
       const node = nodeOfReplica(replica, slot, lookup);
-      if (node?.facts === undefined || !holdsItsPlace(replica, waitSeconds, now)) continue;
+      if (node?.facts === undefined || !holdsItsPlace(replica, facts, now)) continue;
       this.nodes.addOnce(node);
       this.zones.addOnce(node.zone);
       const isDiskEvicting = slot !== undefined && lookup.columns.isEvicting(slot);
@@ -60,6 +61,10 @@ export class OccupiedPlaces {
   replicasOn(slot: number): number {
     return this.slots.toArray().filter((other) => other === slot).length;
   }
+}
+
+function factsOf(id: NodeId | undefined, lookup: Lookup): StorageNode | undefined {
+  return id === undefined ? undefined : lookup.node(id)?.facts;
 }
 
 /** Nearly always the node of the replica's disk, which saves a look-up. */

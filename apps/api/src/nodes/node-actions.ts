@@ -1,0 +1,64 @@
+/** What can be done with a node beyond changing its switches and labels one by one. */
+import { cordonNode, uncordonNode } from '@holdfast/control/use-cases/cordon-node.js';
+import { endMaintenance, startMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
+import type { NodeWithStorage } from '@holdfast/database/queries/nodes.js';
+import { type ActionTarget, serveAction } from '../actions/serve-action.js';
+import { NoBody } from '../platform/schemas.js';
+import { MaintenanceBody, NodeDto, NodePath } from './node.schemas.js';
+import { type NodeView, nodeView } from './node.view.js';
+import { readNode } from './read-node.js';
+
+const NODE: ActionTarget<typeof NodePath.schema, NodeWithStorage, NodeView> = {
+  plural: 'Nodes',
+  noun: 'Node',
+  address: 'api/v1/clusters/:clusterId/nodes/:nodeId',
+  path: NodePath,
+  access: 'node:write',
+  answer: NodeDto,
+  read: readNode,
+  view: nodeView,
+};
+
+export const NODE_ACTIONS = [
+  serveAction(NODE, {
+    name: 'cordon',
+    summary: 'Keep new replicas away from a node; those on it stay',
+    body: NoBody,
+    refuses: ['cluster.not_found', 'node.not_found'],
+    takesIfMatch: true,
+    act: ({ tenant, key, ifVersion }) => cordonNode(tenant.ports, { ...key, ifVersion }),
+    isDone: ({ cordoned }) => cordoned,
+  }),
+  serveAction(NODE, {
+    name: 'uncordon',
+    summary: 'Let new replicas come to a node again',
+    body: NoBody,
+    refuses: ['cluster.not_found', 'node.not_found'],
+    takesIfMatch: true,
+    act: ({ tenant, key, ifVersion }) => uncordonNode(tenant.ports, { ...key, ifVersion }),
+    isDone: ({ cordoned }) => !cordoned,
+  }),
+  serveAction(NODE, {
+    name: 'startMaintenance',
+    at: 'maintenance',
+    mutation: 'startNodeMaintenance',
+    summary: 'Open a maintenance window: no new copies are built meanwhile for what only this node lost',
+    body: MaintenanceBody,
+    refuses: ['cluster.not_found', 'node.not_found'],
+    takesIfMatch: true,
+    act: ({ tenant, key, body, ifVersion }) =>
+      startMaintenance(tenant.ports, { ...key, maintenance: body, ifVersion }),
+    isDone: () => true,
+  }),
+  serveAction(NODE, {
+    name: 'endMaintenance',
+    at: 'end-maintenance',
+    mutation: 'endNodeMaintenance',
+    summary: "End a node's maintenance window before its time",
+    body: NoBody,
+    refuses: ['cluster.not_found', 'node.not_found'],
+    takesIfMatch: true,
+    act: ({ tenant, key, ifVersion }) => endMaintenance(tenant.ports, { ...key, ifVersion }),
+    isDone: () => true,
+  }),
+];

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiFixture } from './api-fixture.js';
+
+let api: ApiFixture;
+let nodeId: string;
+let path: string;
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+});
+afterAll(() => api?.stop());
+
+let count = 0;
+beforeEach(async () => {
+  count += 1;
+  nodeId = await api.node(`node-${count}`, 'zone-a');
+  path = `/clusters/${api.seed.clusterId}/nodes/${nodeId}`;
+});
+
+/** Types of the events about the node, the oldest first. */
+async function told(): Promise<unknown[]> {
+  const { rows } = await api.owner.query(
+    `SELECT type FROM event WHERE subject_id = $1 AND type <> 'NodeReady' ORDER BY id`,
+    [nodeId],
+  );
+  return rows.map(({ type }) => type);
+}
+
+describe('cordon and uncordon', () => {
+  test('answer with the node as it is then, and are told once however often they are asked for', async () => {
+    expect(await api.call('POST', `${path}/cordon`)).toMatchObject({
+      status: 200,
+      body: {
+        cordoned: true,
+        conditions: expect.arrayContaining([
+          expect.objectContaining({
+            type: 'Schedulable',
+            status: 'False',
+            reason: 'KubernetesNodeCordoned',
+          }),
+        ]),
+      },
+    });
+    expect((await api.call('POST', `${path}/cordon`)).status).toBe(200);
+    expect(await told()).toEqual(['NodeCordoned']);
+    expect(await api.call('POST', `${path}/uncordon`)).toMatchObject({
+      status: 200,
+      body: { cordoned: false },
+    });
+    expect((await api.call('POST', `${path}/uncordon`)).status).toBe(200);
+    expect(await told()).toEqual(['NodeCordoned', 'NodeUncordoned']);
+  });
+
+  test('are the same as a patch of the field', async () => {
+    expect(await api.call('PATCH', path, { body: { cordoned: true } })).toMatchObject({ status: 200 });
+    expect(await told()).toEqual(['NodeCordoned']);
+    expect(await api.call('POST', `${path}/cordon`)).toMatchObject({ body: { cordoned: true } });
+    expect(await told()).toEqual(['NodeCordoned']);
+  });
+
+  test('are refused for a node that is not there, a version that is not its own and a body', async () => {
+    const elsewhere = `/clusters/${api.seed.clusterId}/nodes/${randomUUID()}/cordon`;
+    expect(await api.call('POST', elsewhere)).toMatchObject({
+      status: 404,
+      body: { code: 'node.not_found' },
+    });
+    expect(await api.call('POST', `${path}/cordon`, { headers: { 'if-match': '"999"' } })).toMatchObject({
+      status: 412,
+      body: { code: 'request.stale' },
+    });
+    expect(await api.call('POST', `${path}/cordon`, { body: { until: 1 } })).toMatchObject({ status: 422 });
+    expect(await told()).toEqual([]);
+  });
+});
+
+describe('a maintenance window', () => {
+  const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+
+  test('is shown until it is ended, and told at both ends', async () => {
+    const until = inAnHour();
+    const body = { until, reason: 'new disks' };
+    const message = expect.stringMatching(/^the node is in maintenance until .* UTC: new disks$/);
+    const opened = await api.call('POST', `${path}/maintenance`, { body });
+    expect(opened).toMatchObject({ status: 200, body: { maintenance: body } });
+    expect(opened.body.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Schedulable', status: 'False', reason: 'NodeMaintenance', message }),
+    );
+    expect(await api.call('GET', path)).toMatchObject({ body: { maintenance: body } });
+    await api.call('POST', `${path}/maintenance`, { body });
+    const later = { until: new Date(Date.now() + 7_200_000).toISOString() };
+    expect(await api.call('POST', `${path}/maintenance`, { body: later })).toMatchObject({
+      body: { maintenance: { ...later, reason: '' } },
+    });
+    expect(await api.call('POST', `${path}/end-maintenance`)).toMatchObject({
+      status: 200,
+      body: { maintenance: null },
+    });
+    expect((await api.call('POST', `${path}/end-maintenance`)).status).toBe(200);
+    expect(await told()).toEqual([
+      'NodeMaintenanceStarted',
+      'NodeMaintenanceChanged',
+      'NodeMaintenanceEnded',
+    ]);
+  });
+
+  test.each([
+    ['that ends before it begins', () => ({ until: new Date(Date.now() - 1000).toISOString() })],
+    ['of more than a week', () => ({ until: new Date(Date.now() + 8 * 24 * 3_600_000).toISOString() })],
+    ['without an end', () => ({ reason: 'new disks' })],
+    ['with an end that is no time', () => ({ until: 'tomorrow' })],
+  ])('%s is refused, and nothing is half-done', async (_, bodyOf) => {
+    expect(await api.call('POST', `${path}/maintenance`, { body: bodyOf() })).toMatchObject({
+      status: 422,
+      body: { code: 'request.invalid', errors: [{ pointer: '/until' }] },
+    });
+    expect(await api.call('GET', path)).toMatchObject({ body: { maintenance: null } });
+    expect(await told()).toEqual([]);
+  });
+
+  test('has mutations too', async () => {
+    const until = inAnHour();
+    const start = `mutation ($clusterId: ID!, $nodeId: ID!, $until: String!) {
+      startNodeMaintenance(clusterId: $clusterId, nodeId: $nodeId, input: { until: $until }) { maintenance { until } } }`;
+    const { body } = await api.graphql(start, { nodeId, until });
+    expect(body).toEqual({ data: { startNodeMaintenance: { maintenance: { until } } } });
+    const end = `mutation ($clusterId: ID!, $nodeId: ID!) {
+      endNodeMaintenance(clusterId: $clusterId, nodeId: $nodeId) { maintenance { until } } }`;
+    expect((await api.graphql(end, { nodeId })).body).toEqual({
+      data: { endNodeMaintenance: { maintenance: null } },
+    });
+  });
+});

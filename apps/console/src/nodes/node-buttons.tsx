@@ -1,0 +1,108 @@
+'use client';
+import { Button } from '@holdfast/ui/button.js';
+import { Dialog } from '@holdfast/ui/dialog.js';
+import { SelectField, TextField } from '@holdfast/ui/field.js';
+import { Moment } from '@holdfast/ui/moment.js';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { toast } from 'sonner';
+import { api } from '../api/client';
+import { isProblem } from '../api/problem';
+import type { StorageNode } from '../api/types';
+import { useCluster } from '../api/use-cluster';
+
+const HOUR_MS = 3_600_000;
+/** Shorter than what the API takes at most, since this machine's clock may be ahead of its. */
+const LENGTHS = [
+  { hours: 1, word: 'One hour' },
+  { hours: 4, word: 'Four hours' },
+  { hours: 24, word: 'A day' },
+  { hours: 72, word: 'Three days' },
+] as const;
+
+/** Says that the node's window is open, until when and why. */
+export function MaintenanceNote({ node: { maintenance } }: { node: StorageNode }) {
+  if (maintenance === null) return null;
+  return (
+    <p className="bg-warn-soft px-4 py-2 text-sm text-warn">
+      In maintenance, which ends <Moment at={maintenance.until} coming />
+      {maintenance.reason === '' ? '.' : `: ${maintenance.reason}.`} No new copies are built for those on it,
+      except of volumes down to their last copy.
+    </p>
+  );
+}
+
+/** What can be done with a node. Each button is the way to the state that the node is not in. */
+export function NodeButtons({ node }: { node: StorageNode }) {
+  const cluster = useCluster();
+  const [isAsked, setAsked] = useState(false);
+  const act = useNodeChange((verb: Parameters<typeof api.actOnNode>[2]) =>
+    api.actOnNode(cluster.id, node.id, verb),
+  );
+  return (
+    <>
+      <Button busy={act.isPending} onClick={() => act.mutate(node.cordoned ? 'uncordon' : 'cordon')}>
+        {node.cordoned ? 'Uncordon' : 'Cordon'}
+      </Button>
+      {node.maintenance === null ? (
+        <Button onClick={() => setAsked(true)}>Maintenance…</Button>
+      ) : (
+        <Button busy={act.isPending} onClick={() => act.mutate('end-maintenance')}>
+          End maintenance
+        </Button>
+      )}
+      {isAsked && <MaintenanceDialog node={node} onClose={() => setAsked(false)} />}
+    </>
+  );
+}
+
+function MaintenanceDialog({ node, onClose }: { node: StorageNode; onClose: () => void }) {
+  const cluster = useCluster();
+  const [hours, setHours] = useState<number>(LENGTHS[0].hours);
+  const [reason, setReason] = useState('');
+  const start = useNodeChange(() => {
+    const until = new Date(Date.now() + hours * HOUR_MS).toISOString();
+    return api.startMaintenance(cluster.id, node.id, { until, reason });
+  }, onClose);
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title={`Maintenance of ${node.name}`}
+      description="Until it ends, no new copies are built for those on this node, and none is placed on it. Volumes down to their last copy are rebuilt all the same."
+    >
+      <div className="flex flex-col gap-3">
+        <SelectField label="For" value={hours} onChange={(event) => setHours(Number(event.target.value))}>
+          {LENGTHS.map((length) => (
+            <option key={length.hours} value={length.hours}>
+              {length.word}
+            </option>
+          ))}
+        </SelectField>
+        <TextField
+          label="Reason"
+          hint="Shown wherever the window is. May be empty."
+          maxLength={200}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" busy={start.isPending} onClick={() => start.mutate(undefined)}>
+            Start maintenance
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function useNodeChange<Asked>(change: (asked: Asked) => Promise<unknown>, onSuccess?: () => void) {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSuccess: () => onSuccess?.(),
+    onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer.'),
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: ['nodes'] }),
+  });
+}

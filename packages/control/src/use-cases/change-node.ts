@@ -1,0 +1,43 @@
+import { withCondition } from '@holdfast/core/model/condition.js';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
+import type { StorageNode } from '@holdfast/core/model/node.js';
+import { nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
+import { nodeChangeEvents } from '@holdfast/core/policy/node-events.js';
+import type { Change, NodePatch } from '../ports/store.js';
+import { assertVersion, retryConflicts, type UseCasePorts } from './use-case.js';
+
+export type NodeKey = { clusterId: ClusterId; nodeId: NodeId; ifVersion?: number | undefined };
+
+/**
+ * Commits what a user wants of a node, together with the condition that follows from it and the events that tell it.
+ *
+ * @param decide from the node as it is; `undefined`: it is so already. Runs again when the node changes meanwhile
+ * @throws StorageFault `node.not_found`, `request.stale`, and what `decide` throws
+ */
+export function changeNode(
+  { store, clock }: UseCasePorts,
+  { clusterId, nodeId, ifVersion }: NodeKey,
+  decide: (node: StorageNode, now: Date) => NodePatch | undefined,
+): Promise<void> {
+  return retryConflicts(async () => {
+    const { nodes, settings } = await store.loadFleet(clusterId);
+    const node = nodes.find(({ id }) => id === nodeId);
+    if (node === undefined) {
+      throw new StorageFault('node.not_found', { publicMessage: `the cluster has no node ${nodeId}` });
+    }
+    assertVersion(node.version, ifVersion);
+    const now = clock.now();
+    const wanted = decide(node, now);
+    if (wanted === undefined) return;
+
+    const after = { ...node, ...wanted };
+    const schedulable = nodeSchedulableCondition(after, settings);
+    const patch = { ...wanted, conditions: withCondition(node.conditions, schedulable, now) };
+    const told = nodeChangeEvents(node, after, now).map((event): Change => ({ kind: 'event', event }));
+    await store.commit({ kind: 'node', nodeId, ifVersion: node.version }, [
+      { kind: 'node.patch', nodeId, patch },
+      ...told,
+    ]);
+  });
+}

@@ -1,0 +1,21 @@
+import { decideCordon, decideUncordon } from '@holdfast/core/policy/decide-cordon.js';
+import { changeNode, type NodeKey } from './change-node.js';
+import { hasToAct, type UseCasePorts } from './use-case.js';
+
+/**
+ * Keeps new replicas away from a node, while `disable-scheduling-on-cordoned-node` is set. What is there stays.
+ *
+ * @throws StorageFault `node.not_found`, `request.stale`
+ */
+export function cordonNode(ports: UseCasePorts, key: NodeKey): Promise<void> {
+  return changeNode(ports, key, (node) => (hasToAct(decideCordon(node)) ? { cordoned: true } : undefined));
+}
+
+/**
+ * Lets new replicas come to a node again.
+ *
+ * @throws StorageFault `node.not_found`, `request.stale`
+ */
+export function uncordonNode(ports: UseCasePorts, key: NodeKey): Promise<void> {
+  return changeNode(ports, key, (node) => (hasToAct(decideUncordon(node)) ? { cordoned: false } : undefined));
+}

@@ -1,0 +1,39 @@
+/** From how many copies one rebuild may read at once: the volume's own answer, else its cluster's. */
+import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
+import { aServedVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
+import { expect, test } from '@jest/globals';
+
+const LIMIT = 'replica-rebuild-concurrent-sync-limit';
+
+test.each([
+  { name: 'the default', want: 1 },
+  { name: "its cluster's", cluster: 3, want: 3 },
+  { name: 'its own', cluster: 3, own: 2, want: 2 },
+  { name: "its cluster's again, by 0", cluster: 3, own: 0, want: 3 },
+])('$name', async ({ cluster, own, want }) => {
+  const world = await aWorld();
+  const { volumeId } = await aServedVolumeIn(world);
+  if (cluster !== undefined) world.store.setSetting(world.clusterId, LIMIT, cluster);
+  if (own !== undefined) {
+    await patchVolume(world.useCases, { volumeId, patch: { rebuildConcurrentSyncLimit: own } });
+  }
+  const told: number[] = [];
+  const { command } = world.reconcilers.agents;
+  world.reconcilers.agents.command = (agent, id, name, ask) => {
+    if ('options' in ask && ask.options !== undefined) told.push(ask.options.sourcesMax);
+    return command(agent, id, name, ask);
+  };
+  world.node('node-3').kill();
+  await world.run(30);
+  world.startNode('node-3');
+  await world.run(30);
+  // The engine is asked until it reports the rebuild.
+  expect([...new Set(told)]).toEqual([want]);
+});
+
+test.each([6, -1, 1.5])('%d is refused', async (own) => {
+  const world = await aWorld();
+  const { volumeId } = await aServedVolumeIn(world);
+  const patched = patchVolume(world.useCases, { volumeId, patch: { rebuildConcurrentSyncLimit: own } });
+  await expect(patched).rejects.toThrow('must be');
+});

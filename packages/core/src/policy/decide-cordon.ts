@@ -1,0 +1,13 @@
+/** Decides about keeping new replicas away from a node. Neither way needs anything of it: a dead node is cordoned too. */
+import type { StorageNode } from '../model/node.js';
+import { ALLOWED, type Decision, unchanged } from './decision.js';
+
+type CordonFacts = Pick<StorageNode, 'name' | 'cordoned'>;
+
+export function decideCordon({ name, cordoned }: CordonFacts): Decision<never> {
+  return cordoned ? unchanged(`node ${name} is cordoned already`) : ALLOWED;
+}
+
+export function decideUncordon({ name, cordoned }: CordonFacts): Decision<never> {
+  return cordoned ? ALLOWED : unchanged(`node ${name} is not cordoned`);
+}

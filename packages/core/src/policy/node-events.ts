@@ -1,0 +1,48 @@
+/** Events about a node: what its agent does, and what users change of it. */
+import type { ClusterEvent } from '../model/event.js';
+import type { NodeMaintenance, StorageNode } from '../model/node.js';
+
+type NodeNews = Pick<ClusterEvent, 'type' | 'severity' | 'message'>;
+
+export function nodeEvent(
+  { clusterId, id }: Pick<StorageNode, 'clusterId' | 'id'>,
+  news: NodeNews,
+  at: Date,
+): ClusterEvent {
+  return { clusterId, ...news, subject: { kind: 'node', id }, volumeId: undefined, at };
+}
+
+/** Events of a change of what is wanted of a node: the same ones whichever request made the change. */
+export function nodeChangeEvents(before: StorageNode, after: StorageNode, at: Date): ClusterEvent[] {
+  return [cordonNews(before, after), maintenanceNews(before, after)].flatMap((news) =>
+    news === undefined ? [] : [nodeEvent(before, news, at)],
+  );
+}
+
+function cordonNews(before: StorageNode, { name, cordoned }: StorageNode): NodeNews | undefined {
+  if (before.cordoned === cordoned) return undefined;
+  return cordoned
+    ? { type: 'NodeCordoned', severity: 'warning', message: `node ${name} is cordoned` }
+    : { type: 'NodeUncordoned', severity: 'info', message: `node ${name} is not cordoned any more` };
+}
+
+function maintenanceNews(before: StorageNode, { name, maintenance }: StorageNode): NodeNews | undefined {
+  const known = before.maintenance;
+  if (maintenance === undefined)
+    return known === undefined
+      ? undefined
+      : { ...ENDED, message: `node ${name} is not in maintenance any more` };
+  const isSame =
+    known?.until.getTime() === maintenance.until.getTime() && known.reason === maintenance.reason;
+  if (isSame) return undefined;
+  const type = known === undefined ? 'NodeMaintenanceStarted' : 'NodeMaintenanceChanged';
+  return { type, severity: 'warning', message: `node ${name} is ${maintenanceText(maintenance)}` };
+}
+
+const ENDED = { type: 'NodeMaintenanceEnded', severity: 'info' } as const;
+
+/** To the second, as the end of a sentence that begins with the node. */
+export function maintenanceText({ until, reason }: NodeMaintenance): string {
+  const end = `${until.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  return `in maintenance until ${end}${reason === '' ? '' : `: ${reason}`}`;
+}
