@@ -14,6 +14,8 @@ const DETACHED: Shown = {
   fill: null,
   verification: null,
   conditions: [],
+  dataLocality: 'disabled' as const,
+  replicas: [],
 };
 const REBUILT = {
   type: 'OfflineRebuilding',

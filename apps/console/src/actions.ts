@@ -8,7 +8,16 @@ import { sentence } from './sentence';
 
 type ShownVolume = Pick<
   Volume,
-  'id' | 'name' | 'state' | 'attachedNodeId' | 'task' | 'fill' | 'verification' | 'conditions'
+  | 'id'
+  | 'name'
+  | 'state'
+  | 'attachedNodeId'
+  | 'task'
+  | 'fill'
+  | 'verification'
+  | 'conditions'
+  | 'dataLocality'
+  | 'replicas'
 >;
 type ShownNode = Pick<StorageNode, 'id' | 'name' | 'conditions'>;
 /** What is known of the cluster so far. */
@@ -36,6 +45,10 @@ export function actionFactsOf(volume: ShownVolume, cluster: Cluster): ActionFact
     clonedSnapshotIds: cluster.volumes.flatMap(({ fill }) =>
       fill?.sourceVolumeId === id ? [fill.snapshotId] : [],
     ),
+    servingNodeIds:
+      volume.dataLocality === 'strict-local'
+        ? volume.replicas.flatMap(({ nodeId }) => (nodeId === null ? [] : [nodeId]))
+        : undefined,
     nodes: nodeFacts(cluster.nodes, attachedNodeId),
   };
 }

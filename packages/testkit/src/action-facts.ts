@@ -23,6 +23,7 @@ export function someActionFacts(part: Partial<ActionFacts> = {}): ActionFacts {
     attachedNodeId: undefined,
     task: undefined,
     clonedSnapshotIds: [],
+    servingNodeIds: undefined,
     nodes: READY_NODES,
     ...part,
   };

@@ -43,6 +43,7 @@ export const VOLUME_ACTIONS = [
       'volume.deleting',
       'volume.busy',
       'volume.attached_elsewhere',
+      'volume.strict_local',
       'node.not_found',
       'node.not_ready',
     ],

@@ -42,6 +42,7 @@ export const FAULTS = {
   'volume.in_use': { kind: 'conflict', retry: 'backoff' },
   'volume.attached': { kind: 'conflict', retry: 'never' },
   'volume.attached_elsewhere': { kind: 'conflict', retry: 'never' },
+  'volume.strict_local': { kind: 'conflict', retry: 'never' },
   'volume.not_attached': { kind: 'conflict', retry: 'never' },
   'volume.busy': { kind: 'conflict', retry: 'backoff' },
   'volume.expansion_impossible': { kind: 'conflict', retry: 'never' },

@@ -24,13 +24,15 @@ export type ActionFacts = {
   readonly task: { readonly kind: LayerTask['kind']; readonly snapshotId: string | undefined } | undefined;
   /** Its snapshots that clones are being filled from. */
   readonly clonedSnapshotIds: readonly string[];
+  /** With strict locality: the nodes that hold its copy, which alone may serve it. `undefined`: any may. */
+  readonly servingNodeIds: readonly string[] | undefined;
   /** All nodes of its cluster. */
   readonly nodes: readonly NodeFacts[];
 };
 
 export type NodeFacts = { readonly id: string; readonly name: string; readonly isReady: boolean };
 
-export function actionFacts({ volume, clones, fleet }: VolumeView): ActionFacts {
+export function actionFacts({ volume, replicas, clones, fleet }: VolumeView): ActionFacts {
   const task = layerTaskOf(volume);
   const snapshotId = task?.kind === 'revert' ? task.snapshotId : undefined;
   return {
@@ -45,6 +47,14 @@ export function actionFacts({ volume, clones, fleet }: VolumeView): ActionFacts 
     attachedNodeId: holderOf(volume),
     task: task === undefined ? undefined : { kind: task.kind, snapshotId },
     clonedSnapshotIds: clones.map((clone) => clone.snapshotId),
+    servingNodeIds: volume.spec.dataLocality === 'strict-local' ? nodesOfCopies(replicas) : undefined,
     nodes: fleet.nodes.map((node) => ({ id: node.id, name: node.name, isReady: isNodeReady(node) })),
   };
+}
+
+/** A failed copy may be the one that it goes on with after a salvage. */
+function nodesOfCopies(replicas: VolumeView['replicas']): string[] {
+  return replicas.flatMap(({ nodeId, intent }) =>
+    nodeId === undefined || intent === 'remove' ? [] : [nodeId],
+  );
 }

@@ -24,6 +24,28 @@ test.each<{ name: string; facts?: Partial<ActionFacts>; on?: string; want: objec
     want: { code: 'volume.deleting', why: 'volume pg-data is being deleted' },
   },
   {
+    name: 'A volume with strict locality is served where its copy is.',
+    facts: { servingNodeIds: ['n1'] },
+    on: 'n1',
+    want: { kind: 'allow' },
+  },
+  {
+    name: 'A volume with strict locality is not served anywhere else.',
+    facts: { servingNodeIds: ['n1'] },
+    on: 'n2',
+    want: {
+      code: 'volume.strict_local',
+      why: 'volume pg-data has strict data locality, and its copy is on node-1, not on node-2',
+      cures: ['attach it on node-1', 'set dataLocality to best-effort or disabled'],
+    },
+  },
+  {
+    name: 'A volume with strict locality whose copy has no place yet may be attached anywhere.',
+    facts: { servingNodeIds: [] },
+    on: 'n2',
+    want: { kind: 'allow' },
+  },
+  {
     name: 'A clone is not attached before it is filled.',
     facts: FILLING,
     want: { code: 'volume.busy', cures: ['wait until it is detached', 'delete it'] },

@@ -10,7 +10,10 @@ import { refusalWhileDeleting, refusalWhileFilling } from './refusals.js';
  */
 export function decideAttach(facts: ActionFacts, nodeId: string | undefined): Decision {
   const refusal =
-    refusalWhileDeleting(facts) ?? refusalWhileFilling(facts) ?? refusalOfNode(facts.nodes, nodeId);
+    refusalWhileDeleting(facts) ??
+    refusalWhileFilling(facts) ??
+    refusalOfNode(facts.nodes, nodeId) ??
+    refusalOfLocality(facts, nodeId);
   if (refusal !== undefined) return refusal;
   const { attachment, attachedNodeId, isRepairing, name, state } = facts;
   if (attachment === undefined || isRepairing) return ALLOWED;
@@ -30,6 +33,20 @@ function refusalOfNode(nodes: readonly NodeFacts[], nodeId: string | undefined):
     `start the agent on ${node.name}`,
     'attach on another node',
   ]);
+}
+
+/** Strict locality: the engine runs where the only copy is, so that no write crosses the network. */
+function refusalOfLocality(facts: ActionFacts, nodeId: string | undefined): Refusal | undefined {
+  const { name, nodes, servingNodeIds } = facts;
+  if (nodeId === undefined || servingNodeIds === undefined || servingNodeIds.length === 0) return undefined;
+  if (servingNodeIds.includes(nodeId)) return undefined;
+  const nameOf = (id: string) => nodes.find((node) => node.id === id)?.name ?? id;
+  const holders = servingNodeIds.map(nameOf).join(', ');
+  return refuse(
+    'volume.strict_local',
+    `volume ${name} has strict data locality, and its copy is on ${holders}, not on ${nameOf(nodeId)}`,
+    [`attach it on ${holders}`, 'set dataLocality to best-effort or disabled'],
+  );
 }
 
 function attachedElsewhere({ id, name, nodes }: ActionFacts, holderId: string): Refusal {
