@@ -7,6 +7,7 @@ import {
   aRebuild,
   aSnapshot,
   NOON,
+  secondsAfterNoon,
   testId,
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
@@ -31,7 +32,6 @@ const WEEK_MINUTES = 7 * 24 * 60;
 const WEEK_END = new Date(NOON.getTime() + WEEK_MINUTES * MINUTE_MS);
 const NODES = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c' }, n4: { zone: 'd' } };
 const SILENT = { ...NODES, n3: { zone: 'c', ready: false } };
-const seconds = (count: number) => new Date(NOON.getTime() + count * 1000);
 const TROUBLE = { message: 'busy', at: NOON };
 const FAILED: Partial<Replica> = { mode: 'ERR', failedAt: NOON, lastFailedAt: NOON };
 
@@ -40,7 +40,7 @@ function copy(node: string, part: Partial<Replica> = {}): Replica {
     id: asId<ReplicaId>(node),
     volumeId: asId(testId(1)),
     mode: 'RW',
-    lastHealthyAt: seconds(-600),
+    lastHealthyAt: secondsAfterNoon(-600),
     ...part,
   });
 }
@@ -81,11 +81,11 @@ const OFFLINE = { ...A_SPEC, offlineRebuilding: 'enabled' as const };
 const OFFLINE_CONDITION = { type: 'OfflineRebuilding' as const, message: '', lastTransitionAt: NOON };
 
 function ended(state: 'failed' | 'cancelled'): Rebuild {
-  return aRebuild({ clusterId: AN_OWNER.clusterId, volumeId: asId(testId(1)), state, finishedAt: NOON });
+  return aRebuild({ state, finishedAt: NOON });
 }
 
 function snapshot(part: Partial<Snapshot>): Snapshot {
-  return aSnapshot({ volumeId: asId(testId(1)), trouble: TROUBLE, ...part });
+  return aSnapshot({ trouble: TROUBLE, ...part });
 }
 
 const AWAITING = [copy('n1'), copy('n2'), copy('n3', { mode: undefined, healthyAt: undefined })];
@@ -163,7 +163,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
         spec: OFFLINE,
         conditions: [{ ...OFFLINE_CONDITION, status: 'False', reason: 'Stalled' }],
       },
-      replicas: [copy('n1'), copy('n2'), copy('n3', { ...FAILED, failedAt: seconds(-900) })],
+      replicas: [copy('n1'), copy('n2'), copy('n3', { ...FAILED, failedAt: secondsAfterNoon(-900) })],
     }),
     after: 600,
     step: 'commit',
@@ -187,7 +187,13 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
     view: seen({
       volume: {
         recurringSnapshots: [
-          { name: 'hourly', cron: '@hourly', retain: 2, nextRunAt: seconds(3600), lastRun: undefined },
+          {
+            name: 'hourly',
+            cron: '@hourly',
+            retain: 2,
+            nextRunAt: secondsAfterNoon(3600),
+            lastRun: undefined,
+          },
         ],
       },
     }),
@@ -266,7 +272,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
   const quiet = committed(view);
   const byDueTimes = firstStepByDueTimes(quiet);
   expect(byDueTimes?.step).toBe(step);
-  expect(byDueTimes?.at).toEqual(after === undefined ? undefined : seconds(after));
+  expect(byDueTimes?.at).toEqual(after === undefined ? undefined : secondsAfterNoon(after));
   // What the due times say is what a plan at every minute of a week finds, and not even a millisecond late.
   const byMinutes = firstStepByMinutes(quiet);
   expect(byMinutes?.step).toBe(step);
@@ -278,13 +284,16 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
 
 test('a volume that lacks a copy is looked at with every sweep, since free space marks nothing', () => {
   const quiet = committed(seen({ replicas: LOST, fleet: aFleet(SILENT) }));
-  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'idle', until: seconds(4) });
-  expect(planVolumeStep(quiet, seconds(598))).toEqual({ kind: 'idle', until: seconds(600) });
+  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'idle', until: secondsAfterNoon(4) });
+  expect(planVolumeStep(quiet, secondsAfterNoon(598))).toEqual({
+    kind: 'idle',
+    until: secondsAfterNoon(600),
+  });
 });
 
 test('a detached volume that is not rebuilt before its next attach waits for no space', () => {
   const quiet = committed(seen({ volume: { lifecycle: DETACHED }, replicas: LOST, fleet: aFleet(SILENT) }));
-  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'idle', until: seconds(600) });
+  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'idle', until: secondsAfterNoon(600) });
 });
 
 type Found = { at: Date; step: Step['kind'] };

@@ -4,7 +4,7 @@
  */
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
-import { NOON } from '@holdfast/testkit/builders.js';
+import { NOON, secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { Condition } from '../model/condition.js';
@@ -39,7 +39,7 @@ type Case = {
 const named = (disk: string, id: string, part: Partial<Replica> = {}) =>
   aReplicaOn(disk, { id: asId<ReplicaId>(id), ...part });
 
-const ago = (seconds: number) => new Date(NOON.getTime() - seconds * 1000);
+const ago = (seconds: number) => secondsAfterNoon(-seconds);
 
 /** The conditions that Longhorn's node controller records, which its scheduler then reads. */
 function recorded(fleet: FleetView): FleetView {
