@@ -45,6 +45,34 @@ afterAll(async () => {
   await database?.stop();
 });
 
+test('creating at once, they fill the disks to their limits and no further', async () => {
+  const origins = await Promise.all([startApi(), startApi()]);
+  for (const number of [1, 2, 3]) await addNode(origins[0] ?? '', number);
+  await owner.query(`UPDATE node SET conditions = $1`, [
+    JSON.stringify([
+      { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: new Date() },
+    ]),
+  ]);
+  const answers = await Promise.all(
+    Array.from({ length: VOLUMES }, async (_, n): Promise<Answer> => {
+      const url = `${origins[n % 2]}/clusters/${clusterId}/volumes`;
+      const answer = await post(url, { name: `v-${n}`, size: SIZE_BYTES });
+      // A volume, or a problem without conditions.
+      const body = (await answer.json()) as { conditions?: { status: string }[] };
+      return { status: answer.status, scheduled: body.conditions?.[0]?.status };
+    }),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(VOLUMES).fill(201));
+  expect(answers.filter(({ scheduled }) => scheduled === 'True')).toHaveLength(FIT_PER_DISK);
+
+  const { rows } = await owner.query(
+    `SELECT d.storage_scheduled_bytes::text AS booked, sum(r.size_bytes)::text AS held
+     FROM disk d JOIN replica r ON r.disk_id = d.id GROUP BY d.id`,
+  );
+  const full = String(FIT_PER_DISK * SIZE_BYTES);
+  expect(rows).toEqual(Array(3).fill({ booked: full, held: full }));
+});
+
 async function startApi(): Promise<string> {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -81,31 +109,3 @@ async function addNode(origin: string, number: number): Promise<void> {
   const heartbeat = aHeartbeat(`node-${number}`, { node: { zone: `zone-${number}` }, disks: [report] });
   expect((await post(`${origin}/agent/heartbeat`, heartbeat, TEST_SECRETS.agentToken)).status).toBe(200);
 }
-
-test('creating at once, they fill the disks to their limits and no further', async () => {
-  const origins = await Promise.all([startApi(), startApi()]);
-  for (const number of [1, 2, 3]) await addNode(origins[0] ?? '', number);
-  await owner.query(`UPDATE node SET conditions = $1`, [
-    JSON.stringify([
-      { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: new Date() },
-    ]),
-  ]);
-  const answers = await Promise.all(
-    Array.from({ length: VOLUMES }, async (_, n): Promise<Answer> => {
-      const url = `${origins[n % 2]}/clusters/${clusterId}/volumes`;
-      const answer = await post(url, { name: `v-${n}`, size: SIZE_BYTES });
-      // A volume, or a problem without conditions.
-      const body = (await answer.json()) as { conditions?: { status: string }[] };
-      return { status: answer.status, scheduled: body.conditions?.[0]?.status };
-    }),
-  );
-  expect(answers.map(({ status }) => status)).toEqual(Array(VOLUMES).fill(201));
-  expect(answers.filter(({ scheduled }) => scheduled === 'True')).toHaveLength(FIT_PER_DISK);
-
-  const { rows } = await owner.query(
-    `SELECT d.storage_scheduled_bytes::text AS booked, sum(r.size_bytes)::text AS held
-     FROM disk d JOIN replica r ON r.disk_id = d.id GROUP BY d.id`,
-  );
-  const full = String(FIT_PER_DISK * SIZE_BYTES);
-  expect(rows).toEqual(Array(3).fill({ booked: full, held: full }));
-});

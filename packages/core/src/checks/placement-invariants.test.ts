@@ -148,7 +148,7 @@ describe('checkPlacement', () => {
       event: { others: [aReplicaOn('a-2', { failedAt: NOON })] },
       want: 'the node holds another',
     },
-  ])('finds $name', ({ want, ...planted }) => {
+  ])('a finding is: $name', ({ want, ...planted }) => {
     const found = findings(planted);
     expect(found.join('; ')).toContain(want);
     expect(found).toHaveLength(1);
@@ -196,7 +196,7 @@ describe('checkPlacement', () => {
       name: 'the place of one that is waited for no more',
       event: { others: [aReplicaOn('a-2', { failedAt: EARLIER })] },
     },
-  ])('allows $name', ({ ...planted }) => {
+  ])('no finding is: $name', ({ ...planted }) => {
     expect(findings(planted)).toEqual([]);
   });
 });

@@ -65,7 +65,7 @@ describe('checkVolume', () => {
       ),
       want: 'two copies in one zone',
     },
-  ])('finds $name', ({ found, want }) => {
+  ])('a finding is: $name', ({ found, want }) => {
     expect(checkVolume(found).join('; ')).toContain(want);
   });
 });

@@ -35,58 +35,14 @@ const SILENT = { ...NODES, n3: { zone: 'c', ready: false } };
 const TROUBLE = { message: 'busy', at: NOON };
 const FAILED: Partial<Replica> = { mode: 'ERR', failedAt: NOON, lastFailedAt: NOON };
 
-function copy(node: string, part: Partial<Replica> = {}): Replica {
-  return aReplicaOn(`${node}-disk`, {
-    id: asId<ReplicaId>(node),
-    volumeId: asId(testId(1)),
-    mode: 'RW',
-    lastHealthyAt: secondsAfterNoon(-600),
-    ...part,
-  });
-}
-
 const FULL = [copy('n1'), copy('n2'), copy('n3')];
 
 type Parts = { volume?: Partial<Volume>; replicas?: Replica[] } & Partial<
   Pick<VolumeView, 'snapshots' | 'rebuilds' | 'fleet' | 'engine'>
 >;
 
-/** An attached volume with the copies, and an engine that reports them as they are. */
-function seen({ volume = {}, replicas = FULL, ...rest }: Parts): VolumeView {
-  const members = replicas.filter(({ mode }) => mode === 'RW').map(({ id }) => id);
-  const report = anEngineReport({
-    volumeId: asId(testId(1)),
-    epoch: 1,
-    record: { epoch: 1, dataGeneration: 1, members },
-    replicas: replicas.flatMap(({ id, mode }) =>
-      mode === undefined ? [] : [{ replicaId: id, mode, reason: '' }],
-    ),
-  });
-  return aVolumeView({
-    volume: anIdleVolume(AN_OWNER, {
-      lifecycle: attachedOn('n1', { bootId: 'boot' }),
-      epoch: 1,
-      record: copyRecord(1, 1, members),
-      chain: { key: '1.1', headParentId: undefined, headBytes: 0, busy: '', keptIds: [], readAt: NOON },
-      ...volume,
-    }),
-    replicas,
-    fleet: aFleet(NODES),
-    engine: { nodeId: asId('n1'), bootId: 'boot', at: NOON, report },
-    ...rest,
-  });
-}
-
 const OFFLINE = { ...A_SPEC, offlineRebuilding: 'enabled' as const };
 const OFFLINE_CONDITION = { type: 'OfflineRebuilding' as const, message: '', lastTransitionAt: NOON };
-
-function ended(state: 'failed' | 'cancelled'): Rebuild {
-  return aRebuild({ state, finishedAt: NOON });
-}
-
-function snapshot(part: Partial<Snapshot>): Snapshot {
-  return aSnapshot({ trouble: TROUBLE, ...part });
-}
 
 const AWAITING = [copy('n1'), copy('n2'), copy('n3', { mode: undefined, healthyAt: undefined })];
 const LOST = [copy('n1'), copy('n2'), copy('n3', FAILED)];
@@ -354,4 +310,48 @@ function applied(view: VolumeView, change: Change): VolumeView {
     default:
       return view;
   }
+}
+
+function copy(node: string, part: Partial<Replica> = {}): Replica {
+  return aReplicaOn(`${node}-disk`, {
+    id: asId<ReplicaId>(node),
+    volumeId: asId(testId(1)),
+    mode: 'RW',
+    lastHealthyAt: secondsAfterNoon(-600),
+    ...part,
+  });
+}
+
+/** An attached volume with the copies, and an engine that reports them as they are. */
+function seen({ volume = {}, replicas = FULL, ...rest }: Parts): VolumeView {
+  const members = replicas.filter(({ mode }) => mode === 'RW').map(({ id }) => id);
+  const report = anEngineReport({
+    volumeId: asId(testId(1)),
+    epoch: 1,
+    record: { epoch: 1, dataGeneration: 1, members },
+    replicas: replicas.flatMap(({ id, mode }) =>
+      mode === undefined ? [] : [{ replicaId: id, mode, reason: '' }],
+    ),
+  });
+  return aVolumeView({
+    volume: anIdleVolume(AN_OWNER, {
+      lifecycle: attachedOn('n1', { bootId: 'boot' }),
+      epoch: 1,
+      record: copyRecord(1, 1, members),
+      chain: { key: '1.1', headParentId: undefined, headBytes: 0, busy: '', keptIds: [], readAt: NOON },
+      ...volume,
+    }),
+    replicas,
+    fleet: aFleet(NODES),
+    engine: { nodeId: asId('n1'), bootId: 'boot', at: NOON, report },
+    ...rest,
+  });
+}
+
+function ended(state: 'failed' | 'cancelled'): Rebuild {
+  return aRebuild({ state, finishedAt: NOON });
+}
+
+function snapshot(part: Partial<Snapshot>): Snapshot {
+  return aSnapshot({ trouble: TROUBLE, ...part });
 }

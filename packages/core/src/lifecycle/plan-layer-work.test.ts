@@ -44,28 +44,6 @@ const trouble = (secondsAgo: number) => ({
 const removed = aSnapshot({ volumeId: VOLUME, state: 'removed' });
 const running = aRebuild({ state: 'running' });
 
-/** An attached, healthy volume with one deleted snapshot. */
-function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
-  return aVolumeView({
-    volume: aVolume(AN_OWNER, {
-      spec: { ...A_SPEC, numberOfReplicas: 1 },
-      lifecycle: attachedOn(NODE_ID),
-      epoch: 1,
-      chain: CHAIN,
-      ...volume,
-    }),
-    replicas: [aReplicaOn('n1-disk', { mode: 'RW', lastHealthyAt: NOON })],
-    snapshots: [removed],
-    fleet: aFleet({ n1: { zone: 'a' } }),
-    engine: anEngineOn(NODE_ID),
-    ...part,
-  });
-}
-
-function withSettings(overrides: Record<string, unknown>): Partial<VolumeView> {
-  return { fleet: { ...view().fleet, settings: effectiveSettings(overrides) } };
-}
-
 const waitingForAdmission = aSnapshot({
   volumeId: VOLUME,
   hashRequest: { requestedAt: NOON, force: false, automatic: true, startedEpoch: undefined },
@@ -222,3 +200,25 @@ test('a purge that is not admitted yet requests that, once nothing else is to be
   expect(step(undefined)).toEqual({ kind: 'request-admission' });
   expect(step(NOON)).toEqual({ kind: 'change-layers' });
 });
+
+/** An attached, healthy volume with one deleted snapshot. */
+function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
+  return aVolumeView({
+    volume: aVolume(AN_OWNER, {
+      spec: { ...A_SPEC, numberOfReplicas: 1 },
+      lifecycle: attachedOn(NODE_ID),
+      epoch: 1,
+      chain: CHAIN,
+      ...volume,
+    }),
+    replicas: [aReplicaOn('n1-disk', { mode: 'RW', lastHealthyAt: NOON })],
+    snapshots: [removed],
+    fleet: aFleet({ n1: { zone: 'a' } }),
+    engine: anEngineOn(NODE_ID),
+    ...part,
+  });
+}
+
+function withSettings(overrides: Record<string, unknown>): Partial<VolumeView> {
+  return { fleet: { ...view().fleet, settings: effectiveSettings(overrides) } };
+}

@@ -110,7 +110,7 @@ test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
     says: 'the copy on n3 may come back: no new one is built until 2026-01-01 12:09:00 UTC',
   },
   { name: 'the wait is over', seen: view({ replicas: [copy('n1'), copy('n2'), failed('n3', 601)] }) },
-])('$name', ({ seen, reason, says = '' }) => {
+])('where a copy is missing, why it is not rebuilt is said: $name', ({ seen, reason, says = '' }) => {
   const why = rebuildWaits(seen, [], NOON);
   expect(why?.reason).toBe(reason);
   expect(why?.message ?? '').toContain(says);

@@ -41,32 +41,6 @@ const named = (disk: string, id: string, part: Partial<Replica> = {}) =>
 
 const ago = (seconds: number) => secondsAfterNoon(-seconds);
 
-/** The conditions that Longhorn's node controller records, which its scheduler then reads. */
-function recorded(fleet: FleetView): FleetView {
-  const dated = <Type extends string>(condition: Omit<Condition<Type>, 'lastTransitionAt'>) => ({
-    ...condition,
-    lastTransitionAt: NOON,
-  });
-  const readyNodes = new Set(fleet.nodes.filter(isNodeReady).map(({ id }) => id));
-  const nodes = fleet.nodes.map((node) => ({
-    ...node,
-    conditions: [...node.conditions, dated(nodeSchedulableCondition(node.cordoned, fleet.settings))],
-  }));
-  const disks = fleet.disks.map((disk) => ({
-    ...disk,
-    conditions: [
-      ...disk.conditions,
-      dated(diskSchedulableCondition(disk, readyNodes.has(disk.nodeId), fleet.settings)),
-    ],
-  }));
-  return { ...fleet, nodes, disks };
-}
-
-function ask({ nodes, request }: Case, profile: SchedulingProfile): string {
-  const fleet = recorded(aFleet(nodes));
-  return outcomeOf(placeReplica(aRequest({ longhorn: LONGHORN_INPUTS, ...request }), fleet, NOON, profile));
-}
-
 describe('where holdfast differs from Longhorn on purpose', () => {
   test.each<Case>([
     {
@@ -233,3 +207,29 @@ describe('under both profiles', () => {
     expect(bothAnswer({ longhorn }, parts)).toEqual(['b-2', 'b-2']);
   });
 });
+
+/** The conditions that Longhorn's node controller records, which its scheduler then reads. */
+function recorded(fleet: FleetView): FleetView {
+  const dated = <Type extends string>(condition: Omit<Condition<Type>, 'lastTransitionAt'>) => ({
+    ...condition,
+    lastTransitionAt: NOON,
+  });
+  const readyNodes = new Set(fleet.nodes.filter(isNodeReady).map(({ id }) => id));
+  const nodes = fleet.nodes.map((node) => ({
+    ...node,
+    conditions: [...node.conditions, dated(nodeSchedulableCondition(node.cordoned, fleet.settings))],
+  }));
+  const disks = fleet.disks.map((disk) => ({
+    ...disk,
+    conditions: [
+      ...disk.conditions,
+      dated(diskSchedulableCondition(disk, readyNodes.has(disk.nodeId), fleet.settings)),
+    ],
+  }));
+  return { ...fleet, nodes, disks };
+}
+
+function ask({ nodes, request }: Case, profile: SchedulingProfile): string {
+  const fleet = recorded(aFleet(nodes));
+  return outcomeOf(placeReplica(aRequest({ longhorn: LONGHORN_INPUTS, ...request }), fleet, NOON, profile));
+}
