@@ -101,7 +101,7 @@ describe('node anti-affinity', () => {
 });
 
 describe('zones', () => {
-  test('V06: hard, two zones are too few for three; a third one lets it in by itself', async () => {
+  test('V06: hard, two zones are too few for three; a third one lets the reconciler place it', async () => {
     await aBaseWorld();
     set('replica-zone-soft-anti-affinity', false);
     await node('n1', { zone: 'z1' });
@@ -131,7 +131,7 @@ describe('zones', () => {
 });
 
 describe('space', () => {
-  test('V08: over-provisioning 0 lets nothing in; 200 lets it in by itself', async () => {
+  test('V08: over-provisioning 0 lets nothing in; 200 lets the reconciler place it', async () => {
     await aBaseWorld();
     set('storage-over-provisioning-percentage', 0);
     const client = await aVolumeIn(world);
@@ -173,7 +173,7 @@ describe('space', () => {
     expect((await scheduledOf(client)).status).toBe('True');
   });
 
-  test('V12: a reserve that takes all; lowered to leave room for one each, it is placed by itself', async () => {
+  test('V12: a reserve that takes all; lowered to leave room for one each, the reconciler places it', async () => {
     await aBaseWorld();
     const { disks } = await world.store.loadFleet(world.clusterId);
     const reserve = async (storageReservedBytes: number) => {
@@ -211,7 +211,7 @@ describe('tags and cordons', () => {
     });
   });
 
-  test('V14: tags that are added later let it in by themselves', async () => {
+  test('V14: tags that are added later let the reconciler place it', async () => {
     await aBaseWorld();
     const client = await aVolumeIn(world, { nodeSelector: ['main'] });
     await world.run(6);

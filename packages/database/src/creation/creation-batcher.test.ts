@@ -331,7 +331,7 @@ describe('volumes that share a transaction', () => {
 function auditEntry(requestId: string) {
   return {
     organizationId: seed.organizationId,
-    actor: { kind: 'user/api', id: 'somebody' },
+    actor: { kind: 'user/api', id: 'a-user' },
     action: 'a test',
     target: { kind: 'cluster', id: seed.clusterId },
     requestId,
