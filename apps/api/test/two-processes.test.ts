@@ -8,6 +8,7 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId } from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat, testId } from '@holdfast/testkit/builders.js';
 import {
+  makeNodesReady,
   seedTestDatabase,
   startTestDatabase,
   TEST_SECRETS,
@@ -48,11 +49,7 @@ afterAll(async () => {
 test('creating at once, they fill the disks to their limits and no further', async () => {
   const origins = await Promise.all([startApi(), startApi()]);
   for (const number of [1, 2, 3]) await addNode(origins[0] ?? '', number);
-  await owner.query(`UPDATE node SET conditions = $1`, [
-    JSON.stringify([
-      { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: new Date() },
-    ]),
-  ]);
+  await makeNodesReady(owner);
   const answers = await Promise.all(
     Array.from({ length: VOLUMES }, async (_, n): Promise<Answer> => {
       const url = `${origins[n % 2]}/clusters/${clusterId}/volumes`;
