@@ -23,7 +23,7 @@ server.listen(port, hostname, () => console.log(`console listens on http://${hos
 
 for (const signal of ['SIGTERM', 'SIGINT']) {
   process.on(signal, () => {
-    // Event streams never end by themselves, so they are cut.
+    // Neither side ever ends an event stream, so they are cut.
     server.close(() => process.exit(0));
     server.closeAllConnections();
   });

@@ -19,7 +19,7 @@ test.each([
   },
   { name: 'nothing unused', script: 'knip/bin/knip.js', args: ['--no-progress'] },
 ])(
-  '$name',
+  'the tool finds no fault: $name',
   ({ script, args }) => {
     const { exitCode, output } = runTool(script, args);
     expect({ exitCode, output: exitCode === 0 ? '' : output }).toEqual({ exitCode: 0, output: '' });

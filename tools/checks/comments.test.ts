@@ -1,4 +1,4 @@
-/** Check of comments: the documents, files and identifiers that they name exist. */
+/** Check of comments: the documents, files and identifiers that they name exist, and they name who acts. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -81,6 +81,15 @@ test('an identifier that a comment names in back ticks is one in the code', () =
       .map((name) => `${at} ${name}`),
   );
   expect(missing).toEqual([]);
+});
+
+/** Words that stand for an actor without naming it. In back ticks they are names, such as that of a user of the system. */
+const UNNAMED = /(?<!`)\b(somebody|someone|nobody|anybody|anyone|by itself|by themselves)\b/i;
+
+test('a comment names who acts', () => {
+  expect(UNNAMED.test('// Somebody ends it.')).toBe(true);
+  expect(UNNAMED.test('// Runs as `nobody`.')).toBe(false);
+  expect(comments.filter(({ text }) => UNNAMED.test(text)).map(({ at }) => at)).toEqual([]);
 });
 
 test('the index of decision records names each of them once, by its title', () => {

@@ -1,6 +1,6 @@
 // Benchmark of I/O through the engine, on three copies and on one: real agents and Holdfast's NBD client, without the
 // control plane. The baseline of each row is nbdkit's file plugin on a plain file of the same disk, driven by the same
-// client; both are measured in turn, and the medians count. `run` is called by the repository's `npm run bench`.
+// client; both are measured alternately, and the medians count. `run` is called by the repository's `npm run bench`.
 //
 // Both sides keep what was read in the kernel's page cache. Before reads are measured, all of the device is read once,
 // on both sides; the cold rows drop it from memory on both sides instead.

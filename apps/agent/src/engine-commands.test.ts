@@ -42,23 +42,6 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-function startEngine(): Promise<unknown> {
-  const record = { epoch: 0, dataGeneration: 0, members: [] };
-  const common = { volumeName: 'pg-data', attachmentSecret: 'a-secret-of-an-attachment' };
-  const spec = { ...common, epoch: 1, sizeBytes: SIZE_BYTES, record, replicas: [], replicaTimeoutMs: 8_000 };
-  return engines.start(volumeId, spec);
-}
-
-async function command(name: string, ask: object): Promise<{ status: number; body: unknown }> {
-  const response = await server.inject({
-    method: 'POST',
-    url: `/v1/engines/${volumeId}/commands/${name}`,
-    headers: { authorization: `Bearer ${SECRET}` },
-    payload: ask,
-  });
-  return { status: response.statusCode, body: response.json() };
-}
-
 describe('a command to an engine', () => {
   test('reaches the host process as it was sent, and the reply is passed back as it was given', async () => {
     await startEngine();
@@ -117,3 +100,20 @@ describe('where no engine of the volume runs', () => {
     expect(answered).toEqual({ status: 200, body: { reply: null } });
   });
 });
+
+function startEngine(): Promise<unknown> {
+  const record = { epoch: 0, dataGeneration: 0, members: [] };
+  const common = { volumeName: 'pg-data', attachmentSecret: 'a-secret-of-an-attachment' };
+  const spec = { ...common, epoch: 1, sizeBytes: SIZE_BYTES, record, replicas: [], replicaTimeoutMs: 8_000 };
+  return engines.start(volumeId, spec);
+}
+
+async function command(name: string, ask: object): Promise<{ status: number; body: unknown }> {
+  const response = await server.inject({
+    method: 'POST',
+    url: `/v1/engines/${volumeId}/commands/${name}`,
+    headers: { authorization: `Bearer ${SECRET}` },
+    payload: ask,
+  });
+  return { status: response.statusCode, body: response.json() };
+}

@@ -43,24 +43,6 @@ afterEach(async () => {
   await fs.rm(disk, { recursive: true, force: true });
 });
 
-async function answer(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
-  const chunks: Buffer[] = [];
-  // The cast: Node types the stream's chunks as any; without an encoding they are buffers.
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  // The casts: only this file's own calls arrive.
-  const name = request.url?.split('/').at(-1) as CommandName;
-  const ask = JSON.parse(Buffer.concat(chunks).toString()) as Ask<CommandName>;
-  const reply = await service.command(replicaId, name, ask);
-  done.push(name);
-  if (name === resetAfter) {
-    resetAfter = undefined;
-    request.socket.resetAndDestroy();
-    return;
-  }
-  response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify({ reply }));
-}
-
 describe('a call on a connection that was kept open', () => {
   test('is carried out once, however often it arrives', async () => {
     // The cast: a server that listens on a port has an address with one.
@@ -110,3 +92,21 @@ describe('a call on a connection that was kept open', () => {
     expect(replica.metadata.layers.map(({ name }) => name)).toEqual(['a', 'head']);
   });
 });
+
+async function answer(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  // The cast: Node types the stream's chunks as any; without an encoding they are buffers.
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  // The casts: only this file's own calls arrive.
+  const name = request.url?.split('/').at(-1) as CommandName;
+  const ask = JSON.parse(Buffer.concat(chunks).toString()) as Ask<CommandName>;
+  const reply = await service.command(replicaId, name, ask);
+  done.push(name);
+  if (name === resetAfter) {
+    resetAfter = undefined;
+    request.socket.resetAndDestroy();
+    return;
+  }
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ reply }));
+}

@@ -30,58 +30,6 @@ afterEach(() => {
   for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT');
 });
 
-function node(index: number): AgentProcess {
-  const agent = cluster.agents[index];
-  if (agent === undefined) throw new Error(`no agent ${index}`);
-  return agent;
-}
-
-async function started(epoch = 1): Promise<{ volume: TestVolume; client: NbdClient }> {
-  const volume = await createVolume(cluster.agents, 64 * MIB);
-  const client = await connectTo(await attach(volume, node(0), epoch, { replicaTimeoutMs: TIMEOUT_MS }));
-  return { volume, client };
-}
-
-/** Stops the processes that hold the node's copies; the agent itself goes on answering. */
-async function stopReplicaHosts(agent: AgentProcess): Promise<void> {
-  for (const pid of await agent.hostPids('replica-host')) {
-    process.kill(pid, 'SIGSTOP');
-    stopped.push(pid);
-  }
-  expect(stopped.length).toBeGreaterThan(0);
-}
-
-async function modesOf({ volumeId, replicas }: TestVolume): Promise<(string | undefined)[]> {
-  const beat = await cluster.api.until('node-1', ({ engines }) =>
-    engines.some(
-      (engine) => engine.volumeId === volumeId && engine.replicas.some(({ mode }) => mode === 'ERR'),
-    ),
-  );
-  const engine = beat.engines.find((one) => one.volumeId === volumeId);
-  return replicas.map(
-    ({ address }) => engine?.replicas.find(({ replicaId }) => replicaId === address.replicaId)?.mode,
-  );
-}
-
-/** Durations of the steps, run one after the other. */
-async function durationsMs(count: number, step: (index: number) => Promise<unknown>): Promise<number[]> {
-  const durations: number[] = [];
-  for (let i = 0; i < count; i += 1) {
-    const beganMs = performance.now();
-    await step(i);
-    durations.push(performance.now() - beganMs);
-  }
-  return durations;
-}
-
-function expectOneWait(durations: readonly number[]): void {
-  const waits = durations.filter((ms) => ms > WAITED_MS);
-  expect(waits).toHaveLength(1);
-  // The timeout, up to one tick of the engine's clock, and the record that the survivors store before the answer.
-  expect(waits[0]).toBeGreaterThan(TIMEOUT_MS - 100);
-  expect(waits[0]).toBeLessThan(2 * TIMEOUT_MS);
-}
-
 describe('a stopped process that holds a copy', () => {
   test('costs a writer one timeout and no error; what was acknowledged meanwhile is there', async () => {
     const { volume, client } = await started();
@@ -155,3 +103,55 @@ describe('a stopped process that holds a copy', () => {
     expect(third?.members).toHaveLength(3);
   }, 60_000);
 });
+
+function node(index: number): AgentProcess {
+  const agent = cluster.agents[index];
+  if (agent === undefined) throw new Error(`no agent ${index}`);
+  return agent;
+}
+
+async function started(epoch = 1): Promise<{ volume: TestVolume; client: NbdClient }> {
+  const volume = await createVolume(cluster.agents, 64 * MIB);
+  const client = await connectTo(await attach(volume, node(0), epoch, { replicaTimeoutMs: TIMEOUT_MS }));
+  return { volume, client };
+}
+
+/** Stops the processes that hold the node's copies; the agent itself goes on answering. */
+async function stopReplicaHosts(agent: AgentProcess): Promise<void> {
+  for (const pid of await agent.hostPids('replica-host')) {
+    process.kill(pid, 'SIGSTOP');
+    stopped.push(pid);
+  }
+  expect(stopped.length).toBeGreaterThan(0);
+}
+
+async function modesOf({ volumeId, replicas }: TestVolume): Promise<(string | undefined)[]> {
+  const beat = await cluster.api.until('node-1', ({ engines }) =>
+    engines.some(
+      (engine) => engine.volumeId === volumeId && engine.replicas.some(({ mode }) => mode === 'ERR'),
+    ),
+  );
+  const engine = beat.engines.find((one) => one.volumeId === volumeId);
+  return replicas.map(
+    ({ address }) => engine?.replicas.find(({ replicaId }) => replicaId === address.replicaId)?.mode,
+  );
+}
+
+/** Durations of the steps, run one after the other. */
+async function durationsMs(count: number, step: (index: number) => Promise<unknown>): Promise<number[]> {
+  const durations: number[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const beganMs = performance.now();
+    await step(i);
+    durations.push(performance.now() - beganMs);
+  }
+  return durations;
+}
+
+function expectOneWait(durations: readonly number[]): void {
+  const waits = durations.filter((ms) => ms > WAITED_MS);
+  expect(waits).toHaveLength(1);
+  // The timeout, up to one tick of the engine's clock, and the record that the survivors store before the answer.
+  expect(waits[0]).toBeGreaterThan(TIMEOUT_MS - 100);
+  expect(waits[0]).toBeLessThan(2 * TIMEOUT_MS);
+}

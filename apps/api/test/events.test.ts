@@ -1,11 +1,10 @@
-import http from 'node:http';
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { systemScope } from '@holdfast/database/sql/scope.js';
 import { pruneHistory } from '@holdfast/database/store/prune.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { ApiFixture } from './api-fixture.js';
+import { EventStreamClient } from './event-stream-client.js';
 
 let api: ApiFixture;
 let port: number;
@@ -18,86 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => api?.stop());
 
-type Message = {
-  id?: string;
-  event?: string;
-  data?: { message?: string; subject?: { kind: string; id: string } };
-};
-
-/** A client of the stream that keeps what it has got, and can be waited on. */
-class StreamClient {
-  readonly messages: Message[] = [];
-  private buffer = '';
-  private waiting: (() => void)[] = [];
-
-  constructor(private readonly request: http.ClientRequest) {
-    request.on('response', (response) => {
-      response.setEncoding('utf8');
-      response.on('data', (text: string) => this.take(text));
-      response.on('error', () => {});
-    });
-    request.on('error', () => {});
-    request.end();
-  }
-
-  static open(lastEventId?: string): StreamClient {
-    return new StreamClient(
-      http.request({
-        port,
-        path: `/api/v1/clusters/${api.seed.clusterId}/events/stream`,
-        headers: {
-          authorization: `Bearer ${TEST_SECRETS.token}`,
-          ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
-        },
-      }),
-    );
-  }
-
-  async until(done: (messages: Message[]) => boolean): Promise<Message[]> {
-    while (!done(this.messages)) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    return this.messages;
-  }
-
-  get events(): Message[] {
-    return this.messages.filter(({ event }) => event === 'event');
-  }
-
-  close(): void {
-    this.request.destroy();
-  }
-
-  private take(text: string): void {
-    this.buffer += text;
-    const blocks = this.buffer.split('\n\n');
-    this.buffer = blocks.pop() ?? '';
-    for (const block of blocks) this.messages.push(parse(block));
-    for (const resolve of this.waiting.splice(0)) resolve();
-  }
-}
-
-function parse(block: string): Message {
-  const lines = block.split('\n').map((line) => line.split(/: (.*)/s));
-  const value = (name: string) => lines.find(([key]) => key === name)?.[1];
-  const [id, event, data] = [value('id'), value('event'), value('data')];
-  return {
-    ...(id === undefined ? {} : { id }),
-    ...(event === undefined ? {} : { event }),
-    ...(data === undefined ? {} : { data: JSON.parse(data) }),
-  };
-}
-
 const INSERT = `INSERT INTO event (organization_id, cluster_id, transaction_id, type, severity, subject_kind, subject_id,
   message, at) VALUES ($1, $2::uuid, pg_current_xact_id()::text::bigint, 'Tested', 'info', 'cluster', $2::text, $3, now())`;
 const NOTIFY = `SELECT pg_notify('holdfast_event', concat_ws(' ', $1::text, $2::text))`;
 
-async function insert(client: pg.Client, message: string): Promise<void> {
-  const { organizationId, clusterId } = api.seed;
-  await client.query(INSERT, [organizationId, clusterId, message]);
-  await client.query(NOTIFY, [organizationId, clusterId]);
-}
-
 test('events and changes arrive as they happen, and a stream resumes where it was cut', async () => {
-  const first = StreamClient.open();
+  const first = openStream();
   await first.until((messages) => messages.length > 0);
   const one = await api.createVolume({ name: 'stream-1' });
   await first.until(() => first.events.length >= 1);
@@ -111,7 +36,7 @@ test('events and changes arrive as they happen, and a stream resumes where it wa
 
   await api.createVolume({ name: 'stream-2' });
   await api.createVolume({ name: 'stream-3' });
-  const second = StreamClient.open(seen);
+  const second = openStream(seen);
   await second.until(() => second.events.length >= 2);
   expect(second.events.map(({ data }) => data?.message)).toEqual([
     expect.stringContaining('stream-2'),
@@ -123,7 +48,7 @@ test('events and changes arrive as they happen, and a stream resumes where it wa
 test('an event whose transaction commits late is neither lost nor overtaken', async () => {
   const slow = new pg.Client({ connectionString: api.database.ownerUrl });
   await slow.connect();
-  const stream = StreamClient.open();
+  const stream = openStream();
   try {
     await stream.until((messages) => messages.length > 0);
     await slow.query('BEGIN');
@@ -143,7 +68,7 @@ test('an event whose transaction commits late is neither lost nor overtaken', as
 });
 
 test('after the listening connection was cut, what happened meanwhile still arrives', async () => {
-  const stream = StreamClient.open();
+  const stream = openStream();
   await stream.until((messages) => messages.length > 0);
   await api.owner.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holdfast-api-live'`,
@@ -165,7 +90,7 @@ test('a stream that resumes after an event that is gone says so, and goes on', a
   const pruned = await pruneHistory(systemScope(pool), new Date());
   await pool.end();
   expect(pruned.events).toBeGreaterThan(0);
-  const stream = StreamClient.open(`${rows[0].transaction_id}-${rows[0].id}`);
+  const stream = openStream(`${rows[0].transaction_id}-${rows[0].id}`);
   await stream.until(() => stream.events.some(({ data }) => data?.message === 'kept'));
   expect(stream.messages).toContainEqual({ event: 'gap', data: {} });
   stream.close();
@@ -177,3 +102,13 @@ test.each(['nonsense', '1-2-3'])('Last-Event-ID %s is refused', async (id) => {
   });
   expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: 'Last-Event-ID' }] } });
 });
+
+async function insert(client: pg.Client, message: string): Promise<void> {
+  const { organizationId, clusterId } = api.seed;
+  await client.query(INSERT, [organizationId, clusterId, message]);
+  await client.query(NOTIFY, [organizationId, clusterId]);
+}
+
+function openStream(lastEventId?: string): EventStreamClient {
+  return EventStreamClient.open({ port, clusterId: api.seed.clusterId }, lastEventId);
+}

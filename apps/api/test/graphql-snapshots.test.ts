@@ -44,124 +44,125 @@ const snapshotArg = (id = SNAPSHOT) => `, snapshotId: "${id}"`;
 const BANDWIDTH = 'replica-rebuilding-bandwidth-limit';
 const NOWHERE = '01a1fd5b-0000-7000-8000-00000000ffff';
 
-const CASES: { name: string; ask: () => string; want: object; bad: () => string; code: string }[] = [
-  {
-    name: 'createSnapshot',
-    ask: () => `createSnapshot(${of()}, input: { name: "gql" }) { name state }`,
-    want: { name: 'gql', state: 'creating' },
-    bad: () => `createSnapshot(${of()}, input: { name: "gql" }) { name }`,
-    code: 'snapshot.name_taken',
-  },
-  {
-    name: 'hashSnapshot',
-    ask: () => `hashSnapshot(${of(snapshotArg())}, input: { force: true }) { isHashing }`,
-    want: { isHashing: true },
-    bad: () => `hashSnapshot(${of(snapshotArg(NOWHERE))}, input: {}) { id }`,
-    code: 'snapshot.not_found',
-  },
-  {
-    name: 'cloneVolume',
-    ask: () =>
-      `cloneVolume(${of()}, input: { snapshotId: "${SNAPSHOT}", name: "gql-clone" }) { name fill { snapshotId } }`,
-    want: { name: 'gql-clone', fill: { snapshotId: SNAPSHOT } },
-    bad: () => `cloneVolume(${of()}, input: { snapshotId: "${SNAPSHOT}", name: "gql-clone" }) { id }`,
-    code: 'volume.name_taken',
-  },
-  {
-    name: 'purgeSnapshots',
-    ask: () => `purgeSnapshots(${of()}) { task { kind state } }`,
-    want: { task: { kind: 'purge', state: 'waiting' } },
-    bad: () => `purgeSnapshots(clusterId: "${api.seed.clusterId}", volumeId: "${NOWHERE}") { id }`,
-    code: 'volume.not_found',
-  },
-  {
-    name: 'revertVolume',
-    ask: () => `revertVolume(${of()}, input: { snapshotId: "${SNAPSHOT}" }) { task { kind snapshotId } }`,
-    want: { task: { kind: 'revert', snapshotId: SNAPSHOT } },
-    bad: () => `revertVolume(${of()}, input: { snapshotId: "${NOWHERE}" }) { id }`,
-    code: 'snapshot.not_found',
-  },
-  {
-    name: 'deleteSnapshot, of what is being cloned and reverted to,',
-    ask: () => `snapshot(${of(snapshotArg())}) { state }`,
-    want: { state: 'ready' },
-    bad: () => `deleteSnapshot(${of(snapshotArg())}) { id }`,
-    code: 'snapshot.in_use',
-  },
-  {
-    name: 'pauseRebuild',
-    ask: () => `pauseRebuild(${rebuild()}) { paused }`,
-    want: { paused: true },
-    bad: () => `pauseRebuild(clusterId: "${api.seed.clusterId}", rebuildId: "${NOWHERE}") { id }`,
-    code: 'rebuild.not_found',
-  },
-  {
-    name: 'resumeRebuild',
-    ask: () => `resumeRebuild(${rebuild()}) { paused }`,
-    want: { paused: false },
-    bad: () => `resumeRebuild(clusterId: "${api.seed.clusterId}", rebuildId: "${NOWHERE}") { id }`,
-    code: 'rebuild.not_found',
-  },
-  {
-    name: 'patchRebuild',
-    ask: () =>
-      `patchRebuild(${rebuild()}, input: { bandwidthBytesPerSecond: 2097152 }) { bandwidthBytesPerSecond }`,
-    want: { bandwidthBytesPerSecond: 2_097_152 },
-    bad: () => `patchRebuild(${rebuild()}, input: { bandwidthBytesPerSecond: 1 }) { id }`,
-    code: 'request.invalid',
-  },
-  {
-    name: 'cancelRebuild',
-    ask: () => `cancelRebuild(${rebuild()}) { state }`,
-    want: { state: 'cancelled' },
-    bad: () => `pauseRebuild(${rebuild()}) { state }`,
-    code: 'rebuild.finished',
-  },
-  {
-    name: 'setSetting',
-    ask: () =>
-      `setSetting(clusterId: "${api.seed.clusterId}", name: "${BANDWIDTH}", input: { value: 40 }) { name value isDefault }`,
-    want: { name: BANDWIDTH, value: 40, isDefault: false },
-    bad: () =>
-      `setSetting(clusterId: "${api.seed.clusterId}", name: "${BANDWIDTH}", input: { value: -1 }) { name }`,
-    code: 'setting.invalid',
-  },
-  {
-    name: 'resetSetting',
-    ask: () => `resetSetting(clusterId: "${api.seed.clusterId}", name: "${BANDWIDTH}") { value isDefault }`,
-    want: { value: 0, isDefault: true },
-    bad: () => `resetSetting(clusterId: "${api.seed.clusterId}", name: "speed") { value }`,
-    code: 'setting.not_found',
-  },
-  {
-    name: 'setRecurringSnapshot',
-    ask: () =>
-      `setRecurringSnapshot(${of()}, recurringName: "nightly", input: { cron: "@daily", retain: 3 }) { name retain }`,
-    want: { name: 'nightly', retain: 3 },
-    bad: () =>
-      `setRecurringSnapshot(${of()}, recurringName: "nightly", input: { cron: "x", retain: 3 }) { name }`,
-    code: 'request.invalid',
-  },
-  {
-    name: 'deleteRecurringSnapshot',
-    ask: () => `deleteRecurringSnapshot(${of()}, recurringName: "nightly") { name }`,
-    want: { name: 'nightly' },
-    bad: () => `deleteRecurringSnapshot(${of()}, recurringName: "nightly") { name }`,
-    code: 'recurring_snapshot.not_found',
-  },
-];
-
 describe('mutations', () => {
-  test.each(CASES)('$name', async ({ ask, want, bad, code }) => {
-    const kind = ask().startsWith('snapshot(') ? 'query' : 'mutation';
-    const denied = await run(`mutation { answer: ${bad()} }`, viewer);
-    expect(denied.code).toBe('auth.forbidden');
-    const done = await run(`${kind} { answer: ${ask()} }`);
-    expect(done.errors).toBeUndefined();
-    expect(done.data.answer).toEqual(want);
-    const refused = await run(`mutation { answer: ${bad()} }`);
-    expect([refused.data, refused.code]).toEqual([null, code]);
-  });
+  test.each<{ name: string; ask: () => string; want: object; bad: () => string; code: string }>([
+    {
+      name: 'createSnapshot',
+      ask: () => `createSnapshot(${of()}, input: { name: "gql" }) { name state }`,
+      want: { name: 'gql', state: 'creating' },
+      bad: () => `createSnapshot(${of()}, input: { name: "gql" }) { name }`,
+      code: 'snapshot.name_taken',
+    },
+    {
+      name: 'hashSnapshot',
+      ask: () => `hashSnapshot(${of(snapshotArg())}, input: { force: true }) { isHashing }`,
+      want: { isHashing: true },
+      bad: () => `hashSnapshot(${of(snapshotArg(NOWHERE))}, input: {}) { id }`,
+      code: 'snapshot.not_found',
+    },
+    {
+      name: 'cloneVolume',
+      ask: () =>
+        `cloneVolume(${of()}, input: { snapshotId: "${SNAPSHOT}", name: "gql-clone" }) { name fill { snapshotId } }`,
+      want: { name: 'gql-clone', fill: { snapshotId: SNAPSHOT } },
+      bad: () => `cloneVolume(${of()}, input: { snapshotId: "${SNAPSHOT}", name: "gql-clone" }) { id }`,
+      code: 'volume.name_taken',
+    },
+    {
+      name: 'purgeSnapshots',
+      ask: () => `purgeSnapshots(${of()}) { task { kind state } }`,
+      want: { task: { kind: 'purge', state: 'waiting' } },
+      bad: () => `purgeSnapshots(clusterId: "${api.seed.clusterId}", volumeId: "${NOWHERE}") { id }`,
+      code: 'volume.not_found',
+    },
+    {
+      name: 'revertVolume',
+      ask: () => `revertVolume(${of()}, input: { snapshotId: "${SNAPSHOT}" }) { task { kind snapshotId } }`,
+      want: { task: { kind: 'revert', snapshotId: SNAPSHOT } },
+      bad: () => `revertVolume(${of()}, input: { snapshotId: "${NOWHERE}" }) { id }`,
+      code: 'snapshot.not_found',
+    },
+    {
+      name: 'deleteSnapshot, of what is being cloned and reverted to,',
+      ask: () => `snapshot(${of(snapshotArg())}) { state }`,
+      want: { state: 'ready' },
+      bad: () => `deleteSnapshot(${of(snapshotArg())}) { id }`,
+      code: 'snapshot.in_use',
+    },
+    {
+      name: 'pauseRebuild',
+      ask: () => `pauseRebuild(${rebuild()}) { paused }`,
+      want: { paused: true },
+      bad: () => `pauseRebuild(clusterId: "${api.seed.clusterId}", rebuildId: "${NOWHERE}") { id }`,
+      code: 'rebuild.not_found',
+    },
+    {
+      name: 'resumeRebuild',
+      ask: () => `resumeRebuild(${rebuild()}) { paused }`,
+      want: { paused: false },
+      bad: () => `resumeRebuild(clusterId: "${api.seed.clusterId}", rebuildId: "${NOWHERE}") { id }`,
+      code: 'rebuild.not_found',
+    },
+    {
+      name: 'patchRebuild',
+      ask: () =>
+        `patchRebuild(${rebuild()}, input: { bandwidthBytesPerSecond: 2097152 }) { bandwidthBytesPerSecond }`,
+      want: { bandwidthBytesPerSecond: 2_097_152 },
+      bad: () => `patchRebuild(${rebuild()}, input: { bandwidthBytesPerSecond: 1 }) { id }`,
+      code: 'request.invalid',
+    },
+    {
+      name: 'cancelRebuild',
+      ask: () => `cancelRebuild(${rebuild()}) { state }`,
+      want: { state: 'cancelled' },
+      bad: () => `pauseRebuild(${rebuild()}) { state }`,
+      code: 'rebuild.finished',
+    },
+    {
+      name: 'setSetting',
+      ask: () =>
+        `setSetting(clusterId: "${api.seed.clusterId}", name: "${BANDWIDTH}", input: { value: 40 }) { name value isDefault }`,
+      want: { name: BANDWIDTH, value: 40, isDefault: false },
+      bad: () =>
+        `setSetting(clusterId: "${api.seed.clusterId}", name: "${BANDWIDTH}", input: { value: -1 }) { name }`,
+      code: 'setting.invalid',
+    },
+    {
+      name: 'resetSetting',
+      ask: () => `resetSetting(clusterId: "${api.seed.clusterId}", name: "${BANDWIDTH}") { value isDefault }`,
+      want: { value: 0, isDefault: true },
+      bad: () => `resetSetting(clusterId: "${api.seed.clusterId}", name: "speed") { value }`,
+      code: 'setting.not_found',
+    },
+    {
+      name: 'setRecurringSnapshot',
+      ask: () =>
+        `setRecurringSnapshot(${of()}, recurringName: "nightly", input: { cron: "@daily", retain: 3 }) { name retain }`,
+      want: { name: 'nightly', retain: 3 },
+      bad: () =>
+        `setRecurringSnapshot(${of()}, recurringName: "nightly", input: { cron: "x", retain: 3 }) { name }`,
+      code: 'request.invalid',
+    },
+    {
+      name: 'deleteRecurringSnapshot',
+      ask: () => `deleteRecurringSnapshot(${of()}, recurringName: "nightly") { name }`,
+      want: { name: 'nightly' },
+      bad: () => `deleteRecurringSnapshot(${of()}, recurringName: "nightly") { name }`,
+      code: 'recurring_snapshot.not_found',
+    },
+  ])(
+    '$name answers with what it did, is refused as in REST and forbidden to a viewer',
+    async ({ ask, want, bad, code }) => {
+      const kind = ask().startsWith('snapshot(') ? 'query' : 'mutation';
+      const denied = await run(`mutation { answer: ${bad()} }`, viewer);
+      expect(denied.code).toBe('auth.forbidden');
+      const done = await run(`${kind} { answer: ${ask()} }`);
+      expect(done.errors).toBeUndefined();
+      expect(done.data.answer).toEqual(want);
+      const refused = await run(`mutation { answer: ${bad()} }`);
+      expect([refused.data, refused.code]).toEqual([null, code]);
+    },
+  );
 
   test('deleteSnapshot and expandVolume do as in REST', async () => {
     volume = await api.createAttachedVolume(nodeId);

@@ -41,6 +41,92 @@ const BODIES: Record<string, unknown> = {
 beforeAll(async () => {
   api = await ApiFixture.start();
   foreign = await api.otherTenant();
+  await makeOneOfEach();
+});
+afterAll(() => api?.stop());
+
+describe("another tenant's ids are not there", () => {
+  const withIds = OPERATIONS.filter(({ path, access }) => path.includes('{') && access !== 'agent');
+  test.each(withIds.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+    '%s does not find them',
+    async (_name, operation) => {
+      const answer = await ask(operation, foreign.token);
+      expect(answer).toMatchObject({ status: 404 });
+    },
+  );
+
+  test('lists show nothing of it', async () => {
+    const mine = await api.call('GET', '/tokens', { token: foreign.token });
+    expect(JSON.stringify(mine.body)).not.toContain(api.seed.organizationId);
+    const clusters = await api.call('GET', '/clusters', { token: foreign.token });
+    expect(clusters.body.items?.map(({ id }) => id)).not.toContain(api.seed.clusterId);
+  });
+});
+
+describe('a viewer changes nothing', () => {
+  const forbidden = OPERATIONS.filter(
+    ({ access }) => access !== 'public' && access !== 'agent' && !isAllowed('viewer', access),
+  );
+  test.each(forbidden.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+    '%s is forbidden to a viewer',
+    async (_name, operation) => {
+      expect(await ask(operation, await api.tokenOfRole('viewer'))).toMatchObject({
+        status: 403,
+        body: { code: 'auth.forbidden' },
+      });
+    },
+  );
+
+  test('what is not a read needs more than a viewer, except for own tokens, sessions and explanations', () => {
+    const open = OPERATIONS.filter(
+      ({ method, access }) =>
+        method !== 'GET' && access !== 'agent' && (access === 'public' || isAllowed('viewer', access)),
+    );
+    expect(open.map(({ method, path }) => `${method} ${path.replace('/api/v1', '')}`).sort()).toEqual([
+      'DELETE /sessions',
+      'DELETE /tokens/{tokenId}',
+      'POST /clusters/{clusterId}/volumes/{volumeId}/explain',
+      'POST /sessions',
+      'POST /tokens',
+    ]);
+  });
+});
+
+function listOperations(): Operation[] {
+  const accessByOperation = new Map<string, RouteOptions['access']>();
+  for (const controller of CONTROLLERS) {
+    for (const name of Object.getOwnPropertyNames(controller.prototype)) {
+      const options: RouteOptions | undefined = Reflect.getMetadata(
+        ROUTE_OPTIONS,
+        controller.prototype[name],
+      );
+      const tag = controller.name.replace(/Controller$/, '').toLowerCase();
+      if (options !== undefined) accessByOperation.set(`${tag}_${name}`, options.access);
+    }
+  }
+  // The document is made by our own code, of this shape.
+  const { paths } = openApiDocument(CONTROLLERS) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => ({
+      path,
+      method: method.toUpperCase(),
+      access: accessByOperation.get(operationId) ?? 'public',
+    })),
+  );
+}
+
+function ask({ path, method }: Operation, token: string) {
+  const filled = path
+    .replace('/api/v1', '')
+    .replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'missing');
+  const body = method === 'GET' || method === 'DELETE' ? {} : { body: BODIES[`${method} ${path}`] ?? {} };
+  return api.call(method, filled, { token, ...body });
+}
+
+/** One resource of every kind, whose ids fill the paths. */
+async function makeOneOfEach(): Promise<void> {
   ids.clusterId = api.seed.clusterId;
   ids.organizationId = api.seed.organizationId;
   ids.projectId = api.seed.projectId;
@@ -84,85 +170,4 @@ beforeAll(async () => {
      VALUES ($1, $2, $3, $4, $5, $6, 'queued', 'waiting', 1, 4096, '{}', now())`,
     [ids.rebuildId, api.seed.organizationId, ids.clusterId, ids.volumeId, ids.replicaId, ids.nodeId],
   );
-});
-afterAll(() => api?.stop());
-
-function listOperations(): Operation[] {
-  const accessByOperation = new Map<string, RouteOptions['access']>();
-  for (const controller of CONTROLLERS) {
-    for (const name of Object.getOwnPropertyNames(controller.prototype)) {
-      const options: RouteOptions | undefined = Reflect.getMetadata(
-        ROUTE_OPTIONS,
-        controller.prototype[name],
-      );
-      const tag = controller.name.replace(/Controller$/, '').toLowerCase();
-      if (options !== undefined) accessByOperation.set(`${tag}_${name}`, options.access);
-    }
-  }
-  // The document is made by our own code, of this shape.
-  const { paths } = openApiDocument(CONTROLLERS) as {
-    paths: Record<string, Record<string, { operationId: string }>>;
-  };
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId }]) => ({
-      path,
-      method: method.toUpperCase(),
-      access: accessByOperation.get(operationId) ?? 'public',
-    })),
-  );
 }
-
-function ask({ path, method }: Operation, token: string) {
-  const filled = path
-    .replace('/api/v1', '')
-    .replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'missing');
-  const body = method === 'GET' || method === 'DELETE' ? {} : { body: BODIES[`${method} ${path}`] ?? {} };
-  return api.call(method, filled, { token, ...body });
-}
-
-describe("another tenant's ids are not there", () => {
-  const withIds = OPERATIONS.filter(({ path, access }) => path.includes('{') && access !== 'agent');
-  test.each(withIds.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
-    '%s',
-    async (_name, operation) => {
-      const answer = await ask(operation, foreign.token);
-      expect(answer).toMatchObject({ status: 404 });
-    },
-  );
-
-  test('lists show nothing of it', async () => {
-    const mine = await api.call('GET', '/tokens', { token: foreign.token });
-    expect(JSON.stringify(mine.body)).not.toContain(api.seed.organizationId);
-    const clusters = await api.call('GET', '/clusters', { token: foreign.token });
-    expect(clusters.body.items?.map(({ id }) => id)).not.toContain(api.seed.clusterId);
-  });
-});
-
-describe('a viewer changes nothing', () => {
-  const forbidden = OPERATIONS.filter(
-    ({ access }) => access !== 'public' && access !== 'agent' && !isAllowed('viewer', access),
-  );
-  test.each(forbidden.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
-    '%s',
-    async (_name, operation) => {
-      expect(await ask(operation, await api.tokenOfRole('viewer'))).toMatchObject({
-        status: 403,
-        body: { code: 'auth.forbidden' },
-      });
-    },
-  );
-
-  test('what is not a read needs more than a viewer, except for own tokens, sessions and explanations', () => {
-    const open = OPERATIONS.filter(
-      ({ method, access }) =>
-        method !== 'GET' && access !== 'agent' && (access === 'public' || isAllowed('viewer', access)),
-    );
-    expect(open.map(({ method, path }) => `${method} ${path.replace('/api/v1', '')}`).sort()).toEqual([
-      'DELETE /sessions',
-      'DELETE /tokens/{tokenId}',
-      'POST /clusters/{clusterId}/volumes/{volumeId}/explain',
-      'POST /sessions',
-      'POST /tokens',
-    ]);
-  });
-});

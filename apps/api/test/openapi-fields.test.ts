@@ -11,29 +11,6 @@ type JsonSchema = {
 };
 type Field = { where: string; name: string; schema: JsonSchema };
 
-/** Every property of every schema in the document, and every parameter of every operation. */
-function* fieldsIn(part: unknown, where: string): Generator<Field> {
-  if (Array.isArray(part)) {
-    for (const item of part) yield* fieldsIn(item, where);
-    return;
-  }
-  if (!isRecord(part)) return;
-  if ('in' in part && 'name' in part && isRecord(part.schema)) {
-    const name = String(part.name);
-    yield { where: `${where} ${name}`, name, schema: { ...part.schema, ...descriptionOf(part) } };
-  }
-  for (const [key, value] of Object.entries(part)) {
-    if (key !== 'properties' || !isRecord(value)) {
-      yield* fieldsIn(value, key === 'schemas' || UNTOLD.has(key) ? where : `${where}.${key}`);
-      continue;
-    }
-    for (const [name, schema] of Object.entries(value)) {
-      if (isRecord(schema)) yield { where: `${where}.${name}`, name, schema };
-      yield* fieldsIn(schema, `${where}.${name}`);
-    }
-  }
-}
-
 /** Levels of the document that say nothing about where a field is. */
 const UNTOLD = new Set([
   'items',
@@ -46,37 +23,7 @@ const UNTOLD = new Set([
   'components',
 ]);
 
-function descriptionOf({ description }: Record<string, unknown>) {
-  return typeof description === 'string' ? { description } : {};
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 const FIELDS = [...fieldsIn(JSON.parse(JSON.stringify(openApiDocument(CONTROLLERS))), '')];
-
-/** The field's schema and, of one that may be null, what it is else. */
-function variantsOf(schema: JsonSchema): JsonSchema[] {
-  return [schema, ...(schema.anyOf ?? [])];
-}
-
-function mayBeNull(schema: JsonSchema): boolean {
-  return variantsOf(schema).some(
-    ({ type }) => type === 'null' || (Array.isArray(type) && type.includes('null')),
-  );
-}
-
-/**
- * A description that says no more than the field's name: nothing is left of it without the name's own words. Of an id there
- * is no more to say than whose it is.
- */
-function isFiller(name: string, description: string): boolean {
-  if (/Id$/.test(name)) return description === '';
-  const ownWords = new Set(name.split(/(?=[A-Z])|[-_.]/).map((word) => word.toLowerCase()));
-  const words = description.toLowerCase().match(/[a-zα-ω0-9]+/g) ?? [];
-  return words.every((word) => ownWords.has(word) || ['a', 'an', 'the', 'of', 'its'].includes(word));
-}
 
 test('the walk finds the fields of answers, of bodies and of addresses', () => {
   const found = FIELDS.map(({ where }) => where);
@@ -116,3 +63,56 @@ test('a field whose name ends in At, or is at or since, is a time', () => {
   const isTime = (schema: JsonSchema) => variantsOf(schema).some(({ format }) => format === 'date-time');
   expect(lacking(({ name, schema }) => /(?:At|^at|^since)$/.test(name) && !isTime(schema))).toEqual([]);
 });
+
+/** Every property of every schema in the document, and every parameter of every operation. */
+function* fieldsIn(part: unknown, where: string): Generator<Field> {
+  if (Array.isArray(part)) {
+    for (const item of part) yield* fieldsIn(item, where);
+    return;
+  }
+  if (!isRecord(part)) return;
+  if ('in' in part && 'name' in part && isRecord(part.schema)) {
+    const name = String(part.name);
+    yield { where: `${where} ${name}`, name, schema: { ...part.schema, ...descriptionOf(part) } };
+  }
+  for (const [key, value] of Object.entries(part)) {
+    if (key !== 'properties' || !isRecord(value)) {
+      yield* fieldsIn(value, key === 'schemas' || UNTOLD.has(key) ? where : `${where}.${key}`);
+      continue;
+    }
+    for (const [name, schema] of Object.entries(value)) {
+      if (isRecord(schema)) yield { where: `${where}.${name}`, name, schema };
+      yield* fieldsIn(schema, `${where}.${name}`);
+    }
+  }
+}
+
+function descriptionOf({ description }: Record<string, unknown>) {
+  return typeof description === 'string' ? { description } : {};
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The field's schema and, of one that may be null, what it is else. */
+function variantsOf(schema: JsonSchema): JsonSchema[] {
+  return [schema, ...(schema.anyOf ?? [])];
+}
+
+function mayBeNull(schema: JsonSchema): boolean {
+  return variantsOf(schema).some(
+    ({ type }) => type === 'null' || (Array.isArray(type) && type.includes('null')),
+  );
+}
+
+/**
+ * A description that says no more than the field's name: nothing is left of it without the name's own words. Of an id there
+ * is no more to say than whose it is.
+ */
+function isFiller(name: string, description: string): boolean {
+  if (/Id$/.test(name)) return description === '';
+  const ownWords = new Set(name.split(/(?=[A-Z])|[-_.]/).map((word) => word.toLowerCase()));
+  const words = description.toLowerCase().match(/[a-zα-ω0-9]+/g) ?? [];
+  return words.every((word) => ownWords.has(word) || ['a', 'an', 'the', 'of', 'its'].includes(word));
+}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId } from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat } from '@holdfast/testkit/builders.js';
-import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { makeNodesReady, TEST_SECRETS } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ApiFixture } from './api-fixture.js';
 
@@ -10,9 +10,6 @@ let api: ApiFixture;
 let path: string;
 const DISK = asId<DiskId>(randomUUID());
 const COPY = randomUUID();
-const READY = JSON.stringify([
-  { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: new Date() },
-]);
 
 beforeAll(async () => {
   api = await ApiFixture.start();
@@ -26,7 +23,7 @@ beforeEach(async () => {
   await beat([
     { replicaId: COPY, volumeId: randomUUID(), diskId: DISK, writtenBytes: 3 * MIB, record: null },
   ]);
-  await api.owner.query('UPDATE node SET conditions = $1', [READY]);
+  await makeNodesReady(api.owner);
   await api.owner.query('UPDATE orphan SET announced_at = now()');
 });
 

@@ -129,7 +129,7 @@ describe('simulating', () => {
     ['too many kinds', { volumes: Array(51).fill(shape) }, '/volumes'],
     ['no replicas', { volumes: [{ ...shape, numberOfReplicas: 0 }] }, '/volumes/0/numberOfReplicas'],
     ['an unknown field', { volumes: [{ ...shape, colour: 'red' }] }, '/volumes/0/colour'],
-    ['an unknown node', { lose: { nodes: ['node-a', 'nobody'] } }, '/lose/nodes/1'],
+    ['an unknown node', { lose: { nodes: ['node-a', 'no-such-node'] } }, '/lose/nodes/1'],
     ['an unknown zone', { lose: { zones: ['nowhere'] } }, '/lose/zones/0'],
     ['an unknown disk', { lose: { disks: ['node-a/none'] } }, '/lose/disks/0'],
     ['a node that is there', { add: { nodes: [{ name: 'node-a', disks: [] }] } }, '/add/nodes/0/name'],
@@ -139,7 +139,11 @@ describe('simulating', () => {
       '/add/nodes/0/disks/0/size',
     ],
     ['a disk of less than nothing', { add: { disks: [{ node: 'node-a', size: -1 }] } }, '/add/disks/0/size'],
-    ['a disk for nobody', { add: { disks: [{ node: 'nobody', size: GIB }] } }, '/add/disks/0/node'],
+    [
+      'a disk for an unknown node',
+      { add: { disks: [{ node: 'no-such-node', size: GIB }] } },
+      '/add/disks/0/node',
+    ],
     ['an unknown setting', { settings: { nonsense: 1 } }, '/settings/nonsense'],
     ['a wrong value', { settings: { 'balance-alpha': 7 } }, '/settings/balance-alpha'],
   ])('refuses %s and points at it', async (_name, body, pointer) => {

@@ -46,22 +46,6 @@ afterAll(async () => {
   await database?.stop();
 });
 
-/** Asks until the process answers at all, then returns the status. */
-async function status(route: string): Promise<number> {
-  for (;;) {
-    try {
-      return (await fetch(`${origin}${route}`)).status;
-    } catch {
-      if (api.exitCode !== null) throw new Error(`the API ended with ${api.exitCode}`);
-      await delay(POLL_MS);
-    }
-  }
-}
-
-async function untilReady(): Promise<void> {
-  while ((await status('/readyz')) !== 200) await delay(POLL_MS);
-}
-
 test('starts before its database, gets ready with it, survives its death and stops on SIGTERM', async () => {
   expect(await status('/livez')).toBe(200);
   expect(await status('/readyz')).toBe(503);
@@ -91,3 +75,19 @@ test('starts before its database, gets ready with it, survives its death and sto
     await first.stop();
   }
 });
+
+/** Asks until the process answers at all, then returns the status. */
+async function status(route: string): Promise<number> {
+  for (;;) {
+    try {
+      return (await fetch(`${origin}${route}`)).status;
+    } catch {
+      if (api.exitCode !== null) throw new Error(`the API ended with ${api.exitCode}`);
+      await delay(POLL_MS);
+    }
+  }
+}
+
+async function untilReady(): Promise<void> {
+  while ((await status('/readyz')) !== 200) await delay(POLL_MS);
+}

@@ -25,29 +25,6 @@ afterAll(async () => {
   await api?.stop();
 });
 
-/** As the worker does it for the cluster. */
-function admit(): Promise<void> {
-  const ports = {
-    store: new PostgresStore(systemScope(pool)),
-    queue: { wake: async () => undefined, wakeMany: async () => undefined },
-    clock: systemClock,
-  };
-  return admitWork(ports, api.seed.clusterId);
-}
-
-async function queued(): Promise<string> {
-  const id = randomUUID();
-  await api.owner.query('DELETE FROM rebuild');
-  await api.owner.query(
-    `INSERT INTO rebuild (id, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, state, phase,
-       healthy_copies, size_bytes, bytes, queued_at, source_node_ids)
-     VALUES ($1, $2, $3, $4, $5, $6, 'queued', 'waiting', 1, 4096,
-       '{"total":1,"compared":0,"skipped":0,"sent":0,"written":0}', now(), ARRAY[$6]::uuid[])`,
-    [id, api.seed.organizationId, api.seed.clusterId, volume.id, randomUUID(), nodeId],
-  );
-  return id;
-}
-
 const ofVolume = (change: string) =>
   api.owner.query(`UPDATE volume SET ${change} WHERE id = $1`, [volume.id]);
 const taskOf = (kind: string) => {
@@ -111,3 +88,26 @@ test('one that a person paused while it runs says so too', async () => {
     body: { state: 'running', waitingReason: 'Paused', waitingFor: 'it is paused' },
   });
 });
+
+/** As the worker does it for the cluster. */
+function admit(): Promise<void> {
+  const ports = {
+    store: new PostgresStore(systemScope(pool)),
+    queue: { wake: async () => undefined, wakeMany: async () => undefined },
+    clock: systemClock,
+  };
+  return admitWork(ports, api.seed.clusterId);
+}
+
+async function queued(): Promise<string> {
+  const id = randomUUID();
+  await api.owner.query('DELETE FROM rebuild');
+  await api.owner.query(
+    `INSERT INTO rebuild (id, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, state, phase,
+       healthy_copies, size_bytes, bytes, queued_at, source_node_ids)
+     VALUES ($1, $2, $3, $4, $5, $6, 'queued', 'waiting', 1, 4096,
+       '{"total":1,"compared":0,"skipped":0,"sent":0,"written":0}', now(), ARRAY[$6]::uuid[])`,
+    [id, api.seed.organizationId, api.seed.clusterId, volume.id, randomUUID(), nodeId],
+  );
+  return id;
+}

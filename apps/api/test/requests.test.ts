@@ -136,7 +136,7 @@ describe('every refusal is a problem document', () => {
       'auth.invalid',
       () => api.call('POST', '/sessions', { token: null, body: { email: 'a@b.c', password: 'no' } }),
     ],
-  ])('%s', async (_name, status, code, ask) => {
+  ])('%s is answered with %i and the code %s', async (_name, status, code, ask) => {
     const answer = await ask();
     expect(answer).toMatchObject({ status, body: { ...PROBLEM, status, code } });
     expect(answer.headers['content-type']).toContain('application/problem+json');
@@ -265,7 +265,7 @@ describe('lists', () => {
     ['createdAt>2020-01-01T00:00:00Z', true],
     ['numberOfReplicas<=2 and size>0', true],
     ["name='); DROP TABLE volume; --", false],
-  ])('filter %s', async (filter, finds) => {
+  ])('the filter %s finds volumes (%p), or is refused', async (filter, finds) => {
     const { status, body } = await api.call('GET', `${api.volumes}?filter=${encodeURIComponent(filter)}`);
     if (status === 200) expect((body.items ?? []).length > 0).toBe(finds);
     else expect(body).toMatchObject({ code: 'request.invalid' });
@@ -365,7 +365,7 @@ describe('settings', () => {
 });
 
 describe('health', () => {
-  test.each(['/livez', '/readyz'])('%s', async (url) => {
+  test.each(['/livez', '/readyz'])('%s answers without a token', async (url) => {
     expect((await api.app.fastify.inject({ url })).statusCode).toBe(200);
   });
 });

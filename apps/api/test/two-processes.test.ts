@@ -8,6 +8,7 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId } from '@holdfast/core/model/ids.js';
 import { aDiskReport, aHeartbeat, testId } from '@holdfast/testkit/builders.js';
 import {
+  makeNodesReady,
   seedTestDatabase,
   startTestDatabase,
   TEST_SECRETS,
@@ -43,6 +44,30 @@ afterAll(async () => {
   }
   await owner?.end();
   await database?.stop();
+});
+
+test('creating at once, they fill the disks to their limits and no further', async () => {
+  const origins = await Promise.all([startApi(), startApi()]);
+  for (const number of [1, 2, 3]) await addNode(origins[0] ?? '', number);
+  await makeNodesReady(owner);
+  const answers = await Promise.all(
+    Array.from({ length: VOLUMES }, async (_, n): Promise<Answer> => {
+      const url = `${origins[n % 2]}/clusters/${clusterId}/volumes`;
+      const answer = await post(url, { name: `v-${n}`, size: SIZE_BYTES });
+      // A volume, or a problem without conditions.
+      const body = (await answer.json()) as { conditions?: { status: string }[] };
+      return { status: answer.status, scheduled: body.conditions?.[0]?.status };
+    }),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(VOLUMES).fill(201));
+  expect(answers.filter(({ scheduled }) => scheduled === 'True')).toHaveLength(FIT_PER_DISK);
+
+  const { rows } = await owner.query(
+    `SELECT d.storage_scheduled_bytes::text AS booked, sum(r.size_bytes)::text AS held
+     FROM disk d JOIN replica r ON r.disk_id = d.id GROUP BY d.id`,
+  );
+  const full = String(FIT_PER_DISK * SIZE_BYTES);
+  expect(rows).toEqual(Array(3).fill({ booked: full, held: full }));
 });
 
 async function startApi(): Promise<string> {
@@ -81,31 +106,3 @@ async function addNode(origin: string, number: number): Promise<void> {
   const heartbeat = aHeartbeat(`node-${number}`, { node: { zone: `zone-${number}` }, disks: [report] });
   expect((await post(`${origin}/agent/heartbeat`, heartbeat, TEST_SECRETS.agentToken)).status).toBe(200);
 }
-
-test('creating at once, they fill the disks to their limits and no further', async () => {
-  const origins = await Promise.all([startApi(), startApi()]);
-  for (const number of [1, 2, 3]) await addNode(origins[0] ?? '', number);
-  await owner.query(`UPDATE node SET conditions = $1`, [
-    JSON.stringify([
-      { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: new Date() },
-    ]),
-  ]);
-  const answers = await Promise.all(
-    Array.from({ length: VOLUMES }, async (_, n): Promise<Answer> => {
-      const url = `${origins[n % 2]}/clusters/${clusterId}/volumes`;
-      const answer = await post(url, { name: `v-${n}`, size: SIZE_BYTES });
-      // A volume, or a problem without conditions.
-      const body = (await answer.json()) as { conditions?: { status: string }[] };
-      return { status: answer.status, scheduled: body.conditions?.[0]?.status };
-    }),
-  );
-  expect(answers.map(({ status }) => status)).toEqual(Array(VOLUMES).fill(201));
-  expect(answers.filter(({ scheduled }) => scheduled === 'True')).toHaveLength(FIT_PER_DISK);
-
-  const { rows } = await owner.query(
-    `SELECT d.storage_scheduled_bytes::text AS booked, sum(r.size_bytes)::text AS held
-     FROM disk d JOIN replica r ON r.disk_id = d.id GROUP BY d.id`,
-  );
-  const full = String(FIT_PER_DISK * SIZE_BYTES);
-  expect(rows).toEqual(Array(3).fill({ booked: full, held: full }));
-});

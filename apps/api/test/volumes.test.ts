@@ -117,7 +117,7 @@ describe('attaching', () => {
     expect(await act(volume, 'attach', { nodeId: nodes.a })).toMatchObject({ status: 202 });
   });
 
-  test('needs no body', async () => {
+  test('needs no body of the request', async () => {
     const volume = await api.createVolume();
     const answer = await api.call('POST', `${api.volumes}/${volume.id}/attach`);
     expect(answer.status).toBe(202);

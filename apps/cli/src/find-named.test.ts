@@ -40,22 +40,6 @@ beforeEach(() => {
   asked = [];
 });
 
-function context(): Context {
-  const address = server.address() as AddressInfo; // it listens on TCP
-  const options = {
-    output: 'json',
-    headers: true,
-    color: false,
-    timeout: '1s',
-    token: 't',
-    cluster: CLUSTER,
-  };
-  const command = new Command('test');
-  for (const [name, value] of Object.entries(options)) command.setOptionValue(name, value);
-  command.setOptionValue('endpoint', `http://127.0.0.1:${address.port}/api/v1`);
-  return new Context(command);
-}
-
 test('a volume is looked up by its name alone', async () => {
   expect(await context().volume('pg-data')).toMatchObject({ id: id(1) });
   expect(asked).toEqual([`/api/v1/clusters/${CLUSTER}/volumes?limit=200&filter=name="pg-data"`]);
@@ -75,3 +59,19 @@ test.each([
 ])('it is refused where %s', async (_, nameOrId, exitCode) => {
   await expect(context().volume(nameOrId)).rejects.toMatchObject({ exitCode });
 });
+
+function context(): Context {
+  const address = server.address() as AddressInfo; // it listens on TCP
+  const options = {
+    output: 'json',
+    headers: true,
+    color: false,
+    timeout: '1s',
+    token: 't',
+    cluster: CLUSTER,
+  };
+  const command = new Command('test');
+  for (const [name, value] of Object.entries(options)) command.setOptionValue(name, value);
+  command.setOptionValue('endpoint', `http://127.0.0.1:${address.port}/api/v1`);
+  return new Context(command);
+}

@@ -1,4 +1,4 @@
-/** What may be done with a volume now, by the same rules that the API refuses by. */
+/** Availability of a volume's actions now, by the same rules that the API refuses by. */
 
 import { isNodeReady } from '@holdfast/core/model/node.js';
 import type { ActionFacts } from '@holdfast/core/policy/action-facts.js';

@@ -72,7 +72,7 @@ test(
     await setSetting('snapshot-data-integrity', 'enabled');
     await setSetting('snapshot-data-integrity-cronjob', '* * * * *');
     const isHashed = (all: Snapshot[]) => all.every(({ checksum }) => checksum !== null);
-    await eventually('it is hashed by itself', snapshots, isHashed, TWO_MINUTES_MS);
+    await eventually('it is hashed unasked', snapshots, isHashed, TWO_MINUTES_MS);
     const { replicas } = await volume();
     const victim = stack.local.agents.find(({ name }) => name === 'node-3');
     damage(victim?.disks ?? [], replicas.find(({ nodeId }) => nodeId === victim?.nodeId)?.id ?? '');

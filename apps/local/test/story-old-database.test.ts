@@ -31,43 +31,12 @@ afterAll(async () => {
   await database?.stop();
 }, STORY_TIMEOUT_MS);
 
-async function backUp(): Promise<void> {
-  await owner.query('DROP TABLE IF EXISTS volume_backup');
-  await owner.query('CREATE TABLE volume_backup AS SELECT * FROM volume');
-}
-
-async function restore(): Promise<void> {
-  const { rows } = await owner.query<{ columns: string }>(
-    `SELECT string_agg(quote_ident(column_name), ', ') AS columns FROM information_schema.columns
-     WHERE table_name = 'volume_backup' AND column_name <> 'id'`,
-  );
-  const columns = rows[0]?.columns ?? '';
-  await owner.query(
-    `UPDATE volume SET (${columns}) = (SELECT ${columns} FROM volume_backup b WHERE b.id = volume.id)`,
-  );
-}
-
 const attach = (name: string, node: string) =>
   stack.cliJson<Volume>('volume', 'attach', name, '--node', node);
 const messages = async (type: string) => {
   const { body } = await stack.call<Events>('GET', '/events?limit=200');
   return body.items.filter((event) => event.type === type).map(({ message }) => message);
 };
-
-/** Writes durably, and reads back over another connection. */
-async function writeTo({ endpoint }: Volume, offset: number, data: Buffer): Promise<void> {
-  const client = await connectNbd(endpoint?.nbdUri ?? '');
-  await client.write(offset, [data], data.length, { fua: false });
-  await client.flush();
-  client.close();
-}
-
-async function readFrom({ endpoint }: Volume, offset: number, length: number): Promise<Buffer> {
-  const client = await connectNbd(endpoint?.nbdUri ?? '');
-  const data = Buffer.concat(await client.read(offset, length));
-  client.close();
-  return data;
-}
 
 describe('a database that is older than the copies', () => {
   test(
@@ -118,3 +87,34 @@ describe('a database that is older than the copies', () => {
     STORY_TIMEOUT_MS,
   );
 });
+
+async function backUp(): Promise<void> {
+  await owner.query('DROP TABLE IF EXISTS volume_backup');
+  await owner.query('CREATE TABLE volume_backup AS SELECT * FROM volume');
+}
+
+async function restore(): Promise<void> {
+  const { rows } = await owner.query<{ columns: string }>(
+    `SELECT string_agg(quote_ident(column_name), ', ') AS columns FROM information_schema.columns
+     WHERE table_name = 'volume_backup' AND column_name <> 'id'`,
+  );
+  const columns = rows[0]?.columns ?? '';
+  await owner.query(
+    `UPDATE volume SET (${columns}) = (SELECT ${columns} FROM volume_backup b WHERE b.id = volume.id)`,
+  );
+}
+
+/** Writes durably, and reads back over another connection. */
+async function writeTo({ endpoint }: Volume, offset: number, data: Buffer): Promise<void> {
+  const client = await connectNbd(endpoint?.nbdUri ?? '');
+  await client.write(offset, [data], data.length, { fua: false });
+  await client.flush();
+  client.close();
+}
+
+async function readFrom({ endpoint }: Volume, offset: number, length: number): Promise<Buffer> {
+  const client = await connectNbd(endpoint?.nbdUri ?? '');
+  const data = Buffer.concat(await client.read(offset, length));
+  client.close();
+  return data;
+}

@@ -61,7 +61,7 @@ test(
     });
     const cured = await stack.cli(...whatIf, '--set', `${change?.setting}=${change?.to}`);
     expect(cured).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('fit') });
-    expect((await stack.cli(...whatIf, '--lose-node', 'nobody')).exitCode).toBe(2);
+    expect((await stack.cli(...whatIf, '--lose-node', 'no-such-node')).exitCode).toBe(2);
     const file = path.join(stack.home, 'what-if.yaml');
     fs.writeFileSync(
       file,

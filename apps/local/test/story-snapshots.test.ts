@@ -44,19 +44,6 @@ const volume = () => stack.cliJson<Volume>('volume', 'get', 'pg-data');
 const snapshots = async () =>
   (await stack.cliJson<{ items: Snapshot[] }>('snapshot', 'list', 'pg-data')).items;
 
-async function write(fill: number): Promise<void> {
-  const client = await connectNbd((await volume()).endpoint?.nbdUri ?? '');
-  await client.write(0, [Buffer.alloc(MIB, fill)], MIB, { fua: true });
-  client.close();
-}
-
-async function firstByte(): Promise<number | undefined> {
-  const client = await connectNbd((await volume()).endpoint?.nbdUri ?? '');
-  const [first] = Buffer.concat(await client.read(0, 4096));
-  client.close();
-  return first;
-}
-
 describe('the snapshots of a volume', () => {
   test(
     'are taken in order, with their sizes and where the head stands',
@@ -165,3 +152,16 @@ test(
   },
   STORY_TIMEOUT_MS,
 );
+
+async function write(fill: number): Promise<void> {
+  const client = await connectNbd((await volume()).endpoint?.nbdUri ?? '');
+  await client.write(0, [Buffer.alloc(MIB, fill)], MIB, { fua: true });
+  client.close();
+}
+
+async function firstByte(): Promise<number | undefined> {
+  const client = await connectNbd((await volume()).endpoint?.nbdUri ?? '');
+  const [first] = Buffer.concat(await client.read(0, 4096));
+  client.close();
+  return first;
+}

@@ -14,6 +14,27 @@ import { describe, expect, test } from '@jest/globals';
 
 const RECOVERS_WITHIN_SECONDS = 120;
 
+describe('the worker may die, or lose an answer, at any effect', () => {
+  test.each<EffectFault>(['die-before', 'die-after', 'lost-before', 'lost-after'])(
+    'a fault of kind %s at any of them leaves the volume well',
+    async (fault) => {
+      const effects = await countEffects();
+      expect(effects).toBeGreaterThan(50);
+      for (let at = 1; at <= effects; at += 1) {
+        const world = await aWorld();
+        faultAt(world, at, fault);
+        const client = await tellStory(world);
+        const where = `${fault} at effect ${at} of ${effects}`;
+        expect({ where, isWell: await isWell(client) }).toEqual({ where, isWell: true });
+        expect({ where, missing: await client.missing() }).toEqual({ where, missing: [] });
+        expect({ where, findings: await checkWorld(world) }).toEqual({ where, findings: [] });
+        expect(client.acknowledged.size).toBe(4);
+      }
+    },
+    120_000,
+  );
+});
+
 /** Lets one fault happen at the n-th effect from now on; counts the effects. */
 function faultAt(world: World, wanted: number, fault: EffectFault): { effects: () => number } {
   let count = 0;
@@ -68,24 +89,3 @@ async function countEffects(): Promise<number> {
   await tellStory(world);
   return counter.effects();
 }
-
-describe('the worker may die, or lose an answer, at any effect', () => {
-  test.each<EffectFault>(['die-before', 'die-after', 'lost-before', 'lost-after'])(
-    '%s',
-    async (fault) => {
-      const effects = await countEffects();
-      expect(effects).toBeGreaterThan(50);
-      for (let at = 1; at <= effects; at += 1) {
-        const world = await aWorld();
-        faultAt(world, at, fault);
-        const client = await tellStory(world);
-        const where = `${fault} at effect ${at} of ${effects}`;
-        expect({ where, isWell: await isWell(client) }).toEqual({ where, isWell: true });
-        expect({ where, missing: await client.missing() }).toEqual({ where, missing: [] });
-        expect({ where, findings: await checkWorld(world) }).toEqual({ where, findings: [] });
-        expect(client.acknowledged.size).toBe(4);
-      }
-    },
-    120_000,
-  );
-});

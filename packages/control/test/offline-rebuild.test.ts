@@ -22,29 +22,6 @@ afterEach(async () => {
   expect(await checkWorld(world)).toEqual([]);
 });
 
-/** A volume that was used, with a fourth node to spare. */
-async function aUsedVolume(): Promise<void> {
-  world = await aWorld(1, ['zone-a', 'zone-b', 'zone-c', 'zone-d']);
-  client = await aVolumeIn(world);
-  await world.run(1);
-  await attach(world, client, await holderName());
-  expect(await client.write()).toBe(true);
-}
-
-/** …whose copy on another node than its own failed, while the node stays away for good. */
-async function aDegradedVolume(own: Volume['spec']['offlineRebuilding'] = 'enabled'): Promise<void> {
-  await aUsedVolume();
-  await patchVolume(world.useCases, { ...key(), patch: { offlineRebuilding: own } });
-  const lost = (await copies()).find((name) => name !== 'node-1') ?? '';
-  world.store.setSetting(world.clusterId, 'replica-replenishment-wait-interval', 60);
-  world.node(lost).kill();
-  await world.run(10);
-  await client.write();
-  await requestDetach(world.useCases, key());
-  await world.runUntil(async () => (await volume()).lifecycle.state === 'detached', 20);
-  expect((await volume()).robustness).toBe('degraded');
-}
-
 const key = () => ({ volumeId: client.volumeId });
 const volume = async () => (await client.view()).volume;
 const copies = async () =>
@@ -189,3 +166,26 @@ describe('offline rebuilding', () => {
     expect(await becomesRepaired(900)).toBe(true);
   });
 });
+
+/** A volume that was used, with a fourth node to spare. */
+async function aUsedVolume(): Promise<void> {
+  world = await aWorld(1, ['zone-a', 'zone-b', 'zone-c', 'zone-d']);
+  client = await aVolumeIn(world);
+  await world.run(1);
+  await attach(world, client, await holderName());
+  expect(await client.write()).toBe(true);
+}
+
+/** …whose copy on another node than its own failed, while the node stays away for good. */
+async function aDegradedVolume(own: Volume['spec']['offlineRebuilding'] = 'enabled'): Promise<void> {
+  await aUsedVolume();
+  await patchVolume(world.useCases, { ...key(), patch: { offlineRebuilding: own } });
+  const lost = (await copies()).find((name) => name !== 'node-1') ?? '';
+  world.store.setSetting(world.clusterId, 'replica-replenishment-wait-interval', 60);
+  world.node(lost).kill();
+  await world.run(10);
+  await client.write();
+  await requestDetach(world.useCases, key());
+  await world.runUntil(async () => (await volume()).lifecycle.state === 'detached', 20);
+  expect((await volume()).robustness).toBe('degraded');
+}

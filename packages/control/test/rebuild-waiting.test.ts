@@ -52,30 +52,6 @@ const limit =
     return () => world.store.setSetting(world.clusterId, name, open);
   };
 
-async function snapshotId({ client }: Stage) {
-  const { snapshots } = await client.view();
-  const base = snapshots.find(({ name }) => name === 'base');
-  if (base === undefined) throw new Error('the snapshot is gone');
-  return base.id;
-}
-
-async function aVolumeOfThree(): Promise<Stage> {
-  const world = await aWorld();
-  const client = await aVolumeIn(world);
-  await attach(world, client, 'node-1');
-  world.store.setSetting(world.clusterId, 'auto-cleanup-system-generated-snapshot', false);
-  return { world, client };
-}
-
-/** A copy goes away and comes back, so that its rebuild is in the queue. */
-async function loseAndReturn({ world, client }: Stage): Promise<void> {
-  world.node('node-3').kill();
-  await client.write();
-  await world.run(12);
-  world.startNode('node-3');
-  await world.run(15);
-}
-
 const KEY = ({ client: { volumeId } }: Stage) => ({ volumeId });
 
 test.each<[string, string, Obstacle]>([
@@ -152,3 +128,27 @@ test('OtherReplicaRebuilding: of two missing copies one is rebuilt, and the volu
   expect((await client.view()).volume.robustness).toBe('healthy');
   expect(await waiting()).toMatchObject({ status: 'False', reason: '' });
 });
+
+async function snapshotId({ client }: Stage) {
+  const { snapshots } = await client.view();
+  const base = snapshots.find(({ name }) => name === 'base');
+  if (base === undefined) throw new Error('the snapshot is gone');
+  return base.id;
+}
+
+async function aVolumeOfThree(): Promise<Stage> {
+  const world = await aWorld();
+  const client = await aVolumeIn(world);
+  await attach(world, client, 'node-1');
+  world.store.setSetting(world.clusterId, 'auto-cleanup-system-generated-snapshot', false);
+  return { world, client };
+}
+
+/** A copy goes away and comes back, so that its rebuild is in the queue. */
+async function loseAndReturn({ world, client }: Stage): Promise<void> {
+  world.node('node-3').kill();
+  await client.write();
+  await world.run(12);
+  world.startNode('node-3');
+  await world.run(15);
+}

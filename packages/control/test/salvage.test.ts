@@ -90,7 +90,7 @@ test('from the moment it is decided the others are not believed, even when the e
   expect((await client.view()).engine).toBeUndefined();
 });
 
-test('what came back meanwhile is not left out: the volume goes on by itself', async () => {
+test('what came back meanwhile is not left out: the volume goes on without a user', async () => {
   world.startNode('node-2');
   await world.run(30);
   expect((await volume()).lifecycle.state).toBe('attached');

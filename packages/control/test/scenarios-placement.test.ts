@@ -15,13 +15,6 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 
 let world: World;
 
-/** The base fixture: n1 to n3, one disk of 100 GiB each, no zones. */
-async function aBaseWorld(diskBytes: readonly number[] = [100 * GIB]): Promise<void> {
-  world = new World();
-  for (const name of ['n1', 'n2', 'n3']) world.addNode(name, { diskBytes });
-  await world.run(2);
-}
-
 afterEach(async () => {
   expect(await checkWorld(world)).toEqual([]);
 });
@@ -49,20 +42,6 @@ const healthyOn = async (client: SimClient) => {
 };
 const becomesHealthy = (client: SimClient, seconds = 60) =>
   world.runUntil(async () => (await client.view()).volume.robustness === 'healthy', seconds);
-
-async function removeReplicaOn(client: SimClient, name: string): Promise<void> {
-  const { replicas } = await client.view();
-  const replica = replicas.find(({ nodeId }) => nodeId === world.nodeId(name));
-  if (replica === undefined) throw new Error(`no replica on ${name}`);
-  await requestReplicaRemoval(world.useCases, { volumeId: client.volumeId, replicaId: replica.id });
-}
-
-async function attachedVolume(): Promise<SimClient> {
-  const client = await aVolumeIn(world);
-  await world.run(1);
-  await attach(world, client, 'n1');
-  return client;
-}
 
 describe('node anti-affinity', () => {
   test('V01, V02: soft, a deleted replica comes back on another node, and a reattach changes nothing', async () => {
@@ -122,7 +101,7 @@ describe('node anti-affinity', () => {
 });
 
 describe('zones', () => {
-  test('V06: hard, two zones are too few for three; a third one lets it in by itself', async () => {
+  test('V06: hard, two zones are too few for three; a third one lets the reconciler place it', async () => {
     await aBaseWorld();
     set('replica-zone-soft-anti-affinity', false);
     await node('n1', { zone: 'z1' });
@@ -152,7 +131,7 @@ describe('zones', () => {
 });
 
 describe('space', () => {
-  test('V08: over-provisioning 0 lets nothing in; 200 lets it in by itself', async () => {
+  test('V08: over-provisioning 0 lets nothing in; 200 lets the reconciler place it', async () => {
     await aBaseWorld();
     set('storage-over-provisioning-percentage', 0);
     const client = await aVolumeIn(world);
@@ -194,7 +173,7 @@ describe('space', () => {
     expect((await scheduledOf(client)).status).toBe('True');
   });
 
-  test('V12: a reserve that takes all; lowered to leave room for one each, it is placed by itself', async () => {
+  test('V12: a reserve that takes all; lowered to leave room for one each, the reconciler places it', async () => {
     await aBaseWorld();
     const { disks } = await world.store.loadFleet(world.clusterId);
     const reserve = async (storageReservedBytes: number) => {
@@ -232,7 +211,7 @@ describe('tags and cordons', () => {
     });
   });
 
-  test('V14: tags that are added later let it in by themselves', async () => {
+  test('V14: tags that are added later let the reconciler place it', async () => {
     await aBaseWorld();
     const client = await aVolumeIn(world, { nodeSelector: ['main'] });
     await world.run(6);
@@ -291,3 +270,24 @@ describe('degraded creation', () => {
     expect((await scheduledOf(client)).status).toBe('False');
   });
 });
+
+/** The base fixture: n1 to n3, one disk of 100 GiB each, no zones. */
+async function aBaseWorld(diskBytes: readonly number[] = [100 * GIB]): Promise<void> {
+  world = new World();
+  for (const name of ['n1', 'n2', 'n3']) world.addNode(name, { diskBytes });
+  await world.run(2);
+}
+
+async function removeReplicaOn(client: SimClient, name: string): Promise<void> {
+  const { replicas } = await client.view();
+  const replica = replicas.find(({ nodeId }) => nodeId === world.nodeId(name));
+  if (replica === undefined) throw new Error(`no replica on ${name}`);
+  await requestReplicaRemoval(world.useCases, { volumeId: client.volumeId, replicaId: replica.id });
+}
+
+async function attachedVolume(): Promise<SimClient> {
+  const client = await aVolumeIn(world);
+  await world.run(1);
+  await attach(world, client, 'n1');
+  return client;
+}

@@ -20,12 +20,6 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 
 let world: World;
 
-async function aBaseWorld(names: readonly string[] = ['n1', 'n2', 'n3'], disks = 1): Promise<void> {
-  world = new World();
-  for (const name of names) world.addNode(name, { diskBytes: Array(disks).fill(100 * GIB) });
-  await world.run(2);
-}
-
 afterEach(async () => {
   expect(await checkWorld(world)).toEqual([]);
 });
@@ -36,13 +30,6 @@ const rw = async (client: SimClient) =>
 const healthyWithin = (client: SimClient, seconds: number) =>
   world.runUntil(async () => (await client.view()).volume.robustness === 'healthy', seconds);
 
-async function attachedVolume(spec: Parameters<typeof aVolumeIn>[1] = {}, on = 'n1'): Promise<SimClient> {
-  const client = await aVolumeIn(world, spec);
-  await world.run(1);
-  await attach(world, client, on);
-  return client;
-}
-
 const replicaOn = async (client: SimClient, name: string) => {
   const { replicas } = await client.view();
   const found = replicas.find(({ nodeId, intent }) => nodeId === world.nodeId(name) && intent === 'keep');
@@ -50,38 +37,8 @@ const replicaOn = async (client: SimClient, name: string) => {
   return found;
 };
 
-async function remove(client: SimClient, name: string): Promise<void> {
-  const { id } = await replicaOn(client, name);
-  await requestReplicaRemoval(world.useCases, { volumeId: client.volumeId, replicaId: id });
-}
-
 const runningRebuild = async (client: SimClient) =>
   (await client.view()).rebuilds.find(({ state }) => state === 'running');
-
-async function cancelRunning(client: SimClient): Promise<void> {
-  const rebuild = await runningRebuild(client);
-  if (rebuild === undefined) throw new Error('no rebuild runs');
-  await cancelRebuild(world.useCases, { volumeId: client.volumeId, rebuildId: rebuild.id });
-}
-
-async function removeTarget(client: SimClient): Promise<void> {
-  const replicaId = (await runningRebuild(client))?.targetReplicaId;
-  if (replicaId === undefined) throw new Error('no rebuild runs');
-  await requestReplicaRemoval(world.useCases, { volumeId: client.volumeId, replicaId });
-}
-
-/** The next calls of one kind get lost on their way. */
-function loseNext(effect: EngineCommandName, count: number): void {
-  let left = count;
-  world.faults = {
-    ...NO_FAULTS,
-    onEffect: (name) => {
-      if (name !== effect || left === 0) return 'none';
-      left -= 1;
-      return 'lost-before';
-    },
-  };
-}
 
 describe('limits', () => {
   test('V19: a volume rebuilds one replica at a time', async () => {
@@ -352,3 +309,46 @@ describe('the number of copies', () => {
     expect(replicas.map(({ id }) => id)).not.toContain(named);
   });
 });
+
+async function aBaseWorld(names: readonly string[] = ['n1', 'n2', 'n3'], disks = 1): Promise<void> {
+  world = new World();
+  for (const name of names) world.addNode(name, { diskBytes: Array(disks).fill(100 * GIB) });
+  await world.run(2);
+}
+
+async function attachedVolume(spec: Parameters<typeof aVolumeIn>[1] = {}, on = 'n1'): Promise<SimClient> {
+  const client = await aVolumeIn(world, spec);
+  await world.run(1);
+  await attach(world, client, on);
+  return client;
+}
+
+async function remove(client: SimClient, name: string): Promise<void> {
+  const { id } = await replicaOn(client, name);
+  await requestReplicaRemoval(world.useCases, { volumeId: client.volumeId, replicaId: id });
+}
+
+async function cancelRunning(client: SimClient): Promise<void> {
+  const rebuild = await runningRebuild(client);
+  if (rebuild === undefined) throw new Error('no rebuild runs');
+  await cancelRebuild(world.useCases, { volumeId: client.volumeId, rebuildId: rebuild.id });
+}
+
+async function removeTarget(client: SimClient): Promise<void> {
+  const replicaId = (await runningRebuild(client))?.targetReplicaId;
+  if (replicaId === undefined) throw new Error('no rebuild runs');
+  await requestReplicaRemoval(world.useCases, { volumeId: client.volumeId, replicaId });
+}
+
+/** The next calls of one kind get lost on their way. */
+function loseNext(effect: EngineCommandName, count: number): void {
+  let left = count;
+  world.faults = {
+    ...NO_FAULTS,
+    onEffect: (name) => {
+      if (name !== effect || left === 0) return 'none';
+      left -= 1;
+      return 'lost-before';
+    },
+  };
+}

@@ -130,7 +130,7 @@ describe('the main story', () => {
     expect(await client.missing()).toEqual([]);
   });
 
-  test('after a restart of everything it is served again by itself', async () => {
+  test('after a restart of everything it is served again without a request', async () => {
     const client = await aServedVolume();
     for (const { name } of world.nodes) world.node(name).kill();
     await world.run(30);

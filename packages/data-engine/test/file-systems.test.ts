@@ -31,47 +31,10 @@ beforeEach(() => {
   undo = [];
 });
 
-async function undoAll(): Promise<void> {
-  for (const step of undo.splice(0).reverse()) await step();
-}
 afterEach(async () => {
   await undoAll();
   fs.rmSync(folder, { recursive: true });
 });
-
-/** Serves a new volume, and returns it as a block device. */
-async function device(cluster: Cluster): Promise<string> {
-  const engine = await cluster.start(1);
-  const volume = await ServedVolume.start(engine);
-  undo.push(async () => {
-    await volume.stop();
-    await engine.stop();
-  });
-  const mount = path.join(folder, 'volume');
-  fs.mkdirSync(mount);
-  const fuse = spawn('nbdfuse', [mount, volume.uri], { stdio: 'ignore' });
-  undo.push(() => unmounted(fuse, mount));
-  const file = path.join(mount, 'nbd');
-  await eventually(
-    'nbdfuse',
-    () => runTool('test', ['-f', file]),
-    ({ code }) => code === 0,
-  );
-  const loop = (await outputOf('losetup', '--find', '--show', file)).trim();
-  undo.push(() => runTool('losetup', ['--detach', loop]));
-  return loop;
-}
-
-async function unmounted(fuse: ChildProcess, mount: string): Promise<void> {
-  if (fuse.exitCode !== null) return;
-  const ended = once(fuse, 'exit');
-  await eventually(
-    'the end of nbdfuse',
-    () => runTool('umount', [mount]),
-    ({ code }) => code === 0,
-  );
-  await ended;
-}
 
 const FILE_SYSTEMS = [
   { name: 'ext4', make: ['mkfs.ext4', '-q', '-F'], check: ['e2fsck', '-f', '-n'] },
@@ -133,3 +96,41 @@ const programs = [
     );
   },
 );
+
+async function undoAll(): Promise<void> {
+  for (const step of undo.splice(0).reverse()) await step();
+}
+
+/** Serves a new volume, and returns it as a block device. */
+async function device(cluster: Cluster): Promise<string> {
+  const engine = await cluster.start(1);
+  const volume = await ServedVolume.start(engine);
+  undo.push(async () => {
+    await volume.stop();
+    await engine.stop();
+  });
+  const mount = path.join(folder, 'volume');
+  fs.mkdirSync(mount);
+  const fuse = spawn('nbdfuse', [mount, volume.uri], { stdio: 'ignore' });
+  undo.push(() => unmounted(fuse, mount));
+  const file = path.join(mount, 'nbd');
+  await eventually(
+    'nbdfuse',
+    () => runTool('test', ['-f', file]),
+    ({ code }) => code === 0,
+  );
+  const loop = (await outputOf('losetup', '--find', '--show', file)).trim();
+  undo.push(() => runTool('losetup', ['--detach', loop]));
+  return loop;
+}
+
+async function unmounted(fuse: ChildProcess, mount: string): Promise<void> {
+  if (fuse.exitCode !== null) return;
+  const ended = once(fuse, 'exit');
+  await eventually(
+    'the end of nbdfuse',
+    () => runTool('umount', [mount]),
+    ({ code }) => code === 0,
+  );
+  await ended;
+}

@@ -33,39 +33,6 @@ afterEach(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-async function serve(engine: Engine): Promise<ServedVolume> {
-  const volume = await ServedVolume.start(engine);
-  volumes.push(volume);
-  return volume;
-}
-
-/** Starts nbdkit's nbd plugin with filters on a free port and waits until it listens. */
-async function nbdkit(target: readonly string[], filters: readonly string[]): Promise<number> {
-  const port = await freePort();
-  const flags = filters.filter((word) => word.startsWith('--'));
-  const settings = filters.filter((word) => !word.startsWith('--'));
-  const args = ['-f', '-i', '127.0.0.1', '-p', String(port), ...flags, 'nbd', ...target, ...settings];
-  const kit = spawn('nbdkit', args, { stdio: 'ignore' });
-  kits.push(kit);
-  await eventually(
-    'nbdkit',
-    () => reaches(port),
-    (listens) => listens,
-  );
-  return port;
-}
-
-function reaches(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = net.connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
-}
-
 /** One request in fifty fails, and is retried a second later: the filter accepts no shorter delay. */
 const RETRIED_ERRORS = [
   '--filter=retry-request',
@@ -192,3 +159,36 @@ withTools('filters between an engine and one of its copies', () => {
     expect(engine.report().replicas[2]?.reason).toContain('silent for');
   });
 });
+
+async function serve(engine: Engine): Promise<ServedVolume> {
+  const volume = await ServedVolume.start(engine);
+  volumes.push(volume);
+  return volume;
+}
+
+/** Starts nbdkit's nbd plugin with filters on a free port and waits until it listens. */
+async function nbdkit(target: readonly string[], filters: readonly string[]): Promise<number> {
+  const port = await freePort();
+  const flags = filters.filter((word) => word.startsWith('--'));
+  const settings = filters.filter((word) => !word.startsWith('--'));
+  const args = ['-f', '-i', '127.0.0.1', '-p', String(port), ...flags, 'nbd', ...target, ...settings];
+  const kit = spawn('nbdkit', args, { stdio: 'ignore' });
+  kits.push(kit);
+  await eventually(
+    'nbdkit',
+    () => reaches(port),
+    (listens) => listens,
+  );
+  return port;
+}
+
+function reaches(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

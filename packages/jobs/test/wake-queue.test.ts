@@ -47,44 +47,8 @@ afterAll(async () => {
   fs.rmSync(directory, { recursive: true, force: true });
 });
 
-function volume(): WakeUp & { kind: 'volume' } {
-  counter += 1;
-  return {
-    kind: 'volume',
-    volumeId: asId<VolumeId>(`01890000-0000-7000-8000-${String(counter).padStart(12, '0')}`),
-  };
-}
-
-function open(kind: 'postgres' | 'redis'): JobBackend {
-  const backend = openBackend({
-    databaseUrl: postgres.url,
-    redisUrl: kind === 'redis' ? redis?.url : undefined,
-  });
-  expect(backend.kind).toBe(kind);
-  closers.push(() => backend.close());
-  return backend;
-}
-
 const errors: unknown[] = [];
 const onError = (error: unknown) => errors.push(error);
-
-function openQueue(backend: JobBackend): WakeQueue {
-  const queue = new WakeQueue(backend, onError);
-  closers.push(() => queue.close());
-  return queue;
-}
-
-function work(backend: JobBackend, run: (id: string) => Promise<void>): void {
-  const workers = new WakeWorkers(
-    backend,
-    {
-      volume: { concurrency: 4, run: ({ volumeId }) => run(volumeId) },
-      cluster: { concurrency: 1, run: ({ clusterId }) => run(clusterId) },
-    },
-    onError,
-  );
-  closers.push(() => workers.close());
-}
 
 describe.each(backends)('on %s', (kind) => {
   test('waiting wake-ups of the same volume are one run', async () => {
@@ -240,4 +204,40 @@ function silentOutbox(rows: WakeUp[]): Outbox {
     },
     listen: async () => ({ close: async () => {} }),
   };
+}
+
+function volume(): WakeUp & { kind: 'volume' } {
+  counter += 1;
+  return {
+    kind: 'volume',
+    volumeId: asId<VolumeId>(`01890000-0000-7000-8000-${String(counter).padStart(12, '0')}`),
+  };
+}
+
+function open(kind: 'postgres' | 'redis'): JobBackend {
+  const backend = openBackend({
+    databaseUrl: postgres.url,
+    redisUrl: kind === 'redis' ? redis?.url : undefined,
+  });
+  expect(backend.kind).toBe(kind);
+  closers.push(() => backend.close());
+  return backend;
+}
+
+function openQueue(backend: JobBackend): WakeQueue {
+  const queue = new WakeQueue(backend, onError);
+  closers.push(() => queue.close());
+  return queue;
+}
+
+function work(backend: JobBackend, run: (id: string) => Promise<void>): void {
+  const workers = new WakeWorkers(
+    backend,
+    {
+      volume: { concurrency: 4, run: ({ volumeId }) => run(volumeId) },
+      cluster: { concurrency: 1, run: ({ clusterId }) => run(clusterId) },
+    },
+    onError,
+  );
+  closers.push(() => workers.close());
 }

@@ -161,7 +161,7 @@ export class BlockModel {
   }
 
   private certain(now: Version | undefined): Buffer {
-    if (now === undefined) throw new Error('nobody knows what this block holds');
+    if (now === undefined) throw new Error('the model is not certain what this block holds');
     return now.bytes;
   }
 

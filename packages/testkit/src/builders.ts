@@ -12,6 +12,11 @@ import { followingValue, overridesFrom } from '@holdfast/core/model/volume-overr
 /** A fixed moment: tests never read the clock. Whole milliseconds, as every store keeps them. */
 export const NOON = new Date('2026-01-01T12:00:00.000Z');
 
+/** The moment so many seconds after that noon, or before it where they are negative. */
+export function secondsAfterNoon(seconds: number): Date {
+  return new Date(NOON.getTime() + seconds * 1000);
+}
+
 /** The UUID of a number: readable in failures, and in the order of the numbers. */
 export function testId(number: number): string {
   return `00000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
@@ -29,7 +34,7 @@ export const A_SPEC: VolumeSpec = {
 
 type VolumeOwner = Pick<Volume, 'organizationId' | 'projectId' | 'clusterId'>;
 
-/** The owner of volumes in tests that no store is asked in. */
+/** The owner of volumes in tests that no store is asked in: organization 1, project 2, cluster 3. */
 export const AN_OWNER: VolumeOwner = {
   organizationId: asId(testId(1)),
   projectId: asId(testId(2)),
@@ -82,9 +87,10 @@ export function aReplica(part: Partial<Replica> & Pick<Replica, 'volumeId'>): Re
   };
 }
 
-export function aSnapshot(part: Partial<Snapshot> & Pick<Snapshot, 'volumeId'>): Snapshot {
+export function aSnapshot(part: Partial<Snapshot> = {}): Snapshot {
   return {
     id: asId(testId(601)),
+    volumeId: asId(testId(1)),
     name: 'before-upgrade',
     origin: 'user',
     state: 'ready',
@@ -99,9 +105,11 @@ export function aSnapshot(part: Partial<Snapshot> & Pick<Snapshot, 'volumeId'>):
   };
 }
 
-export function aRebuild(part: Partial<Rebuild> & Pick<Rebuild, 'clusterId' | 'volumeId'>): Rebuild {
+export function aRebuild(part: Partial<Rebuild> = {}): Rebuild {
   return {
     id: asId(testId(201)),
+    clusterId: AN_OWNER.clusterId,
+    volumeId: asId(testId(1)),
     targetReplicaId: asId(testId(101)),
     targetNodeId: asId<NodeId>(testId(301)),
     sourceReplicaIds: [],

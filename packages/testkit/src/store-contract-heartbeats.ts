@@ -1,7 +1,16 @@
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
 import { describe, expect, test } from '@jest/globals';
-import { aDiskReport, aHeartbeat, anEngineReport, aRebuild, aReplica, NOON, testId } from './builders.js';
+import {
+  aDiskReport,
+  aHeartbeat,
+  anEngineReport,
+  aRebuild,
+  aReplica,
+  NOON,
+  secondsAfterNoon,
+  testId,
+} from './builders.js';
 import { attachedOn, attachingOn } from './lifecycle-builder.js';
 import { DISK, outcome, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
@@ -204,13 +213,12 @@ export function heartbeatContract(makeStore: MakeStore): void {
       controlUrl: 'http://10.0.0.2:7410',
       controlSecret: 'another-secret-of-16',
     };
-    const after = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 
     test('is refused, and told of once; the first stays as it is', async () => {
       const nodeId = await attachedVolume();
       await beat({ engines: [engine()] });
       for (const seconds of [6, 8]) {
-        const refused = outcome(beat({ node: second, engines: [] }, after(seconds)));
+        const refused = outcome(beat({ node: second, engines: [] }, secondsAfterNoon(seconds)));
         expect(await refused).toBe('node.name_taken');
       }
       const { nodes } = await fixture.store.loadFleet(fixture.tenant.clusterId);
@@ -223,18 +231,18 @@ export function heartbeatContract(makeStore: MakeStore): void {
 
     test('is believed once the first has been silent; the first is then refused for good', async () => {
       const nodeId = await fixture.node();
-      expect(await outcome(beat({ node: second }, after(10)))).toBe('node.name_taken');
-      expect(await beat({ node: second }, after(11))).toEqual({ nodeId });
-      expect(await outcome(beat({}, after(12)))).toBe('node.name_taken');
-      expect(await outcome(beat({}, after(60)))).toBe('node.name_taken');
+      expect(await outcome(beat({ node: second }, secondsAfterNoon(10)))).toBe('node.name_taken');
+      expect(await beat({ node: second }, secondsAfterNoon(11))).toEqual({ nodeId });
+      expect(await outcome(beat({}, secondsAfterNoon(12)))).toBe('node.name_taken');
+      expect(await outcome(beat({}, secondsAfterNoon(60)))).toBe('node.name_taken');
       const { nodes } = await fixture.store.loadFleet(fixture.tenant.clusterId);
       expect(nodes).toMatchObject([{ bootId: testId(402), controlUrl: second.controlUrl }]);
     });
 
     test('a restart at its own address is believed at once, and the life before never again', async () => {
       await fixture.node();
-      await beat({ node: { bootId: testId(403) } }, after(1));
-      expect(await outcome(beat({}, after(2)))).toBe('node.name_taken');
+      await beat({ node: { bootId: testId(403) } }, secondsAfterNoon(1));
+      expect(await outcome(beat({}, secondsAfterNoon(2)))).toBe('node.name_taken');
     });
   });
 

@@ -17,6 +17,7 @@ import {
   aReplica,
   aSnapshot,
   NOON,
+  secondsAfterNoon,
   testId,
 } from './builders.js';
 import { aGrant, attachedOn } from './lifecycle-builder.js';
@@ -110,12 +111,11 @@ export function listContract(makeStore: MakeStore): void {
     await fixture.store.commit({ kind: 'node', nodeId, ifVersion: version }, [
       { kind: 'node.patch', nodeId, patch: { conditions: [ready] } },
     ]);
-    const at = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
-    const purge = (seconds: number) => aPurge({ requestedAt: at(seconds) });
+    const purge = (seconds: number) => aPurge({ requestedAt: secondsAfterNoon(seconds) });
     const source = asId<VolumeId>(testId(99));
     const snapshot = aSnapshot({ id: asId(testId(98)), volumeId: source });
     await idle({ id: source, name: 'source' }, [{ kind: 'snapshot.create', snapshot }]);
-    const fill = aFill({ sourceVolumeId: source, snapshotId: snapshot.id, requestedAt: at(2) });
+    const fill = aFill({ sourceVolumeId: source, snapshotId: snapshot.id, requestedAt: secondsAfterNoon(2) });
     const names: Record<string, string> = {};
     const add = async (
       name: string,
@@ -135,7 +135,7 @@ export function listContract(makeStore: MakeStore): void {
     await add('later', { task: purge(3) });
     await add('first', { task: purge(1) });
     await add('fill', { task: fill });
-    await add('fill-that-failed', { task: { ...fill, trouble: { message: '', at: at(9) } } });
+    await add('fill-that-failed', { task: { ...fill, trouble: { message: '', at: secondsAfterNoon(9) } } });
     await add('admitted', { task: aPurge({ admittedAt: NOON }) });
     await add('reverted', {
       task: aTask({ kind: 'revert', snapshotId: asId(testId(9)) }),
@@ -161,7 +161,7 @@ export function listContract(makeStore: MakeStore): void {
       'later',
       'fill-that-failed',
     ]);
-    expect(waiting[0]).toEqual({ volumeId: testId(2), nodeIds: [nodeId], since: at(1) });
+    expect(waiting[0]).toEqual({ volumeId: testId(2), nodeIds: [nodeId], since: secondsAfterNoon(1) });
     expect(admitted.map(({ volumeId }) => names[volumeId])).toEqual(['admitted']);
     expect((await load(2)).waiting).toHaveLength(2);
     const { blocked } = await fixture.store.loadAdmissions(fixture.tenant.clusterId, {

@@ -5,6 +5,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '@holdfast/database
 import { migrate } from '@holdfast/database/migrate.js';
 import { prepareRoles } from '@holdfast/database/roles.js';
 import { type LocalSeed, seedLocal } from '@holdfast/database/seed-local.js';
+import { NOON } from '@holdfast/testkit/builders.js';
 
 export type TestDatabase = {
   ownerUrl: string;
@@ -47,4 +48,12 @@ export const TEST_SECRETS = {
 
 export function seedTestDatabase(database: TestDatabase): Promise<LocalSeed> {
   return seedLocal(database.systemUrl, TEST_SECRETS);
+}
+
+/** All nodes of the database become ready at once, where no worker runs that would find them so. */
+export async function makeNodesReady(owner: {
+  query(text: string, values: string[]): Promise<unknown>;
+}): Promise<void> {
+  const ready = { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: NOON };
+  await owner.query('UPDATE node SET conditions = $1', [JSON.stringify([ready])]);
 }

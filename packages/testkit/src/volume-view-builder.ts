@@ -1,6 +1,8 @@
-import type { VolumeView } from '@holdfast/core/model/views.js';
+import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import { asId, type NodeId } from '@holdfast/core/model/ids.js';
+import type { EngineObservation, VolumeView } from '@holdfast/core/model/views.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
-import { AN_OWNER, aVolume } from './builders.js';
+import { AN_OWNER, anEngineReport, aVolume, NOON, testId } from './builders.js';
 import { aFleet, aReplicaOn } from './fleet-builder.js';
 import { attachingOn } from './lifecycle-builder.js';
 
@@ -29,4 +31,17 @@ export function aGrantedView({
     fleet: aFleet({ a: {}, b: {}, c: {} }),
     ...part,
   });
+}
+
+/** The engine of volume 1 under epoch 1, as its node reported it at noon. */
+export function anEngineOn(
+  node: string,
+  report: Partial<Heartbeat['engines'][number]> = {},
+): EngineObservation {
+  return {
+    nodeId: asId<NodeId>(node),
+    bootId: testId(401),
+    at: NOON,
+    report: anEngineReport({ volumeId: asId(testId(1)), epoch: 1, ...report }),
+  };
 }

@@ -47,12 +47,6 @@ beforeEach(() => {
   disk = new WatchedDisk(plain as unknown as Disk, entry, LIMIT_MS);
 });
 
-function hang(): void {
-  gate = new Promise((resolve) => {
-    open = resolve;
-  });
-}
-
 afterEach(() => open?.());
 
 describe('WatchedDisk', () => {
@@ -84,3 +78,9 @@ describe('WatchedDisk', () => {
     expect(await disk.report(0)).toEqual(report);
   });
 });
+
+function hang(): void {
+  gate = new Promise((resolve) => {
+    open = resolve;
+  });
+}

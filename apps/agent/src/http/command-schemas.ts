@@ -3,6 +3,7 @@
  */
 import { copyRecordSchema } from '@holdfast/core/model/agent-protocol.js';
 import { REGION_BYTES, TIB } from '@holdfast/core/model/bytes.js';
+import { counterField as counter, uuidField as uuid } from '@holdfast/core/model/message-fields.js';
 import { REBUILD_METHODS } from '@holdfast/core/model/rebuild.js';
 import type { Ask, CommandName } from '@holdfast/data-engine/protocol/commands.js';
 import { LAYERS_MAX } from '@holdfast/data-engine/protocol/layers.js';
@@ -10,8 +11,6 @@ import { BLOCK_HASHES } from '@holdfast/data-engine/protocol/pull.js';
 import { RANGES_PER_ANSWER } from '@holdfast/data-engine/pull/differing-ranges.js';
 import { z } from 'zod';
 
-const counter = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
-const uuid = z.string().uuid();
 const epoch = counter;
 
 /** Pairs of counters, checked by a loop: there may be millions, and a zod schema takes microseconds for each. */

@@ -1,16 +1,4 @@
-import { type FaultTraits, newestEpochOf, StorageFault } from '@holdfast/core/model/faults.js';
-
-const STATUS: Record<FaultTraits['kind'], number> = {
-  invalid: 422,
-  unauthenticated: 401,
-  forbidden: 403,
-  'not-found': 404,
-  conflict: 409,
-  precondition: 412,
-  'too-large': 413,
-  limited: 429,
-  unavailable: 503,
-};
+import { HTTP_STATUS, newestEpochOf, StorageFault } from '@holdfast/core/model/faults.js';
 
 /** The answer to a failed call: a fault's own text, and none of any other error's. */
 export function problemOf(error: unknown): {
@@ -21,7 +9,7 @@ export function problemOf(error: unknown): {
 } {
   if (error instanceof StorageFault) {
     const { code, message, traits } = error;
-    return { status: STATUS[traits.kind], code, message, newestEpoch: newestEpochOf(error) };
+    return { status: HTTP_STATUS[traits.kind], code, message, newestEpoch: newestEpochOf(error) };
   }
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
   if (status === 413) return { status, code: 'request.too_large', message: 'the body is too large' };

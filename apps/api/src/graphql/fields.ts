@@ -1,4 +1,4 @@
-/** What the fields of the GraphQL API have in common: the role they need, how arguments are read, how lists are cut. */
+/** Base of the GraphQL API's fields: the role they need, how arguments are read, how lists are cut. */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { Page } from '@holdfast/database/queries/list-rows.js';
 import {

@@ -1,4 +1,10 @@
-import { FAULTS, type FaultCode, type FaultItem, StorageFault } from '@holdfast/core/model/faults.js';
+import {
+  FAULTS,
+  type FaultCode,
+  type FaultItem,
+  HTTP_STATUS,
+  StorageFault,
+} from '@holdfast/core/model/faults.js';
 import { z } from 'zod';
 
 /** RFC 9457, with fields of our own: a stable code, the cures, and what the request was about. The same object stands in a GraphQL error's extensions. */
@@ -28,18 +34,6 @@ export const problemSchema = z
 export type Problem = z.infer<typeof problemSchema>;
 
 type Kind = (typeof FAULTS)[FaultCode]['kind'];
-
-const STATUS: Record<Kind, number> = {
-  invalid: 422,
-  unauthenticated: 401,
-  forbidden: 403,
-  'not-found': 404,
-  conflict: 409,
-  precondition: 412,
-  'too-large': 413,
-  limited: 429,
-  unavailable: 503,
-};
 
 const TITLES: Record<Kind, string> = {
   invalid: 'The request is wrong',
@@ -76,7 +70,7 @@ export function statusOf(fault: StorageFault): number {
 }
 
 export function statusOfCode(code: FaultCode): number {
-  return STATUS_OF_CODE[code] ?? STATUS[FAULTS[code].kind];
+  return STATUS_OF_CODE[code] ?? HTTP_STATUS[FAULTS[code].kind];
 }
 
 /** The answer to a failure that is no fault: a bug of the server. */

@@ -1,4 +1,4 @@
-/** The parts that many requests and answers share. */
+/** Schemas of the parts that many requests and answers share. */
 import { type AnyId, asId, type ClusterId } from '@holdfast/core/model/ids.js';
 import type { Page } from '@holdfast/database/queries/list-rows.js';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** What can be done with a rebuild that has not ended, beside limiting its bandwidth. */
+/** Actions on a rebuild that has not ended, beside limiting its bandwidth. */
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';

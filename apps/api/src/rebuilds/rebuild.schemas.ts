@@ -1,3 +1,4 @@
+import { rebuildBytesSchema } from '@holdfast/core/model/agent-protocol.js';
 import type { RebuildId } from '@holdfast/core/model/ids.js';
 import {
   REBUILD_BANDWIDTH_MIN,
@@ -42,15 +43,7 @@ export const rebuildSchema = z
         "Bytes per second that it may copy now: its own limit, and its share of its target node's. Null: no limit.",
       ),
     size: bytes.describe('Nominal bytes of the replica.'),
-    bytes: z
-      .object({
-        total: bytes.describe('Bytes that the target has to hold in the end.'),
-        compared: bytes.describe('Bytes looked at, whether sent or skipped.'),
-        skipped: bytes.describe('Bytes that the target had already.'),
-        sent: bytes.describe('Bytes sent to the target.'),
-        written: bytes.describe('Bytes that the target wrote.'),
-      })
-      .describe('What was done so far, in bytes.'),
+    bytes: rebuildBytesSchema,
     percent: z
       .number()
       .min(0)

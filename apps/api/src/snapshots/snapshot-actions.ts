@@ -1,4 +1,4 @@
-/** What can be done with one snapshot, beside deleting it. */
+/** Actions on one snapshot, beside deleting it. */
 import { requestHash } from '@holdfast/control/use-cases/snapshots.js';
 import type { PlacedSnapshot } from '@holdfast/database/queries/snapshots.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';

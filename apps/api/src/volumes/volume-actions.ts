@@ -1,4 +1,4 @@
-/** What can be done with a volume that is there, beside changing its spec and deleting it. */
+/** Actions on a volume that is there, beside changing its spec and deleting it. */
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';

@@ -175,6 +175,11 @@ export const verificationSchema = z
   })
   .meta({ id: 'Verification' });
 
+const lastError = z
+  .string()
+  .nullable()
+  .describe('Why the last try failed, which is repeated; null: it did not.');
+
 export const volumeSchema = z
   .object({
     id: uuid.describe('Id of the volume.'),
@@ -253,10 +258,7 @@ export const volumeSchema = z
           .nullable()
           .describe('The snapshot that a revert goes back to; null for other tasks.'),
         state: z.enum(['waiting', 'running']).describe('`running`: the engine was asked to do it.'),
-        error: z
-          .string()
-          .nullable()
-          .describe('Why the last try failed, which is repeated; null: it did not.'),
+        error: lastError,
         waitingFor: z
           .string()
           .nullable()
@@ -270,10 +272,7 @@ export const volumeSchema = z
         sourceVolumeId: uuid.describe('The volume it was cloned from.'),
         snapshotId: uuid.describe("That volume's snapshot whose contents it gets."),
         bytes: bytes.describe('Bytes written so far.'),
-        error: z
-          .string()
-          .nullable()
-          .describe('Why the last try failed, which is repeated; null: it did not.'),
+        error: lastError,
         waitingFor: z
           .string()
           .nullable()

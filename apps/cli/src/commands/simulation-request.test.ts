@@ -10,16 +10,16 @@ const NOTHING = {
 };
 
 describe('the flags of a simulation', () => {
-  test('nothing asked', () => expect(simulateBody({})).toEqual(NOTHING));
+  test('without any, nothing is asked', () => expect(simulateBody({})).toEqual(NOTHING));
 
-  test('volumes', () => {
+  test('volumes are asked for by their shape, one unless a number is given', () => {
     const options = { count: '20', size: '100Gi', replicas: '2', nodeSelector: ['ssd'] };
     const shape = { count: 20, size: 100 * GIB, numberOfReplicas: 2, nodeSelector: ['ssd'] };
     expect(simulateBody(options)).toEqual({ ...NOTHING, volumes: [shape] });
     expect(simulateBody({ size: '1Ti' })).toEqual({ ...NOTHING, volumes: [{ count: 1, size: TIB }] });
   });
 
-  test('what is lost, set and counted', () => {
+  test('what is lost, set and counted is asked for', () => {
     const options = {
       loseNode: ['n1'],
       loseZone: ['z'],

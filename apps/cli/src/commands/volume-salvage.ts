@@ -64,9 +64,9 @@ function readAdvice(context: Context, path: VolumeKey): Promise<SalvageAdvice> {
 async function waitUntilServed(context: Context, path: VolumeKey): Promise<Volume> {
   const isOver = async () => (await readAdvice(context, path)).requestedAt === null;
   await waitFor(isOver, (over) => over, context.timeoutMs, 'salvaging');
-  const settled = ({ state, attention }: Volume) =>
+  const isDecided = ({ state, attention }: Volume) =>
     state === 'attached' || (attention !== null && attention.cures.length > 0);
-  const current = await waitFor(() => context.readVolume(path), settled, context.timeoutMs, 'attaching');
+  const current = await waitFor(() => context.readVolume(path), isDecided, context.timeoutMs, 'attaching');
   if (current.state === 'attached') return current;
   throw new CliError(EXIT.conflict, current.attention?.message ?? '', current.attention?.cures);
 }

@@ -40,9 +40,12 @@ describe('what users should see although nothing is broken', () => {
     { type: 'OfflineRebuilding', status: 'False', want: [] },
     { type: 'RebuildWaiting', status: 'True', want: ['note'] },
     { type: 'Scheduled', status: 'True', want: [] },
-  ] as const)('$type, $status', ({ type, status, want }) => {
-    expect(notedLines(aVolume(status, 'note', type))).toEqual(want);
-  });
+  ] as const)(
+    'the message of the condition $type is shown while it is $status: $want',
+    ({ type, status, want }) => {
+      expect(notedLines(aVolume(status, 'note', type))).toEqual(want);
+    },
+  );
 });
 
 test('a hold is a reason of two conditions, and said once', () => {

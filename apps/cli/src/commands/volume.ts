@@ -210,8 +210,13 @@ function addDetach(volume: Command): void {
       const body = { force: options.force === true };
       let current = await bodyOf(context.api.POST(`${VOLUME}/detach`, { params: { path }, body }));
       if (options.wait) {
-        const settled = (answer: Volume) => answer.state === 'detached' || needsPerson(answer);
-        current = await waitFor(() => context.readVolume(path), settled, context.timeoutMs, 'detaching');
+        const isDetachedOrWaits = (answer: Volume) => answer.state === 'detached' || needsPerson(answer);
+        current = await waitFor(
+          () => context.readVolume(path),
+          isDetachedOrWaits,
+          context.timeoutMs,
+          'detaching',
+        );
         if (current.state !== 'detached') throw attentionError(current);
       }
       print(formatItem(current, () => `${current.name}: ${current.state}`, context.output));

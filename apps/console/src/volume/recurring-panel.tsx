@@ -52,7 +52,7 @@ export function RecurringPanel({ volume }: { volume: Volume }) {
         <Message
           icon={CalendarClock}
           title="No schedule yet"
-          body="With one, snapshots are taken by themselves and the oldest of them are deleted."
+          body="With one, Holdfast takes snapshots, and deletes the oldest of them."
         />
       ) : (
         <ul>

@@ -33,7 +33,7 @@ describe('layOutTree', () => {
     },
     { name: 'a parent that is not shown', tree: 'b<a c<b', head: 'c', rows: ['now^', 'c', 'b_'] },
     { name: 'a circle', tree: 'a<b b<a', head: 'b', rows: ['now^_'] },
-  ])('$name', ({ tree, head, rows }) => {
+  ])('the rows are drawn of $name', ({ tree, head, rows }) => {
     expect(drawn(tree, head)).toEqual(rows);
   });
 });

@@ -1,4 +1,4 @@
-/** Where each snapshot is drawn: the volume on top, below it what it stands on, branches to the right of their origin. */
+/** Layout of the snapshot tree: the volume on top, below it what it stands on, branches to the right of their origin. */
 
 export type TreeNode = { id: string; parentId: string | null; createdAt: string };
 

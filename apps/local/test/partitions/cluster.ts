@@ -132,12 +132,12 @@ export class PartitionCluster {
   }
 
   fillDisk(index: number): void {
-    const file = path.join(this.diskOf(index), 'somebody-elses-file');
+    const file = path.join(this.diskOf(index), 'foreign-file');
     spawnSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=64k'], { stdio: 'ignore' });
   }
 
   freeDisk(index: number): void {
-    fs.rmSync(path.join(this.diskOf(index), 'somebody-elses-file'), { force: true });
+    fs.rmSync(path.join(this.diskOf(index), 'foreign-file'), { force: true });
   }
 
   /** Ends all faults and waits until all nodes are ready; what the faults did to volumes stays. */

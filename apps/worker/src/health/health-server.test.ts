@@ -20,7 +20,7 @@ describe('HealthServer', () => {
     { path: '/readyz', ready: fine, want: 200 },
     { path: '/readyz', ready: broken, want: 503 },
     { path: '/', ready: fine, want: 404 },
-  ])('$path answers $want', async ({ path, ready, want }) => {
+  ])('the path $path answers $want', async ({ path, ready, want }) => {
     expect(await statusOf(path, ready)).toBe(want);
   });
 });

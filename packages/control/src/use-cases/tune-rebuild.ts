@@ -3,7 +3,7 @@ import type { RebuildId, VolumeId } from '@holdfast/core/model/ids.js';
 import { REBUILD_BANDWIDTH_MIN } from '@holdfast/core/model/rebuild.js';
 import { decideTuning } from '@holdfast/core/policy/decide-rebuild.js';
 import type { RebuildPatch } from '../ports/store.js';
-import { hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+import { hasToAct, loadRebuild, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type TuneRebuildInput = {
   volumeId: VolumeId;
@@ -22,13 +22,7 @@ export type TuneRebuildInput = {
 export function tuneRebuild(ports: UseCasePorts, input: TuneRebuildInput): Promise<void> {
   const patch = patchOf(input);
   return retryConflicts(async () => {
-    const { volume, rebuilds } = await loadVolume(ports.store, input.volumeId, undefined);
-    const rebuild = rebuilds.find(({ id }) => id === input.rebuildId);
-    if (rebuild === undefined) {
-      throw new StorageFault('rebuild.not_found', {
-        publicMessage: `there is no rebuild ${input.rebuildId}`,
-      });
-    }
+    const { volume, rebuild } = await loadRebuild(ports.store, input);
     if (!hasToAct(decideTuning(rebuild))) return;
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       { kind: 'rebuild.patch', rebuildId: rebuild.id, ifState: rebuild.state, patch },

@@ -1,10 +1,11 @@
 /**
- * What every use case shares: it reads, decides with core, and commits intent under a guard. It never calls an agent
+ * Frame of every use case: it reads, decides with core, and commits intent under a guard. It never calls an agent
  * and never waits; the reconcilers do what was asked for. If the process dies before the commit nothing happened; after
  * it, the outbox row of the same transaction wakes the reconciler.
  */
 import { type FaultItem, isFault, StorageFault } from '@holdfast/core/model/faults.js';
-import type { VolumeId } from '@holdfast/core/model/ids.js';
+import type { RebuildId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { isDeleting } from '@holdfast/core/model/volume-lifecycle.js';
 import { decideChange } from '@holdfast/core/policy/decide-change.js';
@@ -46,6 +47,19 @@ export async function loadVolume(
   }
   assertVersion(view.volume.version, ifVersion);
   return view;
+}
+
+/** @throws StorageFault `volume.not_found`, `rebuild.not_found` */
+export async function loadRebuild(
+  store: Store,
+  { volumeId, rebuildId }: { volumeId: VolumeId; rebuildId: RebuildId },
+): Promise<{ volume: Volume; rebuild: Rebuild }> {
+  const { volume, rebuilds } = await loadVolume(store, volumeId, undefined);
+  const rebuild = rebuilds.find(({ id }) => id === rebuildId);
+  if (rebuild === undefined) {
+    throw new StorageFault('rebuild.not_found', { publicMessage: `there is no rebuild ${rebuildId}` });
+  }
+  return { volume, rebuild };
 }
 
 export function assertVersion(version: number, ifVersion: number | undefined): void {

@@ -153,7 +153,7 @@ describe('checkPlacement', () => {
       event: { others: [aReplicaOn('a-2', { failedAt: NOON })] },
       want: 'the node holds another',
     },
-  ])('finds $name', ({ want, ...planted }) => {
+  ])('a finding is: $name', ({ want, ...planted }) => {
     const found = findings(planted);
     expect(found.join('; ')).toContain(want);
     expect(found).toHaveLength(1);
@@ -201,7 +201,7 @@ describe('checkPlacement', () => {
       name: 'the place of one that is waited for no more',
       event: { others: [aReplicaOn('a-2', { failedAt: EARLIER })] },
     },
-  ])('allows $name', ({ ...planted }) => {
+  ])('no finding is: $name', ({ ...planted }) => {
     expect(findings(planted)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { AN_OWNER, aRebuild, aVolume, NOON } from '@holdfast/testkit/builders.js';
@@ -25,7 +25,7 @@ function view(volume: Partial<Volume>, replicas: Replica[], part: Partial<Volume
 
 const one = aReplicaOn('n1-disk', { mode: 'RW' });
 const two = aReplicaOn('n2-disk', { mode: 'RW' });
-const rebuild = aRebuild({ clusterId: AN_OWNER.clusterId, volumeId: asId<VolumeId>('v') });
+const rebuild = aRebuild();
 
 describe('checkVolume', () => {
   test('a sound volume has no finding', () => {
@@ -65,7 +65,7 @@ describe('checkVolume', () => {
       ),
       want: 'two copies in one zone',
     },
-  ])('finds $name', ({ found, want }) => {
+  ])('a finding is: $name', ({ found, want }) => {
     expect(checkVolume(found).join('; ')).toContain(want);
   });
 });

@@ -3,7 +3,7 @@ import { copyRecord } from '@holdfast/core/model/copy-record.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { SurveyedCopy } from '@holdfast/core/model/salvage.js';
-import { AN_OWNER, aRebuild, NOON } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, aRebuild, NOON, secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import {
   aGrant,
@@ -31,7 +31,6 @@ import { WAITING_FOR_COPIES } from './decide-start.js';
 const NODE = asId<NodeId>('a');
 const IDENTITY = { grantId: 'a-grant', secret: 'a-secret' };
 const copyOn = (node: string) => asId<ReplicaId>(`on-${node}-disk`);
-const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 
 const bootOf = ({ fleet }: VolumeView) => nodeById(fleet, NODE)?.bootId;
 const volumePatch = (changes: readonly Change[]) =>
@@ -162,7 +161,7 @@ describe('a start that was refused', () => {
     const error = new StorageFault('agent.unreachable', { publicMessage: 'no answer' });
     const shown = volumePatch(refused(error).changes)?.attention;
     const view = aGrantedView({ volume: { epoch: 4, attention: shown } });
-    expect(startRefused(view, NODE, { error, identity: IDENTITY }, later(5)).changes).toEqual([]);
+    expect(startRefused(view, NODE, { error, identity: IDENTITY }, secondsAfterNoon(5)).changes).toEqual([]);
   });
 });
 
@@ -195,9 +194,9 @@ describe('a start that lacks copies', () => {
     const missing = { copies: [copy('a')], attention: attention(COPIES_MISSING) };
     const patch = volumePatch(copiesAwaited(aGrantedView(), missing, NOON));
     const view = aGrantedView({ volume: { ...patch } });
-    expect(copiesAwaited(view, missing, later(5))).toEqual([]);
+    expect(copiesAwaited(view, missing, secondsAfterNoon(5))).toEqual([]);
     const more = { ...missing, copies: [copy('a'), copy('b')] };
-    expect(copiesAwaited(view, more, later(5))).not.toEqual([]);
+    expect(copiesAwaited(view, more, secondsAfterNoon(5))).not.toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { type CopyRecord, copyRecord } from '@holdfast/core/model/copy-record.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
-import { AN_OWNER, aVolume, NOON } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, aVolume, NOON, secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { attachingOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
@@ -14,7 +14,6 @@ const A = copyOn('a');
 const B = copyOn('b');
 const C = copyOn('c');
 const ALL = copyRecord(1, 1, [A, B, C]);
-const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 
 /** A volume with copies on nodes a, b and c, held by a. */
 function view(nodes: Record<string, NodePart>, since?: Date): VolumeView {
@@ -39,31 +38,38 @@ describe('decideStart', () => {
 
   test('one on a node long dead does not hold it up', () => {
     const dead = view({ c: { ready: false } });
-    expect(decideStart(dead, found(A, B), later(60))).toMatchObject({ kind: 'go', current: [A, B] });
+    expect(decideStart(dead, found(A, B), secondsAfterNoon(60))).toMatchObject({
+      kind: 'go',
+      current: [A, B],
+    });
   });
 
   test('one on a ready node that did not answer is waited for, a little', () => {
-    expect(decideStart(view({}), found(A, B), later(60))).toMatchObject({
+    expect(decideStart(view({}), found(A, B), secondsAfterNoon(60))).toMatchObject({
       kind: 'wait',
-      attention: { code: 'WaitingForCopies', since: later(60) },
+      attention: { code: 'WaitingForCopies', since: secondsAfterNoon(60) },
     });
-    expect(decideStart(view({}, NOON), found(A, B), later(11))).toMatchObject({ kind: 'wait' });
-    expect(decideStart(view({}, NOON), found(A, B), later(12))).toMatchObject({ kind: 'go' });
+    expect(decideStart(view({}, NOON), found(A, B), secondsAfterNoon(11))).toMatchObject({ kind: 'wait' });
+    expect(decideStart(view({}, NOON), found(A, B), secondsAfterNoon(12))).toMatchObject({ kind: 'go' });
   });
 
   test('while no cluster starts, one that did not answer is waited for less long', () => {
-    expect(decideStart(view({}, later(60)), found(A, B), later(61))).toMatchObject({ kind: 'wait' });
-    expect(decideStart(view({}, later(60)), found(A, B), later(62))).toMatchObject({ kind: 'go' });
+    expect(decideStart(view({}, secondsAfterNoon(60)), found(A, B), secondsAfterNoon(61))).toMatchObject({
+      kind: 'wait',
+    });
+    expect(decideStart(view({}, secondsAfterNoon(60)), found(A, B), secondsAfterNoon(62))).toMatchObject({
+      kind: 'go',
+    });
   });
 
   test('in a cluster that is just starting, all are waited for', () => {
     const starting = view({ c: { ready: false } });
-    expect(decideStart(starting, found(A, B), later(5))).toMatchObject({ kind: 'wait' });
+    expect(decideStart(starting, found(A, B), secondsAfterNoon(5))).toMatchObject({ kind: 'wait' });
   });
 
   test('too few never go on without a user, and it says which are missing', () => {
     const dead = view({ b: { ready: false }, c: { ready: false } }, NOON);
-    expect(decideStart(dead, found(A), later(600))).toMatchObject({
+    expect(decideStart(dead, found(A), secondsAfterNoon(600))).toMatchObject({
       kind: 'wait',
       attention: { code: 'CopiesMissing', message: expect.stringContaining('the copy on b, the copy on c') },
     });
@@ -73,7 +79,7 @@ describe('decideStart', () => {
     const dead = view({ c: { ready: false } }, NOON);
     const attentionOf = (copies: ReplicaId[], refused: Refusals, known = ALL) => {
       const volume = { ...dead.volume, record: known };
-      const decision = decideStart({ ...dead, volume }, found(...copies), later(600), refused);
+      const decision = decideStart({ ...dead, volume }, found(...copies), secondsAfterNoon(600), refused);
       return decision.kind === 'wait' ? decision.attention : undefined;
     };
     const full = { code: 'disk.no_space' as const, message: 'the disk is full' };

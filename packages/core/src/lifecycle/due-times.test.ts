@@ -7,6 +7,7 @@ import {
   aRebuild,
   aSnapshot,
   NOON,
+  secondsAfterNoon,
   testId,
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
@@ -31,11 +32,10 @@ const WEEK_MINUTES = 7 * 24 * 60;
 const WEEK_END = new Date(NOON.getTime() + WEEK_MINUTES * MINUTE_MS);
 const NODES = { n1: { zone: 'a' }, n2: { zone: 'b' }, n3: { zone: 'c' }, n4: { zone: 'd' } };
 const SILENT = { ...NODES, n3: { zone: 'c', ready: false } };
-const seconds = (count: number) => new Date(NOON.getTime() + count * 1000);
 const inMaintenance = (node: { zone: string }, secondsLeft: number) => ({
   ...node,
   ready: false,
-  maintenance: { until: seconds(secondsLeft), reason: '' },
+  maintenance: { until: secondsAfterNoon(secondsLeft), reason: '' },
 });
 const IN_MAINTENANCE = { ...NODES, n3: inMaintenance(NODES.n3, 2 * 3600) };
 const SOON_OVER = { ...NODES, n3: inMaintenance(NODES.n3, 60) };
@@ -43,58 +43,14 @@ const BOTH_AWAY = { ...IN_MAINTENANCE, n2: inMaintenance(NODES.n2, 2 * 3600) };
 const TROUBLE = { message: 'busy', at: NOON };
 const FAILED: Partial<Replica> = { mode: 'ERR', failedAt: NOON, lastFailedAt: NOON };
 
-function copy(node: string, part: Partial<Replica> = {}): Replica {
-  return aReplicaOn(`${node}-disk`, {
-    id: asId<ReplicaId>(node),
-    volumeId: asId(testId(1)),
-    mode: 'RW',
-    lastHealthyAt: seconds(-600),
-    ...part,
-  });
-}
-
 const FULL = [copy('n1'), copy('n2'), copy('n3')];
 
 type Parts = { volume?: Partial<Volume>; replicas?: Replica[] } & Partial<
   Pick<VolumeView, 'snapshots' | 'rebuilds' | 'fleet' | 'engine'>
 >;
 
-/** An attached volume with the copies, and an engine that reports them as they are. */
-function seen({ volume = {}, replicas = FULL, ...rest }: Parts): VolumeView {
-  const members = replicas.filter(({ mode }) => mode === 'RW').map(({ id }) => id);
-  const report = anEngineReport({
-    volumeId: asId(testId(1)),
-    epoch: 1,
-    record: { epoch: 1, dataGeneration: 1, members },
-    replicas: replicas.flatMap(({ id, mode }) =>
-      mode === undefined ? [] : [{ replicaId: id, mode, reason: '' }],
-    ),
-  });
-  return aVolumeView({
-    volume: anIdleVolume(AN_OWNER, {
-      lifecycle: attachedOn('n1', { bootId: 'boot' }),
-      epoch: 1,
-      record: copyRecord(1, 1, members),
-      chain: { key: '1.1', headParentId: undefined, headBytes: 0, busy: '', keptIds: [], readAt: NOON },
-      ...volume,
-    }),
-    replicas,
-    fleet: aFleet(NODES),
-    engine: { nodeId: asId('n1'), bootId: 'boot', at: NOON, report },
-    ...rest,
-  });
-}
-
 const OFFLINE = { ...A_SPEC, offlineRebuilding: 'enabled' as const };
 const OFFLINE_CONDITION = { type: 'OfflineRebuilding' as const, message: '', lastTransitionAt: NOON };
-
-function ended(state: 'failed' | 'cancelled'): Rebuild {
-  return aRebuild({ clusterId: AN_OWNER.clusterId, volumeId: asId(testId(1)), state, finishedAt: NOON });
-}
-
-function snapshot(part: Partial<Snapshot>): Snapshot {
-  return aSnapshot({ volumeId: asId(testId(1)), trouble: TROUBLE, ...part });
-}
 
 const AWAITING = [copy('n1'), copy('n2'), copy('n3', { mode: undefined, healthyAt: undefined })];
 const LOST = [copy('n1'), copy('n2'), copy('n3', FAILED)];
@@ -171,7 +127,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
         spec: OFFLINE,
         conditions: [{ ...OFFLINE_CONDITION, status: 'False', reason: 'Stalled' }],
       },
-      replicas: [copy('n1'), copy('n2'), copy('n3', { ...FAILED, failedAt: seconds(-900) })],
+      replicas: [copy('n1'), copy('n2'), copy('n3', { ...FAILED, failedAt: secondsAfterNoon(-900) })],
     }),
     after: 600,
     step: 'commit',
@@ -195,7 +151,13 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
     view: seen({
       volume: {
         recurringSnapshots: [
-          { name: 'hourly', cron: '@hourly', retain: 2, nextRunAt: seconds(3600), lastRun: undefined },
+          {
+            name: 'hourly',
+            cron: '@hourly',
+            retain: 2,
+            nextRunAt: secondsAfterNoon(3600),
+            lastRun: undefined,
+          },
         ],
       },
     }),
@@ -292,7 +254,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
   const quiet = committed(view);
   const byDueTimes = firstStepByDueTimes(quiet);
   expect(byDueTimes?.step).toBe(step);
-  expect(byDueTimes?.at).toEqual(after === undefined ? undefined : seconds(after));
+  expect(byDueTimes?.at).toEqual(after === undefined ? undefined : secondsAfterNoon(after));
   // What the due times say is what a plan at every minute of a week finds, and not even a millisecond late.
   const byMinutes = firstStepByMinutes(quiet);
   expect(byMinutes?.step).toBe(step);
@@ -304,13 +266,16 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
 
 test('a volume that lacks a copy is looked at with every sweep, since free space marks nothing', () => {
   const quiet = committed(seen({ replicas: LOST, fleet: aFleet(SILENT) }));
-  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'idle', until: seconds(4) });
-  expect(planVolumeStep(quiet, seconds(598))).toEqual({ kind: 'idle', until: seconds(600) });
+  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'idle', until: secondsAfterNoon(4) });
+  expect(planVolumeStep(quiet, secondsAfterNoon(598))).toEqual({
+    kind: 'idle',
+    until: secondsAfterNoon(600),
+  });
 });
 
 test('a detached volume that is not rebuilt before its next attach waits for no space', () => {
   const quiet = committed(seen({ volume: { lifecycle: DETACHED }, replicas: LOST, fleet: aFleet(SILENT) }));
-  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'idle', until: seconds(600) });
+  expect(planVolumeStep(quiet, NOON)).toEqual({ kind: 'idle', until: secondsAfterNoon(600) });
 });
 
 type Found = { at: Date; step: Step['kind'] };
@@ -371,4 +336,48 @@ function applied(view: VolumeView, change: Change): VolumeView {
     default:
       return view;
   }
+}
+
+function copy(node: string, part: Partial<Replica> = {}): Replica {
+  return aReplicaOn(`${node}-disk`, {
+    id: asId<ReplicaId>(node),
+    volumeId: asId(testId(1)),
+    mode: 'RW',
+    lastHealthyAt: secondsAfterNoon(-600),
+    ...part,
+  });
+}
+
+/** An attached volume with the copies, and an engine that reports them as they are. */
+function seen({ volume = {}, replicas = FULL, ...rest }: Parts): VolumeView {
+  const members = replicas.filter(({ mode }) => mode === 'RW').map(({ id }) => id);
+  const report = anEngineReport({
+    volumeId: asId(testId(1)),
+    epoch: 1,
+    record: { epoch: 1, dataGeneration: 1, members },
+    replicas: replicas.flatMap(({ id, mode }) =>
+      mode === undefined ? [] : [{ replicaId: id, mode, reason: '' }],
+    ),
+  });
+  return aVolumeView({
+    volume: anIdleVolume(AN_OWNER, {
+      lifecycle: attachedOn('n1', { bootId: 'boot' }),
+      epoch: 1,
+      record: copyRecord(1, 1, members),
+      chain: { key: '1.1', headParentId: undefined, headBytes: 0, busy: '', keptIds: [], readAt: NOON },
+      ...volume,
+    }),
+    replicas,
+    fleet: aFleet(NODES),
+    engine: { nodeId: asId('n1'), bootId: 'boot', at: NOON, report },
+    ...rest,
+  });
+}
+
+function ended(state: 'failed' | 'cancelled'): Rebuild {
+  return aRebuild({ state, finishedAt: NOON });
+}
+
+function snapshot(part: Partial<Snapshot>): Snapshot {
+  return aSnapshot({ trouble: TROUBLE, ...part });
 }

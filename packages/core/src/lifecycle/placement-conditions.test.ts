@@ -1,4 +1,4 @@
-import { aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, aReplica, aVolume, NOON, secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { aFleet } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
@@ -13,11 +13,7 @@ import { placementConditions } from './placement-conditions.js';
 
 const FULL = aFleet({ a: { disks: { 'a-disk': { bytes: 0 } } } });
 const ROOMY = aFleet({ a: {} });
-const VOLUME = aVolume({
-  organizationId: asId(testId(1)),
-  projectId: asId(testId(2)),
-  clusterId: FULL.clusterId,
-});
+const VOLUME = aVolume(AN_OWNER);
 const UNPLACED = aReplica({ volumeId: VOLUME.id });
 
 function viewOf(part: {
@@ -63,7 +59,7 @@ describe('a replica without a place', () => {
 
   test('is explained once, until the answer changes', () => {
     const explained = after(viewOf({}));
-    expect(placementConditions(explained, new Date(NOON.getTime() + 1000))).toEqual({
+    expect(placementConditions(explained, secondsAfterNoon(1))).toEqual({
       patch: {},
       changes: [],
     });

@@ -1,16 +1,15 @@
 import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
-import { AN_OWNER, anEngineReport, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, aVolume, NOON, secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
-import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
+import { anEngineOn, aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { VolumeView } from '../model/views.js';
 import { planAttachment } from './plan-attachment.js';
 import { planStatus } from './plan-status.js';
 
 const NODE = asId<NodeId>('n1');
-const at = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 
 /** A volume that was attached at noon and whose engine is in no report. */
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
@@ -29,20 +28,19 @@ function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): Vol
 }
 
 const missingSince = (seconds: number) => ({
-  attention: { code: 'EngineMissing', message: 'not reported', cures: [], since: at(seconds) },
+  attention: { code: 'EngineMissing', message: 'not reported', cures: [], since: secondsAfterNoon(seconds) },
 });
-const report = anEngineReport({ volumeId: asId(testId(1)), epoch: 1 });
-const engine = { nodeId: NODE, bootId: testId(401), at: NOON, report };
+const engine = anEngineOn(NODE);
 
 describe('an engine that is in no report', () => {
   test.each([
     { name: 'is not missed right after its start', seconds: 4, shown: false },
     { name: 'is shown as missing after a while', seconds: 5, shown: true },
   ])('$name', ({ seconds, shown }) => {
-    const step = planStatus(view(), at(seconds));
+    const step = planStatus(view(), secondsAfterNoon(seconds));
     const text = JSON.stringify(step ?? {});
     expect(text.includes('EngineMissing')).toBe(shown);
-    expect(planAttachment(view(), at(seconds))).toBeUndefined();
+    expect(planAttachment(view(), secondsAfterNoon(seconds))).toBeUndefined();
   });
 
   test.each([
@@ -50,7 +48,7 @@ describe('an engine that is in no report', () => {
     { name: 'missing for too long', found: view({}, missingSince(15)), want: 'grant-attachment' },
     { name: 'reported again', found: view({ engine }, missingSince(15)), want: undefined },
   ])('$name: $want', ({ found, want }) => {
-    const step = planAttachment(found, at(25));
+    const step = planAttachment(found, secondsAfterNoon(25));
     expect(step?.kind).toBe(want);
     if (step !== undefined) expect(step).toMatchObject({ nodeId: NODE });
   });

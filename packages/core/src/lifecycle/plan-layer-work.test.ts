@@ -7,12 +7,13 @@ import {
   aSnapshot,
   aVolume,
   NOON,
+  secondsAfterNoon,
   testId,
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aPurge, aTask } from '@holdfast/testkit/task-builder.js';
-import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
+import { anEngineOn, aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { copyRecord } from '../model/copy-record.js';
 import { asId, type NodeId, type VolumeId } from '../model/ids.js';
@@ -38,37 +39,10 @@ const PURGE = aPurge();
 const ADMITTED = aPurge({ admittedAt: NOON });
 const trouble = (secondsAgo: number) => ({
   message: 'busy',
-  at: new Date(NOON.getTime() - secondsAgo * 1000),
+  at: secondsAfterNoon(-secondsAgo),
 });
 const removed = aSnapshot({ volumeId: VOLUME, state: 'removed' });
-const running = aRebuild({ clusterId: AN_OWNER.clusterId, volumeId: VOLUME, state: 'running' });
-
-/** An attached, healthy volume with one deleted snapshot. */
-function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
-  return aVolumeView({
-    volume: aVolume(AN_OWNER, {
-      spec: { ...A_SPEC, numberOfReplicas: 1 },
-      lifecycle: attachedOn(NODE_ID),
-      epoch: 1,
-      chain: CHAIN,
-      ...volume,
-    }),
-    replicas: [aReplicaOn('n1-disk', { mode: 'RW', lastHealthyAt: NOON })],
-    snapshots: [removed],
-    fleet: aFleet({ n1: { zone: 'a' } }),
-    engine: {
-      nodeId: NODE_ID,
-      bootId: testId(401),
-      at: NOON,
-      report: anEngineReport({ volumeId: VOLUME, epoch: 1 }),
-    },
-    ...part,
-  });
-}
-
-function withSettings(overrides: Record<string, unknown>): Partial<VolumeView> {
-  return { fleet: { ...view().fleet, settings: effectiveSettings(overrides) } };
-}
+const running = aRebuild({ state: 'running' });
 
 const waitingForAdmission = aSnapshot({
   volumeId: VOLUME,
@@ -247,3 +221,25 @@ test.each([
 ])('does an engine purge before it rebuilds? $name', ({ seen, purges }) => {
   expect(purgesBeforeRebuild(seen)).toBe(purges);
 });
+
+/** An attached, healthy volume with one deleted snapshot. */
+function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
+  return aVolumeView({
+    volume: aVolume(AN_OWNER, {
+      spec: { ...A_SPEC, numberOfReplicas: 1 },
+      lifecycle: attachedOn(NODE_ID),
+      epoch: 1,
+      chain: CHAIN,
+      ...volume,
+    }),
+    replicas: [aReplicaOn('n1-disk', { mode: 'RW', lastHealthyAt: NOON })],
+    snapshots: [removed],
+    fleet: aFleet({ n1: { zone: 'a' } }),
+    engine: anEngineOn(NODE_ID),
+    ...part,
+  });
+}
+
+function withSettings(overrides: Record<string, unknown>): Partial<VolumeView> {
+  return { fleet: { ...view().fleet, settings: effectiveSettings(overrides) } };
+}

@@ -1,7 +1,6 @@
 import {
   A_SPEC,
   AN_OWNER,
-  anEngineReport,
   anIdleVolume,
   aRebuild,
   aRebuildReport,
@@ -10,7 +9,7 @@ import {
 } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
-import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
+import { anEngineOn, aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId, type NodeId, type ReplicaId, type VolumeId } from '../model/ids.js';
 import type { Replica, ReplicaMode } from '../model/replica.js';
@@ -23,7 +22,6 @@ const copies = [aReplicaOn('n1-disk', { mode: 'RW' }), aReplicaOn('n2-disk', { m
 
 /** An attached volume whose engine reports this. */
 function aView(reported: Partial<EngineObservation['report']>, part: Partial<VolumeView> = {}): VolumeView {
-  const report = anEngineReport({ volumeId: VOLUME, epoch: 1, ...reported });
   return aVolumeView({
     volume: anIdleVolume(AN_OWNER, {
       epoch: 1,
@@ -32,7 +30,7 @@ function aView(reported: Partial<EngineObservation['report']>, part: Partial<Vol
     }),
     replicas: copies,
     fleet: aFleet({ n1: { zone: 'a' }, n2: { zone: 'b' } }),
-    engine: { nodeId: N1, bootId: testId(401), at: NOON, report },
+    engine: anEngineOn(N1, reported),
     ...part,
   });
 }

@@ -1,4 +1,4 @@
-import { A_SPEC, AN_OWNER, anIdleVolume, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
+import { A_SPEC, AN_OWNER, anIdleVolume, aRebuild, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn, ON_ANY_NODE, TO_REPAIR } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
@@ -72,7 +72,7 @@ test.each<{ name: string; seen: VolumeView; ends: boolean }>([
   { name: 'nothing is rebuilt', seen: repairing({}), ends: true },
   {
     name: 'a rebuild waits in the queue',
-    seen: repairing({ rebuilds: [aRebuild({ clusterId: AN_OWNER.clusterId, volumeId: asId(testId(1)) })] }),
+    seen: repairing({ rebuilds: [aRebuild()] }),
     ends: false,
   },
 ])('an offline rebuild that was begun an hour ago ends, $name: $ends', ({ seen, ends }) => {

@@ -1,3 +1,4 @@
+import { secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
 import { asId } from '../model/ids.js';
 import type { Orphan, OrphanRemoval } from '../model/orphan.js';
@@ -6,7 +7,7 @@ import { effectiveSettings } from '../settings/effective.js';
 import { ORPHAN_REMOVALS_MAX, type OrphanInContext, planOrphans } from './plan-orphans.js';
 
 const NOON = new Date('2026-01-01T12:00:00Z');
-const ago = (seconds: number) => new Date(NOON.getTime() - seconds * 1000);
+const ago = (seconds: number) => secondsAfterNoon(-seconds);
 
 /** Seen for an hour, announced, on a disk that is well; its volume is gone. */
 function anOrphan(part: Partial<Orphan> = {}, context: Partial<OrphanInContext> = {}): OrphanInContext {

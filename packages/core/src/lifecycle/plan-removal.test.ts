@@ -1,9 +1,8 @@
-import { AN_OWNER, anEngineReport, anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, anIdleVolume, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
-import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
+import { anEngineOn, aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
-import { asId } from '../model/ids.js';
 import type { Replica, ReplicaMode } from '../model/replica.js';
 import { planRemoval } from './plan-removal.js';
 
@@ -25,16 +24,12 @@ test.each<{ name: string; replica: Partial<Replica>; reported?: ReplicaMode; wan
   { name: 'no engine lists', replica: {}, want: 'remove-replica' },
 ])('a copy that is to go and $name: $want', ({ replica, reported, want }) => {
   const leaving = aReplicaOn('b-disk', { healthyAt: undefined, intent: 'remove', ...replica });
-  const report = anEngineReport({
-    volumeId: asId(testId(1)),
-    epoch: 1,
-    replicas: reported === undefined ? [] : [{ replicaId: leaving.id, mode: reported, reason: '' }],
-  });
+  const replicas = reported === undefined ? [] : [{ replicaId: leaving.id, mode: reported, reason: '' }];
   const view = aVolumeView({
     volume: anIdleVolume(AN_OWNER, { lifecycle: attachedOn('a'), epoch: 1 }),
     replicas: [aReplicaOn('a-disk', { mode: 'RW' }), leaving],
     fleet: aFleet({ a: {}, b: {} }),
-    engine: { nodeId: asId('a'), bootId: testId(401), at: NOON, report },
+    engine: anEngineOn('a', { replicas }),
   });
   expect(planRemoval(view, NOON)).toMatchObject({ kind: want, replicaId: leaving.id });
 });

@@ -1,19 +1,17 @@
-import { asId, type ClusterId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
-import { aRebuild, NOON } from '@holdfast/testkit/builders.js';
+import { aRebuild, NOON, secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
 import { isPausingRebuilds } from './rebuild-pause.js';
 
-const owner = { clusterId: asId<ClusterId>('cluster'), volumeId: asId<VolumeId>('volume') };
 /** A rebuild that ended so many seconds before noon. */
 const ended = (secondsAgo: number, part: Partial<Rebuild>): Rebuild =>
-  aRebuild({ ...owner, finishedAt: new Date(NOON.getTime() - secondsAgo * 1000), ...part });
+  aRebuild({ finishedAt: secondsAfterNoon(-secondsAgo), ...part });
 const failed = (secondsAgo: number, code = 'replica.corrupt') =>
   ended(secondsAgo, { state: 'failed', error: { code, message: '' } });
 
 describe('isPausingRebuilds', () => {
   test.each([
-    { name: 'none has ended', rebuilds: [aRebuild(owner)], want: false },
+    { name: 'none has ended', rebuilds: [aRebuild()], want: false },
     { name: 'the last one succeeded', rebuilds: [failed(9), ended(1, { state: 'succeeded' })], want: false },
     { name: 'one failed a moment ago', rebuilds: [failed(4)], want: true },
     { name: 'one failed 5 s ago', rebuilds: [failed(5)], want: false },

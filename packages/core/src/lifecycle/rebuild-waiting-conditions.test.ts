@@ -1,11 +1,17 @@
-import { A_SPEC, AN_OWNER, anIdleVolume, aRebuild, NOON, testId } from '@holdfast/testkit/builders.js';
+import {
+  A_SPEC,
+  AN_OWNER,
+  anIdleVolume,
+  aRebuild,
+  NOON,
+  secondsAfterNoon,
+} from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aPurge } from '@holdfast/testkit/task-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import { asId, type ReplicaId } from '../model/ids.js';
-import type { Rebuild } from '../model/rebuild.js';
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
@@ -19,11 +25,11 @@ const TARGET_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
 const copy = (node: string, part: Partial<Replica> = {}) =>
   aReplicaOn(`${node}-disk`, { id: asId<ReplicaId>(node), mode: 'RW', ...part });
 const failed = (node: string, secondsAgo: number) => {
-  const failedAt = new Date(NOON.getTime() - secondsAgo * 1000);
+  const failedAt = secondsAfterNoon(-secondsAgo);
   return copy(node, { mode: 'ERR', failedAt, lastFailedAt: failedAt });
 };
 const ended = (state: 'cancelled' | 'failed', secondsAgo: number) =>
-  rebuild({ state, finishedAt: new Date(NOON.getTime() - secondsAgo * 1000) });
+  aRebuild({ state, finishedAt: secondsAfterNoon(-secondsAgo) });
 const SCHEDULED = {
   type: 'Scheduled',
   status: 'False',
@@ -31,10 +37,6 @@ const SCHEDULED = {
   message: '',
   lastTransitionAt: NOON,
 } as const;
-
-function rebuild(part: Partial<Rebuild>): Rebuild {
-  return aRebuild({ clusterId: AN_OWNER.clusterId, volumeId: asId(testId(9)), ...part });
-}
 
 /** An attached volume of three copies, of which one failed a minute ago on a node that is away. */
 function view(part: Partial<VolumeView> = {}, volume: Partial<Volume> = {}): VolumeView {
@@ -51,12 +53,12 @@ test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
   { name: 'all are there', seen: view({ replicas: [copy('n1'), copy('n2')] }, spec(2)) },
   { name: 'none is there', seen: view({ replicas: [failed('n1', 60)] }, spec(1)) },
   { name: 'it is being made', seen: view({}, { lifecycle: { state: 'creating', request: undefined } }) },
-  { name: 'the only one missing is in the queue', seen: view({ rebuilds: [rebuild({})] }) },
+  { name: 'the only one missing is in the queue', seen: view({ rebuilds: [aRebuild({})] }) },
   {
     name: 'two are missing, one is being rebuilt',
     seen: view({
       replicas: [copy('n1')],
-      rebuilds: [rebuild({ state: 'running', targetNodeId: asId('n2') })],
+      rebuilds: [aRebuild({ state: 'running', targetNodeId: asId('n2') })],
     }),
     reason: 'OtherReplicaRebuilding',
     says: '1 copy more to rebuild after the one on n2: a volume rebuilds one at a time',
@@ -120,7 +122,7 @@ test.each<{ name: string; seen: VolumeView; reason?: string; says?: string }>([
     seen: view({ fleet: aFleet(IN_MAINTENANCE), replicas: [copy('n1'), failed('n3', 6000)] }),
   },
   { name: 'the wait is over', seen: view({ replicas: [copy('n1'), copy('n2'), failed('n3', 601)] }) },
-])('$name', ({ seen, reason, says = '' }) => {
+])('where a copy is missing, why it is not rebuilt is said: $name', ({ seen, reason, says = '' }) => {
   const why = rebuildWaits(seen, [], NOON);
   expect(why?.reason).toBe(reason);
   expect(why?.message ?? '').toContain(says);
@@ -132,16 +134,16 @@ test('a copy without a place is told of by the Scheduled condition', () => {
 });
 
 test('the condition changes with the reason, ends with it, and is not there before', () => {
-  expect(waitingConditions(view({ rebuilds: [rebuild({})] }), [], NOON)).toBeUndefined();
+  expect(waitingConditions(view({ rebuilds: [aRebuild({})] }), [], NOON)).toBeUndefined();
   const waiting = waitingConditions(view(), [], NOON) ?? [];
   expect(waiting).toMatchObject([{ type: 'RebuildWaiting', status: 'True', reason: 'CopyMayReturn' }]);
   expect(waitingConditions(view(), waiting, NOON)).toBeUndefined();
   expect(waitingConditions(view({}, { rebuildHold: 'standby' }), waiting, NOON)).toMatchObject([
     { status: 'True', reason: 'VolumeStandby' },
   ]);
-  const over = waitingConditions(view({ rebuilds: [rebuild({})] }), waiting, NOON) ?? [];
+  const over = waitingConditions(view({ rebuilds: [aRebuild({})] }), waiting, NOON) ?? [];
   expect(over).toMatchObject([{ status: 'False', reason: '' }]);
-  expect(waitingConditions(view({ rebuilds: [rebuild({})] }), over, NOON)).toBeUndefined();
+  expect(waitingConditions(view({ rebuilds: [aRebuild({})] }), over, NOON)).toBeUndefined();
 });
 
 function spec(numberOfReplicas: number): Partial<Volume> {

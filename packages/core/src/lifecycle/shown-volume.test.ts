@@ -1,24 +1,18 @@
-import { asId, type ClusterId, type OrganizationId, type ProjectId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
-import { aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, aVolume, NOON } from '@holdfast/testkit/builders.js';
 import { attachedOn, TO_REPAIR } from '@holdfast/testkit/lifecycle-builder.js';
 import { aFill, aPurge, aTask } from '@holdfast/testkit/task-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import { DETACHED } from '../model/volume-lifecycle.js';
 import { isWorkersOwn, shownConditions, shownState, waitsForAdmission } from './shown-volume.js';
 
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 const FILL = aFill();
 const PURGE = aPurge();
 const ADMISSION = expect.stringMatching(/^admission: snapshot-heavy-task-concurrent-limit says/);
 
 type Row<Want> = { name: string; part: Partial<Volume>; want: Want };
 const attached = (part: Partial<Volume>) =>
-  aVolume(owner, { lifecycle: attachedOn('n1'), epoch: 2, ...part });
+  aVolume(AN_OWNER, { lifecycle: attachedOn('n1'), epoch: 2, ...part });
 
 describe('shownState', () => {
   test.each<Row<[state: string, isWorkersOwn: boolean]>>([

@@ -80,6 +80,17 @@ export const replicaReportSchema = z.object({
     .describe('The record that it stores; null for a copy that never became a member.'),
 });
 
+/** Progress of a rebuild in bytes, as agents report it and as users see it. */
+export const rebuildBytesSchema = z
+  .object({
+    total: bytes.describe('Bytes that the target has to hold in the end.'),
+    compared: bytes.describe('Bytes looked at, whether sent or skipped.'),
+    skipped: bytes.describe('Bytes that the target had already.'),
+    sent: bytes.describe('Bytes sent to the target.'),
+    written: bytes.describe('Bytes that the target wrote.'),
+  })
+  .describe('What was done so far, in bytes.');
+
 export const rebuildReportSchema = z.object({
   rebuildId: uuid.describe('The rebuild.'),
   replicaId: replicaId.describe('Its target.'),
@@ -89,15 +100,7 @@ export const rebuildReportSchema = z.object({
     .boolean()
     .optional()
     .describe('True: held up by request; user writes still reach the target. Left out: it is not.'),
-  bytes: z
-    .object({
-      total: bytes.describe('Bytes that the target has to hold in the end.'),
-      compared: bytes.describe('Bytes looked at, whether sent or skipped.'),
-      skipped: bytes.describe('Bytes that the target had already.'),
-      sent: bytes.describe('Bytes sent to the target.'),
-      written: bytes.describe('Bytes that the target wrote.'),
-    })
-    .describe('What was done so far, in bytes.'),
+  bytes: rebuildBytesSchema,
   rateBytesPerSecond: bytes.describe('How fast it copies now, in bytes per second.'),
   snapshots: z
     .array(

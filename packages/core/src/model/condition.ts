@@ -1,4 +1,4 @@
-/** One observed fact about a resource, in the form Kubernetes made common. */
+/** Condition: one observed fact about a resource, in the form Kubernetes made common. */
 export type Condition<Type extends string = string> = {
   type: Type;
   status: 'True' | 'False' | 'Unknown';

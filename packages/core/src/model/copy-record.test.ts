@@ -29,7 +29,7 @@ describe('mayShrinkAlone', () => {
     { last: [A], next: [A, B], want: true },
     // One leaves while another joins: the one that joins is no witness of the last record.
     { last: [B, C], next: [A, B], want: false },
-  ])('$last → $next', ({ last, next, want }) => {
+  ])('from the members $last to $next: $want', ({ last, next, want }) => {
     expect(mayShrinkAlone(last, next)).toBe(want);
   });
 });

@@ -27,7 +27,7 @@ describe('lastCronTime', () => {
     { cron: '0 * * * *', at: '2026-01-01T11:59:59.999Z', want: '2026-01-01T11:00:00.000Z' },
     { cron: '0 0 */7 * *', at: '2026-01-05T12:00:00.000Z', want: '2026-01-01T00:00:00.000Z' },
     { cron: 'often', at: '2026-01-05T12:00:00.000Z', want: undefined },
-  ])('$cron, at $at or before', ({ cron, at, want }) => {
+  ])('the last time of $cron at $at or before is $want', ({ cron, at, want }) => {
     expect(lastCronTime(cron, new Date(at))?.toISOString()).toBe(want);
   });
 });
@@ -42,7 +42,7 @@ describe('cronProblem', () => {
     { cron: `${'1,'.repeat(60)}1 * * * *`, want: expect.stringMatching(/^must be five fields/) },
     { cron: '', want: expect.stringMatching(/^must be five fields/) },
     { cron: '5 4 * * *', want: undefined },
-  ])('$cron', ({ cron, want }) => {
+  ])('the problem of the expression "$cron" is $want', ({ cron, want }) => {
     expect(cronProblem(cron)).toEqual(want);
   });
 });

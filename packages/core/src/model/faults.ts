@@ -1,4 +1,4 @@
-/** What a caller can do about a fault. Adapters map it to HTTP, GraphQL, exit codes and job outcomes. */
+/** Traits of a fault: what its caller can do about it. Adapters map it to HTTP, GraphQL, exit codes and job outcomes. */
 export type FaultTraits = {
   kind:
     | 'invalid' // the request itself is wrong: 422 (or 400 where it can't be read)
@@ -91,13 +91,26 @@ export const FAULTS = {
   'disk.wrong_identity': { kind: 'conflict', retry: 'never' },
 } as const satisfies Record<string, FaultTraits>;
 
+/** HTTP status of each kind of fault, as the API and the agents answer with it. */
+export const HTTP_STATUS: Readonly<Record<FaultTraits['kind'], number>> = {
+  invalid: 422,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  conflict: 409,
+  precondition: 412,
+  'too-large': 413,
+  limited: 429,
+  unavailable: 503,
+};
+
 export type FaultCode = keyof typeof FAULTS;
 
 /** One wrong part of a request: a JSON Pointer into the body (or a query parameter's name) and what is wrong. */
 export type FaultItem = { pointer: string; detail: string };
 
 export type FaultDetails = {
-  /** Safe to show to anyone who may see the resource. */
+  /** Safe to show to users who may see the resource. */
   publicMessage: string;
   /** The wrong parts of the request, where there are some. */
   errors?: readonly FaultItem[];

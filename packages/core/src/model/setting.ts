@@ -269,7 +269,7 @@ export const SETTINGS = {
     max: 1_000,
     category: 'snapshot',
     description:
-      'Volumes with a copy on a node that may be purged, filled or hashed by themselves at once; the others wait for admission. 0 is no limit.',
+      'Volumes with a copy on a node that may be purged, filled or, unasked, hashed at once; the others wait for admission. 0 is no limit.',
   },
   'snapshot-count-warning-threshold': {
     type: 'integer',
@@ -379,7 +379,7 @@ export const SETTINGS = {
     options: ['replica-data', 'instance'],
     category: 'orphan',
     description:
-      'Which orphans are removed by themselves, with semicolons between. replica-data: copies on a disk that no volume knows. instance, as Longhorn has it, is accepted and removes nothing: an engine left on a node that was away can write nothing once its volume is attached elsewhere, and ends when its agent is started again.',
+      'Which orphans are removed unasked, with semicolons between. replica-data: copies on a disk that no volume knows. instance, as Longhorn has it, is accepted and removes nothing: an engine left on a node that was away can write nothing once its volume is attached elsewhere, and ends when its agent is started again.',
   },
   'orphan-resource-auto-deletion-grace-period': {
     type: 'integer',

@@ -1,4 +1,7 @@
-/** What the decisions about a volume's actions read of it. The console makes the same facts of the API's answers. */
+/**
+ * Input of the decisions about a volume's actions: what they read of it. The console makes the same facts of the API's
+ * answers.
+ */
 
 import type { LayerTask } from '../model/layer-task.js';
 import { isNodeReady } from '../model/node.js';

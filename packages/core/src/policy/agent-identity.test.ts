@@ -1,10 +1,9 @@
-import { NOON } from '@holdfast/testkit/builders.js';
+import { secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
 import { judgeAgent } from './agent-identity.js';
 
-const at = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 const FIRST = { bootId: 'boot-1', controlUrl: 'http://a:1', controlSecret: 'secret-of-a' };
-const known = { ...FIRST, pastBootIds: ['boot-0'], lastHeartbeatAt: at(0) };
+const known = { ...FIRST, pastBootIds: ['boot-0'], lastHeartbeatAt: secondsAfterNoon(0) };
 
 describe('judgeAgent', () => {
   test.each([
@@ -37,7 +36,11 @@ describe('judgeAgent', () => {
     },
     { name: 'a life that was replaced', reported: { bootId: 'boot-0' }, now: 600, want: 'refused' },
   ])('$name: $want', ({ reported, now, since, want }) => {
-    const judging = { now: at(now), since: since === undefined ? undefined : at(since), timeoutSeconds: 10 };
+    const judging = {
+      now: secondsAfterNoon(now),
+      since: since === undefined ? undefined : secondsAfterNoon(since),
+      timeoutSeconds: 10,
+    };
     expect(judgeAgent(known, { ...FIRST, ...reported }, judging)).toBe(want);
   });
 });

@@ -1,20 +1,14 @@
 import { GIB, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
-import { asId, type ClusterId, type OrganizationId, type ProjectId } from '@holdfast/core/model/ids.js';
 import type { LayerChange } from '@holdfast/core/model/layer-task.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { DETACHED } from '@holdfast/core/model/volume-lifecycle.js';
-import { anIdleVolume, testId } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, anIdleVolume } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aTask } from '@holdfast/testkit/task-builder.js';
+import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import { decideExpansion } from './decide-expansion.js';
-
-const owner = {
-  organizationId: asId<OrganizationId>(testId(1)),
-  projectId: asId<ProjectId>(testId(2)),
-  clusterId: asId<ClusterId>(testId(3)),
-};
 
 function asked(change: LayerChange): Partial<Volume> {
   return { task: aTask(change) };
@@ -24,15 +18,11 @@ function asked(change: LayerChange): Partial<Volume> {
 function decide(sizeBytes: number, volume: Partial<Volume> = {}) {
   const fleet = aFleet({ n1: {}, n2: { disks: { 'n2-disk': { bytes: 4 * GIB } } } });
   return decideExpansion(
-    {
-      volume: anIdleVolume(owner, { lifecycle: attachedOn('n1'), ...volume }),
+    aVolumeView({
+      volume: anIdleVolume(AN_OWNER, { lifecycle: attachedOn('n1'), ...volume }),
       replicas: [aReplicaOn('n1-disk'), aReplicaOn('n2-disk')],
-      snapshots: [],
-      rebuilds: [],
-      clones: [],
       fleet,
-      engine: undefined,
-    },
+    }),
     sizeBytes,
   );
 }

@@ -1,10 +1,9 @@
-import { NOON } from '@holdfast/testkit/builders.js';
+import { NOON, secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { describe, expect, test } from '@jest/globals';
 import { effectiveSettings } from '../settings/effective.js';
 import { isAgentAlive } from './node-liveness.js';
 
 const settings = effectiveSettings({ 'agent-heartbeat-timeout': 10 });
-const at = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 const ready = (status: 'True' | 'False') => [
   { type: 'Ready' as const, status, reason: '', message: '', lastTransitionAt: NOON },
 ];
@@ -22,8 +21,10 @@ describe('isAgentAlive', () => {
     { name: 'heard in the future', heard: 3600, judging: 0, was: ready('True'), want: false },
     { name: 'never heard', heard: undefined, judging: 95, was: ready('True'), want: false },
   ])('$name: $want', ({ heard, judging, was, want }) => {
-    const lastHeartbeatAt = heard === undefined ? undefined : at(heard);
+    const lastHeartbeatAt = heard === undefined ? undefined : secondsAfterNoon(heard);
     const node = { lastHeartbeatAt, conditions: was };
-    expect(isAgentAlive(node, settings, { now: at(100), since: at(judging) })).toBe(want);
+    expect(
+      isAgentAlive(node, settings, { now: secondsAfterNoon(100), since: secondsAfterNoon(judging) }),
+    ).toBe(want);
   });
 });

@@ -39,7 +39,7 @@ describe('resolveVolumeSpec', () => {
       input: { sizeBytes: 1, numberOfReplicas: 99 },
       wrong: ['/size', '/numberOfReplicas'],
     },
-  ])('$name', ({ input, wrong }) => {
+  ])('the wrong fields of a spec with $name are $wrong', ({ input, wrong }) => {
     expect(wrongFields(input)).toEqual(wrong);
   });
 

@@ -1,5 +1,5 @@
 /**
- * How each frozen layer gets to the target of a rebuild: not at all, by comparing, or as a whole.
+ * Transfer plan of a rebuild: how each frozen layer gets to the target: not at all, by comparing, or as a whole.
  *
  * One pure decision over what both sides say of themselves. A layer may be left out only where something proves that
  * the target has it: equal checksums that are valid for the files as they are, or an absence during which no engine could

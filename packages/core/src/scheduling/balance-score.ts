@@ -1,6 +1,6 @@
 /**
- * How unevenly usable space is spread: 0 is perfectly even. The definition of the balance proposal, kept as it is
- * written there; `chooseBalanced` finds its optimum without evaluating it for every option.
+ * Imbalance of a fleet, which is how unevenly usable space is spread: 0 is perfectly even. The definition of the balance
+ * proposal, kept as it is written there; `chooseBalanced` finds its optimum without evaluating it for every option.
  */
 export type Capacity = { readonly usableBytes: number; readonly totalBytes: number };
 

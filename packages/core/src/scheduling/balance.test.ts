@@ -27,20 +27,6 @@ const sumOf = (disks: readonly StorageDisk[]): Capacity => {
   };
 };
 
-/** The options with the lowest score, by the quadratic definition. */
-function optimaByDefinition(
-  values: Capacity[],
-  eligible: boolean[],
-  sizeBytes: number,
-  alpha: number,
-): number[] {
-  const scores = values.map((_, index) =>
-    eligible[index] ? hybridScore(afterPlacing(values, index, sizeBytes), alpha) : Number.POSITIVE_INFINITY,
-  );
-  const lowest = Math.min(...scores);
-  return scores.flatMap((score, index) => (score <= lowest + TOLERANCE && eligible[index] ? [index] : []));
-}
-
 const diskArbitrary = fc
   .record({
     node: fc.integer({ min: 1, max: 4 }),
@@ -154,3 +140,17 @@ describe('chooseBalanced', () => {
     );
   });
 });
+
+/** The options with the lowest score, by the quadratic definition. */
+function optimaByDefinition(
+  values: Capacity[],
+  eligible: boolean[],
+  sizeBytes: number,
+  alpha: number,
+): number[] {
+  const scores = values.map((_, index) =>
+    eligible[index] ? hybridScore(afterPlacing(values, index, sizeBytes), alpha) : Number.POSITIVE_INFINITY,
+  );
+  const lowest = Math.min(...scores);
+  return scores.flatMap((score, index) => (score <= lowest + TOLERANCE && eligible[index] ? [index] : []));
+}

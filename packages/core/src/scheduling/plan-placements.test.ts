@@ -27,14 +27,17 @@ describe('what is asked for one more replica', () => {
     { dataLocality: 'disabled', required: undefined, local: undefined },
     { dataLocality: 'best-effort', required: undefined, local: node },
     { dataLocality: 'strict-local', required: node, local: undefined },
-  ] as const)('locality $dataLocality', ({ dataLocality, required, local }) => {
-    expect(request({ dataLocality }, {}, node)).toMatchObject({
-      requiredNodeId: required,
-      localNodeId: local,
-    });
-    // Not attached: it is local to no node yet.
-    expect(request({ dataLocality })).toMatchObject({ requiredNodeId: undefined, localNodeId: undefined });
-  });
+  ] as const)(
+    'the locality $dataLocality requires or prefers the node that serves the volume',
+    ({ dataLocality, required, local }) => {
+      expect(request({ dataLocality }, {}, node)).toMatchObject({
+        requiredNodeId: required,
+        localNodeId: local,
+      });
+      // Not attached: it is local to no node yet.
+      expect(request({ dataLocality })).toMatchObject({ requiredNodeId: undefined, localNodeId: undefined });
+    },
+  );
 
   test.each([
     { own: 'ignored', setting: 'pack', want: 'pack' },

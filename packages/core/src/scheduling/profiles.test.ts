@@ -4,7 +4,7 @@
  */
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
-import { NOON } from '@holdfast/testkit/builders.js';
+import { NOON, secondsAfterNoon } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, aRequest, type NodePart, outcomeOf } from '@holdfast/testkit/fleet-builder.js';
 import { describe, expect, test } from '@jest/globals';
 import type { Condition } from '../model/condition.js';
@@ -39,33 +39,7 @@ type Case = {
 const named = (disk: string, id: string, part: Partial<Replica> = {}) =>
   aReplicaOn(disk, { id: asId<ReplicaId>(id), ...part });
 
-const ago = (seconds: number) => new Date(NOON.getTime() - seconds * 1000);
-
-/** The conditions that Longhorn's node controller records, which its scheduler then reads. */
-function recorded(fleet: FleetView): FleetView {
-  const dated = <Type extends string>(condition: Omit<Condition<Type>, 'lastTransitionAt'>) => ({
-    ...condition,
-    lastTransitionAt: NOON,
-  });
-  const readyNodes = new Set(fleet.nodes.filter(isNodeReady).map(({ id }) => id));
-  const nodes = fleet.nodes.map((node) => ({
-    ...node,
-    conditions: [...node.conditions, dated(nodeSchedulableCondition(node, fleet.settings))],
-  }));
-  const disks = fleet.disks.map((disk) => ({
-    ...disk,
-    conditions: [
-      ...disk.conditions,
-      dated(diskSchedulableCondition(disk, readyNodes.has(disk.nodeId), fleet.settings)),
-    ],
-  }));
-  return { ...fleet, nodes, disks };
-}
-
-function ask({ nodes, request }: Case, profile: SchedulingProfile): string {
-  const fleet = recorded(aFleet(nodes));
-  return outcomeOf(placeReplica(aRequest({ longhorn: LONGHORN_INPUTS, ...request }), fleet, NOON, profile));
-}
+const ago = (seconds: number) => secondsAfterNoon(-seconds);
 
 describe('where holdfast differs from Longhorn on purpose', () => {
   test.each<Case>([
@@ -233,3 +207,29 @@ describe('under both profiles', () => {
     expect(bothAnswer({ longhorn }, parts)).toEqual(['b-2', 'b-2']);
   });
 });
+
+/** The conditions that Longhorn's node controller records, which its scheduler then reads. */
+function recorded(fleet: FleetView): FleetView {
+  const dated = <Type extends string>(condition: Omit<Condition<Type>, 'lastTransitionAt'>) => ({
+    ...condition,
+    lastTransitionAt: NOON,
+  });
+  const readyNodes = new Set(fleet.nodes.filter(isNodeReady).map(({ id }) => id));
+  const nodes = fleet.nodes.map((node) => ({
+    ...node,
+    conditions: [...node.conditions, dated(nodeSchedulableCondition(node, fleet.settings))],
+  }));
+  const disks = fleet.disks.map((disk) => ({
+    ...disk,
+    conditions: [
+      ...disk.conditions,
+      dated(diskSchedulableCondition(disk, readyNodes.has(disk.nodeId), fleet.settings)),
+    ],
+  }));
+  return { ...fleet, nodes, disks };
+}
+
+function ask({ nodes, request }: Case, profile: SchedulingProfile): string {
+  const fleet = recorded(aFleet(nodes));
+  return outcomeOf(placeReplica(aRequest({ longhorn: LONGHORN_INPUTS, ...request }), fleet, NOON, profile));
+}

@@ -18,7 +18,7 @@ test('two filters that share a reason use the same words for it', () => {
   }
 });
 
-test('a filter is described by the condition it asks for, and an unknown name by itself', () => {
+test('a filter is described by the condition it asks for, and an unknown one by its name', () => {
   expect(descriptionOfRule('disk-tags')).toBe('Disk has the wanted tags');
   expect(descriptionOfRule('of-another-version')).toBe('of-another-version');
 });

@@ -179,7 +179,7 @@ describe('disk anti-affinity', () => {
     expect(ask2([on('a1-x', 'r1'), on('a1-y', 'r2'), on('a1-x', 'r3')], SOFT)).toBe('a1-y');
   });
 
-  test('hard refuses', () => {
+  test('hard refuses once all disks hold one', () => {
     expect(ask2([on('a1-x', 'r1'), on('a1-y', 'r2')], HARD)).toBe('DiskOccupied');
   });
 });

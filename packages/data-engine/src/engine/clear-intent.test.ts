@@ -9,47 +9,6 @@ const REGION = 16 * MIB;
 
 type Gate = { readonly connectControl: ConnectControl; readonly seen: string[]; open: () => void };
 
-/** Control channels that hold commands of the given name; `late`: their callers have timed out by then. */
-function holding(name: string, kind: 'held' | 'late' = 'held'): Gate {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const seen: string[] = [];
-  const connectControl: ConnectControl = (address) => {
-    const { command } = nodes().connectControl(address);
-    return {
-      command: async (asked, ask) => {
-        seen.push(asked);
-        if (asked !== name) return command(asked, ask);
-        const carriedOut = opened.then(() => command(asked, ask));
-        if (kind === 'held') return carriedOut;
-        carriedOut.catch(() => undefined);
-        throw new Error('given up');
-      },
-    };
-  };
-  return { connectControl, seen, open: () => open() };
-}
-
-async function marks(volume: Cluster, index: number): Promise<number[]> {
-  const { node, address } = volume.copy(index);
-  const runs = (await node.replica(address.replicaId)).intentRegions();
-  return runs.flatMap(({ first, count }) => Array.from({ length: count }, (_, at) => first + at));
-}
-
-/** Ticks like an engine host on a volume that has been idle for long enough. */
-async function idle(engine: Engine): Promise<void> {
-  engine.tick(performance.now() + 20_000);
-  await sleep(50);
-}
-
-/** Resolves when the engine has sent the command that clears the marks. */
-async function cleared(engine: Engine, gate: Gate): Promise<void> {
-  engine.tick(performance.now() + 20_000);
-  await until(engine, () => gate.seen.filter((name) => name === 'clear-intent').length >= 2);
-}
-
 describe('marks of the write-intent maps', () => {
   test('stay while an engine is opening, however long that takes', async () => {
     const volume = await cluster(2);
@@ -154,3 +113,44 @@ describe('marks of the write-intent maps', () => {
     expect([await marks(volume, 0), await marks(volume, 1)]).toEqual([[], []]);
   });
 });
+
+/** Control channels that hold commands of the given name; `late`: their callers have timed out by then. */
+function holding(name: string, kind: 'held' | 'late' = 'held'): Gate {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const seen: string[] = [];
+  const connectControl: ConnectControl = (address) => {
+    const { command } = nodes().connectControl(address);
+    return {
+      command: async (asked, ask) => {
+        seen.push(asked);
+        if (asked !== name) return command(asked, ask);
+        const carriedOut = opened.then(() => command(asked, ask));
+        if (kind === 'held') return carriedOut;
+        carriedOut.catch(() => undefined);
+        throw new Error('given up');
+      },
+    };
+  };
+  return { connectControl, seen, open: () => open() };
+}
+
+async function marks(volume: Cluster, index: number): Promise<number[]> {
+  const { node, address } = volume.copy(index);
+  const runs = (await node.replica(address.replicaId)).intentRegions();
+  return runs.flatMap(({ first, count }) => Array.from({ length: count }, (_, at) => first + at));
+}
+
+/** Ticks like an engine host on a volume that has been idle for long enough. */
+async function idle(engine: Engine): Promise<void> {
+  engine.tick(performance.now() + 20_000);
+  await sleep(50);
+}
+
+/** Resolves when the engine has sent the command that clears the marks. */
+async function cleared(engine: Engine, gate: Gate): Promise<void> {
+  engine.tick(performance.now() + 20_000);
+  await until(engine, () => gate.seen.filter((name) => name === 'clear-intent').length >= 2);
+}

@@ -10,7 +10,7 @@ test.each<{ name: string; copies: string; corrupted: string[] }>([
   { name: 'two that differ, and both know: none is touched', copies: 'x! y!', corrupted: [] },
   { name: 'three that differ, one knows', copies: 'x y! z', corrupted: ['r1'] },
   { name: 'the last copy', copies: 'x!', corrupted: [] },
-])('$name', ({ copies, corrupted }) => {
+])('of the copies $copies, $corrupted are corrupted: $name', ({ copies, corrupted }) => {
   const hashed = copies.split(' ').map((text, index) => ({
     replicaId: `r${index}`,
     checksum: text.replace('!', ''),

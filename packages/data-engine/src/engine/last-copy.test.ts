@@ -18,51 +18,6 @@ const { cluster } = useClusters();
 /** The tests' `replicaTimeoutMs`, and a little for a busy machine. */
 const TIMEOUT_MS = 2_000;
 
-/** Holds requests of one kind at one copy's files, until the returned function is called. */
-async function hold(
-  volume: Cluster,
-  index: number,
-  kind: 'write' | 'read',
-  count = Number.POSITIVE_INFINITY,
-) {
-  const { node, address } = volume.copy(index);
-  const replica = await node.replica(address.replicaId);
-  let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let held = 0;
-  if (kind === 'read') {
-    const { read, readNow } = replica;
-    const isHeld = () => {
-      held += 1;
-      return held <= count;
-    };
-    replica.readNow = (offset, lengthBytes) =>
-      held < count ? undefined : readNow.call(replica, offset, lengthBytes);
-    replica.read = async (offset, lengthBytes) => {
-      if (isHeld()) await released;
-      return read.call(replica, offset, lengthBytes);
-    };
-  } else {
-    const { write: put } = replica;
-    replica.write = async (...ask) => {
-      held += 1;
-      if (held <= count) await released;
-      return put.apply(replica, ask);
-    };
-  }
-  return () => release();
-}
-
-/** Ticks like an engine host for that long. */
-async function tickFor(engine: Engine, ms: number): Promise<void> {
-  for (const endMs = performance.now() + ms; performance.now() < endMs; ) {
-    engine.tick(performance.now());
-    await sleep(50);
-  }
-}
-
 describe('the last current copy', () => {
   test.each([
     { kind: 'read' as const, ask: (engine: Engine) => engine.device.read(4 * MIB, 4096) },
@@ -176,3 +131,48 @@ describe('silence', () => {
     await stuck;
   }, 15_000);
 });
+
+/** Holds requests of one kind at one copy's files, until the returned function is called. */
+async function hold(
+  volume: Cluster,
+  index: number,
+  kind: 'write' | 'read',
+  count = Number.POSITIVE_INFINITY,
+) {
+  const { node, address } = volume.copy(index);
+  const replica = await node.replica(address.replicaId);
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let held = 0;
+  if (kind === 'read') {
+    const { read, readNow } = replica;
+    const isHeld = () => {
+      held += 1;
+      return held <= count;
+    };
+    replica.readNow = (offset, lengthBytes) =>
+      held < count ? undefined : readNow.call(replica, offset, lengthBytes);
+    replica.read = async (offset, lengthBytes) => {
+      if (isHeld()) await released;
+      return read.call(replica, offset, lengthBytes);
+    };
+  } else {
+    const { write: put } = replica;
+    replica.write = async (...ask) => {
+      held += 1;
+      if (held <= count) await released;
+      return put.apply(replica, ask);
+    };
+  }
+  return () => release();
+}
+
+/** Ticks like an engine host for that long. */
+async function tickFor(engine: Engine, ms: number): Promise<void> {
+  for (const endMs = performance.now() + ms; performance.now() < endMs; ) {
+    engine.tick(performance.now());
+    await sleep(50);
+  }
+}

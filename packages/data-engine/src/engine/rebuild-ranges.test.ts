@@ -25,50 +25,8 @@ beforeEach(async () => {
 /** `contents` are those of the first snapshot. */
 type Made = { volume: Cluster; engine: Engine; ids: string[]; contents: Buffer };
 
-/** Three copies with two snapshots of 16 MiB each. */
-async function withSnapshots(): Promise<Made> {
-  const volume = await cluster(3);
-  const engine = await volume.start(1);
-  const contents = crypto.randomBytes(16 * MIB);
-  const ids = [crypto.randomUUID(), crypto.randomUUID()];
-  for (const [index, id] of ids.entries()) {
-    await write(engine, index * 20 * MIB, index === 0 ? contents : crypto.randomBytes(16 * MIB));
-    await engine.snapshots.take({ id, name: `s${index}`, origin: 'user', createdAt: '2026-01-01T00:00:00Z' });
-  }
-  return { volume, engine, ids, contents };
-}
-
-/** Silent corruption: the disk changes its content without a write. */
-async function damage(node: ReplicaNode, block: Buffer): Promise<void> {
-  const image = await fs.readFile(node.disk);
-  const handle = await fs.open(node.disk, 'r+');
-  for (let at = image.indexOf(block); at !== -1; at = image.indexOf(block, at + 1)) {
-    await handle.write(Buffer.alloc(4096, 0xee), 0, 4096, at);
-  }
-  await handle.sync();
-  await handle.close();
-}
-
-/** Loses a copy without a drop mark. */
-async function lose(volume: Cluster, engine: Engine, index: number): Promise<void> {
-  const { node, address } = volume.copy(index);
-  nodes().beforeCommand = (name) => {
-    if (name === 'intent') throw new StorageFault('agent.unreachable', { publicMessage: 'test' });
-  };
-  await node.crash(nodes(), address.replicaId);
-  await write(engine, SIZE - 4096, Buffer.alloc(4096, index));
-  await until(engine, () => modes(engine).includes('ERR'));
-  await engine.drops.marked();
-  nodes().beforeCommand = () => undefined;
-}
-
 const methods = (snapshots: readonly { name: string; method: string }[]) =>
   snapshots.map(({ name, method }) => `${name.split('-')[0]} ${method}`);
-
-async function expectEqual(volume: Cluster, engine: Engine): Promise<void> {
-  await engine.stop();
-  expect((await volume.checksums()).size).toBe(1);
-}
 
 describe('on block disks, layers that both sides have', () => {
   test('are left out when their checksums are equal', async () => {
@@ -127,3 +85,45 @@ describe('on block disks, layers that both sides have', () => {
     await expectEqual(volume, engine);
   });
 });
+
+/** Three copies with two snapshots of 16 MiB each. */
+async function withSnapshots(): Promise<Made> {
+  const volume = await cluster(3);
+  const engine = await volume.start(1);
+  const contents = crypto.randomBytes(16 * MIB);
+  const ids = [crypto.randomUUID(), crypto.randomUUID()];
+  for (const [index, id] of ids.entries()) {
+    await write(engine, index * 20 * MIB, index === 0 ? contents : crypto.randomBytes(16 * MIB));
+    await engine.snapshots.take({ id, name: `s${index}`, origin: 'user', createdAt: '2026-01-01T00:00:00Z' });
+  }
+  return { volume, engine, ids, contents };
+}
+
+/** Silent corruption: the disk changes its content without a write. */
+async function damage(node: ReplicaNode, block: Buffer): Promise<void> {
+  const image = await fs.readFile(node.disk);
+  const handle = await fs.open(node.disk, 'r+');
+  for (let at = image.indexOf(block); at !== -1; at = image.indexOf(block, at + 1)) {
+    await handle.write(Buffer.alloc(4096, 0xee), 0, 4096, at);
+  }
+  await handle.sync();
+  await handle.close();
+}
+
+/** Loses a copy without a drop mark. */
+async function lose(volume: Cluster, engine: Engine, index: number): Promise<void> {
+  const { node, address } = volume.copy(index);
+  nodes().beforeCommand = (name) => {
+    if (name === 'intent') throw new StorageFault('agent.unreachable', { publicMessage: 'test' });
+  };
+  await node.crash(nodes(), address.replicaId);
+  await write(engine, SIZE - 4096, Buffer.alloc(4096, index));
+  await until(engine, () => modes(engine).includes('ERR'));
+  await engine.drops.marked();
+  nodes().beforeCommand = () => undefined;
+}
+
+async function expectEqual(volume: Cluster, engine: Engine): Promise<void> {
+  await engine.stop();
+  expect((await volume.checksums()).size).toBe(1);
+}

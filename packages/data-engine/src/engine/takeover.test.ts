@@ -10,48 +10,6 @@ const { cluster, nodes } = useClusters();
 /** Written and flushed long before the crash: all of it stays marked. */
 const FLUSHED_BYTES = 48 * MIB;
 
-/**
- * Counts bytes read from copies; the resync that follows the first flush, in steps of a MiB, waits until it may go
- * on.
- */
-function meter(): { connectData: ConnectData; readBytes: () => number; goOn: () => void } {
-  let goOn: () => void = () => undefined;
-  const going = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  let readBytes = 0;
-  const connectData: ConnectData = async (address, timeoutMs) => {
-    const link = await connectByNbd(address, timeoutMs);
-    const { read } = link;
-    link.read = async (offset, lengthBytes) => {
-      if (lengthBytes === MIB) await going;
-      readBytes += lengthBytes;
-      return read.call(link, offset, lengthBytes);
-    };
-    return link;
-  };
-  return { connectData, readBytes: () => readBytes, goOn: () => goOn() };
-}
-
-async function crash(volume: Cluster, ...indexes: number[]): Promise<void> {
-  for (const index of indexes) {
-    const { node, address } = volume.copy(index);
-    await node.crash(nodes(), address.replicaId);
-  }
-}
-
-/** An engine that has flushed much, has written a little since, and has died with two replica processes. */
-async function crashed(blocks: readonly number[], bytes: Buffer): Promise<Cluster> {
-  const volume = await cluster(3);
-  const engine = await volume.start(1);
-  for (let at = 0; at < FLUSHED_BYTES; at += 8 * MIB) await write(engine, at, crypto.randomBytes(8 * MIB));
-  for (let i = 0; i < 4; i += 1) await engine.device.flush();
-  for (const block of blocks) await write(engine, block * 4096, bytes);
-  volume.fenceAll();
-  await crash(volume, 1, 2);
-  return volume;
-}
-
 describe('the first flush after a takeover', () => {
   test('waits for recent changes, not for all marked regions', async () => {
     const bytes = crypto.randomBytes(4096);
@@ -218,3 +176,45 @@ describe('a recent change of a copy', () => {
     expect(recent.list()).toBeUndefined();
   });
 });
+
+/**
+ * Counts bytes read from copies; the resync that follows the first flush, in steps of a MiB, waits until it may go
+ * on.
+ */
+function meter(): { connectData: ConnectData; readBytes: () => number; goOn: () => void } {
+  let goOn: () => void = () => undefined;
+  const going = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let readBytes = 0;
+  const connectData: ConnectData = async (address, timeoutMs) => {
+    const link = await connectByNbd(address, timeoutMs);
+    const { read } = link;
+    link.read = async (offset, lengthBytes) => {
+      if (lengthBytes === MIB) await going;
+      readBytes += lengthBytes;
+      return read.call(link, offset, lengthBytes);
+    };
+    return link;
+  };
+  return { connectData, readBytes: () => readBytes, goOn: () => goOn() };
+}
+
+async function crash(volume: Cluster, ...indexes: number[]): Promise<void> {
+  for (const index of indexes) {
+    const { node, address } = volume.copy(index);
+    await node.crash(nodes(), address.replicaId);
+  }
+}
+
+/** An engine that has flushed much, has written a little since, and has died with two replica processes. */
+async function crashed(blocks: readonly number[], bytes: Buffer): Promise<Cluster> {
+  const volume = await cluster(3);
+  const engine = await volume.start(1);
+  for (let at = 0; at < FLUSHED_BYTES; at += 8 * MIB) await write(engine, at, crypto.randomBytes(8 * MIB));
+  for (let i = 0; i < 4; i += 1) await engine.device.flush();
+  for (const block of blocks) await write(engine, block * 4096, bytes);
+  volume.fenceAll();
+  await crash(volume, 1, 2);
+  return volume;
+}

@@ -11,7 +11,7 @@ test.each([
     requests: [50, ...Array(10).fill(0)],
     seen: [...Array(10).fill(true), false],
   },
-])('$name', ({ requests, seen }) => {
+])('users are seen at work or not: $name', ({ requests, seen }) => {
   let count = 1000;
   const activity = new UserActivity(() => count);
   const looks = requests.map((more, index) => {

@@ -35,45 +35,6 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-/** A client of this export, past the handshake, that has not begun to read. */
-async function join(target: MemoryExport): Promise<net.Socket> {
-  const server = net.createServer((socket) => {
-    const options = { structuredReplies: false, allocationContext: false };
-    new NbdServerConnection(socket, target, options).start(Buffer.alloc(0));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('not listening on TCP');
-  const client = net.connect(address.port, '127.0.0.1');
-  stops.push(() => {
-    client.destroy();
-    server.close();
-  });
-  return client;
-}
-
-/** That many READs as one chunk of the network. */
-function reads(count: number, lengthBytes: number): Buffer {
-  const frames = Buffer.alloc(count * REQUEST_BYTES);
-  for (let at = 0; at < frames.length; at += REQUEST_BYTES) {
-    frames.writeUInt32BE(REQUEST_MAGIC, at);
-    frames.writeUInt16BE(Command.Read, at + 6);
-    frames.writeUInt32BE(at / REQUEST_BYTES, at + 12);
-    frames.writeUInt32BE(lengthBytes, at + 24);
-  }
-  return frames;
-}
-
-/** Resolves when the number has stayed the same for a while. */
-async function steady(count: () => number): Promise<number> {
-  for (;;) {
-    const before = count();
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    if (count() === before && before > 0) return before;
-  }
-}
-
 test('requests of one chunk begin as there is room for them, and all are answered', async () => {
   const target = new PatientExport(MIB);
   const client = await join(target);
@@ -115,3 +76,42 @@ test('a client that does not read its replies gets no more of them, until it doe
     (bytes) => bytes === wantedBytes,
   );
 });
+
+/** A client of this export, past the handshake, that has not begun to read. */
+async function join(target: MemoryExport): Promise<net.Socket> {
+  const server = net.createServer((socket) => {
+    const options = { structuredReplies: false, allocationContext: false };
+    new NbdServerConnection(socket, target, options).start(Buffer.alloc(0));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not listening on TCP');
+  const client = net.connect(address.port, '127.0.0.1');
+  stops.push(() => {
+    client.destroy();
+    server.close();
+  });
+  return client;
+}
+
+/** That many READs as one chunk of the network. */
+function reads(count: number, lengthBytes: number): Buffer {
+  const frames = Buffer.alloc(count * REQUEST_BYTES);
+  for (let at = 0; at < frames.length; at += REQUEST_BYTES) {
+    frames.writeUInt32BE(REQUEST_MAGIC, at);
+    frames.writeUInt16BE(Command.Read, at + 6);
+    frames.writeUInt32BE(at / REQUEST_BYTES, at + 12);
+    frames.writeUInt32BE(lengthBytes, at + 24);
+  }
+  return frames;
+}
+
+/** Resolves when the number has stayed the same for a while. */
+async function steady(count: () => number): Promise<number> {
+  for (;;) {
+    const before = count();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    if (count() === before && before > 0) return before;
+  }
+}

@@ -5,53 +5,6 @@ import { ReplyReader } from './replies.js';
 import { RequestReader } from './requests.js';
 import { ServerHandshake } from './server-handshake.js';
 
-/** A small seeded generator (mulberry32), so that a failing run can be repeated from its seed. */
-function generator(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
-
-function randomBytes(random: (below: number) => number, length: number): Buffer {
-  return Buffer.from(Array.from({ length }, () => random(256)));
-}
-
-/** Cuts bytes into pieces at random places, as a network does. */
-function* pieces(random: (below: number) => number, bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; ) {
-    const length = 1 + random(Math.min(64, bytes.length - at));
-    yield bytes.subarray(at, at + length);
-    at += length;
-  }
-}
-
-function optionFrame(random: (below: number) => number): Buffer {
-  const option = [1, 2, 3, 5, 6, 7, 8, 9, 10, 99][random(10)] ?? 0;
-  const data = randomBytes(random, random(40));
-  // Half of them carry plausible lengths, so that the parsers get beyond their first check.
-  if (data.length > 8 && random(2) === 0) data.writeUInt32BE(random(data.length), 0);
-  const head = Buffer.alloc(16);
-  head.write('IHAVEOPT', 0, 'latin1');
-  head.writeUInt32BE(option, 8);
-  head.writeUInt32BE(data.length, 12);
-  return Buffer.concat([head, data]);
-}
-
-/** Runs a case for many seeds; a failure names its seed. */
-function forEachSeed(check: (seed: number) => void): void {
-  for (let seed = 0; seed < 300; seed += 1) {
-    try {
-      check(seed);
-    } catch (error) {
-      throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-    }
-  }
-}
-
 describe('fuzzing', () => {
   test('whatever a client sends, the handshake answers, asks for more or closes', () =>
     forEachSeed((seed) => {
@@ -144,3 +97,50 @@ describe('fuzzing', () => {
       expect(queue.length).toBe(0);
     }));
 });
+
+/** A small seeded generator (mulberry32), so that a failing run can be repeated from its seed. */
+function generator(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+function randomBytes(random: (below: number) => number, length: number): Buffer {
+  return Buffer.from(Array.from({ length }, () => random(256)));
+}
+
+/** Cuts bytes into pieces at random places, as a network does. */
+function* pieces(random: (below: number) => number, bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; ) {
+    const length = 1 + random(Math.min(64, bytes.length - at));
+    yield bytes.subarray(at, at + length);
+    at += length;
+  }
+}
+
+function optionFrame(random: (below: number) => number): Buffer {
+  const option = [1, 2, 3, 5, 6, 7, 8, 9, 10, 99][random(10)] ?? 0;
+  const data = randomBytes(random, random(40));
+  // Half of them carry plausible lengths, so that the parsers get beyond their first check.
+  if (data.length > 8 && random(2) === 0) data.writeUInt32BE(random(data.length), 0);
+  const head = Buffer.alloc(16);
+  head.write('IHAVEOPT', 0, 'latin1');
+  head.writeUInt32BE(option, 8);
+  head.writeUInt32BE(data.length, 12);
+  return Buffer.concat([head, data]);
+}
+
+/** Runs a case for many seeds; a failure names its seed. */
+function forEachSeed(check: (seed: number) => void): void {
+  for (let seed = 0; seed < 300; seed += 1) {
+    try {
+      check(seed);
+    } catch (error) {
+      throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    }
+  }
+}

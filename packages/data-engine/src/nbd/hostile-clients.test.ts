@@ -19,127 +19,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-async function serve(device: MemoryExport): Promise<{ port: number; sockets: Set<net.Socket> }> {
-  const sockets = new Set<net.Socket>();
-  const server = new NbdServer({
-    directory: {
-      describe: (name) => (name === NAME ? device : undefined),
-      list: () => ['listed'],
-      describeListed: () => undefined,
-    },
-    accept: (socket, negotiated, rest) => {
-      sockets.add(socket);
-      socket.on('close', () => sockets.delete(socket));
-      serveExport(socket, negotiated, rest, device);
-    },
-    tls: { offer: 'allow', accept: (socket) => void socket.destroy() },
-    handshakeTimeoutMs: 500,
-  });
-  const { port } = await server.listen('127.0.0.1', 0);
-  stops.push(async () => {
-    for (const socket of sockets) socket.destroy();
-    await server.close();
-  });
-  return { port, sockets };
-}
-
-async function connect(port: number): Promise<NbdClient> {
-  const client = await NbdClient.connect({ host: '127.0.0.1', port, exportName: NAME }, 5000);
-  stops.push(() => client.close());
-  return client;
-}
-
-async function rawSocket(port: number): Promise<net.Socket> {
-  const socket = net.connect(port, '127.0.0.1');
-  socket.on('error', () => socket.destroy());
-  stops.push(() => void socket.destroy());
-  await once(socket, 'connect');
-  return socket;
-}
-
-function option(code: number, data: Buffer = Buffer.alloc(0), declaredBytes = data.length): Buffer {
-  const head = Buffer.alloc(16);
-  head.write('IHAVEOPT', 0, 'latin1');
-  head.writeUInt32BE(code, 8);
-  head.writeUInt32BE(declaredBytes, 12);
-  return Buffer.concat([head, data]);
-}
-
-function named(...more: Buffer[]): Buffer {
-  const prefix = Buffer.alloc(4);
-  prefix.writeUInt32BE(NAME.length, 0);
-  return Buffer.concat([prefix, Buffer.from(NAME), ...more]);
-}
-
 const GO = option(7, named(Buffer.alloc(2)));
-
-function request(type: number, offset: number, lengthBytes: number, flags = 0): Buffer {
-  const frame = Buffer.alloc(28);
-  frame.writeUInt32BE(0x25609513, 0);
-  frame.writeUInt16BE(flags, 4);
-  frame.writeUInt16BE(type, 6);
-  frame.writeUInt32BE(offset, 20);
-  frame.writeUInt32BE(lengthBytes, 24);
-  return frame;
-}
-
-/** A random conversation of a client: most frames are well-formed, but out of place together. */
-function conversation(random: SeededRandom): Buffer {
-  const huge = () => random.pick([0, 1, 2 ** 16, 2 ** 24, 2 ** 31, 2 ** 32 - 1]);
-  const count = (value: number) => {
-    const bytes = Buffer.alloc(4);
-    bytes.writeUInt32BE(value, 0);
-    return bytes;
-  };
-  const context = Buffer.concat([count(15), Buffer.from('base:allocation')]);
-  const options = [
-    () => option(3),
-    () => option(5, random.chance(4) ? Buffer.from('x') : undefined),
-    () => option(6, named(Buffer.from([0, 1, 0, 3]))),
-    () => option(8),
-    () => option(9, named(count(0))),
-    () => option(10, named(count(huge()), ...Array.from({ length: random.below(900) }, () => context))),
-    () => option(10, named(count(1), count(huge()), Buffer.from('base'))),
-    () => option(random.pick([4, 11, 99, 2 ** 31]), random.bytes(random.below(40))),
-    () => option(random.pick([1, 6, 7, 10]), Buffer.alloc(0), huge()),
-    () => GO,
-  ];
-  const requests = [
-    () => request(random.below(10), random.below(2 ** 31), huge(), random.below(2 ** 16)),
-    () => request(0, random.below(MIB), random.below(128 * KIB)),
-    () => Buffer.concat([request(1, random.below(MIB), 8 * KIB), random.bytes(random.below(9 * KIB))]),
-    () => request(7, 0, huge(), 8 * random.below(2)),
-    () => random.bytes(random.below(200)),
-  ];
-  const frames = [
-    random.chance(20) ? random.bytes(4) : CLIENT_FLAGS,
-    ...Array.from({ length: random.below(6) }, () => random.pick(options)()),
-    ...(random.chance(3) ? [] : [GO]),
-    ...Array.from({ length: random.below(12) }, () => random.pick(requests)()),
-  ];
-  const bytes = Buffer.concat(frames);
-  for (let flips = random.chance(2) ? 0 : random.below(4); flips > 0; flips -= 1) {
-    bytes[random.below(bytes.length)] = random.below(256);
-  }
-  return random.chance(3) ? bytes.subarray(0, random.below(bytes.length)) : bytes;
-}
-
-/** Sends it in pieces, then ends, resets or falls silent. */
-async function misbehave(port: number, seed: number): Promise<void> {
-  const random = new SeededRandom(seed);
-  const socket = await rawSocket(port);
-  socket.resume();
-  const bytes = conversation(random);
-  for (let at = 0; at < bytes.length; ) {
-    const end = at + 1 + random.below(random.pick([20, 2000, 100_000]));
-    if (!socket.destroyed) socket.write(bytes.subarray(at, end));
-    at = end;
-    if (random.chance(3)) await new Promise(setImmediate);
-  }
-  const ending = random.pick(['end', 'reset', 'silence'] as const);
-  if (ending === 'end') socket.end();
-  if (ending === 'reset') socket.resetAndDestroy();
-}
 
 describe('clients that say anything', () => {
   test('400 of them, by seed, and one that goes on beside them', async () => {
@@ -265,3 +145,123 @@ describe('clients that ask for more than they may hold', () => {
     );
   }, 60_000);
 });
+
+async function serve(device: MemoryExport): Promise<{ port: number; sockets: Set<net.Socket> }> {
+  const sockets = new Set<net.Socket>();
+  const server = new NbdServer({
+    directory: {
+      describe: (name) => (name === NAME ? device : undefined),
+      list: () => ['listed'],
+      describeListed: () => undefined,
+    },
+    accept: (socket, negotiated, rest) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+      serveExport(socket, negotiated, rest, device);
+    },
+    tls: { offer: 'allow', accept: (socket) => void socket.destroy() },
+    handshakeTimeoutMs: 500,
+  });
+  const { port } = await server.listen('127.0.0.1', 0);
+  stops.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await server.close();
+  });
+  return { port, sockets };
+}
+
+async function connect(port: number): Promise<NbdClient> {
+  const client = await NbdClient.connect({ host: '127.0.0.1', port, exportName: NAME }, 5000);
+  stops.push(() => client.close());
+  return client;
+}
+
+async function rawSocket(port: number): Promise<net.Socket> {
+  const socket = net.connect(port, '127.0.0.1');
+  socket.on('error', () => socket.destroy());
+  stops.push(() => void socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+function option(code: number, data: Buffer = Buffer.alloc(0), declaredBytes = data.length): Buffer {
+  const head = Buffer.alloc(16);
+  head.write('IHAVEOPT', 0, 'latin1');
+  head.writeUInt32BE(code, 8);
+  head.writeUInt32BE(declaredBytes, 12);
+  return Buffer.concat([head, data]);
+}
+
+function named(...more: Buffer[]): Buffer {
+  const prefix = Buffer.alloc(4);
+  prefix.writeUInt32BE(NAME.length, 0);
+  return Buffer.concat([prefix, Buffer.from(NAME), ...more]);
+}
+
+function request(type: number, offset: number, lengthBytes: number, flags = 0): Buffer {
+  const frame = Buffer.alloc(28);
+  frame.writeUInt32BE(0x25609513, 0);
+  frame.writeUInt16BE(flags, 4);
+  frame.writeUInt16BE(type, 6);
+  frame.writeUInt32BE(offset, 20);
+  frame.writeUInt32BE(lengthBytes, 24);
+  return frame;
+}
+
+/** A random conversation of a client: most frames are well-formed, but out of place together. */
+function conversation(random: SeededRandom): Buffer {
+  const huge = () => random.pick([0, 1, 2 ** 16, 2 ** 24, 2 ** 31, 2 ** 32 - 1]);
+  const count = (value: number) => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32BE(value, 0);
+    return bytes;
+  };
+  const context = Buffer.concat([count(15), Buffer.from('base:allocation')]);
+  const options = [
+    () => option(3),
+    () => option(5, random.chance(4) ? Buffer.from('x') : undefined),
+    () => option(6, named(Buffer.from([0, 1, 0, 3]))),
+    () => option(8),
+    () => option(9, named(count(0))),
+    () => option(10, named(count(huge()), ...Array.from({ length: random.below(900) }, () => context))),
+    () => option(10, named(count(1), count(huge()), Buffer.from('base'))),
+    () => option(random.pick([4, 11, 99, 2 ** 31]), random.bytes(random.below(40))),
+    () => option(random.pick([1, 6, 7, 10]), Buffer.alloc(0), huge()),
+    () => GO,
+  ];
+  const requests = [
+    () => request(random.below(10), random.below(2 ** 31), huge(), random.below(2 ** 16)),
+    () => request(0, random.below(MIB), random.below(128 * KIB)),
+    () => Buffer.concat([request(1, random.below(MIB), 8 * KIB), random.bytes(random.below(9 * KIB))]),
+    () => request(7, 0, huge(), 8 * random.below(2)),
+    () => random.bytes(random.below(200)),
+  ];
+  const frames = [
+    random.chance(20) ? random.bytes(4) : CLIENT_FLAGS,
+    ...Array.from({ length: random.below(6) }, () => random.pick(options)()),
+    ...(random.chance(3) ? [] : [GO]),
+    ...Array.from({ length: random.below(12) }, () => random.pick(requests)()),
+  ];
+  const bytes = Buffer.concat(frames);
+  for (let flips = random.chance(2) ? 0 : random.below(4); flips > 0; flips -= 1) {
+    bytes[random.below(bytes.length)] = random.below(256);
+  }
+  return random.chance(3) ? bytes.subarray(0, random.below(bytes.length)) : bytes;
+}
+
+/** Sends it in pieces, then ends, resets or falls silent. */
+async function misbehave(port: number, seed: number): Promise<void> {
+  const random = new SeededRandom(seed);
+  const socket = await rawSocket(port);
+  socket.resume();
+  const bytes = conversation(random);
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + 1 + random.below(random.pick([20, 2000, 100_000]));
+    if (!socket.destroyed) socket.write(bytes.subarray(at, end));
+    at = end;
+    if (random.chance(3)) await new Promise(setImmediate);
+  }
+  const ending = random.pick(['end', 'reset', 'silence'] as const);
+  if (ending === 'end') socket.end();
+  if (ending === 'reset') socket.resetAndDestroy();
+}

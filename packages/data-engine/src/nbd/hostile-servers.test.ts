@@ -29,54 +29,8 @@ const HANDSHAKE = Buffer.concat([
   infoReplies(7, INFO),
 ]);
 
-/** A server that sends this handshake, and then answers the first bytes of the transmission with the replies. */
-async function server(handshake: Buffer, replies: (socket: net.Socket) => void): Promise<number> {
-  const listening = net.createServer((socket) => {
-    socket.on('error', () => socket.destroy());
-    stops.push(() => void socket.destroy());
-    socket.write(handshake);
-    let seenBytes = 0;
-    socket.on('data', (chunk: Buffer) => {
-      // The handshake of our client is shorter than this, and its first request longer than the rest.
-      const before = seenBytes;
-      seenBytes += chunk.length;
-      if (before < HANDSHAKE_BYTES && seenBytes >= HANDSHAKE_BYTES + 28) replies(socket);
-      else if (before >= HANDSHAKE_BYTES && before < HANDSHAKE_BYTES + 28) replies(socket);
-    });
-  });
-  listening.listen(0, '127.0.0.1');
-  await once(listening, 'listening');
-  stops.push(async () => {
-    listening.close();
-    await once(listening, 'close');
-  });
-  const address = listening.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 /** Length of what our client sends before its first request: flags, and three options with the name `d`. */
 const HANDSHAKE_BYTES = 4 + 16 + (16 + 5 + 4 + 4 + 15) + (16 + 5 + 2);
-
-function connect(port: number): Promise<NbdClient> {
-  return NbdClient.connect({ host: '127.0.0.1', port, exportName: 'd' }, 5000);
-}
-
-/** One chunk of a structured reply to the client's first request. */
-function chunk(type: number, data: Buffer, { done = false, cookie = 1 } = {}): Buffer {
-  const head = Buffer.alloc(20);
-  head.writeUInt32BE(0x668e33ef, 0);
-  head.writeUInt16BE(done ? 1 : 0, 4);
-  head.writeUInt16BE(type, 6);
-  head.writeUInt32BE(cookie, 12);
-  head.writeUInt32BE(data.length, 16);
-  return Buffer.concat([head, data]);
-}
-
-function words(...values: number[]): Buffer {
-  const bytes = Buffer.alloc(4 * values.length);
-  for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, 4 * index);
-  return bytes;
-}
 
 const data = (at: number, lengthBytes: number) =>
   chunk(1, Buffer.concat([words(0, at), Buffer.alloc(lengthBytes)]));
@@ -112,7 +66,7 @@ describe('a server that answers a read of 64 KiB wrongly', () => {
     { name: 'for another request', replies: [chunk(1, words(0, 0), { cookie: 9 })], says: 'to no request' },
     { name: 'with another magic', replies: [Buffer.alloc(20, 1)], says: 'wrong magic' },
     { name: 'with an unknown chunk', replies: [chunk(77, Buffer.alloc(4))], says: 'unexpected chunk' },
-  ])('$name', async ({ replies, says }) => {
+  ])('a reply $name fails the request', async ({ replies, says }) => {
     const port = await server(HANDSHAKE, (socket) => socket.write(Buffer.concat(replies)));
     const client = await connect(port);
     await expect(client.read(0, 64 * KIB)).rejects.toThrow(says);
@@ -156,7 +110,7 @@ describe('a server that does not do the handshake', () => {
       says: 'did not describe',
       frames: Buffer.concat([8, 10, 7].map((o) => optionReply(o, 1))),
     },
-  ])('$name', async ({ name, says, frames }) => {
+  ])('a server that $name is refused', async ({ name, says, frames }) => {
     const greeted = name.startsWith('speaks') ? frames : Buffer.concat([GREETING, frames]);
     const port = await server(greeted, () => undefined);
     await expect(connect(port)).rejects.toThrow(says);
@@ -241,3 +195,49 @@ describe('servers that answer anything', () => {
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
   }, 60_000);
 });
+
+/** A server that sends this handshake, and then answers the first bytes of the transmission with the replies. */
+async function server(handshake: Buffer, replies: (socket: net.Socket) => void): Promise<number> {
+  const listening = net.createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    stops.push(() => void socket.destroy());
+    socket.write(handshake);
+    let seenBytes = 0;
+    socket.on('data', (chunk: Buffer) => {
+      // The handshake of our client is shorter than this, and its first request longer than the rest.
+      const before = seenBytes;
+      seenBytes += chunk.length;
+      if (before < HANDSHAKE_BYTES && seenBytes >= HANDSHAKE_BYTES + 28) replies(socket);
+      else if (before >= HANDSHAKE_BYTES && before < HANDSHAKE_BYTES + 28) replies(socket);
+    });
+  });
+  listening.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  stops.push(async () => {
+    listening.close();
+    await once(listening, 'close');
+  });
+  const address = listening.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+function connect(port: number): Promise<NbdClient> {
+  return NbdClient.connect({ host: '127.0.0.1', port, exportName: 'd' }, 5000);
+}
+
+/** One chunk of a structured reply to the client's first request. */
+function chunk(type: number, data: Buffer, { done = false, cookie = 1 } = {}): Buffer {
+  const head = Buffer.alloc(20);
+  head.writeUInt32BE(0x668e33ef, 0);
+  head.writeUInt16BE(done ? 1 : 0, 4);
+  head.writeUInt16BE(type, 6);
+  head.writeUInt32BE(cookie, 12);
+  head.writeUInt32BE(data.length, 16);
+  return Buffer.concat([head, data]);
+}
+
+function words(...values: number[]): Buffer {
+  const bytes = Buffer.alloc(4 * values.length);
+  for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, 4 * index);
+  return bytes;
+}

@@ -37,29 +37,6 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-async function serve(device: LendingExport): Promise<number> {
-  const sockets = new Set<net.Socket>();
-  const server = new NbdServer({
-    directory: { describe: () => device, list: () => [], describeListed: () => undefined },
-    accept: (socket, negotiated, rest) => {
-      sockets.add(socket);
-      serveExport(socket, negotiated, rest, device);
-    },
-  });
-  const { port } = await server.listen('127.0.0.1', 0);
-  stops.push(async () => {
-    for (const socket of sockets) socket.destroy();
-    await server.close();
-  });
-  return port;
-}
-
-async function connect(port: number): Promise<NbdClient> {
-  const client = await NbdClient.connect({ host: '127.0.0.1', port, exportName: 'disk' }, 5000);
-  stops.push(() => client.destroy(new Error('the test has ended')));
-  return client;
-}
-
 test.each([
   { name: 'small', lengthBytes: 4096 },
   { name: 'larger than a socket takes at once', lengthBytes: 16 * MIB },
@@ -83,3 +60,26 @@ test('memory of a reply that the client does not read is released when the conne
   await device.returned();
   expect(device.lent).toBe(0);
 });
+
+async function serve(device: LendingExport): Promise<number> {
+  const sockets = new Set<net.Socket>();
+  const server = new NbdServer({
+    directory: { describe: () => device, list: () => [], describeListed: () => undefined },
+    accept: (socket, negotiated, rest) => {
+      sockets.add(socket);
+      serveExport(socket, negotiated, rest, device);
+    },
+  });
+  const { port } = await server.listen('127.0.0.1', 0);
+  stops.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await server.close();
+  });
+  return port;
+}
+
+async function connect(port: number): Promise<NbdClient> {
+  const client = await NbdClient.connect({ host: '127.0.0.1', port, exportName: 'disk' }, 5000);
+  stops.push(() => client.destroy(new Error('the test has ended')));
+  return client;
+}

@@ -16,74 +16,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-async function serve(device: MemoryExport, handshakeTimeoutMs = 5000): Promise<number> {
-  const sockets = new Set<net.Socket>();
-  const server = new NbdServer({
-    directory: {
-      describe: (name) => (name === NAME ? device : undefined),
-      list: () => ['disk'],
-      describeListed: () => undefined,
-    },
-    accept: (socket, negotiated, rest) => {
-      sockets.add(socket);
-      serveExport(socket, negotiated, rest, device);
-    },
-    handshakeTimeoutMs,
-  });
-  const { port } = await server.listen('127.0.0.1', 0);
-  stops.push(async () => {
-    for (const socket of sockets) socket.destroy();
-    await server.close();
-  });
-  return port;
-}
-
-async function connect(port: number, exportName = NAME): Promise<NbdClient> {
-  const client = await NbdClient.connect({ host: '127.0.0.1', port, exportName }, 5000);
-  stops.push(() => client.close());
-  return client;
-}
-
-/** Sends raw bytes and collects the replies until the server closes. */
-function converse(port: number, ...frames: Buffer[]): Promise<Buffer> {
-  return new Promise((resolve) => {
-    const received: Buffer[] = [];
-    const socket = net.connect(port, '127.0.0.1', () => {
-      for (const frame of frames) socket.write(frame);
-    });
-    socket.on('data', (chunk: Buffer) => received.push(chunk));
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => resolve(Buffer.concat(received)));
-    stops.push(() => void socket.destroy());
-  });
-}
-
 const CLIENT_FLAGS = Buffer.from([0, 0, 0, 3]);
-
-function option(code: number, data: Buffer = Buffer.alloc(0), declaredBytes = data.length): Buffer {
-  const head = Buffer.alloc(16);
-  head.write('IHAVEOPT', 0, 'latin1');
-  head.writeUInt32BE(code, 8);
-  head.writeUInt32BE(declaredBytes, 12);
-  return Buffer.concat([head, data]);
-}
-
-function goData(name: string): Buffer {
-  const text = Buffer.from(name);
-  const data = Buffer.alloc(4 + text.length + 2);
-  data.writeUInt32BE(text.length, 0);
-  text.copy(data, 4);
-  return data;
-}
-
-function request(type: number, offset: number, lengthBytes: number, magic = 0x25609513): Buffer {
-  const frame = Buffer.alloc(28);
-  frame.writeUInt32BE(magic, 0);
-  frame.writeUInt16BE(type, 6);
-  frame.writeUInt32BE(offset, 20);
-  frame.writeUInt32BE(lengthBytes, 24);
-  return frame;
-}
 
 describe('client and server', () => {
   test('write, read back, zero, trim and report what is allocated', async () => {
@@ -272,3 +205,70 @@ describe('real tools', () => {
     expect(client.terms).toMatchObject({ sizeBytes: 8 * MIB, structuredReplies: true, blockStatus: true });
   });
 });
+
+async function serve(device: MemoryExport, handshakeTimeoutMs = 5000): Promise<number> {
+  const sockets = new Set<net.Socket>();
+  const server = new NbdServer({
+    directory: {
+      describe: (name) => (name === NAME ? device : undefined),
+      list: () => ['disk'],
+      describeListed: () => undefined,
+    },
+    accept: (socket, negotiated, rest) => {
+      sockets.add(socket);
+      serveExport(socket, negotiated, rest, device);
+    },
+    handshakeTimeoutMs,
+  });
+  const { port } = await server.listen('127.0.0.1', 0);
+  stops.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await server.close();
+  });
+  return port;
+}
+
+async function connect(port: number, exportName = NAME): Promise<NbdClient> {
+  const client = await NbdClient.connect({ host: '127.0.0.1', port, exportName }, 5000);
+  stops.push(() => client.close());
+  return client;
+}
+
+/** Sends raw bytes and collects the replies until the server closes. */
+function converse(port: number, ...frames: Buffer[]): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const received: Buffer[] = [];
+    const socket = net.connect(port, '127.0.0.1', () => {
+      for (const frame of frames) socket.write(frame);
+    });
+    socket.on('data', (chunk: Buffer) => received.push(chunk));
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => resolve(Buffer.concat(received)));
+    stops.push(() => void socket.destroy());
+  });
+}
+
+function option(code: number, data: Buffer = Buffer.alloc(0), declaredBytes = data.length): Buffer {
+  const head = Buffer.alloc(16);
+  head.write('IHAVEOPT', 0, 'latin1');
+  head.writeUInt32BE(code, 8);
+  head.writeUInt32BE(declaredBytes, 12);
+  return Buffer.concat([head, data]);
+}
+
+function goData(name: string): Buffer {
+  const text = Buffer.from(name);
+  const data = Buffer.alloc(4 + text.length + 2);
+  data.writeUInt32BE(text.length, 0);
+  text.copy(data, 4);
+  return data;
+}
+
+function request(type: number, offset: number, lengthBytes: number, magic = 0x25609513): Buffer {
+  const frame = Buffer.alloc(28);
+  frame.writeUInt32BE(magic, 0);
+  frame.writeUInt16BE(type, 6);
+  frame.writeUInt32BE(offset, 20);
+  frame.writeUInt32BE(lengthBytes, 24);
+  return frame;
+}

@@ -10,15 +10,14 @@ import { runTool } from '@holdfast/testkit/nbd-tools.js';
 import { TestCertificates } from '@holdfast/testkit/test-certificates.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { MemoryExport } from '../../test/memory-export.js';
+import { TLS_EXPORT_NAME, TlsServer } from '../../test/tls-server.js';
 import { Certificates } from './certificates.js';
 import { NbdClient } from './client.js';
 import { requireTls } from './client-tls.js';
 import { contiguous } from './export.js';
-import { NbdServer, serveExport } from './server.js';
-import { carryTunnel } from './tls-tunnel.js';
+import { NbdServer } from './server.js';
 
 const MIB = 1024 * 1024;
-const NAME = 'disk.with.secret';
 
 let folder: string;
 let ours: TestCertificates;
@@ -36,66 +35,10 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** A server with its plaintext socket, as in an agent, in one process. */
-class TlsServer {
-  port = 0;
-  readonly failures: unknown[] = [];
-  private readonly sockets = new Set<net.Socket>();
-
-  static async start(device: MemoryExport, offer: 'allow' | 'require'): Promise<TlsServer> {
-    const served = new TlsServer();
-    const plaintextPath = path.join(folder, `plain-${crypto.randomUUID().slice(0, 8)}`);
-    const directory = {
-      describe: (name: string) => (name === NAME ? device : undefined),
-      list: () => ['disk'],
-      describeListed: (name: string) => (name === 'disk' ? device : undefined),
-    };
-    const accept = (socket: net.Socket, negotiated: Parameters<typeof serveExport>[1], rest: Buffer) => {
-      served.sockets.add(socket);
-      serveExport(socket, negotiated, rest, device);
-    };
-    const certificates = new Certificates(ours.files);
-    const acceptTls = async (socket: net.Socket, noZeroes: boolean) => {
-      served.sockets.add(socket);
-      const identity = await certificates.current();
-      await carryTunnel(socket, { identity, noZeroes, plaintextPath }).catch((error) =>
-        served.failures.push(error),
-      );
-    };
-    const outside = new NbdServer({
-      directory,
-      accept,
-      tls: { offer, accept: (...taken) => void acceptTls(...taken) },
-    });
-    const plaintext = new NbdServer({ directory, accept, tls: { offer: 'inside' } });
-    await plaintext.listenAt(plaintextPath);
-    served.port = (await outside.listen('127.0.0.1', 0)).port;
-    stops.push(async () => {
-      for (const socket of served.sockets) socket.destroy();
-      await Promise.all([outside.close(), plaintext.close()]);
-    });
-    return served;
-  }
-
-  get address() {
-    return { host: '127.0.0.1', port: this.port, exportName: NAME };
-  }
-
-  uri(certificates: TestCertificates, name = NAME): string {
-    return `nbds://127.0.0.1:${this.port}/${name}?tls-certificates=${certificates.folder}`;
-  }
-}
-
-async function connect({ address }: TlsServer): Promise<NbdClient> {
-  const client = await NbdClient.connect(address, 5000);
-  stops.push(() => client.close());
-  return client;
-}
-
 describe('TLS by STARTTLS', () => {
   test('our client writes and reads through a tunnel', async () => {
     const device = new MemoryExport(16 * MIB);
-    const server = await TlsServer.start(device, 'require');
+    const server = await startServer(device, 'require');
     requireTls(new Certificates(ours.files));
     const client = await connect(server);
     const data = crypto.randomBytes(9 * MIB + 4096);
@@ -112,7 +55,7 @@ describe('TLS by STARTTLS', () => {
     const device = new MemoryExport(16 * MIB);
     crypto.randomFillSync(device.bytes, 0, 8 * MIB);
     device.allocated.fill(1, 0, 2048);
-    const server = await TlsServer.start(device, 'require');
+    const server = await startServer(device, 'require');
     const info = await runTool('nbdinfo', ['--json', server.uri(ours)]);
     expect(info).toMatchObject({ code: 0 });
     expect(JSON.parse(info.stdout)).toMatchObject({ TLS: true, exports: [{ 'export-size': 16 * MIB }] });
@@ -126,9 +69,9 @@ describe('TLS by STARTTLS', () => {
 
   test('qemu-img and qemu-io work with tls-creds-x509', async () => {
     const device = new MemoryExport(MIB);
-    const { port } = await TlsServer.start(device, 'require');
+    const { port } = await startServer(device, 'require');
     const creds = ['--object', `tls-creds-x509,id=tls,dir=${ours.folder},endpoint=client`];
-    const image = `driver=nbd,host=127.0.0.1,port=${port},export=${NAME},tls-creds=tls`;
+    const image = `driver=nbd,host=127.0.0.1,port=${port},export=${TLS_EXPORT_NAME},tls-creds=tls`;
     const info = await runTool('qemu-img', ['info', ...creds, '--image-opts', image]);
     expect(info).toMatchObject({ code: 0, stdout: expect.stringContaining('virtual size: 1 MiB') });
     const write = ['-c', 'write -P 90 0 64k', '-c', 'read -P 90 0 64k'];
@@ -138,7 +81,7 @@ describe('TLS by STARTTLS', () => {
   });
 
   test('a client that shows another CA, or none, gets no further', async () => {
-    const server = await TlsServer.start(new MemoryExport(MIB), 'require');
+    const server = await startServer(new MemoryExport(MIB), 'require');
     const wrong = fs.mkdtempSync(path.join(folder, 'wrong-'));
     for (const file of ['client-cert.pem', 'client-key.pem']) {
       fs.copyFileSync(path.join(strangers.folder, file), path.join(wrong, file));
@@ -147,7 +90,7 @@ describe('TLS by STARTTLS', () => {
     const none = fs.mkdtempSync(path.join(folder, 'none-'));
     fs.copyFileSync(path.join(ours.folder, 'ca-cert.pem'), path.join(none, 'ca-cert.pem'));
     for (const folderOfClient of [wrong, none]) {
-      const uri = `nbds://127.0.0.1:${server.port}/${NAME}?tls-certificates=${folderOfClient}`;
+      const uri = `nbds://127.0.0.1:${server.port}/${TLS_EXPORT_NAME}?tls-certificates=${folderOfClient}`;
       expect(await runTool('nbdinfo', ['--size', uri])).toMatchObject({ code: 1, stdout: '' });
     }
     expect(server.failures).toHaveLength(2);
@@ -155,7 +98,7 @@ describe('TLS by STARTTLS', () => {
   });
 
   test('our client trusts no server of another CA or another host', async () => {
-    const server = await TlsServer.start(new MemoryExport(MIB), 'require');
+    const server = await startServer(new MemoryExport(MIB), 'require');
     requireTls(new Certificates({ ...ours.files, caFile: strangers.files.caFile }));
     await expect(connect(server)).rejects.toThrow(/certificate|issuer/);
     requireTls(new Certificates(ours.files));
@@ -166,7 +109,7 @@ describe('TLS by STARTTLS', () => {
   });
 
   test('renewed certificates are in use without a restart, and half-written ones are not', async () => {
-    const server = await TlsServer.start(new MemoryExport(MIB), 'require');
+    const server = await startServer(new MemoryExport(MIB), 'require');
     expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({ code: 0 });
     fs.writeFileSync(ours.files.certFile, 'half a certificate');
     expect(await runTool('nbdinfo', ['--size', server.uri(ours)])).toMatchObject({ code: 0 });
@@ -178,7 +121,7 @@ describe('TLS by STARTTLS', () => {
   });
 });
 
-const EXPORT_NAME = Buffer.concat([optionHead(1, NAME.length), Buffer.from(NAME)]);
+const EXPORT_NAME = Buffer.concat([optionHead(1, TLS_EXPORT_NAME.length), Buffer.from(TLS_EXPORT_NAME)]);
 
 function optionHead(code: number, lengthBytes = 0): Buffer {
   const head = Buffer.from('IHAVEOPT\0\0\0\0\0\0\0\0', 'latin1');
@@ -239,7 +182,7 @@ describe('inside a tunnel', () => {
   ])('what the client chose before STARTTLS holds: EXPORT_NAME $name', async ({ flags, replyBytes }) => {
     const device = new MemoryExport(MIB);
     device.bytes.fill(7);
-    const secure = await raw(await TlsServer.start(device, 'require'), flags);
+    const secure = await raw(await startServer(device, 'require'), flags);
     secure.write(Buffer.concat([EXPORT_NAME, readRequest(4096)]));
     const expected = replyBytes + 16 + 4096;
     const received = await receive(secure, expected);
@@ -249,7 +192,7 @@ describe('inside a tunnel', () => {
   });
 
   test('a second STARTTLS is an error, and the connection goes on', async () => {
-    const secure = await raw(await TlsServer.start(new MemoryExport(MIB), 'require'), 3);
+    const secure = await raw(await startServer(new MemoryExport(MIB), 'require'), 3);
     secure.write(Buffer.concat([optionHead(5), EXPORT_NAME]));
     const received = await receive(secure, 20 + 'this is TLS already'.length + 10);
     expect(received.readUInt32BE(12)).toBe(0x80000003);
@@ -263,7 +206,7 @@ describe('inside a tunnel', () => {
       reads += 1;
       return read(offset, lengthBytes);
     };
-    const server = await TlsServer.start(device, 'require');
+    const server = await startServer(device, 'require');
     const secure = await raw(server, 3);
     secure.pause();
     const asked = 2000;
@@ -296,7 +239,7 @@ describe('inside a tunnel', () => {
   }, 60_000);
 
   test('garbage in place of the TLS handshake, and a client that goes away in it, cost one connection', async () => {
-    const server = await TlsServer.start(new MemoryExport(MIB), 'require');
+    const server = await startServer(new MemoryExport(MIB), 'require');
     const garbage = await startedTls(server, 3);
     garbage.write(crypto.randomBytes(4096));
     const away = await startedTls(server, 3);
@@ -315,10 +258,10 @@ describe('plaintext', () => {
   const plain = (server: TlsServer, name = '') => `nbd://127.0.0.1:${server.port}/${name}`;
 
   test('where TLS is required no plaintext client learns a name, or whether one exists', async () => {
-    const server = await TlsServer.start(new MemoryExport(MIB), 'require');
+    const server = await startServer(new MemoryExport(MIB), 'require');
     for (const args of [
       ['--list', plain(server)],
-      ['--size', plain(server, NAME)],
+      ['--size', plain(server, TLS_EXPORT_NAME)],
       ['--size', plain(server, 'x')],
     ]) {
       const { code, stdout, stderr } = await runTool('nbdinfo', args);
@@ -329,8 +272,8 @@ describe('plaintext', () => {
   });
 
   test('where TLS is allowed both ways work', async () => {
-    const server = await TlsServer.start(new MemoryExport(MIB), 'allow');
-    expect(await runTool('nbdinfo', ['--size', plain(server, NAME)])).toMatchObject({
+    const server = await startServer(new MemoryExport(MIB), 'allow');
+    expect(await runTool('nbdinfo', ['--size', plain(server, TLS_EXPORT_NAME)])).toMatchObject({
       code: 0,
       stdout: `${MIB}\n`,
     });
@@ -351,7 +294,17 @@ describe('plaintext', () => {
     const { port } = await server.listen('127.0.0.1', 0);
     stops.push(() => server.close());
     requireTls(new Certificates(ours.files));
-    const connecting = NbdClient.connect({ host: '127.0.0.1', port, exportName: NAME }, 5000);
+    const connecting = NbdClient.connect({ host: '127.0.0.1', port, exportName: TLS_EXPORT_NAME }, 5000);
     await expect(connecting).rejects.toThrow('the server does no TLS, which this node requires');
   });
 });
+
+async function connect({ address }: TlsServer): Promise<NbdClient> {
+  const client = await NbdClient.connect(address, 5000);
+  stops.push(() => client.close());
+  return client;
+}
+
+function startServer(device: MemoryExport, offer: 'allow' | 'require'): Promise<TlsServer> {
+  return TlsServer.start(device, offer, { folder, files: ours.files, stops });
+}

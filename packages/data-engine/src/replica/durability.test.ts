@@ -34,50 +34,8 @@ afterEach(async () => {
 
 const DISKS = ['folder', 'block disk'] as const;
 
-async function makeDisk(kind: (typeof DISKS)[number]): Promise<string> {
-  const disk = path.join(folder, kind === 'folder' ? 'disk' : 'disk.img');
-  if (kind === 'folder') await fs.mkdir(disk);
-  else await formatBlockDisk(disk, 128 * MIB);
-  return disk;
-}
-
-async function create(disk: string, replicaId: string = crypto.randomUUID()): Promise<Replica> {
-  const volumeId = crypto.randomUUID();
-  const spec = { replicaId, volumeId, diskId: volumeId, sizeBytes: SIZE, secret: 'secret', record: null };
-  await Replica.create(disk, spec);
-  return reopen(disk, replicaId);
-}
-
-async function reopen(disk: string, replicaId: string): Promise<Replica> {
-  const replica = await Replica.open(disk, replicaId);
-  open.push(replica);
-  return replica;
-}
-
-async function close(replica: Replica): Promise<void> {
-  open = open.filter((one) => one !== replica);
-  await replica.close();
-}
-
 const write = (replica: Replica, block: number, fill: number) =>
   replica.write(block * BLOCK, [Buffer.alloc(BLOCK, fill)], BLOCK, OPTIONS);
-
-async function holds(replica: Replica, block: number): Promise<number | undefined> {
-  return contiguous(await replica.read(block * BLOCK, BLOCK))[0];
-}
-
-/** A copy with a removed snapshot whose block the head has overwritten, not durably yet: a purge prunes it. */
-async function withPrunable(disk: string): Promise<Replica> {
-  const replica = await create(disk);
-  await write(replica, 0, 1);
-  await replica.layers.snapshot({ id: SNAPSHOT, name: 's', origin: 'user', createdAt: '', drop: null });
-  await replica.layers.markRemoved(SNAPSHOT);
-  // The region is marked from here on: later syncs are for the data alone.
-  await write(replica, 1, 1);
-  await replica.flush();
-  await write(replica, 0, 2);
-  return replica;
-}
 
 describe.each(DISKS)('a FLUSH of a copy on a %s', (kind) => {
   test('waits for a sync that covers it while a purge syncs the same head', async () => {
@@ -259,3 +217,45 @@ describe('a sync of a block disk that failed', () => {
     await again.flush();
   });
 });
+
+async function makeDisk(kind: (typeof DISKS)[number]): Promise<string> {
+  const disk = path.join(folder, kind === 'folder' ? 'disk' : 'disk.img');
+  if (kind === 'folder') await fs.mkdir(disk);
+  else await formatBlockDisk(disk, 128 * MIB);
+  return disk;
+}
+
+async function create(disk: string, replicaId: string = crypto.randomUUID()): Promise<Replica> {
+  const volumeId = crypto.randomUUID();
+  const spec = { replicaId, volumeId, diskId: volumeId, sizeBytes: SIZE, secret: 'secret', record: null };
+  await Replica.create(disk, spec);
+  return reopen(disk, replicaId);
+}
+
+async function reopen(disk: string, replicaId: string): Promise<Replica> {
+  const replica = await Replica.open(disk, replicaId);
+  open.push(replica);
+  return replica;
+}
+
+async function close(replica: Replica): Promise<void> {
+  open = open.filter((one) => one !== replica);
+  await replica.close();
+}
+
+async function holds(replica: Replica, block: number): Promise<number | undefined> {
+  return contiguous(await replica.read(block * BLOCK, BLOCK))[0];
+}
+
+/** A copy with a removed snapshot whose block the head has overwritten, not durably yet: a purge prunes it. */
+async function withPrunable(disk: string): Promise<Replica> {
+  const replica = await create(disk);
+  await write(replica, 0, 1);
+  await replica.layers.snapshot({ id: SNAPSHOT, name: 's', origin: 'user', createdAt: '', drop: null });
+  await replica.layers.markRemoved(SNAPSHOT);
+  // The region is marked from here on: later syncs are for the data alone.
+  await write(replica, 1, 1);
+  await replica.flush();
+  await write(replica, 0, 2);
+  return replica;
+}

@@ -43,83 +43,10 @@ afterEach(async () => {
   await fs.rm(folder, { recursive: true, force: true });
 });
 
-function run(command: string, ...args: string[]): boolean {
-  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
-}
-
 type FileSystem = (typeof FILE_SYSTEMS)[number];
-
-/** Mounts a new file system of this kind. Throws if this machine can't. */
-async function mount({ make, sizeBytes }: FileSystem): Promise<void> {
-  if (make === undefined) {
-    isMounted = run('mount', '-t', 'tmpfs', '-o', `size=${sizeBytes}`, 'none', disk);
-  } else {
-    const image = path.join(folder, 'image');
-    await fs.writeFile(image, '');
-    await fs.truncate(image, sizeBytes);
-    const [command, ...flags] = make;
-    isMounted = run(command, ...flags, image) && run('mount', '-o', 'loop', image, disk);
-  }
-  if (!isMounted) throw new Error('it could not be mounted');
-}
-
-async function create(): Promise<Replica> {
-  const volumeId = crypto.randomUUID();
-  const replicaId = crypto.randomUUID();
-  const record = copyRecord(0, 0, [asId<ReplicaId>(replicaId)]);
-  await Replica.create(disk, {
-    replicaId,
-    volumeId,
-    diskId: volumeId,
-    sizeBytes: SIZE,
-    secret: 's'.repeat(32),
-    record,
-  });
-  return reopen(replicaId);
-}
-
-async function reopen(replicaId: string): Promise<Replica> {
-  const replica = await Replica.open(disk, replicaId);
-  open.push(replica);
-  return replica;
-}
 
 const write = (replica: Replica, offset: number, fill: number) =>
   replica.write(offset, [Buffer.alloc(BLOCK, fill)], BLOCK, OPTIONS);
-
-/** Some file systems keep a little space that a plain file does not get. */
-async function writeUntilFull(replica: Replica): Promise<void> {
-  for (let block = 1; block < 8192; block += 1) await write(replica, FAR + block * BLOCK, 3);
-}
-
-async function holds(replica: Replica, offset: number): Promise<number | undefined> {
-  return contiguous(await replica.read(offset, BLOCK))[0];
-}
-
-/** Takes all the space that a plain file can get. */
-async function fill(): Promise<string> {
-  const file = path.join(disk, 'filler');
-  const handle = await fs.open(file, 'w');
-  try {
-    for (let piece = MIB; piece >= 512; ) {
-      const error = await handle.appendFile(Buffer.alloc(piece, 0xee)).then(
-        () => handle.sync(),
-        (thrown: unknown) => thrown,
-      );
-      if (error !== undefined) piece = Math.floor(piece / 2);
-    }
-  } finally {
-    await handle.close();
-  }
-  return file;
-}
-
-function tryToMount(): boolean {
-  const place = mkdtempSync(path.join(os.tmpdir(), 'holdfast-mount-'));
-  const isPossible = run('mount', '-t', 'tmpfs', 'none', place) && run('umount', place);
-  rmdirSync(place);
-  return isPossible;
-}
 
 const canMount = process.getuid?.() === 0 && tryToMount();
 const described = canMount ? describe : describe.skip;
@@ -166,3 +93,76 @@ described.each(FILE_SYSTEMS)('on a full $name', (fileSystem) => {
     expect(await holds(replica, 0)).toBe(2);
   });
 });
+
+function run(command: string, ...args: string[]): boolean {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+}
+
+/** Mounts a new file system of this kind. Throws if this machine can't. */
+async function mount({ make, sizeBytes }: FileSystem): Promise<void> {
+  if (make === undefined) {
+    isMounted = run('mount', '-t', 'tmpfs', '-o', `size=${sizeBytes}`, 'none', disk);
+  } else {
+    const image = path.join(folder, 'image');
+    await fs.writeFile(image, '');
+    await fs.truncate(image, sizeBytes);
+    const [command, ...flags] = make;
+    isMounted = run(command, ...flags, image) && run('mount', '-o', 'loop', image, disk);
+  }
+  if (!isMounted) throw new Error('it could not be mounted');
+}
+
+async function create(): Promise<Replica> {
+  const volumeId = crypto.randomUUID();
+  const replicaId = crypto.randomUUID();
+  const record = copyRecord(0, 0, [asId<ReplicaId>(replicaId)]);
+  await Replica.create(disk, {
+    replicaId,
+    volumeId,
+    diskId: volumeId,
+    sizeBytes: SIZE,
+    secret: 's'.repeat(32),
+    record,
+  });
+  return reopen(replicaId);
+}
+
+async function reopen(replicaId: string): Promise<Replica> {
+  const replica = await Replica.open(disk, replicaId);
+  open.push(replica);
+  return replica;
+}
+
+/** Some file systems keep a little space that a plain file does not get. */
+async function writeUntilFull(replica: Replica): Promise<void> {
+  for (let block = 1; block < 8192; block += 1) await write(replica, FAR + block * BLOCK, 3);
+}
+
+async function holds(replica: Replica, offset: number): Promise<number | undefined> {
+  return contiguous(await replica.read(offset, BLOCK))[0];
+}
+
+/** Takes all the space that a plain file can get. */
+async function fill(): Promise<string> {
+  const file = path.join(disk, 'filler');
+  const handle = await fs.open(file, 'w');
+  try {
+    for (let piece = MIB; piece >= 512; ) {
+      const error = await handle.appendFile(Buffer.alloc(piece, 0xee)).then(
+        () => handle.sync(),
+        (thrown: unknown) => thrown,
+      );
+      if (error !== undefined) piece = Math.floor(piece / 2);
+    }
+  } finally {
+    await handle.close();
+  }
+  return file;
+}
+
+function tryToMount(): boolean {
+  const place = mkdtempSync(path.join(os.tmpdir(), 'holdfast-mount-'));
+  const isPossible = run('mount', '-t', 'tmpfs', 'none', place) && run('umount', place);
+  rmdirSync(place);
+  return isPossible;
+}

@@ -5,15 +5,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { CRASH_HISTORIES, CRASH_VOLUME_BYTES, type History } from '../../test/crash-histories.js';
 import { CrashHistory, type Found } from '../../test/crash-history.js';
 import { CrashRecorder, type FolderImage, fingerprint, writeImage } from '../../test/crash-recorder.js';
 import { formatBlockDisk } from '../disk/block/format-block-disk.js';
 import { takesDirectIo } from '../disk/folder/direct-io.js';
 
 const MIB = 1024 * 1024;
-const SIZE = 40 * MIB;
-const random = new SeededRandom(1);
-const bytes = (blocks: number) => random.bytes(blocks * 4096);
 
 let folder: string;
 /** In memory if possible: thousands of small folders are made and removed. */
@@ -27,114 +25,6 @@ afterEach(async () => {
   await fs.rm(scratch, { recursive: true, force: true });
 });
 
-type History = (copy: CrashHistory) => Promise<void>;
-
-const HISTORIES: Record<string, History> = {
-  'writes, flushes and FUA': async (copy) => {
-    await Promise.all([copy.write(0, bytes(3)), copy.write(5, bytes(2))]);
-    await copy.flush();
-    await copy.write(1, bytes(1));
-    await copy.write(6, bytes(2), true);
-    await Promise.all([copy.write(0, bytes(1)), copy.flush(), copy.write(9, bytes(4))]);
-    await copy.zero(0, 2);
-    await copy.flush();
-  },
-  'a snapshot, and writes over it': async (copy) => {
-    await copy.write(0, bytes(6));
-    await copy.snapshot('11111111-1111-4111-8111-111111111111');
-    await copy.write(2, bytes(2));
-    await copy.zero(4, 1);
-    await copy.flush();
-    await copy.write(0, bytes(1), true);
-  },
-  'marks: cleared, and set again': async (copy) => {
-    await copy.write(0, bytes(2));
-    await copy.clearIntent();
-    await copy.write(1, bytes(2));
-    await copy.flush();
-    await copy.clearIntent();
-    await copy.open(2);
-    await copy.write(3, bytes(1));
-  },
-  'space that is given up and taken again': async (copy) => {
-    await copy.write(0, bytes(16));
-    await copy.flush();
-    await copy.zero(0, 16);
-    // More than a block disk has allocated for the copy in advance: space that is free by then is used.
-    await Promise.all([copy.flush(), copy.write(16, bytes(3)), copy.spend().then(() => copy.spend())]);
-    await copy.write(20, bytes(2), true);
-    await copy.zero(16, 16);
-    await copy.write(0, bytes(2), true);
-    await copy.write(17, bytes(2), true);
-  },
-  'zeros over a snapshot, and a write among them': async (copy) => {
-    await copy.write(0, bytes(2));
-    await copy.spend();
-    await copy.giveBack();
-    await copy.snapshot('11111111-1111-4111-8111-111111111111');
-    await copy.zero(0, 16);
-    await copy.flush();
-    await copy.spend();
-    await copy.write(3, bytes(1), true);
-  },
-  'a revert': async (copy) => {
-    const id = '11111111-1111-4111-8111-111111111111';
-    await copy.write(0, bytes(4));
-    await copy.snapshot(id);
-    await copy.write(1, bytes(4));
-    await copy.clearIntent();
-    await copy.revert(id);
-    await copy.write(2, bytes(1), true);
-  },
-  'two layers that are merged': async (copy) => {
-    const ids = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const;
-    for (const id of ids) {
-      await copy.write(id === ids[0] ? 0 : 2, bytes(4));
-      await copy.snapshot(id);
-    }
-    await copy.write(1, bytes(1), true);
-    await copy.purge(ids[0]);
-    await copy.write(3, bytes(1), true);
-  },
-  'a layer pruned beneath the head': async (copy) => {
-    const id = '11111111-1111-4111-8111-111111111111';
-    await copy.write(0, bytes(6));
-    await copy.snapshot(id);
-    await copy.write(2, bytes(3));
-    await copy.purge(id);
-    await copy.write(0, bytes(1), true);
-  },
-  'flushes beside a purge of the layer beneath': async (copy) => {
-    const id = '11111111-1111-4111-8111-111111111111';
-    await copy.write(0, bytes(6));
-    await copy.snapshot(id);
-    await copy.write(2, bytes(2));
-    await Promise.all([copy.purge(id), copy.flush()]);
-    await copy.write(0, bytes(1));
-    await Promise.all([copy.flush(), copy.purge(id)]);
-    await copy.write(5, bytes(1), true);
-  },
-  'an overwrite after the copy was opened again': async (copy) => {
-    await copy.write(0, bytes(3));
-    await copy.flush();
-    await copy.reopen();
-    await copy.write(1, bytes(1));
-    await copy.flush();
-    await copy.write(2, bytes(1), true);
-  },
-  'an expansion': async (copy) => {
-    await copy.write(0, bytes(2));
-    await copy.snapshot('11111111-1111-4111-8111-111111111111', SIZE + 300 * MIB);
-    await copy.write(1, bytes(2), true);
-  },
-  'becoming the target of a rebuild': async (copy) => {
-    await copy.write(0, bytes(2));
-    await copy.snapshot('11111111-1111-4111-8111-111111111111');
-    await copy.write(1, bytes(2));
-    await copy.prepare();
-  },
-};
-
 type Outcome = { states: number; violations: Set<string> };
 
 /** Where in a folder the disk is: the folder itself, or a block disk in it. */
@@ -142,6 +32,83 @@ const DISKS = { folder: '.', 'block disk': 'disk.img' };
 type DiskKind = keyof typeof DISKS;
 const BLOCK_DISK_BYTES = 48 * MIB;
 const CREATION = 'writes, flushes and FUA';
+
+/** Hundreds of crash states each, on a machine that may be busy with other suites. */
+jest.setTimeout(180_000);
+
+describe('a power cut at any moment leaves a copy with all that it has acknowledged', () => {
+  const cases = Object.keys(DISKS).flatMap((kind) =>
+    Object.keys(CRASH_HISTORIES).map((name) => ({ kind, name })),
+  );
+  test.each(cases)(
+    '$name, on a $kind',
+    async ({ kind, name }) => {
+      const { states, violations } = await cutEverywhere(kind as DiskKind, CRASH_HISTORIES[name] as History);
+      expect([...violations]).toEqual([]);
+      expect(states).toBeGreaterThan(150);
+      // Some make a thousand folders of several MiB, on machines with other load.
+    },
+    180_000,
+  );
+});
+
+/** A program that forgets one kind of sync. */
+describe('the recorder finds', () => {
+  test.each<{
+    fault: string;
+    history: string;
+    kind?: DiskKind;
+    ignores: (file: string, isFolder: boolean) => boolean;
+  }>([
+    {
+      fault: 'folders that are not synced',
+      history: 'a snapshot, and writes over it',
+      ignores: (_, isFolder) => isFolder,
+    },
+    {
+      fault: 'data that is not synced',
+      history: 'writes, flushes and FUA',
+      ignores: (file) => file.endsWith('.img'),
+    },
+    {
+      fault: 'maps that are not synced',
+      history: 'writes, flushes and FUA',
+      ignores: (file) => file.endsWith('.map') && !file.endsWith('intent.map'),
+    },
+    {
+      fault: 'marks that are not synced',
+      history: 'marks: cleared, and set again',
+      ignores: (file) => file.endsWith('intent.map'),
+    },
+    {
+      fault: 'metadata that is renamed before it is synced',
+      history: 'a revert',
+      ignores: (file) => file.endsWith('.spare'),
+    },
+    {
+      fault: 'a block disk that syncs every second time',
+      history: 'a snapshot, and writes over it',
+      kind: 'block disk',
+      ignores: everySecond(),
+    },
+  ])('$fault', async ({ history, kind = 'folder', ignores }) => {
+    const { violations } = await cutEverywhere(kind, CRASH_HISTORIES[history] as History, ignores);
+    expect(violations.size).toBeGreaterThan(0);
+  });
+});
+
+function everySecond(): () => boolean {
+  let count = 0;
+  return () => {
+    count += 1;
+    return count % 2 === 0;
+  };
+}
+
+/** Metadata of copies goes through the page cache, and has to withstand more than users are promised. */
+function isBuffered(flags: string | number): boolean {
+  return typeof flags === 'number' && (flags & constants.O_DIRECT) === 0;
+}
 
 async function cutEverywhere(
   kind: DiskKind,
@@ -153,14 +120,14 @@ async function cutEverywhere(
   // If data goes through the page cache too, data and metadata can't be told apart.
   const tearsBlocks = (await takesDirectIo(folder)) ? isBuffered : undefined;
   const recorder = new CrashRecorder(disk, ignoresSync, tearsBlocks);
-  const copy = new CrashHistory(path.join(disk, DISKS[kind]), recorder, SIZE);
+  const copy = new CrashHistory(path.join(disk, DISKS[kind]), recorder, CRASH_VOLUME_BYTES);
   let since = 0;
   recorder.start();
   try {
     if (kind === 'block disk') await formatBlockDisk(path.join(disk, DISKS[kind]), BLOCK_DISK_BYTES);
     await copy.create();
     // Formatting a block disk and creating a copy are the same in all histories: one of them covers it.
-    if (kind === 'block disk' && history !== HISTORIES[CREATION]) since = recorder.now();
+    if (kind === 'block disk' && history !== CRASH_HISTORIES[CREATION]) since = recorder.now();
     await history(copy);
     // Includes background work: freed space is given back without a waiting caller.
     await copy.replica.close();
@@ -213,79 +180,4 @@ async function listing(at: string): Promise<Record<string, string>> {
     found[path.relative(at, file)] = hash.digest('hex');
   }
   return found;
-}
-
-/** Hundreds of crash states each, on a machine that may be busy with other suites. */
-jest.setTimeout(180_000);
-
-describe('a power cut at any moment leaves a copy with all that it has acknowledged', () => {
-  const cases = Object.keys(DISKS).flatMap((kind) => Object.keys(HISTORIES).map((name) => ({ kind, name })));
-  test.each(cases)(
-    '$name, on a $kind',
-    async ({ kind, name }) => {
-      const { states, violations } = await cutEverywhere(kind as DiskKind, HISTORIES[name] as History);
-      expect([...violations]).toEqual([]);
-      expect(states).toBeGreaterThan(150);
-      // Some make a thousand folders of several MiB, on machines with other load.
-    },
-    180_000,
-  );
-});
-
-/** A program that forgets one kind of sync. */
-describe('the recorder finds', () => {
-  test.each<{
-    fault: string;
-    history: string;
-    kind?: DiskKind;
-    ignores: (file: string, isFolder: boolean) => boolean;
-  }>([
-    {
-      fault: 'folders that are not synced',
-      history: 'a snapshot, and writes over it',
-      ignores: (_, isFolder) => isFolder,
-    },
-    {
-      fault: 'data that is not synced',
-      history: 'writes, flushes and FUA',
-      ignores: (file) => file.endsWith('.img'),
-    },
-    {
-      fault: 'maps that are not synced',
-      history: 'writes, flushes and FUA',
-      ignores: (file) => file.endsWith('.map') && !file.endsWith('intent.map'),
-    },
-    {
-      fault: 'marks that are not synced',
-      history: 'marks: cleared, and set again',
-      ignores: (file) => file.endsWith('intent.map'),
-    },
-    {
-      fault: 'metadata that is renamed before it is synced',
-      history: 'a revert',
-      ignores: (file) => file.endsWith('.spare'),
-    },
-    {
-      fault: 'a block disk that syncs every second time',
-      history: 'a snapshot, and writes over it',
-      kind: 'block disk',
-      ignores: everySecond(),
-    },
-  ])('$fault', async ({ history, kind = 'folder', ignores }) => {
-    const { violations } = await cutEverywhere(kind, HISTORIES[history] as History, ignores);
-    expect(violations.size).toBeGreaterThan(0);
-  });
-});
-
-function everySecond(): () => boolean {
-  let count = 0;
-  return () => {
-    count += 1;
-    return count % 2 === 0;
-  };
-}
-
-/** Metadata of copies goes through the page cache, and has to withstand more than users are promised. */
-function isBuffered(flags: string | number): boolean {
-  return typeof flags === 'number' && (flags & constants.O_DIRECT) === 0;
 }

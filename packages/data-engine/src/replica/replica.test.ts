@@ -31,34 +31,6 @@ afterEach(async () => {
   await fs.rm(disk, { recursive: true, force: true });
 });
 
-async function create(sizeBytes = SIZE): Promise<Replica> {
-  const volumeId = crypto.randomUUID();
-  await Replica.create(disk, {
-    replicaId,
-    volumeId,
-    diskId: volumeId,
-    sizeBytes,
-    secret: 'secret',
-    record: null,
-  });
-  return reopen();
-}
-
-/** Opens the directory as it is now. Memory of another instance is not seen by this one, as after a crash. */
-async function reopen(): Promise<Replica> {
-  const replica = await Replica.open(disk, replicaId);
-  open.push(replica);
-  return replica;
-}
-
-async function write(replica: Replica, offset: number, data: Buffer, options = NO_FUA): Promise<void> {
-  await replica.write(offset, [data], data.length, options);
-}
-
-async function read(replica: Replica, offset: number, lengthBytes: number): Promise<Buffer> {
-  return contiguous(await replica.read(offset, lengthBytes));
-}
-
 const snapshot = (name: string, origin: 'user' | 'system' = 'system') => ({
   id: crypto.randomUUID(),
   name,
@@ -221,7 +193,7 @@ describe('a damaged copy is refused', () => {
       damage: () => removeReplicaDirectory(disk, replicaId),
       code: 'replica.not_found',
     },
-  ])('$name', async ({ damage, code }) => {
+  ])('opening it answers $code: $name', async ({ damage, code }) => {
     await (await create()).close();
     await damage();
     await expect(Replica.open(disk, replicaId)).rejects.toMatchObject({ code });
@@ -294,3 +266,31 @@ test('trimmed space goes back to the file system', async () => {
   expect(blocks * 512).toBeLessThan(MIB);
   expect(replica.writtenBytes).toBe(0);
 });
+
+async function create(sizeBytes = SIZE): Promise<Replica> {
+  const volumeId = crypto.randomUUID();
+  await Replica.create(disk, {
+    replicaId,
+    volumeId,
+    diskId: volumeId,
+    sizeBytes,
+    secret: 'secret',
+    record: null,
+  });
+  return reopen();
+}
+
+/** Opens the directory as it is now. Memory of another instance is not seen by this one, as after a crash. */
+async function reopen(): Promise<Replica> {
+  const replica = await Replica.open(disk, replicaId);
+  open.push(replica);
+  return replica;
+}
+
+async function write(replica: Replica, offset: number, data: Buffer, options = NO_FUA): Promise<void> {
+  await replica.write(offset, [data], data.length, options);
+}
+
+async function read(replica: Replica, offset: number, lengthBytes: number): Promise<Buffer> {
+  return contiguous(await replica.read(offset, lengthBytes));
+}

@@ -12,6 +12,7 @@ import { isFault } from '@holdfast/core/model/faults.js';
 import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import { SeededRandom } from '@holdfast/testkit/seeded-random.js';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { DATA_MARK, type Harm, harmsBy, PAGE, pagesIn } from '../../test/metadata-harms.js';
 import { formatBlockDisk } from '../disk/block/format-block-disk.js';
 import { BlockFile } from '../disk/block-file.js';
 import { replicaDirectory } from '../disk/folder/replica-files.js';
@@ -19,9 +20,6 @@ import { openDiskStore } from '../disk/open-disk-store.js';
 import { contiguous } from '../nbd/export.js';
 import { Replica } from './replica.js';
 
-const PAGE = 4096;
-const NOTHING = Buffer.alloc(PAGE);
-const SECTOR = 512;
 /** Maps of several pages, on a disk that is quickly copied. */
 const VOLUME_BYTES = 300 * MIB;
 const DISK_BYTES = 32 * MIB;
@@ -31,8 +29,6 @@ const PART_BYTES = 24 * PAGE;
 const ROUNDS = { folder: 600, block: 150 };
 /** Offset of the roots of the first copy on a block disk. */
 const ROOTS = 64 * 1024;
-/** Beginning of each data block, which tells it from metadata. */
-const DATA_MARK = Buffer.from('data of a user: ');
 const SNAPSHOT = '11111111-1111-4111-8111-111111111111';
 const COPIES = ['22222222-2222-4222-8222-222222222222', '33333333-3333-4333-8333-333333333333'];
 
@@ -47,99 +43,7 @@ afterEach(async () => {
 });
 
 const random = new SeededRandom(1);
-
-async function makeCopy(disk: string, replicaId: string): Promise<void> {
-  const record = copyRecord(1, 3, [asId<ReplicaId>(replicaId)]);
-  const [volumeId, diskId] = [crypto.randomUUID(), crypto.randomUUID()];
-  const secret = 'a-secret-of-sixteen';
-  await Replica.create(disk, { replicaId, volumeId, diskId, sizeBytes: VOLUME_BYTES, secret, record });
-  const copy = await Replica.open(disk, replicaId);
-  await copy.fence(1);
-  for (const part of PARTS) await write(copy, part, 16);
-  await copy.layers.snapshot({ id: SNAPSHOT, name: 'a', origin: 'user', createdAt: '', drop: null });
-  for (const part of PARTS) {
-    await write(copy, part + 3 * PAGE, 4);
-    await copy.writeZeroes(part, PAGE, { epoch: 1, fua: true, mayPunch: true });
-  }
-  await copy.clearIntent();
-  await write(copy, 20 * PAGE, 2);
-  await copy.close();
-}
-
-async function write(copy: Replica, offset: number, blocks: number): Promise<void> {
-  const bytes = random.bytes(blocks * PAGE);
-  for (let at = 0; at < bytes.length; at += PAGE) DATA_MARK.copy(bytes, at);
-  await copy.write(offset, [bytes], bytes.length, { epoch: 1, fua: true });
-}
-
-/** Everything that a copy reports: its device, its snapshot, and itself. */
-async function tell(disk: string, replicaId: string): Promise<string> {
-  const copy = await Replica.open(disk, replicaId);
-  try {
-    const hash = crypto.createHash('sha256');
-    for (const part of PARTS) {
-      hash.update(contiguous(await copy.read(part, PART_BYTES)));
-      hash.update(contiguous(await copy.chainUpTo(SNAPSHOT).read(part, PART_BYTES)));
-    }
-    return JSON.stringify([copy.metadata, copy.intentRegions(), copy.writtenBytes, hash.digest('hex')]);
-  } finally {
-    await copy.close();
-  }
-}
-
-/** The report, or the code of the fault instead. */
-async function tellOrFault(disk: string, replicaId: string): Promise<{ told?: string; code?: string }> {
-  try {
-    return { told: await tell(disk, replicaId) };
-  } catch (error) {
-    if (isFault(error)) return { code: error.code };
-    throw error;
-  }
-}
-
-type Harm = { name: string; apply: (bytes: Buffer, page: number) => void };
-
-const HARMS: readonly Harm[] = [
-  {
-    name: 'a bit',
-    apply: (bytes, page) => {
-      const at = page + random.below(Math.min(PAGE, bytes.length - page));
-      bytes.writeUInt8((bytes[at] ?? 0) ^ (1 << random.below(8)), at);
-    },
-  },
-  { name: 'a blank page', apply: (bytes, page) => void bytes.subarray(page, page + PAGE).fill(0) },
-  {
-    name: 'a blank sector',
-    apply: (bytes, page) => {
-      const at = page + random.below(8) * SECTOR;
-      bytes.subarray(at, at + SECTOR).fill(0);
-    },
-  },
-  {
-    name: 'noise',
-    apply: (bytes, page) => void random.bytes(Math.min(PAGE, bytes.length - page)).copy(bytes, page),
-  },
-  {
-    name: 'another page of the same file',
-    apply: (bytes, page) => {
-      const pages = pagesIn(bytes).filter((other) => other !== page);
-      if (pages.length === 0) return;
-      const other = random.pick(pages);
-      bytes.copyWithin(page, other, Math.min(bytes.length, other + PAGE));
-    },
-  },
-];
-
-/** Offsets of pages with content other than users' data. */
-function pagesIn(bytes: Buffer): number[] {
-  const pages: number[] = [];
-  for (let at = 0; at < bytes.length; at += PAGE) {
-    const page = bytes.subarray(at, at + PAGE);
-    const isData = page.subarray(0, DATA_MARK.length).equals(DATA_MARK);
-    if (!isData && !page.equals(NOTHING.subarray(0, page.length))) pages.push(at);
-  }
-  return pages;
-}
+const HARMS = harmsBy(random);
 
 /** Counts the outcomes of the rounds. */
 class Outcomes {
@@ -308,3 +212,52 @@ describe('a block disk that fails to read', () => {
     expect(JSON.parse(await tell(disk, replicaId))[0].replicaId).toBe(replicaId);
   });
 });
+
+async function makeCopy(disk: string, replicaId: string): Promise<void> {
+  const record = copyRecord(1, 3, [asId<ReplicaId>(replicaId)]);
+  const [volumeId, diskId] = [crypto.randomUUID(), crypto.randomUUID()];
+  const secret = 'a-secret-of-sixteen';
+  await Replica.create(disk, { replicaId, volumeId, diskId, sizeBytes: VOLUME_BYTES, secret, record });
+  const copy = await Replica.open(disk, replicaId);
+  await copy.fence(1);
+  for (const part of PARTS) await write(copy, part, 16);
+  await copy.layers.snapshot({ id: SNAPSHOT, name: 'a', origin: 'user', createdAt: '', drop: null });
+  for (const part of PARTS) {
+    await write(copy, part + 3 * PAGE, 4);
+    await copy.writeZeroes(part, PAGE, { epoch: 1, fua: true, mayPunch: true });
+  }
+  await copy.clearIntent();
+  await write(copy, 20 * PAGE, 2);
+  await copy.close();
+}
+
+async function write(copy: Replica, offset: number, blocks: number): Promise<void> {
+  const bytes = random.bytes(blocks * PAGE);
+  for (let at = 0; at < bytes.length; at += PAGE) DATA_MARK.copy(bytes, at);
+  await copy.write(offset, [bytes], bytes.length, { epoch: 1, fua: true });
+}
+
+/** Everything that a copy reports: its device, its snapshot, and itself. */
+async function tell(disk: string, replicaId: string): Promise<string> {
+  const copy = await Replica.open(disk, replicaId);
+  try {
+    const hash = crypto.createHash('sha256');
+    for (const part of PARTS) {
+      hash.update(contiguous(await copy.read(part, PART_BYTES)));
+      hash.update(contiguous(await copy.chainUpTo(SNAPSHOT).read(part, PART_BYTES)));
+    }
+    return JSON.stringify([copy.metadata, copy.intentRegions(), copy.writtenBytes, hash.digest('hex')]);
+  } finally {
+    await copy.close();
+  }
+}
+
+/** The report, or the code of the fault instead. */
+async function tellOrFault(disk: string, replicaId: string): Promise<{ told?: string; code?: string }> {
+  try {
+    return { told: await tell(disk, replicaId) };
+  } catch (error) {
+    if (isFault(error)) return { code: error.code };
+    throw error;
+  }
+}

@@ -2,7 +2,7 @@ import type { NewVolume } from '@holdfast/core/lifecycle/decide-creation.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import { asId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
 import { FleetCache } from '@holdfast/core/scheduling/index/fleet-cache.js';
-import { aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, aReplica, aVolume, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
 import { BookingCheck } from './booking-check.js';
@@ -33,11 +33,7 @@ function lockedDisk(node: string, scheduledBytes: number): [DiskId, LockedDisk] 
 
 /** A volume with a replica of 30 GiB on the disk of each of these nodes. */
 function wanting(...nodes: string[]): NewVolume {
-  const volume = aVolume({
-    organizationId: asId(testId(1)),
-    projectId: asId(testId(2)),
-    clusterId: FLEET.clusterId,
-  });
+  const volume = aVolume({ ...AN_OWNER, clusterId: FLEET.clusterId });
   const event = {
     clusterId: FLEET.clusterId,
     type: 'VolumeCreated',

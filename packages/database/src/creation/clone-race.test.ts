@@ -9,7 +9,12 @@ import { asId, type DiskId, type SnapshotId, type VolumeId } from '@holdfast/cor
 import { aDiskReport, aHeartbeat, NOON, testId } from '@holdfast/testkit/builders.js';
 import { AN_ENDPOINT, ON_ANY_NODE } from '@holdfast/testkit/lifecycle-builder.js';
 import { outcome } from '@holdfast/testkit/store-fixture.js';
-import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import {
+  makeNodesReady,
+  seedTestDatabase,
+  startTestDatabase,
+  type TestDatabase,
+} from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { systemClock, systemRandom } from '../clock-and-random.js';
@@ -43,8 +48,7 @@ beforeEach(async () => {
   batcher = new CreationBatcher((id) => organizationScope(pool, id));
   const disks = [aDiskReport(asId<DiskId>(testId(501)))];
   await new PostgresStore(scope).recordHeartbeat(clusterId, aHeartbeat('node-1', { disks }), NOON);
-  const ready = { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: NOON };
-  await owner.query('UPDATE node SET conditions = $1', [JSON.stringify([ready])]);
+  await makeNodesReady(owner);
   const wish = { ...owned, name: 'source', sizeBytes: GIB, numberOfReplicas: 1 };
   ({ volumeId } = await createVolume(ports(), wish));
   await owner.query(
@@ -61,51 +65,11 @@ afterAll(async () => {
   await database?.stop();
 });
 
-const toAttached = () =>
-  owner.query(
-    `UPDATE volume SET state = 'attached', attached_node_id = $2, attachment = $3, endpoint = $4 WHERE id = $1`,
-    [volumeId, testId(301), JSON.stringify(ON_ANY_NODE), JSON.stringify(AN_ENDPOINT)],
-  );
-const toDetached = () =>
-  owner.query(
-    `UPDATE volume SET state = 'detached', attached_node_id = NULL, attachment = NULL, endpoint = NULL WHERE id = $1`,
-    [volumeId],
-  );
-
-/** With a rival, who acts once, between the first look at the source and what is then committed. */
-function ports(rival: () => Promise<unknown> = async () => undefined): UseCasePorts {
-  const store = new PostgresStore(scope);
-  const load = store.loadVolume.bind(store);
-  let isFirst = true;
-  store.loadVolume = async (id) => {
-    const view = await load(id);
-    if (isFirst) {
-      isFirst = false;
-      await rival();
-    }
-    return view;
-  };
-  return { store, clock: systemClock, random: systemRandom };
-}
-
 type Way = 'the batcher' | 'the store alone';
-function clone(way: Way, rival?: () => Promise<unknown>): Promise<VolumeId> {
-  const { organizationId } = owned;
-  const creations = way === 'the batcher' ? { creations: batcher.for({ organizationId }) } : {};
-  const input = { volumeId, snapshotId: SNAPSHOT, name: 'copy' };
-  return cloneVolume({ ...ports(rival), ...creations }, input);
-}
 
 const deleteSnapshot = (rival?: () => Promise<unknown>) =>
   requestSnapshotDeletion(ports(rival), { volumeId, snapshotId: SNAPSHOT });
 const deleteSource = (rival?: () => Promise<unknown>) => requestDelete(ports(rival), { volumeId });
-
-async function volumes(): Promise<string[]> {
-  const { rows } = await owner.query(
-    'SELECT name FROM volume WHERE deletion_requested_at IS NULL ORDER BY name',
-  );
-  return rows.map(({ name }) => name);
-}
 
 describe.each<Way>(['the batcher', 'the store alone'])('through %s', (way) => {
   test('a snapshot that was cloned a moment ago is not deleted', async () => {
@@ -141,3 +105,47 @@ describe.each<Way>(['the batcher', 'the store alone'])('through %s', (way) => {
     );
   });
 });
+
+/** With a rival, who acts once, between the first look at the source and what is then committed. */
+function ports(rival: () => Promise<unknown> = async () => undefined): UseCasePorts {
+  const store = new PostgresStore(scope);
+  const load = store.loadVolume.bind(store);
+  let isFirst = true;
+  store.loadVolume = async (id) => {
+    const view = await load(id);
+    if (isFirst) {
+      isFirst = false;
+      await rival();
+    }
+    return view;
+  };
+  return { store, clock: systemClock, random: systemRandom };
+}
+
+function clone(way: Way, rival?: () => Promise<unknown>): Promise<VolumeId> {
+  const { organizationId } = owned;
+  const creations = way === 'the batcher' ? { creations: batcher.for({ organizationId }) } : {};
+  const input = { volumeId, snapshotId: SNAPSHOT, name: 'copy' };
+  return cloneVolume({ ...ports(rival), ...creations }, input);
+}
+
+async function volumes(): Promise<string[]> {
+  const { rows } = await owner.query(
+    'SELECT name FROM volume WHERE deletion_requested_at IS NULL ORDER BY name',
+  );
+  return rows.map(({ name }) => name);
+}
+
+function toAttached() {
+  return owner.query(
+    `UPDATE volume SET state = 'attached', attached_node_id = $2, attachment = $3, endpoint = $4 WHERE id = $1`,
+    [volumeId, testId(301), JSON.stringify(ON_ANY_NODE), JSON.stringify(AN_ENDPOINT)],
+  );
+}
+
+function toDetached() {
+  return owner.query(
+    `UPDATE volume SET state = 'detached', attached_node_id = NULL, attachment = NULL, endpoint = NULL WHERE id = $1`,
+    [volumeId],
+  );
+}

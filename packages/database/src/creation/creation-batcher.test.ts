@@ -51,43 +51,7 @@ afterAll(async () => {
   await database?.stop();
 });
 
-/** A ready node with one disk of 100 GiB, in a zone of its own. */
-async function addNode(name: string, diskId = diskOf(name)): Promise<void> {
-  const heartbeat = aHeartbeat(`node-${name}`, {
-    node: { zone: `zone-${name}` },
-    disks: [aDiskReport(diskId, { maximumBytes: DISK_BYTES, availableBytes: DISK_BYTES })],
-  });
-  await new PostgresStore(scope).recordHeartbeat(seed.clusterId, heartbeat, NOON);
-  const ready = { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: NOON };
-  await owner.query('UPDATE node SET conditions = $2 WHERE name = $1', [
-    `node-${name}`,
-    JSON.stringify([ready]),
-  ]);
-}
-
-function diskOf(name: string): DiskId {
-  return asId(testId(500 + name.charCodeAt(0)));
-}
-
 type Wish = { sizeBytes?: number; numberOfReplicas?: number; projectId?: ProjectId; at?: CreationBatcher };
-
-async function create(name: string, { at = batcher, ...wish }: Wish = {}) {
-  const { organizationId, projectId, clusterId } = seed;
-  const creations = at.for({ organizationId });
-  const ports = { store: new PostgresStore(scope), clock: systemClock, random: systemRandom, creations };
-  const input = { organizationId, projectId, clusterId, name, sizeBytes: GIB, ...wish };
-  const { volume, replicas } = await createVolume(ports, input);
-  return {
-    id: volume.id,
-    disks: replicas.map(({ replica }) => replica.diskId),
-    scheduled: conditionOf(volume.conditions, 'Scheduled')?.status,
-  };
-}
-
-async function bookedBytes(): Promise<Record<string, number>> {
-  const { rows } = await owner.query('SELECT id, storage_scheduled_bytes AS bytes FROM disk ORDER BY id');
-  return Object.fromEntries(rows.map(({ id, bytes }) => [id, Number(bytes)]));
-}
 
 describe('a cached fleet', () => {
   // Each of these happens behind the batcher's back, after it has seen the fleet, and without a version being counted up.
@@ -367,7 +331,7 @@ describe('volumes that share a transaction', () => {
 function auditEntry(requestId: string) {
   return {
     organizationId: seed.organizationId,
-    actor: { kind: 'user/api', id: 'somebody' },
+    actor: { kind: 'user/api', id: 'a-user' },
     action: 'a test',
     target: { kind: 'cluster', id: seed.clusterId },
     requestId,
@@ -390,3 +354,39 @@ describe("another organization's cluster", () => {
     expect(await outcome(createVolume(ports, input))).toBe('cluster.not_found');
   });
 });
+
+/** A ready node with one disk of 100 GiB, in a zone of its own. */
+async function addNode(name: string, diskId = diskOf(name)): Promise<void> {
+  const heartbeat = aHeartbeat(`node-${name}`, {
+    node: { zone: `zone-${name}` },
+    disks: [aDiskReport(diskId, { maximumBytes: DISK_BYTES, availableBytes: DISK_BYTES })],
+  });
+  await new PostgresStore(scope).recordHeartbeat(seed.clusterId, heartbeat, NOON);
+  const ready = { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: NOON };
+  await owner.query('UPDATE node SET conditions = $2 WHERE name = $1', [
+    `node-${name}`,
+    JSON.stringify([ready]),
+  ]);
+}
+
+function diskOf(name: string): DiskId {
+  return asId(testId(500 + name.charCodeAt(0)));
+}
+
+async function create(name: string, { at = batcher, ...wish }: Wish = {}) {
+  const { organizationId, projectId, clusterId } = seed;
+  const creations = at.for({ organizationId });
+  const ports = { store: new PostgresStore(scope), clock: systemClock, random: systemRandom, creations };
+  const input = { organizationId, projectId, clusterId, name, sizeBytes: GIB, ...wish };
+  const { volume, replicas } = await createVolume(ports, input);
+  return {
+    id: volume.id,
+    disks: replicas.map(({ replica }) => replica.diskId),
+    scheduled: conditionOf(volume.conditions, 'Scheduled')?.status,
+  };
+}
+
+async function bookedBytes(): Promise<Record<string, number>> {
+  const { rows } = await owner.query('SELECT id, storage_scheduled_bytes AS bytes FROM disk ORDER BY id');
+  return Object.fromEntries(rows.map(({ id, bytes }) => [id, Number(bytes)]));
+}

@@ -8,27 +8,34 @@ type OrganizationRow = { id: OrganizationId; name: string; created_at: Date };
 type ProjectRow = { id: ProjectId; name: string; version: number; created_at: Date };
 type MemberRow = { user_id: UserId; email: string; name: string; role: MemberRole; created_at: Date };
 
-const NAMED = (alias: string) =>
-  ({
-    id: { sql: `${alias}.id`, type: 'id' },
-    name: { sql: `${alias}.name`, type: 'text' },
-    createdAt: { sql: `${alias}.created_at`, type: 'time' },
-  }) as const;
+const NAMED_FIELDS = {
+  id: { sql: 'id', type: 'id' },
+  name: { sql: 'name', type: 'text' },
+  createdAt: { sql: 'created_at', type: 'time' },
+} as const;
 
-export function listOrganizations(sql: Sql, request: ListRequest) {
-  const fields = NAMED('o');
-  return listRows<OrganizationRow>(
+/** All rows of a table, as far as the tenant sees them, in the order of their names. */
+function listNamed<Row extends Record<string, unknown>>(
+  sql: Sql,
+  table: 'organization' | 'project',
+  request: ListRequest,
+) {
+  return listRows<Row>(
     sql,
     {
-      columns: 'o.*',
-      from: 'organization o',
-      key: fields.id,
-      fields,
+      columns: '*',
+      from: table,
+      key: NAMED_FIELDS.id,
+      fields: NAMED_FIELDS,
       defaultSort: 'name',
       where: { text: 'true', values: [] },
     },
     request,
   );
+}
+
+export function listOrganizations(sql: Sql, request: ListRequest) {
+  return listNamed<OrganizationRow>(sql, 'organization', request);
 }
 
 export async function findOrganization(sql: Sql, id: OrganizationId): Promise<OrganizationRow | undefined> {
@@ -37,19 +44,7 @@ export async function findOrganization(sql: Sql, id: OrganizationId): Promise<Or
 }
 
 export function listProjects(sql: Sql, request: ListRequest) {
-  const fields = NAMED('p');
-  return listRows<ProjectRow>(
-    sql,
-    {
-      columns: 'p.*',
-      from: 'project p',
-      key: fields.id,
-      fields,
-      defaultSort: 'name',
-      where: { text: 'true', values: [] },
-    },
-    request,
-  );
+  return listNamed<ProjectRow>(sql, 'project', request);
 }
 
 export async function findProject(sql: Sql, id: ProjectId): Promise<ProjectRow | undefined> {

@@ -1,5 +1,5 @@
 /**
- * When volumes are due: listed for the sweep, moved by reconcilers. `writeOutbox` sets the marks.
+ * Due times of volumes: listed for the sweep, moved by reconcilers. `writeOutbox` sets the marks.
  */
 import type { DueVolume } from '@holdfast/control/ports/store.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';

@@ -79,7 +79,7 @@ async function concernedVolumes(
   return rows.map(({ id }) => id);
 }
 
-/** Each branch ends at the limit by itself, so that a batch reads no more than it may mark. */
+/** Each branch has the limit of its own, so that a batch reads no more than it may mark. */
 const CONCERNED: Record<FanOutBatch['of'], string> = {
   node: `
     (SELECT id FROM volume WHERE attached_node_id = $3 AND id > $1 ORDER BY id LIMIT $2)

@@ -107,21 +107,7 @@ async function createNode(
        control_url, control_secret, nbd_host, nbd_port, boot_id, pid, agent_version, last_heartbeat_at, created_at)
      SELECT $2, c.organization_id, c.id, $3, $4, $5, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13
      FROM cluster c WHERE c.id = $1`,
-    [
-      clusterId,
-      nodeId,
-      node.name,
-      node.zone,
-      node.region,
-      node.controlUrl,
-      node.controlSecret,
-      node.nbdHost,
-      node.nbdPort,
-      node.bootId,
-      node.pid,
-      node.version,
-      now,
-    ],
+    [clusterId, nodeId, node.name, ...reportedValues(node, now)],
   );
   if (rowCount === 0) {
     throw new StorageFault('cluster.not_found', { publicMessage: `there is no cluster ${clusterId}` });
@@ -144,18 +130,12 @@ async function updateNode(sql: Sql, nodeId: NodeId, { heartbeat: { node }, now }
        version = version + CASE WHEN (reported_zone, reported_region, control_url, nbd_host, nbd_port, boot_id)
          IS DISTINCT FROM ($2::text, $3::text, $4::text, $6::text, $7::int, $8::uuid) THEN 1 ELSE 0 END
      WHERE id = $1`,
-    [
-      nodeId,
-      node.zone,
-      node.region,
-      node.controlUrl,
-      node.controlSecret,
-      node.nbdHost,
-      node.nbdPort,
-      node.bootId,
-      node.pid,
-      node.version,
-      now,
-    ],
+    [nodeId, ...reportedValues(node, now)],
   );
+}
+
+/** Values of the columns that each heartbeat sets, in the order of both statements. */
+function reportedValues(node: Heartbeat['node'], now: Date) {
+  const { zone, region, controlUrl, controlSecret, nbdHost, nbdPort, bootId, pid, version } = node;
+  return [zone, region, controlUrl, controlSecret, nbdHost, nbdPort, bootId, pid, version, now];
 }

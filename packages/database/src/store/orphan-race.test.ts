@@ -9,7 +9,12 @@ import {
 import type { Orphan } from '@holdfast/core/model/orphan.js';
 import { aDiskReport, aHeartbeat, aReplica, aVolume, NOON, testId } from '@holdfast/testkit/builders.js';
 import { outcome } from '@holdfast/testkit/store-fixture.js';
-import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
+import {
+  makeNodesReady,
+  seedTestDatabase,
+  startTestDatabase,
+  type TestDatabase,
+} from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createPool, type Pool } from '../sql/pool.js';
@@ -47,10 +52,7 @@ beforeEach(async () => {
   const { organizationId, projectId, clusterId } = await seedTestDatabase(database);
   cluster = clusterId;
   await beat();
-  const ready = JSON.stringify([
-    { type: 'Ready', status: 'True', reason: '', message: '', lastTransitionAt: NOON },
-  ]);
-  await rival.query('UPDATE node SET conditions = $1', [ready]);
+  await makeNodesReady(rival);
   const volume = aVolume({ organizationId, projectId, clusterId });
   await store.commit({ kind: 'new' }, [
     { kind: 'volume.create', volume },
@@ -59,47 +61,12 @@ beforeEach(async () => {
   orphan = await onlyOrphan();
 });
 
-function beat() {
-  const copy = {
-    replicaId: COPY,
-    volumeId: asId<VolumeId>(testId(9)),
-    diskId: DISK,
-    writtenBytes: 1,
-    record: null,
-  };
-  const heartbeat = aHeartbeat('node-1', { disks: [aDiskReport(DISK)], replicas: [copy] });
-  return store.recordHeartbeat(cluster, heartbeat, NOON);
-}
-
-async function onlyOrphan(): Promise<Orphan> {
-  const [found] = (await store.loadOrphans(cluster, 1)).orphans;
-  if (found === undefined) throw new Error('there is no orphan');
-  return found.orphan;
-}
-
-function claim(): Promise<string> {
-  const removal = { by: 'person' as const, requestedAt: NOON, claimedAt: NOON, trouble: undefined };
-  return outcome(
-    store.commit({ kind: 'orphan', orphanId: orphan.id, ifVersion: orphan.version }, [
-      { kind: 'orphan.patch', orphanId: orphan.id, patch: { removal } },
-    ]),
-  );
-}
-
 const insertReplica = () =>
   rival.query(
     `INSERT INTO replica (id, organization_id, volume_id, size_bytes, intent, secret, created_at)
      SELECT $1, organization_id, volume_id, size_bytes, intent, secret, created_at FROM replica WHERE id = $2`,
     [COPY, SPARE],
   );
-
-/** True while some statement of the store waits for the rival's transaction. */
-async function isWaiting(): Promise<boolean> {
-  const { rows } = await rival.query(
-    `SELECT FROM pg_stat_activity WHERE application_name = 'orphan-race' AND wait_event_type = 'Lock'`,
-  );
-  return rows.length > 0;
-}
 
 test('a claim waits for a replica that is being made under the same id, and is refused when that is there', async () => {
   await rival.query('BEGIN');
@@ -132,3 +99,38 @@ test('a replica that is being made while a report of its copy is stored: it can 
   await beat();
   expect(await store.loadOrphan(orphan.id)).toBeUndefined();
 });
+
+function beat() {
+  const copy = {
+    replicaId: COPY,
+    volumeId: asId<VolumeId>(testId(9)),
+    diskId: DISK,
+    writtenBytes: 1,
+    record: null,
+  };
+  const heartbeat = aHeartbeat('node-1', { disks: [aDiskReport(DISK)], replicas: [copy] });
+  return store.recordHeartbeat(cluster, heartbeat, NOON);
+}
+
+async function onlyOrphan(): Promise<Orphan> {
+  const [found] = (await store.loadOrphans(cluster, 1)).orphans;
+  if (found === undefined) throw new Error('there is no orphan');
+  return found.orphan;
+}
+
+function claim(): Promise<string> {
+  const removal = { by: 'person' as const, requestedAt: NOON, claimedAt: NOON, trouble: undefined };
+  return outcome(
+    store.commit({ kind: 'orphan', orphanId: orphan.id, ifVersion: orphan.version }, [
+      { kind: 'orphan.patch', orphanId: orphan.id, patch: { removal } },
+    ]),
+  );
+}
+
+/** True while some statement of the store waits for the rival's transaction. */
+async function isWaiting(): Promise<boolean> {
+  const { rows } = await rival.query(
+    `SELECT FROM pg_stat_activity WHERE application_name = 'orphan-race' AND wait_event_type = 'Lock'`,
+  );
+  return rows.length > 0;
+}

@@ -19,6 +19,11 @@ beforeAll(async () => {
 
 afterAll(() => database?.stop());
 
+describe('the Postgres store as the system role', () => storeContract(() => makeStore('system')));
+
+// The same under row-level security: whatever a use case does in the API works there too.
+describe('the Postgres store as the api role', () => storeContract(() => makeStore('api')));
+
 /** One database for the suite; each test starts with empty tables and its own pool. */
 async function makeStore(role: 'system' | 'api'): Promise<StoreUnderTest> {
   const owner = new pg.Client({ connectionString: database.ownerUrl });
@@ -57,8 +62,3 @@ async function takeWakeUps(scope: Scope): Promise<WakeUp[]> {
     kind === 'volume' ? { kind, volumeId: asId(target_id) } : { kind, clusterId: asId(target_id) },
   );
 }
-
-describe('the Postgres store as the system role', () => storeContract(() => makeStore('system')));
-
-// The same under row-level security: whatever a use case does in the API works there too.
-describe('the Postgres store as the api role', () => storeContract(() => makeStore('api')));

@@ -1,4 +1,4 @@
-/** When volumes are due, and the fan-outs that mark them: the same as in Postgres, over the tables in memory. */
+/** Due times of volumes, and the fan-outs that mark them: the same as in Postgres, over the tables in memory. */
 import type { DueVolume, FanOutBatch } from '@holdfast/control/ports/store.js';
 import { compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
 import { holderOf, requestOf } from '@holdfast/core/model/volume-lifecycle.js';

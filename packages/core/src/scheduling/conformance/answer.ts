@@ -1,4 +1,4 @@
-/** What one step of a vector was answered, and whether that is right. */
+/** Answer to one step of a vector, and whether it is right. */
 import type { VectorAnswer } from './vector.js';
 
 export type Answer =

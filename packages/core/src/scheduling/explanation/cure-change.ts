@@ -1,4 +1,4 @@
-/** One change that could give a replica a place. A union by `kind`, plain data as the explanation that holds it. */
+/** Cure: one change that could give a replica a place. A union by `kind`, plain data as the explanation that holds it. */
 import type { DiskId, NodeId, ReplicaId } from '../../model/ids.js';
 import type { DiskType, StorageDisk, StorageNode } from '../../model/node.js';
 import type { SettingName } from '../../model/setting.js';

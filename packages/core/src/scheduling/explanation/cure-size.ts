@@ -1,4 +1,4 @@
-/** Which of two cures is smaller, and which contains the other. */
+/** Order of cures: which of two is smaller, and which contains the other. */
 import { compareIds } from '../../model/ids.js';
 import { type CureChange, rankOfChange } from './cure-change.js';
 import { describeChange } from './describe-change.js';

@@ -6,8 +6,8 @@ import type { DiskId, ReplicaId } from '../../model/ids.js';
 import { diskTypeOf } from '../filters/disk-type.filter.js';
 import type { PlacementCycle } from '../framework.js';
 import { decidePlacement } from '../place-replica.js';
-import { askInTurn } from './ask-in-turn.js';
 import { CURES_TRIED_MAX, type NamedPlace, type PlacementExplanation } from './explanation.js';
+import { runFilterPipeline } from './filter-pipeline.js';
 import { type CureSearch, findCures } from './find-cures.js';
 import { namedPlace } from './named-place.js';
 import { cycleOf, type PlacementQuestion } from './placement-question.js';
@@ -40,7 +40,7 @@ function explainWith(
   replicaId: ReplicaId | undefined,
 ): PlacementExplanation {
   const cycle = cycleOf(question);
-  const asked = askInTurn(cycle);
+  const asked = runFilterPipeline(cycle);
   const decision = decidePlacement(cycle);
   const isPlaced = decision.kind === 'placed';
   const diskId = isPlaced ? decision.diskId : undefined;

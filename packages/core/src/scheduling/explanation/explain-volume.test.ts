@@ -1,23 +1,15 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
-import {
-  asId,
-  type ClusterId,
-  type OrganizationId,
-  type ProjectId,
-  type ReplicaId,
-} from '@holdfast/core/model/ids.js';
-import { A_SPEC, aReplica, aVolume, NOON } from '@holdfast/testkit/builders.js';
+import { asId, type ReplicaId } from '@holdfast/core/model/ids.js';
+import { A_SPEC, AN_OWNER, aReplica, aVolume, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { expect, test } from '@jest/globals';
 import type { Replica } from '../../model/replica.js';
 import { explainVolume } from './explain-volume.js';
 
-const owner = {
-  organizationId: asId<OrganizationId>('o'),
-  projectId: asId<ProjectId>('p'),
-  clusterId: asId<ClusterId>('c'),
-};
-const volume = aVolume(owner, { name: 'pg', spec: { ...A_SPEC, sizeBytes: 10 * GIB, numberOfReplicas: 2 } });
+const volume = aVolume(AN_OWNER, {
+  name: 'pg',
+  spec: { ...A_SPEC, sizeBytes: 10 * GIB, numberOfReplicas: 2 },
+});
 const UNPLACED = aReplica({ id: asId<ReplicaId>('unplaced'), volumeId: volume.id });
 
 function explain(nodes: Record<string, NodePart>, replicas: Replica[]) {

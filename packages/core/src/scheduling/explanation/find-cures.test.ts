@@ -217,7 +217,7 @@ describe('findCures', () => {
       nodes: { a: { cordoned: true, allowScheduling: false, disks: { d: FULL } } },
       want: ['add-node'],
     },
-  ])('$name', (given) => {
+  ])('what the cures of $name are, each enough and none more than needed', (given) => {
     const question = questionOf(given);
     expect(fits(question)).toBe(false);
     const { cures } = findCures(question);

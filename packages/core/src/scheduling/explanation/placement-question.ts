@@ -1,4 +1,7 @@
-/** Where one more replica of a volume would go; and the same question with one thing changed, on which a cure is tried. */
+/**
+ * Placement question: where one more replica of a volume would go; and the same question with one thing changed, on
+ * which a cure is tried.
+ */
 
 import { asId, type DiskId, type NodeId } from '../../model/ids.js';
 import type { StorageDisk, StorageNode } from '../../model/node.js';

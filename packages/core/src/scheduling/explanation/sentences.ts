@@ -1,9 +1,9 @@
 import { formatBytes } from '../../model/bytes.js';
 import type { TierName } from '../framework.js';
 import { wordsOf } from '../rules.js';
-import { tierInWords } from './ask-in-turn.js';
 import { describeChange } from './describe-change.js';
 import type { FilterReport, NamedPlace, PlacementExplanation } from './explanation.js';
+import { tierInWords } from './filter-pipeline.js';
 import { placeInWords } from './named-place.js';
 
 type Asked = PlacementExplanation['asked'];

@@ -127,12 +127,15 @@ test.each<Case>([
     message: 'disk d does not hold the failed replica',
     cure: 'wait until a new replica may be built',
   },
-])('$name', ({ node = {}, request = {}, settings = {}, message, cure, numbers }) => {
-  const placement = placeReplica(aRequest(request), aFleet({ n: node }, settings), NOON);
-  const [refusal] = placement.kind === 'refused' ? placement.refusals : [];
-  expect(refusal?.rejection).toMatchObject({ message, cure });
-  expect(refusal?.rejection.numbers).toEqual(numbers);
-});
+])(
+  'the message of a refusal says what is in the way: $name',
+  ({ node = {}, request = {}, settings = {}, message, cure, numbers }) => {
+    const placement = placeReplica(aRequest(request), aFleet({ n: node }, settings), NOON);
+    const [refusal] = placement.kind === 'refused' ? placement.refusals : [];
+    expect(refusal?.rejection).toMatchObject({ message, cure });
+    expect(refusal?.rejection.numbers).toEqual(numbers);
+  },
+);
 
 test('what an agent says about its disk is passed on', () => {
   const fleet = aFleet({ n: { disks: { d: { ready: false } } } });

@@ -1,5 +1,5 @@
 /**
- * One decision over the index: the same tiers as `placeReplica`, with searches where that looks at every disk.
+ * Placement decision over the index: the same tiers as `placeReplica`, with searches where that looks at every disk.
  *
  * | tier | how |
  * |---|---|

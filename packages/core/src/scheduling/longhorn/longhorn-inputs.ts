@@ -1,5 +1,5 @@
 /**
- * What Longhorn's scheduler reads of a volume and Holdfast has no counterpart of: the inputs of an imported cluster.
+ * Inputs of an imported cluster: what Longhorn's scheduler reads of a volume and Holdfast has no counterpart of.
  *
  * A request without them is one of our own, and every rule behaves as if they were absent.
  */

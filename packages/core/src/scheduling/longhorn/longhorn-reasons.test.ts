@@ -35,7 +35,7 @@ describe('a refusal in the words of Longhorn', () => {
       request: { replicas: [aReplicaOn('a-disk')] },
       want: [],
     },
-  ])('$name', ({ nodes, request = {}, want }) => {
+  ])('is $want where there is this: $name', ({ nodes, request = {}, want }) => {
     const asked = aRequest(request);
     const placement = placeReplica(asked, aFleet(nodes), NOON);
     const refusals = placement.kind === 'refused' ? placement.refusals : [];

@@ -1,5 +1,6 @@
 /**
- * Which failed replica Longhorn takes back, and how long it waits before it builds a new one (docs/longhorn-rules.md).
+ * Reuse of failed replicas: which one Longhorn takes back, and how long it waits before it builds a new one
+ * (docs/longhorn-rules.md).
  *
  * Anti-affinity is asked among the nodes of reusable replicas only, so that a live replica elsewhere does not keep one
  * from returning: that is Longhorn's rule, and `lifecycle/plan-replenishment.ts` has ours.

@@ -44,49 +44,6 @@ afterEach(async () => {
   await fs.rm(folder, { recursive: true, force: true });
 });
 
-async function open(at = disk): Promise<BlockStore> {
-  const store = await BlockStore.open(at);
-  stores.push(store);
-  return store;
-}
-
-/** Opens the disk like another process: with locks and memory of its own. */
-async function openElsewhere(): Promise<{ store: BlockStore; at: string }> {
-  const at = path.join(folder, crypto.randomUUID());
-  await fs.symlink(disk, at);
-  return { store: await open(at), at };
-}
-
-async function makeCopy(store: BlockStore): Promise<{ id: string; files: CopyFiles; data: CopyFile }> {
-  const id = crypto.randomUUID();
-  await store.create(id, async (files) => {
-    const file = await files.createFile('data', SIZE_BYTES, DATA);
-    await file.close();
-    await files.writeText('text', 'first');
-  });
-  const files = await store.open(id);
-  return { id, files, data: await files.openFile('data', DATA) };
-}
-
-/** Leaves content other than zeros in all free space, like a removed copy. */
-async function soil(store: BlockStore): Promise<void> {
-  const { id, files, data } = await makeCopy(store);
-  const free = (await store.freeBytes()) - CLUSTER_BYTES;
-  for (let at = 0; at < free; at += MIB) {
-    await data.write([Buffer.alloc(Math.min(MIB, free - at), 0xdd)], at);
-  }
-  await data.syncData();
-  await data.close();
-  await files.close();
-  await store.remove(id);
-}
-
-async function read(file: CopyFile, position: number, lengthBytes: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(lengthBytes, 7);
-  await file.readInto(buffer, position);
-  return buffer;
-}
-
 describe('an empty file becomes a block disk', () => {
   test('of the size that was asked for, with all its space', async () => {
     const { size, blocks } = await fs.stat(disk);
@@ -435,3 +392,46 @@ onDevice('a device is a block disk as a file is', async () => {
     spawnSync('losetup', ['--detach', device]);
   }
 });
+
+async function open(at = disk): Promise<BlockStore> {
+  const store = await BlockStore.open(at);
+  stores.push(store);
+  return store;
+}
+
+/** Opens the disk like another process: with locks and memory of its own. */
+async function openElsewhere(): Promise<{ store: BlockStore; at: string }> {
+  const at = path.join(folder, crypto.randomUUID());
+  await fs.symlink(disk, at);
+  return { store: await open(at), at };
+}
+
+async function makeCopy(store: BlockStore): Promise<{ id: string; files: CopyFiles; data: CopyFile }> {
+  const id = crypto.randomUUID();
+  await store.create(id, async (files) => {
+    const file = await files.createFile('data', SIZE_BYTES, DATA);
+    await file.close();
+    await files.writeText('text', 'first');
+  });
+  const files = await store.open(id);
+  return { id, files, data: await files.openFile('data', DATA) };
+}
+
+/** Leaves content other than zeros in all free space, like a removed copy. */
+async function soil(store: BlockStore): Promise<void> {
+  const { id, files, data } = await makeCopy(store);
+  const free = (await store.freeBytes()) - CLUSTER_BYTES;
+  for (let at = 0; at < free; at += MIB) {
+    await data.write([Buffer.alloc(Math.min(MIB, free - at), 0xdd)], at);
+  }
+  await data.syncData();
+  await data.close();
+  await files.close();
+  await store.remove(id);
+}
+
+async function read(file: CopyFile, position: number, lengthBytes: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(lengthBytes, 7);
+  await file.readInto(buffer, position);
+  return buffer;
+}

@@ -6,46 +6,6 @@ import { SIDE_BYTES } from './sealed-pair.js';
 const FILE = crypto.randomUUID();
 const SECTOR = 512;
 
-/** Both sides of a page in which part 5 was mapped to clusters 1, 2, 3, one after the other. */
-function sidesAfter(changes: number, file = FILE): [Buffer, Buffer] {
-  const map = new ClusterMap(file);
-  const empty = map.emptyCluster(0);
-  const at = (which: 0 | 1) => Buffer.from(empty.subarray(sideInCluster(0, which)).subarray(0, SIDE_BYTES));
-  const sides: [Buffer, Buffer] = [at(0), at(1)];
-  for (let cluster = 1; cluster <= changes; cluster += 1) {
-    map.set(5, cluster);
-    const pages = map.takeDirty();
-    put(sides, pages);
-    map.wrote(pages);
-  }
-  return sides;
-}
-
-function put(sides: [Buffer, Buffer], pages: readonly StoredPage[]): void {
-  for (const { block, which } of pages) sides[which] = block;
-}
-
-/** The sides after that many changes, with the last one torn: only its first `sectors` sectors were written. */
-function cutShort(changes: number, sectors: number): [Buffer, Buffer] {
-  const [before, after] = [sidesAfter(changes - 1), sidesAfter(changes)];
-  const which = before[0].equals(after[0]) ? 1 : 0;
-  const half = Buffer.concat([
-    after[which].subarray(0, sectors * SECTOR),
-    before[which].subarray(sectors * SECTOR),
-  ]);
-  return which === 0 ? [half, before[1]] : [before[0], half];
-}
-
-function changed(
-  [first, second]: [Buffer, Buffer],
-  which: 0 | 1,
-  change: (block: Buffer) => unknown,
-): [Buffer, Buffer] {
-  const sides: [Buffer, Buffer] = [Buffer.from(first), Buffer.from(second)];
-  change(sides[which]);
-  return sides;
-}
-
 const newest = (changes: number): 0 | 1 => (changes % 2 === 0 ? 1 : 0);
 const flip = (block: Buffer) => block.writeUInt8((block[3000] ?? 0) ^ 1, 3000);
 const blank = (block: Buffer) => block.fill(0);
@@ -112,3 +72,43 @@ describe('of the A/B slots of a page', () => {
     expect(again[0]?.which).toBe(failed[0]?.which);
   });
 });
+
+/** Both sides of a page in which part 5 was mapped to clusters 1, 2, 3, one after the other. */
+function sidesAfter(changes: number, file = FILE): [Buffer, Buffer] {
+  const map = new ClusterMap(file);
+  const empty = map.emptyCluster(0);
+  const at = (which: 0 | 1) => Buffer.from(empty.subarray(sideInCluster(0, which)).subarray(0, SIDE_BYTES));
+  const sides: [Buffer, Buffer] = [at(0), at(1)];
+  for (let cluster = 1; cluster <= changes; cluster += 1) {
+    map.set(5, cluster);
+    const pages = map.takeDirty();
+    put(sides, pages);
+    map.wrote(pages);
+  }
+  return sides;
+}
+
+function put(sides: [Buffer, Buffer], pages: readonly StoredPage[]): void {
+  for (const { block, which } of pages) sides[which] = block;
+}
+
+/** The sides after that many changes, with the last one torn: only its first `sectors` sectors were written. */
+function cutShort(changes: number, sectors: number): [Buffer, Buffer] {
+  const [before, after] = [sidesAfter(changes - 1), sidesAfter(changes)];
+  const which = before[0].equals(after[0]) ? 1 : 0;
+  const half = Buffer.concat([
+    after[which].subarray(0, sectors * SECTOR),
+    before[which].subarray(sectors * SECTOR),
+  ]);
+  return which === 0 ? [half, before[1]] : [before[0], half];
+}
+
+function changed(
+  [first, second]: [Buffer, Buffer],
+  which: 0 | 1,
+  change: (block: Buffer) => unknown,
+): [Buffer, Buffer] {
+  const sides: [Buffer, Buffer] = [Buffer.from(first), Buffer.from(second)];
+  change(sides[which]);
+  return sides;
+}

@@ -5,17 +5,17 @@ import { expect, test } from '@jest/globals';
 import { beginCycle } from '../framework.js';
 import type { PlacementRequest } from '../placement-request.js';
 import { HOLDFAST_PROFILE } from '../profile.js';
-import { askInTurn } from './ask-in-turn.js';
 import { REJECTIONS_SHOWN_MAX } from './explanation.js';
+import { runFilterPipeline } from './filter-pipeline.js';
 
 const FULL = { storageScheduledBytes: 100 * GIB };
 
 function ask(nodes: Record<string, NodePart>, request: Partial<PlacementRequest> = {}) {
-  return askInTurn(beginCycle(aRequest(request), aFleet(nodes), HOLDFAST_PROFILE, NOON));
+  return runFilterPipeline(beginCycle(aRequest(request), aFleet(nodes), HOLDFAST_PROFILE, NOON));
 }
 
 /** `rejected of asked`, and the reasons. */
-function row({ filters }: ReturnType<typeof askInTurn>, name: string): string {
+function row({ filters }: ReturnType<typeof runFilterPipeline>, name: string): string {
   const found = filters.filter((filter) => filter.name === name);
   return found
     .map(({ rejected, asked, reasons }) =>
@@ -24,7 +24,7 @@ function row({ filters }: ReturnType<typeof askInTurn>, name: string): string {
     .join('; ');
 }
 
-const outcomesOf = ({ tiers }: ReturnType<typeof askInTurn>) =>
+const outcomesOf = ({ tiers }: ReturnType<typeof runFilterPipeline>) =>
   tiers.map(({ nodes, candidates, outcome }) => `${outcome}: ${candidates} on ${nodes}`);
 
 test('a tier ends without a node, without a disk, as the one that is taken, or is not needed', () => {

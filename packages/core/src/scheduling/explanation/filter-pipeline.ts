@@ -31,7 +31,7 @@ import {
   type TierReport,
 } from './explanation.js';
 
-export type AskedInTurn = {
+export type FilterPipelineReport = {
   readonly filters: readonly FilterReport[];
   readonly tiers: readonly TierReport[];
   readonly candidates: readonly StorageDisk[];
@@ -39,7 +39,7 @@ export type AskedInTurn = {
 
 type Refused<Subject> = { readonly subject: Subject; readonly rejection: Rejection };
 
-export function askInTurn(cycle: PlacementCycle): AskedInTurn {
+export function runFilterPipeline(cycle: PlacementCycle): FilterPipelineReport {
   const reports: FilterReport[] = [];
   const ofNodes = reporterOfNodes(reports);
   const passing = askAll(cycle.profile.rules.nodeFilters, cycle, cycle.fleet.nodes, ofNodes);

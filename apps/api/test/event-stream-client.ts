@@ -1,0 +1,70 @@
+import http from 'node:http';
+import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+
+type Message = {
+  id?: string;
+  event?: string;
+  data?: { message?: string; subject?: { kind: string; id: string } };
+};
+
+/** A client of the stream that keeps what it has got, and can be waited on. */
+export class EventStreamClient {
+  readonly messages: Message[] = [];
+  private buffer = '';
+  private waiting: (() => void)[] = [];
+
+  constructor(private readonly request: http.ClientRequest) {
+    request.on('response', (response) => {
+      response.setEncoding('utf8');
+      response.on('data', (text: string) => this.take(text));
+      response.on('error', () => {});
+    });
+    request.on('error', () => {});
+    request.end();
+  }
+
+  static open(at: { port: number; clusterId: string }, lastEventId?: string): EventStreamClient {
+    return new EventStreamClient(
+      http.request({
+        port: at.port,
+        path: `/api/v1/clusters/${at.clusterId}/events/stream`,
+        headers: {
+          authorization: `Bearer ${TEST_SECRETS.token}`,
+          ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+        },
+      }),
+    );
+  }
+
+  async until(done: (messages: Message[]) => boolean): Promise<Message[]> {
+    while (!done(this.messages)) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    return this.messages;
+  }
+
+  get events(): Message[] {
+    return this.messages.filter(({ event }) => event === 'event');
+  }
+
+  close(): void {
+    this.request.destroy();
+  }
+
+  private take(text: string): void {
+    this.buffer += text;
+    const blocks = this.buffer.split('\n\n');
+    this.buffer = blocks.pop() ?? '';
+    for (const block of blocks) this.messages.push(parse(block));
+    for (const resolve of this.waiting.splice(0)) resolve();
+  }
+}
+
+function parse(block: string): Message {
+  const lines = block.split('\n').map((line) => line.split(/: (.*)/s));
+  const value = (name: string) => lines.find(([key]) => key === name)?.[1];
+  const [id, event, data] = [value('id'), value('event'), value('data')];
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(event === undefined ? {} : { event }),
+    ...(data === undefined ? {} : { data: JSON.parse(data) }),
+  };
+}
