@@ -34,12 +34,14 @@ export class SimEngine {
   private record: CopyRecord;
   private state: EngineReport['state'] = 'running';
   private reason = '';
+  private replicaTimeoutMs: number;
 
   constructor(
     readonly volumeId: VolumeId,
     readonly start: StartEngine,
     private readonly surroundings: EngineSurroundings,
   ) {
+    this.replicaTimeoutMs = start.replicaTimeoutMs;
     const members = start.replicas.map(({ replicaId }) => replicaId);
     for (const member of members) this.modes.set(member, { mode: 'RW', reason: '' });
     this.record = copyRecord(start.epoch, 1, members);
@@ -109,6 +111,10 @@ export class SimEngine {
     }
     target.rebuilding = true;
     this.modes.set(replicaId, { mode: 'WO', reason: '' });
+  }
+
+  setReplicaTimeout(timeoutMs: number): void {
+    this.replicaTimeoutMs = timeoutMs;
   }
 
   startFill(request: EngineAsk<'fill'>): void {
@@ -186,6 +192,7 @@ export class SimEngine {
       record: this.record,
       replicas: [...this.modes].map(([replicaId, { mode, reason }]) => ({ replicaId, mode, reason })),
       writtenBytes: (serving.find((copy) => copy !== undefined)?.writes.size ?? 0) * 4096,
+      replicaTimeoutMs: this.replicaTimeoutMs,
       rebuilds: this.rebuilds.map(({ report }) => report),
       fill: this.fill?.report,
     };

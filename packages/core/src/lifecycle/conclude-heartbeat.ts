@@ -27,6 +27,7 @@ export function engineSignature(report: EngineReport): string {
     report.replicas.map(({ replicaId, mode }) => `${replicaId} ${mode}`).sort(),
     report.rebuilds.map(({ rebuildId, state, phase }) => `${rebuildId} ${state} ${phase}`).sort(),
     report.fill?.state ?? '',
+    report.replicaTimeoutMs ?? '',
   ]);
 }
 

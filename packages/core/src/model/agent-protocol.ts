@@ -150,6 +150,12 @@ export const engineReportSchema = z.object({
     .max(64)
     .describe('How it uses each of its copies.'),
   writtenBytes: bytes.describe('Bytes of the volume that hold data.'),
+  replicaTimeoutMs: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe('Milliseconds of silence after which it drops a copy; left out by older agents.'),
   rebuilds: z.array(rebuildReportSchema).max(64).describe('The rebuilds that it runs, or that ended in it.'),
   fill: z
     .object({

@@ -26,7 +26,8 @@ import type { ReplicaLink } from './replica-link.js';
 export type CopiesPorts = {
   epoch: number;
   found: CopyRecord;
-  replicaTimeoutMs: number;
+  /** Silence after which a copy is dropped, in milliseconds; may change while the engine serves. */
+  replicaTimeoutMs: () => number;
   confirmRecord: (record: CopyRecord) => Promise<void>;
   onChange: () => void;
   /** Called when a current copy was dropped while others remain. */
@@ -269,13 +270,14 @@ export class Copies {
   /** Finds copies that have been silent beyond the timeout with requests in flight. */
   tick(nowMs: number): void {
     // If this process itself was paused, the answers of the copies are not read yet: their silence is excused once.
-    const stoodStill = nowMs - this.lastTickMs > this.ports.replicaTimeoutMs / 2;
+    const timeoutMs = this.ports.replicaTimeoutMs();
+    const stoodStill = nowMs - this.lastTickMs > timeoutMs / 2;
     this.lastTickMs = nowMs;
     for (const link of this.links) {
       if (link.mode === 'ERR') continue;
       if (stoodStill) link.client.excuseSilence();
       const silentMs = link.lost ? nowMs - link.lost.sinceMs : link.client.silentForMs(nowMs);
-      if (silentMs > this.ports.replicaTimeoutMs) this.takeSilence(link, silentMs, nowMs);
+      if (silentMs > timeoutMs) this.takeSilence(link, silentMs, nowMs);
       else if (link.reason !== '' && nowMs - link.troubledAtMs > TROUBLE_TOLD_MS) this.forgetTrouble(link);
     }
     this.lease.tick(nowMs);

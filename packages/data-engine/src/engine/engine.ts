@@ -51,17 +51,19 @@ export class Engine {
   private isOpen = false;
   private writtenBytes = 0;
   private askedWrittenMs = 0;
+  private timeoutMs: number;
 
   constructor(
     readonly spec: EngineSpec,
     readonly dependencies: EngineDependencies,
   ) {
     this.ports = portsOf(dependencies);
+    this.timeoutMs = spec.replicaTimeoutMs;
     const { time } = this.ports;
     this.copies = new Copies({
       epoch: spec.epoch,
       found: spec.record,
-      replicaTimeoutMs: spec.replicaTimeoutMs,
+      replicaTimeoutMs: () => this.timeoutMs,
       confirmRecord: dependencies.confirmRecord,
       onChange: dependencies.onChange,
       onDropped: ({ replicaId }, error) => {
@@ -71,7 +73,7 @@ export class Engine {
         }
       },
       onStop: (error) => this.cutOff(error),
-      reopen: (link) => reopenLink(link, spec.epoch, spec.replicaTimeoutMs, this.ports.connectData),
+      reopen: (link) => reopenLink(link, spec.epoch, this.timeoutMs, this.ports.connectData),
       time,
     });
     this.device = new VolumeDevice(this.copies, spec.sizeBytes, () => this.missing, time);
@@ -115,6 +117,19 @@ export class Engine {
     for (const member of this.spec.record.members) {
       if (!here.has(member)) this.drops.note(member, this.spec.record.epoch, this.spec.record.durable);
     }
+  }
+
+  /** Silence after which a copy is dropped, in milliseconds. */
+  get replicaTimeoutMs(): number {
+    return this.timeoutMs;
+  }
+
+  /** Holds for what is silent now too; reads look at once whether their lease still holds. */
+  setReplicaTimeout(timeoutMs: number): void {
+    if (timeoutMs === this.timeoutMs) return;
+    this.timeoutMs = timeoutMs;
+    this.copies.lease.changed();
+    this.dependencies.onChange();
   }
 
   serve(socket: Socket, negotiated: Negotiated, rest: Buffer): void {
@@ -215,6 +230,7 @@ export class Engine {
         mode,
         reason: reason.slice(0, 1024),
       })),
+      replicaTimeoutMs: this.timeoutMs,
       writtenBytes: this.writtenBytes,
       rebuilds: this.rebuilds.map((run) => run.report()),
       fill: this.fill?.report(),

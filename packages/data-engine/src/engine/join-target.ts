@@ -17,7 +17,8 @@ import { freezeAll } from './freeze.js';
 import type { ReplicaLink } from './replica-link.js';
 
 export interface RebuildHost {
-  readonly spec: { epoch: number; replicaTimeoutMs: number; grantId?: string | undefined };
+  readonly spec: { epoch: number; grantId?: string | undefined };
+  readonly replicaTimeoutMs: number;
   readonly copies: Copies;
   readonly drops: Pick<DropMarks, 'marked'>;
   readonly dependencies: EngineDependencies;

@@ -130,6 +130,24 @@ describe('silence', () => {
     await others;
     await stuck;
   }, 15_000);
+
+  test('is judged by the timeout that was set last, also where it has begun already', async () => {
+    const volume = await cluster(2);
+    const engine = await volume.start(1);
+    engine.setReplicaTimeout(60_000);
+    const release = await hold(volume, 1, 'write', 1);
+    const stuck = write(engine, 0, Buffer.alloc(4096, 1));
+    await tickFor(engine, TIMEOUT_MS + 500);
+    expect({ modes: modes(engine), told: engine.report().replicaTimeoutMs }).toEqual({
+      modes: ['RW', 'RW'],
+      told: 60_000,
+    });
+    engine.setReplicaTimeout(500);
+    await tickFor(engine, 500);
+    expect(modes(engine)).toEqual(['RW', 'ERR']);
+    await stuck;
+    release();
+  }, 15_000);
 });
 
 /** Holds requests of one kind at one copy's files, until the returned function is called. */

@@ -14,7 +14,8 @@ const PING_PART = 4;
 export type LeasePorts = {
   /** The links of the record's members; `undefined` for a member without a connection. */
   members: () => readonly (ReplicaLink | undefined)[];
-  timeoutMs: number;
+  /** May change while the engine serves. */
+  timeoutMs: () => number;
   time: Time;
   failed: (link: ReplicaLink, error: unknown) => void;
 };
@@ -58,7 +59,7 @@ export class Lease {
     for (const link of this.ports.members()) {
       if (link === undefined || link.lost !== undefined || link.mode === 'ERR') continue;
       const { client } = link;
-      if (this.asked.has(client) || nowMs - client.heardAtMs < this.ports.timeoutMs / PING_PART) continue;
+      if (this.asked.has(client) || nowMs - client.heardAtMs < this.ports.timeoutMs() / PING_PART) continue;
       this.asked.add(client);
       client.ping().then(
         () => this.answered(client),
@@ -89,6 +90,6 @@ export class Lease {
         link === undefined || link.mode === 'ERR' ? Number.NEGATIVE_INFINITY : link.client.heardAtMs,
       )
       .sort((a, b) => b - a);
-    return (heardMs[Math.floor(heardMs.length / 2)] ?? Number.NEGATIVE_INFINITY) + this.ports.timeoutMs;
+    return (heardMs[Math.floor(heardMs.length / 2)] ?? Number.NEGATIVE_INFINITY) + this.ports.timeoutMs();
   }
 }

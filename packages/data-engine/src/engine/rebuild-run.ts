@@ -140,7 +140,7 @@ export class RebuildRun {
       spec.epoch,
       'WO',
       connectControl,
-      spec.replicaTimeoutMs,
+      this.host.replicaTimeoutMs,
       this.ports.connectData,
       spec.grantId,
     );
@@ -174,7 +174,7 @@ export class RebuildRun {
     link: ReplicaLink,
     sources: readonly ReplicaLink[],
   ): Promise<'verified' | 'source-lost'> {
-    const { epoch, replicaTimeoutMs } = this.host.spec;
+    const { epoch } = this.host.spec;
     let movedAtMs = this.ports.time.nowMs();
     let moved = -1;
     for (;;) {
@@ -191,7 +191,7 @@ export class RebuildRun {
       if (amount !== moved || this.tuning.paused) movedAtMs = this.ports.time.nowMs();
       moved = amount;
       // A silent source looks like a slow one; it is replaced if nothing has moved for twice the replica timeout.
-      if (this.ports.time.nowMs() - movedAtMs > 2 * replicaTimeoutMs) return 'source-lost';
+      if (this.ports.time.nowMs() - movedAtMs > 2 * this.host.replicaTimeoutMs) return 'source-lost';
     }
   }
 
