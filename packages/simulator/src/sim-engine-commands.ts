@@ -28,6 +28,10 @@ const HANDLERS: EngineHandlers<SimEngine> = {
     await engine.drop(replicaId, reason);
     return null;
   },
+  'set-replica-timeout': (engine, { replicaTimeoutMs }) => {
+    engine.setReplicaTimeout(replicaTimeoutMs);
+    return null;
+  },
   layers: ({ layers }) => layers.describe(),
   'take-snapshot': ({ layers }, { snapshot }) => {
     layers.take(snapshot);

@@ -22,7 +22,7 @@ import { decideStart, WAITING_FOR_COPIES } from '@holdfast/core/lifecycle/decide
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
-import { grantOf, salvageOf } from '@holdfast/core/model/volume-lifecycle.js';
+import { grantOf, holderOf, salvageOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { VolumeView } from '../ports/store.js';
 import { atMost } from './patience.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
@@ -107,6 +107,19 @@ async function waitForCopies(
   // The sweep would bring it back only after seconds, and users wait.
   if (attention.code === WAITING_FOR_COPIES)
     await ports.queue.wake({ kind: 'volume', volumeId: volume.id }, { delayMs: LOOK_AGAIN_MS });
+  return 'pause';
+}
+
+/** Tells the engine the timeout that is set now. Its next report says that it has taken it over. */
+export async function setReplicaTimeout(
+  ports: ReconcilerPorts,
+  { volume }: VolumeView,
+  { replicaTimeoutMs }: { replicaTimeoutMs: number },
+): Promise<StepOutcome> {
+  const holderId = holderOf(volume);
+  if (holderId === undefined) return 'pause';
+  const ask = { epoch: volume.epoch, replicaTimeoutMs };
+  await ports.agents.command(await agentOf(ports, holderId), volume.id, 'set-replica-timeout', ask);
   return 'pause';
 }
 

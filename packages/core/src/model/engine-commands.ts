@@ -90,6 +90,13 @@ const DECLARED = {
     ask: attachment.extend({ replicaId: idField<ReplicaId>(), reason: z.string() }),
     reply: nothing,
   },
+  /** Sets the silence after which a copy is dropped, for an engine that was started under another setting. */
+  'set-replica-timeout': {
+    ...changing,
+    patience: 'short',
+    ask: attachment.extend({ replicaTimeoutMs: z.number().int().positive() }),
+    reply: nothing,
+  },
   /** The volume's layers, as one current copy holds them, with the checksums of all copies. */
   layers: {
     patience: 'short',

@@ -28,6 +28,10 @@ const HANDLERS: EngineHandlers<Engine> = {
     await engine.dropReplica(replicaId, reason);
     return null;
   },
+  'set-replica-timeout': (engine, { replicaTimeoutMs }) => {
+    engine.setReplicaTimeout(replicaTimeoutMs);
+    return null;
+  },
   layers: ({ snapshots }) => snapshots.describe(),
   'take-snapshot': async ({ snapshots }, { snapshot }) => {
     await snapshots.take(snapshot);
