@@ -114,7 +114,7 @@ async function waitForCopies(
 export async function setReplicaTimeout(
   ports: ReconcilerPorts,
   { volume }: VolumeView,
-  { replicaTimeoutMs }: { replicaTimeoutMs: number },
+  { replicaTimeoutMs }: StepOf<'set-replica-timeout'>,
 ): Promise<StepOutcome> {
   const holderId = holderOf(volume);
   if (holderId === undefined) return 'pause';

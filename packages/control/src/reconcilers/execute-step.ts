@@ -1,7 +1,7 @@
 import type { Step } from '@holdfast/core/lifecycle/step.js';
 import { assertNever } from '@holdfast/core/model/faults.js';
 import type { VolumeView } from '../ports/store.js';
-import { grantAttachment, startEngine, stopEngine } from './attachment-steps.js';
+import { grantAttachment, setReplicaTimeout, startEngine, stopEngine } from './attachment-steps.js';
 import { fillVolume } from './fill-step.js';
 import { changeLayers, readLayers } from './layer-steps.js';
 import { cancelEngineRebuild, queueRebuild, startRebuild, tuneRebuild } from './rebuild-steps.js';
@@ -28,6 +28,8 @@ export async function executeStep(
       return grantAttachment(ports, view, step);
     case 'start-engine':
       return startEngine(ports, view, step);
+    case 'set-replica-timeout':
+      return setReplicaTimeout(ports, view, step);
     case 'stop-engine':
       return stopEngine(ports, view, step);
     case 'queue-rebuild':

@@ -25,6 +25,7 @@ import { planRebuildPriority } from './plan-rebuild-priority.js';
 import { planRecurringSnapshots, recurringTimes } from './plan-recurring-snapshots.js';
 import { planRemoval, removalTimes } from './plan-removal.js';
 import { planReplenishment, replenishmentTimes } from './plan-replenishment.js';
+import { planReplicaTimeout } from './plan-replica-timeout.js';
 import { planStatus } from './plan-status.js';
 import { planTaskAdmissionEnd, planTaskAdmissionRequest } from './plan-task-admission.js';
 import { planVerification } from './plan-verification.js';
@@ -48,6 +49,7 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planLayerWork,
   planReplenishment,
   planRemoval,
+  planReplicaTimeout,
   planLayerReading,
   planTaskAdmissionRequest,
 ];

@@ -22,6 +22,8 @@ export type Step =
   | { kind: 'grant-attachment'; nodeId: NodeId; why: string }
   /** Fences the copies at the granted epoch, decides which are current and starts the engine on them. */
   | { kind: 'start-engine'; nodeId: NodeId }
+  /** Tells the running engine the timeout in force, in milliseconds. */
+  | { kind: 'set-replica-timeout'; replicaTimeoutMs: number }
   /** `askAgent` false: the holder is dead and the detach was forced, so only the record is changed. */
   | { kind: 'stop-engine'; nodeId: NodeId; epoch: number; askAgent: boolean; mayFail: boolean }
   | { kind: 'queue-rebuild'; replicaId: ReplicaId; sourceReplicaId: ReplicaId; reuse: boolean }
