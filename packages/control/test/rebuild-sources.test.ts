@@ -6,11 +6,11 @@ import { expect, test } from '@jest/globals';
 const LIMIT = 'replica-rebuild-concurrent-sync-limit';
 
 test.each([
-  { name: 'the default', want: 1 },
-  { name: "its cluster's", cluster: 3, want: 3 },
-  { name: 'its own', cluster: 3, own: 2, want: 2 },
-  { name: "its cluster's again, by 0", cluster: 3, own: 0, want: 3 },
-])('$name', async ({ cluster, own, want }) => {
+  { name: 'the default where nothing is set', want: 1 },
+  { name: 'what its cluster says', cluster: 3, want: 3 },
+  { name: 'its own answer before that', cluster: 3, own: 2, want: 2 },
+  { name: 'what its cluster says again by 0', cluster: 3, own: 0, want: 3 },
+])('a rebuild reads from at most $want copies at once: $name', async ({ cluster, own, want }) => {
   const world = await aWorld();
   const { volumeId } = await aServedVolumeIn(world);
   if (cluster !== undefined) world.store.setSetting(world.clusterId, LIMIT, cluster);
@@ -31,7 +31,7 @@ test.each([
   expect([...new Set(told)]).toEqual([want]);
 });
 
-test.each([6, -1, 1.5])('%d is refused', async (own) => {
+test.each([6, -1, 1.5])('a volume may not say to read from %d copies at once', async (own) => {
   const world = await aWorld();
   const { volumeId } = await aServedVolumeIn(world);
   const patched = patchVolume(world.useCases, { volumeId, patch: { rebuildConcurrentSyncLimit: own } });
