@@ -1,7 +1,8 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
-import { assertMayEvict, assertVersion, retryConflicts, type UseCasePorts } from './use-case.js';
+import { decideDiskEviction } from '@holdfast/core/policy/decide-eviction.js';
+import { assertMayEvict, assertVersion, hasToAct, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type DiskSpecPatch = {
   allowScheduling?: boolean | undefined;
@@ -13,14 +14,15 @@ export type DiskSpecPatch = {
 /**
  * Changes what is wanted of a disk.
  *
- * @throws StorageFault `disk.not_found`, `request.invalid`
+ * @throws StorageFault `disk.not_found`, `request.invalid`, `disk.last_ready`
  */
 export function patchDisk(
   ports: UseCasePorts,
   input: { clusterId: ClusterId; diskId: DiskId; patch: DiskSpecPatch; ifVersion?: number | undefined },
 ): Promise<void> {
   return retryConflicts(async () => {
-    const { nodes, disks } = await ports.store.loadFleet(input.clusterId);
+    const fleet = await ports.store.loadFleet(input.clusterId);
+    const { nodes, disks } = fleet;
     const disk = disks.find(({ id }) => id === input.diskId);
     const node = nodes.find(({ id }) => id === disk?.nodeId);
     if (disk === undefined || node === undefined) {
@@ -29,6 +31,7 @@ export function patchDisk(
     assertVersion(disk.version, input.ifVersion);
     const wanted = patchedDisk(disk, input.patch);
     assertDiskSpec(disk, wanted);
+    if (wanted.evictionRequested && !disk.evictionRequested) hasToAct(decideDiskEviction(disk, fleet));
     await ports.store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, [
       { kind: 'disk.patch', diskId: disk.id, patch: wanted },
     ]);

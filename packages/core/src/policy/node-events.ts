@@ -14,9 +14,13 @@ export function nodeEvent(
 
 /** Events of a change of what is wanted of a node: the same ones whichever request made the change. */
 export function nodeChangeEvents(before: StorageNode, after: StorageNode, at: Date): ClusterEvent[] {
-  return [cordonNews(before, after), maintenanceNews(before, after)].flatMap((news) =>
-    news === undefined ? [] : [nodeEvent(before, news, at)],
-  );
+  const news = [
+    cordonNews(before, after),
+    maintenanceNews(before, after),
+    drainNews(before, after),
+    drainStatusNews(before, after),
+  ];
+  return news.flatMap((one) => (one === undefined ? [] : [nodeEvent(before, one, at)]));
 }
 
 function cordonNews(before: StorageNode, { name, cordoned }: StorageNode): NodeNews | undefined {
@@ -37,6 +41,36 @@ function maintenanceNews(before: StorageNode, { name, maintenance }: StorageNode
   if (isSame) return undefined;
   const type = known === undefined ? 'NodeMaintenanceStarted' : 'NodeMaintenanceChanged';
   return { type, severity: 'warning', message: `node ${name} is ${maintenanceText(maintenance)}` };
+}
+
+function drainNews(before: StorageNode, { name, drain }: StorageNode): NodeNews | undefined {
+  if (before.drain?.policy === drain?.policy) return undefined;
+  if (drain === undefined) {
+    const message = `node ${name} is not drained any more`;
+    return { type: 'NodeDrainCancelled', severity: 'info', message };
+  }
+  const type = before.drain === undefined ? 'NodeDrainStarted' : 'NodeDrainChanged';
+  return { type, severity: 'warning', message: `node ${name} is drained with policy ${drain.policy}` };
+}
+
+/** What a drain has come to. Its first status is news too, unless it says what the start has said. */
+function drainStatusNews(before: StorageNode, { name, drainStatus }: StorageNode): NodeNews | undefined {
+  const known = before.drainStatus?.state;
+  if (drainStatus === undefined || drainStatus.state === (known ?? 'draining')) return undefined;
+  switch (drainStatus.state) {
+    case 'drained':
+      return { type: 'NodeDrained', severity: 'info', message: `node ${name} may be switched off` };
+    case 'blocked': {
+      const first = drainStatus.waitingFor[0]?.message ?? 'something is in its way';
+      return {
+        type: 'NodeDrainBlocked',
+        severity: 'warning',
+        message: `the drain of node ${name} waits: ${first}`,
+      };
+    }
+    case 'draining':
+      return { type: 'NodeDrainResumed', severity: 'info', message: `the drain of node ${name} goes on` };
+  }
 }
 
 const ENDED = { type: 'NodeMaintenanceEnded', severity: 'info' } as const;
