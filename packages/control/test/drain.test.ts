@@ -240,6 +240,15 @@ test('a drain that is cancelled while it moves leaves the volume with as many co
   expect((await client.view()).volume.robustness).toBe('healthy');
 });
 
+test('where a request names no policy, the setting of the cluster does', async () => {
+  await aCluster();
+  await drain('n1');
+  expect((await nodeNamed('n1')).drain?.policy).toBe('block-if-contains-last-replica');
+  world.store.setSetting(world.clusterId, 'node-drain-policy', 'block-for-eviction');
+  await drain('n2');
+  expect((await nodeNamed('n2')).drain?.policy).toBe('block-for-eviction');
+});
+
 test('a node that was cordoned before stays so when its drain is cancelled', async () => {
   await aCluster();
   await cordonNode(world.useCases, keyOf('n1'));

@@ -2,6 +2,8 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { decideDiskEviction } from '@holdfast/core/policy/decide-eviction.js';
+import { diskChangeNews, diskEvent } from '@holdfast/core/policy/disk-events.js';
+import type { Change } from '../ports/store.js';
 import { assertMayEvict, assertVersion, hasToAct, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type DiskSpecPatch = {
@@ -32,8 +34,12 @@ export function patchDisk(
     const wanted = patchedDisk(disk, input.patch);
     assertDiskSpec(disk, wanted);
     if (wanted.evictionRequested && !disk.evictionRequested) hasToAct(decideDiskEviction(disk, fleet));
+    const told = diskChangeNews(`${disk.name} of node ${node.name}`, disk, wanted).map(
+      (news): Change => ({ kind: 'event', event: diskEvent(input.clusterId, disk, news, ports.clock.now()) }),
+    );
     await ports.store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, [
       { kind: 'disk.patch', diskId: disk.id, patch: wanted },
+      ...told,
     ]);
   });
 }

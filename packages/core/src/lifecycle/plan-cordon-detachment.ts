@@ -18,7 +18,7 @@ export function planCordonDetachment({ volume, fleet, ...view }: VolumeView, now
   if (node === undefined || !node.cordoned || !isNodeReady(node)) return undefined;
 
   const message = `volume ${volume.name} is detached from node ${node.name}, which is cordoned`;
-  const event = { type: 'VolumeDetachedFromCordonedNode', severity: 'warning', message } as const;
+  const event = { type: 'VolumeDetachedFromCordonedNode', message } as const;
   return {
     kind: 'commit',
     why: message,

@@ -1,8 +1,9 @@
 /** Events about a node: what its agent does, and what users change of it. */
 import type { ClusterEvent } from '../model/event.js';
 import type { NodeMaintenance, StorageNode } from '../model/node.js';
+import { changedFields } from './changed-fields.js';
 
-type NodeNews = Pick<ClusterEvent, 'type' | 'severity' | 'message'>;
+type NodeNews = Pick<ClusterEvent, 'type' | 'message'>;
 
 export function nodeEvent(
   { clusterId, id }: Pick<StorageNode, 'clusterId' | 'id'>,
@@ -14,20 +15,33 @@ export function nodeEvent(
 
 /** Events of a change of what is wanted of a node: the same ones whichever request made the change. */
 export function nodeChangeEvents(before: StorageNode, after: StorageNode, at: Date): ClusterEvent[] {
-  const news = [
-    cordonNews(before, after),
-    maintenanceNews(before, after),
-    drainNews(before, after),
-    drainStatusNews(before, after),
-  ];
+  const news = [cordonNews, maintenanceNews, drainNews, drainStatusNews, evictionNews, specNews].map((tell) =>
+    tell(before, after),
+  );
   return news.flatMap((one) => (one === undefined ? [] : [nodeEvent(before, one, at)]));
+}
+
+const CHANGED_FIELDS = ['allowScheduling', 'tags', 'zone', 'region'] as const;
+
+function specNews(before: StorageNode, after: StorageNode): NodeNews | undefined {
+  const changed = changedFields(before, after, CHANGED_FIELDS);
+  return changed === undefined
+    ? undefined
+    : { type: 'NodeChanged', message: `node ${after.name}: ${changed}` };
+}
+
+function evictionNews(before: StorageNode, { name, evictionRequested }: StorageNode): NodeNews | undefined {
+  if (before.evictionRequested === evictionRequested) return undefined;
+  return evictionRequested
+    ? { type: 'NodeEvictionRequested', message: `every replica of node ${name} is to move away` }
+    : { type: 'NodeEvictionCancelled', message: `replicas of node ${name} stay where they are` };
 }
 
 function cordonNews(before: StorageNode, { name, cordoned }: StorageNode): NodeNews | undefined {
   if (before.cordoned === cordoned) return undefined;
   return cordoned
-    ? { type: 'NodeCordoned', severity: 'warning', message: `node ${name} is cordoned` }
-    : { type: 'NodeUncordoned', severity: 'info', message: `node ${name} is not cordoned any more` };
+    ? { type: 'NodeCordoned', message: `node ${name} is cordoned` }
+    : { type: 'NodeUncordoned', message: `node ${name} is not cordoned any more` };
 }
 
 function maintenanceNews(before: StorageNode, { name, maintenance }: StorageNode): NodeNews | undefined {
@@ -40,17 +54,17 @@ function maintenanceNews(before: StorageNode, { name, maintenance }: StorageNode
     known?.until.getTime() === maintenance.until.getTime() && known.reason === maintenance.reason;
   if (isSame) return undefined;
   const type = known === undefined ? 'NodeMaintenanceStarted' : 'NodeMaintenanceChanged';
-  return { type, severity: 'warning', message: `node ${name} is ${maintenanceText(maintenance)}` };
+  return { type, message: `node ${name} is ${maintenanceText(maintenance)}` };
 }
 
 function drainNews(before: StorageNode, { name, drain }: StorageNode): NodeNews | undefined {
   if (before.drain?.policy === drain?.policy) return undefined;
   if (drain === undefined) {
     const message = `node ${name} is not drained any more`;
-    return { type: 'NodeDrainCancelled', severity: 'info', message };
+    return { type: 'NodeDrainCancelled', message };
   }
   const type = before.drain === undefined ? 'NodeDrainStarted' : 'NodeDrainChanged';
-  return { type, severity: 'warning', message: `node ${name} is drained with policy ${drain.policy}` };
+  return { type, message: `node ${name} is drained with policy ${drain.policy}` };
 }
 
 /** What a drain has come to. Its first status is news too, unless it says what the start has said. */
@@ -59,21 +73,20 @@ function drainStatusNews(before: StorageNode, { name, drainStatus }: StorageNode
   if (drainStatus === undefined || drainStatus.state === (known ?? 'draining')) return undefined;
   switch (drainStatus.state) {
     case 'drained':
-      return { type: 'NodeDrained', severity: 'info', message: `node ${name} may be switched off` };
+      return { type: 'NodeDrained', message: `node ${name} may be switched off` };
     case 'blocked': {
       const first = drainStatus.waitingFor[0]?.message ?? 'something is in its way';
       return {
         type: 'NodeDrainBlocked',
-        severity: 'warning',
         message: `the drain of node ${name} waits: ${first}`,
       };
     }
     case 'draining':
-      return { type: 'NodeDrainResumed', severity: 'info', message: `the drain of node ${name} goes on` };
+      return { type: 'NodeDrainResumed', message: `the drain of node ${name} goes on` };
   }
 }
 
-const ENDED = { type: 'NodeMaintenanceEnded', severity: 'info' } as const;
+const ENDED = { type: 'NodeMaintenanceEnded' } as const;
 
 /** To the second, as the end of a sentence that begins with the node. */
 export function maintenanceText({ until, reason }: NodeMaintenance): string {
