@@ -44,7 +44,8 @@ const CORE_FOLDERS = {
   rebuild: ['model', 'settings', 'policy'],
   admission: ['model', 'settings', 'policy'],
   lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission'],
-  checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'lifecycle'],
+  drain: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'lifecycle'],
+  checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'lifecycle', 'drain'],
 };
 
 /**

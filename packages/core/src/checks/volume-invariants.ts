@@ -40,7 +40,7 @@ function checkDomains({ volume, replicas, fleet }: VolumeView): string[] {
   const { settings } = fleet;
   // The replacement of a copy that is to leave may share its place with it.
   const copies = replicas.filter(
-    (replica) => isHealthy(replica) && replica.intent === 'keep' && !isEvicting(replica, fleet),
+    (replica) => isHealthy(replica) && replica.intent === 'keep' && !isEvicting(replica, fleet, replicas),
   );
   const domains: [string, boolean, (string | undefined)[]][] = [
     [

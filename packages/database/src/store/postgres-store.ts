@@ -6,6 +6,7 @@ import type {
   DueVolume,
   FanOutBatch,
   FleetView,
+  NodeVolumes,
   OrphanInContext,
   OrphansView,
   Store,
@@ -27,6 +28,7 @@ import { fanOut } from './fan-out.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
 import { loadAdmissionView } from './load-admissions.js';
+import { loadNodeVolumes } from './load-node-volumes.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
 import { loadFleetView, loadSettings, loadVolumeView } from './load-views.js';
 import { Touched, writeOutbox } from './touched.js';
@@ -52,6 +54,10 @@ export class PostgresStore implements Store {
 
   loadFleet(clusterId: ClusterId): Promise<FleetView> {
     return snapshot(this.scope, (sql) => loadFleetView(sql, clusterId));
+  }
+
+  loadNodeVolumes(clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
+    return snapshot(this.scope, (sql) => loadNodeVolumes(sql, clusterId, nodeId));
   }
 
   loadAdmissions(

@@ -12,6 +12,7 @@ import type {
   DueVolume,
   FanOutBatch,
   FleetView,
+  NodeVolumes,
   OrphanInContext,
   OrphansView,
   Store,
@@ -46,6 +47,7 @@ import { admissionTasks, taskVolume } from './admission-tasks.js';
 import { applyChange, takeGuard } from './apply-change.js';
 import { dueVolumes, recordDue, runFanOut } from './due-volumes.js';
 import { storeHeartbeat } from './heartbeat.js';
+import { volumesOnNode } from './node-volumes.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { inContext, orphansOf } from './orphans.js';
 import { type ClusterRow, Tables, Transaction } from './tables.js';
@@ -133,6 +135,10 @@ export class MemoryStore implements Store {
 
   async loadFleet(clusterId: ClusterId): Promise<FleetView> {
     return this.fleet(clusterId);
+  }
+
+  async loadNodeVolumes(clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
+    return { fleet: this.fleet(clusterId), volumes: volumesOnNode(this.tables, nodeId) };
   }
 
   private fleet(clusterId: ClusterId): FleetView {

@@ -1,0 +1,26 @@
+import type { NodeVolumes } from '@holdfast/control/ports/store.js';
+import { compareIds, type NodeId } from '@holdfast/core/model/ids.js';
+import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
+import type { Tables } from './tables.js';
+
+/** See `Store.loadNodeVolumes`. */
+export function volumesOnNode(
+  { volumes, replicas, rebuilds }: Tables,
+  nodeId: NodeId,
+): NodeVolumes['volumes'] {
+  const active = [...rebuilds.values()].filter(isActiveRebuild);
+  return [...volumes.values()]
+    .map((volume) => ({
+      volume,
+      replicas: [...replicas.values()]
+        .filter(({ volumeId }) => volumeId === volume.id)
+        .sort((a, b) => compareIds(a.id, b.id)),
+      rebuilds: active.filter(({ volumeId }) => volumeId === volume.id),
+    }))
+    .filter(
+      ({ volume, replicas: own }) =>
+        holderOf(volume) === nodeId || own.some((replica) => replica.nodeId === nodeId),
+    )
+    .sort((a, b) => compareIds(a.volume.id, b.volume.id));
+}
