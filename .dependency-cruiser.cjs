@@ -43,8 +43,9 @@ const CORE_FOLDERS = {
   scheduling: ['model', 'settings', 'policy'],
   rebuild: ['model', 'settings', 'policy'],
   admission: ['model', 'settings', 'policy'],
-  lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission'],
-  checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'lifecycle'],
+  balance: ['model', 'settings', 'policy', 'scheduling'],
+  lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance'],
+  checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance', 'lifecycle'],
 };
 
 /**

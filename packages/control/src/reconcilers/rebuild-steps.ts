@@ -1,4 +1,5 @@
 import { purgesBeforeRebuild } from '@holdfast/core/lifecycle/plan-layer-work.js';
+import { onlyRelocates } from '@holdfast/core/lifecycle/plan-rebuild-priority.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { asId, type NodeId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
@@ -53,6 +54,7 @@ function newRebuild(ports: ReconcilerPorts, view: VolumeView, target: Replica, s
     phase: 'waiting',
     healthyCopies: replicas.filter(isHealthy).length,
     sizeBytes: volume.spec.sizeBytes,
+    relocates: onlyRelocates(view, target.id),
     waitingFor: 'admission',
     waitingReason: undefined,
     paused: false,

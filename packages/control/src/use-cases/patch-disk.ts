@@ -1,7 +1,7 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
-import { assertMayEvict, assertVersion, retryConflicts, type UseCasePorts } from './use-case.js';
+import { assertMayEvict, assertVersion, changedPart, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type DiskSpecPatch = {
   allowScheduling?: boolean | undefined;
@@ -30,7 +30,7 @@ export function patchDisk(
     const wanted = patchedDisk(disk, input.patch);
     assertDiskSpec(disk, wanted);
     await ports.store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, [
-      { kind: 'disk.patch', diskId: disk.id, patch: wanted },
+      { kind: 'disk.patch', diskId: disk.id, patch: changedPart(disk, wanted) },
     ]);
   });
 }

@@ -24,6 +24,7 @@ export const NODES: Table<StorageNode> = {
     column('nbdPort', 'nbd_port'),
     column('bootId', 'boot_id'),
     column('lastHeartbeatAt', 'last_heartbeat_at'),
+    column('returnedAt', 'returned_at'),
   ],
 };
 
@@ -44,6 +45,7 @@ export type NodeRow = {
   nbd_port: number | null;
   boot_id: string | null;
   last_heartbeat_at: Date | null;
+  returned_at: Date | null;
   version: number;
 };
 
@@ -65,6 +67,7 @@ export function readNode(row: NodeRow): StorageNode {
     nbdPort: orUndefined(row.nbd_port),
     bootId: orUndefined(row.boot_id),
     lastHeartbeatAt: orUndefined(row.last_heartbeat_at),
+    returnedAt: orUndefined(row.returned_at),
     version: row.version,
   };
 }

@@ -19,6 +19,7 @@ export const REBUILDS: Table<Rebuild> = {
     column('phase', 'phase'),
     column('healthyCopies', 'healthy_copies'),
     column('sizeBytes', 'size_bytes'),
+    column('relocates', 'relocates'),
     column('waitingFor', 'waiting_for'),
     column('waitingReason', 'waiting_reason'),
     column('paused', 'paused'),
@@ -50,6 +51,7 @@ export type RebuildRow = {
   phase: Rebuild['phase'];
   healthy_copies: number;
   size_bytes: number;
+  relocates: boolean;
   waiting_for: string;
   waiting_reason: Rebuild['waitingReason'] | null;
   paused: boolean;
@@ -82,6 +84,7 @@ export function readRebuild(row: RebuildRow): Rebuild {
     phase: row.phase,
     healthyCopies: row.healthy_copies,
     sizeBytes: row.size_bytes,
+    relocates: row.relocates,
     waitingFor: row.waiting_for,
     waitingReason: orUndefined(row.waiting_reason),
     paused: row.paused,
