@@ -114,7 +114,6 @@ export async function removeReplica(
     nodeId === undefined && replica.provisioned ? '; its directory stays there as an orphan' : '';
   const event = volumeEvent(view, ports.clock.now(), {
     type: 'ReplicaRemoved',
-    severity: 'info',
     message: `the replica on ${where} was removed${orphan}`,
     subject: { kind: 'replica', id: replicaId },
   });

@@ -31,7 +31,7 @@ export function replicaAdded(
       : `, to replace the one on ${placeText(relocation.from, view)}: ${relocation.gain}`;
   const message = `a new replica is built on ${nodeName(fleet, nodeId)}${reason}`;
   const subject = { kind: 'replica' as const, id: replica.id };
-  const event = volumeEvent(view, now, { type: 'ReplicaAdded', severity: 'info', message, subject });
+  const event = volumeEvent(view, now, { type: 'ReplicaAdded', message, subject });
   return [
     { kind: 'replica.create', replica, booking },
     { kind: 'event', event },

@@ -56,12 +56,6 @@ function planReplaced(
 
 type Ending = { outcome: 'moved' } | { outcome: 'dropped' | 'kept'; why: string };
 
-const ENDED: Readonly<Record<Ending['outcome'], { type: string; severity: 'info' | 'warning' }>> = {
-  moved: { type: 'ReplicaMoved', severity: 'info' },
-  dropped: { type: 'ReplicaMoveCancelled', severity: 'warning' },
-  kept: { type: 'ReplicaMoveCancelled', severity: 'warning' },
-};
-
 /** `dropped`: the replacement goes. `kept`: it stays, as an ordinary copy. */
 function ended(view: VolumeView, replacement: Relocating, ending: Ending, now: Date): Step {
   const { volume, fleet } = view;
@@ -74,7 +68,7 @@ function ended(view: VolumeView, replacement: Relocating, ending: Ending, now: D
       ? `a copy has moved ${where}: ${relocation.gain}`
       : `the move of a copy ${where} was given up: ${ending.why}`;
   const event = volumeEvent(view, now, {
-    ...ENDED[ending.outcome],
+    type: ending.outcome === 'moved' ? 'ReplicaMoved' : 'ReplicaMoveCancelled',
     message,
     subject: { kind: 'replica', id },
   });
@@ -130,7 +124,7 @@ function stopBalance(view: VolumeView, { from, to, gain }: PlannedMove, now: Dat
   const { volume } = view;
   const balance = { moves: volume.balance?.moves ?? [], stoppedAt: now };
   const message = `auto-balance leaves volume ${volume.name} alone: its copies went to and fro, the next move would be from ${placeText(from, view)} to ${placeText(to, view)} (${gain})`;
-  const event = volumeEvent(view, now, { type: 'AutoBalanceStopped', severity: 'warning', message });
+  const event = volumeEvent(view, now, { type: 'AutoBalanceStopped', message });
   const changes: Change[] = [
     { kind: 'volume.patch', volumeId: volume.id, patch: { balance } },
     { kind: 'event', event },

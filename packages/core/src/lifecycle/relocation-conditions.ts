@@ -10,6 +10,7 @@ import { placeOf, placeText } from '../balance/planned-move.js';
 import { misfits } from '../balance/selector-move.js';
 import type { Change } from '../model/changes.js';
 import { conditionOf, withCondition } from '../model/condition.js';
+import type { EventType } from '../model/event-types.js';
 import type { VolumeView } from '../model/views.js';
 import type { Volume, VolumeConditionType } from '../model/volume.js';
 import { nodeName, volumeEvent } from '../model/volume-facts.js';
@@ -46,16 +47,15 @@ export function relocationConditions(
     current = withCondition(current, { type, status: found === undefined ? 'True' : 'False', ...next }, now);
     if (isKnown === (found !== undefined)) continue;
     const message = `volume ${view.volume.name}: ${found?.message ?? well}`;
-    const severity = found === undefined ? 'info' : 'warning';
     const told = found === undefined ? EVENTS[type].well : EVENTS[type].trouble;
     // What stopped balancing is told with the stop itself.
     if (told !== undefined)
-      changes.push({ kind: 'event', event: volumeEvent(view, now, { type: told, severity, message }) });
+      changes.push({ kind: 'event', event: volumeEvent(view, now, { type: told, message }) });
   }
   return current === conditions ? undefined : { conditions: current, changes };
 }
 
-const EVENTS: Readonly<Record<Shown, { trouble: string | undefined; well: string }>> = {
+const EVENTS: Readonly<Record<Shown, { trouble: EventType | undefined; well: EventType }>> = {
   AutoBalance: { trouble: undefined, well: 'AutoBalanceResumed' },
   DataLocality: { trouble: 'LocalReplicaSchedulingFailed', well: 'LocalReplicaScheduled' },
   PlacementFits: { trouble: 'VolumePlacementUnfit', well: 'VolumePlacementFits' },
