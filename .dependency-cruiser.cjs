@@ -43,9 +43,10 @@ const CORE_FOLDERS = {
   scheduling: ['model', 'settings', 'policy'],
   rebuild: ['model', 'settings', 'policy'],
   admission: ['model', 'settings', 'policy'],
-  lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission'],
-  drain: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'lifecycle'],
-  checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'lifecycle', 'drain'],
+  balance: ['model', 'settings', 'policy', 'scheduling'],
+  lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance'],
+  drain: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance', 'lifecycle'],
+  checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance', 'lifecycle', 'drain'],
 };
 
 /**

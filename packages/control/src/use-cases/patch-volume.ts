@@ -3,9 +3,10 @@ import type { VolumeSpec } from '@holdfast/core/model/volume.js';
 import { volumeEvent } from '@holdfast/core/model/volume-facts.js';
 import { overridesFrom, VOLUME_OVERRIDES } from '@holdfast/core/model/volume-overrides.js';
 import { changedFields } from '@holdfast/core/policy/changed-fields.js';
+import { decideLocality } from '@holdfast/core/policy/decide-locality.js';
 import { assertVolumeSpec } from '@holdfast/core/policy/volume-spec.js';
 import type { Change, VolumeView } from '../ports/store.js';
-import { assertNotDeleting, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+import { assertNotDeleting, hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /** What of a volume may change by a patch. Its size changes by `expand`, its engine never. */
 export type VolumeSpecPatch = {
@@ -15,7 +16,7 @@ export type VolumeSpecPatch = {
 /**
  * Changes what is wanted of a volume. The reconciler builds or removes copies to match.
  *
- * @throws StorageFault `request.invalid`
+ * @throws StorageFault `request.invalid`, `volume.attached` for strict data locality
  */
 export function patchVolume(
   ports: UseCasePorts,
@@ -27,8 +28,16 @@ export function patchVolume(
     assertNotDeleting(volume);
     const spec = patchedSpec(volume.spec, input.patch);
     assertVolumeSpec(spec);
+    const { name, lifecycle } = volume;
+    hasToAct(decideLocality({ name, state: lifecycle.state }, volume.spec.dataLocality, spec.dataLocality));
+    // Setting how it is balanced, even to the same, lets balancing go on that had stopped for copies that went to and fro.
+    const resumed = input.patch.replicaAutoBalance === undefined ? {} : { balance: undefined };
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
-      { kind: 'volume.patch', volumeId: volume.id, patch: { spec, generation: volume.generation + 1 } },
+      {
+        kind: 'volume.patch',
+        volumeId: volume.id,
+        patch: { ...resumed, spec, generation: volume.generation + 1 },
+      },
       ...specNews(view, spec, ports.clock.now()),
     ]);
   });

@@ -15,6 +15,7 @@ import { afterCreation, holderOf, isDetachForced, requestOf } from '../model/vol
 import { placementConditions } from './placement-conditions.js';
 import { attachObstacle, missingEngine } from './plan-attachment.js';
 import { waitingConditions } from './rebuild-waiting-conditions.js';
+import { relocationConditions } from './relocation-conditions.js';
 import { countedConditions } from './snapshot-count-conditions.js';
 import { DISKS_FULL, isFull, placeOf } from './start-obstacles.js';
 import type { Step } from './step.js';
@@ -40,13 +41,20 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
   if (counted !== undefined) patch.conditions = counted.conditions;
   const waiting = waitingConditions(view, patch.conditions ?? volume.conditions, now);
   if (waiting !== undefined) patch.conditions = waiting;
+  const places = relocationConditions(view, patch.conditions ?? volume.conditions, now);
+  if (places !== undefined) patch.conditions = places.conditions;
   if (Object.keys(patch).length === 0 && placement.changes.length === 0) return undefined;
 
   const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch }, ...placement.changes];
   return {
     kind: 'commit',
     why: 'the status changed',
-    changes: [...changes, ...robustnessEvents(view, robustness, now), ...(counted?.changes ?? [])],
+    changes: [
+      ...changes,
+      ...robustnessEvents(view, robustness, now),
+      ...(counted?.changes ?? []),
+      ...(places?.changes ?? []),
+    ],
   };
 }
 

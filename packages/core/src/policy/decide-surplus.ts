@@ -24,15 +24,20 @@ export function decideSurplus(
   // A replacement that is not complete yet leaves nothing to drop: the leaving copy still counts.
   if (copies.length > staying.length && staying.length < wanted) return undefined;
 
-  const ranked = copies
-    .map((replica) => ({ replica, rank: rankOf(replica, copies, view) }))
-    .sort((a, b) => compareRanks(a.rank, b.rank) || compareIds(a.replica.id, b.replica.id));
-  const victim = ranked[0]?.replica;
+  const [victim] = surplusOrder(view, copies);
   if (victim === undefined) return undefined;
   const why = isEvicting(victim, view.fleet, view.replicas)
     ? 'it has been replaced elsewhere'
     : `the volume has ${copies.length} copies and wants ${wanted}`;
   return { replica: victim, why };
+}
+
+/** The order in which copies go, by the rule above. */
+export function surplusOrder(view: VolumeView, copies: readonly Replica[]): Replica[] {
+  return copies
+    .map((replica) => ({ replica, rank: rankOf(replica, copies, view) }))
+    .sort((a, b) => compareRanks(a.rank, b.rank) || compareIds(a.replica.id, b.replica.id))
+    .map(({ replica }) => replica);
 }
 
 /** Smaller goes first. */

@@ -71,6 +71,7 @@ export class MemoryStore implements Store {
       settings: effectiveSettings({}),
       settingsVersion: 1,
       admissionVersion: 1,
+      balanceVersion: 1,
     });
   }
 
@@ -120,8 +121,17 @@ export class MemoryStore implements Store {
       }),
       fleet: await this.loadFleet(volume.clusterId),
       engine: this.engineOf(volume),
+      relocations: this.relocationsOf(volume.clusterId),
       due: tables.dues.get(volumeId) ?? { at: undefined, marks: 0 },
     };
+  }
+
+  private relocationsOf(clusterId: ClusterId): VolumeView['relocations'] {
+    const underWay = [...this.tables.replicas.values()]
+      .filter(({ volumeId }) => this.tables.volumes.get(volumeId)?.clusterId === clusterId)
+      .sort((a, b) => compareIds(a.id, b.id))
+      .flatMap(({ volumeId, relocation }) => (relocation === undefined ? [] : [{ volumeId, relocation }]));
+    return { version: this.clusterRow(clusterId).balanceVersion, underWay };
   }
 
   private engineOf(volume: Volume): VolumeView['engine'] {
