@@ -3,27 +3,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { repositoryRoot } from './run-tool.js';
+import { sourceFiles } from './source-files.js';
 
 const ROOTS = ['apps', 'packages', 'tools'];
-const SKIPPED = new Set(['node_modules', 'dist', 'generated', '.next', '.simulation', '.turbo']);
-const SOURCE = /\.(ts|tsx|mjs)$/;
-
 type Comment = { readonly at: string; readonly text: string };
 
-const files = ROOTS.flatMap((root) => sourcesIn(path.join(repositoryRoot, root)));
-const sources = new Map(
-  files.map((file) => [path.relative(repositoryRoot, file), fs.readFileSync(file, 'utf8')]),
-);
+const sources = new Map(sourceFiles(ROOTS).map(({ at, text }) => [at, text]));
 const comments = [...sources].flatMap(([file, text]) => commentsOf(file, text));
-
-function sourcesIn(folder: string): string[] {
-  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (SKIPPED.has(entry.name)) return [];
-    const at = path.join(folder, entry.name);
-    if (entry.isDirectory()) return sourcesIn(at);
-    return SOURCE.test(entry.name) ? [at] : [];
-  });
-}
 
 /** Comments of a source text. Text in a string that only looks like a comment counts too, and does no harm. */
 function commentsOf(file: string, text: string): Comment[] {
@@ -60,7 +46,7 @@ function exists(name: string, at: string): boolean {
 }
 
 test('a source file that a comment names in back ticks exists', () => {
-  const names = new Set(files.map((file) => path.basename(file)));
+  const names = new Set([...sources.keys()].map((file) => path.basename(file)));
   const missing = comments.flatMap(({ at, text }) =>
     [...text.matchAll(/`[^`\n]*?([\w.-]+\.(?:ts|tsx|mjs))`/g)]
       .map(([, name = '']) => name)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { systemScope } from '@holdfast/database/sql/scope.js';
 import { pruneHistory } from '@holdfast/database/store/prune.js';
@@ -86,15 +87,52 @@ test('a stream that resumes after an event that is gone says so, and goes on', a
   const { rows } = await api.owner.query(
     `SELECT transaction_id, id FROM event WHERE message <> 'kept' ORDER BY id LIMIT 1`,
   );
-  const pool = createPool(api.database.systemUrl, { connectionsMax: 1, applicationName: 'prune' });
-  const pruned = await pruneHistory(systemScope(pool), new Date());
-  await pool.end();
+  const pruned = await prune();
   expect(pruned.events).toBeGreaterThan(0);
   const stream = openStream(`${rows[0].transaction_id}-${rows[0].id}`);
   await stream.until(() => stream.events.some(({ data }) => data?.message === 'kept'));
   expect(stream.messages).toContainEqual({ event: 'gap', data: {} });
   stream.close();
 });
+
+test('history is kept as long as the settings of its cluster say', async () => {
+  const { organizationId, clusterId } = api.seed;
+  const tenDaysAgo = new Date(Date.now() - 10 * 24 * 3_600_000);
+  await insert(api.owner, 'ten days old');
+  await api.owner.query(`UPDATE event SET at = $1 WHERE message = 'ten days old'`, [tenDaysAgo]);
+  await api.owner.query(
+    `INSERT INTO audit_entry (organization_id, actor_kind, actor_id, action, target_kind, target_id, request_id, detail, at)
+     VALUES ($1, 'user', 'someone', 'ten days old', 'volume', 'v', 'r', '{}', $2)`,
+    [organizationId, tenDaysAgo],
+  );
+  await insertRebuild(tenDaysAgo);
+  expect(await prune()).toMatchObject({ events: 0, auditEntries: 0, rebuilds: 0 });
+  for (const name of ['event-retention-days', 'audit-retention-days', 'rebuild-retention-days']) {
+    await api.call('PUT', `/clusters/${clusterId}/settings/${name}`, { body: { value: 9 } });
+  }
+  expect(await prune()).toMatchObject({ events: 1, auditEntries: 1, rebuilds: 1 });
+});
+
+/** One that has ended, of a volume of its own. */
+async function insertRebuild(finishedAt: Date): Promise<void> {
+  const { organizationId, clusterId } = api.seed;
+  const nodeId = await api.node('node-1', 'zone-a');
+  const volume = await api.createVolume({ name: 'rebuilt', numberOfReplicas: 1 });
+  await api.owner.query(
+    `INSERT INTO rebuild (id, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, state, phase,
+       healthy_copies, size_bytes, bytes, queued_at, source_node_ids, finished_at)
+     VALUES ($1, $2, $3, $4, $5, $6, 'succeeded', 'done', 1, 4096,
+       '{"total":1,"compared":0,"skipped":0,"sent":0,"written":0}', $7, ARRAY[$6]::uuid[], $7)`,
+    [randomUUID(), organizationId, clusterId, volume.id, randomUUID(), nodeId, finishedAt],
+  );
+}
+
+async function prune() {
+  const pool = createPool(api.database.systemUrl, { connectionsMax: 1, applicationName: 'prune' });
+  const pruned = await pruneHistory(systemScope(pool), new Date());
+  await pool.end();
+  return pruned;
+}
 
 test.each(['nonsense', '1-2-3'])('Last-Event-ID %s is refused', async (id) => {
   const answer = await api.call('GET', `/clusters/${api.seed.clusterId}/events/stream`, {

@@ -1,4 +1,4 @@
-/** From how many copies one rebuild may read at once: the volume's own answer, else its cluster's. */
+/** What an engine is told of a rebuild: from how many copies to read, and how to compare blocks. */
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { aServedVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
 import { expect, test } from '@jest/globals';
@@ -36,4 +36,21 @@ test.each([6, -1, 1.5])('a volume may not say to read from %d copies at once', a
   const { volumeId } = await aServedVolumeIn(world);
   const patched = patchVolume(world.useCases, { volumeId, patch: { rebuildConcurrentSyncLimit: own } });
   await expect(patched).rejects.toThrow('must be');
+});
+
+test('a rebuild is told to compare blocks by the hash that its cluster says', async () => {
+  const world = await aWorld();
+  await aServedVolumeIn(world);
+  world.store.setSetting(world.clusterId, 'rebuild-block-hash', 'blake3');
+  const told = new Set<string>();
+  const { command } = world.reconcilers.agents;
+  world.reconcilers.agents.command = (agent, id, name, ask) => {
+    if ('options' in ask && ask.options !== undefined) told.add(ask.options.blockHash);
+    return command(agent, id, name, ask);
+  };
+  world.node('node-3').kill();
+  await world.run(30);
+  world.startNode('node-3');
+  await world.run(30);
+  expect([...told]).toEqual(['blake3']);
 });

@@ -152,6 +152,13 @@ describe('what is set', () => {
     ).toEqual(want);
   });
 
+  test('keeps at most as many as the cluster says', async () => {
+    await aServedVolume();
+    world.store.setSetting(world.clusterId, 'recurring-job-max-retention', 4);
+    await set('four', '@daily', 4);
+    await expect(set('five', '@daily', 5)).rejects.toThrow('4');
+  });
+
   test('stays below the limit of the volume, all together, and are few', async () => {
     await aServedVolume();
     await set('a', '@daily', 100);

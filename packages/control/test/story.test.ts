@@ -2,6 +2,7 @@ import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
+import { EVENT_TYPES } from '@holdfast/core/model/event-types.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import { checkWorld } from '@holdfast/simulator/check-world.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
@@ -151,7 +152,7 @@ describe('the main story', () => {
     const client = await aServedVolume();
     const failures = () =>
       world.store.events
-        .filter(({ severity }) => severity !== 'info')
+        .filter(({ type }) => EVENT_TYPES[type].severity !== 'info')
         .map(({ type, message }) => `${type}: ${message}`);
     world.standStill(3600);
     await world.run(5);

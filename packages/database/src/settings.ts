@@ -1,9 +1,11 @@
 import { hasToAct } from '@holdfast/control/use-cases/use-case.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { decideSetting } from '@holdfast/core/policy/decide-setting.js';
+import { settingEvents } from '@holdfast/core/policy/setting-events.js';
 import { parseSettingValue } from '@holdfast/core/settings/effective.js';
 import type { Sql } from './sql/scope.js';
 import { asJson } from './sql/table.js';
+import { insertEvent } from './store/events.js';
 import { storeFanOut } from './store/fan-out.js';
 import { loadSettings } from './store/load-views.js';
 import { Touched, writeOutbox } from './store/touched.js';
@@ -26,6 +28,7 @@ export async function changeSetting(
     [clusterId],
   );
   if (rowCount === 0) return false;
+  const before = (await loadSettings(sql, clusterId)).settings;
   if (value === undefined) {
     await sql.query('DELETE FROM setting WHERE cluster_id = $1 AND name = $2', [clusterId, change.name]);
   } else {
@@ -37,7 +40,11 @@ export async function changeSetting(
     );
   }
   // The row of the cluster is locked by now, so no other change comes in between.
-  hasToAct(decideSetting((await loadSettings(sql, clusterId)).settings, change.name));
+  const after = (await loadSettings(sql, clusterId)).settings;
+  hasToAct(decideSetting(after, change.name));
+  for (const event of settingEvents(clusterId, { before, after, at: change.now })) {
+    await insertEvent(sql, event);
+  }
   await storeFanOut(sql, clusterId, { kind: 'cluster', id: clusterId });
   const touched = new Touched();
   touched.cluster(clusterId);

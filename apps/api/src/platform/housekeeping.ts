@@ -8,7 +8,7 @@ import { LOGGER } from './tokens.js';
 /** Old rows do no harm for an hour, and several API processes may each do it: the second finds nothing. */
 const INTERVAL_MS = 3_600_000;
 
-/** Keeps events and expired tokens from growing without end. */
+/** Keeps what is only history, and expired tokens, from growing without end. */
 @Injectable()
 export class Housekeeping implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,8 @@
 import { type Admissions, planAdmissions } from '@holdfast/core/admission/plan-admissions.js';
+import { rebuildEvent } from '@holdfast/core/model/event.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
-import { NOT_WAITING } from '@holdfast/core/model/rebuild.js';
+import { NOT_WAITING, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { AdmissionView, Change } from '../ports/store.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
 
@@ -45,9 +46,12 @@ function changesOf(
   view: AdmissionView,
   now: Date,
 ): Change[] {
-  const started = rebuilds.map((rebuildId): Change => {
+  const started = rebuilds.flatMap((rebuildId): Change[] => {
     const patch = { ...NOT_WAITING, state: 'running' as const, phase: 'preparing' as const, startedAt: now };
-    return { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch };
+    return [
+      { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch },
+      ...view.queued.filter(({ id }) => id === rebuildId).map((rebuild) => startedEvent(rebuild, view, now)),
+    ];
   });
   const granted = grants.map(({ rebuildId, bytesPerSecond }): Change => {
     return { kind: 'rebuild.patch', rebuildId, patch: { grantedBytesPerSecond: bytesPerSecond } };
@@ -68,4 +72,10 @@ function changesOf(
       return { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch };
     });
   return [...started, ...granted, ...admitted, ...informed];
+}
+
+function startedEvent(rebuild: Rebuild, { nodes }: AdmissionView, now: Date): Change {
+  const target = nodes.find(({ id }) => id === rebuild.targetNodeId)?.name ?? rebuild.targetNodeId;
+  const message = `the rebuild on ${target} starts`;
+  return { kind: 'event', event: rebuildEvent(rebuild, { type: 'RebuildStarted', message }, now) };
 }

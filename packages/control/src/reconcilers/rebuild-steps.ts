@@ -22,7 +22,6 @@ export async function queueRebuild(
   const what = reuse ? 'the failed replica is reused' : 'a new replica is filled';
   const event = volumeEvent(view, rebuild.queuedAt, {
     type: 'RebuildQueued',
-    severity: 'info',
     message: `a rebuild on ${nodeName(view.fleet, target.nodeId)} waits to run: ${what}`,
     subject: { kind: 'rebuild', id: rebuild.id },
   });

@@ -10,6 +10,7 @@ import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { isNodeReady, type StorageNode } from '@holdfast/core/model/node.js';
 import { diskSchedulableCondition } from '@holdfast/core/policy/disk-conditions.js';
+import { diskEvent, diskPressureNews } from '@holdfast/core/policy/disk-events.js';
 import { nodeReadyCondition, nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
 import { nodeChangeEvents, nodeEvent } from '@holdfast/core/policy/node-events.js';
 import { isAgentAlive } from '@holdfast/core/policy/node-liveness.js';
@@ -80,7 +81,10 @@ async function reconcileDisks(ports: ReconcilerPorts, fleet: FleetView, node: St
     const next = diskSchedulableCondition(disk, isNodeReady(node), fleet.settings);
     if (before?.status === next.status && before.reason === next.reason) return [];
     const conditions = withCondition(disk.conditions, next, now);
-    return [{ kind: 'disk.patch', diskId: disk.id, patch: { conditions } }];
+    const news = diskPressureNews(`${disk.name} of node ${node.name}`, disk.conditions, conditions);
+    const told: Change[] =
+      news === undefined ? [] : [{ kind: 'event', event: diskEvent(fleet.clusterId, disk, news, now) }];
+    return [{ kind: 'disk.patch', diskId: disk.id, patch: { conditions } }, ...told];
   });
   if (changes.length === 0) return;
   await commitNode(ports, node, changes);
@@ -101,7 +105,7 @@ async function commitNode(
 
 function readinessEvent(node: StorageNode, isAlive: boolean, now: Date): Change {
   const news = isAlive
-    ? ({ type: 'NodeReady', severity: 'info', message: `node ${node.name} is ready` } as const)
-    : ({ type: 'NodeNotReady', severity: 'error', message: `node ${node.name} does not answer` } as const);
+    ? ({ type: 'NodeReady', message: `node ${node.name} is ready` } as const)
+    : ({ type: 'NodeNotReady', message: `node ${node.name} does not answer` } as const);
   return { kind: 'event', event: nodeEvent(node, news, now) };
 }

@@ -51,7 +51,7 @@ async function announce({ store, clock }: ReconcilerPorts, item: OrphanInContext
   const message = `a copy of ${formatBytes(orphan.writtenBytes)} on ${nodeName}, disk ${diskName}, belongs to no replica: it is of ${whose}`;
   await store.commit(guardOf(item), [
     { kind: 'orphan.patch', orphanId: orphan.id, patch: { announcedAt: now } },
-    { kind: 'event', event: eventOf(item, { type: 'OrphanFound', severity: 'warning', message }, now) },
+    { kind: 'event', event: eventOf(item, { type: 'OrphanFound', message }, now) },
   ]);
 }
 
@@ -82,7 +82,7 @@ async function remove(
     { kind: 'orphan.delete', orphanId: orphan.id },
     {
       kind: 'event',
-      event: eventOf(item, { type: 'OrphanRemoved', severity: 'info', message }, clock.now()),
+      event: eventOf(item, { type: 'OrphanRemoved', message }, clock.now()),
     },
   ]);
   return 'removed';
@@ -98,7 +98,7 @@ function patched({ orphan }: OrphanInContext, removal: OrphanInContext['orphan']
 
 function eventOf(
   { orphan }: OrphanInContext,
-  event: Pick<ClusterEvent, 'type' | 'severity' | 'message'>,
+  event: Pick<ClusterEvent, 'type' | 'message'>,
   at: Date,
 ): ClusterEvent {
   const { clusterId, id, volumeId } = orphan;

@@ -64,7 +64,7 @@ export async function addReplica(
   );
   const message = `a new replica is built on ${nodeName(view.fleet, nodeId)}`;
   const subject = { kind: 'replica' as const, id: replica.id };
-  const event = volumeEvent(view, now, { type: 'ReplicaAdded', severity: 'info', message, subject });
+  const event = volumeEvent(view, now, { type: 'ReplicaAdded', message, subject });
   await commitVolume(ports, view, [
     { kind: 'replica.create', replica, booking },
     { kind: 'event', event },
@@ -127,7 +127,6 @@ export async function removeReplica(
     nodeId === undefined && replica.provisioned ? '; its directory stays there as an orphan' : '';
   const event = volumeEvent(view, ports.clock.now(), {
     type: 'ReplicaRemoved',
-    severity: 'info',
     message: `the replica on ${where} was removed${orphan}`,
     subject: { kind: 'replica', id: replicaId },
   });

@@ -1,6 +1,8 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
+import { diskChangeNews, diskEvent } from '@holdfast/core/policy/disk-events.js';
+import type { Change } from '../ports/store.js';
 import { assertMayEvict, assertVersion, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type DiskSpecPatch = {
@@ -29,8 +31,12 @@ export function patchDisk(
     assertVersion(disk.version, input.ifVersion);
     const wanted = patchedDisk(disk, input.patch);
     assertDiskSpec(disk, wanted);
+    const told = diskChangeNews(`${disk.name} of node ${node.name}`, disk, wanted).map(
+      (news): Change => ({ kind: 'event', event: diskEvent(input.clusterId, disk, news, ports.clock.now()) }),
+    );
     await ports.store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, [
       { kind: 'disk.patch', diskId: disk.id, patch: wanted },
+      ...told,
     ]);
   });
 }

@@ -1,7 +1,10 @@
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { VolumeSpec } from '@holdfast/core/model/volume.js';
-import { overridesFrom } from '@holdfast/core/model/volume-overrides.js';
+import { volumeEvent } from '@holdfast/core/model/volume-facts.js';
+import { overridesFrom, VOLUME_OVERRIDES } from '@holdfast/core/model/volume-overrides.js';
+import { changedFields } from '@holdfast/core/policy/changed-fields.js';
 import { assertVolumeSpec } from '@holdfast/core/policy/volume-spec.js';
+import type { Change, VolumeView } from '../ports/store.js';
 import { assertNotDeleting, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /** What of a volume may change by a patch. Its size changes by `expand`, its engine never. */
@@ -19,14 +22,32 @@ export function patchVolume(
   input: { volumeId: VolumeId; patch: VolumeSpecPatch; ifVersion?: number | undefined },
 ): Promise<void> {
   return retryConflicts(async () => {
-    const { volume } = await loadVolume(ports.store, input.volumeId, input.ifVersion);
+    const view = await loadVolume(ports.store, input.volumeId, input.ifVersion);
+    const { volume } = view;
     assertNotDeleting(volume);
     const spec = patchedSpec(volume.spec, input.patch);
     assertVolumeSpec(spec);
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       { kind: 'volume.patch', volumeId: volume.id, patch: { spec, generation: volume.generation + 1 } },
+      ...specNews(view, spec, ports.clock.now()),
     ]);
   });
+}
+
+const CHANGED_FIELDS = [
+  'numberOfReplicas',
+  'nodeSelector',
+  'diskSelector',
+  'dataLocality',
+  ...VOLUME_OVERRIDES.map(({ field }) => field),
+] as const;
+
+function specNews(view: VolumeView, spec: VolumeSpec, now: Date): Change[] {
+  const { name, spec: before } = view.volume;
+  const changed = changedFields(before, spec, CHANGED_FIELDS);
+  if (changed === undefined) return [];
+  const message = `volume ${name}: ${changed}`;
+  return [{ kind: 'event', event: volumeEvent(view, now, { type: 'VolumeChanged', message }) }];
 }
 
 function patchedSpec(spec: VolumeSpec, patch: VolumeSpecPatch): VolumeSpec {

@@ -1,8 +1,9 @@
+import { rebuildEvent } from '@holdfast/core/model/event.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { RebuildId, VolumeId } from '@holdfast/core/model/ids.js';
-import { REBUILD_BANDWIDTH_MIN } from '@holdfast/core/model/rebuild.js';
+import { REBUILD_BANDWIDTH_MIN, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import { decideTuning } from '@holdfast/core/policy/decide-rebuild.js';
-import type { RebuildPatch } from '../ports/store.js';
+import type { Change, RebuildPatch } from '../ports/store.js';
 import { hasToAct, loadRebuild, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type TuneRebuildInput = {
@@ -26,8 +27,17 @@ export function tuneRebuild(ports: UseCasePorts, input: TuneRebuildInput): Promi
     if (!hasToAct(decideTuning(rebuild))) return;
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       { kind: 'rebuild.patch', rebuildId: rebuild.id, ifState: rebuild.state, patch },
+      ...pauseNews(volume.name, rebuild, patch, ports.clock.now()),
     ]);
   });
+}
+
+function pauseNews(name: string, rebuild: Rebuild, { paused }: RebuildPatch, now: Date): Change[] {
+  if (paused === undefined || paused === rebuild.paused) return [];
+  const news = paused
+    ? ({ type: 'RebuildPaused', message: `the rebuild of volume ${name} was paused` } as const)
+    : ({ type: 'RebuildResumed', message: `the rebuild of volume ${name} may go on` } as const);
+  return [{ kind: 'event', event: rebuildEvent(rebuild, news, now) }];
 }
 
 function patchOf({ paused, bandwidthBytesPerSecond: bandwidth }: TuneRebuildInput): RebuildPatch {

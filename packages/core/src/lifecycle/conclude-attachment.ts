@@ -51,7 +51,7 @@ export function attachmentGranted(
       attention: undefined,
     }),
     ...clearedModes(view),
-    { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeAttaching', severity: 'info', message }) },
+    { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeAttaching', message }) },
   ];
 }
 
@@ -75,7 +75,7 @@ export function engineStarted(
       attention: undefined,
     }),
     ...replicas.flatMap((replica) => modeAtStart(view, replica, report, now)),
-    { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeAttached', severity: 'info', message }) },
+    { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeAttached', message }) },
   ];
 }
 
@@ -120,7 +120,7 @@ function epochRaised(view: VolumeView, newest: number, identity: GrantIdentity, 
     `${newest}. It goes on at ${epoch}`;
   return [
     patchOf(volume, { epoch, ...grantedAnew(volume, identity) }),
-    { kind: 'event', event: volumeEvent(view, now, { type: 'EpochRaised', severity: 'warning', message }) },
+    { kind: 'event', event: volumeEvent(view, now, { type: 'EpochRaised', message }) },
   ];
 }
 
@@ -160,7 +160,7 @@ export function engineStopped(view: VolumeView, nodeId: NodeId, now: Date): Chan
     }),
     ...clearedModes(view),
     ...endedRebuild(view, now),
-    { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeDetached', severity: 'info', message }) },
+    { kind: 'event', event: volumeEvent(view, now, { type: 'VolumeDetached', message }) },
   ];
 }
 

@@ -8,6 +8,7 @@ import type { StorageDisk } from '../model/node.js';
 import { rebuildPercent } from '../model/rebuild.js';
 import { PAST_BOOTS_MAX } from '../policy/agent-identity.js';
 import { conditionsAfter } from '../policy/disk-conditions.js';
+import { type DiskNews, diskReadyNews } from '../policy/disk-events.js';
 import { isFull } from './start-obstacles.js';
 
 /**
@@ -37,7 +38,7 @@ export type DiskFacts = Pick<
   'name' | 'path' | 'type' | 'fileSystem' | 'storageMaximumBytes' | 'storageAvailableBytes' | 'conditions'
 >;
 
-export type DiskNews = {
+export type DiskUpdate = {
   readonly facts: DiskFacts;
   /** It counts the row's version up, as every change does that a decision may depend on. */
   readonly isCounted: boolean;
@@ -45,6 +46,8 @@ export type DiskNews = {
   readonly concernsCluster: boolean;
   /** It became full, was lost, or is well again: the volumes with a copy there say so, and may go on. */
   readonly concernsReplicas: boolean;
+  /** It became usable or unusable. */
+  readonly told: DiskNews | undefined;
 };
 
 /**
@@ -55,7 +58,7 @@ export function diskAfterReport(
   known: DiskFacts | undefined,
   report: DiskReport,
   now: Date,
-): DiskNews | undefined {
+): DiskUpdate | undefined {
   const before = known?.conditions ?? [];
   const conditions = conditionsAfter(report, before, now);
   const facts: DiskFacts = {
@@ -67,7 +70,10 @@ export function diskAfterReport(
     storageAvailableBytes: report.availableBytes,
     conditions,
   };
-  if (known === undefined) return { facts, isCounted: false, concernsCluster: true, concernsReplicas: false };
+  const told = diskReadyNews(report.name, before, conditions);
+  if (known === undefined) {
+    return { facts, isCounted: false, concernsCluster: true, concernsReplicas: false, told };
+  }
   const isSame =
     known.name === facts.name &&
     known.path === facts.path &&
@@ -83,6 +89,7 @@ export function diskAfterReport(
     isCounted: conditions !== before || known.storageMaximumBytes !== facts.storageMaximumBytes,
     concernsCluster: !isSame || isReadyChanged,
     concernsReplicas: isReadyChanged || isFull(known) !== isFull(facts),
+    told,
   };
 }
 

@@ -51,7 +51,7 @@ export function layerTaskRefused(view: VolumeView, task: LayerTask, error: Refus
       : []),
     {
       kind: 'event',
-      event: volumeEvent(view, now, { type: 'VolumeTaskFailed', severity: 'warning', message }),
+      event: volumeEvent(view, now, { type: 'VolumeTaskFailed', message }),
     },
   ];
 }
@@ -76,7 +76,7 @@ export function snapshotRefused(view: VolumeView, snapshot: Snapshot, refusal: R
   if (!isFinal) return troubleNoted(snapshot, refusal, now);
   const message = `snapshot ${snapshot.name} of volume ${view.volume.name} can not be taken: ${refusal.message}`;
   const subject = { kind: 'snapshot' as const, id: snapshot.id };
-  const event = volumeEvent(view, now, { type: 'SnapshotFailed', severity: 'warning', message, subject });
+  const event = volumeEvent(view, now, { type: 'SnapshotFailed', message, subject });
   return [
     patched(snapshot, { state: 'failed', trouble: { message: refusal.message, at: now } }),
     { kind: 'event', event },

@@ -61,6 +61,6 @@ function changesOf(
 ): Change[] {
   return [
     { kind: 'volume.patch', volumeId: view.volume.id, patch },
-    { kind: 'event', event: volumeEvent(view, now, { type, severity: 'warning', message }) },
+    { kind: 'event', event: volumeEvent(view, now, { type, message }) },
   ];
 }

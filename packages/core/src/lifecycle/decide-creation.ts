@@ -136,7 +136,6 @@ function created(volume: Volume, placedCount: number, now: Date): ClusterEvent {
   return {
     clusterId: volume.clusterId,
     type: 'VolumeCreated',
-    severity: 'info',
     subject: { kind: 'volume', id: volume.id },
     volumeId: volume.id,
     message: `volume ${volume.name} created, ${placedCount} of ${volume.spec.numberOfReplicas} replicas placed`,

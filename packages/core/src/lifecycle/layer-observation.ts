@@ -4,6 +4,7 @@
  */
 import type { Change, SnapshotPatch, VolumePatch } from '../model/changes.js';
 import type { VolumeLayers } from '../model/engine-commands.js';
+import type { EventType } from '../model/event-types.js';
 import type { SnapshotId } from '../model/ids.js';
 import type { LayerTask, VolumeChain } from '../model/layer-task.js';
 import type { Snapshot } from '../model/snapshot.js';
@@ -165,11 +166,9 @@ function goneChanges(view: VolumeView, gone: Snapshot, now: Date): Change[] {
   const message = isWanted
     ? `snapshot ${gone.name} of volume ${view.volume.name} is not there any more, although no request deleted it`
     : `snapshot ${gone.name} of volume ${view.volume.name} was deleted`;
-  const what = isWanted
-    ? { type: 'SnapshotLost', severity: 'error' as const }
-    : { type: 'SnapshotDeleted', severity: 'info' as const };
+  const type = isWanted ? 'SnapshotLost' : 'SnapshotDeleted';
   const subject = { kind: 'snapshot' as const, id: gone.id };
-  return [deleted, { kind: 'event', event: volumeEvent(view, now, { ...what, message, subject }) }];
+  return [deleted, { kind: 'event', event: volumeEvent(view, now, { type, message, subject }) }];
 }
 
 function createdEvent(view: VolumeView, snapshot: Snapshot, now: Date): Change {
@@ -177,7 +176,7 @@ function createdEvent(view: VolumeView, snapshot: Snapshot, now: Date): Change {
   const subject = { kind: 'snapshot' as const, id: snapshot.id };
   return {
     kind: 'event',
-    event: volumeEvent(view, now, { type: 'SnapshotCreated', severity: 'info', message, subject }),
+    event: volumeEvent(view, now, { type: 'SnapshotCreated', message, subject }),
   };
 }
 
@@ -185,18 +184,17 @@ const DONE_EVENTS = {
   purge: { type: 'VolumePurged', what: 'was purged of deleted layers' },
   revert: { type: 'VolumeReverted', what: 'was reverted' },
   expand: { type: 'VolumeExpanded', what: 'was expanded' },
-} as const satisfies Record<LayerTask['kind'], { type: string; what: string }>;
+} as const satisfies Record<LayerTask['kind'], { type: EventType; what: string }>;
 
 function doneEvent(view: VolumeView, task: LayerTask, { lastError }: VolumeLayers, now: Date): Change {
   const { type, what } = DONE_EVENTS[task.kind];
   const { name } = view.volume;
   const hasFailed = task.kind === 'purge' && lastError !== '';
   const event = hasFailed
-    ? {
+    ? volumeEvent(view, now, {
         type: 'VolumeTaskFailed',
-        severity: 'warning' as const,
         message: `the purge of volume ${name} failed: ${lastError}`,
-      }
-    : { type, severity: 'info' as const, message: `volume ${name} ${what}` };
-  return { kind: 'event', event: volumeEvent(view, now, event) };
+      })
+    : volumeEvent(view, now, { type, message: `volume ${name} ${what}` });
+  return { kind: 'event', event };
 }

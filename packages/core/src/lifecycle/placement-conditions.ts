@@ -5,10 +5,11 @@
  */
 
 import type { Change, VolumePatch } from '../model/changes.js';
-import { conditionOf, withCondition } from '../model/condition.js';
+import { type Condition, conditionOf, withCondition } from '../model/condition.js';
 import { isPotentiallyReusable } from '../model/replica.js';
 import type { StoredExplanation } from '../model/stored-explanation.js';
 import type { VolumeView } from '../model/views.js';
+import { volumeEvent } from '../model/volume-facts.js';
 import { explainPlacement } from '../scheduling/explanation/explain-placement.js';
 import { refusalsOfMissing } from './plan-replenishment.js';
 import { saysTheSame, scheduledCondition, withSentence } from './scheduled-condition.js';
@@ -33,8 +34,27 @@ export function placementConditions(view: VolumeView, now: Date): PlacementCondi
   const conditions = withCondition(volume.conditions, withSentence(condition, explanation), now);
   return {
     patch: { conditions, ...storedWithVolume(view, explanation) },
-    changes: storedWithReplicas(view, explanation),
+    changes: [...storedWithReplicas(view, explanation), ...scheduledEvents(view, stored, condition, now)],
   };
+}
+
+/** A new volume that has all its places is no news; its creation was told. */
+function scheduledEvents(
+  view: VolumeView,
+  before: Condition | undefined,
+  after: Pick<Condition, 'status' | 'message'>,
+  now: Date,
+): Change[] {
+  if (after.status === (before?.status ?? 'True')) return [];
+  const { name } = view.volume;
+  const event = volumeEvent(
+    view,
+    now,
+    after.status === 'True'
+      ? { type: 'VolumeScheduled', message: `every wanted replica of volume ${name} has a place` }
+      : { type: 'VolumeUnscheduled', message: `volume ${name}: ${after.message}` },
+  );
+  return [{ kind: 'event', event }];
 }
 
 function placedCount({ replicas }: VolumeView): number {

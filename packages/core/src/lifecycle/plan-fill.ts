@@ -49,7 +49,7 @@ function planEnd(view: VolumeView, now: Date): Step {
   const { id, name, lifecycle } = view.volume;
   const message = `volume ${name} holds what it was cloned from`;
   const patch: VolumePatch = { task: undefined, lifecycle: afterRelease(lifecycle, false) };
-  const event = volumeEvent(view, now, { type: 'VolumeCloned', severity: 'info', message });
+  const event = volumeEvent(view, now, { type: 'VolumeCloned', message });
   return { kind: 'commit', why: message, changes: [patched(id, patch), { kind: 'event', event }] };
 }
 

@@ -62,7 +62,7 @@ function requests(view: VolumeView, now: Date): Change[] {
 function planGivingUp(view: VolumeView, now: Date): Step {
   const left = view.snapshots.filter(isAutomatic);
   const message = `${left.length} snapshots of volume ${view.volume.name} could not be hashed within a day`;
-  const event = volumeEvent(view, now, { type: 'SnapshotCheckFailed', severity: 'warning', message });
+  const event = volumeEvent(view, now, { type: 'SnapshotCheckFailed', message });
   return commit(view, message, { hashing: undefined }, [
     ...left.map(({ id }): Change => {
       return { kind: 'snapshot.patch', snapshotId: id, patch: { hashRequest: undefined } };

@@ -37,7 +37,7 @@ function planAbandoned(view: VolumeView, now: Date): Step | undefined {
   const task = layerTaskOf(volume);
   if (task === undefined || task.kind === 'expand') return undefined;
   const message = `the ${task.kind} of volume ${volume.name} was not done: the volume was detached`;
-  const event = volumeEvent(view, now, { type: 'VolumeTaskFailed', severity: 'warning', message });
+  const event = volumeEvent(view, now, { type: 'VolumeTaskFailed', message });
   const changes: Change[] = [
     { kind: 'volume.patch', volumeId: volume.id, patch: { task: undefined } },
     { kind: 'event', event },

@@ -9,6 +9,8 @@
 import type { EngineReport, RebuildReport } from '../model/agent-protocol.js';
 import type { Change, RebuildPatch, ReplicaPatch } from '../model/changes.js';
 import { type CopyRecord, compareRecords, isSetBack, type RecordNumber } from '../model/copy-record.js';
+import { rebuildEvent } from '../model/event.js';
+import type { EventType } from '../model/event-types.js';
 import type { FaultCode } from '../model/faults.js';
 import { NOT_WAITING, type Rebuild } from '../model/rebuild.js';
 import { REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
@@ -82,7 +84,7 @@ function becameHealthy(view: VolumeView, replica: Replica, now: Date): Change[] 
     rebuildRetryCount: 0,
   };
   const message = `the replica on ${nodeName(view.fleet, replica.nodeId)} is a full copy`;
-  return [...patched(replica, patch), replicaEvent(view, replica, now, 'ReplicaHealthy', 'info', message)];
+  return [...patched(replica, patch), replicaEvent(view, replica, now, 'ReplicaHealthy', message)];
 }
 
 /** Was it dropped after the engine was last heard? The target of a rebuild has been taken back, and is not. */
@@ -105,7 +107,7 @@ function dropped(
   if (replica.mode === undefined && replica.healthyAt === undefined) return [];
   const patch: ReplicaPatch = { mode: 'ERR', failedAt: now, lastFailedAt: now, failure };
   const message = `the replica on ${nodeName(view.fleet, replica.nodeId)} failed: ${failure.message}`;
-  return [...patched(replica, patch), replicaEvent(view, replica, now, 'ReplicaFailed', 'warning', message)];
+  return [...patched(replica, patch), replicaEvent(view, replica, now, 'ReplicaFailed', message)];
 }
 
 function isRebuildTarget(view: VolumeView, replica: Replica): boolean {
@@ -150,7 +152,7 @@ function rebuildSucceeded(
   const message = `the replica on ${nodeName(view.fleet, rebuild.targetNodeId)} was rebuilt`;
   return [
     { kind: 'rebuild.patch', rebuildId: rebuild.id, ifState: 'running', patch },
-    rebuildEvent(view, rebuild, now, 'RebuildSucceeded', 'info', message),
+    { kind: 'event', event: rebuildEvent(rebuild, { type: 'RebuildSucceeded', message }, now) },
   ];
 }
 
@@ -185,7 +187,7 @@ export function rebuildFailed(
   const message = `the rebuild on ${nodeName(view.fleet, rebuild.targetNodeId)} failed: ${error.message}`;
   const ended: Change[] = [
     { kind: 'rebuild.patch', rebuildId: rebuild.id, ifState: rebuild.state, patch },
-    rebuildEvent(view, rebuild, now, 'RebuildFailed', 'warning', message),
+    { kind: 'event', event: rebuildEvent(rebuild, { type: 'RebuildFailed', message }, now) },
   ];
   if (target === undefined) return ended;
   const failure = { reason: 'RebuildFailed', message: error.message };
@@ -208,22 +210,9 @@ function replicaEvent(
   view: VolumeView,
   replica: Replica,
   now: Date,
-  type: string,
-  severity: 'info' | 'warning',
+  type: EventType,
   message: string,
 ): Change {
   const subject = { kind: 'replica' as const, id: replica.id };
-  return { kind: 'event', event: volumeEvent(view, now, { type, severity, message, subject }) };
-}
-
-function rebuildEvent(
-  view: VolumeView,
-  rebuild: Rebuild,
-  now: Date,
-  type: string,
-  severity: 'info' | 'warning',
-  message: string,
-): Change {
-  const subject = { kind: 'rebuild' as const, id: rebuild.id };
-  return { kind: 'event', event: volumeEvent(view, now, { type, severity, message, subject }) };
+  return { kind: 'event', event: volumeEvent(view, now, { type, message, subject }) };
 }

@@ -10,6 +10,7 @@
 import { blockText } from '../admission/waiting.js';
 import type { Change, VolumePatch } from '../model/changes.js';
 import { conditionOf, withCondition } from '../model/condition.js';
+import type { ClusterEvent } from '../model/event.js';
 import { isNodeReady } from '../model/node.js';
 import { isHealthy } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
@@ -139,10 +140,10 @@ function shown({ conditions }: Volume, next: Shown, now: Date): Volume['conditio
 function commit(
   view: VolumeView,
   patch: VolumePatch,
-  event: { type: string; message: string },
+  event: Pick<ClusterEvent, 'type' | 'message'>,
   now: Date,
 ): Step {
   const change: Change = { kind: 'volume.patch', volumeId: view.volume.id, patch };
-  const told: Change = { kind: 'event', event: volumeEvent(view, now, { ...event, severity: 'info' }) };
+  const told: Change = { kind: 'event', event: volumeEvent(view, now, event) };
   return { kind: 'commit', why: event.message, changes: [change, told] };
 }

@@ -90,7 +90,7 @@ function skippedEvent(view: VolumeView, due: RecurringSnapshot, why: string, now
   if (due.lastRun?.message === why) return [];
   const message = `recurring snapshot ${due.name} of volume ${view.volume.name} was skipped: ${why}`;
   const type = 'RecurringSnapshotSkipped';
-  return [{ kind: 'event', event: volumeEvent(view, now, { type, severity: 'warning', message }) }];
+  return [{ kind: 'event', event: volumeEvent(view, now, { type, message }) }];
 }
 
 /** Deleting is done by the engine, so only while there is one. The purge follows as a step of its own. */

@@ -5,6 +5,7 @@
  */
 
 import type { Change, VolumePatch } from '../model/changes.js';
+import type { EventType } from '../model/event-types.js';
 import { isNodeReady } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
@@ -132,16 +133,16 @@ function sameAttention(a: Attention | undefined, b: Attention | undefined): bool
 }
 
 const ROBUSTNESS_EVENTS = {
-  healthy: { type: 'VolumeHealthy', severity: 'info' },
-  degraded: { type: 'VolumeDegraded', severity: 'warning' },
-  faulted: { type: 'VolumeFaulted', severity: 'error' },
-  unknown: { type: 'VolumeUnknown', severity: 'warning' },
-} as const satisfies Record<Robustness, { type: string; severity: 'info' | 'warning' | 'error' }>;
+  healthy: 'VolumeHealthy',
+  degraded: 'VolumeDegraded',
+  faulted: 'VolumeFaulted',
+  unknown: 'VolumeUnknown',
+} as const satisfies Record<Robustness, EventType>;
 
 export function robustnessEvents(view: VolumeView, robustness: Robustness, now: Date): Change[] {
   const { volume } = view;
   if (robustness === volume.robustness) return [];
-  const { type, severity } = ROBUSTNESS_EVENTS[robustness];
+  const type = ROBUSTNESS_EVENTS[robustness];
   const message = `volume ${volume.name} is ${robustness}, it was ${volume.robustness}`;
-  return [{ kind: 'event', event: volumeEvent(view, now, { type, severity, message }) }];
+  return [{ kind: 'event', event: volumeEvent(view, now, { type, message }) }];
 }

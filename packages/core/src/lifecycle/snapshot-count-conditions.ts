@@ -37,5 +37,5 @@ export function countedConditions(
 
 function warning(view: VolumeView, count: number, now: Date): Change {
   const message = `volume ${view.volume.name} has ${count} snapshots`;
-  return { kind: 'event', event: volumeEvent(view, now, { type: TYPE, severity: 'warning', message }) };
+  return { kind: 'event', event: volumeEvent(view, now, { type: TYPE, message }) };
 }

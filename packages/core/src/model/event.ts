@@ -1,19 +1,26 @@
+import type { EventSubjectKind, EventType } from './event-types.js';
 import type { ClusterId } from './ids.js';
+import type { Rebuild } from './rebuild.js';
 
-/** Kinds of things that events are about. */
-export type EventSubject = {
-  kind: 'cluster' | 'node' | 'disk' | 'volume' | 'replica' | 'rebuild' | 'snapshot' | 'setting' | 'orphan';
-  id: string;
-};
+/** The thing that an event is about. */
+export type EventSubject = { kind: EventSubjectKind; id: string };
 
-/** Something that happened, kept for users and streamed to the console. `type` is a noun and a past participle. */
+/** Something that happened, kept for users and streamed to the console. How severe it is follows from its type. */
 export type ClusterEvent = {
   clusterId: ClusterId;
-  type: string;
-  severity: 'info' | 'warning' | 'error';
+  type: EventType;
   subject: EventSubject;
   /** The volume it concerns, where there is one, so that a volume's page can show its story. */
   volumeId: string | undefined;
   message: string;
   at: Date;
 };
+
+/** For those who hold the rebuild and not the whole volume. */
+export function rebuildEvent(
+  { id, clusterId, volumeId }: Pick<Rebuild, 'id' | 'clusterId' | 'volumeId'>,
+  { type, message }: Pick<ClusterEvent, 'type' | 'message'>,
+  at: Date,
+): ClusterEvent {
+  return { clusterId, type, subject: { kind: 'rebuild', id }, volumeId, message, at };
+}

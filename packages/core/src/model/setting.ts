@@ -6,7 +6,7 @@ type Common = {
   description: string;
   /** Set where a volume may answer for itself (`model/volume-overrides.ts`). */
   volume?: OfVolume;
-  category: 'scheduling' | 'rebuild' | 'snapshot' | 'engine' | 'node' | 'orphan';
+  category: 'scheduling' | 'rebuild' | 'snapshot' | 'engine' | 'node' | 'orphan' | 'history';
 };
 /** How a volume answers a setting for itself. */
 type OfVolume = {
@@ -39,6 +39,8 @@ export type SettingDefinition =
 
 /** A year: longer waits are a typing error. */
 const SECONDS_MAX = 365 * 24 * 3600;
+/** Ten years. */
+const DAYS_MAX = 3_650;
 
 export const SETTINGS = {
   'replica-soft-anti-affinity': {
@@ -389,6 +391,34 @@ export const SETTINGS = {
     unit: 's',
     category: 'orphan',
     description: 'How long an orphan must have been seen before it is removed automatically.',
+  },
+  'event-retention-days': {
+    type: 'integer',
+    default: 30,
+    min: 1,
+    max: DAYS_MAX,
+    unit: 'days',
+    category: 'history',
+    description: 'Age at which events are deleted (Holdfast).',
+  },
+  'rebuild-retention-days': {
+    type: 'integer',
+    default: 30,
+    min: 1,
+    max: DAYS_MAX,
+    unit: 'days',
+    category: 'history',
+    description: 'Age at which rebuilds that have ended are deleted (Holdfast).',
+  },
+  'audit-retention-days': {
+    type: 'integer',
+    default: 0,
+    min: 0,
+    max: DAYS_MAX,
+    unit: 'days',
+    category: 'history',
+    description:
+      'Age at which audit entries are deleted. 0 keeps them. An organization keeps them as long as any of its clusters says (Holdfast).',
   },
 } as const satisfies Record<string, SettingDefinition>;
 

@@ -64,12 +64,11 @@ export function isServing({ volume, engine }: VolumeView): boolean {
 export function volumeEvent(
   { volume }: VolumeView,
   now: Date,
-  event: { type: string; severity: ClusterEvent['severity']; message: string; subject?: EventSubject },
+  event: Pick<ClusterEvent, 'type' | 'message'> & { subject?: EventSubject },
 ): ClusterEvent {
   return {
     clusterId: volume.clusterId,
     type: event.type,
-    severity: event.severity,
     subject: event.subject ?? { kind: 'volume', id: volume.id },
     volumeId: volume.id,
     message: event.message,

@@ -20,7 +20,13 @@ test.each([
   },
   { name: 'the same window', before: AWAY, after: aNode('n1', { maintenance: { ...WINDOW } }), want: [] },
   { name: 'the end of a window', before: AWAY, after: OPEN, want: ['NodeMaintenanceEnded'] },
-  { name: 'a change of something else', before: CORDONED, after: { ...CORDONED, tags: ['ssd'] }, want: [] },
+  { name: 'a tag', before: CORDONED, after: { ...CORDONED, tags: ['ssd'] }, want: ['NodeChanged'] },
+  {
+    name: 'a wish to empty it',
+    before: OPEN,
+    after: aNode('n1', { evictionRequested: true }),
+    want: ['NodeEvictionRequested'],
+  },
 ])('$name is told once', ({ before, after, want }) => {
   const events = nodeChangeEvents(before, after, NOON);
   expect(events.map(({ type }) => type)).toEqual(want);

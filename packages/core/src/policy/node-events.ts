@@ -1,8 +1,9 @@
 /** Events about a node: what its agent does, and what users change of it. */
 import type { ClusterEvent } from '../model/event.js';
 import type { NodeMaintenance, StorageNode } from '../model/node.js';
+import { changedFields } from './changed-fields.js';
 
-type NodeNews = Pick<ClusterEvent, 'type' | 'severity' | 'message'>;
+type NodeNews = Pick<ClusterEvent, 'type' | 'message'>;
 
 export function nodeEvent(
   { clusterId, id }: Pick<StorageNode, 'clusterId' | 'id'>,
@@ -14,16 +15,31 @@ export function nodeEvent(
 
 /** Events of a change of what is wanted of a node: the same ones whichever request made the change. */
 export function nodeChangeEvents(before: StorageNode, after: StorageNode, at: Date): ClusterEvent[] {
-  return [cordonNews(before, after), maintenanceNews(before, after)].flatMap((news) =>
-    news === undefined ? [] : [nodeEvent(before, news, at)],
-  );
+  const news = [cordonNews, maintenanceNews, evictionNews, specNews].map((tell) => tell(before, after));
+  return news.flatMap((one) => (one === undefined ? [] : [nodeEvent(before, one, at)]));
+}
+
+const CHANGED_FIELDS = ['allowScheduling', 'tags', 'zone', 'region'] as const;
+
+function specNews(before: StorageNode, after: StorageNode): NodeNews | undefined {
+  const changed = changedFields(before, after, CHANGED_FIELDS);
+  return changed === undefined
+    ? undefined
+    : { type: 'NodeChanged', message: `node ${after.name}: ${changed}` };
+}
+
+function evictionNews(before: StorageNode, { name, evictionRequested }: StorageNode): NodeNews | undefined {
+  if (before.evictionRequested === evictionRequested) return undefined;
+  return evictionRequested
+    ? { type: 'NodeEvictionRequested', message: `every replica of node ${name} is to move away` }
+    : { type: 'NodeEvictionCancelled', message: `replicas of node ${name} stay where they are` };
 }
 
 function cordonNews(before: StorageNode, { name, cordoned }: StorageNode): NodeNews | undefined {
   if (before.cordoned === cordoned) return undefined;
   return cordoned
-    ? { type: 'NodeCordoned', severity: 'warning', message: `node ${name} is cordoned` }
-    : { type: 'NodeUncordoned', severity: 'info', message: `node ${name} is not cordoned any more` };
+    ? { type: 'NodeCordoned', message: `node ${name} is cordoned` }
+    : { type: 'NodeUncordoned', message: `node ${name} is not cordoned any more` };
 }
 
 function maintenanceNews(before: StorageNode, { name, maintenance }: StorageNode): NodeNews | undefined {
@@ -36,10 +52,10 @@ function maintenanceNews(before: StorageNode, { name, maintenance }: StorageNode
     known?.until.getTime() === maintenance.until.getTime() && known.reason === maintenance.reason;
   if (isSame) return undefined;
   const type = known === undefined ? 'NodeMaintenanceStarted' : 'NodeMaintenanceChanged';
-  return { type, severity: 'warning', message: `node ${name} is ${maintenanceText(maintenance)}` };
+  return { type, message: `node ${name} is ${maintenanceText(maintenance)}` };
 }
 
-const ENDED = { type: 'NodeMaintenanceEnded', severity: 'info' } as const;
+const ENDED = { type: 'NodeMaintenanceEnded' } as const;
 
 /** To the second, as the end of a sentence that begins with the node. */
 export function maintenanceText({ until, reason }: NodeMaintenance): string {

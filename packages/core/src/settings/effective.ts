@@ -6,6 +6,7 @@ import {
   type SettingDefinition,
   type SettingName,
 } from '../model/setting.js';
+import { NOT_APPLICABLE } from './longhorn-settings.js';
 
 export type SettingValue = boolean | number | string;
 
@@ -15,7 +16,8 @@ export function isSettingName(name: string): name is SettingName {
 
 export function definitionOf(name: string): SettingDefinition {
   if (!isSettingName(name)) {
-    throw new StorageFault('setting.not_found', { publicMessage: `there is no setting named ${name}` });
+    const why = Object.hasOwn(NOT_APPLICABLE, name) ? `; of Longhorn's one: ${NOT_APPLICABLE[name]}` : '';
+    throw new StorageFault('setting.not_found', { publicMessage: `there is no setting named ${name}${why}` });
   }
   return SETTINGS[name];
 }

@@ -37,7 +37,6 @@ function wanting(...nodes: string[]): NewVolume {
   const event = {
     clusterId: FLEET.clusterId,
     type: 'VolumeCreated',
-    severity: 'info',
     subject: { kind: 'volume', id: volume.id },
     volumeId: volume.id,
     message: '',

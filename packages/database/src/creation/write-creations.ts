@@ -4,6 +4,7 @@
  * Locks are taken in the order of every other commit: disks by id, then what is made, in the order of its names.
  */
 import type { NewVolume } from '@holdfast/core/lifecycle/decide-creation.js';
+import { EVENT_TYPES } from '@holdfast/core/model/event-types.js';
 import type { ClusterId, DiskId, OrganizationId, VolumeId } from '@holdfast/core/model/ids.js';
 import { type AuditEntry, insertAuditEntries } from '../queries/audit.js';
 import { REPLICAS } from '../rows/replica-row.js';
@@ -108,7 +109,7 @@ export async function insertBelongings(
       [...booked.keys()],
       [...booked.values()],
       events.map(({ type }) => type),
-      events.map(({ severity }) => severity),
+      events.map(({ type }) => EVENT_TYPES[type].severity),
       events.map(({ volumeId }) => volumeId),
       events.map(({ message }) => message),
       events.map(({ at }) => at),

@@ -1,11 +1,17 @@
 import type { ClusterEvent, EventSubject } from '@holdfast/core/model/event.js';
+import type { EventSeverity } from '@holdfast/core/model/event-types.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
 import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 /** A place in a cluster's events: no event ever appears before one that has been read (ADR 0031). */
 export type EventPosition = { transactionId: number; id: number };
-export type StoredEvent = ClusterEvent & { position: EventPosition };
+/** Its type and severity are those of the version that stored it. */
+export type StoredEvent = Omit<ClusterEvent, 'type'> & {
+  type: string;
+  severity: EventSeverity;
+  position: EventPosition;
+};
 
 const FIELDS = {
   id: { sql: 'e.id', type: 'number' },
@@ -22,7 +28,7 @@ type EventRow = {
   cluster_id: ClusterId;
   transaction_id: number;
   type: string;
-  severity: ClusterEvent['severity'];
+  severity: EventSeverity;
   subject_kind: EventSubject['kind'];
   subject_id: string;
   volume_id: string | null;

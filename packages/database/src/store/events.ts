@@ -1,4 +1,5 @@
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
+import { EVENT_TYPES } from '@holdfast/core/model/event-types.js';
 import { conflict } from '../sql/errors.js';
 import type { Sql } from '../sql/scope.js';
 
@@ -22,7 +23,7 @@ export async function insertEvent(sql: Sql, event: ClusterEvent): Promise<void> 
     [
       event.clusterId,
       event.type,
-      event.severity,
+      EVENT_TYPES[event.type].severity,
       event.subject.kind,
       event.subject.id,
       event.volumeId ?? null,

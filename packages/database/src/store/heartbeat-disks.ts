@@ -1,8 +1,10 @@
 import { diskAfterReport } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { compareIds, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { diskEvent } from '@holdfast/core/policy/disk-events.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { asJson } from '../sql/table.js';
+import { insertEvent } from './events.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
 
 /** Bounds the transaction; more copies than a node can hold. */
@@ -42,6 +44,9 @@ export async function storeDisks(context: HeartbeatContext): Promise<void> {
      WHERE d.node_id = excluded.node_id`,
     [nodeId, asJson(changed.map(({ row }) => row)), context.now],
   );
+  for (const { told, row } of changed) {
+    if (told !== undefined) await insertEvent(sql, diskEvent(clusterId, row, told, context.now));
+  }
   if (changed.some(({ concernsCluster }) => concernsCluster)) touched.cluster(clusterId);
   await wakeVolumesOf(
     context,

@@ -76,7 +76,6 @@ async function refuse(sql: Sql, row: AgentRow, { heartbeat: { node }, now }: Rep
     await insertEvent(sql, {
       clusterId: row.cluster_id,
       type: 'AgentRefused',
-      severity: 'error',
       subject: { kind: 'node', id: row.id },
       volumeId: undefined,
       message: `the agent at ${node.controlUrl} is refused: ${message}`,

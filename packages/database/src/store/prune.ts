@@ -1,27 +1,86 @@
-import { type Scope, transaction } from '../sql/scope.js';
+import type { ClusterId, OrganizationId } from '@holdfast/core/model/ids.js';
+import { type Scope, type Sql, transaction } from '../sql/scope.js';
+import { loadSettings } from './load-views.js';
 
-const EVENTS_KEPT_DAYS = 30;
 /** Expired tokens stay visible for a while, so that users see why something stopped working. */
 const EXPIRED_TOKENS_KEPT_DAYS = 7;
-/** Rows per run: a first run after a long pause must not hold locks for minutes. The next run takes the rest. */
+/** Rows of one kind per run: a first run after a long pause must not hold locks for minutes. The next run takes the rest. */
 const ROWS_MAX = 50_000;
 
-/** Deletes rows that are too old to be asked for. The audit log is kept: no role may delete it. */
-export async function pruneHistory(system: Scope, now: Date): Promise<{ events: number; tokens: number }> {
-  const events = await transaction(system, (sql) =>
-    sql.query(
-      `DELETE FROM event WHERE id IN (
-         SELECT id FROM event WHERE at < $1::timestamptz - interval '${EVENTS_KEPT_DAYS} days' ORDER BY id LIMIT $2)`,
-      [now, ROWS_MAX],
-    ),
+/** How many rows were deleted. */
+export type Pruned = { events: number; rebuilds: number; auditEntries: number; tokens: number };
+
+type Cluster = { id: ClusterId; organization_id: OrganizationId };
+
+/** Deletes rows that are older than the settings of their cluster keep them. */
+export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
+  const { rows: clusters } = await transaction(system, (sql) =>
+    sql.query<Cluster>('SELECT id, organization_id FROM cluster ORDER BY id'),
   );
-  const tokens = await transaction(system, (sql) =>
-    sql.query(
-      `DELETE FROM token WHERE id IN (
-         SELECT id FROM token WHERE expires_at < $1::timestamptz - interval '${EXPIRED_TOKENS_KEPT_DAYS} days'
-         ORDER BY id LIMIT $2)`,
-      [now, ROWS_MAX],
-    ),
+  const pruned: Pruned = { events: 0, rebuilds: 0, auditEntries: 0, tokens: 0 };
+  const auditDays = new Map<OrganizationId, number>();
+  for (const { id, organization_id } of clusters) {
+    await transaction(system, async (sql) => {
+      const { settings } = await loadSettings(sql, id);
+      pruned.events += await deleteEvents(sql, id, daysBefore(now, settings['event-retention-days']));
+      pruned.rebuilds += await deleteRebuilds(sql, id, daysBefore(now, settings['rebuild-retention-days']));
+      const known = auditDays.get(organization_id);
+      auditDays.set(organization_id, longest(known, settings['audit-retention-days']));
+    });
+  }
+  for (const [organizationId, days] of auditDays) {
+    if (days === 0) continue;
+    pruned.auditEntries += await transaction(system, (sql) =>
+      deleteAuditEntries(sql, organizationId, daysBefore(now, days)),
+    );
+  }
+  pruned.tokens = await transaction(system, (sql) => deleteTokens(sql, now));
+  return pruned;
+}
+
+/** An organization's log is kept as long as any of its clusters asks for; 0 keeps it for ever. */
+function longest(known: number | undefined, days: number): number {
+  if (known === undefined) return days;
+  return known === 0 || days === 0 ? 0 : Math.max(known, days);
+}
+
+function daysBefore(now: Date, days: number): Date {
+  return new Date(now.getTime() - days * 24 * 3_600_000);
+}
+
+async function deleteEvents(sql: Sql, clusterId: ClusterId, before: Date): Promise<number> {
+  const { rowCount } = await sql.query(
+    `DELETE FROM event WHERE id IN (
+       SELECT id FROM event WHERE cluster_id = $1 AND at < $2 ORDER BY at LIMIT $3)`,
+    [clusterId, before, ROWS_MAX],
   );
-  return { events: events.rowCount, tokens: tokens.rowCount };
+  return rowCount;
+}
+
+async function deleteRebuilds(sql: Sql, clusterId: ClusterId, before: Date): Promise<number> {
+  const { rowCount } = await sql.query(
+    `DELETE FROM rebuild WHERE id IN (
+       SELECT id FROM rebuild WHERE cluster_id = $1 AND finished_at < $2 ORDER BY finished_at LIMIT $3)`,
+    [clusterId, before, ROWS_MAX],
+  );
+  return rowCount;
+}
+
+async function deleteAuditEntries(sql: Sql, organizationId: OrganizationId, before: Date): Promise<number> {
+  const { rowCount } = await sql.query(
+    `DELETE FROM audit_entry WHERE id IN (
+       SELECT id FROM audit_entry WHERE organization_id = $1 AND at < $2 ORDER BY at LIMIT $3)`,
+    [organizationId, before, ROWS_MAX],
+  );
+  return rowCount;
+}
+
+async function deleteTokens(sql: Sql, now: Date): Promise<number> {
+  const { rowCount } = await sql.query(
+    `DELETE FROM token WHERE id IN (
+       SELECT id FROM token WHERE expires_at < $1::timestamptz - interval '${EXPIRED_TOKENS_KEPT_DAYS} days'
+       ORDER BY id LIMIT $2)`,
+    [now, ROWS_MAX],
+  );
+  return rowCount;
 }

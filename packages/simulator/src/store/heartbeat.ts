@@ -13,6 +13,7 @@ import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { afterReboot, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
+import { diskEvent } from '@holdfast/core/policy/disk-events.js';
 import { writtenOn } from './apply-change.js';
 import { storeOrphans } from './orphans.js';
 import type { NodeRow, Transaction } from './tables.js';
@@ -63,7 +64,6 @@ function refuse(
     transaction.event({
       clusterId: known.clusterId,
       type: 'AgentRefused',
-      severity: 'error',
       subject: { kind: 'node', id: known.id },
       volumeId: undefined,
       message: `the agent at ${node.controlUrl} is refused: ${message}`,
@@ -180,9 +180,10 @@ function storeDisk(transaction: Transaction, { clusterId, nodeId, now }: Report,
   if (known !== undefined && known.nodeId !== nodeId) return;
   const news = diskAfterReport(known, report, now);
   if (news === undefined) return;
-  const { facts, isCounted, concernsCluster, concernsReplicas } = news;
+  const { facts, isCounted, concernsCluster, concernsReplicas, told } = news;
   const row = known ?? newDisk(id, nodeId, facts);
   transaction.put(disks, id, { ...row, ...facts, version: row.version + (isCounted ? 1 : 0) });
+  if (told !== undefined) transaction.event(diskEvent(clusterId, { id }, told, now));
   if (concernsCluster) transaction.touchCluster(clusterId);
   if (!concernsReplicas) return;
   for (const replica of transaction.tables.replicas.values()) {

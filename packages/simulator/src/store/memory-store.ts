@@ -36,6 +36,7 @@ import type { SettingName } from '@holdfast/core/model/setting.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { grantOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
+import { settingEvents } from '@holdfast/core/policy/setting-events.js';
 import {
   effectiveSettings,
   parseSettingValue,
@@ -71,13 +72,19 @@ export class MemoryStore implements Store {
     });
   }
 
-  setSetting(clusterId: ClusterId, name: SettingName, value: SettingValue): void {
+  /** @param at when it is said to have changed */
+  setSetting(clusterId: ClusterId, name: SettingName, value: SettingValue, at = new Date(0)): void {
     const row = this.clusterRow(clusterId);
     const overrides = { ...row.overrides, [name]: parseSettingValue(name, value) };
     const settings = effectiveSettings(overrides);
     const settingsVersion = row.settingsVersion + 1;
     this.tables.clusters.set(clusterId, { ...row, overrides, settings, settingsVersion });
-    this.transact((transaction) => transaction.fanOut(clusterId, 'cluster', clusterId));
+    this.transact((transaction) => {
+      transaction.fanOut(clusterId, 'cluster', clusterId);
+      for (const event of settingEvents(clusterId, { before: row.settings, after: settings, at })) {
+        transaction.event(event);
+      }
+    });
   }
 
   /** Empties the outbox, as the relay does. */

@@ -1,0 +1,105 @@
+/**
+ * Registry of event types: what each tells, how severe it is and what it is about.
+ *
+ * An event takes its severity from here, so that a type is never a warning in one place and harmless in another.
+ * API, CLI and docs/events.md describe events from this table.
+ */
+
+export type EventSeverity = 'info' | 'warning' | 'error';
+export type EventSubjectKind =
+  | 'cluster'
+  | 'node'
+  | 'disk'
+  | 'volume'
+  | 'replica'
+  | 'rebuild'
+  | 'snapshot'
+  | 'setting'
+  | 'orphan';
+
+export type EventDefinition = {
+  readonly severity: EventSeverity;
+  readonly subject: EventSubjectKind;
+  /** When it is told, as the end of "Told when …". */
+  readonly when: string;
+};
+
+const info = (subject: EventSubjectKind, when: string) => ({ severity: 'info', subject, when }) as const;
+const warning = (subject: EventSubjectKind, when: string) =>
+  ({ severity: 'warning', subject, when }) as const;
+const error = (subject: EventSubjectKind, when: string) => ({ severity: 'error', subject, when }) as const;
+
+export const EVENT_TYPES = {
+  SettingChanged: info('setting', 'a setting of the cluster gets another value, or its default again'),
+
+  NodeReady: info('node', "the node's agent is heard for the first time, or again"),
+  NodeNotReady: error('node', "the node's agent was not heard for `agent-heartbeat-timeout`"),
+  NodeChanged: info('node', 'a user changes tags, zone, region or scheduling of the node'),
+  NodeCordoned: warning('node', 'the node is cordoned'),
+  NodeUncordoned: info('node', 'the node is not cordoned any more'),
+  NodeEvictionRequested: warning('node', 'a user wants every replica of the node moved away'),
+  NodeEvictionCancelled: info('node', 'that wish is taken back'),
+  NodeMaintenanceStarted: warning('node', 'a maintenance window of the node is opened'),
+  NodeMaintenanceChanged: warning('node', 'the open maintenance window gets another end or reason'),
+  NodeMaintenanceEnded: info('node', 'the maintenance window is over, or was ended'),
+  AgentRefused: error('node', "an agent reports under a living agent's name"),
+
+  DiskReady: info('disk', 'the disk can be used again'),
+  DiskNotReady: error('disk', 'the disk can not be used, for the reason that is named'),
+  DiskSchedulable: info('disk', 'the disk takes new replicas again'),
+  DiskUnschedulable: warning('disk', 'the disk takes no new replica, for the reason that is named'),
+  DiskChanged: info('disk', 'a user changes tags, reserve or scheduling of the disk'),
+  DiskEvictionRequested: warning('disk', 'a user wants every replica of the disk moved away'),
+  DiskEvictionCancelled: info('disk', 'that wish is taken back'),
+
+  VolumeCreated: info('volume', 'a volume is created'),
+  VolumeChanged: info('volume', 'a user changes what is wanted of the volume'),
+  VolumeScheduled: info('volume', 'every wanted replica has a place again'),
+  VolumeUnscheduled: warning('volume', 'a wanted replica has no place'),
+  VolumeAttaching: info('volume', 'a node is chosen for the engine'),
+  VolumeAttached: info('volume', 'the engine serves; the address is named'),
+  VolumeDetached: info('volume', 'the engine has stopped, or its node is given up'),
+  VolumeHealthy: info('volume', 'it has all its full copies again'),
+  VolumeDegraded: warning('volume', 'it has fewer full copies than wanted'),
+  VolumeFaulted: error('volume', 'it has no full copy that can be used'),
+  VolumeUnknown: warning('volume', 'the node of its engine does not answer'),
+  VolumeCloned: info('volume', 'a clone holds all of its snapshot'),
+  VolumeExpanded: info('volume', 'every copy has the larger size'),
+  VolumeReverted: info('volume', 'it holds what the snapshot holds'),
+  VolumePurged: info('volume', 'deleted layers are merged away'),
+  VolumeTaskFailed: warning('volume', 'a purge, a revert or an expansion failed'),
+  VolumeSalvaged: warning('volume', 'it goes on with the copies that a user named'),
+  SalvageRefused: warning('volume', 'the copies that a user named can not be gone on with'),
+  EpochRaised: warning('volume', 'copies were found that know a higher epoch than the database'),
+  OfflineRebuildStarted: info('volume', 'a detached volume is attached without an address, to be rebuilt'),
+  OfflineRebuildEnded: info('volume', 'that rebuild has ended, for the reason that is named'),
+  TooManySnapshots: warning('volume', 'it has so many layers that a limit comes near'),
+  RecurringSnapshotSkipped: warning('volume', 'a recurring snapshot was due and could not be taken'),
+  SnapshotCheckFailed: warning(
+    'volume',
+    'hashes of a snapshot differ, and no majority says which copy is right',
+  ),
+
+  ReplicaAdded: info('replica', 'a further replica gets a place'),
+  ReplicaFailed: warning('replica', 'a copy is no full copy any more, for the reason that is named'),
+  ReplicaHealthy: info('replica', 'it has become a full copy'),
+  ReplicaRemoved: info('replica', 'a replica is deleted, for the reason that is named'),
+
+  RebuildQueued: info('rebuild', 'a rebuild waits for admission'),
+  RebuildStarted: info('rebuild', 'it is admitted, and the engine is told to run it'),
+  RebuildPaused: warning('rebuild', 'a user holds it up'),
+  RebuildResumed: info('rebuild', 'a user lets it go on'),
+  RebuildCancelled: warning('rebuild', 'a user cancels it'),
+  RebuildSucceeded: info('rebuild', 'its target is a full copy'),
+  RebuildFailed: warning('rebuild', 'it ended without that, for the reason that is named'),
+
+  SnapshotCreated: info('snapshot', 'a user snapshot is taken'),
+  SnapshotDeleted: info('snapshot', 'a user snapshot is deleted on every copy'),
+  SnapshotFailed: warning('snapshot', 'a snapshot could not be taken'),
+  SnapshotLost: error('snapshot', 'a user snapshot is gone although no request deleted it'),
+
+  OrphanFound: warning('orphan', 'data is found on a disk that no volume knows'),
+  OrphanRemoved: info('orphan', 'such data is deleted'),
+} as const satisfies Record<string, EventDefinition>;
+
+export type EventType = keyof typeof EVENT_TYPES;

@@ -1,0 +1,48 @@
+/** Check of the reference pages: they say what the product's tables say, and the tables say what the product does. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { EVENT_TYPES } from '../../packages/core/src/model/event-types.js';
+import { SETTINGS, type SettingDefinition } from '../../packages/core/src/model/setting.js';
+import { REFERENCE_PAGES } from './reference-pages.js';
+import { repositoryRoot } from './run-tool.js';
+import { sourceFiles } from './source-files.js';
+
+const MODEL = path.join('packages', 'core', 'src', 'model');
+const files = sourceFiles(['apps', 'packages', 'test']);
+const product = files.filter(({ at }) => !isTest(at) && !at.startsWith(MODEL));
+const tests = files.filter(({ at }) => isTest(at));
+
+function isTest(at: string): boolean {
+  return at.endsWith('.test.ts') || at.split(path.sep).includes('test') || at.includes('testkit');
+}
+
+function namesNowhere(names: readonly string[], where: readonly { text: string }[]): string[] {
+  return names.filter((name) => !where.some(({ text }) => text.includes(`'${name}'`)));
+}
+
+/** Run with HOLDFAST_WRITE_PAGES=1 to write the pages anew. */
+test.each(Object.entries(REFERENCE_PAGES))('docs/%s is what its table says', (name, page) => {
+  const file = path.join(repositoryRoot, 'docs', name);
+  if (process.env.HOLDFAST_WRITE_PAGES === '1') fs.writeFileSync(file, page());
+  expect(fs.readFileSync(file, 'utf8')).toBe(page());
+});
+
+test('every type of event is told by the product', () => {
+  expect(namesNowhere(Object.keys(EVENT_TYPES), product)).toEqual([]);
+});
+
+test('every setting has a consumer and a test that turns it', () => {
+  const names = Object.keys(SETTINGS);
+  const asked = names.filter((name) => !isAsked(name));
+  expect({ asked, turned: namesNowhere(names, tests) }).toEqual({ asked: [], turned: [] });
+});
+
+const definitions = new Map<string, SettingDefinition>(Object.entries(SETTINGS));
+
+/** By its name, or by the volume's field that follows it. */
+function isAsked(name: string): boolean {
+  const field = definitions.get(name)?.volume?.field;
+  const asked = [`'${name}'`, ...(field === undefined ? [] : [`'${field}'`, `.${field}`])];
+  return product.some(({ text }) => asked.some((one) => text.includes(one)));
+}

@@ -1,0 +1,97 @@
+/** Pages of docs/ that are written from the product's tables, so that they can't differ from the code. */
+import {
+  EVENT_TYPES,
+  type EventDefinition,
+  type EventSubjectKind,
+} from '../../packages/core/src/model/event-types.js';
+import { SETTINGS, type SettingDefinition } from '../../packages/core/src/model/setting.js';
+import { NOT_APPLICABLE } from '../../packages/core/src/settings/longhorn-settings.js';
+
+/** The file below docs/, and what has to stand in it. */
+export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
+  'events.md': eventsPage,
+  'settings.md': settingsPage,
+};
+
+function eventsPage(): string {
+  const types = Object.entries<EventDefinition>(EVENT_TYPES);
+  const kinds = [...new Set(types.map(([, { subject }]) => subject))];
+  return `# Events
+
+Everything that happens in a cluster is told once, as an event with one of these types. Read them with
+\`holdfast event list\`, at \`GET /api/v1/clusters/{c}/events\`, or as they happen at \`…/events/stream\`. The events of one
+volume carry its id. They are kept for \`event-retention-days\`.
+
+An event's severity follows from its type. *warning*: redundancy or capacity suffers. *error*: a volume can not be used, or
+data is at risk. Types are part of the API: new ones are added, none is renamed. This page is written from
+\`packages/core/src/model/event-types.ts\`.
+
+${kinds.map((kind) => eventsOf(kind, types)).join('\n\n')}
+`;
+}
+
+function eventsOf(kind: EventSubjectKind, types: readonly [string, EventDefinition][]): string {
+  const rows = types
+    .filter(([, { subject }]) => subject === kind)
+    .map(([type, { severity, when }]) => `| \`${type}\` | ${severity} | ${when} |`);
+  const title = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
+  return [`## ${title}`, '', '| type | severity | told when |', '|---|---|---|', ...rows].join('\n');
+}
+
+function settingsPage(): string {
+  const settings = Object.entries<SettingDefinition>(SETTINGS);
+  const categories = [...new Set(settings.map(([, { category }]) => category))];
+  return `# Settings
+
+Every setting belongs to one cluster. Read them with \`holdfast setting list\`, change one with
+\`holdfast setting set <name> <value>\`, or at \`/api/v1/clusters/{c}/settings/{name}\`. A change takes effect at once, also for
+volumes that are attached. Where a volume may answer for itself, its field is named; *ignored* (0 for a count) follows the
+cluster. Names, defaults and bounds are Longhorn's where it has the setting; "(Holdfast)" marks ours. This page is written
+from \`packages/core/src/model/setting.ts\`.
+
+${categories.map((category) => settingsOf(category, settings)).join('\n\n')}
+
+## Longhorn's settings that do not apply
+
+In the areas scheduling, rebuild, snapshot, eviction and drain. An attempt to set one of them is refused with the reason.
+
+| setting | because |
+|---|---|
+${Object.entries(NOT_APPLICABLE)
+  .map(([name, why]) => `| \`${name}\` | ${why} |`)
+  .join('\n')}
+`;
+}
+
+function settingsOf(category: string, settings: readonly [string, SettingDefinition][]): string {
+  const rows = settings
+    .filter(([, definition]) => definition.category === category)
+    .map(([name, definition]) => {
+      const field = definition.volume === undefined ? '' : `\`${definition.volume.field}\``;
+      return `| \`${name}\` | ${valuesOf(definition)} | ${defaultOf(definition)} | ${field} | ${definition.description} |`;
+    });
+  const title = `${category.charAt(0).toUpperCase()}${category.slice(1)}`;
+  const head = ['| setting | values | default | of a volume | what it does |', '|---|---|---|---|---|'];
+  return [`## ${title}`, '', ...head, ...rows].join('\n');
+}
+
+function valuesOf(definition: SettingDefinition): string {
+  switch (definition.type) {
+    case 'boolean':
+      return 'true, false';
+    case 'integer':
+      return `${definition.min} to ${definition.max}${definition.unit === undefined ? '' : ` ${definition.unit}`}`;
+    case 'number':
+      return `${definition.min} to ${definition.max}`;
+    case 'enum':
+      return definition.options.join(', ');
+    case 'list':
+      return `any of ${definition.options.join(', ')}`;
+    default:
+      return 'five fields of a schedule, in UTC';
+  }
+}
+
+function defaultOf({ default: value }: SettingDefinition): string {
+  return value === '' ? 'empty' : `\`${value}\``;
+}
