@@ -31,6 +31,11 @@ export class SimClient {
     return isAcknowledged;
   }
 
+  /** After a revert: what was acknowledged before may be gone now, because a user wanted it so. */
+  forget(): void {
+    this.acknowledged.clear();
+  }
+
   /** Acknowledged writes that some copy which the engine would read from does not hold. */
   async missing(): Promise<number[]> {
     const { replicas } = await this.view();

@@ -51,6 +51,9 @@ export class World {
   faults: FaultPlan = NO_FAULTS;
   /** What was wrong with replicas when they were given their places. */
   readonly placementFindings: string[] = [];
+  /** Replicas whose next rebuilds fail, and how many of them. */
+  readonly rebuildFaults = new Map<ReplicaId, number>();
+  private isWorkerDown = false;
   private nowMs = Date.UTC(2026, 0, 1);
   private ticks = 0;
   /** The ports of the reconcilers in the worker's present life, with the faults in them. */
@@ -84,8 +87,7 @@ export class World {
   }
 
   addNode(name: string, options: SimNodeOptions = {}): SimNode {
-    const zone = options.zone === undefined ? null : options.zone;
-    const node = new SimNode(name, zone, () => this.random.id(), options.diskBytes);
+    const node = new SimNode(name, () => this.random.id(), options);
     this.nodes.push(node);
     return node;
   }
@@ -113,6 +115,14 @@ export class World {
     this.reconcilers = this.startWorker();
   }
 
+  /** Time passes and agents live, while no worker sweeps or works off what waits. */
+  async runWithoutWorker(seconds: number): Promise<void> {
+    this.isWorkerDown = true;
+    await this.run(seconds);
+    this.isWorkerDown = false;
+    this.reconcilers = this.startWorker();
+  }
+
   /** Lets virtual time pass. */
   async run(seconds: number): Promise<void> {
     const untilMs = this.nowMs + seconds * 1000;
@@ -136,6 +146,7 @@ export class World {
       for (const engine of node.engines.values()) await engine.tick();
       if (node.isConnected) await this.beat(node);
     }
+    if (this.isWorkerDown) return;
     if (this.ticks % (SWEEP_INTERVAL_MS / TICK_MS) === 0) await this.survive(() => sweep(this.reconcilers));
     await this.workOff();
   }
@@ -188,7 +199,12 @@ export class World {
         const holder = this.nodes.find((node) => node.copies.has(replicaId));
         if (holder === undefined || !holder.isAlive) return undefined;
         const isCut = holder !== from && !(holder.isConnected && from.isConnected);
-        return isCut ? undefined : holder.copies.get(replicaId);
+        return isCut ? undefined : holder.copy(replicaId);
+      },
+      failsRebuild: (replicaId) => {
+        const left = this.rebuildFaults.get(replicaId) ?? 0;
+        if (left > 0) this.rebuildFaults.set(replicaId, left - 1);
+        return left > 0;
       },
       confirmRecord: async (volumeId, record, grantId) => {
         if (!from.isConnected) throw new StorageFault('store.unavailable', { publicMessage: 'no answer' });
