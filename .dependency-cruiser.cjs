@@ -47,7 +47,17 @@ const CORE_FOLDERS = {
   balance: ['model', 'settings', 'policy', 'scheduling'],
   lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance'],
   drain: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance', 'lifecycle'],
-  checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance', 'lifecycle', 'drain'],
+  checks: [
+    'model',
+    'settings',
+    'policy',
+    'scheduling',
+    'rebuild',
+    'admission',
+    'balance',
+    'lifecycle',
+    'drain',
+  ],
 };
 
 /**

@@ -50,42 +50,12 @@ const allow = (name: string, allowScheduling: boolean) =>
   patchNode(world.useCases, { ...keyOf(name), patch: { allowScheduling } });
 const drain = (name: string, policy?: DrainPolicy) => drainNode(world.useCases, { ...keyOf(name), policy });
 
-async function nodeNamed(name: string) {
-  const { nodes } = await world.store.loadFleet(world.clusterId);
-  const node = nodes.find((one) => one.name === name);
-  if (node === undefined) throw new Error(`no node ${name}`);
-  return node;
-}
-
 const stateOf = async (name: string) => (await nodeNamed(name)).drainStatus?.state;
 const waitsOf = async (name: string) =>
   (await nodeNamed(name)).drainStatus?.waitingFor.map(({ reason }) => reason);
 const isDrained = (name: string, seconds = 300) =>
   world.runUntil(async () => (await stateOf(name)) === 'drained', seconds);
 const eventTypes = () => world.store.events.map(({ type }) => type);
-
-/** The nodes of all replicas, those of full copies without a mark. */
-async function places(of = client): Promise<string[]> {
-  const { replicas, fleet } = await of.view();
-  return replicas
-    .map((replica) => {
-      const name = fleet.nodes.find(({ id }) => id === replica.nodeId)?.name ?? 'nowhere';
-      return isHealthy(replica) ? name : `(${name})`;
-    })
-    .sort();
-}
-
-/** The fewest full copies seen while time passes until the condition holds. */
-async function fewestCopiesUntil(holds: () => Promise<boolean>, seconds: number): Promise<number> {
-  let fewest = Number.POSITIVE_INFINITY;
-  const isOver = await world.runUntil(async () => {
-    const { replicas } = await client.view();
-    fewest = Math.min(fewest, replicas.filter(isHealthy).length);
-    return holds();
-  }, seconds);
-  expect(isOver).toBe(true);
-  return fewest;
-}
 
 test('block-for-eviction moves every copy before it is removed; after uncordon the node takes new ones', async () => {
   await aCluster();
@@ -296,3 +266,33 @@ test('what can not be done is refused at once: the last node, the only disk, a p
     evictionRequested: false,
   });
 });
+
+async function nodeNamed(name: string) {
+  const { nodes } = await world.store.loadFleet(world.clusterId);
+  const node = nodes.find((one) => one.name === name);
+  if (node === undefined) throw new Error(`no node ${name}`);
+  return node;
+}
+
+/** The nodes of all replicas, those of full copies without a mark. */
+async function places(of = client): Promise<string[]> {
+  const { replicas, fleet } = await of.view();
+  return replicas
+    .map((replica) => {
+      const name = fleet.nodes.find(({ id }) => id === replica.nodeId)?.name ?? 'nowhere';
+      return isHealthy(replica) ? name : `(${name})`;
+    })
+    .sort();
+}
+
+/** The fewest full copies seen while time passes until the condition holds. */
+async function fewestCopiesUntil(holds: () => Promise<boolean>, seconds: number): Promise<number> {
+  let fewest = Number.POSITIVE_INFINITY;
+  const isOver = await world.runUntil(async () => {
+    const { replicas } = await client.view();
+    fewest = Math.min(fewest, replicas.filter(isHealthy).length);
+    return holds();
+  }, seconds);
+  expect(isOver).toBe(true);
+  return fewest;
+}
