@@ -8,10 +8,10 @@ import {
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import type { DrainWait, NodeDrain, NodeDrainStatus } from '@holdfast/core/model/node-drain.js';
-import type { Rebuild } from '@holdfast/core/model/rebuild.js';
+import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { expect, test } from '@jest/globals';
-import { anIdleVolume, aRebuild, aReplica, NOON, testId } from './builders.js';
+import { anIdleVolume, aRebuild, aReplica, NOON, secondsAfterNoon, testId } from './builders.js';
 import { attachedOn } from './lifecycle-builder.js';
 import { DISK, StoreFixture } from './store-fixture.js';
 import type { MakeStore } from './store-under-test.js';
@@ -116,5 +116,30 @@ export function drainContract(makeStore: MakeStore): void {
       [testId(103)],
     ]);
     expect(volumes.map(({ rebuilds }) => rebuilds.map(({ id }) => id))).toEqual([[testId(301)], []]);
+  });
+
+  test('speeds are told of rebuilds that succeeded, the last first', async () => {
+    const { clusterId } = fixture.tenant;
+    const rebuild = (number: number, queued: number, part: Partial<Rebuild>): Change => {
+      const times = { queuedAt: secondsAfterNoon(queued), startedAt: NOON, finishedAt: secondsAfterNoon(20) };
+      const id = asId<RebuildId>(testId(300 + number));
+      const bytes = { ...NO_BYTES, total: 900, sent: 100 * number };
+      return {
+        kind: 'rebuild.create',
+        rebuild: aRebuild({ id, clusterId, volumeId: volumeIdOf(1), bytes, ...times, ...part }),
+      };
+    };
+    await fixture.volume(anIdleVolume(fixture.tenant, { id: volumeIdOf(1) }), [
+      rebuild(1, 1, { state: 'succeeded' }),
+      rebuild(2, 2, { state: 'succeeded', finishedAt: secondsAfterNoon(5) }),
+      rebuild(3, 3, { state: 'failed' }),
+      rebuild(4, 4, { state: 'running', finishedAt: undefined }),
+    ]);
+    const speeds = [
+      { bytes: 200, seconds: 5 },
+      { bytes: 100, seconds: 20 },
+    ];
+    expect(await fixture.store.loadRebuildSpeeds(clusterId, 10)).toEqual(speeds);
+    expect(await fixture.store.loadRebuildSpeeds(clusterId, 1)).toEqual(speeds.slice(0, 1));
   });
 }

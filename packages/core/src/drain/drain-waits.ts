@@ -1,8 +1,9 @@
 /** What a drain waits for, volume by volume: engines that run on the node, copies that only it holds, replicas that are to move. */
 import { blockText } from '../admission/waiting.js';
+import { awayUntil } from '../lifecycle/plan-offline-rebuild.js';
 import { placementOfMissing } from '../lifecycle/plan-replenishment.js';
 import { holdsData, isDrainedAway, protectedPeer } from '../model/drained-copies.js';
-import type { StorageNode } from '../model/node.js';
+import { isNodeReady, type StorageNode } from '../model/node.js';
 import {
   type DrainPolicy,
   type DrainWait,
@@ -10,20 +11,26 @@ import {
   isEvictingPolicy,
 } from '../model/node-drain.js';
 import { isActiveRebuild } from '../model/rebuild.js';
-import { isHealthy, type Replica } from '../model/replica.js';
+import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
 import { holderOf, isRepairing } from '../model/volume-lifecycle.js';
 import { describeRefusals } from '../scheduling/explain.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
+import { placeHeldUntil, returnFacts } from '../scheduling/occupancy.js';
 import { type FleetLookup, remainingCopies, type VolumeOnNode } from './node-volumes.js';
 
 /** Volumes of a drain for which a place is looked for in one look: each costs a walk through the fleet. */
 const PLACEMENTS_MAX = 50;
 const MESSAGE_LENGTH_MAX = 500;
 const CURES_MAX = 5;
-const REBUILD_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
+export const REBUILD_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
 
-/** Waits that end without a user, because work on them is under way. */
-const UNDER_WAY: ReadonlySet<DrainWaitReason> = new Set(['EngineStopping', 'Rebuilding', 'Leaving']);
+/** Waits that end without a user: work on them is under way, or their time comes. */
+const UNDER_WAY: ReadonlySet<DrainWaitReason> = new Set([
+  'EngineStopping',
+  'CopyAwaited',
+  'Rebuilding',
+  'Leaving',
+]);
 
 export function isUnderWay({ reason }: Pick<DrainWait, 'reason'>): boolean {
   return UNDER_WAY.has(reason);
@@ -51,16 +58,17 @@ export function waitsOf(volume: VolumeOnNode, look: DrainLook): DrainWait[] {
   const ofEngine = engineWait(volume, look);
   const ofReplicas = replicasOn(volume, look).flatMap((replica): DrainWait[] => {
     const said = replicaWait(replica, volume, look);
-    return said === undefined ? [] : [named(volume, replica, said)];
+    return said === undefined ? [] : [waitOf(volume, replica, said)];
   });
-  return [...(ofEngine === undefined ? [] : [named(volume, undefined, ofEngine)]), ...ofReplicas];
+  return [...(ofEngine === undefined ? [] : [waitOf(volume, undefined, ofEngine)]), ...ofReplicas];
 }
 
 export function replicasOn({ replicas }: VolumeOnNode, { node }: Pick<DrainLook, 'node'>): Replica[] {
   return replicas.filter(({ nodeId }) => nodeId === node.id);
 }
 
-function named({ volume }: VolumeOnNode, replica: Replica | undefined, said: Said): DrainWait {
+/** @param replica `undefined`: it is about the volume as a whole */
+export function waitOf({ volume }: VolumeOnNode, replica: Replica | undefined, said: Said): DrainWait {
   const message = said.message.slice(0, MESSAGE_LENGTH_MAX);
   return { volumeId: volume.id, volumeName: volume.name, replicaId: replica?.id, ...said, message };
 }
@@ -94,10 +102,34 @@ function replicaWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): S
   return lastCopyWait(volume, look);
 }
 
-function lastCopyWait({ volume, rebuilds }: VolumeOnNode, { node }: DrainLook): Said {
+/** What has no engine that answers can't be rebuilt. */
+function unreachableEngine({ volume }: VolumeOnNode, { lookup }: DrainLook): Said | undefined {
+  const holderId = holderOf(volume);
+  const holder = lookup.nodeOf(holderId);
+  if (holderId === undefined || (holder !== undefined && isNodeReady(holder))) return undefined;
+  const name = holder?.name ?? holderId;
+  return {
+    reason: 'EngineUnreachable',
+    message: `copies of volume ${volume.name} can not be rebuilt: its engine is on node ${name}, which does not answer`,
+    cures: ['detach it with force, then attach it on another node', `start the agent on ${name}`],
+  };
+}
+
+function lastCopyWait(of: VolumeOnNode, look: DrainLook): Said {
+  const { volume, rebuilds } = of;
+  const { node } = look;
+  const unreachable = unreachableEngine(of, look);
+  if (unreachable !== undefined) return unreachable;
   if (rebuilds.some(isActiveRebuild)) {
     const message = `another copy of volume ${volume.name} is being rebuilt: so far only node ${node.name} holds a healthy one`;
     return { reason: 'Rebuilding', message, cures: [] };
+  }
+  if (volume.lifecycle.state === 'attached' && look.placementsLeft > 0) {
+    look.placementsLeft -= 1;
+    const isMissing = remainingCopies(of, look.lookup).full < volume.spec.numberOfReplicas;
+    const placement = placementOfMissing({ ...of, fleet: look.lookup.fleet }, look.now);
+    if (isMissing && placement === undefined) return copyAwaited(of, look);
+    if (placement?.kind === 'placed') return rebuilding(volume.name, 'is about to be built');
   }
   return {
     reason: 'LastCopy',
@@ -124,6 +156,8 @@ function moveWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): Said
     const message = `copies of volume ${name} are not moved: ${blockText(rebuildHold).waitingFor}`;
     return { reason: 'RebuildsStopped', message, cures: [] };
   }
+  const unreachable = unreachableEngine(volume, look);
+  if (unreachable !== undefined) return unreachable;
   if (coming > 0 || volume.rebuilds.some(isActiveRebuild)) return rebuilding(name, 'is being rebuilt');
   if (look.lookup.fleet.settings[REBUILD_LIMIT] === 0) {
     const cures = [`set ${REBUILD_LIMIT} to 1 or more`];
@@ -131,16 +165,57 @@ function moveWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): Said
   }
   if (look.placementsLeft === 0) return rebuilding(name, 'is yet to be placed');
   look.placementsLeft -= 1;
+  if (awaitsNode(volume, look)) return copyAwaited(volume, look);
   const placement = placementOfMissing({ ...volume, fleet: look.lookup.fleet }, look.now);
-  return placement?.kind === 'refused'
+  if (placement === undefined) return copyAwaited(volume, look);
+  return placement.kind === 'refused'
     ? noPlace(name, placement.refusals)
     : rebuilding(name, 'is about to be built');
+}
+
+/** A detached volume is not attached to be moved while a node that holds one of its copies is away for a moment. */
+function awaitsNode({ volume, replicas }: VolumeOnNode, { lookup, now }: DrainLook): boolean {
+  if (volume.lifecycle.state !== 'detached') return false;
+  return replicas.some((replica) => awayUntil(replica, lookup.fleet) > now);
+}
+
+/** As long as a failed copy may come back no further one is built, and the volume keeps what it has. */
+function copyAwaited(volume: VolumeOnNode, { lookup }: DrainLook): Said {
+  const { name } = volume.volume;
+  const awaited = awaitedCopies(volume, lookup)[0];
+  const where = lookup.nodeOf(awaited?.replica.nodeId)?.name ?? 'another node';
+  const until =
+    awaited === undefined ? 'then' : `${awaited.until.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  return {
+    reason: 'CopyAwaited',
+    message: `the copy of volume ${name} on node ${where} may come back: no further one is built until ${until}`,
+    cures: [`start the agent on ${where}`, 'lower replica-replenishment-wait-interval'],
+  };
+}
+
+/** Copies that failed, or whose nodes are away; the one that is waited for longest first. */
+export function awaitedCopies(
+  { replicas }: VolumeOnNode,
+  { fleet, nodeOf }: FleetLookup,
+): { replica: Replica; until: Date }[] {
+  const facts = returnFacts(replicas, fleet);
+  return replicas
+    .filter((replica) => {
+      const node = nodeOf(replica.nodeId);
+      const isAway = isHealthy(replica) && node !== undefined && !isNodeReady(node);
+      return isAway || isPotentiallyReusable(replica);
+    })
+    .map((replica) => ({
+      replica,
+      until: isHealthy(replica) ? awayUntil(replica, fleet) : (placeHeldUntil(replica, facts) ?? new Date(0)),
+    }))
+    .sort((a, b) => b.until.getTime() - a.until.getTime());
 }
 
 function rebuilding(name: string, does: string): Said {
   return {
     reason: 'Rebuilding',
-    message: `the replacement of a replica of volume ${name} ${does}`,
+    message: `another copy of volume ${name} ${does}`,
     cures: [],
   };
 }

@@ -13,8 +13,8 @@ import type { Change, VolumePatch } from '../model/changes.js';
 import { conditionOf, withCondition } from '../model/condition.js';
 import type { ClusterEvent } from '../model/event.js';
 import { isNodeReady } from '../model/node.js';
-import { isHealthy } from '../model/replica.js';
-import type { VolumeView } from '../model/views.js';
+import { isHealthy, type Replica } from '../model/replica.js';
+import type { FleetView, VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
 import { activeRebuild, leavingCopies, nodeById, volumeEvent } from '../model/volume-facts.js';
 import {
@@ -55,8 +55,19 @@ export function planOfflineRebuild(view: VolumeView, now: Date): Step | undefine
 export function planEvictionAttachment(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
   if (leavingCopies(view).length === 0 || !mayBegin(view, now)) return undefined;
+  // An attach without a copy whose node is away for a moment gives that copy up.
+  if (view.replicas.some((replica) => awayUntil(replica, view.fleet) > now)) return undefined;
   if (!canReplenish(view, now) && decideSurplus(view) === undefined) return undefined;
   return begin(view, `copies of volume ${volume.name} are moved while it is detached`, now);
+}
+
+/** When a full copy of a detached volume, whose node does not answer, is not waited for any more; else the past. */
+export function awayUntil(replica: Replica, fleet: FleetView): Date {
+  const node = nodeById(fleet, replica.nodeId);
+  const ready = node === undefined ? undefined : conditionOf(node.conditions, 'Ready');
+  if (!isHealthy(replica) || ready === undefined || ready.status === 'True') return new Date(0);
+  const waitMs = fleet.settings['replica-replenishment-wait-interval'] * 1000;
+  return new Date(ready.lastTransitionAt.getTime() + waitMs);
 }
 
 function planBeginning(view: VolumeView, now: Date): Step | undefined {
@@ -99,9 +110,10 @@ function planEnd(view: VolumeView, now: Date): Step | undefined {
 
 function endReason(view: VolumeView, now: Date): { reason: string; message: string } | undefined {
   const { volume } = view;
-  const isMoving = leavingCopies(view).length > 0;
-  const isDone = volume.lifecycle.state === 'attached' && robustnessOf(view) === 'healthy' && !isMoving;
-  if (isDone && activeRebuild(view) === undefined)
+  // One copy too many goes while there is an engine that can write the record without it.
+  const isMoving = leavingCopies(view).length > 0 || decideSurplus(view) !== undefined;
+  const isFull = volume.lifecycle.state === 'attached' && robustnessOf(view) === 'healthy';
+  if (isFull && !isMoving && activeRebuild(view) === undefined)
     return { reason: 'Healthy', message: 'all copies are full' };
   if (!isEnabled(view) && !isMoving) return { reason: 'NotWanted', message: 'it is not wanted any more' };
   if (isHolderLost(view)) return { reason: STALLED, message: 'the node that it ran on does not answer' };

@@ -32,9 +32,11 @@ export type DrainState = 'draining' | 'blocked' | 'drained';
 export const DRAIN_WAIT_REASONS = [
   'EngineRunning',
   'EngineStopping',
+  'EngineUnreachable',
   'LastCopy',
   'NoPlace',
   'RebuildsStopped',
+  'CopyAwaited',
   'Rebuilding',
   'Leaving',
 ] as const;

@@ -2,7 +2,7 @@
 import { isNodeReady, type StorageNode } from '../model/node.js';
 import { DRAIN_POLICIES, type DrainPolicy, isEvictingPolicy } from '../model/node-drain.js';
 import type { FleetView } from '../model/views.js';
-import { ALLOWED, type Decision, refuse, unchanged } from './decision.js';
+import { ALLOWED, type Decision, type Refusal, refuse, unchanged } from './decision.js';
 
 type DrainFacts = Pick<StorageNode, 'id' | 'name' | 'drain'>;
 
@@ -23,17 +23,19 @@ export function decideDrain(
   fleet: FleetView,
 ): Decision<'request.invalid' | 'node.last_ready'> {
   const policy = drainPolicyOf(wanted, fleet);
-  if (policy === undefined) {
-    return refuse('request.invalid', `there is no drain policy ${wanted}`, [
-      `name one of ${DRAIN_POLICIES.join(', ')}`,
-    ]);
-  }
+  if (policy === undefined) return unknownPolicy(wanted);
   if (drain?.policy === policy) return unchanged(`node ${name} is drained with policy ${policy} already`);
   const isBooked = fleet.disks.some((disk) => disk.nodeId === id && disk.storageScheduledBytes > 0);
   if (!isEvictingPolicy(policy) || !isBooked || hasOtherReadyNode(id, fleet)) return ALLOWED;
   return refuse('node.last_ready', `no other node is ready: replicas on node ${name} have nowhere to go`, [
     'start the agents of other nodes, or add a node',
     'drain with policy always-allow: what only this node holds can not be used while it is off',
+  ]);
+}
+
+export function unknownPolicy(wanted: string | undefined): Refusal<'request.invalid'> {
+  return refuse('request.invalid', `there is no drain policy ${wanted}`, [
+    `name one of ${DRAIN_POLICIES.join(', ')}`,
   ]);
 }
 

@@ -1,5 +1,6 @@
 import type { NodeVolumes } from '@holdfast/control/ports/store.js';
 import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
 import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
@@ -47,4 +48,20 @@ function byVolume<Row extends { volumeId: VolumeId }>(
     else group.push(row);
   }
   return (id) => groups.get(id) ?? [];
+}
+
+/** See `Store.loadRebuildSpeeds`. */
+export async function loadRebuildSpeeds(
+  sql: Sql,
+  clusterId: ClusterId,
+  limit: number,
+): Promise<RebuildSpeed[]> {
+  const { rows } = await sql.query<RebuildSpeed>(
+    `SELECT (bytes->>'sent')::float8 AS bytes,
+       extract(epoch FROM finished_at - started_at)::float8 AS seconds
+     FROM rebuild WHERE cluster_id = $1 AND state = 'succeeded' AND started_at IS NOT NULL
+     ORDER BY queued_at DESC LIMIT $2`,
+    [clusterId, limit],
+  );
+  return rows.map(({ bytes, seconds }) => ({ bytes, seconds }));
 }

@@ -32,7 +32,7 @@ import {
   type OrphanId,
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
-import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
+import { isActiveRebuild, type Rebuild, type RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { grantOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
@@ -47,7 +47,7 @@ import { admissionTasks, taskVolume } from './admission-tasks.js';
 import { applyChange, takeGuard } from './apply-change.js';
 import { dueVolumes, recordDue, runFanOut } from './due-volumes.js';
 import { storeHeartbeat } from './heartbeat.js';
-import { volumesOnNode } from './node-volumes.js';
+import { rebuildSpeeds, volumesOnNode } from './node-volumes.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { inContext, orphansOf } from './orphans.js';
 import { type ClusterRow, Tables, Transaction } from './tables.js';
@@ -149,6 +149,10 @@ export class MemoryStore implements Store {
 
   async loadNodeVolumes(clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
     return { fleet: this.fleet(clusterId), volumes: volumesOnNode(this.tables, nodeId) };
+  }
+
+  async loadRebuildSpeeds(clusterId: ClusterId, limit: number): Promise<RebuildSpeed[]> {
+    return rebuildSpeeds(this.tables, clusterId, limit);
   }
 
   private fleet(clusterId: ClusterId): FleetView {
