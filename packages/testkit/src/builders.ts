@@ -121,6 +121,8 @@ export function aRebuild(part: Partial<Rebuild> = {}): Rebuild {
     relocates: false,
     waitingFor: '',
     waitingReason: undefined,
+    purgesFirst: false,
+    preemptedAt: undefined,
     paused: false,
     bandwidthBytesPerSecond: undefined,
     grantedBytesPerSecond: undefined,
