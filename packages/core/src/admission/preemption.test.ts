@@ -78,6 +78,18 @@ test.each<[string, Rebuild[], Rebuild[], string[]]>([
     [],
   ],
   [
+    'a copy that only moves is preempted, though it is the only one',
+    [rebuild('q', 'n1', 'n3', last)],
+    [running('a', 'n2', 'n3', { ...last, relocates: true })],
+    ['a'],
+  ],
+  [
+    'nothing stands still for a copy that only moves',
+    [rebuild('q', 'n1', 'n3', { ...last, relocates: true })],
+    [running('a', 'n2', 'n3')],
+    [],
+  ],
+  [
     'a paused one waits for its user',
     [rebuild('q', 'n1', 'n3', { ...last, paused: true })],
     [running('a', 'n2', 'n3')],

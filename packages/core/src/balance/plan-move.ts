@@ -26,8 +26,8 @@ export type MoveWish = {
 export type MoveCandidate = {
   readonly nodeId: NodeId;
   readonly nodeName: string;
-  readonly diskId: DiskId | undefined;
-  readonly diskName: string | undefined;
+  readonly diskId: DiskId;
+  readonly diskName: string;
   /** Why not; `undefined`: it could. */
   readonly refusal: { readonly reason: string; readonly message: string; readonly cure: string } | undefined;
 };

@@ -32,6 +32,14 @@ export function decideSurplus(
   return { replica: victim, why };
 }
 
+/** All that go, one after the other, as each removal leaves the volume; the last full copy is none of them. */
+export function surplusVictims(view: VolumeView): SurplusVictim[] {
+  const victim = decideSurplus(view);
+  if (victim === undefined || view.replicas.length < 2) return [];
+  const replicas = view.replicas.filter(({ id }) => id !== victim.replica.id);
+  return [victim, ...surplusVictims({ ...view, replicas })];
+}
+
 /** The order in which copies go, by the rule above. */
 export function surplusOrder(view: VolumeView, copies: readonly Replica[]): Replica[] {
   return copies
