@@ -32,7 +32,13 @@ const ROOMS = {
     'packages/core/src/policy',
     'packages/ui',
   ],
-  'apps/cli': ['packages/api-client', 'packages/core', 'packages/scenario', 'packages/simulator'],
+  'apps/cli': [
+    'packages/api-client',
+    'packages/core',
+    'packages/data-engine/src/nbd',
+    'packages/scenario',
+    'packages/simulator',
+  ],
   'apps/local': ['packages/core', 'packages/database'],
 };
 

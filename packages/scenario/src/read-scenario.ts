@@ -42,6 +42,11 @@ export function readScenario(text: string): ReadScenario {
   return build(document.toJS(), lines);
 }
 
+/** As `readScenario`, of a value that a program has made: all problems have line 1. */
+export function scenarioOf(value: unknown): ReadScenario {
+  return build(value, () => 1);
+}
+
 function build(value: unknown, lines: Lines): ReadScenario {
   const frame = frameSchema.safeParse(value);
   if (!frame.success) return wrong(problemsOf(frame.error, [], lines));

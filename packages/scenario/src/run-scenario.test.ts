@@ -44,6 +44,10 @@ class ScriptedDriver implements ScenarioDriver {
   async findings(): Promise<string[]> {
     return [];
   }
+  async heal(): Promise<string[]> {
+    return [];
+  }
+  async close(): Promise<void> {}
 }
 
 async function run(...steps: string[]) {

@@ -1,6 +1,6 @@
 /** Running of a scenario on a driver: entries in their order, and what holds always or never at every look. */
 import { isFault } from '@holdfast/core/model/faults.js';
-import { type ScenarioDriver, ScenarioError } from './driver.js';
+import { type ScenarioDriver, ScenarioError, type StepOutcome } from './driver.js';
 import type { Facts } from './facts.js';
 import { History } from './history.js';
 import { judge } from './judge.js';
@@ -36,7 +36,7 @@ export async function runScenario(scenario: Scenario, driver: ScenarioDriver): P
     await driver.prepare(scenario);
     const run = new Run(driver, timeline, await driver.observe());
     for (const entry of scenario.entries) await run.entry(entry);
-    await run.end();
+    await run.end(scenario.heals);
     return { kind: 'passed', seconds: driver.now() };
   } catch (error) {
     if (error instanceof Unmet) {
@@ -45,6 +45,8 @@ export async function runScenario(scenario: Scenario, driver: ScenarioDriver): P
     const isExpected = error instanceof ScenarioError || isFault(error);
     if (!isExpected) throw error;
     return { kind: 'failed', line: undefined, problems: [error.message], timeline: timeline.text() };
+  } finally {
+    await driver.close();
   }
 }
 
@@ -76,14 +78,19 @@ class Run {
     }
   }
 
-  async end(): Promise<void> {
-    const findings = await this.driver.findings();
+  async end(heals: number | undefined): Promise<void> {
+    const unwell = heals === undefined ? [] : await this.driver.heal(heals);
+    const findings = [...(await this.driver.findings()), ...unwell];
+    await this.look(0);
     if (findings.length > 0) throw new Unmet(undefined, findings);
   }
 
-  private async waitFor({ line, when: { at, after } }: Entry): Promise<void> {
+  private async waitFor(entry: Entry): Promise<void> {
+    const { line, when } = entry;
+    const { at, after } = when;
     const from = this.driver.now();
-    if (at !== undefined && from > at + LATE_SECONDS_MAX) {
+    const mayBeLate = entry.kind === 'step' && entry.refused === 'maybe';
+    if (at !== undefined && from > at + LATE_SECONDS_MAX && !mayBeLate) {
       throw new Unmet(line, [`its time, ${at} s, has passed: it is ${from.toFixed(1)} s`]);
     }
     const until = Math.max(at ?? from, from) + (after ?? 0);
@@ -93,16 +100,18 @@ class Run {
   private async step({ line, call, refused }: Extract<Entry, { kind: 'step' }>): Promise<void> {
     const asked = `${call.name} ${typeof call.ask === 'string' ? call.ask : JSON.stringify(call.ask)}`;
     this.timeline.note(this.driver.now(), `step ${asked}`);
-    const outcome = await this.driver.act(call).catch((error: unknown) => {
-      if (error instanceof ScenarioError) throw new Unmet(line, [error.message]);
-      throw error;
+    const outcome = await this.driver.act(call).catch((error: unknown): StepOutcome => {
+      if (!(error instanceof ScenarioError)) throw error;
+      if (refused !== 'maybe') throw new Unmet(line, [error.message]);
+      return { kind: 'refused', code: 'maybe', message: error.message };
     });
     if (outcome.kind === 'refused') {
       this.timeline.note(this.driver.now(), `refused ${outcome.code}: ${outcome.message}`);
-      if (refused === outcome.code || refused === 'any') return;
+      if (refused === outcome.code || refused === 'any' || refused === 'maybe') return;
       throw new Unmet(line, [`${asked} was refused with ${outcome.code}: ${outcome.message}`]);
     }
-    if (refused !== undefined) throw new Unmet(line, [`${asked} was not refused with ${refused}`]);
+    if (refused !== undefined && refused !== 'maybe')
+      throw new Unmet(line, [`${asked} was not refused with ${refused}`]);
     await this.look(0);
   }
 

@@ -44,10 +44,23 @@ export const expectEntry = z.strictObject({
 export const alwaysEntry = z.strictObject({ ...when, always: expectations });
 export const neverEntry = z.strictObject({ ...when, never: expectations });
 
+const share = z.number().min(0).max(1);
+
 const refused = z
   .string()
   .optional()
-  .describe('The step has to be refused with this code; any code where it says `any`.');
+  .describe('The step has to be refused with this code, or with `any`; `maybe`: it may be refused.');
+
+const chanceGiven = z
+  .strictObject({
+    effects: share.describe(
+      'The worker dies, or loses a call, at this share of its effects on the store and on agents.',
+    ),
+    lostWakeUps: share.describe('Share of wake-ups that are lost.'),
+    doubles: share.describe('Share of wake-ups that two workers get at once.'),
+  })
+  .partial()
+  .describe('What befalls the worker by chance, in the simulator; ends with the steps.');
 
 /** Schema of an entry with this step. */
 export function stepEntry(step: StepName) {
@@ -64,6 +77,12 @@ const head = {
   cluster: clusterGiven.default({ nodes: [...BASE_CLUSTER.nodes] }),
   settings: settingsGiven.default({}),
   volumes: z.array(volumeGiven).max(1_000).default([]),
+  chance: chanceGiven.optional(),
+  heals: durationSchema
+    .optional()
+    .describe(
+      'After the steps all that is broken is repaired and all nodes are opened, and within so long every volume has to be well.',
+    ),
   always: expectations.optional().describe('Holds at every moment.'),
   never: expectations.optional().describe('Holds at no moment.'),
 };

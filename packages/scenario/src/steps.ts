@@ -80,6 +80,7 @@ export const STEPS = {
   takeSnapshot: z.strictObject(snapshot),
   deleteSnapshot: z.strictObject(snapshot),
   revert: z.strictObject(snapshot),
+  recurringSnapshot: z.strictObject({ ...ofVolume, name, cron: z.string(), retain: z.int().min(1) }),
   purge: volumeName,
   verify: volumeName,
   salvage: volumeName,

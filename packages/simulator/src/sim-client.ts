@@ -27,7 +27,9 @@ export class SimClient {
     const number = this.next;
     this.next += 1;
     const isAcknowledged = (await engine?.write(number)) ?? false;
-    if (isAcknowledged) this.acknowledged.add(number);
+    // What is written while a revert is wanted may go with it.
+    const isReverting = (await this.view()).volume.task?.kind === 'revert';
+    if (isAcknowledged && !isReverting) this.acknowledged.add(number);
     return isAcknowledged;
   }
 

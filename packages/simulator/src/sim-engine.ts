@@ -59,8 +59,30 @@ export class SimEngine {
     return this.start.epoch;
   }
 
+  /** Does it change something with time? */
+  get isAtWork(): boolean {
+    const isCopying = this.rebuilds.some(
+      ({ report }) => report.state === 'running' && report.paused !== true,
+    );
+    return (
+      isCopying ||
+      this.layers.isAtWork ||
+      this.fill?.report.state === 'running' ||
+      this.state === 'waiting-record'
+    );
+  }
+
   get isServing(): boolean {
     return this.state === 'running' && this.withMode('RW').length > 0;
+  }
+
+  /** The copies that it reads from, if all of them still obey it; `undefined` once one belongs to another engine. */
+  copiesInUse(): SimCopy[] | undefined {
+    const copies = this.withMode('RW').flatMap((id) => this.surroundings.reach(id) ?? []);
+    const areIts = copies.every(
+      ({ epoch, grantId }) => epoch === this.epoch && grantId === this.start.grantId,
+    );
+    return areIts && copies.length === this.withMode('RW').length ? copies : undefined;
   }
 
   /** Writes the new record to every member, as the first thing an engine does. */

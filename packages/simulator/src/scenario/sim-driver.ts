@@ -3,13 +3,20 @@ import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { isFault } from '@holdfast/core/model/faults.js';
-import { type ScenarioDriver, ScenarioError, type StepOutcome } from '@holdfast/scenario/driver.js';
+import {
+  type Given,
+  type ScenarioDriver,
+  ScenarioError,
+  type StepOutcome,
+} from '@holdfast/scenario/driver.js';
 import type { Facts } from '@holdfast/scenario/facts.js';
 import { diskNameAt, type NodeGiven, type VolumeGiven } from '@holdfast/scenario/given.js';
-import type { Scenario } from '@holdfast/scenario/scenario.js';
 import { runStep, type StepCall, type StepHandlers } from '@holdfast/scenario/steps.js';
 import { checkWorld } from '../check-world.js';
+import { chanceFaults } from '../faults.js';
 import { World } from '../world.js';
+import { WorldWatch } from '../world-watch.js';
+import { healWorld } from './heal-world.js';
 import { diskFacts, eventFacts, namesOf, nodeFacts, volumeFacts } from './sim-facts.js';
 import { SimObjects } from './sim-objects.js';
 import { changeSettings } from './sim-settings.js';
@@ -25,22 +32,24 @@ export class SimDriver implements ScenarioDriver {
   readonly world: World;
   private readonly objects: SimObjects;
   private readonly handlers: StepHandlers;
+  private readonly watch: WorldWatch;
   private readonly found = new Set<string>();
   private startMs = 0;
   private eventsTold = 0;
   private areRulesChanged = false;
 
-  constructor(seed: number) {
+  /** @param isWatched false where no expectation looks: then facts are made only where a scenario starts and ends */
+  constructor(
+    seed: number,
+    private readonly options: { readonly isWatched: boolean } = { isWatched: true },
+  ) {
     this.world = new World(seed);
+    this.watch = new WorldWatch(this.world);
     this.objects = new SimObjects(this.world);
     this.handlers = simSteps(this.objects, (node) => this.addNode(node));
   }
 
-  async prepare({
-    cluster,
-    settings,
-    volumes,
-  }: Pick<Scenario, 'cluster' | 'settings' | 'volumes'>): Promise<void> {
+  async prepare({ cluster, settings, volumes, chance }: Given): Promise<void> {
     for (const node of cluster.nodes) this.joinWorld(node);
     await this.world.run(2);
     await changeSettings(this.world, settings);
@@ -48,6 +57,7 @@ export class SimDriver implements ScenarioDriver {
     for (const volume of volumes) await this.giveVolume(volume, cluster.nodes);
     for (const { name, waits } of volumes) if (waits !== true) await this.awaitVolume(name);
     this.startMs = this.world.clock.now().getTime();
+    if (chance !== undefined) this.world.faults = chanceFaults(this.world.random, chance);
   }
 
   now(): number {
@@ -55,11 +65,20 @@ export class SimDriver implements ScenarioDriver {
   }
 
   async pause(secondsMax: number): Promise<void> {
-    await this.world.run(Math.min(TICK_SECONDS, secondsMax));
-    for (const finding of await this.check()) this.found.add(finding);
+    await this.world.run(this.options.isWatched ? Math.min(TICK_SECONDS, secondsMax) : secondsMax);
+    if (!this.areRulesChanged && this.options.isWatched) {
+      for (const finding of await checkWorld(this.world)) this.found.add(finding);
+    }
+    const [first] = this.watch.findings;
+    if (first !== undefined) throw new ScenarioError(first);
+  }
+
+  get acknowledged(): number {
+    return this.objects.clients().reduce((sum, { acknowledged }) => sum + acknowledged.size, 0);
   }
 
   async observe(): Promise<Facts> {
+    if (!this.options.isWatched) return { volumes: [], nodes: [], disks: [], events: [] };
     const { store, clusterId } = this.world;
     const fleet = await store.loadFleet(clusterId);
     const names = namesOf(fleet);
@@ -91,12 +110,23 @@ export class SimDriver implements ScenarioDriver {
       const missing = await client.missing();
       if (missing.length > 0) this.found.add(`a volume lost the acknowledged writes ${missing.join(', ')}`);
     }
-    return [...this.found];
+    return [...this.found, ...this.watch.findings];
   }
 
-  private async check(): Promise<readonly string[]> {
-    return this.areRulesChanged ? this.world.placementFindings : checkWorld(this.world);
+  async heal(secondsMax: number): Promise<string[]> {
+    const clients = async () => {
+      const all = await Promise.all(
+        this.objects.clients().map(async (client) => {
+          const view = await this.world.store.loadVolume(client.volumeId);
+          return view === undefined ? [] : [client];
+        }),
+      );
+      return all.flat();
+    };
+    return healWorld(this.world, clients, secondsMax);
   }
+
+  async close(): Promise<void> {}
 
   private joinWorld({ name, zone, region, disks }: NodeGiven): void {
     this.world.addNode(name, {

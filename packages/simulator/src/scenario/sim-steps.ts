@@ -5,6 +5,7 @@ import { endMaintenance, startMaintenance } from '@holdfast/control/use-cases/ma
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
+import { setRecurringSnapshot } from '@holdfast/control/use-cases/recurring-snapshots.js';
 import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
@@ -146,6 +147,7 @@ type VolumeStep =
   | 'takeSnapshot'
   | 'deleteSnapshot'
   | 'revert'
+  | 'recurringSnapshot'
   | 'purge'
   | 'verify'
   | 'salvage';
@@ -181,9 +183,15 @@ function volumeSteps(objects: SimObjects): Pick<StepHandlers, VolumeStep> {
       await requestRevert(useCases, await snapshotKey(ask));
       objects.client(ask.volume).forget();
     },
+    recurringSnapshot: ({ volume, ...schedule }) =>
+      setRecurringSnapshot(useCases, { ...key(volume), ...schedule }),
     purge: (volume) => requestPurge(useCases, key(volume)),
     verify: (volume) => requestVerify(useCases, key(volume)),
-    salvage: (volume) => requestSalvage(useCases, { ...key(volume), replicaIds: [] }),
+    salvage: async (volume) => {
+      await requestSalvage(useCases, { ...key(volume), replicaIds: [] });
+      // The user goes on with copies that may lack what others hold.
+      objects.client(volume).forget();
+    },
   };
 }
 

@@ -56,7 +56,10 @@ import { type ClusterRow, Tables, Transaction } from './tables.js';
 const ENDED_REBUILDS_MAX = 10;
 
 export class MemoryStore implements Store {
-  private readonly tables = new Tables();
+  /** Read by what watches a simulation. */
+  readonly tables = new Tables();
+  /** Number of commits: a reconciler that changes nothing makes none. */
+  commits = 0;
 
   /** @param onPlacement hears of every replica that was given a place, with the fleet as it was just before */
   constructor(
@@ -253,6 +256,7 @@ export class MemoryStore implements Store {
         return placement;
       });
     });
+    this.commits += 1;
     for (const placement of placements) if (placement !== undefined) this.onPlacement(placement);
   }
 
