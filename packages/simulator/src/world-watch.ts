@@ -8,7 +8,7 @@ import type { VolumeView } from '@holdfast/control/ports/store.js';
 import { checkBookedSums } from '@holdfast/core/checks/booking-sums.js';
 import { checkVolume } from '@holdfast/core/checks/volume-invariants.js';
 import type { NodeId, RebuildId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { Rebuild } from '@holdfast/core/model/rebuild.js';
+import { isPreempted, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
 import { isDeleting } from '@holdfast/core/model/volume-lifecycle.js';
 import { checksumOf } from './sim-copy.js';
@@ -83,10 +83,12 @@ export class WorldWatch {
     }
   }
 
-  /** Of a rebuild that begins to run the limits hold that are in force then, with those that ran before it. */
+  /** Of a rebuild that begins to run, or goes on after it was preempted, the limits hold that are in force then, with those that ran before it. */
   private async watchLimits(): Promise<void> {
     const settings = await this.settings();
-    const running = [...this.world.store.tables.rebuilds.values()].filter(({ state }) => state === 'running');
+    const running = [...this.world.store.tables.rebuilds.values()].filter(
+      (rebuild) => rebuild.state === 'running' && !isPreempted(rebuild),
+    );
     const started = running.filter(({ id }) => !this.running.has(id));
     this.running = new Set(running.map(({ id }) => id));
     for (const rebuild of started) {
