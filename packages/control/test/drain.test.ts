@@ -7,6 +7,7 @@ import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import type { DrainPolicy } from '@holdfast/core/model/node-drain.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { VolumeSpecInput } from '@holdfast/core/policy/volume-spec.js';
 import { checkWorld } from '@holdfast/simulator/check-world.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
@@ -19,6 +20,24 @@ let client: SimClient;
 
 afterEach(async () => {
   expect(await checkWorld(world)).toEqual([]);
+});
+
+test('block-for-eviction moves every copy before it is removed; after uncordon the node takes new ones', async () => {
+  await aCluster();
+  await aVolumeOn(['n1', 'n2'], 'n2');
+  await drain('n1', 'block-for-eviction');
+  expect(await fewestCopiesUntil(async () => (await stateOf('n1')) === 'drained', 300)).toBe(2);
+  expect(await places()).toEqual(['n2', 'n3']);
+  expect((await nodeNamed('n1')).drainStatus?.progress).toEqual({
+    replicasToMove: 1,
+    replicasMoved: 1,
+    bytesToMove: 4096,
+    bytesMoved: 4096,
+  });
+  expect(eventTypes()).toEqual(expect.arrayContaining(['NodeCordoned', 'NodeDrainStarted', 'NodeDrained']));
+
+  await uncordonNode(world.useCases, keyOf('n1'));
+  expect(await nodeNamed('n1')).toMatchObject({ cordoned: false, drain: undefined, drainStatus: undefined });
 });
 
 /** Nodes n1…, one disk each, in one zone. */
@@ -86,24 +105,6 @@ async function fewestCopiesUntil(holds: () => Promise<boolean>, seconds: number)
   expect(isOver).toBe(true);
   return fewest;
 }
-
-test('block-for-eviction moves every copy before it is removed; after uncordon the node takes new ones', async () => {
-  await aCluster();
-  await aVolumeOn(['n1', 'n2'], 'n2');
-  await drain('n1', 'block-for-eviction');
-  expect(await fewestCopiesUntil(async () => (await stateOf('n1')) === 'drained', 300)).toBe(2);
-  expect(await places()).toEqual(['n2', 'n3']);
-  expect((await nodeNamed('n1')).drainStatus?.progress).toEqual({
-    replicasToMove: 1,
-    replicasMoved: 1,
-    bytesToMove: 4096,
-    bytesMoved: 4096,
-  });
-  expect(eventTypes()).toEqual(expect.arrayContaining(['NodeCordoned', 'NodeDrainStarted', 'NodeDrained']));
-
-  await uncordonNode(world.useCases, keyOf('n1'));
-  expect(await nodeNamed('n1')).toMatchObject({ cordoned: false, drain: undefined, drainStatus: undefined });
-});
 
 test('a detached volume moves too, and is detached to its users all the while', async () => {
   await aCluster();
@@ -238,6 +239,16 @@ test('a drain that is cancelled while it moves leaves the volume with as many co
   await world.run(120);
   expect((await places()).length).toBe(2);
   expect((await client.view()).volume.robustness).toBe('healthy');
+});
+
+test('volumes are not attached on a drained node, and where none is named go to another one', async () => {
+  await aCluster();
+  await aVolumeOn(['n1']);
+  await drain('n1');
+  expect(await codeOf(attach(world, client, 'n1'))).toBe('node.draining');
+  await attach(world, client);
+  const holder = holderOf((await client.view()).volume);
+  expect([world.nodeId('n2'), world.nodeId('n3')]).toContain(holder);
 });
 
 test('where a request names no policy, the setting of the cluster does', async () => {
