@@ -30,7 +30,7 @@ export async function follow(
   await stack.command({ volumeId, epoch }, 'start-rebuild', {
     rebuildId,
     target,
-    sourceReplicaId: source.replicaId,
+    sourceReplicaIds: [source.replicaId],
     options,
   });
   const phaseSeconds = new Map<RebuildPhase, number>();

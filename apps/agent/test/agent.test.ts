@@ -114,7 +114,7 @@ describe('the main job on real processes', () => {
     const lost = volume.replicas[2];
     expect(back.replicas.map(({ replicaId }) => replicaId)).toEqual([lost?.address.replicaId]);
     const rebuildId = crypto.randomUUID();
-    const rebuild = { rebuildId, epoch: 1, target: lost?.address, sourceReplicaId: null };
+    const rebuild = { rebuildId, epoch: 1, target: lost?.address, sourceReplicaIds: [] };
     const answer = await node(0).command(volume.volumeId, 'start-rebuild', rebuild);
     expect(answer).toMatchObject({ status: 200 });
     for (let i = 0; i < 200; i += 1) {

@@ -276,7 +276,7 @@ export class SigkillCampaign {
     const address = this.volume.replicas.find((one) => one.address.replicaId === replicaId)?.address;
     const target = { ...address, controlUrl, nbdHost, nbdPort };
     const rebuildId = crypto.randomUUID();
-    const ask = { rebuildId, epoch: this.epoch, target, sourceReplicaId: null };
+    const ask = { rebuildId, epoch: this.epoch, target, sourceReplicaIds: [] };
     const home = this.agent(this.home);
     // A purge that was asked for under load may still run.
     const { status, body } = await eventually(

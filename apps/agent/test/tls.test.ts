@@ -68,7 +68,7 @@ describe('agents that require TLS', () => {
     await client.write(0, [data.subarray(0, MIB)], MIB, { fua: true });
     await second.start();
     const target = volume.replicas[1]?.address;
-    const rebuild = { rebuildId: crypto.randomUUID(), epoch: 1, target, sourceReplicaId: null };
+    const rebuild = { rebuildId: crypto.randomUUID(), epoch: 1, target, sourceReplicaIds: [] };
     const asked = await first.command(volume.volumeId, 'start-rebuild', rebuild);
     expect(asked).toMatchObject({ status: 200 });
     const done = await cluster.api.until('node-1', ({ engines }) =>

@@ -1,6 +1,7 @@
 /** Purges and fillings wait for admission as hashing does: never more on a node than may, every volume in the end. */
 import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
 import { requestPurge, requestSnapshot } from '@holdfast/control/use-cases/snapshots.js';
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
@@ -104,6 +105,36 @@ test('a purge that waits for admission does not hold up the rebuild of its volum
   world.faults = NO_FAULTS;
   const isDone = async () => (await client.view()).volume.task === undefined;
   expect(await world.runUntil(isDone, 60)).toBe(true);
+});
+
+test.each([
+  { name: 'is full begins without its purge', busyOne: true, want: [false] },
+  { name: 'has room purges first, and counts', busyOne: false, want: [true] },
+])('a rebuild where the limit of background tasks $name', async ({ busyOne, want }) => {
+  world = await aWorld();
+  const busy = await served('busy');
+  const client = await served('pg-data');
+  world.store.setSetting(world.clusterId, LIMIT, 1);
+  const told = new Set<boolean>();
+  const { command } = world.reconcilers.agents;
+  world.reconcilers.agents.command = (agent, id, name, ask) => {
+    if ('options' in ask && ask.options !== undefined) told.add(ask.options.purgesFirst);
+    return command(agent, id, name, ask);
+  };
+  if (busyOne) {
+    const onEffect = (name: string) => (name === 'purge' ? 'lost-before' : 'none');
+    world.faults = { ...NO_FAULTS, onEffect };
+    await requestPurge(world.useCases, { volumeId: busy.volumeId });
+    await admit(busy, new Date(world.useCases.clock.now()));
+  }
+  const victim = (await client.view()).replicas.find(({ nodeId }) => nodeId === world.nodeId('node-3'));
+  if (victim === undefined) throw new Error('node-3 holds no copy');
+  await requestReplicaRemoval(world.useCases, { volumeId: client.volumeId, replicaId: victim.id });
+  const isDone = async () => (await client.view()).rebuilds.at(-1)?.state === 'succeeded';
+  expect(await world.runUntil(isDone, 60)).toBe(true);
+  expect([...told]).toEqual(want);
+  world.faults = NO_FAULTS;
+  await world.run(30);
 });
 
 test('an admission ends with the attachment, and the others go on', async () => {

@@ -195,7 +195,7 @@ export async function rebuild(
   engine.startRebuild({
     rebuildId: crypto.randomUUID(),
     target,
-    sourceReplicaId: null,
+    sourceReplicaIds: [],
     options: { ...OPTIONS, ...options },
   });
   await until(engine, () => engine.report().rebuilds.at(-1)?.state !== 'running');

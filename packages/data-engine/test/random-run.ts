@@ -299,7 +299,7 @@ export class RandomRun {
         purgesFirst: true,
         fastRebuild: this.random.chance(2),
       };
-      this.running.startRebuild({ rebuildId, target: address, sourceReplicaId: null, options });
+      this.running.startRebuild({ rebuildId, target: address, sourceReplicaIds: [], options });
     } catch (error) {
       if (!isFault(error, 'engine.busy')) this.unlessStopped(error);
       return;
@@ -380,7 +380,7 @@ export class RandomRun {
       const lost = this.cluster.copies.find((copy) => this.isLost(copy));
       if (lost === undefined) break;
       const rebuildId = crypto.randomUUID();
-      engine.startRebuild({ rebuildId, target: lost.address, sourceReplicaId: null, options: OPTIONS });
+      engine.startRebuild({ rebuildId, target: lost.address, sourceReplicaIds: [], options: OPTIONS });
       await this.rebuilt(rebuildId, false);
     }
     await this.equal();

@@ -120,6 +120,8 @@ export function aRebuild(part: Partial<Rebuild> = {}): Rebuild {
     sizeBytes: GIB,
     waitingFor: '',
     waitingReason: undefined,
+    purgesFirst: false,
+    preemptedAt: undefined,
     paused: false,
     bandwidthBytesPerSecond: undefined,
     grantedBytesPerSecond: undefined,

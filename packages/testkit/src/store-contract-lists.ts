@@ -114,7 +114,12 @@ export function listContract(makeStore: MakeStore): void {
     const purge = (seconds: number) => aPurge({ requestedAt: secondsAfterNoon(seconds) });
     const source = asId<VolumeId>(testId(99));
     const snapshot = aSnapshot({ id: asId(testId(98)), volumeId: source });
-    await idle({ id: source, name: 'source' }, [{ kind: 'snapshot.create', snapshot }]);
+    // A filling reads the copies of its source: their nodes count as its own.
+    const read = aReplica({ id: asId(testId(199)), volumeId: source, nodeId: silentId, diskId: DISK });
+    await idle({ id: source, name: 'source' }, [
+      { kind: 'snapshot.create', snapshot },
+      { kind: 'replica.create', replica: read, booking: undefined },
+    ]);
     const fill = aFill({ sourceVolumeId: source, snapshotId: snapshot.id, requestedAt: secondsAfterNoon(2) });
     const names: Record<string, string> = {};
     const add = async (
@@ -155,6 +160,8 @@ export function listContract(makeStore: MakeStore): void {
     const load = async (limit: number) =>
       (await fixture.store.loadAdmissions(fixture.tenant.clusterId, { now: NOON, limit })).tasks;
     const { waiting, admitted } = await load(10);
+    const filled = waiting.find(({ volumeId }) => names[volumeId] === 'fill');
+    expect(filled?.nodeIds).toEqual([nodeId, silentId].sort());
     expect(waiting.map(({ volumeId }) => names[volumeId])).toEqual([
       'first',
       'fill',
@@ -164,10 +171,13 @@ export function listContract(makeStore: MakeStore): void {
     expect(waiting[0]).toEqual({ volumeId: testId(2), nodeIds: [nodeId], since: secondsAfterNoon(1) });
     expect(admitted.map(({ volumeId }) => names[volumeId])).toEqual(['admitted']);
     expect((await load(2)).waiting).toHaveLength(2);
-    const { blocked } = await fixture.store.loadAdmissions(fixture.tenant.clusterId, {
+    const { blocked, rebuilt } = await fixture.store.loadAdmissions(fixture.tenant.clusterId, {
       now: NOON,
       limit: 10,
     });
+    expect(rebuilt.map(({ volumeId, nodeIds }) => [names[volumeId], nodeIds])).toEqual([
+      ['rebuilt', [nodeId]],
+    ]);
     expect(blocked.map(({ volumeId }) => names[volumeId])).toEqual(['admitted', 'reverted']);
   });
 

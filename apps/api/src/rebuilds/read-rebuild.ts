@@ -1,14 +1,13 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, RebuildId } from '@holdfast/core/model/ids.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
-import { findRebuild, listQueuedRebuilds } from '@holdfast/database/queries/rebuilds.js';
+import { findRebuild } from '@holdfast/database/queries/rebuilds.js';
 import type { Tenant } from '../platform/tenant.js';
-import { queuePositions } from './rebuild.view.js';
+import { type RebuildOutlook, readOutlook } from './read-outlook.js';
 
 export type RebuildKey = { clusterId: ClusterId; rebuildId: RebuildId };
 
-/** A rebuild, and the place in the queue of each that waits in its cluster. */
-export type FoundRebuild = { rebuild: Rebuild; positions: ReadonlyMap<string, number> };
+export type FoundRebuild = { rebuild: Rebuild; outlook: RebuildOutlook };
 
 /** @throws StorageFault `rebuild.not_found` */
 export function readRebuild(tenant: Tenant, key: RebuildKey): Promise<FoundRebuild> {
@@ -17,6 +16,6 @@ export function readRebuild(tenant: Tenant, key: RebuildKey): Promise<FoundRebui
     if (rebuild === undefined) {
       throw new StorageFault('rebuild.not_found', { publicMessage: `there is no rebuild ${key.rebuildId}` });
     }
-    return { rebuild, positions: queuePositions(await listQueuedRebuilds(sql, key.clusterId)) };
+    return { rebuild, outlook: await readOutlook(sql, key.clusterId) };
   });
 }

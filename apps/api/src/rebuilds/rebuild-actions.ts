@@ -15,7 +15,7 @@ const REBUILD: ActionTarget<typeof RebuildPath.schema, FoundRebuild, RebuildView
   access: 'rebuild:write',
   answer: RebuildDto,
   read: readRebuild,
-  view: ({ rebuild, positions }, { now }) => rebuildView(rebuild, positions, now),
+  view: ({ rebuild, outlook }, { now }) => rebuildView(rebuild, outlook, now),
 };
 
 /** Refusals of everything that changes a rebuild. */

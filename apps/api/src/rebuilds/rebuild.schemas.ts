@@ -17,11 +17,13 @@ export const rebuildSchema = z
     volumeId: uuid.describe('The volume that gets a full copy again.'),
     targetReplicaId: uuid.describe('The replica that is made a full copy.'),
     targetNodeId: uuid.describe('The node of that replica.'),
-    sourceReplicaIds: z.array(uuid).describe('The full copies that it prefers to read from.'),
+    sourceReplicaIds: z.array(uuid).describe('The full copies that it reads from at once.'),
     sourceNodeIds: z.array(uuid).describe('The nodes of those copies.'),
     state: z
       .enum(['queued', 'running', 'succeeded', 'failed', 'cancelled'])
-      .describe('`queued` until admission lets it run.'),
+      .describe(
+        '`queued` until admission lets it run, and while it is preempted by a rebuild of a volume on its last copy.',
+      ),
     phase: z.enum(REBUILD_PHASES).describe('The step it is at, in their order; it stays where it failed.'),
     queuePosition: z
       .int()
@@ -56,7 +58,9 @@ export const rebuildSchema = z
         p90: time.describe('When it is done with nine in ten odds.'),
       })
       .nullable()
-      .describe('When it will be done; null while unknown.'),
+      .describe(
+        'When it will be done, also while it waits: from its own progress, else from what the last rebuilds took. Null while unknown.',
+      ),
     snapshots: z
       .array(
         z.object({

@@ -1,24 +1,17 @@
-import { compareQueued } from '@holdfast/core/admission/plan-admissions.js';
-import type { Rebuild } from '@holdfast/core/model/rebuild.js';
+import { type Rebuild, standsStill } from '@holdfast/core/model/rebuild.js';
 import type { z } from 'zod';
 import { isoOrNull } from '../platform/schemas.js';
+import type { RebuildOutlook } from './read-outlook.js';
 import type { rebuildSchema } from './rebuild.schemas.js';
 
 export type RebuildView = z.infer<typeof rebuildSchema>;
 
 /** Rates fall when disks or networks are busy: nine of ten rebuilds are done within twice the even time. */
 const P90_FACTOR = 2;
+/** A year. */
+const ETA_SECONDS_MAX = 365 * 24 * 3600;
 
-/** Each waiting rebuild's place, in the order in which the admission looks at them. */
-export function queuePositions(queued: readonly Rebuild[]): ReadonlyMap<string, number> {
-  return new Map([...queued].sort(compareQueued).map(({ id }, index) => [id, index + 1]));
-}
-
-export function rebuildView(
-  rebuild: Rebuild,
-  positions: ReadonlyMap<string, number>,
-  now: Date,
-): RebuildView {
+export function rebuildView(rebuild: Rebuild, outlook: RebuildOutlook, now: Date): RebuildView {
   return {
     id: rebuild.id,
     clusterId: rebuild.clusterId,
@@ -27,9 +20,10 @@ export function rebuildView(
     targetNodeId: rebuild.targetNodeId,
     sourceReplicaIds: [...rebuild.sourceReplicaIds],
     sourceNodeIds: [...rebuild.sourceNodeIds],
-    state: rebuild.state,
+    // One that is preempted waits for its place as those do that have not begun.
+    state: rebuild.preemptedAt === undefined ? rebuild.state : 'queued',
     phase: rebuild.phase,
-    queuePosition: positions.get(rebuild.id) ?? null,
+    queuePosition: outlook.positions.get(rebuild.id) ?? null,
     priority: rebuild.healthyCopies,
     ...waitingOf(rebuild),
     paused: rebuild.paused,
@@ -39,7 +33,7 @@ export function rebuildView(
     bytes: { ...rebuild.bytes },
     percent: rebuild.percent,
     rateBytesPerSecond: rebuild.rateBytesPerSecond,
-    eta: etaOf(rebuild, now),
+    eta: etaOf(rebuild, outlook, now),
     snapshots: rebuild.snapshots.map((snapshot) => ({ ...snapshot })),
     attempts: rebuild.attempts,
     error: rebuild.error ?? null,
@@ -57,11 +51,22 @@ function waitingOf(rebuild: Rebuild): Pick<RebuildView, 'waitingFor' | 'waitingR
   return { waitingReason: waitingReason ?? null, waitingFor };
 }
 
-/** From the share done and the time it took so far: copying and verifying both count in the percentage. */
-function etaOf({ state, paused, startedAt, percent }: Rebuild, now: Date): RebuildView['eta'] {
-  if (paused || state !== 'running' || startedAt === undefined || percent <= 0) return null;
-  const elapsedMs = now.getTime() - startedAt.getTime();
-  const remainingMs = Math.max(0, (elapsedMs * (100 - percent)) / percent);
-  const at = (factor: number) => new Date(now.getTime() + remainingMs * factor).toISOString();
-  return { p50: at(1), p90: at(P90_FACTOR) };
+/**
+ * From the share done and the time it took so far (copying and verifying both count in the percentage); before it moves, and
+ * for one that waits, from what the cluster's last rebuilds took.
+ */
+function etaOf(rebuild: Rebuild, { ends }: RebuildOutlook, now: Date): RebuildView['eta'] {
+  const { id, state, startedAt, percent } = rebuild;
+  const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString();
+  if (rebuild.paused) return null;
+  if (state === 'running' && !standsStill(rebuild) && startedAt !== undefined && percent > 0) {
+    const elapsedSeconds = (now.getTime() - startedAt.getTime()) / 1000;
+    const remaining = Math.max(0, (elapsedSeconds * (100 - percent)) / percent);
+    return { p50: at(remaining), p90: at(remaining * P90_FACTOR) };
+  }
+  const end = ends.get(id);
+  // Centuries are no answer: something stands still whose end can not be told.
+  return end === undefined || end.p90Seconds > ETA_SECONDS_MAX
+    ? null
+    : { p50: at(end.p50Seconds), p90: at(end.p90Seconds) };
 }

@@ -1,13 +1,14 @@
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import { type ListRequest, mapPage, type Page } from '@holdfast/database/queries/list-rows.js';
-import { listQueuedRebuilds, listRebuilds } from '@holdfast/database/queries/rebuilds.js';
+import { listRebuilds } from '@holdfast/database/queries/rebuilds.js';
 import { Injectable } from '@nestjs/common';
 import { requireCluster } from '../clusters/require-cluster.js';
 import type { Tenant } from '../platform/tenant.js';
+import { readOutlook } from './read-outlook.js';
 import { type RebuildKey, readRebuild } from './read-rebuild.js';
 import type { PatchRebuildBody } from './rebuild.schemas.js';
-import { queuePositions, type RebuildView, rebuildView } from './rebuild.view.js';
+import { type RebuildView, rebuildView } from './rebuild.view.js';
 
 @Injectable()
 export class RebuildsService {
@@ -15,14 +16,14 @@ export class RebuildsService {
     return tenant.read(async (sql) => {
       await requireCluster(sql, clusterId);
       const page = await listRebuilds(sql, clusterId, request);
-      const positions = queuePositions(await listQueuedRebuilds(sql, clusterId));
-      return mapPage(page, (rebuild) => rebuildView(rebuild, positions, tenant.now));
+      const outlook = await readOutlook(sql, clusterId);
+      return mapPage(page, (rebuild) => rebuildView(rebuild, outlook, tenant.now));
     });
   }
 
   async get(tenant: Tenant, key: RebuildKey): Promise<RebuildView> {
-    const { rebuild, positions } = await readRebuild(tenant, key);
-    return rebuildView(rebuild, positions, tenant.now);
+    const { rebuild, outlook } = await readRebuild(tenant, key);
+    return rebuildView(rebuild, outlook, tenant.now);
   }
 
   async tune(tenant: Tenant, key: RebuildKey, body: PatchRebuildBody): Promise<RebuildView> {

@@ -50,6 +50,7 @@ function columns(names: Names, now: Date): Column<Rebuild>[] {
       cell: (rebuild) => (rebuild.state === 'running' ? `${formatBytes(rebuild.rateBytesPerSecond)}/s` : '-'),
       align: 'right',
     },
+    { header: 'left', cell: (rebuild) => leftText(rebuild, now), align: 'right' },
     {
       header: 'ended',
       cell: (rebuild) => (rebuild.finishedAt === null ? '-' : `${age(rebuild.finishedAt, now)} ago`),
@@ -128,6 +129,13 @@ function addAction(rebuild: Command, action: 'pause' | 'resume' | 'cancel', desc
 }
 
 /** Note on a rebuild: its error, or why it waits. For a paused one that runs, the API names the pause as the reason. */
+/** With even odds, and with nine in ten. */
+function leftText({ eta }: Rebuild, now: Date): string {
+  if (eta === null) return '-';
+  const [even, sure] = [eta.p50, eta.p90].map((at) => age(now.toISOString(), new Date(at)));
+  return even === sure ? `${even}` : `${even} to ${sure}`;
+}
+
 function noteOf({ error, waitingFor, queuePosition }: Rebuild): string {
   if (error !== null) return error.message;
   return queuePosition === null ? waitingFor : `place ${queuePosition}: ${waitingFor}`;

@@ -37,7 +37,7 @@ export function RebuildProgress({ rebuild, names, withControls = false }: Props)
       </div>
       {rebuild.state === 'queued' ? (
         <p className="text-xs text-muted">
-          {placeText(rebuild)}
+          {[placeText(rebuild), ...etaText(rebuild)].join(' · ')}
           {rebuild.waitingFor !== '' && <span className="block">{sentence(rebuild.waitingFor)}</span>}
         </p>
       ) : (
@@ -62,8 +62,10 @@ function lookOf({ state, paused, phase, waitingReason }: Rebuild): { tone: Tone;
   return REBUILD_STATE[state];
 }
 
-function placeText({ queuePosition }: Rebuild): string {
-  return queuePosition === null ? 'Waiting' : `Place ${queuePosition} in the queue`;
+/** One that was preempted has done a part already. */
+function placeText({ queuePosition, percent }: Rebuild): string {
+  const place = queuePosition === null ? 'Waiting' : `Place ${queuePosition} in the queue`;
+  return percent > 0 ? `${place}, ${Math.floor(percent)} % done` : place;
 }
 
 function workText(rebuild: Rebuild): string {
@@ -78,6 +80,10 @@ function workText(rebuild: Rebuild): string {
   return [...parts, ...rate, ...etaText(rebuild)].join(' · ');
 }
 
+function formatSeconds(seconds: number): string {
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
 /** A clock time, and how much later it may get. */
 function etaText(rebuild: Rebuild): string[] {
   if (rebuild.eta === null) return [];
@@ -87,5 +93,5 @@ function etaText(rebuild: Rebuild): string[] {
     second: '2-digit',
   });
   const laterSeconds = Math.round((Date.parse(rebuild.eta.p90) - Date.parse(rebuild.eta.p50)) / 1000);
-  return [`safe by ${clock}${laterSeconds > 0 ? `, at most ${laterSeconds} s later` : ''}`];
+  return [`safe by ${clock}${laterSeconds > 0 ? `, at most ${formatSeconds(laterSeconds)} later` : ''}`];
 }

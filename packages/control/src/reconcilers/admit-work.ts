@@ -1,7 +1,12 @@
-import { type Admissions, planAdmissions } from '@holdfast/core/admission/plan-admissions.js';
-import { rebuildEvent } from '@holdfast/core/model/event.js';
+import {
+  type Admissions,
+  type AdmittedRebuild,
+  planAdmissions,
+} from '@holdfast/core/admission/plan-admissions.js';
+import { PREEMPTED } from '@holdfast/core/admission/waiting.js';
+import { type ClusterEvent, rebuildEvent } from '@holdfast/core/model/event.js';
 import { isFault } from '@holdfast/core/model/faults.js';
-import type { ClusterId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, RebuildId, VolumeId } from '@holdfast/core/model/ids.js';
 import { NOT_WAITING, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { AdmissionView, Change } from '../ports/store.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
@@ -34,25 +39,32 @@ export async function admitWork(
       if (isFault(error, 'store.conflict')) continue;
       throw error;
     }
-    const admitted = view.queued.filter(({ id }) => plan.rebuilds.includes(id));
-    for (const { volumeId } of admitted) await ports.queue.wake({ kind: 'volume', volumeId });
+    for (const volumeId of touched(plan, view)) await ports.queue.wake({ kind: 'volume', volumeId });
     return;
   }
 }
 
+/** Volumes with a rebuild that begins, goes on or is preempted: the sooner their engines hear of it, the better. */
+function touched({ rebuilds, preempted }: Admissions, view: AdmissionView): VolumeId[] {
+  const ids = new Set([...rebuilds.map(({ rebuildId }) => rebuildId), ...preempted]);
+  return activeOf(view)
+    .filter(({ id }) => ids.has(id))
+    .map(({ volumeId }) => volumeId);
+}
+
+function activeOf({ queued, running }: AdmissionView): Rebuild[] {
+  return [...queued, ...running];
+}
+
 /** What begins comes first; words about what waits may be left to the next run. */
 function changesOf(
-  { rebuilds, grants, waiting, tasks }: Admissions,
+  { rebuilds, preempted, grants, waiting, tasks }: Admissions,
   view: AdmissionView,
   now: Date,
 ): Change[] {
-  const started = rebuilds.flatMap((rebuildId): Change[] => {
-    const patch = { ...NOT_WAITING, state: 'running' as const, phase: 'preparing' as const, startedAt: now };
-    return [
-      { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch },
-      ...view.queued.filter(({ id }) => id === rebuildId).map((rebuild) => startedEvent(rebuild, view, now)),
-    ];
-  });
+  const active = new Map(activeOf(view).map((rebuild) => [rebuild.id, rebuild]));
+  const started = rebuilds.flatMap((admitted) => begun(admitted, active, view, now));
+  const held = preempted.flatMap((rebuildId) => preemptedChanges(active.get(rebuildId), view, now));
   const granted = grants.map(({ rebuildId, bytesPerSecond }): Change => {
     return { kind: 'rebuild.patch', rebuildId, patch: { grantedBytesPerSecond: bytesPerSecond } };
   });
@@ -62,20 +74,60 @@ function changesOf(
     const patch = { hashing: { admittedAt: now, isPass: task.isPass } };
     return { kind: 'volume.patch', volumeId, patch };
   });
-  const informed = waiting
-    .filter(({ rebuildId, reason, waitingFor }) => {
-      const known = view.queued.find(({ id }) => id === rebuildId);
-      return waitingFor !== known?.waitingFor || reason !== known.waitingReason;
-    })
-    .map(({ rebuildId, reason, waitingFor }): Change => {
-      const patch = { waitingFor, waitingReason: reason };
-      return { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch };
-    });
-  return [...started, ...granted, ...admitted, ...informed];
+  const informed = waiting.flatMap(({ rebuildId, reason, waitingFor }): Change[] => {
+    const known = active.get(rebuildId);
+    if (known === undefined || (waitingFor === known.waitingFor && reason === known.waitingReason)) return [];
+    const patch = { waitingFor, waitingReason: reason };
+    return [{ kind: 'rebuild.patch', rebuildId, ifState: known.state, patch }];
+  });
+  return [...started, ...held, ...granted, ...admitted, ...informed];
 }
 
-function startedEvent(rebuild: Rebuild, { nodes }: AdmissionView, now: Date): Change {
-  const target = nodes.find(({ id }) => id === rebuild.targetNodeId)?.name ?? rebuild.targetNodeId;
-  const message = `the rebuild on ${target} starts`;
-  return { kind: 'event', event: rebuildEvent(rebuild, { type: 'RebuildStarted', message }, now) };
+/** One that was preempted goes on where it was. */
+function begun(
+  { rebuildId, purgesFirst }: AdmittedRebuild,
+  active: ReadonlyMap<RebuildId, Rebuild>,
+  { nodes }: AdmissionView,
+  now: Date,
+): Change[] {
+  const rebuild = active.get(rebuildId);
+  if (rebuild === undefined) return [];
+  const target = targetName(rebuild, nodes);
+  if (rebuild.state === 'running') {
+    const patch = { ...NOT_WAITING, preemptedAt: undefined };
+    return [
+      { kind: 'rebuild.patch', rebuildId, ifState: 'running', patch },
+      told(rebuild, { type: 'RebuildResumed', message: `the rebuild on ${target} goes on` }, now),
+    ];
+  }
+  const patch = {
+    ...NOT_WAITING,
+    state: 'running',
+    phase: 'preparing',
+    startedAt: now,
+    purgesFirst,
+  } as const;
+  return [
+    { kind: 'rebuild.patch', rebuildId, ifState: 'queued', patch },
+    told(rebuild, { type: 'RebuildStarted', message: `the rebuild on ${target} starts` }, now),
+  ];
+}
+
+function preemptedChanges(rebuild: Rebuild | undefined, { nodes }: AdmissionView, now: Date): Change[] {
+  if (rebuild === undefined) return [];
+  const message = `the rebuild on ${targetName(rebuild, nodes)} stands still: ${PREEMPTED.waitingFor}`;
+  const { reason: waitingReason, waitingFor } = PREEMPTED;
+  const patch = { preemptedAt: now, waitingFor, waitingReason };
+  return [
+    { kind: 'rebuild.patch', rebuildId: rebuild.id, ifState: 'running', patch },
+    told(rebuild, { type: 'RebuildPreempted', message }, now),
+  ];
+}
+
+function targetName({ targetNodeId }: Rebuild, nodes: AdmissionView['nodes']): string {
+  return nodes.find(({ id }) => id === targetNodeId)?.name ?? targetNodeId;
+}
+
+function told(rebuild: Rebuild, news: Pick<ClusterEvent, 'type' | 'message'>, now: Date): Change {
+  return { kind: 'event', event: rebuildEvent(rebuild, news, now) };
 }

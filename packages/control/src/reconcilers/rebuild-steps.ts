@@ -1,11 +1,11 @@
 import { purgesBeforeRebuild } from '@holdfast/core/lifecycle/plan-layer-work.js';
+import { sourceNodes } from '@holdfast/core/lifecycle/rebuild-sources.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
-import { asId, type NodeId } from '@holdfast/core/model/ids.js';
+import { asId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
 import { nodeName, volumeEvent } from '@holdfast/core/model/volume-facts.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
-import { effectiveValue } from '@holdfast/core/policy/volume-settings.js';
 import type { Change, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addressOf, nodeOf, rebuildOf, replicaOf } from './step-lookup.js';
@@ -14,11 +14,11 @@ import { addressOf, nodeOf, rebuildOf, replicaOf } from './step-lookup.js';
 export async function queueRebuild(
   ports: ReconcilerPorts,
   view: VolumeView,
-  { replicaId, sourceReplicaId, reuse }: StepOf<'queue-rebuild'>,
+  { replicaId, sourceReplicaIds, reuse }: StepOf<'queue-rebuild'>,
 ): Promise<StepOutcome> {
   const target = replicaOf(view, replicaId);
-  const source = replicaOf(view, sourceReplicaId);
-  const rebuild = newRebuild(ports, view, target, source);
+  const sources = sourceReplicaIds.map((id) => replicaOf(view, id));
+  const rebuild = newRebuild(ports, view, target, sources);
   const what = reuse ? 'the failed replica is reused' : 'a new replica is filled';
   const event = volumeEvent(view, rebuild.queuedAt, {
     type: 'RebuildQueued',
@@ -36,9 +36,13 @@ function takenBack({ id }: Replica): Change {
   return { kind: 'replica.patch', replicaId: id, patch };
 }
 
-function newRebuild(ports: ReconcilerPorts, view: VolumeView, target: Replica, source: Replica): Rebuild {
+function newRebuild(
+  ports: ReconcilerPorts,
+  view: VolumeView,
+  target: Replica,
+  sources: readonly Replica[],
+): Rebuild {
   const { volume, replicas, rebuilds } = view;
-  const sourceNodeIds: NodeId[] = [nodeOf(view, source).id];
   const earlier = rebuilds.filter(({ targetReplicaId }) => targetReplicaId === target.id);
   return {
     id: asId(ports.random.id()),
@@ -46,8 +50,8 @@ function newRebuild(ports: ReconcilerPorts, view: VolumeView, target: Replica, s
     volumeId: volume.id,
     targetReplicaId: target.id,
     targetNodeId: nodeOf(view, target).id,
-    sourceReplicaIds: [source.id],
-    sourceNodeIds,
+    sourceReplicaIds: sources.map(({ id }) => id),
+    sourceNodeIds: sourceNodes(sources),
     state: 'queued',
     phase: 'waiting',
     healthyCopies: replicas.filter(isHealthy).length,
@@ -55,6 +59,8 @@ function newRebuild(ports: ReconcilerPorts, view: VolumeView, target: Replica, s
     waitingFor: 'admission',
     waitingReason: undefined,
     paused: false,
+    purgesFirst: false,
+    preemptedAt: undefined,
     bandwidthBytesPerSecond: undefined,
     grantedBytesPerSecond: undefined,
     tuned: undefined,
@@ -86,12 +92,12 @@ export async function startRebuild(
     rebuildId,
     epoch: volume.epoch,
     target: addressOf(view, replicaOf(view, rebuild.targetReplicaId)),
-    sourceReplicaId: rebuild.sourceReplicaIds[0] ?? null,
+    sourceReplicaIds: [...rebuild.sourceReplicaIds],
     options: {
-      purgesFirst: purgesBeforeRebuild(view),
+      purgesFirst: rebuild.purgesFirst && purgesBeforeRebuild(view),
       fastRebuild: fleet.settings['fast-replica-rebuild-enabled'],
       blockHash: fleet.settings['rebuild-block-hash'],
-      sourcesMax: effectiveValue(volume.spec, fleet.settings, 'rebuildConcurrentSyncLimit'),
+      sourcesMax: Math.max(1, rebuild.sourceReplicaIds.length),
       bandwidthBytesPerSecond: rebuild.grantedBytesPerSecond ?? null,
     },
   });

@@ -84,6 +84,11 @@ export class AdmissionLoad {
     for (const demand of demands) this.counts.set(keyOf(demand), this.count(demand) + 1);
   }
 
+  /** Takes what was added out again. */
+  remove(demands: readonly Demand[]): void {
+    for (const demand of demands) this.counts.set(keyOf(demand), this.count(demand) - 1);
+  }
+
   /** Keeps the places for work that waits. */
   keep(demands: readonly Demand[]): void {
     for (const demand of demands) this.kept.add(keyOf(demand));
@@ -95,7 +100,7 @@ export class AdmissionLoad {
     return missing === undefined ? undefined : this.told(missing);
   }
 
-  private isFree(demand: Demand): boolean {
+  isFree(demand: Demand): boolean {
     const limit: Limit = LIMITS[demand.limit];
     const most = Number(this.settings[limit.setting]);
     if (most === 0 && limit.zeroIsUnlimited) return true;
@@ -124,7 +129,7 @@ export class AdmissionLoad {
   }
 }
 
-function keyOf({ limit, nodeId }: Demand): string {
+export function keyOf({ limit, nodeId }: Demand): string {
   return `${limit} ${nodeId ?? ''}`;
 }
 

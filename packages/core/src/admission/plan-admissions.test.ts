@@ -14,7 +14,7 @@ import fc from 'fast-check';
 import type { SettingName } from '../model/setting.js';
 import type { AdmissionView } from '../model/views.js';
 import { effectiveSettings } from '../settings/effective.js';
-import { planAdmissions } from './plan-admissions.js';
+import { type Admissions, planAdmissions } from './plan-admissions.js';
 
 type Limits = Partial<Record<SettingName, number>>;
 
@@ -42,8 +42,13 @@ function view(queued: Rebuild[], running: Rebuild[], limits: Limits): AdmissionV
     running,
     ending: [],
     blocked: [],
+    rebuilt: [...queued, ...running].map(({ volumeId }) => ({ volumeId, nodeIds: [] })),
     tasks: { admitted: [], waiting: [], candidates: [] },
   };
+}
+
+function admittedIn({ rebuilds }: Admissions): string[] {
+  return rebuilds.map(({ rebuildId }) => rebuildId);
 }
 
 describe('planAdmissions', () => {
@@ -112,7 +117,7 @@ describe('planAdmissions', () => {
     },
   ])('$name', ({ queued, running = [], ending = [], limits, admit, waits }) => {
     const plan = planAdmissions({ ...view(queued, running, limits), ending }, NOON);
-    expect(plan.rebuilds).toEqual(admit);
+    expect(admittedIn(plan)).toEqual(admit);
     expect(plan.waiting[0]?.waitingFor).toBe(waits);
   });
 
@@ -136,7 +141,7 @@ describe('planAdmissions', () => {
       fc.property(fc.array(fc.tuple(node, node), { maxLength: 12 }), limits, (pairs, limit) => {
         const queued = pairs.map(([from, to], index) => rebuild(`r${index}`, from, to));
         const settings = { [TARGET]: limit.target, [SOURCE]: limit.source, [CLUSTER]: limit.cluster };
-        const { rebuilds: admit } = planAdmissions(view(queued, [], settings), NOON);
+        const admit = admittedIn(planAdmissions(view(queued, [], settings), NOON));
         const running = queued.filter(({ id }) => admit.includes(id));
         for (const name of ['n1', 'n2', 'n3']) {
           expect(running.filter(({ targetNodeId }) => targetNodeId === name).length).toBeLessThanOrEqual(
@@ -163,9 +168,9 @@ describe('planAdmissions', () => {
   ] as const)('a volume that is blocked by %s waits, and says so; others go on', (reason, code) => {
     const queued = [rebuild('held', 'n1', 'n2'), rebuild('free', 'n1', 'n2')];
     const blocked = [{ volumeId: asId<VolumeId>('volume-of-held'), reason }];
-    const { rebuilds: admit, waiting } = planAdmissions({ ...view(queued, [], {}), blocked }, NOON);
-    expect(admit).toEqual(['free']);
-    expect(waiting).toEqual([
+    const plan = planAdmissions({ ...view(queued, [], {}), blocked }, NOON);
+    expect(admittedIn(plan)).toEqual(['free']);
+    expect(plan.waiting).toEqual([
       { rebuildId: 'held', reason: code, waitingFor: expect.stringMatching(/volume|snapshots/) },
     ]);
   });
@@ -180,14 +185,47 @@ describe('planAdmissions', () => {
     expect(waiting).toMatchObject([{ reason: code }]);
   });
 
+  test.each([
+    {
+      name: 'where a background task may run on every node of its copies',
+      limit: 1,
+      purging: [],
+      want: true,
+    },
+    { name: 'not where one runs already', limit: 1, purging: ['n2'], want: false },
+    { name: 'where their number has no limit', limit: 0, purging: ['n2'], want: true },
+    { name: 'not where purges are switched off', limit: 1, purging: [], off: true, want: false },
+  ])('a rebuild purges first $name', ({ limit, purging, off, want }) => {
+    const nodeIds = ['n1', 'n2'].map((id) => asId<NodeId>(id));
+    const busy = { volumeId: asId<VolumeId>('busy'), nodeIds: purging.map((id) => asId<NodeId>(id)) };
+    const queued = [rebuild('r', 'n1', 'n2')];
+    const base = view(queued, [], { 'snapshot-heavy-task-concurrent-limit': limit });
+    const settings = { ...base.settings, 'disable-snapshot-purge': off === true };
+    const rebuilt = queued.map(({ volumeId }) => ({ volumeId, nodeIds }));
+    const tasks = { admitted: [busy], waiting: [], candidates: [] };
+    const { rebuilds } = planAdmissions({ ...base, settings, rebuilt, tasks }, NOON);
+    expect(rebuilds).toEqual([{ rebuildId: 'r', purgesFirst: want }]);
+  });
+
+  test('a rebuild that purges takes the place of a background task until it copies', () => {
+    const nodeIds = [asId<NodeId>('n1')];
+    const purging = rebuild('p', 'n1', 'n2', { state: 'running', phase: 'preparing', purgesFirst: true });
+    const waiting = [{ volumeId: asId<VolumeId>('w'), nodeIds, since: new Date(0) }];
+    const tasksOf = (running: Rebuild) => {
+      const base = view([], [running], { 'snapshot-heavy-task-concurrent-limit': 1 });
+      const rebuilt = [{ volumeId: running.volumeId, nodeIds }];
+      return planAdmissions({ ...base, rebuilt, tasks: { admitted: [], waiting, candidates: [] } }, NOON)
+        .tasks;
+    };
+    expect(tasksOf(purging)).toEqual([]);
+    expect(tasksOf({ ...purging, phase: 'copying' })).toEqual([{ kind: 'layers', volumeId: 'w' }]);
+  });
+
   test('a purge of a volume whose rebuild begins now waits, also when it was first in its line', () => {
     const volumeId = asId<VolumeId>('volume-of-r');
     const waiting = [{ volumeId, nodeIds: [asId<NodeId>('n1')], since: new Date(0) }];
     const tasks = { admitted: [], waiting, candidates: [] };
-    const { rebuilds, tasks: admitted } = planAdmissions(
-      { ...view([rebuild('r', 'n1', 'n2')], [], {}), tasks },
-      NOON,
-    );
-    expect({ rebuilds, admitted }).toEqual({ rebuilds: ['r'], admitted: [] });
+    const plan = planAdmissions({ ...view([rebuild('r', 'n1', 'n2')], [], {}), tasks }, NOON);
+    expect({ rebuilds: admittedIn(plan), tasks: plan.tasks }).toEqual({ rebuilds: ['r'], tasks: [] });
   });
 });

@@ -6,20 +6,30 @@
  * or given up keeps its place until its engine has stopped it.
  */
 import { compareIds, type RebuildId } from '../model/ids.js';
-import type { Rebuild } from '../model/rebuild.js';
+import { isPreempted, type Rebuild } from '../model/rebuild.js';
 import type { AdmissionView } from '../model/views.js';
 import { AdmissionLoad, admitInLine, type Demand, type QueuedWork } from './admission-queue.js';
+import { choosePreempted } from './preemption.js';
 import { shareBandwidth } from './share-bandwidth.js';
 import { joiningTasks, type TaskAdmission, taskDemands, taskLine } from './task-line.js';
-import { blockText, PAUSED, type Waiting } from './waiting.js';
+import { blockText, isLimit, PAUSED, PREEMPTED, type Waiting } from './waiting.js';
 
 export type Admissions = {
-  readonly rebuilds: readonly RebuildId[];
+  readonly rebuilds: readonly AdmittedRebuild[];
+  /** Running rebuilds that have to stand still for one of a volume on its last copy. */
+  readonly preempted: readonly RebuildId[];
   /** What rebuilds may copy from now on, where it is something else than before. */
   readonly grants: readonly { readonly rebuildId: RebuildId; readonly bytesPerSecond: number | undefined }[];
   /** Rebuilds that go on waiting, in the order of the queue. */
   readonly waiting: readonly (Waiting & { readonly rebuildId: RebuildId })[];
   readonly tasks: readonly TaskAdmission[];
+};
+
+/** A rebuild that begins, or that goes on after it was preempted. */
+export type AdmittedRebuild = {
+  readonly rebuildId: RebuildId;
+  /** It purges before it copies. Where no background task may run on one of its nodes, it begins without. */
+  readonly purgesFirst: boolean;
 };
 
 /**
@@ -30,20 +40,70 @@ export const START_CALL_MS_MAX = 20_000;
 
 export function planAdmissions(view: AdmissionView, now: Date): Admissions {
   const load = new AdmissionLoad(view.settings, view.nodes);
-  for (const rebuild of [...view.running, ...view.ending]) load.add(rebuildDemands(rebuild));
+  const counted = view.running.filter((rebuild) => !isPreempted(rebuild));
+  for (const rebuild of [...counted, ...view.ending]) load.add(rebuildDemands(rebuild));
+  for (const rebuild of counted.filter(isPurging)) load.add(purgeDemands(rebuild, view));
   for (const volume of view.tasks.admitted) load.add(taskDemands(volume));
 
-  const rebuilds = admitInLine(rebuildLine(view), load);
-  const admitted = view.queued.filter(({ id }) => rebuilds.admitted.includes(id));
+  const line = rebuildLine(view);
+  const rebuilds = admitInLine(line, load);
+  const admitted = line
+    .map(({ key }) => key)
+    .filter(({ id }) => rebuilds.admitted.some((one) => one.id === id));
+  const purging = admitted.filter((rebuild) => admitPurge(rebuild, view, load));
   // A volume is rebuilt or has its layers moved, never both.
   const rebuilding = new Set(admitted.map(({ volumeId }) => volumeId));
   const tasks = admitInLine(taskLine(view.tasks, view.settings, rebuilding, now), load);
   return {
-    rebuilds: rebuilds.admitted,
-    grants: grantsOf([...view.running, ...admitted], view),
-    waiting: rebuilds.waiting.map(({ key, why }) => ({ rebuildId: key, ...why })),
+    rebuilds: admitted.map((rebuild) => ({ rebuildId: rebuild.id, purgesFirst: purging.includes(rebuild) })),
+    preempted: preemptedFor(rebuilds.waiting, counted, admitted, view),
+    grants: grantsOf([...counted, ...admitted.map(goingOn)], view),
+    waiting: rebuilds.waiting.map(({ key, why }) => {
+      return { rebuildId: key.id, ...(isPreempted(key) ? PREEMPTED : why) };
+    }),
     tasks: [...joiningTasks(view.tasks), ...tasks.admitted.flat()],
   };
+}
+
+function goingOn(rebuild: Rebuild): Rebuild {
+  return { ...rebuild, preemptedAt: undefined };
+}
+
+/** Until it copies: the layers are moved before. */
+function isPurging({ purgesFirst, phase }: Rebuild): boolean {
+  return purgesFirst && (phase === 'waiting' || phase === 'preparing');
+}
+
+/** Where a purge is wanted and every node of the volume's copies may run one more task. Then it counts. */
+function admitPurge(rebuild: Rebuild, view: AdmissionView, load: AdmissionLoad): boolean {
+  const { settings, tasks } = view;
+  const isWanted = settings['auto-cleanup-system-generated-snapshot'] && !settings['disable-snapshot-purge'];
+  const isTask = tasks.admitted.some(({ volumeId }) => volumeId === rebuild.volumeId);
+  const demands = purgeDemands(rebuild, view);
+  if (rebuild.startedAt !== undefined || !isWanted || isTask) return false;
+  if (load.obstacleFor(demands) !== undefined) return false;
+  load.add(demands);
+  return true;
+}
+
+function purgeDemands({ volumeId }: Rebuild, { rebuilt }: AdmissionView): Demand[] {
+  const volume = rebuilt.find((one) => one.volumeId === volumeId);
+  return volume === undefined ? [] : taskDemands(volume);
+}
+
+/** Those that only limits hold back may preempt others. */
+function preemptedFor(
+  waiting: ReturnType<typeof admitInLine<Rebuild>>['waiting'],
+  counted: readonly Rebuild[],
+  admitted: readonly Rebuild[],
+  view: AdmissionView,
+): RebuildId[] {
+  const withDemands = (rebuild: Rebuild) => ({ rebuild, demands: rebuildDemands(rebuild) });
+  const held = waiting.filter(({ why }) => isLimit(why)).map(({ key }) => withDemands(key));
+  const staying = counted.filter(({ preemptedAt }) => preemptedAt === undefined);
+  const coming = new AdmissionLoad(view.settings, view.nodes);
+  for (const rebuild of [...staying, ...view.ending, ...admitted]) coming.add(rebuildDemands(rebuild));
+  return choosePreempted(held, staying.map(withDemands), coming);
 }
 
 /** The volume that is nearest to losing data goes first: fewest full copies, then the oldest, then the smallest. */
@@ -56,12 +116,14 @@ export function compareQueued(a: Rebuild, b: Rebuild): number {
   );
 }
 
-function rebuildLine({ queued, blocked }: AdmissionView): QueuedWork<RebuildId>[] {
-  return [...queued].sort(compareQueued).map((rebuild) => {
+/** What waits to begin, and what is preempted and waits to go on. */
+function rebuildLine({ queued, running, blocked }: AdmissionView): QueuedWork<Rebuild>[] {
+  return [...queued, ...running.filter(isPreempted)].sort(compareQueued).map((rebuild) => {
     const task = blocked.find(({ volumeId }) => volumeId === rebuild.volumeId);
-    const held = task === undefined ? undefined : blockText(task.reason);
+    // A task of its volume waits until a rebuild that has begun is over.
+    const held = task === undefined || rebuild.state === 'running' ? undefined : blockText(task.reason);
     return {
-      key: rebuild.id,
+      key: rebuild,
       demands: rebuildDemands(rebuild),
       obstacle: rebuild.paused ? PAUSED : held,
       keepsItsPlace: false,
@@ -69,7 +131,7 @@ function rebuildLine({ queued, blocked }: AdmissionView): QueuedWork<RebuildId>[
   });
 }
 
-function rebuildDemands({ targetNodeId, sourceNodeIds }: Rebuild): Demand[] {
+export function rebuildDemands({ targetNodeId, sourceNodeIds }: Rebuild): Demand[] {
   return [
     { limit: 'cluster', nodeId: undefined },
     { limit: 'target', nodeId: targetNodeId },

@@ -1,11 +1,11 @@
 import { MIB } from '../model/bytes.js';
 import type { NodeId, RebuildId } from '../model/ids.js';
-import { REBUILD_BANDWIDTH_MIN, type Rebuild } from '../model/rebuild.js';
+import { REBUILD_BANDWIDTH_MIN, type Rebuild, standsStill } from '../model/rebuild.js';
 import type { ClusterSettings } from '../model/setting.js';
 
 /**
  * How fast each of the running rebuilds may copy: its own limit, and an equal share of what its target node may receive.
- * Paused ones leave their share to the others. `undefined`: as fast as it can.
+ * Those that stand still leave their share to the others. `undefined`: as fast as it can.
  */
 export function shareBandwidth(
   running: readonly Rebuild[],
@@ -13,8 +13,8 @@ export function shareBandwidth(
 ): ReadonlyMap<RebuildId, number | undefined> {
   const nodeBytes = settings['replica-rebuilding-bandwidth-limit'] * MIB;
   const copying = new Map<NodeId, number>();
-  for (const { targetNodeId, paused } of running) {
-    if (!paused) copying.set(targetNodeId, (copying.get(targetNodeId) ?? 0) + 1);
+  for (const rebuild of running.filter((one) => !standsStill(one))) {
+    copying.set(rebuild.targetNodeId, (copying.get(rebuild.targetNodeId) ?? 0) + 1);
   }
   return new Map(
     running.map(({ id, targetNodeId, bandwidthBytesPerSecond: own }) => {

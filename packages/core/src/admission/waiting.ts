@@ -5,6 +5,12 @@ import type { RebuildHold } from '../model/volume.js';
 
 export type Waiting = { readonly reason: WaitingReason; readonly waitingFor: string };
 
+/** Of a rebuild that is preempted. */
+export const PREEMPTED: Waiting = {
+  reason: 'Preempted',
+  waitingFor: 'the rebuild of a volume that is on its last copy goes first',
+};
+
 export const PAUSED: Waiting = { reason: 'Paused', waitingFor: 'it is paused' };
 
 const BLOCKED = {
@@ -25,4 +31,11 @@ const BLOCKED = {
 /** Why no rebuild of a volume starts that has this hold, or whose layers are changed so. */
 export function blockText(by: LayerTask['kind'] | RebuildHold): Waiting {
   return BLOCKED[by];
+}
+
+const LIMITS: ReadonlySet<WaitingReason> = new Set(['ClusterLimit', 'TargetNodeLimit', 'SourceNodeLimit']);
+
+/** Does it wait only until other rebuilds leave room? */
+export function isLimit({ reason }: Waiting): boolean {
+  return LIMITS.has(reason);
 }

@@ -4,7 +4,7 @@
  */
 
 import type { NodeId } from '../model/ids.js';
-import { isActiveRebuild, type Rebuild } from '../model/rebuild.js';
+import { isActiveRebuild, isPreempted, type Rebuild } from '../model/rebuild.js';
 import { isHealthy } from '../model/replica.js';
 import type { AdmissionView, VolumeView } from '../model/views.js';
 import { isEvicting, nodeById } from '../model/volume-facts.js';
@@ -72,13 +72,13 @@ export function checkBookings({ disks, settings }: VolumeView['fleet']): string[
 }
 
 /**
- * Never more running rebuilds than the limits: by the database, or by the engines when `running` is what they run.
+ * Never more running rebuilds than the limits: by the database, or by the engines when `running` is what they run. One
+ * that has preempted copies nothing.
  * The limits must not have been lowered since the rebuilds began.
  */
-export function checkRebuildLimits({
-  running,
-  settings,
-}: Pick<AdmissionView, 'running' | 'settings'>): string[] {
+export function checkRebuildLimits(view: Pick<AdmissionView, 'running' | 'settings'>): string[] {
+  const { settings } = view;
+  const running = view.running.filter((rebuild) => !isPreempted(rebuild));
   return [
     ...overLimit(
       running,

@@ -26,7 +26,11 @@ export function engineSignature(report: EngineReport): string {
     [...record.members].sort(),
     record.durable === undefined ? '' : `${record.durable.epoch}.${record.durable.dataGeneration}`,
     report.replicas.map(({ replicaId, mode }) => `${replicaId} ${mode}`).sort(),
-    report.rebuilds.map(({ rebuildId, state, phase }) => `${rebuildId} ${state} ${phase}`).sort(),
+    report.rebuilds
+      .map(({ rebuildId, state, phase, sourceReplicaIds = [] }) =>
+        [rebuildId, state, phase, ...sourceReplicaIds].join(' '),
+      )
+      .sort(),
     report.fill?.state ?? '',
     report.replicaTimeoutMs ?? '',
   ]);

@@ -33,11 +33,11 @@ test.each([
     want: undefined,
   },
   {
-    name: 'runs has no place in the queue',
+    name: 'dropped to its last copy while it runs is not preempted any more',
     state: 'running',
     known: 2,
     replicas: [full, failed, target],
-    want: undefined,
+    want: 1,
   },
 ] as const)('the priority of a rebuild whose volume $name', ({ state, known, replicas, want }) => {
   const { clusterId } = AN_OWNER;

@@ -9,8 +9,8 @@
 
 import { compareIds } from '../model/ids.js';
 import type { StorageNode } from '../model/node.js';
-import type { Rebuild } from '../model/rebuild.js';
-import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
+import { type Rebuild, standsStill } from '../model/rebuild.js';
+import { isPotentiallyReusable, type Replica } from '../model/replica.js';
 import type { FleetView, RepairView, VolumeView } from '../model/views.js';
 import {
   activeRebuild,
@@ -21,7 +21,6 @@ import {
   leavingCopies,
   nodeById,
 } from '../model/volume-facts.js';
-import { holderOf } from '../model/volume-lifecycle.js';
 import { assertFleetConsistent } from '../scheduling/fleet-consistency.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
 import { placeHeldUntil, returnFacts } from '../scheduling/occupancy.js';
@@ -30,14 +29,14 @@ import { placementRequest } from '../scheduling/placement-request.js';
 import { bookingFor } from '../scheduling/plan-placements.js';
 import { rebuildFailed } from './plan-observation.js';
 import { isPausingRebuilds, lastPause } from './rebuild-pause.js';
+import { chosenSources, planSources, sourcesOf } from './rebuild-sources.js';
 import type { Step } from './step.js';
 
 export function planReplenishment(view: VolumeView, now: Date): Step | undefined {
   const { volume, engine } = view;
   if (volume.lifecycle.state !== 'attached' || engine === undefined || engine.report.state !== 'running')
     return undefined;
-  const source = sourceOf(view);
-  if (source === undefined) return undefined;
+  if (sourcesOf(view).length === 0) return undefined;
 
   const stray = planStrayRebuild(view);
   if (stray !== undefined) return stray;
@@ -47,9 +46,9 @@ export function planReplenishment(view: VolumeView, now: Date): Step | undefined
 
   const coming = comingCopies(view);
   const waiting = coming.find((replica) => canBeTarget(replica, view));
-  if (waiting !== undefined) return queueRebuild(waiting, source, false);
+  if (waiting !== undefined) return queueRebuild(view, waiting, false);
   if (lastingCopies(view).length + coming.length >= volume.spec.numberOfReplicas) return undefined;
-  return planMissingCopy(view, source, now);
+  return planMissingCopy(view, now);
 }
 
 /**
@@ -71,9 +70,9 @@ export function canReplenish(view: RepairView, now: Date): boolean {
   return placementOfMissing(view, now)?.kind === 'placed';
 }
 
-function planMissingCopy(view: VolumeView, source: Replica, now: Date): Step | undefined {
+function planMissingCopy(view: VolumeView, now: Date): Step | undefined {
   const reused = reusableReplica(view, now);
-  if (reused !== undefined) return queueRebuild(reused, source, true);
+  if (reused !== undefined) return queueRebuild(view, reused, true);
   // A replica that is added now would be booked with the size that is about to change.
   if (view.volume.task?.kind === 'expand') return undefined;
   // No replica is added that could not be rebuilt: 0 stops what is new.
@@ -84,20 +83,9 @@ function planMissingCopy(view: VolumeView, source: Replica, now: Date): Step | u
   return { kind: 'add-replica', nodeId: placement.nodeId, booking };
 }
 
-function queueRebuild(replica: Replica, source: Replica, reuse: boolean): Step {
-  return { kind: 'queue-rebuild', replicaId: replica.id, sourceReplicaId: source.id, reuse };
-}
-
-/**
- * Which full copy to read from: one that stays rather than one that is to be removed (which may be all there is), then
- * the one on the engine's own node, because then the data crosses the network once.
- */
-function sourceOf({ volume, replicas }: VolumeView): Replica | undefined {
-  const rank = ({ intent, nodeId }: Replica) =>
-    (intent === 'remove' ? 2 : 0) + (nodeId === holderOf(volume) ? 0 : 1);
-  return replicas
-    .filter((replica) => replica.mode === 'RW' && isHealthy(replica))
-    .sort((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id))[0];
+function queueRebuild(view: VolumeView, { id: replicaId }: Replica, reuse: boolean): Step {
+  const sourceReplicaIds = chosenSources(view).map(({ id }) => id);
+  return { kind: 'queue-rebuild', replicaId, sourceReplicaIds, reuse };
 }
 
 function canBeTarget(replica: Replica, { fleet }: Pick<RepairView, 'fleet'>): boolean {
@@ -124,7 +112,8 @@ function planActiveRebuild(view: VolumeView, rebuild: Rebuild, now: Date): Step 
     const changes = rebuildFailed(view, { rebuild, target, error, triesSpent: 0 }, now);
     return { kind: 'commit', why: obstacle.message, changes };
   }
-  if (rebuild.state !== 'running') return undefined;
+  const sources = planSources(view, rebuild);
+  if (sources !== undefined || rebuild.state !== 'running') return sources;
   if (rebuild.epoch !== volume.epoch) return recordEpoch(rebuild, volume.epoch);
   const isKnown = engine?.report.rebuilds.some(({ rebuildId }) => rebuildId === rebuild.id) === true;
   return isKnown ? planTuning(rebuild) : { kind: 'start-rebuild', rebuildId: rebuild.id };
@@ -143,7 +132,9 @@ function recordEpoch({ id: rebuildId }: Rebuild, epoch: number): Step {
 }
 
 /** A rebuild starts with what it is granted; what changes afterwards is told to its engine, once. */
-function planTuning({ id, paused, grantedBytesPerSecond, tuned }: Rebuild): Step | undefined {
+function planTuning(rebuild: Rebuild): Step | undefined {
+  const { id, grantedBytesPerSecond, tuned } = rebuild;
+  const paused = standsStill(rebuild);
   const isTold =
     tuned === undefined
       ? !paused && grantedBytesPerSecond === undefined

@@ -26,7 +26,7 @@ export type Step =
   | { kind: 'set-replica-timeout'; replicaTimeoutMs: number }
   /** `askAgent` false: the holder is dead and the detach was forced, so only the record is changed. */
   | { kind: 'stop-engine'; nodeId: NodeId; epoch: number; askAgent: boolean; mayFail: boolean }
-  | { kind: 'queue-rebuild'; replicaId: ReplicaId; sourceReplicaId: ReplicaId; reuse: boolean }
+  | { kind: 'queue-rebuild'; replicaId: ReplicaId; sourceReplicaIds: readonly ReplicaId[]; reuse: boolean }
   /** Has the engine of the attachment that is recorded with it run an admitted rebuild. */
   | { kind: 'start-rebuild'; rebuildId: RebuildId }
   /** Tells the engine to hold it, to let it go on, or how fast it may be. */

@@ -100,6 +100,11 @@ export const rebuildReportSchema = z.object({
     .boolean()
     .optional()
     .describe('True: held up by request; user writes still reach the target. Left out: it is not.'),
+  sourceReplicaIds: z
+    .array(replicaId)
+    .max(64)
+    .optional()
+    .describe('The copies that it reads from now; empty: none yet. Left out by engines that do not say.'),
   bytes: rebuildBytesSchema,
   rateBytesPerSecond: bytes.describe('How fast it copies now, in bytes per second.'),
   snapshots: z

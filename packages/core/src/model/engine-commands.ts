@@ -37,6 +37,8 @@ const snapshot = attachment.extend({ snapshotId: idField<SnapshotId>() });
 const nothing = z.null();
 
 const snapshotName = z.string().min(1).max(256);
+/** More copies than a volume may have. */
+const SOURCES_MAX = 64;
 const origin = z.enum(['user', 'system']);
 
 const changing = { patience: 'long', effect: 'changes', withoutEngine: 'refused' } as const;
@@ -51,8 +53,8 @@ const DECLARED = {
     ...changing,
     ask: rebuild.extend({
       target: replicaAddressSchema,
-      /** Preferred source; the engine takes any RW copy when it is gone. */
-      sourceReplicaId: idField<ReplicaId>().nullable(),
+      /** Sources in the order in which to read from them; the engine takes any RW copy when all of them are gone. */
+      sourceReplicaIds: z.array(idField<ReplicaId>()).max(SOURCES_MAX),
       options: rebuildOptionsSchema.optional(),
     }),
     reply: nothing,

@@ -98,7 +98,11 @@ export const EVENT_TYPES = {
   RebuildQueued: info('rebuild', 'a rebuild waits for admission'),
   RebuildStarted: info('rebuild', 'it is admitted, and the engine is told to run it'),
   RebuildPaused: warning('rebuild', 'a user holds it up'),
-  RebuildResumed: info('rebuild', 'a user lets it go on'),
+  RebuildPreempted: info('rebuild', 'it stands still for one of a volume on its last copy'),
+  RebuildResumed: info(
+    'rebuild',
+    'it goes on: a user lets it, or there is room again after it was preempted',
+  ),
   RebuildCancelled: warning('rebuild', 'a user cancels it'),
   RebuildSucceeded: info('rebuild', 'its target is a full copy'),
   RebuildFailed: warning('rebuild', 'it ended without that, for the reason that is named'),

@@ -13,6 +13,7 @@ export type RebuildMethod = (typeof REBUILD_METHODS)[number];
 /** Why a rebuild or a background task waits. Codes are API: add freely, never rename or reuse one. */
 export const WAITING_REASONS = [
   'Paused',
+  'Preempted',
   'VolumePurging',
   'VolumeReverting',
   'VolumeExpanding',
@@ -69,6 +70,13 @@ export type Rebuild = {
   waitingFor: string;
   /** The same in a code; `undefined` when it runs, has ended, or no admission has looked at it yet. */
   waitingReason: WaitingReason | undefined;
+  /** Admitted to purge before it copies: a background task, which counts as one until it begins to copy. */
+  purgesFirst: boolean;
+  /**
+   * Since when it stands still for a rebuild of a volume on its last copy; `undefined`: it does not. It goes on where it was
+   * as soon as there is room again.
+   */
+  preemptedAt: Date | undefined;
   /** Paused by a user: it does not start, or stands still while the target gets user writes. */
   paused: boolean;
   /** Bandwidth limit set by a user, in bytes per second. `undefined`: none for this rebuild. */
@@ -93,6 +101,16 @@ export type Rebuild = {
 
 /** Of a rebuild that runs or has ended. */
 export const NOT_WAITING = { waitingFor: '', waitingReason: undefined } as const;
+
+/** Does it copy nothing: is it paused by a user, or is it preempted? */
+export function standsStill({ paused, preemptedAt }: Pick<Rebuild, 'paused' | 'preemptedAt'>): boolean {
+  return paused || preemptedAt !== undefined;
+}
+
+/** Does it take no place in any limit: it is preempted, and its engine has been told so? */
+export function isPreempted({ preemptedAt, tuned }: Pick<Rebuild, 'preemptedAt' | 'tuned'>): boolean {
+  return preemptedAt !== undefined && tuned?.paused === true;
+}
 
 export type RebuildTuning = { paused: boolean; bandwidthBytesPerSecond: number | undefined };
 

@@ -77,6 +77,8 @@ export type AdmissionView = {
     readonly volumeId: VolumeId;
     readonly reason: LayerTask['kind'] | RebuildHold;
   }[];
+  /** Volumes with a rebuild that waits or runs. */
+  readonly rebuilt: readonly TaskVolume[];
   readonly tasks: {
     readonly admitted: readonly TaskVolume[];
     /** To be purged or filled; `since` when they wait for it or failed the last time. */

@@ -11,7 +11,7 @@ export type EngineSpec = StartEngine & { volumeId: VolumeId };
 export type RebuildSpec = {
   rebuildId: string;
   target: ReplicaAddress;
-  sourceReplicaId: string | null;
+  sourceReplicaIds: readonly string[];
   options?: RebuildOptions | undefined;
 };
 

@@ -48,7 +48,7 @@ describe('a write that no disk has room for', () => {
     engine.startRebuild({
       rebuildId,
       target: target.address,
-      sourceReplicaId: null,
+      sourceReplicaIds: [],
       options: { ...OPTIONS, bandwidthBytesPerSecond: 4 * MIB },
     });
     await until(engine, () => modes(engine).includes('WO'));

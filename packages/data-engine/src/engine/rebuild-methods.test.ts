@@ -264,7 +264,7 @@ describe('layers that both sides have', () => {
     engine.startRebuild({
       rebuildId: crypto.randomUUID(),
       target: target.address,
-      sourceReplicaId: null,
+      sourceReplicaIds: [],
       options,
     });
     await until(engine, () => engine.report().rebuilds[0]?.state !== 'running');
@@ -291,7 +291,7 @@ describe('while it runs', () => {
     for (const at of [0, 24]) await write(engine, at * MIB, crypto.randomBytes(24 * MIB));
     const { node, address } = await volume.addCopy('target');
     const options = { ...OPTIONS, bandwidthBytesPerSecond: 64 * MIB };
-    engine.startRebuild({ rebuildId: crypto.randomUUID(), target: address, sourceReplicaId: null, options });
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target: address, sourceReplicaIds: [], options });
     await until(engine, () => (engine.report().rebuilds[0]?.bytes.written ?? 0) > 16 * MIB);
     await node.crash(nodes(), address.replicaId);
     await until(engine, () => engine.report().rebuilds[0]?.state === 'failed');
@@ -309,7 +309,7 @@ describe('while it runs', () => {
     const { address } = await volume.addCopy('target');
     const rebuildId = crypto.randomUUID();
     const options = { ...OPTIONS, bandwidthBytesPerSecond: 32 * MIB };
-    engine.startRebuild({ rebuildId, target: address, sourceReplicaId: null, options });
+    engine.startRebuild({ rebuildId, target: address, sourceReplicaIds: [], options });
     await until(engine, () => (engine.report().rebuilds[0]?.bytes.sent ?? 0) > 0);
     engine.tuneRebuild(rebuildId, { paused: true, bandwidthBytesPerSecond: null });
     await until(engine, () => engine.report().rebuilds[0]?.paused === true);
@@ -335,7 +335,7 @@ describe('while it runs', () => {
     const { address } = await volume.addCopy('target');
     const rebuildId = crypto.randomUUID();
     const options = { ...OPTIONS, bandwidthBytesPerSecond: 64 * 1024 };
-    engine.startRebuild({ rebuildId, target: address, sourceReplicaId: null, options });
+    engine.startRebuild({ rebuildId, target: address, sourceReplicaIds: [], options });
     await until(engine, () => (engine.report().rebuilds[0]?.bytes.sent ?? 0) > 0);
     expect(engine.report().rebuilds[0]?.bytes.sent).toBeLessThan(32 * MIB);
     engine.tuneRebuild(rebuildId, { paused: false, bandwidthBytesPerSecond: 1024 * MIB });
@@ -363,7 +363,7 @@ describe('while it runs', () => {
     await write(engine, 0, crypto.randomBytes(32 * MIB));
     const { address } = await volume.addCopy('target');
     const options = { ...OPTIONS, bandwidthBytesPerSecond: 64 * MIB };
-    engine.startRebuild({ rebuildId: crypto.randomUUID(), target: address, sourceReplicaId: null, options });
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target: address, sourceReplicaIds: [], options });
     await until(engine, () => (engine.report().rebuilds[0]?.bytes.sent ?? 0) > 0);
     const data = crypto.randomBytes(MIB);
     await write(engine, 4 * MIB, data);

@@ -7,6 +7,7 @@
  */
 import type { RebuildOptions, RebuildReport } from '@holdfast/core/model/agent-protocol.js';
 import { faultCodeOf, isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import { NO_BYTES } from '@holdfast/core/model/rebuild.js';
 import { type Ports, portsOf } from '../nbd/ports.js';
 import { type ChainFacts, chainUpTo } from '../protocol/layers.js';
@@ -33,6 +34,7 @@ export class RebuildRun {
   private progress: Pick<PullProgress, 'bytes' | 'snapshots'> = { bytes: NO_BYTES, snapshots: [] };
   private error: RebuildReport['error'] = null;
   private link: ReplicaLink | undefined;
+  private reading: readonly ReplicaId[] = [];
   private cancelled = false;
   private ended: Promise<void> | undefined;
   private copyingSinceMs = 0;
@@ -104,6 +106,7 @@ export class RebuildRun {
       paused: this.tuning.paused,
       bytes: { ...this.progress.bytes },
       rateBytesPerSecond: this.rateBytesPerSecond,
+      sourceReplicaIds: [...this.reading],
       snapshots: this.progress.snapshots.map((snapshot) => ({ ...snapshot })),
       error: this.error,
     };
@@ -155,6 +158,7 @@ export class RebuildRun {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
       const sources = await this.sources(tried, layers);
       for (const { replicaId } of sources) tried.add(replicaId);
+      this.reading = sources.map(({ replicaId }) => replicaId);
       await link.control.command('pull', {
         epoch,
         rebuildId: this.rebuildId,
@@ -218,13 +222,11 @@ export class RebuildRun {
     };
   }
 
-  /** A current copy to read from: the preferred one first, then those not tried yet, then any. */
+  /** A current copy to read from: the first that was not tried yet, else the first. */
   private source(tried: ReadonlySet<string> = new Set()): ReplicaLink {
     this.host.copies.requireServing();
-    const current = this.host.copies.withMode('RW');
-    const fresh = current.filter(({ replicaId }) => !tried.has(replicaId));
-    const preferred = fresh.find(({ replicaId }) => replicaId === this.rebuild.sourceReplicaId);
-    const source = preferred ?? fresh[0] ?? current[0];
+    const current = this.inOrder();
+    const source = current.find(({ replicaId }) => !tried.has(replicaId)) ?? current[0];
     if (source === undefined) {
       throw new StorageFault('rebuild.failed', { publicMessage: 'there is no current copy to read from' });
     }
@@ -235,9 +237,7 @@ export class RebuildRun {
   private async sources(tried: ReadonlySet<string>, layers: readonly PulledLayer[]): Promise<ReplicaLink[]> {
     const first = this.source(tried);
     const { sourcesMax } = this.options;
-    const others = this.host.copies
-      .withMode('RW')
-      .filter((link) => link !== first && !tried.has(link.replicaId));
+    const others = this.inOrder().filter((link) => link !== first && !tried.has(link.replicaId));
     const { epoch } = this.host.spec;
     const chainOf = ({ control }: ReplicaLink) => control.command('chain', { epoch });
     if (!holdsJust(await chainOf(first), layers)) {
@@ -252,6 +252,16 @@ export class RebuildRun {
       if (chain !== undefined && holdsJust(chain, layers)) sources.push(link);
     }
     return sources;
+  }
+
+  /** Current copies as the control plane wants them read, then those that it did not name. */
+  private inOrder(): ReplicaLink[] {
+    const { sourceReplicaIds } = this.rebuild;
+    const placeOf = ({ replicaId }: ReplicaLink) => {
+      const at = sourceReplicaIds.indexOf(replicaId);
+      return at === -1 ? sourceReplicaIds.length : at;
+    };
+    return [...this.host.copies.withMode('RW')].sort((a, b) => placeOf(a) - placeOf(b));
   }
 
   private enter(phase: RebuildReport['phase']): void {

@@ -32,7 +32,7 @@ describe('rebuild', () => {
     const node = await nodes().add('target');
     const target = await node.create({ replicaId, volumeId: volume.volumeId, sizeBytes: SIZE, record: null });
     volume.copies.push({ node, address: target });
-    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaId: null });
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaIds: [] });
     for (let i = 0; engine.report().rebuilds[0]?.state === 'running'; i += 1) {
       const offset = crypto.randomInt(SIZE - 65_536);
       const data = crypto.randomBytes(crypto.randomInt(1, 65_536));
@@ -59,7 +59,7 @@ describe('rebuild', () => {
       await write(engine, round * MIB, data);
       await engine.dropReplica(dropped.address.replicaId, 'for the test');
       const rebuildId = crypto.randomUUID();
-      engine.startRebuild({ rebuildId, target: dropped.address, sourceReplicaId: null });
+      engine.startRebuild({ rebuildId, target: dropped.address, sourceReplicaIds: [] });
       await until(engine, () => engine.report().rebuilds.at(-1)?.state !== 'running');
       expect(engine.report().rebuilds.at(-1)).toMatchObject({ state: 'succeeded', error: null });
     }
@@ -82,8 +82,8 @@ describe('rebuild', () => {
       if (name === 'snapshot' && replicaId === source.address.replicaId)
         throw new StorageFault('agent.unreachable', { publicMessage: 'for the test' });
     };
-    const sourceReplicaId = source.address.replicaId;
-    engine.startRebuild({ rebuildId: crypto.randomUUID(), target: target.address, sourceReplicaId });
+    const sourceReplicaIds = [source.address.replicaId];
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target: target.address, sourceReplicaIds });
     await until(engine, () => engine.report().rebuilds.at(-1)?.state !== 'running');
     expect(engine.report().rebuilds.at(-1)).toMatchObject({
       state: 'failed',
@@ -106,7 +106,7 @@ describe('rebuild', () => {
     nodes().beforeCommand = (name, of) => {
       if (name === 'record' && of === replicaId) throw new Error('the disk of the target failed');
     };
-    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaId: null });
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaIds: [] });
     await until(engine, () => engine.report().rebuilds[0]?.state === 'failed');
     expect(engine.report().record).toMatchObject({ dataGeneration: 3, members: volume.record.members });
     for (const { node: member, address } of volume.copies) {
@@ -119,8 +119,8 @@ describe('rebuild', () => {
   test('can be cancelled; another one may follow at once', async () => {
     const { engine, target } = await aboutToRebuild();
     const first = crypto.randomUUID();
-    engine.startRebuild({ rebuildId: first, target, sourceReplicaId: null });
-    const second = { rebuildId: crypto.randomUUID(), target, sourceReplicaId: null };
+    engine.startRebuild({ rebuildId: first, target, sourceReplicaIds: [] });
+    const second = { rebuildId: crypto.randomUUID(), target, sourceReplicaIds: [] };
     expect(() => engine.startRebuild(second)).toThrow('another rebuild');
     await engine.cancelRebuild(first);
     expect(engine.report().rebuilds[0]).toMatchObject({
@@ -186,7 +186,7 @@ describe('rebuild', () => {
     engine.startRebuild({
       rebuildId: crypto.randomUUID(),
       target,
-      sourceReplicaId: source.address.replicaId,
+      sourceReplicaIds: [source.address.replicaId],
       options: { ...OPTIONS, sourcesMax },
     });
     await until(engine, () => engine.report().rebuilds[0]?.state !== 'running');
@@ -207,7 +207,7 @@ describe('rebuild', () => {
     nodes().beforeCommand = (name) => {
       if (name === 'progress' && node.isAlive) node.die();
     };
-    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaId: null });
+    engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaIds: [] });
     await until(engine, () => engine.report().rebuilds[0]?.state === 'failed');
     await write(engine, 0, Buffer.alloc(4096, 3));
     expect(modes(engine).sort()).toEqual(['ERR', 'RW', 'RW']);
@@ -229,7 +229,7 @@ async function aboutToRebuild() {
 }
 
 async function rebuildFails(engine: Engine, target: ReplicaAddress, says: string): Promise<void> {
-  engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaId: null });
+  engine.startRebuild({ rebuildId: crypto.randomUUID(), target, sourceReplicaIds: [] });
   await until(engine, () => engine.report().rebuilds[0]?.state !== 'running');
   const error = { code: 'rebuild.contents_differ', message: expect.stringContaining(says) };
   expect(engine.report().rebuilds[0]).toMatchObject({ state: 'failed', error });

@@ -327,7 +327,7 @@ describe('refusals', () => {
     const purging = engine.snapshots.purge();
     await expect(engine.snapshots.expand(2 * SIZE)).rejects.toMatchObject({ code: 'engine.busy' });
     const { address } = volume.copy(0);
-    expect(() => engine.startRebuild({ rebuildId: 'r', target: address, sourceReplicaId: null })).toThrow(
+    expect(() => engine.startRebuild({ rebuildId: 'r', target: address, sourceReplicaIds: [] })).toThrow(
       /busy/,
     );
     await purging;

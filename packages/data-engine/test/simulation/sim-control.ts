@@ -410,7 +410,7 @@ export class SimControl {
       engine.startRebuild({
         rebuildId: crypto.randomUUID(),
         target: lost.address,
-        sourceReplicaId: null,
+        sourceReplicaIds: [],
         options,
       });
       this.world.note(`a rebuild of ${lost.node.name}'s copy begins (${replicaId.slice(0, 4)})`);

@@ -9,7 +9,8 @@ const FIELDS = {
   volumeId: { sql: 'b.volume_id', type: 'id' },
   targetReplicaId: { sql: 'b.target_replica_id', type: 'id' },
   targetNodeId: { sql: 'b.target_node_id', type: 'id' },
-  state: { sql: 'b.state', type: 'text' },
+  // One that is preempted waits, as it is shown.
+  state: { sql: `CASE WHEN b.preempted_at IS NULL THEN b.state ELSE 'queued' END`, type: 'text' },
   waitingReason: { sql: 'b.waiting_reason', type: 'text' },
   phase: { sql: 'b.phase', type: 'text' },
   percent: { sql: 'b.percent', type: 'number' },
@@ -47,11 +48,33 @@ export async function findRebuild(
   return rows.map(readRebuild)[0];
 }
 
-/** Everything that waits, so that each one's place in the queue can be told. Not more than the admission looks at. */
-export async function listQueuedRebuilds(sql: Sql, clusterId: ClusterId): Promise<Rebuild[]> {
-  const { rows } = await sql.query<RebuildRow>(
-    `SELECT * FROM rebuild WHERE cluster_id = $1 AND state = 'queued'`,
+export type ActiveRebuilds = {
+  readonly active: readonly Rebuild[];
+  /** What the volume of each holds. */
+  readonly writtenBytes: ReadonlyMap<RebuildId, number>;
+  /** What the last ones that succeeded moved, and in which time. */
+  readonly samples: readonly { readonly bytes: number; readonly seconds: number }[];
+};
+
+/** Enough for a median; old ones tell of another load. */
+const SAMPLES_MAX = 30;
+
+/** Everything that waits or runs, so that its place in the queue and its end can be told. Not more than admission looks at. */
+export async function loadActiveRebuilds(sql: Sql, clusterId: ClusterId): Promise<ActiveRebuilds> {
+  const { rows } = await sql.query<RebuildRow & { volume_bytes: number }>(
+    `SELECT b.*, v.written_bytes AS volume_bytes FROM rebuild b JOIN volume v ON v.id = b.volume_id
+     WHERE b.cluster_id = $1 AND b.state IN ('queued', 'running')`,
     [clusterId],
   );
-  return rows.map(readRebuild);
+  const samples = await sql.query<{ bytes: number; seconds: number }>(
+    `SELECT (bytes->>'total')::bigint AS bytes, extract(epoch FROM finished_at - started_at)::float8 AS seconds
+     FROM rebuild WHERE cluster_id = $1 AND state = 'succeeded' AND started_at IS NOT NULL
+     ORDER BY finished_at DESC LIMIT $2`,
+    [clusterId, SAMPLES_MAX],
+  );
+  return {
+    active: rows.map(readRebuild),
+    writtenBytes: new Map(rows.map(({ id, volume_bytes }) => [id, volume_bytes])),
+    samples: samples.rows,
+  };
 }

@@ -21,6 +21,8 @@ export const REBUILDS: Table<Rebuild> = {
     column('sizeBytes', 'size_bytes'),
     column('waitingFor', 'waiting_for'),
     column('waitingReason', 'waiting_reason'),
+    column('purgesFirst', 'purges_first'),
+    column('preemptedAt', 'preempted_at'),
     column('paused', 'paused'),
     column('bandwidthBytesPerSecond', 'bandwidth_bytes_per_second'),
     column('grantedBytesPerSecond', 'granted_bytes_per_second'),
@@ -52,6 +54,8 @@ export type RebuildRow = {
   size_bytes: number;
   waiting_for: string;
   waiting_reason: Rebuild['waitingReason'] | null;
+  purges_first: boolean;
+  preempted_at: Date | null;
   paused: boolean;
   bandwidth_bytes_per_second: number | null;
   granted_bytes_per_second: number | null;
@@ -84,6 +88,8 @@ export function readRebuild(row: RebuildRow): Rebuild {
     sizeBytes: row.size_bytes,
     waitingFor: row.waiting_for,
     waitingReason: orUndefined(row.waiting_reason),
+    purgesFirst: row.purges_first,
+    preemptedAt: orUndefined(row.preempted_at),
     paused: row.paused,
     bandwidthBytesPerSecond: orUndefined(row.bandwidth_bytes_per_second),
     grantedBytesPerSecond: orUndefined(row.granted_bytes_per_second),

@@ -5,7 +5,7 @@ import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
 import { OF_GRANT } from '../sql/of-grant.js';
 import type { Sql } from '../sql/scope.js';
-import { loadTasks } from './load-tasks.js';
+import { loadTasks, loadTaskVolumes } from './load-tasks.js';
 import { loadNodes, loadSettings } from './load-views.js';
 
 /** See `Store.loadAdmissions`. */
@@ -26,6 +26,10 @@ export async function loadAdmissionView(
     nodes: await loadNodes(sql, clusterId),
     queued: active.filter(({ state }) => state === 'queued'),
     running: active.filter(({ state }) => state === 'running'),
+    rebuilt: await loadTaskVolumes(
+      sql,
+      active.map(({ volumeId }) => volumeId),
+    ),
     ending: await loadEndingRebuilds(sql, clusterId),
     blocked: await loadBlockedVolumes(sql, clusterId),
     tasks: await loadTasks(sql, clusterId, settings, options),

@@ -9,8 +9,10 @@ type WaitingRow = VolumeTaskRow & { since: Date };
 type CandidateRow = VolumeTaskRow & { checked_at: Date; asked_at: Date | null };
 
 const READY = `'[{"type": "Ready", "status": "True"}]'`;
+/** A clone that is being filled is read from the copies of its source: their nodes count too. */
 const NODE_IDS = `ARRAY(SELECT DISTINCT r.node_id FROM replica r
-  WHERE r.volume_id = v.id AND r.node_id IS NOT NULL ORDER BY r.node_id) AS node_ids`;
+  WHERE r.volume_id IN (v.id, (v.fill->>'sourceVolumeId')::uuid) AND r.node_id IS NOT NULL
+  ORDER BY r.node_id) AS node_ids`;
 
 /** See `Store.loadAdmissions`. */
 export async function loadTasks(
@@ -44,6 +46,19 @@ export async function loadTasks(
       askedAt: row.asked_at ?? undefined,
     })),
   };
+}
+
+/** Volumes with the nodes of their copies. */
+export async function loadTaskVolumes(
+  sql: Sql,
+  volumeIds: readonly VolumeId[],
+): Promise<AdmissionView['rebuilt']> {
+  if (volumeIds.length === 0) return [];
+  const { rows } = await sql.query<VolumeTaskRow>(
+    `SELECT v.id, ${NODE_IDS} FROM volume v WHERE v.id = ANY($1) ORDER BY v.id`,
+    [volumeIds],
+  );
+  return rows.map(taskVolume);
 }
 
 /** Both indexes are of the few volumes that have such work. */

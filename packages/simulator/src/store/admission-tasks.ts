@@ -3,6 +3,7 @@ import { lastCronTime } from '@holdfast/core/model/cron.js';
 import { type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
 import { isNodeReady } from '@holdfast/core/model/node.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
+import type { TaskVolume } from '@holdfast/core/model/views.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { fillOf, heavyTaskOf } from '@holdfast/core/model/volume-task.js';
 import { effectiveValue } from '@holdfast/core/policy/volume-settings.js';
@@ -25,7 +26,7 @@ export function admissionTasks(
   const isAdmitted = (volume: Volume) =>
     volume.hashing !== undefined || heavyTaskOf(volume)?.admittedAt !== undefined;
   return {
-    admitted: volumes.filter(isAdmitted).map(({ id }) => ({ volumeId: id, nodeIds: nodesOf(tables, id) })),
+    admitted: volumes.filter(isAdmitted).map(({ id }) => taskVolume(tables, id)),
     waiting: volumes
       .flatMap((volume) => waitingOf(tables, volume))
       .sort((a, b) => a.since.getTime() - b.since.getTime())
@@ -81,9 +82,16 @@ function candidateOf(tables: Tables, volume: Volume, settings: ClusterSettings):
   return [{ volumeId: id, nodeIds: nodesOf(tables, id), checkedAt, askedAt }];
 }
 
+/** A volume with the nodes of its copies; of a clone that is being filled, also those of its source's. */
+export function taskVolume(tables: Tables, volumeId: VolumeId): TaskVolume {
+  return { volumeId, nodeIds: nodesOf(tables, volumeId) };
+}
+
 function nodesOf(tables: Tables, volumeId: VolumeId) {
+  const volume = tables.volumes.get(volumeId);
+  const sourceId = volume === undefined ? undefined : fillOf(volume)?.sourceVolumeId;
   const nodeIds = [...tables.replicas.values()]
-    .filter((replica) => replica.volumeId === volumeId)
+    .filter((replica) => replica.volumeId === volumeId || replica.volumeId === sourceId)
     .flatMap(({ nodeId }) => (nodeId === undefined ? [] : [nodeId]));
   return [...new Set(nodeIds)].sort(compareIds);
 }

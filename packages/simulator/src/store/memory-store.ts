@@ -43,7 +43,7 @@ import {
   parseSettingValue,
   type SettingValue,
 } from '@holdfast/core/settings/effective.js';
-import { admissionTasks } from './admission-tasks.js';
+import { admissionTasks, taskVolume } from './admission-tasks.js';
 import { applyChange, takeGuard } from './apply-change.js';
 import { dueVolumes, recordDue, runFanOut } from './due-volumes.js';
 import { storeHeartbeat } from './heartbeat.js';
@@ -172,6 +172,7 @@ export class MemoryStore implements Store {
       nodes,
       queued: rebuilds.filter(({ state }) => state === 'queued'),
       running: rebuilds.filter(({ state }) => state === 'running'),
+      rebuilt: rebuilds.filter(isActiveRebuild).map(({ volumeId }) => taskVolume(this.tables, volumeId)),
       ending: rebuilds.filter((rebuild) => this.mayStillRun(rebuild)),
       blocked: [...this.tables.volumes.values()].flatMap((volume) => {
         const reason = volume.rebuildHold ?? pressingTask(volume)?.kind;
