@@ -9,6 +9,8 @@ export type SimDisk = {
   readonly name: string;
   maximumBytes: number;
   availableBytes: number;
+  /** False: its place is there and it is not. */
+  isReady: boolean;
 };
 
 export type SimNodeOptions = {
@@ -41,6 +43,7 @@ export class SimNode {
       name: `disk-${index + 1}`,
       maximumBytes,
       availableBytes: maximumBytes,
+      isReady: true,
     }));
   }
 
@@ -56,6 +59,17 @@ export class SimNode {
   start(bootId: string): void {
     this.isAlive = true;
     this.bootId = bootId;
+  }
+
+  /** A user pulls the disk out and puts it into another node, with the copies on it. */
+  moveDisk(disk: SimDisk, to: SimNode): void {
+    this.disks.splice(this.disks.indexOf(disk), 1);
+    to.disks.push(disk);
+    for (const [replicaId, copy] of [...this.copies]) {
+      if (copy.diskId !== disk.id) continue;
+      this.copies.delete(replicaId);
+      to.copies.set(replicaId, copy);
+    }
   }
 
   heartbeat(): Heartbeat {
@@ -84,7 +98,7 @@ export class SimNode {
     };
   }
 
-  private diskReport({ id, name, maximumBytes, availableBytes }: SimDisk): DiskReport {
+  private diskReport({ id, name, maximumBytes, availableBytes, isReady }: SimDisk): DiskReport {
     return {
       diskId: id,
       name,
@@ -93,9 +107,9 @@ export class SimNode {
       fileSystem: 'xfs',
       maximumBytes,
       availableBytes,
-      ready: true,
-      reason: '',
-      message: '',
+      ready: isReady,
+      reason: isReady ? '' : 'DiskMissing',
+      message: isReady ? '' : 'the disk is not there',
     };
   }
 }
