@@ -10,7 +10,8 @@ const ROOMS = {
   'packages/jobs': ['packages/core', 'packages/control'],
   'packages/api-client': [],
   'packages/ui': [],
-  'packages/simulator': ['packages/core', 'packages/control'],
+  'packages/scenario': ['packages/core'],
+  'packages/simulator': ['packages/core', 'packages/control', 'packages/scenario'],
   'apps/api': [
     'packages/core',
     'packages/control',
@@ -31,7 +32,13 @@ const ROOMS = {
     'packages/core/src/policy',
     'packages/ui',
   ],
-  'apps/cli': ['packages/api-client', 'packages/core', 'packages/simulator'],
+  'apps/cli': [
+    'packages/api-client',
+    'packages/core',
+    'packages/data-engine/src/nbd',
+    'packages/scenario',
+    'packages/simulator',
+  ],
   'apps/local': ['packages/core', 'packages/database'],
 };
 
@@ -43,9 +50,20 @@ const CORE_FOLDERS = {
   scheduling: ['model', 'settings', 'policy'],
   rebuild: ['model', 'settings', 'policy'],
   admission: ['model', 'settings', 'policy'],
-  lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission'],
-  drain: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'lifecycle'],
-  checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'lifecycle', 'drain'],
+  balance: ['model', 'settings', 'policy', 'scheduling'],
+  lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance'],
+  drain: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance', 'lifecycle'],
+  checks: [
+    'model',
+    'settings',
+    'policy',
+    'scheduling',
+    'rebuild',
+    'admission',
+    'balance',
+    'lifecycle',
+    'drain',
+  ],
 };
 
 /**

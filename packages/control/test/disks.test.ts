@@ -64,10 +64,10 @@ test('a disk goes with its copies to the node that it is put into, and nothing i
 });
 
 test('a disk that is not there takes no replica until it is back', async () => {
-  for (const disk of world.node('node-4').disks) disk.isReady = false;
+  for (const disk of world.node('node-4').disks) disk.isGone = true;
   await world.run(10);
   expect(await nodesOfNewVolume('while-it-is-gone')).not.toContain(world.nodeId('node-4'));
-  for (const disk of world.node('node-4').disks) disk.isReady = true;
+  for (const disk of world.node('node-4').disks) disk.isGone = false;
   await world.run(10);
   expect(await nodesOfNewVolume('when-it-is-back')).toContain(world.nodeId('node-4'));
 });

@@ -22,24 +22,6 @@ afterEach(async () => {
   expect(await checkWorld(world)).toEqual([]);
 });
 
-test('block-for-eviction moves every copy before it is removed; after uncordon the node takes new ones', async () => {
-  await aCluster();
-  await aVolumeOn(['n1', 'n2'], 'n2');
-  await drain('n1', 'block-for-eviction');
-  expect(await fewestCopiesUntil(async () => (await stateOf('n1')) === 'drained', 300)).toBe(2);
-  expect(await places()).toEqual(['n2', 'n3']);
-  expect((await nodeNamed('n1')).drainStatus?.progress).toEqual({
-    replicasToMove: 1,
-    replicasMoved: 1,
-    bytesToMove: 4096,
-    bytesMoved: 4096,
-  });
-  expect(eventTypes()).toEqual(expect.arrayContaining(['NodeCordoned', 'NodeDrainStarted', 'NodeDrained']));
-
-  await uncordonNode(world.useCases, keyOf('n1'));
-  expect(await nodeNamed('n1')).toMatchObject({ cordoned: false, drain: undefined, drainStatus: undefined });
-});
-
 /** Nodes n1…, one disk each, in one zone. */
 async function aCluster(nodes = 3): Promise<void> {
   world = new World();
@@ -69,13 +51,6 @@ const allow = (name: string, allowScheduling: boolean) =>
   patchNode(world.useCases, { ...keyOf(name), patch: { allowScheduling } });
 const drain = (name: string, policy?: DrainPolicy) => drainNode(world.useCases, { ...keyOf(name), policy });
 
-async function nodeNamed(name: string) {
-  const { nodes } = await world.store.loadFleet(world.clusterId);
-  const node = nodes.find((one) => one.name === name);
-  if (node === undefined) throw new Error(`no node ${name}`);
-  return node;
-}
-
 const stateOf = async (name: string) => (await nodeNamed(name)).drainStatus?.state;
 const waitsOf = async (name: string) =>
   (await nodeNamed(name)).drainStatus?.waitingFor.map(({ reason }) => reason);
@@ -83,28 +58,23 @@ const isDrained = (name: string, seconds = 300) =>
   world.runUntil(async () => (await stateOf(name)) === 'drained', seconds);
 const eventTypes = () => world.store.events.map(({ type }) => type);
 
-/** The nodes of all replicas, those of full copies without a mark. */
-async function places(of = client): Promise<string[]> {
-  const { replicas, fleet } = await of.view();
-  return replicas
-    .map((replica) => {
-      const name = fleet.nodes.find(({ id }) => id === replica.nodeId)?.name ?? 'nowhere';
-      return isHealthy(replica) ? name : `(${name})`;
-    })
-    .sort();
-}
+test('block-for-eviction moves every copy before it is removed; after uncordon the node takes new ones', async () => {
+  await aCluster();
+  await aVolumeOn(['n1', 'n2'], 'n2');
+  await drain('n1', 'block-for-eviction');
+  expect(await fewestCopiesUntil(async () => (await stateOf('n1')) === 'drained', 300)).toBe(2);
+  expect(await places()).toEqual(['n2', 'n3']);
+  expect((await nodeNamed('n1')).drainStatus?.progress).toEqual({
+    replicasToMove: 1,
+    replicasMoved: 1,
+    bytesToMove: 4096,
+    bytesMoved: 4096,
+  });
+  expect(eventTypes()).toEqual(expect.arrayContaining(['NodeCordoned', 'NodeDrainStarted', 'NodeDrained']));
 
-/** The fewest full copies seen while time passes until the condition holds. */
-async function fewestCopiesUntil(holds: () => Promise<boolean>, seconds: number): Promise<number> {
-  let fewest = Number.POSITIVE_INFINITY;
-  const isOver = await world.runUntil(async () => {
-    const { replicas } = await client.view();
-    fewest = Math.min(fewest, replicas.filter(isHealthy).length);
-    return holds();
-  }, seconds);
-  expect(isOver).toBe(true);
-  return fewest;
-}
+  await uncordonNode(world.useCases, keyOf('n1'));
+  expect(await nodeNamed('n1')).toMatchObject({ cordoned: false, drain: undefined, drainStatus: undefined });
+});
 
 test('a detached volume moves too, and is detached to its users all the while', async () => {
   await aCluster();
@@ -307,3 +277,33 @@ test('what can not be done is refused at once: the last node, the only disk, a p
     evictionRequested: false,
   });
 });
+
+async function nodeNamed(name: string) {
+  const { nodes } = await world.store.loadFleet(world.clusterId);
+  const node = nodes.find((one) => one.name === name);
+  if (node === undefined) throw new Error(`no node ${name}`);
+  return node;
+}
+
+/** The nodes of all replicas, those of full copies without a mark. */
+async function places(of = client): Promise<string[]> {
+  const { replicas, fleet } = await of.view();
+  return replicas
+    .map((replica) => {
+      const name = fleet.nodes.find(({ id }) => id === replica.nodeId)?.name ?? 'nowhere';
+      return isHealthy(replica) ? name : `(${name})`;
+    })
+    .sort();
+}
+
+/** The fewest full copies seen while time passes until the condition holds. */
+async function fewestCopiesUntil(holds: () => Promise<boolean>, seconds: number): Promise<number> {
+  let fewest = Number.POSITIVE_INFINITY;
+  const isOver = await world.runUntil(async () => {
+    const { replicas } = await client.view();
+    fewest = Math.min(fewest, replicas.filter(isHealthy).length);
+    return holds();
+  }, seconds);
+  expect(isOver).toBe(true);
+  return fewest;
+}

@@ -118,6 +118,7 @@ export function aRebuild(part: Partial<Rebuild> = {}): Rebuild {
     phase: 'waiting',
     healthyCopies: 2,
     sizeBytes: GIB,
+    relocates: false,
     waitingFor: '',
     waitingReason: undefined,
     purgesFirst: false,

@@ -1,4 +1,4 @@
-import type { FanOutBatch } from '@holdfast/control/ports/store.js';
+import type { Change, FanOutBatch } from '@holdfast/control/ports/store.js';
 import { asId, type DiskId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { expect, test } from '@jest/globals';
@@ -257,6 +257,21 @@ export function dueContract(makeStore: MakeStore): void {
     expect(await batch()).toEqual({ of: 'node', isDone: true });
     expect(await dueIds()).toEqual(all);
     expect(await batch()).toBeUndefined();
+  });
+
+  test('a node that opens marks all volumes of its cluster, which may have a better place there', async () => {
+    const nodeId = await fixture.node();
+    const [first = VOLUME] = await volumesOn(nodeId, 1);
+    const elsewhere = volumeIdOf(2);
+    await idle({ id: elsewhere, name: 'elsewhere' });
+    await calmDown(first, elsewhere);
+    const open: Change = { kind: 'node.patch', nodeId, patch: { cordoned: false } };
+    await fixture.store.commit({ kind: 'new' }, [open]);
+    expect(await fanOutAll()).toEqual([
+      { of: 'node', isDone: true },
+      { of: 'cluster', isDone: true },
+    ]);
+    expect(await dueIds()).toEqual([first, elsewhere]);
   });
 
   test('a subject that changes during its fan-out is walked once more, from the first volume', async () => {

@@ -1,5 +1,6 @@
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { asId, type NodeId } from '@holdfast/core/model/ids.js';
+import { NO_RELOCATIONS } from '@holdfast/core/model/relocation.js';
 import type { EngineObservation, VolumeView } from '@holdfast/core/model/views.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { AN_OWNER, anEngineReport, aVolume, NOON, testId } from './builders.js';
@@ -16,6 +17,7 @@ export function aVolumeView(part: Partial<VolumeView> = {}): VolumeView {
     clones: [],
     fleet: aFleet({}),
     engine: undefined,
+    relocations: NO_RELOCATIONS,
     ...part,
   };
 }

@@ -1,9 +1,10 @@
 import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { Controller, Delete, Get, Param } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
 import { CurrentTenant, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import type { Tenant } from '../platform/tenant.js';
+import { MoveBody, MovePlanDto, wishOf } from './move.schemas.js';
 import { ReplicaDto, ReplicaPage, ReplicaPath, VolumePath } from './volume.schemas.js';
 import { type ReplicaView, replicaView } from './volume.view.js';
 import { VolumesService } from './volumes.service.js';
@@ -39,6 +40,17 @@ export class ReplicasController {
       throw new StorageFault('replica.not_found', { publicMessage: `there is no replica ${path.replicaId}` });
     }
     return replicaView(found);
+  }
+
+  @Post(':replicaId/move-plan')
+  @Route({
+    access: 'volume:write',
+    summary: 'Where would a copy go, or why can it not? Changes nothing.',
+    answer: MovePlanDto,
+    refuses: ['volume.not_found', 'replica.not_found', 'node.not_found', 'disk.not_found'],
+  })
+  planMove(@CurrentTenant() tenant: Tenant, @Param() path: ReplicaPath, @Body() body: MoveBody) {
+    return this.volumes.planMove(tenant, path, wishOf(path.replicaId, body));
   }
 
   @Delete(':replicaId')

@@ -1,5 +1,6 @@
 import { BLOCK_BYTES, VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
 import type { NodeId, ProjectId, ReplicaId, SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
+import { RELOCATION_REASONS } from '@holdfast/core/model/relocation.js';
 import { REBUILD_RETRIES_MAX } from '@holdfast/core/model/replica.js';
 import { REBUILD_HOLDS, REPLICA_COUNT_MAX, REPLICA_COUNT_MIN } from '@holdfast/core/model/volume.js';
 import { z } from 'zod';
@@ -138,6 +139,19 @@ export const replicaSchema = z
       })
       .nullable()
       .describe('Why it failed; null: it has not, or the cause is not known.'),
+    relocation: z
+      .object({
+        reason: z
+          .enum(RELOCATION_REASONS)
+          .describe(
+            'Why the copy moves: a user wants it; `selector`: its place does not match any more; `locality`: to the node of the engine; `balance`: for an even spread.',
+          ),
+        replacesReplicaId: uuid.describe('The copy that goes when this one is full.'),
+        gain: z.string().describe('What is better afterwards, for people.'),
+        at: time.describe('When it was decided.'),
+      })
+      .nullable()
+      .describe('Set while it replaces another copy, until that one is gone; null: it replaces none.'),
     rebuildRetryCount: z
       .int()
       .describe(`Number of its reuses whose rebuild failed; at ${REBUILD_RETRIES_MAX} it is given up.`),

@@ -128,9 +128,16 @@ export function replicaView({ replica, zone }: PlacedReplica): ReplicaView {
     failedAt: isoOrNull(replica.failedAt),
     lastFailedAt: isoOrNull(replica.lastFailedAt),
     failure: replica.failure ?? null,
+    relocation: relocationView(replica),
     rebuildRetryCount: replica.rebuildRetryCount,
     createdAt: replica.createdAt.toISOString(),
   };
+}
+
+function relocationView({ relocation }: PlacedReplica['replica']): ReplicaView['relocation'] {
+  if (relocation === undefined) return null;
+  const { reason, replacesId, gain, at } = relocation;
+  return { reason, replacesReplicaId: replacesId, gain, at: at.toISOString() };
 }
 
 export function verificationView(verification: VolumeVerification): z.infer<typeof verificationSchema> {

@@ -6,6 +6,7 @@ import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, NoBody, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
+import { PatchPlanDto } from './patch-plan.schemas.js';
 import { SalvageAdviceDto } from './salvage.schemas.js';
 import {
   CloneBody,
@@ -77,7 +78,7 @@ export class VolumesController {
     access: 'volume:write',
     summary: 'Change what is wanted of a volume',
     answer: VolumeDto,
-    refuses: ['volume.not_found', 'volume.deleting'],
+    refuses: ['volume.not_found', 'volume.deleting', 'volume.attached'],
   })
   async patch(
     @CurrentTenant() tenant: Tenant,
@@ -90,6 +91,17 @@ export class VolumesController {
       reply,
       volumeView(await this.volumes.patch(tenant, path, body, ifVersion), tenant.actor.role),
     );
+  }
+
+  @Post(':volumeId/patch-plan')
+  @Route({
+    access: 'volume:write',
+    summary: 'Which copies would a change take away or add? Changes nothing.',
+    answer: PatchPlanDto,
+    refuses: ['volume.not_found', 'volume.deleting', 'volume.attached'],
+  })
+  planPatch(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() body: PatchVolumeBody) {
+    return this.volumes.planPatch(tenant, path, body);
   }
 
   @Delete(':volumeId')

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { VolumeView } from '@holdfast/control/ports/store.js';
 import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
 import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
+import type { MoveWish } from '@holdfast/core/balance/plan-move.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, compareIds, type ProjectId } from '@holdfast/core/model/ids.js';
 import type { VolumeVerification } from '@holdfast/core/model/volume.js';
@@ -19,6 +21,8 @@ import { SharedRead } from '../platform/shared-read.js';
 import type { Tenant } from '../platform/tenant.js';
 import { readOverrides } from '../settings/read-settings.js';
 import { explainVolume } from './explain-volume.js';
+import { type MovePlanView, movePlanView } from './move.schemas.js';
+import { type PatchPlanView, patchPlanView } from './patch-plan.schemas.js';
 import { readVolume, type VolumeKey, volumeNotFound } from './read-volume.js';
 import { type SalvageAdviceView, salvageAdviceView } from './salvage.schemas.js';
 import type { CloneBody, CreateVolumeBody, PatchVolumeBody } from './volume.schemas.js';
@@ -105,10 +109,7 @@ export class VolumesService {
 
   /** With which copies it could go on when too few of them answer, and what that would lose. */
   async adviseSalvage(tenant: Tenant, key: VolumeKey): Promise<SalvageAdviceView> {
-    await this.get(tenant, key);
-    const view = await tenant.ports.store.loadVolume(key.volumeId);
-    if (view === undefined) throw volumeNotFound(key.volumeId);
-    return salvageAdviceView(view);
+    return salvageAdviceView(await this.view(tenant, key));
   }
 
   /** Waits for the result, up to a bound; a verification that still runs then is returned as running. */
@@ -124,11 +125,26 @@ export class VolumesService {
     }
   }
 
-  async explain(tenant: Tenant, key: VolumeKey) {
+  /** Where a copy would go, or why it can't. Changes nothing. */
+  async planMove(tenant: Tenant, key: VolumeKey, wish: MoveWish): Promise<MovePlanView> {
+    return movePlanView(await this.view(tenant, key), wish, tenant.now);
+  }
+
+  /** What would become of the volume's copies. Changes nothing. */
+  async planPatch(tenant: Tenant, key: VolumeKey, patch: PatchVolumeBody): Promise<PatchPlanView> {
+    return patchPlanView(await this.view(tenant, key), patch);
+  }
+
+  /** As the worker sees it. */
+  private async view(tenant: Tenant, key: VolumeKey): Promise<VolumeView> {
     await this.get(tenant, key);
     const view = await tenant.ports.store.loadVolume(key.volumeId);
     if (view === undefined) throw volumeNotFound(key.volumeId);
-    return explainVolume(view, asId(tenant.newId()), tenant.now);
+    return view;
+  }
+
+  async explain(tenant: Tenant, key: VolumeKey) {
+    return explainVolume(await this.view(tenant, key), asId(tenant.newId()), tenant.now);
   }
 
   /** What a first try of this request has made, whose process died before it could answer. */

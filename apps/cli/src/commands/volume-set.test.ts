@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { EXIT } from '../exit-codes.js';
-import { patchBody } from './volume-set.js';
+import { patchBody, planText } from './volume-set.js';
 
 test.each<[string, Parameters<typeof patchBody>[0], Record<string, unknown>]>([
   ['nothing', {}, {}],
@@ -22,4 +22,15 @@ test.each<[string, Parameters<typeof patchBody>[0]]>([
   ['half a copy', { replicas: '1.5' }],
 ])('%s is wrong usage', (_, options) => {
   expect(() => patchBody(options)).toThrow(expect.objectContaining({ exitCode: EXIT.usage }));
+});
+
+test('a plan names each copy that goes, and why', () => {
+  const copy = {
+    replicaId: 'r2',
+    nodeName: 'node-2',
+    diskName: 'disk-1',
+    why: 'the volume has 3 copies and wants 2',
+  };
+  const text = planText({ sentence: 'the copy on node-2 goes', removes: [copy], unfit: [] });
+  expect(text).toBe('the copy on node-2 goes\n  - replica r2 on node-2: the volume has 3 copies and wants 2');
 });

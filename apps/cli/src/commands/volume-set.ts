@@ -6,13 +6,13 @@ import {
 } from '@holdfast/core/model/volume-overrides.js';
 import { type Command, Option as Flag } from 'commander';
 import { bodyOf, VOLUME } from '../api.js';
-import { Context, print } from '../context.js';
+import { Context, print, remark } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { type Choices, parseChoice } from '../output/choices.js';
 import { formatItem, formatList } from '../output/format.js';
 import { parseCount } from '../output/quantities.js';
 import type { Column } from '../output/table.js';
-import type { VolumeChange, VolumeSetting } from '../types.js';
+import type { PatchPlan, VolumeChange, VolumeSetting } from '../types.js';
 
 /** A command-line option, and the field of the request that it sets. */
 type Field = { flags: string; help: string; change: (given: Given) => VolumeChange };
@@ -84,16 +84,46 @@ export function addSet(volume: Command): void {
   const set = volume.command('set').argument('<volume>', 'name or id');
   for (const { flags, help } of FIELDS) set.option(flags, help);
   set
-    .description('change what is wanted of a volume')
+    .option('--plan', 'only say what would become of its copies')
+    .description('change what is wanted of a volume; says first which copies go')
     .action(async (name: string, options: Record<string, Given>, command: Command) => {
       const context = new Context(command);
       const body = patchBody(options);
       if (Object.keys(body).length === 0) throw new CliError(EXIT.usage, 'nothing to set was named');
       const path = await context.volumeKey(name);
+      const plan = concernsCopies(body)
+        ? await bodyOf(context.api.POST(`${VOLUME}/patch-plan`, { params: { path }, body }))
+        : NO_CHANGE;
+      if (options.plan !== undefined) {
+        print(formatItem(plan, () => planText(plan), context.output));
+        return;
+      }
+      if (plan.removes.length > 0 || plan.unfit.length > 0) remark(planText(plan));
       const changed = await bodyOf(context.api.PATCH(VOLUME, { params: { path }, body }));
       print(formatItem(changed, () => `${changed.name}: set`, context.output));
     });
 }
+
+const NO_CHANGE = { sentence: 'its copies stay as they are', removes: [], unfit: [] } as const;
+
+/** Of other fields no copy comes or goes at once. */
+function concernsCopies({ numberOfReplicas, nodeSelector, diskSelector }: VolumeChange): boolean {
+  return numberOfReplicas !== undefined || nodeSelector !== undefined || diskSelector !== undefined;
+}
+
+/** What would become of the copies, and why those. */
+export function planText({ sentence, removes, unfit }: ShownPlan): string {
+  const named = [...removes, ...unfit].map(({ replicaId, nodeName, why }) => {
+    return `  - replica ${replicaId} on ${nodeName ?? 'no node'}: ${why}`;
+  });
+  return [sentence, ...named].join('\n');
+}
+
+type ShownPlan = {
+  readonly sentence: string;
+  readonly removes: readonly PatchPlan['removes'][number][];
+  readonly unfit: readonly PatchPlan['unfit'][number][];
+};
 
 /** The request body. @returns the fields that were named, as the API takes them */
 export function patchBody(options: Readonly<Record<string, Given>>): VolumeChange {

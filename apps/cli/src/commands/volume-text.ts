@@ -75,9 +75,12 @@ function troubles(volume: Volume): string[] {
 /** Conditions that users should see although nothing is broken. */
 const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld', 'RebuildWaiting']);
 
+/** Those that users should see when they are not so. */
+const NOTED_WHEN_FALSE = new Set(['AutoBalance', 'DataLocality', 'PlacementFits']);
+
 export function notedLines({ conditions }: Pick<Volume, 'conditions'>): string[] {
   const messages = conditions
-    .filter(({ type, status }) => NOTED.has(type) && status === 'True')
+    .filter(({ type, status }) => (status === 'False' ? NOTED_WHEN_FALSE : NOTED).has(type))
     .map(({ message }) => message);
   // A hold is the reason of two conditions, in the same words.
   return [...new Set(messages)];

@@ -11,6 +11,7 @@ import type { Column } from '../output/table.js';
 import type { NewVolume, Verification, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
+import { addMoveReplica } from './volume-move.js';
 import { addSalvage } from './volume-salvage.js';
 import { addSet, addSettings, DATA_LOCALITIES, DISK_CHOICES } from './volume-set.js';
 import { addClone, addExpand, addRevert } from './volume-task.js';
@@ -60,6 +61,7 @@ export function volumeCommand(): Command {
   addExpand(volume);
   addRevert(volume);
   addClone(volume);
+  addMoveReplica(volume);
   addSalvage(volume);
   addDelete(volume);
   return volume;

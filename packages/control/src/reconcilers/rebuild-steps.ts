@@ -1,4 +1,5 @@
 import { purgesBeforeRebuild } from '@holdfast/core/lifecycle/plan-layer-work.js';
+import { onlyRelocates } from '@holdfast/core/lifecycle/plan-rebuild-priority.js';
 import { sourceNodes } from '@holdfast/core/lifecycle/rebuild-sources.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { asId } from '@holdfast/core/model/ids.js';
@@ -56,6 +57,7 @@ function newRebuild(
     phase: 'waiting',
     healthyCopies: replicas.filter(isHealthy).length,
     sizeBytes: volume.spec.sizeBytes,
+    relocates: onlyRelocates(view, target.id),
     waitingFor: 'admission',
     waitingReason: undefined,
     paused: false,

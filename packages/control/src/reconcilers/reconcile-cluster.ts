@@ -5,6 +5,8 @@
  * Keeps nothing between runs. A change of a node, a disk or a setting leaves a fan-out in the store, of which each run
  * does some batches; a worker that dies leaves the rest to the next run, at most a sweep later.
  */
+
+import { isDiskPressed } from '@holdfast/core/balance/pressure-move.js';
 import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
@@ -65,7 +67,13 @@ async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: Sto
   if (!isReadyChanged && !isSchedulableChanged && !isOver) return;
 
   const conditions = withCondition(withCondition(node.conditions, ready, now), schedulable, now);
-  const patch = isOver ? { conditions, maintenance: undefined } : { conditions };
+  const wasAway = conditionOf(node.conditions, 'Ready')?.status === 'False';
+  const returnedAt = isAlive && wasAway ? now : node.returnedAt;
+  const patch = {
+    conditions,
+    ...(isOver ? { maintenance: undefined } : {}),
+    ...(isReadyChanged && isAlive ? { returnedAt } : {}),
+  };
   const changes: Change[] = [
     { kind: 'node.patch', nodeId: node.id, patch },
     ...nodeChangeEvents(node, after, now).map((event): Change => ({ kind: 'event', event })),
@@ -74,19 +82,27 @@ async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: Sto
   await commitNode(ports, node, changes);
 }
 
-/** Shows which disks take replicas. Placement does not read it: it asks the same formulas itself. */
+/**
+ * Shows which disks take replicas, and notes which are under pressure. Neither placement nor balance reads it: they ask the
+ * same formulas themselves.
+ */
 async function reconcileDisks(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode): Promise<void> {
   const now = ports.clock.now();
   const changes = fleet.disks.flatMap((disk): Change[] => {
     if (disk.nodeId !== node.id) return [];
     const before = conditionOf(disk.conditions, 'Schedulable');
     const next = diskSchedulableCondition(disk, isNodeReady(node), fleet.settings);
-    if (before?.status === next.status && before.reason === next.reason) return [];
+    const isShown = before?.status === next.status && before.reason === next.reason;
+    const pressedAt = isDiskPressed(disk, fleet.settings) ? (disk.pressedAt ?? now) : undefined;
+    const isPressureKnown = pressedAt?.getTime() === disk.pressedAt?.getTime();
+    if (isShown && isPressureKnown) return [];
     const conditions = withCondition(disk.conditions, next, now);
     const news = diskPressureNews(`${disk.name} of node ${node.name}`, disk.conditions, conditions);
     const told: Change[] =
       news === undefined ? [] : [{ kind: 'event', event: diskEvent(fleet.clusterId, disk, news, now) }];
-    return [{ kind: 'disk.patch', diskId: disk.id, patch: { conditions } }, ...told];
+    // The pressure concerns the volumes there, which auto-balance may move; the condition is only shown.
+    const patch = isPressureKnown ? { conditions } : { conditions, pressedAt };
+    return [{ kind: 'disk.patch', diskId: disk.id, patch }, ...told];
   });
   if (changes.length === 0) return;
   await commitNode(ports, node, changes);

@@ -1,12 +1,12 @@
 import {
   provisioningFailed,
+  replicaAdded,
   replicaDropped,
   replicaProvisioned,
 } from '@holdfast/core/lifecycle/conclude-replica.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
-import { newReplica } from '@holdfast/core/model/replica.js';
 import { nodeName, volumeEvent } from '@holdfast/core/model/volume-facts.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { VolumeView } from '../ports/store.js';
@@ -48,26 +48,13 @@ export async function provisionReplica(
 export async function addReplica(
   ports: ReconcilerPorts,
   view: VolumeView,
-  { nodeId, booking }: StepOf<'add-replica'>,
+  step: StepOf<'add-replica'>,
 ): Promise<StepOutcome> {
-  const now = ports.clock.now();
-  const { volume } = view;
-  const replica = newReplica(
-    {
-      id: asId(ports.random.id()),
-      volumeId: volume.id,
-      sizeBytes: booking.sizeBytes,
-      secret: ports.random.secret(),
-      createdAt: now,
-    },
-    { nodeId, diskId: booking.diskId },
-  );
-  const message = `a new replica is built on ${nodeName(view.fleet, nodeId)}`;
-  const subject = { kind: 'replica' as const, id: replica.id };
-  const event = volumeEvent(view, now, { type: 'ReplicaAdded', message, subject });
+  const secret = ports.random.secret();
+  const made = { id: asId<ReplicaId>(ports.random.id()), secret };
   await commitVolume(ports, view, [
-    { kind: 'replica.create', replica, booking },
-    { kind: 'event', event },
+    ...(step.changes ?? []),
+    ...replicaAdded(view, step, made, ports.clock.now()),
   ]);
   return 'continue';
 }

@@ -5,7 +5,7 @@ import type { StorageNode } from '@holdfast/core/model/node.js';
 import { nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
 import { nodeChangeEvents } from '@holdfast/core/policy/node-events.js';
 import type { Change, FleetView, NodePatch } from '../ports/store.js';
-import { assertVersion, retryConflicts, type UseCasePorts } from './use-case.js';
+import { assertVersion, changedPart, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type NodeKey = { clusterId: ClusterId; nodeId: NodeId; ifVersion?: number | undefined };
 
@@ -33,7 +33,11 @@ export function changeNode(
 
     const after = { ...node, ...wanted };
     const schedulable = nodeSchedulableCondition(after, fleet.settings);
-    const patch = { ...wanted, conditions: withCondition(node.conditions, schedulable, now) };
+    // What stays as it is concerns no volume, so it is no part of the change.
+    const patch = {
+      ...changedPart(node, wanted),
+      conditions: withCondition(node.conditions, schedulable, now),
+    };
     const told = nodeChangeEvents(node, after, now).map((event): Change => ({ kind: 'event', event }));
     await store.commit({ kind: 'node', nodeId, ifVersion: node.version }, [
       { kind: 'node.patch', nodeId, patch },

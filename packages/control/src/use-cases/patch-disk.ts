@@ -4,7 +4,14 @@ import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { decideDiskEviction } from '@holdfast/core/policy/decide-eviction.js';
 import { diskChangeNews, diskEvent } from '@holdfast/core/policy/disk-events.js';
 import type { Change } from '../ports/store.js';
-import { assertMayEvict, assertVersion, hasToAct, retryConflicts, type UseCasePorts } from './use-case.js';
+import {
+  assertMayEvict,
+  assertVersion,
+  changedPart,
+  hasToAct,
+  retryConflicts,
+  type UseCasePorts,
+} from './use-case.js';
 
 export type DiskSpecPatch = {
   allowScheduling?: boolean | undefined;
@@ -38,7 +45,7 @@ export function patchDisk(
       (news): Change => ({ kind: 'event', event: diskEvent(input.clusterId, disk, news, ports.clock.now()) }),
     );
     await ports.store.commit({ kind: 'node', nodeId: node.id, ifVersion: node.version }, [
-      { kind: 'disk.patch', diskId: disk.id, patch: wanted },
+      { kind: 'disk.patch', diskId: disk.id, patch: changedPart(disk, wanted) },
       ...told,
     ]);
   });

@@ -1,21 +1,17 @@
 import type { VolumeId } from '@holdfast/core/model/ids.js';
-import type { VolumeSpec } from '@holdfast/core/model/volume.js';
+import type { Volume, VolumeSpec } from '@holdfast/core/model/volume.js';
 import { volumeEvent } from '@holdfast/core/model/volume-facts.js';
-import { overridesFrom, VOLUME_OVERRIDES } from '@holdfast/core/model/volume-overrides.js';
+import { VOLUME_OVERRIDES } from '@holdfast/core/model/volume-overrides.js';
 import { changedFields } from '@holdfast/core/policy/changed-fields.js';
-import { assertVolumeSpec } from '@holdfast/core/policy/volume-spec.js';
+import { decideLocality } from '@holdfast/core/policy/decide-locality.js';
+import { assertVolumeSpec, patchedSpec, type VolumeSpecPatch } from '@holdfast/core/policy/volume-spec.js';
 import type { Change, VolumeView } from '../ports/store.js';
-import { assertNotDeleting, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
-
-/** What of a volume may change by a patch. Its size changes by `expand`, its engine never. */
-export type VolumeSpecPatch = {
-  [Field in Exclude<keyof VolumeSpec, 'sizeBytes' | 'dataEngine'>]?: VolumeSpec[Field] | undefined;
-};
+import { assertNotDeleting, hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
  * Changes what is wanted of a volume. The reconciler builds or removes copies to match.
  *
- * @throws StorageFault `request.invalid`
+ * @throws StorageFault `request.invalid`, `volume.attached` for strict data locality
  */
 export function patchVolume(
   ports: UseCasePorts,
@@ -24,14 +20,32 @@ export function patchVolume(
   return retryConflicts(async () => {
     const view = await loadVolume(ports.store, input.volumeId, input.ifVersion);
     const { volume } = view;
-    assertNotDeleting(volume);
-    const spec = patchedSpec(volume.spec, input.patch);
-    assertVolumeSpec(spec);
+    const spec = wantedSpec(volume, input.patch);
+    // Setting how it is balanced, even to the same, lets balancing go on that had stopped for copies that went to and fro.
+    const resumed = input.patch.replicaAutoBalance === undefined ? {} : { balance: undefined };
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
-      { kind: 'volume.patch', volumeId: volume.id, patch: { spec, generation: volume.generation + 1 } },
+      {
+        kind: 'volume.patch',
+        volumeId: volume.id,
+        patch: { ...resumed, spec, generation: volume.generation + 1 },
+      },
       ...specNews(view, spec, ports.clock.now()),
     ]);
   });
+}
+
+/**
+ * What would be wanted of the volume after the change.
+ *
+ * @throws StorageFault as the change itself
+ */
+export function wantedSpec(volume: Volume, patch: VolumeSpecPatch): VolumeSpec {
+  assertNotDeleting(volume);
+  const { name, lifecycle, spec: before } = volume;
+  const spec = patchedSpec(before, patch);
+  assertVolumeSpec(spec);
+  hasToAct(decideLocality({ name, state: lifecycle.state }, before.dataLocality, spec.dataLocality));
+  return spec;
 }
 
 const CHANGED_FIELDS = [
@@ -48,15 +62,4 @@ function specNews(view: VolumeView, spec: VolumeSpec, now: Date): Change[] {
   if (changed === undefined) return [];
   const message = `volume ${name}: ${changed}`;
   return [{ kind: 'event', event: volumeEvent(view, now, { type: 'VolumeChanged', message }) }];
-}
-
-function patchedSpec(spec: VolumeSpec, patch: VolumeSpecPatch): VolumeSpec {
-  return {
-    ...spec,
-    numberOfReplicas: patch.numberOfReplicas ?? spec.numberOfReplicas,
-    nodeSelector: patch.nodeSelector ?? spec.nodeSelector,
-    diskSelector: patch.diskSelector ?? spec.diskSelector,
-    dataLocality: patch.dataLocality ?? spec.dataLocality,
-    ...overridesFrom(({ field }) => patch[field] ?? spec[field]),
-  };
 }

@@ -62,6 +62,19 @@ export async function loadRebuild(
   return { volume, rebuild };
 }
 
+/** What of a change differs from how it is. */
+export function changedPart<Whole extends object, Part extends Partial<Whole>>(
+  before: Whole,
+  wanted: Part,
+): Partial<Part> {
+  const known: ReadonlyMap<string, unknown> = new Map(Object.entries(before));
+  const changed = Object.entries(wanted).filter(
+    ([field, value]) => JSON.stringify(value) !== JSON.stringify(known.get(field)),
+  );
+  // Some of the part's own entries.
+  return Object.fromEntries(changed) as Partial<Part>;
+}
+
 export function assertVersion(version: number, ifVersion: number | undefined): void {
   if (ifVersion === undefined || ifVersion === version) return;
   throw new StorageFault('request.stale', {

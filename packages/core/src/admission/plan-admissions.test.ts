@@ -62,6 +62,13 @@ describe('planAdmissions', () => {
     waits?: string;
   }>([
     {
+      name: 'a copy that only moves waits behind all that are missing',
+      queued: [rebuild('b', 'n1', 'n3', { relocates: true, healthyCopies: 1 }), rebuild('c', 'n2', 'n3')],
+      limits: { [TARGET]: 1 },
+      admit: ['c'],
+      waits: `n3 receives 1 rebuild (${TARGET} is 1)`,
+    },
+    {
       name: 'the target node is full',
       queued: [rebuild('b', 'n1', 'n3')],
       running: [rebuild('a', 'n2', 'n3')],

@@ -106,9 +106,13 @@ function preemptedFor(
   return choosePreempted(held, staying.map(withDemands), coming);
 }
 
-/** The volume that is nearest to losing data goes first: fewest full copies, then the oldest, then the smallest. */
+/**
+ * The volume that is nearest to losing data goes first: fewest full copies, then the oldest, then the smallest. A copy that
+ * only replaces another one waits behind all that are missing.
+ */
 export function compareQueued(a: Rebuild, b: Rebuild): number {
   return (
+    Number(a.relocates) - Number(b.relocates) ||
     a.healthyCopies - b.healthyCopies ||
     a.queuedAt.getTime() - b.queuedAt.getTime() ||
     a.sizeBytes - b.sizeBytes ||

@@ -9,7 +9,7 @@ import { compareIds, type RebuildId } from '../model/ids.js';
 import type { Rebuild } from '../model/rebuild.js';
 import { type AdmissionLoad, type Demand, keyOf } from './admission-queue.js';
 
-export const LAST_COPY = 1;
+const LAST_COPY = 1;
 
 type Work = { readonly rebuild: Rebuild; readonly demands: readonly Demand[] };
 
@@ -26,7 +26,7 @@ export function choosePreempted(
   const candidates = running.filter(({ rebuild }) => isPreemptible(rebuild)).sort(comparePreempted);
   const chosen: Work[] = [];
   for (const { rebuild, demands } of waiting) {
-    if (rebuild.healthyCopies > LAST_COPY) continue;
+    if (!isOnLastCopy(rebuild)) continue;
     const made = makeRoom(
       demands,
       candidates.filter((candidate) => !chosen.includes(candidate)),
@@ -40,13 +40,24 @@ export function choosePreempted(
 }
 
 /** One that is about to be done is not held up. */
-function isPreemptible({ healthyCopies, phase, preemptedAt }: Rebuild): boolean {
-  return healthyCopies > LAST_COPY && phase !== 'promoting' && phase !== 'done' && preemptedAt === undefined;
+function isPreemptible(rebuild: Rebuild): boolean {
+  const { phase, preemptedAt } = rebuild;
+  return !isOnLastCopy(rebuild) && phase !== 'promoting' && phase !== 'done' && preemptedAt === undefined;
 }
 
-/** First those that can best wait: most full copies, then least progress. */
+/** A volume that wants one copy, and has it moved, lacks none. */
+function isOnLastCopy({ relocates, healthyCopies }: Rebuild): boolean {
+  return !relocates && healthyCopies <= LAST_COPY;
+}
+
+/** First those that can best wait: those that only move a copy, most full copies, least progress. */
 function comparePreempted({ rebuild: a }: Work, { rebuild: b }: Work): number {
-  return b.healthyCopies - a.healthyCopies || a.percent - b.percent || compareIds(a.id, b.id);
+  return (
+    Number(b.relocates) - Number(a.relocates) ||
+    b.healthyCopies - a.healthyCopies ||
+    a.percent - b.percent ||
+    compareIds(a.id, b.id)
+  );
 }
 
 /** The fewest that free every place which is missing; `undefined`, and nothing changed, where no choice does. */

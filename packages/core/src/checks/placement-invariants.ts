@@ -5,7 +5,7 @@
  * Written apart from the rules that place replicas, so that an error there is not repeated here.
  */
 import type { SpaceBooking } from '../model/changes.js';
-import type { NodeId } from '../model/ids.js';
+import type { NodeId, ReplicaId } from '../model/ids.js';
 import type { StorageDisk, StorageNode } from '../model/node.js';
 import { isPotentiallyReusable, type Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
@@ -17,6 +17,8 @@ export type PlacementEvent = {
   readonly volume: Pick<Volume, 'name' | 'spec'>;
   /** The volume's other replicas. */
   readonly others: readonly Replica[];
+  /** The one among them that goes when this one is a full copy. */
+  readonly replacesId?: ReplicaId | undefined;
   readonly nodeId: NodeId;
   /** `undefined` when none was made, which is a finding. */
   readonly booking: SpaceBooking | undefined;
@@ -116,8 +118,8 @@ function domainFindings(node: StorageNode, disk: StorageDisk, event: PlacementEv
 }
 
 /** Will the replica still be there once everything that is under way has been done? */
-function staysAt(replica: Replica, { fleet, now }: PlacementEvent): boolean {
-  if (replica.nodeId === undefined || replica.intent !== 'keep') return false;
+function staysAt(replica: Replica, { fleet, now, replacesId }: PlacementEvent): boolean {
+  if (replica.nodeId === undefined || replica.intent !== 'keep' || replica.id === replacesId) return false;
   const isEmptied =
     fleet.nodes.some(({ id, evictionRequested }) => id === replica.nodeId && evictionRequested) ||
     fleet.disks.some(({ id, evictionRequested }) => id === replica.diskId && evictionRequested);

@@ -29,7 +29,21 @@ export function checkVolume(view: VolumeView): string[] {
       findings.push(`${name} is ${state} and replica ${replica.id} is ${replica.mode}`);
     }
   }
-  return [...findings, ...checkDomains(view)];
+  return [...findings, ...checkDomains(view), ...checkRelocations(view)];
+}
+
+/** One relocation at a time, and none of auto-balance before the volume has cooled down. The cool-down must not have been raised since. */
+function checkRelocations({ volume, replicas, fleet }: VolumeView): string[] {
+  const moving = replicas.filter(({ relocation, intent }) => relocation !== undefined && intent !== 'remove');
+  const several = moving.length > 1 ? [`volume ${volume.name} has ${moving.length} relocations`] : [];
+  const [previous, last] = volume.balance?.moves.slice(-2) ?? [];
+  const isBalancing = moving.some(({ relocation }) => relocation?.reason === 'balance');
+  if (!isBalancing || previous === undefined || last === undefined) return several;
+  const restedMs = last.at.getTime() - previous.at.getTime();
+  const wantedMs = fleet.settings['replica-auto-balance-cool-down'] * 1000;
+  return restedMs < wantedMs
+    ? [...several, `volume ${volume.name} was balanced again after ${restedMs} ms, not ${wantedMs}`]
+    : several;
 }
 
 /** No two full copies in one failure domain that the volume says must not be shared. */
@@ -39,8 +53,13 @@ function checkDomains({ volume, replicas, fleet }: VolumeView): string[] {
     override === 'ignored' ? !soft : override === 'disabled';
   const { settings } = fleet;
   // The replacement of a copy that is to leave may share its place with it.
+  const replaced = new Set(replicas.map(({ relocation }) => relocation?.replacesId));
   const copies = replicas.filter(
-    (replica) => isHealthy(replica) && replica.intent === 'keep' && !isEvicting(replica, fleet, replicas),
+    (replica) =>
+      isHealthy(replica) &&
+      replica.intent === 'keep' &&
+      !isEvicting(replica, fleet, replicas) &&
+      !replaced.has(replica.id),
   );
   const domains: [string, boolean, (string | undefined)[]][] = [
     [

@@ -1,8 +1,42 @@
-/** Conclusions from an agent's answers about a single replica: its directory was made or not, its copy was dropped. */
-import type { Change, ReplicaPatch } from '../model/changes.js';
+/** Changes of a single replica: it is added, its directory was made or not, its copy was dropped. */
+import { placeText } from '../balance/planned-move.js';
+import type { Change, ReplicaPatch, SpaceBooking } from '../model/changes.js';
 import { copyRecord } from '../model/copy-record.js';
-import type { ReplicaId } from '../model/ids.js';
+import type { NodeId, ReplicaId } from '../model/ids.js';
+import type { Relocation } from '../model/relocation.js';
+import { newReplica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
+import { nodeName, volumeEvent } from '../model/volume-facts.js';
+
+/** What a further replica is: where, and which one it is to replace. */
+export type AddedReplica = {
+  readonly nodeId: NodeId;
+  readonly booking: SpaceBooking;
+  readonly relocation?: Relocation | undefined;
+};
+
+/** A further replica with its booking, which a rebuild will fill. */
+export function replicaAdded(
+  view: VolumeView,
+  { nodeId, booking, relocation }: AddedReplica,
+  made: { id: ReplicaId; secret: string },
+  now: Date,
+): Change[] {
+  const { fleet, volume } = view;
+  const facts = { ...made, volumeId: volume.id, sizeBytes: booking.sizeBytes, relocation, createdAt: now };
+  const replica = newReplica(facts, { nodeId, diskId: booking.diskId });
+  const reason =
+    relocation === undefined
+      ? ''
+      : `, to replace the one on ${placeText(relocation.from, view)}: ${relocation.gain}`;
+  const message = `a new replica is built on ${nodeName(fleet, nodeId)}${reason}`;
+  const subject = { kind: 'replica' as const, id: replica.id };
+  const event = volumeEvent(view, now, { type: 'ReplicaAdded', message, subject });
+  return [
+    { kind: 'replica.create', replica, booking },
+    { kind: 'event', event },
+  ];
+}
 
 /**
  * Changes of a replica whose directory was made.

@@ -14,7 +14,9 @@ import { isOnReadyNode, nodeById, nodeName, volumeEvent } from '../model/volume-
 import { afterCreation, holderOf, isDetachForced, requestOf } from '../model/volume-lifecycle.js';
 import { placementConditions } from './placement-conditions.js';
 import { attachObstacle, missingEngine } from './plan-attachment.js';
+import { failoverAt } from './plan-failover.js';
 import { waitingConditions } from './rebuild-waiting-conditions.js';
+import { relocationConditions } from './relocation-conditions.js';
 import { countedConditions } from './snapshot-count-conditions.js';
 import { DISKS_FULL, isFull, placeOf } from './start-obstacles.js';
 import type { Step } from './step.js';
@@ -40,13 +42,20 @@ export function planStatus(view: VolumeView, now: Date): Step | undefined {
   if (counted !== undefined) patch.conditions = counted.conditions;
   const waiting = waitingConditions(view, patch.conditions ?? volume.conditions, now);
   if (waiting !== undefined) patch.conditions = waiting;
+  const places = relocationConditions(view, patch.conditions ?? volume.conditions, now);
+  if (places !== undefined) patch.conditions = places.conditions;
   if (Object.keys(patch).length === 0 && placement.changes.length === 0) return undefined;
 
   const changes: Change[] = [{ kind: 'volume.patch', volumeId: volume.id, patch }, ...placement.changes];
   return {
     kind: 'commit',
     why: 'the status changed',
-    changes: [...changes, ...robustnessEvents(view, robustness, now), ...(counted?.changes ?? [])],
+    changes: [
+      ...changes,
+      ...robustnessEvents(view, robustness, now),
+      ...(counted?.changes ?? []),
+      ...(places?.changes ?? []),
+    ],
   };
 }
 
@@ -86,7 +95,8 @@ function attentionOf(view: VolumeView, now: Date): Attention | undefined {
 
 const HOLDER_UNREACHABLE = 'HolderUnreachable';
 
-function holderUnreachable({ volume, fleet }: VolumeView): Omit<Attention, 'since'> | undefined {
+function holderUnreachable(view: VolumeView): Omit<Attention, 'since'> | undefined {
+  const { volume, fleet } = view;
   const holderId = holderOf(volume);
   if (holderId === undefined || isDetachForced(volume)) return undefined;
   const holder = nodeById(fleet, holderId);
@@ -98,10 +108,18 @@ function holderUnreachable({ volume, fleet }: VolumeView): Omit<Attention, 'sinc
     code: HOLDER_UNREACHABLE,
     message: `the volume ${action}: its engine is on node ${name}, which does not answer`,
     cures: [
+      ...comingFailover(view),
       `detach {force: true}, then attach on another node: every acknowledged and flushed write is kept`,
       `start the agent on ${name}: the volume then goes on`,
     ],
   };
+}
+
+/** The time is not named: it would be another one for each volume with the same policy. */
+function comingFailover(view: VolumeView): string[] {
+  return failoverAt(view) === undefined
+    ? []
+    : ['wait: by its policy it is attached elsewhere, as soon as enough of its copies answer'];
 }
 
 /** One full disk costs its copy; when all copies are on full disks no write can be taken. */

@@ -9,12 +9,14 @@
  * is shown is brought up to date before anything slow starts.
  */
 
+import { moveTimes } from '../balance/choose-move.js';
 import type { VolumeView } from '../model/views.js';
 import { lastingCopies, leavingCopies } from '../model/volume-facts.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { attachmentTimes, planAttachment, planDetachment } from './plan-attachment.js';
 import { planCordonDetachment } from './plan-cordon-detachment.js';
 import { planDeletion } from './plan-deletion.js';
+import { failoverTimes, planFailover } from './plan-failover.js';
 import { fillTimes, planFill } from './plan-fill.js';
 import { hashingTimes, planIntegrity } from './plan-integrity.js';
 import { planLayerReading } from './plan-layer-reading.js';
@@ -24,6 +26,7 @@ import { offlineRebuildTimes, planOfflineRebuild } from './plan-offline-rebuild.
 import { planProvisioning, provisioningTimes } from './plan-provisioning.js';
 import { planRebuildPriority } from './plan-rebuild-priority.js';
 import { planRecurringSnapshots, recurringTimes } from './plan-recurring-snapshots.js';
+import { isMoveBlocked, planRelocationBegin, planRelocationEnd } from './plan-relocation.js';
 import { planRemoval, removalTimes } from './plan-removal.js';
 import { planReplenishment, replenishmentTimes } from './plan-replenishment.js';
 import { planReplicaTimeout } from './plan-replica-timeout.js';
@@ -36,6 +39,7 @@ import type { Step } from './step.js';
 const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] = [
   planDeletion,
   planCordonDetachment,
+  planFailover,
   planDetachment,
   planProvisioning,
   planAttachment,
@@ -49,11 +53,13 @@ const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] =
   planIntegrity,
   planTaskAdmissionEnd,
   planLayerWork,
+  planRelocationEnd,
   planReplenishment,
   planRemoval,
   planReplicaTimeout,
   planLayerReading,
   planTaskAdmissionRequest,
+  planRelocationBegin,
 ];
 
 export function planVolumeStep(view: VolumeView, now: Date): Step {
@@ -69,6 +75,7 @@ export function planVolumeStep(view: VolumeView, now: Date): Step {
 const TIMES: readonly ((view: VolumeView) => readonly Date[])[] = [
   provisioningTimes,
   attachmentTimes,
+  failoverTimes,
   fillTimes,
   offlineRebuildTimes,
   recurringTimes,
@@ -76,6 +83,7 @@ const TIMES: readonly ((view: VolumeView) => readonly Date[])[] = [
   layerWorkTimes,
   replenishmentTimes,
   removalTimes,
+  moveTimes,
 ];
 
 /** The next moment at which time alone may give the volume a step; `undefined` when it never does. */
@@ -88,15 +96,19 @@ export function nextTime(view: VolumeView, now: Date): Date | undefined {
 
 /** Less than the interval of the sweep, so that each sweep finds the volume due. */
 const FLEET_LOOK_MS = 4_000;
+/** For what only makes a whole volume better: as long as nothing that marks it due stands in the way, it waits this long. */
+const MOVE_LOOK_MS = 30_000;
 
 /**
  * A volume that lacks a copy also depends on free space and signs of life anywhere in its fleet. These change with every
- * heartbeat, and mark no volume due; so it is looked at with every sweep.
+ * heartbeat, and mark no volume due; so it is looked at with every sweep. One with a copy that can't move yet is looked at
+ * now and then.
  */
 function dueAgain(view: VolumeView, now: Date): Date | undefined {
   const next = nextTime(view, now);
-  if (!lacksCopies(view)) return next;
-  const look = new Date(now.getTime() + FLEET_LOOK_MS);
+  const lookMs = lacksCopies(view) ? FLEET_LOOK_MS : isMoveBlocked(view, now) ? MOVE_LOOK_MS : undefined;
+  if (lookMs === undefined) return next;
+  const look = new Date(now.getTime() + lookMs);
   return next === undefined || look < next ? look : next;
 }
 

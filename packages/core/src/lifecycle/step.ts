@@ -1,6 +1,7 @@
 import type { Change, SpaceBooking } from '../model/changes.js';
 import type { NodeId, RebuildId, ReplicaId, SnapshotId } from '../model/ids.js';
 import type { RebuildTuning } from '../model/rebuild.js';
+import type { Relocation } from '../model/relocation.js';
 import type { Snapshot } from '../model/snapshot.js';
 
 /**
@@ -17,7 +18,15 @@ export type Step =
   /** Makes the directory of a placed replica, and records it. `firstCopy`: the volume has never been written. */
   | { kind: 'provision'; replicaId: ReplicaId; nodeId: NodeId; firstCopy: boolean }
   /** Books a place for a further replica, which a rebuild will fill. */
-  | { kind: 'add-replica'; nodeId: NodeId; booking: SpaceBooking }
+  | {
+      kind: 'add-replica';
+      nodeId: NodeId;
+      booking: SpaceBooking;
+      /** Set when it is to replace another one. */
+      relocation?: Relocation;
+      /** What is recorded with it. */
+      changes?: readonly Change[];
+    }
   /** Chooses the engine's node for a new epoch, which fences off every older engine. */
   | { kind: 'grant-attachment'; nodeId: NodeId; why: string }
   /** Fences the copies at the granted epoch, decides which are current and starts the engine on them. */

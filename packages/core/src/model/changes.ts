@@ -1,5 +1,14 @@
 import type { ClusterEvent } from './event.js';
-import type { DiskId, NodeId, OrphanId, RebuildId, ReplicaId, SnapshotId, VolumeId } from './ids.js';
+import type {
+  ClusterId,
+  DiskId,
+  NodeId,
+  OrphanId,
+  RebuildId,
+  ReplicaId,
+  SnapshotId,
+  VolumeId,
+} from './ids.js';
 import type { StorageDisk, StorageNode } from './node.js';
 import type { Orphan } from './orphan.js';
 import type { Rebuild } from './rebuild.js';
@@ -28,6 +37,30 @@ export type RebuildPatch = Patch<Rebuild, 'clusterId' | 'volumeId'>;
 export type SnapshotPatch = Partial<Omit<Snapshot, 'id' | 'volumeId'>>;
 export type NodePatch = Patch<StorageNode, 'clusterId'>;
 export type DiskPatch = Patch<StorageDisk, 'nodeId' | 'storageScheduledBytes' | 'writtenBytes'>;
+
+type Opening = Pick<
+  NodePatch,
+  | 'allowScheduling'
+  | 'cordoned'
+  | 'evictionRequested'
+  | 'maintenance'
+  | 'tags'
+  | 'zone'
+  | 'region'
+  | 'returnedAt'
+>;
+
+/**
+ * May a change of a node or a disk give any volume of the cluster a better place for a copy that it has elsewhere? Switches
+ * do when they open it, labels always. Free space comes and goes with every heartbeat and does not count.
+ */
+export function opensPlaces(patch: Opening): boolean {
+  const isLabelled = ['tags', 'zone', 'region', 'returnedAt'].some((field) => Object.hasOwn(patch, field));
+  const isOutOfMaintenance = Object.hasOwn(patch, 'maintenance') && patch.maintenance === undefined;
+  const isOpened =
+    patch.allowScheduling === true || patch.cordoned === false || patch.evictionRequested === false;
+  return isLabelled || isOutOfMaintenance || isOpened;
+}
 
 /** Does a change of a disk concern the volumes with replicas there? Commits change only those conditions that are shown. */
 export function concernsReplicas(patch: DiskPatch): boolean {
@@ -65,6 +98,8 @@ export type Change =
   | { kind: 'snapshot.create'; snapshot: Snapshot }
   | { kind: 'snapshot.patch'; snapshotId: SnapshotId; patch: SnapshotPatch }
   | { kind: 'snapshot.delete'; snapshotId: SnapshotId }
+  /** Auto-balance begins a relocation. One that was decided before another one began is a conflict. */
+  | { kind: 'balance.begin'; clusterId: ClusterId; ifVersion: number }
   | { kind: 'node.patch'; nodeId: NodeId; patch: NodePatch }
   | { kind: 'disk.patch'; diskId: DiskId; patch: DiskPatch }
   /** One whose `removal` is claimed is a conflict while a replica has its id; from then on no replica can get it. */

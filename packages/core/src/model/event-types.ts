@@ -65,6 +65,10 @@ export const EVENT_TYPES = {
   VolumeUnscheduled: warning('volume', 'a wanted replica has no place'),
   VolumeAttaching: info('volume', 'a node is chosen for the engine'),
   VolumeAttached: info('volume', 'the engine serves; the address is named'),
+  VolumeFailedOver: warning(
+    'volume',
+    'its engine is given up with a dead node, to be started elsewhere by its policy',
+  ),
   VolumeDetached: info('volume', 'the engine has stopped, or its node is given up'),
   VolumeDetachedFromCordonedNode: warning(
     'volume',
@@ -84,6 +88,12 @@ export const EVENT_TYPES = {
   EpochRaised: warning('volume', 'copies were found that know a higher epoch than the database'),
   OfflineRebuildStarted: info('volume', 'a detached volume is attached without an address, to be rebuilt'),
   OfflineRebuildEnded: info('volume', 'that rebuild has ended, for the reason that is named'),
+  AutoBalanceStopped: warning('volume', 'its copies went to and fro, so it is not balanced any more'),
+  AutoBalanceResumed: info('volume', 'it is balanced again, as a user wants'),
+  LocalReplicaSchedulingFailed: warning('volume', 'the node of its engine can not have a copy'),
+  LocalReplicaScheduled: info('volume', 'nothing keeps a copy from the node of its engine any more'),
+  VolumePlacementUnfit: warning('volume', 'a copy is where its selectors do not allow a new one any more'),
+  VolumePlacementFits: info('volume', 'all copies match its selectors again'),
   TooManySnapshots: warning('volume', 'it has so many layers that a limit comes near'),
   RecurringSnapshotSkipped: warning('volume', 'a recurring snapshot was due and could not be taken'),
   SnapshotCheckFailed: warning(
@@ -92,6 +102,8 @@ export const EVENT_TYPES = {
   ),
 
   ReplicaAdded: info('replica', 'a further replica gets a place'),
+  ReplicaMoved: info('replica', 'a copy has moved: its replacement is full, and the old one is gone'),
+  ReplicaMoveCancelled: warning('replica', 'the move of a copy is given up, for the reason that is named'),
   ReplicaFailed: warning('replica', 'a copy is no full copy any more, for the reason that is named'),
   ReplicaHealthy: info('replica', 'it has become a full copy'),
   ReplicaRemoved: info('replica', 'a replica is deleted, for the reason that is named'),

@@ -38,6 +38,8 @@ export type StorageNode = {
   /** New at each start of the agent process: tells a restart, after which no engine runs there. */
   bootId: string | undefined;
   lastHeartbeatAt: Date | undefined;
+  /** When it last became ready after it had not been; `undefined`: it has always been. */
+  returnedAt?: Date | undefined;
   version: number;
 };
 
@@ -88,5 +90,7 @@ export type StorageDisk = {
   writtenBytes: number;
   /** DirectIo is absent until an agent has said whether the file system takes it. */
   conditions: readonly Condition<DiskConditionType>[];
+  /** Since when it is so full that auto-balance takes copies off it. */
+  pressedAt?: Date | undefined;
   version: number;
 };

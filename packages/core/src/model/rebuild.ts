@@ -66,6 +66,8 @@ export type Rebuild = {
   /** Full copies that the volume has, as long as the rebuild waits: fewest first. */
   healthyCopies: number;
   sizeBytes: number;
+  /** It makes a copy that only replaces another one: it waits behind every rebuild of a missing copy. */
+  relocates: boolean;
   /** Why it does not run yet; empty when it does. */
   waitingFor: string;
   /** The same in a code; `undefined` when it runs, has ended, or no admission has looked at it yet. */

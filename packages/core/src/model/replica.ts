@@ -1,4 +1,5 @@
 import type { DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
+import type { Relocation } from './relocation.js';
 import type { StoredExplanation } from './stored-explanation.js';
 
 /** How the engine uses a replica. WO is being rebuilt: it gets every write and serves no read. */
@@ -31,6 +32,8 @@ export type Replica = {
   failure: ReplicaFailure | undefined;
   /** Why it has no place; cleared when it gets one. */
   explanation: StoredExplanation | undefined;
+  /** Set while it replaces another copy, until that one is gone. */
+  relocation?: Relocation | undefined;
   /** Counted reuses whose rebuild failed; at REBUILD_RETRIES_MAX the replica is given up, as Longhorn does (docs/longhorn-rules.md). */
   rebuildRetryCount: number;
   writtenBytes: number;
@@ -40,7 +43,7 @@ export type Replica = {
   version: number;
 };
 
-type NewReplica = Pick<Replica, 'id' | 'volumeId' | 'sizeBytes' | 'secret' | 'createdAt'>;
+type NewReplica = Pick<Replica, 'id' | 'volumeId' | 'sizeBytes' | 'secret' | 'createdAt' | 'relocation'>;
 type Place = Pick<Replica, 'nodeId' | 'diskId'>;
 
 const NOWHERE: Place = { nodeId: undefined, diskId: undefined };

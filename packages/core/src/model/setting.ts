@@ -186,6 +186,62 @@ export const SETTINGS = {
     description:
       'Used share of a disk from which balancing moves a replica to another disk of the node. 0 is off.',
   },
+  'replica-auto-balance-margin': {
+    type: 'integer',
+    default: 2,
+    min: 2,
+    max: 20,
+    category: 'scheduling',
+    description:
+      'How many more copies of a volume a node or zone must hold than another one before best-effort balancing moves one (Holdfast).',
+  },
+  'replica-auto-balance-disk-margin-percentage': {
+    type: 'integer',
+    default: 10,
+    min: 0,
+    max: 100,
+    unit: '%',
+    category: 'scheduling',
+    description:
+      'By how much less of the target has to be used, with the replica on it, than of the disk under pressure that it leaves (Holdfast).',
+  },
+  'replica-auto-balance-cool-down': {
+    type: 'integer',
+    default: 30,
+    min: 0,
+    max: SECONDS_MAX,
+    unit: 's',
+    category: 'scheduling',
+    description:
+      'How long balancing leaves a volume alone after it has moved a copy of it; also how long free space may take to be reported (Holdfast).',
+  },
+  'replica-auto-balance-bytes-in-flight': {
+    type: 'integer',
+    default: 1_024,
+    min: 1,
+    max: 1_048_576,
+    unit: 'GiB',
+    category: 'scheduling',
+    description:
+      'Bytes that balancing may have under way in the cluster at once. A single larger volume moves alone (Holdfast).',
+  },
+  'replica-auto-balance-node-settling-time': {
+    type: 'integer',
+    default: 600,
+    min: 0,
+    max: SECONDS_MAX,
+    unit: 's',
+    category: 'scheduling',
+    description:
+      'How long a node that was not ready must have been ready again before balancing moves copies to it or from it (Holdfast).',
+  },
+  'replica-relocate-on-selector-change': {
+    type: 'boolean',
+    default: false,
+    category: 'scheduling',
+    description:
+      'Move copies whose node or disk does not match the selectors of their volume any more; false: only say so (Holdfast).',
+  },
   'default-replica-count': {
     type: 'integer',
     default: 3,
@@ -373,6 +429,23 @@ export const SETTINGS = {
     unit: 's',
     category: 'engine',
     description: 'How long an engine waits for a replica that has I/O outstanding before it drops it.',
+  },
+  'volume-failover-delay': {
+    type: 'integer',
+    default: 0,
+    min: 0,
+    max: SECONDS_MAX,
+    unit: 's',
+    category: 'engine',
+    description:
+      "How long the node of a volume's engine must have been not ready until the volume is attached elsewhere unasked. 0 leaves it to its users (Holdfast).",
+    volume: {
+      field: 'failoverDelay',
+      description:
+        "Seconds that its engine's node must have been not ready until it is attached elsewhere unasked.",
+      flag: 'failover-delay',
+      title: 'Attach elsewhere when its node is dead for (s)',
+    },
   },
   'agent-heartbeat-timeout': {
     type: 'integer',

@@ -3,6 +3,7 @@ import type { ClusterId, NodeId, SnapshotId, VolumeId } from './ids.js';
 import type { LayerTask } from './layer-task.js';
 import type { StorageDisk, StorageNode } from './node.js';
 import type { Rebuild } from './rebuild.js';
+import type { ClusterRelocations } from './relocation.js';
 import type { Replica } from './replica.js';
 import type { ClusterSettings } from './setting.js';
 import type { Snapshot } from './snapshot.js';
@@ -43,6 +44,8 @@ export type VolumeView = {
   readonly fleet: FleetView;
   /** The engine of the volume's current epoch on its attached node, if that agent's current boot reported one. */
   readonly engine: EngineObservation | undefined;
+  /** Of its cluster, its own included. */
+  readonly relocations: ClusterRelocations;
 };
 
 /** What of a volume its repair is planned from, apart from what its engine says. */

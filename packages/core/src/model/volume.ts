@@ -4,6 +4,7 @@ import type { ClusterId, OrganizationId, ProjectId, VolumeId } from './ids.js';
 import type { VolumeChain } from './layer-task.js';
 import type { DataEngine } from './node.js';
 import type { RecurringSnapshot } from './recurring-snapshot.js';
+import type { BalanceHistory } from './relocation.js';
 import type { StoredExplanation } from './stored-explanation.js';
 import type { VolumeFill } from './volume-fill.js';
 import type { VolumeLifecycle } from './volume-lifecycle.js';
@@ -18,7 +19,14 @@ export type Override = 'ignored' | 'enabled' | 'disabled';
 export type DiskChoice = Exclude<VolumeOverrides['replicaDiskChoice'], 'ignored'>;
 /** Which snapshots the worker hashes in the background: none; all in full; those that changed since their last hash. */
 export type SnapshotDataIntegrity = Exclude<VolumeOverrides['snapshotDataIntegrity'], 'ignored'>;
-export type VolumeConditionType = 'Scheduled' | 'TooManySnapshots' | 'OfflineRebuilding' | 'RebuildWaiting';
+export type VolumeConditionType =
+  | 'Scheduled'
+  | 'TooManySnapshots'
+  | 'OfflineRebuilding'
+  | 'RebuildWaiting'
+  | 'AutoBalance'
+  | 'DataLocality'
+  | 'PlacementFits';
 
 export const REPLICA_COUNT_MIN = 1;
 /** Longhorn's bound; more copies cost bandwidth on every write and buy nothing. */
@@ -113,6 +121,8 @@ export type Volume = {
   hashing: HashingAdmission | undefined;
   /** Set by what brings the volume into such a state, never by its users (docs/adr/0113). */
   rebuildHold: RebuildHold | undefined;
+  /** `undefined`: auto-balance has not moved a copy of it, or a user has set its `replicaAutoBalance` since. */
+  balance?: BalanceHistory | undefined;
   createdAt: Date;
   /** For optimistic concurrency: every change of the row bumps it. */
   version: number;

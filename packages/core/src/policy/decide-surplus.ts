@@ -24,15 +24,28 @@ export function decideSurplus(
   // A replacement that is not complete yet leaves nothing to drop: the leaving copy still counts.
   if (copies.length > staying.length && staying.length < wanted) return undefined;
 
-  const ranked = copies
-    .map((replica) => ({ replica, rank: rankOf(replica, copies, view) }))
-    .sort((a, b) => compareRanks(a.rank, b.rank) || compareIds(a.replica.id, b.replica.id));
-  const victim = ranked[0]?.replica;
+  const [victim] = surplusOrder(view, copies);
   if (victim === undefined) return undefined;
   const why = isEvicting(victim, view.fleet, view.replicas)
     ? 'it has been replaced elsewhere'
     : `the volume has ${copies.length} copies and wants ${wanted}`;
   return { replica: victim, why };
+}
+
+/** All that go, one after the other, as each removal leaves the volume; the last full copy is none of them. */
+export function surplusVictims(view: VolumeView): SurplusVictim[] {
+  const victim = decideSurplus(view);
+  if (victim === undefined || view.replicas.length < 2) return [];
+  const replicas = view.replicas.filter(({ id }) => id !== victim.replica.id);
+  return [victim, ...surplusVictims({ ...view, replicas })];
+}
+
+/** The order in which copies go, by the rule above. */
+export function surplusOrder(view: VolumeView, copies: readonly Replica[]): Replica[] {
+  return copies
+    .map((replica) => ({ replica, rank: rankOf(replica, copies, view) }))
+    .sort((a, b) => compareRanks(a.rank, b.rank) || compareIds(a.replica.id, b.replica.id))
+    .map(({ replica }) => replica);
 }
 
 /** Smaller goes first. */

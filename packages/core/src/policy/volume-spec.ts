@@ -58,6 +58,22 @@ export function resolveVolumeSpec(
   return spec;
 }
 
+/** What of a volume may change by a patch. Its size changes by `expand`, its engine never. */
+export type VolumeSpecPatch = {
+  [Field in Exclude<keyof VolumeSpec, 'sizeBytes' | 'dataEngine'>]?: VolumeSpec[Field] | undefined;
+};
+
+export function patchedSpec(spec: VolumeSpec, patch: VolumeSpecPatch): VolumeSpec {
+  return {
+    ...spec,
+    numberOfReplicas: patch.numberOfReplicas ?? spec.numberOfReplicas,
+    nodeSelector: patch.nodeSelector ?? spec.nodeSelector,
+    diskSelector: patch.diskSelector ?? spec.diskSelector,
+    dataLocality: patch.dataLocality ?? spec.dataLocality,
+    ...overridesFrom(({ field }) => patch[field] ?? spec[field]),
+  };
+}
+
 /** @throws StorageFault `request.invalid` that lists every wrong field at once */
 export function assertVolumeSpec(spec: VolumeSpec): void {
   rejectIfAny(volumeSpecProblems(spec));

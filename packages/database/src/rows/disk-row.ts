@@ -1,7 +1,7 @@
 import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import type { DiskConditionType, StorageDisk } from '@holdfast/core/model/node.js';
 import { asJson, columnsOf, type Table } from '../sql/table.js';
-import { readConditions, type StoredCondition } from './json.js';
+import { orUndefined, readConditions, type StoredCondition } from './json.js';
 
 const column = columnsOf<StorageDisk>();
 
@@ -23,6 +23,7 @@ export const DISKS: Table<StorageDisk> = {
     column('storageScheduledBytes', 'storage_scheduled_bytes'),
     column('writtenBytes', 'written_bytes'),
     column('conditions', 'conditions', asJson),
+    column('pressedAt', 'pressed_at'),
   ],
 };
 
@@ -42,6 +43,7 @@ export type DiskRow = {
   storage_scheduled_bytes: number;
   written_bytes: number;
   conditions: StoredCondition<DiskConditionType>[];
+  pressed_at: Date | null;
   version: number;
 };
 
@@ -62,6 +64,7 @@ export function readDisk(row: DiskRow): StorageDisk {
     storageScheduledBytes: row.storage_scheduled_bytes,
     writtenBytes: row.written_bytes,
     conditions: readConditions(row.conditions),
+    pressedAt: orUndefined(row.pressed_at),
     version: row.version,
   };
 }

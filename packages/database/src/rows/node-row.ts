@@ -27,6 +27,7 @@ export const NODES: Table<StorageNode> = {
     column('nbdPort', 'nbd_port'),
     column('bootId', 'boot_id'),
     column('lastHeartbeatAt', 'last_heartbeat_at'),
+    column('returnedAt', 'returned_at'),
   ],
 };
 
@@ -47,6 +48,7 @@ export type NodeRow = DrainColumns & {
   nbd_port: number | null;
   boot_id: string | null;
   last_heartbeat_at: Date | null;
+  returned_at: Date | null;
   version: number;
 };
 
@@ -70,6 +72,7 @@ export function readNode(row: NodeRow): StorageNode {
     nbdPort: orUndefined(row.nbd_port),
     bootId: orUndefined(row.boot_id),
     lastHeartbeatAt: orUndefined(row.last_heartbeat_at),
+    returnedAt: orUndefined(row.returned_at),
     version: row.version,
   };
 }

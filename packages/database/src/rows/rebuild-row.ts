@@ -19,6 +19,7 @@ export const REBUILDS: Table<Rebuild> = {
     column('phase', 'phase'),
     column('healthyCopies', 'healthy_copies'),
     column('sizeBytes', 'size_bytes'),
+    column('relocates', 'relocates'),
     column('waitingFor', 'waiting_for'),
     column('waitingReason', 'waiting_reason'),
     column('purgesFirst', 'purges_first'),
@@ -52,6 +53,7 @@ export type RebuildRow = {
   phase: Rebuild['phase'];
   healthy_copies: number;
   size_bytes: number;
+  relocates: boolean;
   waiting_for: string;
   waiting_reason: Rebuild['waitingReason'] | null;
   purges_first: boolean;
@@ -86,6 +88,7 @@ export function readRebuild(row: RebuildRow): Rebuild {
     phase: row.phase,
     healthyCopies: row.healthy_copies,
     sizeBytes: row.size_bytes,
+    relocates: row.relocates,
     waitingFor: row.waiting_for,
     waitingReason: orUndefined(row.waiting_reason),
     purgesFirst: row.purges_first,

@@ -1,7 +1,8 @@
 import type { DiskId, NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { Relocation } from '@holdfast/core/model/relocation.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import { asJson, columnsOf, type Table } from '../sql/table.js';
-import { orUndefined } from './json.js';
+import { orUndefined, type Stored } from './json.js';
 
 const column = columnsOf<Replica>();
 
@@ -22,6 +23,7 @@ export const REPLICAS: Table<Replica> = {
     column('lastFailedAt', 'last_failed_at'),
     column('failure', 'failure', asJson),
     column('explanation', 'explanation', asJson),
+    column('relocation', 'relocation', asJson),
     column('rebuildRetryCount', 'rebuild_retry_count'),
     column('writtenBytes', 'written_bytes'),
     column('secret', 'secret'),
@@ -44,6 +46,7 @@ export type ReplicaRow = {
   last_failed_at: Date | null;
   failure: NonNullable<Replica['failure']> | null;
   explanation: NonNullable<Replica['explanation']> | null;
+  relocation: Stored<Relocation> | null;
   rebuild_retry_count: number;
   written_bytes: number;
   secret: string;
@@ -67,10 +70,17 @@ export function readReplica(row: ReplicaRow): Replica {
     lastFailedAt: orUndefined(row.last_failed_at),
     failure: orUndefined(row.failure),
     explanation: orUndefined(row.explanation),
+    relocation: row.relocation === null ? undefined : readRelocation(row.relocation),
     rebuildRetryCount: row.rebuild_retry_count,
     writtenBytes: row.written_bytes,
     secret: row.secret,
     createdAt: row.created_at,
     version: row.version,
   };
+}
+
+export function readRelocation(stored: Stored<Relocation>): Relocation {
+  const { at, ...rest } = stored;
+  // JSON keeps ids as they are, but not their brands.
+  return { ...(rest as unknown as Omit<Relocation, 'at'>), at: new Date(at) };
 }

@@ -2,6 +2,7 @@ import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, OrganizationId, ProjectId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { VolumeChain } from '@holdfast/core/model/layer-task.js';
 import type { RecurringSnapshot } from '@holdfast/core/model/recurring-snapshot.js';
+import type { BalanceHistory } from '@holdfast/core/model/relocation.js';
 import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.js';
 import type {
   Attention,
@@ -58,6 +59,7 @@ export const VOLUMES: Table<Volume> = {
     column('integrityCheckedAt', 'integrity_checked_at'),
     column('hashing', 'hashing', asJson),
     column('rebuildHold', 'rebuild_hold'),
+    column('balance', 'balance', asJson),
     column('createdAt', 'created_at'),
   ],
 };
@@ -94,6 +96,7 @@ export type VolumeRow = LifecycleRow &
     integrity_checked_at: Date | null;
     hashing: Stored<HashingAdmission> | null;
     rebuild_hold: Volume['rebuildHold'] | null;
+    balance: Stored<BalanceHistory> | null;
     created_at: Date;
     version: number;
     reconcile_due_at: Date | null;
@@ -127,6 +130,7 @@ export function readVolume(row: VolumeRow): Volume {
     integrityCheckedAt: orUndefined(row.integrity_checked_at),
     hashing: row.hashing === null ? undefined : readAdmission(row.hashing),
     rebuildHold: orUndefined(row.rebuild_hold),
+    balance: row.balance === null ? undefined : readBalance(row.balance),
     createdAt: row.created_at,
     version: row.version,
   };
@@ -165,6 +169,15 @@ function readChain(stored: Stored<VolumeChain>): VolumeChain {
 
 function readAdmission({ admittedAt, isPass }: Stored<HashingAdmission>): HashingAdmission {
   return { admittedAt: new Date(admittedAt), isPass };
+}
+
+function readBalance({ moves, stoppedAt }: Stored<BalanceHistory>): BalanceHistory {
+  // JSON keeps ids as they are, but not their brands.
+  const places = moves as unknown as BalanceHistory['moves'];
+  return {
+    moves: places.map((move) => ({ ...move, at: new Date(move.at) })),
+    stoppedAt: stoppedAt === undefined ? undefined : new Date(stoppedAt),
+  };
 }
 
 function readRecurring({ nextRunAt, lastRun, ...rest }: Stored<RecurringSnapshot>): RecurringSnapshot {

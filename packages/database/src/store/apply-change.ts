@@ -1,5 +1,5 @@
 import type { Change, CommitGuard } from '@holdfast/control/ports/store.js';
-import { concernsReplicas, concernsVolumes } from '@holdfast/core/model/changes.js';
+import { concernsReplicas, concernsVolumes, opensPlaces } from '@holdfast/core/model/changes.js';
 import { assertNever } from '@holdfast/core/model/faults.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
@@ -64,6 +64,8 @@ export async function applyChange(commit: Commit, change: Change): Promise<void>
       return patchSnapshot(commit, change);
     case 'snapshot.delete':
       return deleteSnapshot(commit, change);
+    case 'balance.begin':
+      return beginBalancing(commit, change);
     case 'node.patch':
       return patchNode(commit, change);
     case 'disk.patch':
@@ -223,6 +225,18 @@ async function patchRebuild({ sql, touched }: Commit, change: ChangeOf<'rebuild.
   touched.cluster(cluster_id);
 }
 
+/** Also locks the cluster's row: one relocation of auto-balance begins at a time. */
+async function beginBalancing(
+  { sql }: Commit,
+  { clusterId, ifVersion }: ChangeOf<'balance.begin'>,
+): Promise<void> {
+  const { rowCount } = await sql.query(
+    'UPDATE cluster SET balance_version = balance_version + 1 WHERE id = $1 AND balance_version = $2',
+    [clusterId, ifVersion],
+  );
+  if (rowCount === 0) throw conflict('auto-balance has begun another relocation');
+}
+
 async function patchNode({ guard, sql, touched }: Commit, change: ChangeOf<'node.patch'>): Promise<void> {
   const guarded = guard.kind === 'node' && guard.nodeId === change.nodeId;
   const row = await patchRow<StorageNode, { cluster_id: ClusterId }>(
@@ -237,6 +251,7 @@ async function patchNode({ guard, sql, touched }: Commit, change: ChangeOf<'node
   );
   const { cluster_id } = required(row, `node ${change.nodeId}`);
   if (concernsVolumes(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'node', id: change.nodeId });
+  if (opensPlaces(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'cluster', id: cluster_id });
   touched.cluster(cluster_id);
 }
 
@@ -253,6 +268,7 @@ async function patchDisk({ sql, touched }: Commit, change: ChangeOf<'disk.patch'
   );
   const { cluster_id } = required(row, `disk ${change.diskId}`);
   if (concernsReplicas(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'disk', id: change.diskId });
+  if (opensPlaces(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'cluster', id: cluster_id });
   touched.cluster(cluster_id);
 }
 

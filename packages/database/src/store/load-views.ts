@@ -3,12 +3,13 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, SnapshotId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
+import type { ClusterRelocations } from '@holdfast/core/model/relocation.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
 import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
-import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
+import { type ReplicaRow, readRelocation, readReplica } from '../rows/replica-row.js';
 import { readSnapshot, type SnapshotRow } from '../rows/snapshot-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
 import { OF_GRANT } from '../sql/of-grant.js';
@@ -48,6 +49,7 @@ export async function loadVolumeView(
     clones: await loadClonesOf(sql, volumeId),
     fleet: await loadFleetView(sql, volume.clusterId),
     engine: await loadEngine(sql, volumeId),
+    relocations: await loadRelocations(sql, volume.clusterId),
     due: { at: row.reconcile_due_at ?? undefined, marks: row.reconcile_marks },
   };
 }
@@ -72,6 +74,28 @@ async function loadClonesOf(sql: Sql, volumeId: VolumeId): Promise<VolumeView['c
     [volumeId],
   );
   return rows.map((row) => ({ volumeId: row.id, snapshotId: row.snapshot_id }));
+}
+
+/** At most a few for each node: rebuilds are admitted, and auto-balance has a bound of its own. */
+async function loadRelocations(sql: Sql, clusterId: ClusterId): Promise<ClusterRelocations> {
+  const { rows } = await sql.query<{
+    balance_version: number;
+    under_way: { volumeId: VolumeId; relocation: NonNullable<ReplicaRow['relocation']> }[];
+  }>(
+    `SELECT c.balance_version,
+       coalesce((SELECT jsonb_agg(jsonb_build_object('volumeId', r.volume_id, 'relocation', r.relocation) ORDER BY r.id)
+         FROM replica r JOIN volume v ON v.id = r.volume_id
+         WHERE r.relocation IS NOT NULL AND v.cluster_id = c.id), '[]') AS under_way
+     FROM cluster c WHERE c.id = $1`,
+    [clusterId],
+  );
+  const row = rows[0];
+  return {
+    version: row?.balance_version ?? 0,
+    underWay: (row?.under_way ?? []).map(({ volumeId, relocation }) => {
+      return { volumeId, relocation: readRelocation(relocation) };
+    }),
+  };
 }
 
 /** Only a report of the current epoch, from the attached node's current boot, says anything about the volume. */

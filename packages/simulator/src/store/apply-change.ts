@@ -1,5 +1,5 @@
 import type { Change, CommitGuard, SpaceBooking } from '@holdfast/control/ports/store.js';
-import { concernsReplicas, concernsVolumes } from '@holdfast/core/model/changes.js';
+import { concernsReplicas, concernsVolumes, opensPlaces } from '@holdfast/core/model/changes.js';
 import { assertNever, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
@@ -92,6 +92,9 @@ export function applyChange(transaction: Transaction, change: Change, guard: Com
       return;
     case 'snapshot.delete':
       deleteSnapshot(transaction, change);
+      return;
+    case 'balance.begin':
+      beginBalancing(transaction, change);
       return;
     case 'node.patch':
       patchNode(transaction, change, guard);
@@ -277,6 +280,13 @@ function patchRebuild(transaction: Transaction, change: ChangeOf<'rebuild.patch'
   transaction.touchCluster(row.clusterId);
 }
 
+function beginBalancing(transaction: Transaction, { clusterId, ifVersion }: ChangeOf<'balance.begin'>): void {
+  const { clusters } = transaction.tables;
+  const row = required(clusters.get(clusterId), clusterId);
+  if (row.balanceVersion !== ifVersion) throw conflict('auto-balance has begun another relocation');
+  transaction.put(clusters, row.id, { ...row, balanceVersion: row.balanceVersion + 1 });
+}
+
 function patchNode(transaction: Transaction, change: ChangeOf<'node.patch'>, guard: CommitGuard): void {
   const { nodes } = transaction.tables;
   const row = required(nodes.get(change.nodeId), change.nodeId);
@@ -285,6 +295,7 @@ function patchNode(transaction: Transaction, change: ChangeOf<'node.patch'>, gua
   transaction.put(nodes, row.id, { ...row, ...change.patch, version });
   if (concernsVolumes(change.patch)) transaction.fanOut(row.clusterId, 'node', row.id);
   else transaction.touchCluster(row.clusterId);
+  if (opensPlaces(change.patch)) transaction.fanOut(row.clusterId, 'cluster', row.clusterId);
 }
 
 function patchDisk(transaction: Transaction, change: ChangeOf<'disk.patch'>): void {
@@ -294,6 +305,7 @@ function patchDisk(transaction: Transaction, change: ChangeOf<'disk.patch'>): vo
   if (node === undefined) return;
   transaction.touchCluster(node.clusterId);
   if (concernsReplicas(change.patch)) transaction.fanOut(node.clusterId, 'disk', row.id);
+  if (opensPlaces(change.patch)) transaction.fanOut(node.clusterId, 'cluster', node.clusterId);
 }
 
 function book(transaction: Transaction, booking: SpaceBooking): void {

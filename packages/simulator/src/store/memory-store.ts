@@ -56,7 +56,10 @@ import { type ClusterRow, Tables, Transaction } from './tables.js';
 const ENDED_REBUILDS_MAX = 10;
 
 export class MemoryStore implements Store {
-  private readonly tables = new Tables();
+  /** Read by what watches a simulation. */
+  readonly tables = new Tables();
+  /** Number of commits: a reconciler that changes nothing makes none. */
+  commits = 0;
 
   /** @param onPlacement hears of every replica that was given a place, with the fleet as it was just before */
   constructor(
@@ -71,6 +74,7 @@ export class MemoryStore implements Store {
       settings: effectiveSettings({}),
       settingsVersion: 1,
       admissionVersion: 1,
+      balanceVersion: 1,
     });
   }
 
@@ -120,8 +124,17 @@ export class MemoryStore implements Store {
       }),
       fleet: await this.loadFleet(volume.clusterId),
       engine: this.engineOf(volume),
+      relocations: this.relocationsOf(volume.clusterId),
       due: tables.dues.get(volumeId) ?? { at: undefined, marks: 0 },
     };
+  }
+
+  private relocationsOf(clusterId: ClusterId): VolumeView['relocations'] {
+    const underWay = [...this.tables.replicas.values()]
+      .filter(({ volumeId }) => this.tables.volumes.get(volumeId)?.clusterId === clusterId)
+      .sort((a, b) => compareIds(a.id, b.id))
+      .flatMap(({ volumeId, relocation }) => (relocation === undefined ? [] : [{ volumeId, relocation }]));
+    return { version: this.clusterRow(clusterId).balanceVersion, underWay };
   }
 
   private engineOf(volume: Volume): VolumeView['engine'] {
@@ -243,6 +256,7 @@ export class MemoryStore implements Store {
         return placement;
       });
     });
+    this.commits += 1;
     for (const placement of placements) if (placement !== undefined) this.onPlacement(placement);
   }
 

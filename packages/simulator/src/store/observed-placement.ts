@@ -32,7 +32,8 @@ export function observedPlacement(
   const others = [...tables.replicas.values()].filter(
     (replica) => replica.volumeId === volume.id && replica.id !== replicaId,
   );
-  return { fleet: fleet(), volume, others, nodeId, booking };
+  const replacesId = change.kind === 'replica.create' ? change.replica.relocation?.replacesId : undefined;
+  return { fleet: fleet(), volume, others, replacesId, nodeId, booking };
 }
 
 function placingOf(tables: Tables, change: Change): Placing | undefined {

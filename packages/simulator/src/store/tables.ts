@@ -27,6 +27,7 @@ export type ClusterRow = {
   readonly settings: ClusterSettings;
   readonly settingsVersion: number;
   readonly admissionVersion: number;
+  readonly balanceVersion: number;
 };
 
 /** A node with what only its agent and the store know of it. */

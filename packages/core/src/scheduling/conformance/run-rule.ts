@@ -2,7 +2,7 @@
 import { asId, type DiskId, type NodeId } from '../../model/ids.js';
 import { type DiskSpace, fitsInSpace, type SpaceLimits } from '../../policy/disk-space.js';
 import { survivesGrowth } from '../../policy/expansion.js';
-import { fitsBelowPressure, isUnderPressure } from '../longhorn/disk-pressure.js';
+import { fitsBelowPressure, isUnderPressure } from '../disk-pressure.js';
 import { acceptableByLeastRange } from '../longhorn/least-range.js';
 import { tagsMatch } from '../tags.js';
 import { type Comparison, compareAnswer, compareVerdict } from './answer.js';

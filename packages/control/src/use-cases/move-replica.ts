@@ -1,0 +1,38 @@
+import { decideMove, type MoveWish } from '@holdfast/core/balance/plan-move.js';
+import { relocationOf } from '@holdfast/core/balance/planned-move.js';
+import { replicaAdded } from '@holdfast/core/lifecycle/conclude-replica.js';
+import { asId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import { bookingFor } from '@holdfast/core/scheduling/plan-placements.js';
+import { faultOf, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
+
+/**
+ * Has a copy move to another disk. Its replacement is booked here and now, so that a place which is promised is kept; the
+ * reconciler fills it, and only then takes the old copy away.
+ *
+ * @throws StorageFault `replica.not_found`, `replica.not_full`, `replica.place_taken`, `replica.no_place`, `node.not_found`,
+ *   `disk.not_found`, `volume.not_attached`, `volume.strict_local`, `volume.busy`
+ */
+export function moveReplica(
+  ports: UseCasePorts,
+  input: MoveWish & { volumeId: VolumeId; ifVersion?: number | undefined },
+): Promise<void> {
+  return retryConflicts(async () => {
+    const view = await loadVolume(ports.store, input.volumeId, input.ifVersion);
+    const now = ports.clock.now();
+    const decision = decideMove(view, input, now);
+    if (decision.kind === 'refuse') throw faultOf(decision);
+    if (decision.kind === 'unchanged') return;
+    const { volume, fleet } = view;
+    const { to } = decision.move;
+    const added = {
+      nodeId: to.nodeId,
+      booking: bookingFor(to.diskId, volume.spec.sizeBytes, fleet),
+      relocation: relocationOf(decision.move, view, now),
+    };
+    const made = { id: asId<ReplicaId>(ports.random.id()), secret: ports.random.secret() };
+    await ports.store.commit(
+      { kind: 'volume', volumeId: volume.id, ifVersion: volume.version },
+      replicaAdded(view, added, made, now),
+    );
+  });
+}

@@ -1,0 +1,31 @@
+/** Place for the replacement of a copy that moves: judged as the volume will be once that copy is gone. */
+import type { DiskId, NodeId } from '../model/ids.js';
+import type { Replica } from '../model/replica.js';
+import type { FleetView, VolumeView } from '../model/views.js';
+import type { Placement } from '../scheduling/framework.js';
+import { placeReplica } from '../scheduling/place-replica.js';
+import { placementRequest } from '../scheduling/placement-request.js';
+
+/** Where it is to go; what is left out is the scheduler's choice. */
+export type MoveTarget = {
+  readonly nodeId?: NodeId | undefined;
+  /** Disks that may take it. */
+  readonly diskIds?: ReadonlySet<DiskId> | undefined;
+};
+
+/**
+ * The moving copy holds no place in this, so its replacement may go to another disk of its node, or to another node of its
+ * zone, where copies may share neither. It never goes to the disk that holds the copy.
+ */
+export function placeInstead(
+  { volume, replicas, fleet }: VolumeView,
+  moving: Replica,
+  { nodeId, diskIds }: MoveTarget,
+  now: Date,
+): Placement {
+  const others = replicas.filter(({ id }) => id !== moving.id);
+  const request = placementRequest(volume, others, fleet);
+  const isOpen = (id: DiskId) => id !== moving.diskId && diskIds?.has(id) !== false;
+  const open: FleetView = { ...fleet, disks: fleet.disks.filter(({ id }) => isOpen(id)) };
+  return placeReplica({ ...request, requiredNodeId: nodeId ?? request.requiredNodeId }, open, now);
+}

@@ -1,0 +1,53 @@
+/** Why a relocation is not wanted any more, or can't succeed, while its replacement is not a full copy yet. */
+import { isActiveRebuild } from '../model/rebuild.js';
+import type { Relocation } from '../model/relocation.js';
+import type { Replica } from '../model/replica.js';
+import type { VolumeView } from '../model/views.js';
+import { isEvicting, lastingCopies, nodeName } from '../model/volume-facts.js';
+import { holderOf } from '../model/volume-lifecycle.js';
+import { effectiveValue } from '../policy/volume-settings.js';
+import { tagMismatch } from './selector-move.js';
+
+export function relocationObstacle(
+  view: VolumeView,
+  replacement: Replica & { readonly relocation: Relocation },
+): string | undefined {
+  const { fleet } = view;
+  if (replacement.failedAt !== undefined) return `its rebuild failed: ${replacement.failure?.message ?? ''}`;
+  if (isEvicting(replacement, fleet, view.replicas))
+    return `${nodeName(fleet, replacement.nodeId)} is being emptied`;
+  if (wasCancelled(view, replacement)) return 'its rebuild was cancelled';
+  if (lastingCopies(view).length > view.volume.spec.numberOfReplicas)
+    return 'the volume has more copies than it wants';
+  return UNWANTED[replacement.relocation.reason](view, replacement);
+}
+
+function wasCancelled({ rebuilds }: VolumeView, { id }: Replica): boolean {
+  const own = rebuilds.filter(({ targetReplicaId }) => targetReplicaId === id);
+  return own.some(({ state }) => state === 'cancelled') && !own.some(isActiveRebuild);
+}
+
+type Judge = (
+  view: VolumeView,
+  replacement: Replica & { readonly relocation: Relocation },
+) => string | undefined;
+
+const UNWANTED: Readonly<Record<Relocation['reason'], Judge>> = {
+  requested: () => undefined,
+  locality: ({ volume }, { nodeId }) =>
+    holderOf(volume) === nodeId && volume.spec.dataLocality === 'best-effort'
+      ? undefined
+      : 'its engine does not run there, or needs no copy there any more',
+  balance: ({ volume, fleet }) => {
+    if (volume.lifecycle.state === 'detached') return 'the volume was detached';
+    const effort = effectiveValue(volume.spec, fleet.settings, 'replicaAutoBalance');
+    return effort === 'disabled' ? 'balancing was switched off' : undefined;
+  },
+  selector: (view, { relocation }) => {
+    const replaced = view.replicas.find(({ id }) => id === relocation.replacesId);
+    if (!view.fleet.settings['replica-relocate-on-selector-change']) return 'the setting was switched off';
+    return replaced === undefined || tagMismatch(view, replaced) !== undefined
+      ? undefined
+      : 'the copy that it was to replace matches the selectors again';
+  },
+};

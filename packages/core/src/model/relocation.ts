@@ -1,0 +1,47 @@
+/**
+ * Relocation of a copy: it moves to another place. The new replica is built first and carries this; when it is a full copy,
+ * the one that it replaces goes. A volume has one at most, and never fewer full copies than it wants because of it
+ * (docs/adr/0160-a-copy-moves-by-its-replacement.md).
+ */
+import type { DiskId, NodeId, ReplicaId, VolumeId } from './ids.js';
+
+/**
+ * Why a copy moves: a user asked for it, its place does not match the volume's selectors any more, the engine's node has no
+ * copy, or the volume's copies are spread unevenly.
+ */
+export const RELOCATION_REASONS = ['requested', 'selector', 'locality', 'balance'] as const;
+export type RelocationReason = (typeof RELOCATION_REASONS)[number];
+
+export type Place = { readonly nodeId: NodeId; readonly diskId: DiskId };
+
+export type Relocation = {
+  readonly reason: RelocationReason;
+  /** The copy that goes afterwards, and where it was. */
+  readonly replacesId: ReplicaId;
+  readonly from: Place;
+  /** What is gained by it, in words for users. */
+  readonly gain: string;
+  /** What has to be copied, as far as known when it began: what the bound of auto-balance counts. */
+  readonly bytes: number;
+  readonly at: Date;
+};
+
+/** The relocations of a cluster that are under way. */
+export type ClusterRelocations = {
+  /** Grows with each that auto-balance begins, so that of two begun at once the second is decided again. */
+  readonly version: number;
+  readonly underWay: readonly { readonly volumeId: VolumeId; readonly relocation: Relocation }[];
+};
+
+export const NO_RELOCATIONS: ClusterRelocations = { version: 1, underWay: [] };
+
+/** A move that auto-balance made. `at` is its end, or its beginning while it is under way. */
+export type BalanceMove = { readonly from: Place; readonly to: Place; readonly at: Date };
+
+/** What auto-balance remembers of a volume. */
+export type BalanceHistory = {
+  /** The last ones, oldest first. */
+  readonly moves: readonly BalanceMove[];
+  /** Set when its copies went to and fro: it is left alone until a user sets its `replicaAutoBalance` again. */
+  readonly stoppedAt: Date | undefined;
+};
