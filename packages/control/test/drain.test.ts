@@ -7,6 +7,7 @@ import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import type { DrainPolicy } from '@holdfast/core/model/node-drain.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { VolumeSpecInput } from '@holdfast/core/policy/volume-spec.js';
 import { checkWorld } from '@holdfast/simulator/check-world.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
@@ -208,6 +209,16 @@ test('a drain that is cancelled while it moves leaves the volume with as many co
   await world.run(120);
   expect((await places()).length).toBe(2);
   expect((await client.view()).volume.robustness).toBe('healthy');
+});
+
+test('volumes are not attached on a drained node, and where none is named go to another one', async () => {
+  await aCluster();
+  await aVolumeOn(['n1']);
+  await drain('n1');
+  expect(await codeOf(attach(world, client, 'n1'))).toBe('node.draining');
+  await attach(world, client);
+  const holder = holderOf((await client.view()).volume);
+  expect([world.nodeId('n2'), world.nodeId('n3')]).toContain(holder);
 });
 
 test('where a request names no policy, the setting of the cluster does', async () => {

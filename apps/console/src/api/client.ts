@@ -34,6 +34,8 @@ async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Page<T>>>
 }
 
 const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
+type DrainPolicy = Schema<'NodeDrain'>['policy'];
+type NodeVerb = 'cordon' | 'uncordon' | 'cancel-drain' | 'end-maintenance';
 const NODE = `${CLUSTER}/nodes/{nodeId}` as const;
 const REBUILD = `${CLUSTER}/rebuilds/{rebuildId}` as const;
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
@@ -67,8 +69,12 @@ export const api = {
     askAll((query) => client.GET(`${CLUSTER}/orphans`, { params: { path: { clusterId }, query } })),
   deleteOrphan: (clusterId: string, orphanId: string) =>
     ask(client.DELETE(`${CLUSTER}/orphans/{orphanId}`, { params: { path: { clusterId, orphanId } } })),
-  actOnNode: (clusterId: string, nodeId: string, verb: 'cordon' | 'uncordon' | 'end-maintenance') =>
+  actOnNode: (clusterId: string, nodeId: string, verb: NodeVerb) =>
     ask(client.POST(`${NODE}/${verb}`, { params: { path: { clusterId, nodeId } }, body: {} })),
+  planDrain: (clusterId: string, nodeId: string, body: { policy?: DrainPolicy }) =>
+    ask(client.POST(`${NODE}/drain-plan`, { params: { path: { clusterId, nodeId } }, body })),
+  drainNode: (clusterId: string, nodeId: string, body: { policy: DrainPolicy }) =>
+    ask(client.POST(`${NODE}/drain`, { params: { path: { clusterId, nodeId } }, body })),
   startMaintenance: (clusterId: string, nodeId: string, body: { until: string; reason: string }) =>
     ask(client.POST(`${NODE}/maintenance`, { params: { path: { clusterId, nodeId } }, body })),
   volumes: (clusterId: string) =>

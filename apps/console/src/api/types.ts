@@ -3,6 +3,9 @@ import type { Schema } from '@holdfast/api-client/client.js';
 
 export type Cluster = Schema<'Cluster'>;
 export type StorageNode = Schema<'Node'>;
+export type NodeDrain = Schema<'NodeDrain'>;
+export type DrainPlan = Schema<'DrainPlan'>;
+export type DrainWait = Schema<'DrainWait'>;
 export type Disk = Schema<'Disk'>;
 export type Orphan = Schema<'Orphan'>;
 export type Replica = Schema<'Replica'>;
