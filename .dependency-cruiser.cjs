@@ -10,7 +10,8 @@ const ROOMS = {
   'packages/jobs': ['packages/core', 'packages/control'],
   'packages/api-client': [],
   'packages/ui': [],
-  'packages/simulator': ['packages/core', 'packages/control'],
+  'packages/scenario': ['packages/core'],
+  'packages/simulator': ['packages/core', 'packages/control', 'packages/scenario'],
   'apps/api': [
     'packages/core',
     'packages/control',
@@ -31,7 +32,13 @@ const ROOMS = {
     'packages/core/src/policy',
     'packages/ui',
   ],
-  'apps/cli': ['packages/api-client', 'packages/core', 'packages/simulator'],
+  'apps/cli': [
+    'packages/api-client',
+    'packages/core',
+    'packages/data-engine/src/nbd',
+    'packages/scenario',
+    'packages/simulator',
+  ],
   'apps/local': ['packages/core', 'packages/database'],
 };
 
@@ -45,7 +52,18 @@ const CORE_FOLDERS = {
   admission: ['model', 'settings', 'policy'],
   balance: ['model', 'settings', 'policy', 'scheduling'],
   lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance'],
-  checks: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance', 'lifecycle'],
+  drain: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance', 'lifecycle'],
+  checks: [
+    'model',
+    'settings',
+    'policy',
+    'scheduling',
+    'rebuild',
+    'admission',
+    'balance',
+    'lifecycle',
+    'drain',
+  ],
 };
 
 /**

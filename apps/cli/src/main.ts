@@ -9,6 +9,7 @@ import { orphanCommand } from './commands/orphan.js';
 import { placementCommand } from './commands/placement.js';
 import { rebuildCommand } from './commands/rebuild.js';
 import { settingCommand } from './commands/setting.js';
+import { simulateCommand } from './commands/simulate.js';
 import { snapshotCommand } from './commands/snapshot.js';
 import { volumeCommand } from './commands/volume.js';
 import { print, remark } from './context.js';
@@ -45,6 +46,7 @@ function program(): Command {
     placementCommand,
     localCommand,
     conformanceCommand,
+    simulateCommand,
   ];
   for (const make of commands) root.addCommand(inherit(make()));
   root

@@ -10,6 +10,8 @@ function storeWithRival(world: World, rival: () => Promise<void>): Store {
   let isFirst = true;
   return {
     loadVolume: (volumeId) => world.store.loadVolume(volumeId),
+    loadNodeVolumes: (clusterId, nodeId) => world.store.loadNodeVolumes(clusterId, nodeId),
+    loadRebuildSpeeds: (clusterId, limit) => world.store.loadRebuildSpeeds(clusterId, limit),
     loadAdmissions: (clusterId, options) => world.store.loadAdmissions(clusterId, options),
     loadOrphans: (clusterId, limit) => world.store.loadOrphans(clusterId, limit),
     loadOrphan: (orphanId) => world.store.loadOrphan(orphanId),

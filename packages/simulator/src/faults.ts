@@ -7,6 +7,7 @@ import type { Store } from '@holdfast/control/ports/store.js';
 import type { ReconcilerPorts } from '@holdfast/control/reconcilers/reconciler-ports.js';
 import { ENGINE_COMMANDS, isEngineCommand } from '@holdfast/core/model/engine-commands.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { SeededRandom } from './seeded-random.js';
 
 /** The worker's process is gone. Not a fault: nothing in control may catch it. */
 export class ProcessDied extends Error {
@@ -28,6 +29,24 @@ export const NO_FAULTS: FaultPlan = {
   losesWakeUp: () => false,
   runsTwice: () => false,
 };
+
+const EFFECT_FAULTS: readonly EffectFault[] = ['die-before', 'die-after', 'lost-before', 'lost-after'];
+
+/** Faults by chance, each with its share. */
+export function chanceFaults(
+  random: SeededRandom,
+  {
+    effects = 0,
+    lostWakeUps = 0,
+    doubles = 0,
+  }: Partial<Record<'effects' | 'lostWakeUps' | 'doubles', number | undefined>>,
+): FaultPlan {
+  return {
+    onEffect: () => (random.chance(effects) ? (random.pick(EFFECT_FAULTS) ?? 'none') : 'none'),
+    losesWakeUp: () => random.chance(lostWakeUps),
+    runsTwice: () => random.chance(doubles),
+  };
+}
 
 /** The ports with faults in every effect; reads are left alone, because a read that fails changes nothing. */
 export function withFaults(ports: ReconcilerPorts, plan: () => FaultPlan): ReconcilerPorts {

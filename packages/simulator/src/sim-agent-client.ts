@@ -32,6 +32,7 @@ export class SimAgentClient implements AgentClient {
     const node = this.reach(agent);
     const { replicaId, volumeId, diskId, record } = replica;
     if (node.copies.has(replicaId)) return;
+    if (node.disks.some(({ id, isGone }) => id === diskId && isGone)) throw diskGone();
     node.copies.set(replicaId, {
       replicaId,
       volumeId,
@@ -46,7 +47,9 @@ export class SimAgentClient implements AgentClient {
   }
 
   async describeReplica(agent: AgentTarget, replicaId: ReplicaId): Promise<ReplicaState> {
-    const copy = this.reach(agent).copies.get(replicaId);
+    const node = this.reach(agent);
+    const copy = node.copy(replicaId);
+    if (copy === undefined && node.copies.has(replicaId)) throw diskGone();
     if (copy === undefined) return { state: 'absent' };
     return { state: 'present', record: copy.record ?? null };
   }
@@ -152,8 +155,10 @@ export class SimAgentClient implements AgentClient {
   }
 
   private copyOn(agent: AgentTarget, replicaId: ReplicaId): SimCopy {
-    const copy = this.reach(agent).copies.get(replicaId);
+    const node = this.reach(agent);
+    const copy = node.copy(replicaId);
     if (copy !== undefined) return copy;
+    if (node.copies.has(replicaId)) throw diskGone();
     throw new StorageFault('replica.not_found', { publicMessage: `there is no replica ${replicaId}` });
   }
 
@@ -167,4 +172,8 @@ export class SimAgentClient implements AgentClient {
     }
     return engine;
   }
+}
+
+function diskGone(): StorageFault {
+  return new StorageFault('disk.not_ready', { publicMessage: 'the disk is not there' });
 }

@@ -27,8 +27,15 @@ export class SimClient {
     const number = this.next;
     this.next += 1;
     const isAcknowledged = (await engine?.write(number)) ?? false;
-    if (isAcknowledged) this.acknowledged.add(number);
+    // What is written while a revert is wanted may go with it.
+    const isReverting = (await this.view()).volume.task?.kind === 'revert';
+    if (isAcknowledged && !isReverting) this.acknowledged.add(number);
     return isAcknowledged;
+  }
+
+  /** After a revert: what was acknowledged before may be gone now, because a user wanted it so. */
+  forget(): void {
+    this.acknowledged.clear();
   }
 
   /** Acknowledged writes that some copy which the engine would read from does not hold. */

@@ -8,6 +8,7 @@ import { type CopyRecord, copyRecord, mayShrinkAlone } from '@holdfast/core/mode
 import type { EngineAsk } from '@holdfast/core/model/engine-commands.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { RebuildMethod } from '@holdfast/core/model/rebuild.js';
 import type { ReplicaMode } from '@holdfast/core/model/replica.js';
 import type { SimCopy } from './sim-copy.js';
 import { haveEqualLayers, SimLayers } from './sim-layers.js';
@@ -16,6 +17,8 @@ import { haveEqualLayers, SimLayers } from './sim-layers.js';
 export type EngineSurroundings = {
   /** The copy, if its node is alive and can be reached from the engine's. */
   reach(replicaId: ReplicaId): SimCopy | undefined;
+  /** Does this rebuild of the replica end in an error of its disk? */
+  failsRebuild(replicaId: ReplicaId): boolean;
   confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void>;
 };
 
@@ -56,8 +59,30 @@ export class SimEngine {
     return this.start.epoch;
   }
 
+  /** Does it change something with time? */
+  get isAtWork(): boolean {
+    const isCopying = this.rebuilds.some(
+      ({ report }) => report.state === 'running' && report.paused !== true,
+    );
+    return (
+      isCopying ||
+      this.layers.isAtWork ||
+      this.fill?.report.state === 'running' ||
+      this.state === 'waiting-record'
+    );
+  }
+
   get isServing(): boolean {
     return this.state === 'running' && this.withMode('RW').length > 0;
+  }
+
+  /** The copies that it reads from, if all of them still obey it; `undefined` once one belongs to another engine. */
+  copiesInUse(): SimCopy[] | undefined {
+    const copies = this.withMode('RW').flatMap((id) => this.surroundings.reach(id) ?? []);
+    const areIts = copies.every(
+      ({ epoch, grantId }) => epoch === this.epoch && grantId === this.start.grantId,
+    );
+    return areIts && copies.length === this.withMode('RW').length ? copies : undefined;
   }
 
   /** Writes the new record to every member, as the first thing an engine does. */
@@ -98,9 +123,10 @@ export class SimEngine {
     if (this.layers.isBusy) throw new StorageFault('engine.busy', { publicMessage: 'the volume is purged' });
     const { replicaId } = request.target;
     if (this.modes.get(replicaId)?.mode === 'RW') return;
-    const rebuild = { request, stepsLeft: REBUILD_STEPS, report: newReport(request) };
-    this.rebuilds.push(rebuild);
     const target = this.surroundings.reach(replicaId);
+    const method = target?.record === undefined ? 'full' : 'delta';
+    const rebuild = { request, stepsLeft: REBUILD_STEPS, report: newReport(request, method) };
+    this.rebuilds.push(rebuild);
     if (target === undefined) {
       this.endRebuild(rebuild, { code: 'agent.unreachable', message: 'the target does not answer' });
       return;
@@ -167,6 +193,10 @@ export class SimEngine {
     const compared = REBUILD_TOTAL_BYTES * (1 - rebuild.stepsLeft / REBUILD_STEPS);
     rebuild.report = { ...rebuild.report, phase: 'copying', bytes: { ...rebuild.report.bytes, compared } };
     if (rebuild.stepsLeft > 0) return;
+    if (this.surroundings.failsRebuild(target.replicaId)) {
+      this.endRebuild(rebuild, { code: 'rebuild.failed', message: 'its disk gave an error' });
+      return;
+    }
     // What the target held before its failure is not to be believed: it becomes exactly what the source holds.
     target.writes = new Set(source.writes);
     target.layers = source.layers;
@@ -285,7 +315,8 @@ export class SimEngine {
   }
 }
 
-function newReport({ rebuildId, target }: EngineAsk<'start-rebuild'>): RebuildReport {
+/** @param method of its one layer: a copy that was a member once gets what it missed */
+function newReport({ rebuildId, target }: EngineAsk<'start-rebuild'>, method: RebuildMethod): RebuildReport {
   return {
     rebuildId,
     replicaId: target.replicaId,
@@ -293,7 +324,7 @@ function newReport({ rebuildId, target }: EngineAsk<'start-rebuild'>): RebuildRe
     phase: 'preparing',
     bytes: { total: REBUILD_TOTAL_BYTES, compared: 0, skipped: 0, sent: 0, written: 0 },
     rateBytesPerSecond: 0,
-    snapshots: [],
+    snapshots: [{ name: 'head', method, reason: '', bytesSent: 0 }],
     error: null,
   };
 }

@@ -19,6 +19,10 @@ export class SimLayers {
     return this.busy?.what === 'purging';
   }
 
+  get isAtWork(): boolean {
+    return this.busy !== undefined;
+  }
+
   tick(): void {
     if (this.busy === undefined) return;
     this.busy.turnsLeft -= 1;

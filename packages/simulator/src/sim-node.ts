@@ -1,47 +1,78 @@
 import type { DiskReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
-import type { DiskId, NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
+import type { DiskType } from '@holdfast/core/model/node.js';
 import type { SimCopy } from './sim-copy.js';
 import type { SimEngine } from './sim-engine.js';
 
 export type SimDisk = {
   readonly id: DiskId;
   readonly name: string;
+  readonly type: DiskType;
   maximumBytes: number;
   availableBytes: number;
+  /** True while it has vanished from its node, with the copies on it. */
+  isGone: boolean;
 };
+
+export type SimDiskOptions = { readonly name?: string; readonly sizeBytes: number; readonly type?: DiskType };
 
 export type SimNodeOptions = {
   zone?: string | null;
-  /** One entry per disk; two disks of 100 GiB when left out. */
+  region?: string | null;
+  /** One size per disk, for disks without anything special; two of 100 GiB when left out. */
   diskBytes?: readonly number[];
+  disks?: readonly SimDiskOptions[];
 };
 
 /** A node: its disks and their copies outlive its agent; engines do not. */
 export class SimNode {
   readonly copies = new Map<ReplicaId, SimCopy>();
   readonly engines = new Map<VolumeId, SimEngine>();
-  readonly disks: SimDisk[];
+  readonly disks: SimDisk[] = [];
   nodeId: NodeId | undefined;
   isAlive = true;
   /** False: alive, but cut off from the network. */
   isConnected = true;
   bootId: string;
 
+  readonly zone: string | null;
+  readonly region: string | null;
+
   constructor(
     readonly name: string,
-    readonly zone: string | null,
-    newId: () => string,
-    diskBytes: readonly number[] = [100 * GIB, 100 * GIB],
+    private readonly newId: () => string,
+    { zone = null, region = null, diskBytes = [100 * GIB, 100 * GIB], disks }: SimNodeOptions = {},
   ) {
+    this.zone = zone;
+    this.region = region;
     this.bootId = newId();
-    this.disks = diskBytes.map((maximumBytes, index) => ({
+    for (const disk of disks ?? diskBytes.map((sizeBytes) => ({ sizeBytes }))) this.addDisk(disk);
+  }
+
+  addDisk({
+    name = `disk-${this.disks.length + 1}`,
+    sizeBytes,
+    type = 'filesystem',
+  }: SimDiskOptions): SimDisk {
+    const disk: SimDisk = {
       // Made by the world's one source of chance, like every id.
-      id: newId() as DiskId,
-      name: `disk-${index + 1}`,
-      maximumBytes,
-      availableBytes: maximumBytes,
-    }));
+      id: asId<DiskId>(this.newId()),
+      name,
+      type,
+      maximumBytes: sizeBytes,
+      availableBytes: sizeBytes,
+      isGone: false,
+    };
+    this.disks.push(disk);
+    return disk;
+  }
+
+  /** The copy, while its disk is there. */
+  copy(replicaId: ReplicaId): SimCopy | undefined {
+    const copy = this.copies.get(replicaId);
+    const isGone = this.disks.some(({ id, isGone }) => isGone && id === copy?.diskId);
+    return isGone ? undefined : copy;
   }
 
   get isReachable(): boolean {
@@ -63,7 +94,7 @@ export class SimNode {
       node: {
         name: this.name,
         zone: this.zone,
-        region: null,
+        region: this.region,
         bootId: this.bootId,
         controlUrl: `http://${this.name}.test:1`,
         controlSecret: `control-secret-of-${this.name}`,
@@ -73,29 +104,31 @@ export class SimNode {
         version: '0',
       },
       disks: this.disks.map((disk) => this.diskReport(disk)),
-      replicas: [...this.copies.values()].map((copy) => ({
-        replicaId: copy.replicaId,
-        volumeId: copy.volumeId,
-        diskId: copy.diskId,
-        writtenBytes: copy.writes.size * 4096,
-        record: copy.record ?? null,
-      })),
+      replicas: [...this.copies.values()]
+        .flatMap(({ replicaId }) => this.copy(replicaId) ?? [])
+        .map((copy) => ({
+          replicaId: copy.replicaId,
+          volumeId: copy.volumeId,
+          diskId: copy.diskId,
+          writtenBytes: copy.writes.size * 4096,
+          record: copy.record ?? null,
+        })),
       engines: [...this.engines.values()].map((engine) => engine.report()),
     };
   }
 
-  private diskReport({ id, name, maximumBytes, availableBytes }: SimDisk): DiskReport {
+  private diskReport({ id, name, type, maximumBytes, availableBytes, isGone }: SimDisk): DiskReport {
     return {
       diskId: id,
       name,
       path: `/disks/${name}`,
-      type: 'filesystem',
-      fileSystem: 'xfs',
+      type,
+      fileSystem: type === 'block' ? '' : 'xfs',
       maximumBytes,
       availableBytes,
-      ready: true,
-      reason: '',
-      message: '',
+      ready: !isGone,
+      reason: isGone ? 'DiskMissing' : '',
+      message: isGone ? 'the disk is not there' : '',
     };
   }
 }

@@ -14,6 +14,10 @@ export class SimQueue implements Queue {
     else this.delayed.set(key, { wakeUp, atMs: this.clock.now().getTime() + delayMs });
   }
 
+  get isWaiting(): boolean {
+    return this.waiting.size + this.delayed.size > 0;
+  }
+
   take(): WakeUp | undefined {
     this.release();
     const first = [...this.waiting][0];

@@ -2,7 +2,7 @@
  * A whole cluster in memory: nodes with agents, copies and engines, the real use cases and reconcilers over the
  * in-memory store, a virtual clock and one seed. Two runs with the same seed and the same calls are the same run.
  *
- * Time passes only in `run`. One tick is half a second: agents beat, engines work, the relay moves wake-ups to the
+ * Time passes only in `run`; what nothing happens in is passed over. One tick is half a second: agents beat, engines work, the relay moves wake-ups to the
  * queue, workers empty it, and every tenth tick sweeps.
  */
 
@@ -24,6 +24,7 @@ import {
   type ReplicaId,
 } from '@holdfast/core/model/ids.js';
 import { type FaultPlan, NO_FAULTS, ProcessDied, withFaults } from './faults.js';
+import { nextMoment } from './next-moment.js';
 import { SeededRandom } from './seeded-random.js';
 import { SimAgentClient } from './sim-agent-client.js';
 import type { EngineSurroundings } from './sim-engine.js';
@@ -49,10 +50,16 @@ export class World {
   readonly useCases: UseCasePorts;
   /** Faults of the worker's calls; may be changed at any time. */
   faults: FaultPlan = NO_FAULTS;
+  /** Called after each run of a reconciler, and after each tick, by what watches the world. */
+  onWakeUp: (wakeUp: WakeUp) => Promise<void> = async () => undefined;
+  onTick: () => Promise<void> = async () => undefined;
   /** What was wrong with replicas when they were given their places. */
   readonly placementFindings: string[] = [];
+  /** Replicas whose next rebuilds fail, and how many of them. */
+  readonly rebuildFaults = new Map<ReplicaId, number>();
+  private isWorkerDown = false;
   private nowMs = Date.UTC(2026, 0, 1);
-  private ticks = 0;
+  private volumesHandled = 0;
   /** The ports of the reconcilers in the worker's present life, with the faults in them. */
   reconcilers: ReconcilerPorts;
   private readonly agents: SimAgentClient;
@@ -84,8 +91,7 @@ export class World {
   }
 
   addNode(name: string, options: SimNodeOptions = {}): SimNode {
-    const zone = options.zone === undefined ? null : options.zone;
-    const node = new SimNode(name, zone, () => this.random.id(), options.diskBytes);
+    const node = new SimNode(name, () => this.random.id(), options);
     this.nodes.push(node);
     return node;
   }
@@ -113,30 +119,68 @@ export class World {
     this.reconcilers = this.startWorker();
   }
 
+  /** Time passes and agents live, while no worker sweeps or works off what waits. */
+  async runWithoutWorker(seconds: number): Promise<void> {
+    this.isWorkerDown = true;
+    await this.run(seconds);
+    this.isWorkerDown = false;
+    this.reconcilers = this.startWorker();
+  }
+
   /** Lets virtual time pass. */
   async run(seconds: number): Promise<void> {
     const untilMs = this.nowMs + seconds * 1000;
-    while (this.nowMs < untilMs) await this.tick();
+    let isStill = false;
+    while (this.nowMs < untilMs) {
+      if (isStill) this.passOver(untilMs);
+      isStill = await this.tick();
+    }
   }
 
   /** Lets time pass until the condition holds; at most `seconds`. */
   async runUntil(holds: () => Promise<boolean>, seconds: number): Promise<boolean> {
     const untilMs = this.nowMs + seconds * 1000;
+    let isStill = false;
     while (!(await holds())) {
       if (this.nowMs >= untilMs) return false;
-      await this.tick();
+      if (isStill) this.passOver(untilMs);
+      isStill = await this.tick();
     }
     return true;
   }
 
-  private async tick(): Promise<void> {
+  /** Moves the clock to the tick before the next one in which something may happen. */
+  private passOver(untilMs: number): void {
+    const { nowMs, nodes } = this;
+    const isSwept = nowMs % SWEEP_INTERVAL_MS === 0;
+    const next = Math.min(nextMoment({ tables: this.store.tables, nodes, nowMs, isSwept }), untilMs);
+    const ticks = Math.max(0, Math.ceil((next - this.nowMs) / TICK_MS) - 1);
+    this.nowMs += ticks * TICK_MS;
+  }
+
+  /** @returns whether nothing has moved, so that the next tick would find the same */
+  private async tick(): Promise<boolean> {
+    const { commits } = this.store;
+    this.volumesHandled = 0;
     this.nowMs += TICK_MS;
-    this.ticks += 1;
     for (const node of this.nodes.filter(({ isAlive }) => isAlive)) {
       for (const engine of node.engines.values()) await engine.tick();
       if (node.isConnected) await this.beat(node);
     }
-    if (this.ticks % (SWEEP_INTERVAL_MS / TICK_MS) === 0) await this.survive(() => sweep(this.reconcilers));
+    if (!this.isWorkerDown) await this.work();
+    await this.onTick();
+    return this.volumesHandled === 0 && this.store.commits === commits && !this.isMoving();
+  }
+
+  private isMoving(): boolean {
+    if (this.isWorkerDown || this.queue.isWaiting) return true;
+    return this.nodes.some(
+      ({ isAlive, engines }) => isAlive && [...engines.values()].some(({ isAtWork }) => isAtWork),
+    );
+  }
+
+  private async work(): Promise<void> {
+    if (this.nowMs % SWEEP_INTERVAL_MS === 0) await this.survive(() => sweep(this.reconcilers));
     await this.workOff();
   }
 
@@ -153,6 +197,7 @@ export class World {
       const workers = this.faults.runsTwice() ? 2 : 1;
       const runs = Array.from({ length: workers }, () => this.survive(() => this.handle(wakeUp)));
       const isDone = (await Promise.all(runs)).every(Boolean);
+      await this.onWakeUp(wakeUp);
       // A worker that dies leaves its job to be delivered again.
       if (!isDone) await this.queue.wake(wakeUp);
     }
@@ -167,7 +212,10 @@ export class World {
 
   private async handle(wakeUp: WakeUp): Promise<void> {
     if (wakeUp.kind === 'cluster') await reconcileCluster(this.reconcilers, wakeUp.clusterId);
-    else await reconcileVolume(this.reconcilers, wakeUp.volumeId);
+    else {
+      this.volumesHandled += 1;
+      await reconcileVolume(this.reconcilers, wakeUp.volumeId);
+    }
   }
 
   /** A worker process that dies is started again, and a job that fails is repeated; memory of it is gone. */
@@ -188,7 +236,12 @@ export class World {
         const holder = this.nodes.find((node) => node.copies.has(replicaId));
         if (holder === undefined || !holder.isAlive) return undefined;
         const isCut = holder !== from && !(holder.isConnected && from.isConnected);
-        return isCut ? undefined : holder.copies.get(replicaId);
+        return isCut ? undefined : holder.copy(replicaId);
+      },
+      failsRebuild: (replicaId) => {
+        const left = this.rebuildFaults.get(replicaId) ?? 0;
+        if (left > 0) this.rebuildFaults.set(replicaId, left - 1);
+        return left > 0;
       },
       confirmRecord: async (volumeId, record, grantId) => {
         if (!from.isConnected) throw new StorageFault('store.unavailable', { publicMessage: 'no answer' });

@@ -58,6 +58,8 @@ export function aNode(name: string, { ready = true, disks: _disks, ...part }: No
     cordoned: false,
     evictionRequested: false,
     maintenance: undefined,
+    drain: undefined,
+    drainStatus: undefined,
     conditions: [ready ? READY : NOT_READY],
     controlUrl: `http://${name}.test`,
     nbdHost: `${name}.test`,

@@ -6,6 +6,7 @@
 import { TIB } from '@holdfast/core/model/bytes.js';
 import { asId, type NodeId, type ReplicaId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
+import { DRAIN_POLICIES } from '@holdfast/core/model/node-drain.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import type { FleetView } from '@holdfast/core/model/views.js';
 import type { PlacementRequest } from '@holdfast/core/scheduling/placement-request.js';
@@ -108,6 +109,9 @@ export function randomNode(chance: Chance, name: string): StorageNode {
     ready: chance.is(0.95),
     cordoned: chance.is(0.05),
     maintenance: chance.is(0.05) ? { until: MAINTENANCE_END, reason: '' } : undefined,
+    drain: chance.is(0.05)
+      ? { policy: chance.of(...DRAIN_POLICIES), requestedAt: NOON, wasCordoned: false }
+      : undefined,
     evictionRequested: chance.is(0.05),
     allowScheduling: chance.is(0.95),
     controlUrl: chance.is(0.97) ? 'http://node.test' : undefined,

@@ -7,6 +7,7 @@
 import { describe } from '@jest/globals';
 import { bookingContract } from './store-contract-booking.js';
 import { commitContract } from './store-contract-commits.js';
+import { drainContract } from './store-contract-drains.js';
 import { dueContract } from './store-contract-due.js';
 import { heartbeatContract } from './store-contract-heartbeats.js';
 import { listContract } from './store-contract-lists.js';
@@ -23,6 +24,7 @@ export function storeContract(makeStore: MakeStore): void {
   describe('booking of space', () => bookingContract(makeStore));
   describe('heartbeats', () => heartbeatContract(makeStore));
   describe('due volumes', () => dueContract(makeStore));
+  describe('drains', () => drainContract(makeStore));
   describe('lists', () => listContract(makeStore));
   describe('orphans', () => orphanContract(makeStore));
   describe('relocations', () => relocationContract(makeStore));

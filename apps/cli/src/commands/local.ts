@@ -39,7 +39,8 @@ function outputOf(command: Command): OutputOptions {
   return { output: parseFormat(output), headers: true, color: false };
 }
 
-function orderAgent(socketPath: string, name: string): Promise<LocalAgent> {
+/** Has the running stack start an agent, and returns when its node is Ready. */
+export function orderAgent(socketPath: string, name: string): Promise<LocalAgent> {
   return new Promise((resolve, reject) => {
     const path = `/agents/${encodeURIComponent(name)}/start`;
     const request = http.request(

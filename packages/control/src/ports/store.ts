@@ -3,7 +3,8 @@ import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { Change } from '@holdfast/core/model/changes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { AdmissionView, FleetView, VolumeView } from '@holdfast/core/model/views.js';
+import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
+import type { AdmissionView, FleetView, NodeVolumes, VolumeView } from '@holdfast/core/model/views.js';
 import type { AgentTarget } from './agent-client.js';
 
 export type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
@@ -23,6 +24,7 @@ export type {
   AdmissionView,
   EngineObservation,
   FleetView,
+  NodeVolumes,
   VolumeView,
 } from '@holdfast/core/model/views.js';
 
@@ -76,6 +78,10 @@ export interface Store {
   /** `due` is of the same moment as the view. */
   loadVolume(volumeId: VolumeId): Promise<(VolumeView & { readonly due: VolumeDue }) | undefined>;
   loadFleet(clusterId: ClusterId): Promise<FleetView>;
+  /** Volumes with a replica on the node, or their engine, with all their replicas and their active rebuilds. */
+  loadNodeVolumes(clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes>;
+  /** Of the cluster's rebuilds that succeeded, the one that was queued last first; at most `limit`. */
+  loadRebuildSpeeds(clusterId: ClusterId, limit: number): Promise<RebuildSpeed[]>;
   /**
    * What admission is decided from, under one version. `ending` are the cancelled and failed rebuilds that were started
    * under the epoch at which their volume is still attached, in the same life of its agent, and that the engine may still

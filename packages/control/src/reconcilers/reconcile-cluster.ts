@@ -18,6 +18,7 @@ import { nodeChangeEvents, nodeEvent } from '@holdfast/core/policy/node-events.j
 import { isAgentAlive } from '@holdfast/core/policy/node-liveness.js';
 import type { Change, FleetView } from '../ports/store.js';
 import { admitWork } from './admit-work.js';
+import { reconcileDrains } from './reconcile-drains.js';
 import { reconcileOrphans } from './reconcile-orphans.js';
 import type { ReconcilerPorts } from './reconciler-ports.js';
 
@@ -31,6 +32,7 @@ export async function reconcileCluster(ports: ReconcilerPorts, clusterId: Cluste
   const current = await ports.store.loadFleet(clusterId);
   for (const node of current.nodes) await reconcileDisks(ports, current, node);
   await fanOutChanges(ports, clusterId);
+  await reconcileDrains(ports, clusterId);
   await admitWork(ports, clusterId);
   await reconcileOrphans(ports, clusterId);
 }

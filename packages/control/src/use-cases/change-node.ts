@@ -4,7 +4,7 @@ import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
 import { nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
 import { nodeChangeEvents } from '@holdfast/core/policy/node-events.js';
-import type { Change, NodePatch } from '../ports/store.js';
+import type { Change, FleetView, NodePatch } from '../ports/store.js';
 import { assertVersion, changedPart, retryConflicts, type UseCasePorts } from './use-case.js';
 
 export type NodeKey = { clusterId: ClusterId; nodeId: NodeId; ifVersion?: number | undefined };
@@ -18,21 +18,21 @@ export type NodeKey = { clusterId: ClusterId; nodeId: NodeId; ifVersion?: number
 export function changeNode(
   { store, clock }: UseCasePorts,
   { clusterId, nodeId, ifVersion }: NodeKey,
-  decide: (node: StorageNode, now: Date) => NodePatch | undefined,
+  decide: (node: StorageNode, now: Date, fleet: FleetView) => NodePatch | undefined,
 ): Promise<void> {
   return retryConflicts(async () => {
-    const { nodes, settings } = await store.loadFleet(clusterId);
-    const node = nodes.find(({ id }) => id === nodeId);
+    const fleet = await store.loadFleet(clusterId);
+    const node = fleet.nodes.find(({ id }) => id === nodeId);
     if (node === undefined) {
       throw new StorageFault('node.not_found', { publicMessage: `the cluster has no node ${nodeId}` });
     }
     assertVersion(node.version, ifVersion);
     const now = clock.now();
-    const wanted = decide(node, now);
+    const wanted = decide(node, now, fleet);
     if (wanted === undefined) return;
 
     const after = { ...node, ...wanted };
-    const schedulable = nodeSchedulableCondition(after, settings);
+    const schedulable = nodeSchedulableCondition(after, fleet.settings);
     // What stays as it is concerns no volume, so it is no part of the change.
     const patch = {
       ...changedPart(node, wanted),

@@ -1,5 +1,6 @@
 import { decideCordon, decideUncordon } from '@holdfast/core/policy/decide-cordon.js';
 import { changeNode, type NodeKey } from './change-node.js';
+import { withoutDrain } from './drain-node.js';
 import { hasToAct, type UseCasePorts } from './use-case.js';
 
 /**
@@ -12,10 +13,12 @@ export function cordonNode(ports: UseCasePorts, key: NodeKey): Promise<void> {
 }
 
 /**
- * Lets new replicas come to a node again.
+ * Lets new replicas come to a node again, which ends its drain.
  *
  * @throws StorageFault `node.not_found`, `request.stale`
  */
 export function uncordonNode(ports: UseCasePorts, key: NodeKey): Promise<void> {
-  return changeNode(ports, key, (node) => (hasToAct(decideUncordon(node)) ? { cordoned: false } : undefined));
+  return changeNode(ports, key, (node) =>
+    hasToAct(decideUncordon(node)) ? { cordoned: false, ...withoutDrain(node) } : undefined,
+  );
 }

@@ -1,9 +1,17 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
+import { decideDiskEviction } from '@holdfast/core/policy/decide-eviction.js';
 import { diskChangeNews, diskEvent } from '@holdfast/core/policy/disk-events.js';
 import type { Change } from '../ports/store.js';
-import { assertMayEvict, assertVersion, changedPart, retryConflicts, type UseCasePorts } from './use-case.js';
+import {
+  assertMayEvict,
+  assertVersion,
+  changedPart,
+  hasToAct,
+  retryConflicts,
+  type UseCasePorts,
+} from './use-case.js';
 
 export type DiskSpecPatch = {
   allowScheduling?: boolean | undefined;
@@ -15,14 +23,15 @@ export type DiskSpecPatch = {
 /**
  * Changes what is wanted of a disk.
  *
- * @throws StorageFault `disk.not_found`, `request.invalid`
+ * @throws StorageFault `disk.not_found`, `request.invalid`, `disk.last_ready`
  */
 export function patchDisk(
   ports: UseCasePorts,
   input: { clusterId: ClusterId; diskId: DiskId; patch: DiskSpecPatch; ifVersion?: number | undefined },
 ): Promise<void> {
   return retryConflicts(async () => {
-    const { nodes, disks } = await ports.store.loadFleet(input.clusterId);
+    const fleet = await ports.store.loadFleet(input.clusterId);
+    const { nodes, disks } = fleet;
     const disk = disks.find(({ id }) => id === input.diskId);
     const node = nodes.find(({ id }) => id === disk?.nodeId);
     if (disk === undefined || node === undefined) {
@@ -31,6 +40,7 @@ export function patchDisk(
     assertVersion(disk.version, input.ifVersion);
     const wanted = patchedDisk(disk, input.patch);
     assertDiskSpec(disk, wanted);
+    if (wanted.evictionRequested && !disk.evictionRequested) hasToAct(decideDiskEviction(disk, fleet));
     const told = diskChangeNews(`${disk.name} of node ${node.name}`, disk, wanted).map(
       (news): Change => ({ kind: 'event', event: diskEvent(input.clusterId, disk, news, ports.clock.now()) }),
     );

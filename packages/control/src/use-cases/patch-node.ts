@@ -1,6 +1,8 @@
 import type { StorageNode } from '@holdfast/core/model/node.js';
+import { decideNodeEviction } from '@holdfast/core/policy/decide-eviction.js';
 import { changeNode, type NodeKey } from './change-node.js';
-import { assertMayEvict, type UseCasePorts } from './use-case.js';
+import { withoutDrain } from './drain-node.js';
+import { assertMayEvict, hasToAct, type UseCasePorts } from './use-case.js';
 
 /** `null` removes the label. */
 export type NodeSpecPatch = {
@@ -15,13 +17,15 @@ export type NodeSpecPatch = {
 /**
  * Changes what is wanted of a node.
  *
- * @throws StorageFault `node.not_found`, `request.invalid` when it is to be emptied while new replicas may come
+ * @throws StorageFault `node.not_found`, `request.invalid` when it is to be emptied while new replicas may come,
+ *   `node.last_ready` when it is to be emptied and there is no other node
  */
 export function patchNode(ports: UseCasePorts, input: NodeKey & { patch: NodeSpecPatch }): Promise<void> {
-  return changeNode(ports, input, (node) => {
+  return changeNode(ports, input, (node, _now, fleet) => {
     const wanted = patchedNode(node, input.patch);
     assertMayEvict(node.name, wanted);
-    return wanted;
+    if (wanted.evictionRequested && !node.evictionRequested) hasToAct(decideNodeEviction(node, fleet));
+    return input.patch.cordoned === false ? { ...wanted, ...withoutDrain(node) } : wanted;
   });
 }
 

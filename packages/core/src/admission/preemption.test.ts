@@ -52,6 +52,18 @@ test.each<[string, Rebuild[], Rebuild[], string[]]>([
   ['one with two copies is preempted', [rebuild('q', 'n1', 'n3', last)], [running('a', 'n2', 'n3')], ['a']],
   ['one on its last copy does not', [rebuild('q', 'n1', 'n3', last)], [running('a', 'n2', 'n3', last)], []],
   ['none is preempted by one with two copies', [rebuild('q', 'n1', 'n3')], [running('a', 'n2', 'n3')], []],
+  [
+    'one that only moves the only wanted copy is preempted',
+    [rebuild('q', 'n1', 'n3', last)],
+    [running('a', 'n2', 'n3', { ...last, relocates: true })],
+    ['a'],
+  ],
+  [
+    'none is preempted by one that only moves a copy',
+    [rebuild('q', 'n1', 'n3', { ...last, relocates: true })],
+    [running('a', 'n2', 'n3')],
+    [],
+  ],
   ['one on other nodes is left alone', [rebuild('q', 'n1', 'n2', last)], [running('a', 'n2', 'n3')], []],
   [
     'one that is nearly done goes on',

@@ -9,7 +9,7 @@ import { compareIds, type RebuildId } from '../model/ids.js';
 import type { Rebuild } from '../model/rebuild.js';
 import { type AdmissionLoad, type Demand, keyOf } from './admission-queue.js';
 
-export const LAST_COPY = 1;
+const LAST_COPY = 1;
 
 type Work = { readonly rebuild: Rebuild; readonly demands: readonly Demand[] };
 
@@ -39,21 +39,25 @@ export function choosePreempted(
   return chosen.map(({ rebuild }) => rebuild.id);
 }
 
-/** A volume that wants one copy and has it is in no danger while that moves. */
-function isOnLastCopy({ healthyCopies, relocates }: Rebuild): boolean {
-  return healthyCopies <= LAST_COPY && !relocates;
-}
-
 /** One that is about to be done is not held up. */
 function isPreemptible(rebuild: Rebuild): boolean {
   const { phase, preemptedAt } = rebuild;
   return !isOnLastCopy(rebuild) && phase !== 'promoting' && phase !== 'done' && preemptedAt === undefined;
 }
 
-/** First those that can best wait: copies that only move, then most full copies, then least progress. */
+/** A volume that wants one copy, and has it moved, lacks none. */
+function isOnLastCopy({ relocates, healthyCopies }: Rebuild): boolean {
+  return !relocates && healthyCopies <= LAST_COPY;
+}
+
+/** First those that can best wait: those that only move a copy, most full copies, least progress. */
 function comparePreempted({ rebuild: a }: Work, { rebuild: b }: Work): number {
-  const move = Number(b.relocates) - Number(a.relocates);
-  return move || b.healthyCopies - a.healthyCopies || a.percent - b.percent || compareIds(a.id, b.id);
+  return (
+    Number(b.relocates) - Number(a.relocates) ||
+    b.healthyCopies - a.healthyCopies ||
+    a.percent - b.percent ||
+    compareIds(a.id, b.id)
+  );
 }
 
 /** The fewest that free every place which is missing; `undefined`, and nothing changed, where no choice does. */

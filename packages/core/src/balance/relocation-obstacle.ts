@@ -14,7 +14,8 @@ export function relocationObstacle(
 ): string | undefined {
   const { fleet } = view;
   if (replacement.failedAt !== undefined) return `its rebuild failed: ${replacement.failure?.message ?? ''}`;
-  if (isEvicting(replacement, fleet)) return `${nodeName(fleet, replacement.nodeId)} is being emptied`;
+  if (isEvicting(replacement, fleet, view.replicas))
+    return `${nodeName(fleet, replacement.nodeId)} is being emptied`;
   if (wasCancelled(view, replacement)) return 'its rebuild was cancelled';
   if (lastingCopies(view).length > view.volume.spec.numberOfReplicas)
     return 'the volume has more copies than it wants';

@@ -80,6 +80,11 @@ describe('checkPlacement', () => {
     },
     { name: 'a cordoned node', node: { cordoned: true }, want: 'that is cordoned' },
     {
+      name: 'a drained node',
+      node: { drain: { policy: 'always-allow', requestedAt: NOON, wasCordoned: false } },
+      want: 'that is drained',
+    },
+    {
       name: 'a node in maintenance',
       node: { maintenance: { until: NOON, reason: '' } },
       want: 'that is in maintenance',

@@ -64,6 +64,7 @@ function switchFindings(node: StorageNode, disk: StorageDisk, { settings }: Flee
   const mindsCordon = settings['disable-scheduling-on-cordoned-node'];
   return [
     ...(node.cordoned && mindsCordon ? ['that is cordoned'] : []),
+    ...(node.drain === undefined ? [] : ['that is drained']),
     ...(node.maintenance === undefined ? [] : ['that is in maintenance']),
     ...(node.evictionRequested ? ['that is being emptied'] : []),
     ...(node.allowScheduling ? [] : ['whose scheduling is off']),

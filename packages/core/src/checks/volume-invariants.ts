@@ -58,7 +58,7 @@ function checkDomains({ volume, replicas, fleet }: VolumeView): string[] {
     (replica) =>
       isHealthy(replica) &&
       replica.intent === 'keep' &&
-      !isEvicting(replica, fleet) &&
+      !isEvicting(replica, fleet, replicas) &&
       !replaced.has(replica.id),
   );
   const domains: [string, boolean, (string | undefined)[]][] = [

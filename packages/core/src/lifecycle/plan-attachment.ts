@@ -145,16 +145,29 @@ export function attachObstacle(
 /**
  * The node that was asked for, or else, of the ready nodes that hold a full copy, the one with the smallest id: reads
  * are local there. Where no copy counts as full, any copy's node will do: the copies' own records decide at the start.
+ *
+ * A node that is drained is to lose its engines, so it comes last; copies can be reached from any other node too.
  */
-function attachNode({ volume, replicas, fleet }: VolumeView): NodeId | undefined {
+function attachNode(view: VolumeView): NodeId | undefined {
+  const { volume, fleet } = view;
   const wanted = requestOf(volume)?.nodeId;
   if (wanted !== undefined) {
     const node = nodeById(fleet, wanted);
     return node !== undefined && isNodeReady(node) ? wanted : undefined;
   }
+  const holders = nodesOfCopies(view);
+  const isStaying = (id: NodeId) => nodeById(fleet, id)?.drain === undefined;
+  const staying = holders.find(isStaying);
+  if (staying !== undefined || holders.length === 0 || volume.spec.dataLocality === 'strict-local')
+    return staying ?? holders[0];
+  const other = fleet.nodes.find((node) => isNodeReady(node) && isStaying(node.id) && !node.cordoned);
+  return other?.id ?? holders[0];
+}
+
+function nodesOfCopies({ replicas, fleet }: VolumeView): NodeId[] {
   const reachable = replicas.filter((replica) => replica.provisioned && isOnReadyNode(replica, fleet));
   const healthy = reachable.filter(isHealthy);
   return (healthy.length > 0 ? healthy : reachable)
     .flatMap(({ nodeId }) => (nodeId === undefined ? [] : [nodeId]))
-    .sort(compareIds)[0];
+    .sort(compareIds);
 }

@@ -1,6 +1,7 @@
 /**
- * Planner of offline rebuilds: brings a detached volume back to its wanted number of full copies. It attaches the volume
- * without an address, lets the rebuild of any attached volume do the rest, and detaches it.
+ * Planner of offline rebuilds: brings a detached volume back to its wanted number of full copies, or its copies away from places
+ * that are being emptied. It attaches the volume without an address, lets the rebuild of any attached volume do the rest, and
+ * detaches it.
  *
  * The attachment says that it is for that (`purpose`), so a user's attach takes it over and a delete takes it away, and a
  * worker that dies leaves nothing that the next one could mistake for a user's attachment. What can't be rebuilt now is
@@ -12,10 +13,10 @@ import type { Change, VolumePatch } from '../model/changes.js';
 import { conditionOf, withCondition } from '../model/condition.js';
 import type { ClusterEvent } from '../model/event.js';
 import { isNodeReady } from '../model/node.js';
-import { isHealthy } from '../model/replica.js';
-import type { VolumeView } from '../model/views.js';
+import { isHealthy, type Replica } from '../model/replica.js';
+import type { FleetView, VolumeView } from '../model/views.js';
 import type { Volume } from '../model/volume.js';
-import { activeRebuild, nodeById, volumeEvent } from '../model/volume-facts.js';
+import { activeRebuild, leavingCopies, nodeById, volumeEvent } from '../model/volume-facts.js';
 import {
   afterRelease,
   afterRequest,
@@ -25,6 +26,7 @@ import {
   requestOf,
 } from '../model/volume-lifecycle.js';
 import { fillOf } from '../model/volume-task.js';
+import { decideSurplus } from '../policy/decide-surplus.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { canReplenish } from './plan-replenishment.js';
 import { robustnessOf } from './plan-status.js';
@@ -46,17 +48,45 @@ export function planOfflineRebuild(view: VolumeView, now: Date): Step | undefine
   return planBeginning(view, now);
 }
 
+/**
+ * Attaches a detached volume to move its copies off places that are being emptied. No concern of the volume's own plan: the
+ * cluster's reconciler asks for it, a few volumes at a time, so that a node with many of them starts no engine for each at once.
+ */
+export function planEvictionAttachment(view: VolumeView, now: Date): Step | undefined {
+  const { volume } = view;
+  if (leavingCopies(view).length === 0 || !mayBegin(view, now)) return undefined;
+  // An attach without a copy whose node is away for a moment gives that copy up.
+  if (view.replicas.some((replica) => awayUntil(replica, view.fleet) > now)) return undefined;
+  if (!canReplenish(view, now) && decideSurplus(view) === undefined) return undefined;
+  return begin(view, `copies of volume ${volume.name} are moved while it is detached`, now);
+}
+
+/** When a full copy of a detached volume, whose node does not answer, is not waited for any more; else the past. */
+export function awayUntil(replica: Replica, fleet: FleetView): Date {
+  const node = nodeById(fleet, replica.nodeId);
+  const ready = node === undefined ? undefined : conditionOf(node.conditions, 'Ready');
+  if (!isHealthy(replica) || ready === undefined || ready.status === 'True') return new Date(0);
+  const waitMs = fleet.settings['replica-replenishment-wait-interval'] * 1000;
+  return new Date(ready.lastTransitionAt.getTime() + waitMs);
+}
+
 function planBeginning(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
-  const isIdle = volume.lifecycle.state === 'detached' && fillOf(volume) === undefined;
-  if (!isIdle || volume.verification?.state === 'running' || !isEnabled(view)) return undefined;
-  if (robustnessOf(view) !== 'degraded' || isResting(volume, now)) return undefined;
-  if (volume.rebuildHold !== undefined) return undefined;
+  if (!isEnabled(view) || robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;
   // A copy whose node is away for a moment is not lost: it would be given up by an attach that no user needs.
   const hopeful = view.replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep').length;
-  if (hopeful >= volume.spec.numberOfReplicas) return undefined;
-  if (isPausingRebuilds(view.rebuilds, now) || !canReplenish(view, now)) return undefined;
-  const message = `missing copies of volume ${volume.name} are rebuilt while it is detached`;
+  if (hopeful >= volume.spec.numberOfReplicas || !canReplenish(view, now)) return undefined;
+  return begin(view, `missing copies of volume ${volume.name} are rebuilt while it is detached`, now);
+}
+
+function mayBegin({ volume, rebuilds }: VolumeView, now: Date): boolean {
+  const isIdle = volume.lifecycle.state === 'detached' && fillOf(volume) === undefined;
+  if (!isIdle || volume.verification?.state === 'running' || isResting(volume, now)) return false;
+  return volume.rebuildHold === undefined && !isPausingRebuilds(rebuilds, now);
+}
+
+function begin(view: VolumeView, message: string, now: Date): Step {
+  const { volume } = view;
   const patch: VolumePatch = {
     lifecycle: afterRequest(volume.lifecycle, { nodeId: undefined, requestedAt: now, purpose: 'rebuild' }),
     conditions: shown(volume, { status: 'True', reason: 'OfflineRebuildingInProgress', message }, now),
@@ -80,13 +110,16 @@ function planEnd(view: VolumeView, now: Date): Step | undefined {
 
 function endReason(view: VolumeView, now: Date): { reason: string; message: string } | undefined {
   const { volume } = view;
-  if (!isEnabled(view)) return { reason: 'NotWanted', message: 'it is not wanted any more' };
+  // One copy too many goes while there is an engine that can write the record without it.
+  const isMoving = leavingCopies(view).length > 0 || decideSurplus(view) !== undefined;
+  const isFull = volume.lifecycle.state === 'attached' && robustnessOf(view) === 'healthy';
+  if (isFull && !isMoving && activeRebuild(view) === undefined)
+    return { reason: 'Healthy', message: 'all copies are full' };
+  if (!isEnabled(view) && !isMoving) return { reason: 'NotWanted', message: 'it is not wanted any more' };
   if (isHolderLost(view)) return { reason: STALLED, message: 'the node that it ran on does not answer' };
   if (volume.rebuildHold !== undefined)
     return { reason: 'Held', message: blockText(volume.rebuildHold).waitingFor };
   if (activeRebuild(view) !== undefined) return undefined;
-  if (volume.lifecycle.state === 'attached' && robustnessOf(view) === 'healthy')
-    return { reason: 'Healthy', message: 'all copies are full' };
   if (now.getTime() - lastActiveMs(view) < IDLE_MS_MAX) return undefined;
   return { reason: STALLED, message: 'nothing could be rebuilt for a while; it is tried again later' };
 }

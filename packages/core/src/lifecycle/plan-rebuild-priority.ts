@@ -1,7 +1,7 @@
 /**
  * Priority of a rebuild: the full copies that its volume has now, fewest first in the queue. A volume that loses a further
- * copy while its rebuild waits, or runs and might be preempted, is nearer to losing data than it was; and a copy that was only
- * to replace another one becomes a missing one.
+ * copy while its rebuild waits, or runs and might be preempted, is nearer to losing data than it was; then a copy that was
+ * only to replace another one becomes a missing one.
  */
 import type { ReplicaId } from '../model/ids.js';
 import { isHealthy } from '../model/replica.js';
@@ -11,8 +11,8 @@ import type { Step } from './step.js';
 
 export function planRebuildPriority(view: VolumeView): Step | undefined {
   const rebuild = activeRebuild(view);
-  const healthyCopies = view.replicas.filter(isHealthy).length;
   if (rebuild === undefined) return undefined;
+  const healthyCopies = view.replicas.filter(isHealthy).length;
   const relocates = onlyRelocates(view, rebuild.targetReplicaId);
   if (rebuild.healthyCopies === healthyCopies && rebuild.relocates === relocates) return undefined;
   const { id: rebuildId, state: ifState } = rebuild;

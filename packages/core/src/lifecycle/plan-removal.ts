@@ -4,9 +4,15 @@
  *
  * Runs last, so that a copy goes only when nothing is left to repair.
  */
-import { isHealthy, REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
+import { isFailed, isHealthy, REBUILD_RETRIES_MAX, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
-import { activeRebuild, isOnReadyNode, lastingCopies } from '../model/volume-facts.js';
+import {
+  activeRebuild,
+  isAwaitingRebuild,
+  isEvicting,
+  isOnReadyNode,
+  lastingCopies,
+} from '../model/volume-facts.js';
 import { decideRemoval } from '../policy/decide-removal.js';
 import { decideSurplus } from '../policy/decide-surplus.js';
 import type { Step } from './step.js';
@@ -14,7 +20,7 @@ import type { Step } from './step.js';
 export function planRemoval(view: VolumeView, now: Date): Step | undefined {
   const leaving = view.replicas.find((replica) => replica.intent === 'remove' && mayGoNow(view, replica));
   if (leaving !== undefined) return planLeaving(view, leaving);
-  return planSurplus(view) ?? planGivenUp(view, now);
+  return planSurplus(view) ?? planMisplaced(view) ?? planGivenUp(view, now);
 }
 
 /**
@@ -65,16 +71,29 @@ function planSurplus(view: VolumeView): Step | undefined {
   return { kind: 'commit', why: victim.why, changes: [change] };
 }
 
+/** A copy that was yet to be built on a place that is being emptied by now. A volume's first copies need no rebuild. */
+function planMisplaced(view: VolumeView): Step | undefined {
+  const { volume, replicas, fleet } = view;
+  if (volume.epoch === 0) return undefined;
+  const targetId = activeRebuild(view)?.targetReplicaId;
+  const misplaced = replicas.find(
+    (replica) =>
+      replica.id !== targetId && isAwaitingRebuild(replica) && isEvicting(replica, fleet, replicas),
+  );
+  return misplaced === undefined ? undefined : planLeaving(view, misplaced);
+}
+
 function planGivenUp(view: VolumeView, now: Date): Step | undefined {
   const copies = lastingCopies(view).length;
   // While no copy is full, a failed one may be all that is left of the data.
   if (copies === 0) return undefined;
   const isComplete = copies >= view.volume.spec.numberOfReplicas;
   const staleMinutes = view.fleet.settings['stale-replica-timeout'];
-  const given = view.replicas.find(
-    (replica) =>
-      isOutOfTries(replica) || (isComplete && (wasNeverFull(replica) || isStale(replica, staleMinutes, now))),
-  );
+  const given = view.replicas.find((replica) => {
+    const isMisplaced = isFailed(replica) && isEvicting(replica, view.fleet, view.replicas);
+    const isUseless = wasNeverFull(replica) || isMisplaced || isStale(replica, staleMinutes, now);
+    return isOutOfTries(replica) || (isMisplaced && wasNeverFull(replica)) || (isComplete && isUseless);
+  });
   if (given === undefined) return undefined;
   const nodeId = isOnReadyNode(given, view.fleet) ? given.nodeId : undefined;
   return { kind: 'remove-replica', replicaId: given.id, nodeId };

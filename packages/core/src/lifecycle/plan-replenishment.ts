@@ -11,12 +11,14 @@ import { compareIds } from '../model/ids.js';
 import type { StorageNode } from '../model/node.js';
 import { type Rebuild, standsStill } from '../model/rebuild.js';
 import { isPotentiallyReusable, type Replica } from '../model/replica.js';
-import type { FleetView, VolumeView } from '../model/views.js';
+import type { FleetView, RepairView, VolumeView } from '../model/views.js';
 import {
   activeRebuild,
-  isAwaitingRebuild,
+  comingCopies,
+  isEvicting,
   isOnReadyNode,
   lastingCopies,
+  leavingCopies,
   nodeById,
 } from '../model/volume-facts.js';
 import { assertFleetConsistent } from '../scheduling/fleet-consistency.js';
@@ -42,10 +44,10 @@ export function planReplenishment(view: VolumeView, now: Date): Step | undefined
   if (active !== undefined) return planActiveRebuild(view, active, now);
   if (isPausingRebuilds(view.rebuilds, now)) return undefined;
 
-  const waiting = view.replicas.find((replica) => isAwaitingRebuild(replica) && canBeTarget(replica, view));
+  const coming = comingCopies(view);
+  const waiting = coming.find((replica) => canBeTarget(replica, view));
   if (waiting !== undefined) return queueRebuild(view, waiting, false);
-  const pending = view.replicas.filter(isAwaitingRebuild).length;
-  if (lastingCopies(view).length + pending >= volume.spec.numberOfReplicas) return undefined;
+  if (lastingCopies(view).length + coming.length >= volume.spec.numberOfReplicas) return undefined;
   return planMissingCopy(view, now);
 }
 
@@ -61,10 +63,9 @@ export function replenishmentTimes({ replicas, rebuilds, fleet }: VolumeView): D
 }
 
 /** Is there something that an attached engine could rebuild now: a replica that waits, one to take back, a place for a new one? */
-export function canReplenish(view: VolumeView, now: Date): boolean {
-  const { replicas, fleet } = view;
-  if (fleet.settings['concurrent-replica-rebuild-per-node-limit'] === 0) return false;
-  if (replicas.some((replica) => isAwaitingRebuild(replica) && canBeTarget(replica, view))) return true;
+export function canReplenish(view: RepairView, now: Date): boolean {
+  if (view.fleet.settings['concurrent-replica-rebuild-per-node-limit'] === 0) return false;
+  if (comingCopies(view).some((replica) => canBeTarget(replica, view))) return true;
   if (reusableReplica(view, now) !== undefined) return true;
   return placementOfMissing(view, now)?.kind === 'placed';
 }
@@ -87,7 +88,7 @@ function queueRebuild(view: VolumeView, { id: replicaId }: Replica, reuse: boole
   return { kind: 'queue-rebuild', replicaId, sourceReplicaIds, reuse };
 }
 
-function canBeTarget(replica: Replica, { fleet }: VolumeView): boolean {
+function canBeTarget(replica: Replica, { fleet }: Pick<RepairView, 'fleet'>): boolean {
   return replica.provisioned && isOnReadyNode(replica, fleet);
 }
 
@@ -155,12 +156,15 @@ function obstacleOf(
   if (rebuild.epoch !== undefined && rebuild.epoch !== view.volume.epoch) {
     return { code: 'engine.not_found', message: 'the engine that ran it is gone' };
   }
+  if (rebuild.state === 'queued' && isEvicting(target, view.fleet, view.replicas)) {
+    return { code: 'rebuild.cancelled', message: 'the place of its target is being emptied' };
+  }
   const isLeft = rebuild.epoch === undefined && !isOnReadyNode(target, view.fleet);
   return isLeft ? { code: 'node.not_ready', message: 'the node of its target does not answer' } : undefined;
 }
 
 /** The failed replica that may be taken back: latest failure first, its node and disk fit, its place not taken. */
-function reusableReplica(view: VolumeView, now: Date): Replica | undefined {
+function reusableReplica(view: RepairView, now: Date): Replica | undefined {
   return view.replicas
     .filter((replica) => isPotentiallyReusable(replica) && hasReturned(replica, view))
     .sort((a, b) => failedAtMs(b) - failedAtMs(a) || compareIds(a.id, b.id))
@@ -171,7 +175,7 @@ function reusableReplica(view: VolumeView, now: Date): Replica | undefined {
  * A node that died a moment ago still counts as ready until its silence is noticed; only a sign of life since the
  * failure says that a rebuild there has a chance.
  */
-function hasReturned(replica: Replica, view: VolumeView): boolean {
+function hasReturned(replica: Replica, view: RepairView): boolean {
   const heardAt = nodeById(view.fleet, replica.nodeId)?.lastHeartbeatAt;
   return canBeTarget(replica, view) && heardAt !== undefined && heardAt.getTime() > failedAtMs(replica);
 }
@@ -181,7 +185,7 @@ function failedAtMs({ failedAt }: Replica): number {
 }
 
 /** Only live copies can have taken its place: other failed ones do not count, else two could block each other. */
-function fitsWhereItIs(replica: Replica, view: VolumeView, now: Date): boolean {
+function fitsWhereItIs(replica: Replica, view: RepairView, now: Date): boolean {
   const others = view.replicas.filter(({ id, failedAt }) => id !== replica.id && failedAt === undefined);
   const request = { ...placementRequest(view.volume, others, view.fleet), reuseDiskId: replica.diskId };
   return placeReplica(request, view.fleet, now).kind === 'placed';
@@ -191,13 +195,15 @@ function fitsWhereItIs(replica: Replica, view: VolumeView, now: Date): boolean {
  * A place for one more replica, when it is time for one. `undefined` while failed replicas may still return for all
  * that is missing: each is waited for from its own failure.
  */
-function placementOfMissing(view: VolumeView, now: Date) {
+export function placementOfMissing(view: RepairView, now: Date) {
   const { volume, replicas, fleet } = view;
-  const pending = replicas.filter(isAwaitingRebuild).length;
-  const missing = volume.spec.numberOfReplicas - lastingCopies(view).length - pending;
+  const coming = comingCopies(view).length;
+  const missing = volume.spec.numberOfReplicas - lastingCopies(view).length - coming;
   const facts = returnFacts(replicas, fleet);
   const awaited = replicas.filter((replica) => {
     if (!isPotentiallyReusable(replica)) return false;
+    // One that is back on a place that is being emptied is not taken back there.
+    if (isOnReadyNode(replica, fleet) && isEvicting(replica, fleet, replicas)) return false;
     const until = placeHeldUntil(replica, facts);
     return until !== undefined && until.getTime() > now.getTime();
   });
@@ -208,7 +214,7 @@ function placementOfMissing(view: VolumeView, now: Date) {
 }
 
 /** The fleet in which nodes that a failure of this volume suggests are dead count as not ready already. */
-function withoutSilentNodes({ replicas, fleet }: VolumeView): FleetView {
+function withoutSilentNodes({ replicas, fleet }: RepairView): FleetView {
   const isSilent = ({ id, lastHeartbeatAt }: StorageNode) =>
     replicas.some(
       (replica) => replica.nodeId === id && failedAtMs(replica) > (lastHeartbeatAt?.getTime() ?? 0),
@@ -226,7 +232,7 @@ export function refusalsOfMissing(view: VolumeView, now: Date): readonly Candida
   const hasUnplaced = replicas.some(({ diskId, intent }) => diskId === undefined && intent === 'keep');
   const placement = hasUnplaced
     ? placeReplica(placementRequest(volume, replicas, fleet), fleet, now)
-    : volume.lifecycle.state === 'attached'
+    : volume.lifecycle.state === 'attached' || leavingCopies(view).length > 0
       ? placementOfMissing(view, now)
       : undefined;
   return placement?.kind === 'refused' ? placement.refusals : undefined;

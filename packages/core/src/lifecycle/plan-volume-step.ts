@@ -11,9 +11,10 @@
 
 import { moveTimes } from '../balance/choose-move.js';
 import type { VolumeView } from '../model/views.js';
-import { lastingCopies } from '../model/volume-facts.js';
+import { lastingCopies, leavingCopies } from '../model/volume-facts.js';
 import { effectiveValue } from '../policy/volume-settings.js';
 import { attachmentTimes, planAttachment, planDetachment } from './plan-attachment.js';
+import { planCordonDetachment } from './plan-cordon-detachment.js';
 import { planDeletion } from './plan-deletion.js';
 import { fillTimes, planFill } from './plan-fill.js';
 import { hashingTimes, planIntegrity } from './plan-integrity.js';
@@ -36,6 +37,7 @@ import type { Step } from './step.js';
 /** Each looks after one concern and answers `undefined` when it has nothing to do. */
 const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] = [
   planDeletion,
+  planCordonDetachment,
   planDetachment,
   planProvisioning,
   planAttachment,
@@ -113,5 +115,5 @@ function lacksCopies(view: VolumeView): boolean {
   if (replicas.some(({ diskId, intent }) => diskId === undefined && intent === 'keep')) return true;
   if (lastingCopies(view).length >= volume.spec.numberOfReplicas) return false;
   const isRebuiltOffline = effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
-  return volume.lifecycle.state !== 'detached' || isRebuiltOffline;
+  return volume.lifecycle.state !== 'detached' || isRebuiltOffline || leavingCopies(view).length > 0;
 }

@@ -67,6 +67,11 @@ export function concernsReplicas(patch: DiskPatch): boolean {
   return Object.keys(patch).some((field) => field !== 'conditions');
 }
 
+/** Does a change of a node concern its volumes? How far its drain is only tells of them. */
+export function concernsVolumes(patch: NodePatch): boolean {
+  return Object.keys(patch).some((field) => field !== 'drainStatus');
+}
+
 export type OrphanPatch = Partial<Pick<Orphan, 'announcedAt' | 'removal'>>;
 
 /** One change of the database. A commit applies several in one transaction, or none. */

@@ -42,6 +42,12 @@ export const EVENT_TYPES = {
   NodeMaintenanceStarted: warning('node', 'a maintenance window of the node is opened'),
   NodeMaintenanceChanged: warning('node', 'the open maintenance window gets another end or reason'),
   NodeMaintenanceEnded: info('node', 'the maintenance window is over, or was ended'),
+  NodeDrainStarted: warning('node', 'a user drains the node'),
+  NodeDrainChanged: warning('node', 'a drain goes on under another policy'),
+  NodeDrainBlocked: warning('node', 'a drain waits for a user or another node, for the reason that is named'),
+  NodeDrainResumed: info('node', 'a drain goes on after such a wait'),
+  NodeDrained: info('node', 'the node may be switched off under the policy of its drain'),
+  NodeDrainCancelled: info('node', 'a drain is cancelled, or the node uncordoned'),
   AgentRefused: error('node', "an agent reports under a living agent's name"),
 
   DiskReady: info('disk', 'the disk can be used again'),
@@ -59,6 +65,10 @@ export const EVENT_TYPES = {
   VolumeAttaching: info('volume', 'a node is chosen for the engine'),
   VolumeAttached: info('volume', 'the engine serves; the address is named'),
   VolumeDetached: info('volume', 'the engine has stopped, or its node is given up'),
+  VolumeDetachedFromCordonedNode: warning(
+    'volume',
+    'it is detached because its node is cordoned, as a setting says',
+  ),
   VolumeHealthy: info('volume', 'it has all its full copies again'),
   VolumeDegraded: warning('volume', 'it has fewer full copies than wanted'),
   VolumeFaulted: error('volume', 'it has no full copy that can be used'),

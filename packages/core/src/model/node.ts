@@ -1,5 +1,6 @@
 import { type Condition } from './condition.js';
 import type { ClusterId, DiskId, NodeId } from './ids.js';
+import type { NodeDrain, NodeDrainStatus } from './node-drain.js';
 
 /** Which data engine a volume uses: v1 keeps files on a file system, v2 keeps ranges on a block disk. */
 export type DataEngine = 'v1' | 'v2';
@@ -23,7 +24,11 @@ export type StorageNode = {
   evictionRequested: boolean;
   /** The open maintenance window; `undefined`: none. */
   maintenance: NodeMaintenance | undefined;
-  /** Ready: the agent's heartbeat is fresh. Schedulable: not in maintenance, nor cordoned where the setting minds that. */
+  /** The drain that was asked for; `undefined`: none. */
+  drain: NodeDrain | undefined;
+  /** How far that is; `undefined` until the cluster's reconciler has looked at it, and without a drain. */
+  drainStatus: NodeDrainStatus | undefined;
+  /** Ready: the agent's heartbeat is fresh. Schedulable: not in maintenance or drained, nor cordoned where the setting minds that. */
   conditions: readonly Condition<'Ready' | 'Schedulable'>[];
   /** Where the worker reaches the agent; `undefined` until it has registered. */
   controlUrl: string | undefined;

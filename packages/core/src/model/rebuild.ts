@@ -116,6 +116,9 @@ export function isPreempted({ preemptedAt, tuned }: Pick<Rebuild, 'preemptedAt' 
 
 export type RebuildTuning = { paused: boolean; bandwidthBytesPerSecond: number | undefined };
 
+/** How fast a rebuild that succeeded was: what it sent, and how long it ran. */
+export type RebuildSpeed = { readonly bytes: number; readonly seconds: number };
+
 /** Below this a rebuild would look stuck; agents refuse less. */
 export const REBUILD_BANDWIDTH_MIN = 1_048_576;
 

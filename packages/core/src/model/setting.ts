@@ -1,3 +1,5 @@
+import { DRAIN_POLICIES } from './node-drain.js';
+
 /**
  * Every cluster setting: its type, default, bounds and meaning. Names, defaults and bounds of those that Longhorn has
  * too are Longhorn's; the others say so.
@@ -114,6 +116,21 @@ export const SETTINGS = {
     default: true,
     category: 'scheduling',
     description: 'A cordoned node takes no new replica.',
+  },
+  'node-drain-policy': {
+    type: 'enum',
+    default: 'block-if-contains-last-replica',
+    options: DRAIN_POLICIES,
+    category: 'node',
+    description:
+      'When a drained node may be switched off, where the request names no policy: unless it holds the last healthy copy of a volume (block-if-contains-last-replica), or of one in use (allow-if-replica-is-stopped); at once (always-allow); once all its replicas have been moved away (block-for-eviction), or those that are the last healthy copy (block-for-eviction-if-contains-last-replica).',
+  },
+  'detach-manually-attached-volumes-when-cordoned': {
+    type: 'boolean',
+    default: false,
+    category: 'node',
+    description:
+      'Detach the volumes whose engine is on a cordoned node, so that they do not hold up its drain.',
   },
   'allow-volume-creation-with-degraded-availability': {
     type: 'boolean',

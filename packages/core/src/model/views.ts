@@ -48,6 +48,15 @@ export type VolumeView = {
   readonly relocations: ClusterRelocations;
 };
 
+/** What of a volume its repair is planned from, apart from what its engine says. */
+export type RepairView = Pick<VolumeView, 'volume' | 'replicas' | 'rebuilds' | 'fleet'>;
+
+/** Volumes with a replica or their engine on one node, by id. Their rebuilds are the active ones. */
+export type NodeVolumes = {
+  readonly fleet: FleetView;
+  readonly volumes: readonly Omit<RepairView, 'fleet'>[];
+};
+
 /** A volume and the nodes of its copies. */
 export type TaskVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };
 

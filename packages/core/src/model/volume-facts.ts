@@ -1,4 +1,6 @@
 /** Predicates and look-ups on a volume's view that several planners share. */
+
+import { isDrainedAway } from './drained-copies.js';
 import type { ClusterEvent, EventSubject } from './event.js';
 import type { NodeId } from './ids.js';
 import { isNodeReady, type StorageNode } from './node.js';
@@ -19,11 +21,18 @@ export function isOnReadyNode(replica: Replica, fleet: FleetView): boolean {
   return node !== undefined && isNodeReady(node);
 }
 
-/** Is the replica to be replaced elsewhere: by its own intent, or because its disk or node is being emptied? */
-export function isEvicting(replica: Replica, fleet: FleetView): boolean {
-  const node = fleet.nodes.find(({ id }) => id === replica.nodeId);
+/**
+ * Is the replica to be replaced elsewhere: by its own intent, or because its disk or node is being emptied?
+ *
+ * @param replicas all of its volume's: a drain may leave alone what other nodes hold too
+ */
+export function isEvicting(replica: Replica, fleet: FleetView, replicas: readonly Replica[]): boolean {
+  const node = nodeById(fleet, replica.nodeId);
   const disk = fleet.disks.find(({ id }) => id === replica.diskId);
-  return isLeavingPlace(replica, node?.evictionRequested === true, disk?.evictionRequested === true);
+  const isNodeEmptied =
+    node?.evictionRequested === true ||
+    (node?.drain !== undefined && isDrainedAway(replica, { replicas, nodeOf: (id) => nodeById(fleet, id) }));
+  return isLeavingPlace(replica, isNodeEmptied, disk?.evictionRequested === true);
 }
 
 /** As `isEvicting`, for a caller that has found node and disk already. */
@@ -31,14 +40,14 @@ export function isLeavingPlace(replica: Replica, isNodeEvicting: boolean, isDisk
   return replica.intent === 'evict' || isNodeEvicting || isDiskEvicting;
 }
 
-export function activeRebuild({ rebuilds }: VolumeView): Rebuild | undefined {
+export function activeRebuild({ rebuilds }: Pick<VolumeView, 'rebuilds'>): Rebuild | undefined {
   return rebuilds.find(isActiveRebuild);
 }
 
 /** Full copies that are to stay: what counts towards the wanted number. */
-export function lastingCopies({ replicas, fleet }: VolumeView): Replica[] {
+export function lastingCopies({ replicas, fleet }: Pick<VolumeView, 'replicas' | 'fleet'>): Replica[] {
   return replicas.filter(
-    (replica) => isHealthy(replica) && replica.intent !== 'remove' && !isEvicting(replica, fleet),
+    (replica) => isHealthy(replica) && replica.intent !== 'remove' && !isEvicting(replica, fleet, replicas),
   );
 }
 
@@ -49,6 +58,18 @@ export function isAwaitingRebuild(replica: Replica): boolean {
     replica.failedAt === undefined &&
     replica.healthyAt === undefined &&
     replica.intent === 'keep'
+  );
+}
+
+/** Copies on their way: they are built or wait for it, at places where they may stay. */
+export function comingCopies({ replicas, fleet }: Pick<VolumeView, 'replicas' | 'fleet'>): Replica[] {
+  return replicas.filter((replica) => isAwaitingRebuild(replica) && !isEvicting(replica, fleet, replicas));
+}
+
+/** Full copies that are to go once the volume has enough others. */
+export function leavingCopies({ replicas, fleet }: Pick<VolumeView, 'replicas' | 'fleet'>): Replica[] {
+  return replicas.filter(
+    (replica) => isHealthy(replica) && (replica.intent === 'remove' || isEvicting(replica, fleet, replicas)),
   );
 }
 

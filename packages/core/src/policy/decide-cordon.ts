@@ -2,12 +2,13 @@
 import type { StorageNode } from '../model/node.js';
 import { ALLOWED, type Decision, unchanged } from './decision.js';
 
-type CordonFacts = Pick<StorageNode, 'name' | 'cordoned'>;
+type CordonFacts = Pick<StorageNode, 'name' | 'cordoned'> & Partial<Pick<StorageNode, 'drain'>>;
 
 export function decideCordon({ name, cordoned }: CordonFacts): Decision<never> {
   return cordoned ? unchanged(`node ${name} is cordoned already`) : ALLOWED;
 }
 
-export function decideUncordon({ name, cordoned }: CordonFacts): Decision<never> {
-  return cordoned ? ALLOWED : unchanged(`node ${name} is not cordoned`);
+/** It ends the node's drain, too. */
+export function decideUncordon({ name, cordoned, drain }: CordonFacts): Decision<never> {
+  return cordoned || drain !== undefined ? ALLOWED : unchanged(`node ${name} is not cordoned`);
 }

@@ -10,7 +10,7 @@ export type SurplusVictim = { replica: Replica; why: string };
 /**
  * Which full copy goes when a volume has more than it wants; the API names it before a count is lowered.
  *
- * In this order: one that is to be replaced anyway, one whose node is down, the one that shares a disk with most
+ * In this order: one that is to be replaced anyway, one whose node is down, one whose node is drained, the one that shares a disk with most
  * others, then a node, then a zone, the one on the disk with the least space available, the smallest id. The copy on
  * the engine's own node goes last of equals, because reads are local there.
  */
@@ -19,14 +19,14 @@ export function decideSurplus(
   wanted = view.volume.spec.numberOfReplicas,
 ): SurplusVictim | undefined {
   const copies = view.replicas.filter((replica) => isHealthy(replica) && replica.intent !== 'remove');
-  const staying = copies.filter((replica) => !isEvicting(replica, view.fleet));
+  const staying = copies.filter((replica) => !isEvicting(replica, view.fleet, view.replicas));
   if (copies.length <= wanted) return undefined;
   // A replacement that is not complete yet leaves nothing to drop: the leaving copy still counts.
   if (copies.length > staying.length && staying.length < wanted) return undefined;
 
   const [victim] = surplusOrder(view, copies);
   if (victim === undefined) return undefined;
-  const why = isEvicting(victim, view.fleet)
+  const why = isEvicting(victim, view.fleet, view.replicas)
     ? 'it has been replaced elsewhere'
     : `the volume has ${copies.length} copies and wants ${wanted}`;
   return { replica: victim, why };
@@ -57,8 +57,9 @@ function rankOf(replica: Replica, copies: readonly Replica[], view: VolumeView):
   };
   const sharing = (isSame: (other: Replica) => boolean) => -copies.filter(isSame).length;
   return [
-    isEvicting(replica, fleet) ? 0 : 1,
+    isEvicting(replica, fleet, view.replicas) ? 0 : 1,
     isOnReadyNode(replica, fleet) ? 1 : 0,
+    nodeById(fleet, replica.nodeId)?.drain === undefined ? 1 : 0,
     sharing(({ diskId }) => diskId === replica.diskId),
     sharing(({ nodeId }) => nodeId === replica.nodeId),
     sharing((other) => zoneOf(other) === zoneOf(replica)),

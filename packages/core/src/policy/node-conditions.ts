@@ -10,7 +10,11 @@ type NodeCondition = Omit<Condition<'Ready' | 'Schedulable'>, 'lastTransitionAt'
  * Longhorn's reason, so that its users know it.
  */
 export function nodeSchedulableCondition(
-  { cordoned, maintenance }: Pick<StorageNode, 'cordoned' | 'maintenance'>,
+  {
+    cordoned,
+    maintenance,
+    drain,
+  }: Pick<StorageNode, 'cordoned' | 'maintenance'> & Partial<Pick<StorageNode, 'drain'>>,
   settings: ClusterSettings,
 ): NodeCondition {
   if (cordoned && settings['disable-scheduling-on-cordoned-node']) {
@@ -20,6 +24,9 @@ export function nodeSchedulableCondition(
       reason: 'KubernetesNodeCordoned',
       message: 'the node is cordoned',
     };
+  }
+  if (drain !== undefined) {
+    return { type: 'Schedulable', status: 'False', reason: 'NodeDraining', message: 'the node is drained' };
   }
   if (maintenance !== undefined) {
     const message = `the node is ${maintenanceText(maintenance)}`;

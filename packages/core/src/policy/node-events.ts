@@ -15,7 +15,9 @@ export function nodeEvent(
 
 /** Events of a change of what is wanted of a node: the same ones whichever request made the change. */
 export function nodeChangeEvents(before: StorageNode, after: StorageNode, at: Date): ClusterEvent[] {
-  const news = [cordonNews, maintenanceNews, evictionNews, specNews].map((tell) => tell(before, after));
+  const news = [cordonNews, maintenanceNews, drainNews, drainStatusNews, evictionNews, specNews].map((tell) =>
+    tell(before, after),
+  );
   return news.flatMap((one) => (one === undefined ? [] : [nodeEvent(before, one, at)]));
 }
 
@@ -53,6 +55,35 @@ function maintenanceNews(before: StorageNode, { name, maintenance }: StorageNode
   if (isSame) return undefined;
   const type = known === undefined ? 'NodeMaintenanceStarted' : 'NodeMaintenanceChanged';
   return { type, message: `node ${name} is ${maintenanceText(maintenance)}` };
+}
+
+function drainNews(before: StorageNode, { name, drain }: StorageNode): NodeNews | undefined {
+  if (before.drain?.policy === drain?.policy) return undefined;
+  if (drain === undefined) {
+    const message = `node ${name} is not drained any more`;
+    return { type: 'NodeDrainCancelled', message };
+  }
+  const type = before.drain === undefined ? 'NodeDrainStarted' : 'NodeDrainChanged';
+  return { type, message: `node ${name} is drained with policy ${drain.policy}` };
+}
+
+/** What a drain has come to. Its first status is news too, unless it says what the start has said. */
+function drainStatusNews(before: StorageNode, { name, drainStatus }: StorageNode): NodeNews | undefined {
+  const known = before.drainStatus?.state;
+  if (drainStatus === undefined || drainStatus.state === (known ?? 'draining')) return undefined;
+  switch (drainStatus.state) {
+    case 'drained':
+      return { type: 'NodeDrained', message: `node ${name} may be switched off` };
+    case 'blocked': {
+      const first = drainStatus.waitingFor[0]?.message ?? 'something is in its way';
+      return {
+        type: 'NodeDrainBlocked',
+        message: `the drain of node ${name} waits: ${first}`,
+      };
+    }
+    case 'draining':
+      return { type: 'NodeDrainResumed', message: `the drain of node ${name} goes on` };
+  }
 }
 
 const ENDED = { type: 'NodeMaintenanceEnded' } as const;

@@ -141,7 +141,7 @@ export type SchedulingProfile = {
   /** A failed replica that is already being deleted may still be taken back, and holds its disk until then. */
   readonly deletedReplicasMayReturn: boolean;
   /** Is the replica to be replaced elsewhere? */
-  isLeaving(replica: Replica, fleet: FleetView): boolean;
+  isLeaving(replica: Replica, cycle: PlacementCycle): boolean;
   /** When a failed replica stops holding its place; `undefined`: not by time. */
   placeHeldUntil(replica: Replica, cycle: PlacementCycle): Date | undefined;
   /** `undefined`: anti-affinity has no exception for this request. */

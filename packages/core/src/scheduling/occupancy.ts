@@ -51,7 +51,7 @@ export function occupancyOf(cycle: PlacementCycle, candidateNodes: readonly Stor
     if (cycle.profile.occupants === 'on-candidate-nodes' && !candidateIds.has(node.id)) continue;
     nodes.set(node.id, replica.id);
     zones.set(zoneKey(node), replica.id);
-    if (cycle.profile.isLeaving(replica, cycle.fleet)) continue;
+    if (cycle.profile.isLeaving(replica, cycle)) continue;
     stayingNodes.add(node.id);
     stayingZones.add(zoneKey(node));
   }

@@ -4,7 +4,7 @@ import type { DataEngine } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
 import type { DiskChoice, Override, Volume, VolumeSpec } from '../model/volume.js';
-import { holderOf } from '../model/volume-lifecycle.js';
+import { holderOf, isRepairing } from '../model/volume-lifecycle.js';
 import type { LonghornInputs } from './longhorn/longhorn-inputs.js';
 
 /** May two replicas share a failure domain? `preferred`: only when nothing better exists. */
@@ -70,8 +70,10 @@ export function placementRequest(
     ),
     diskChoice: diskChoice(spec.replicaDiskChoice, settings['replica-disk-choice']),
     replicas,
-    // A volume that is not attached has no node to be local to: it is attached where its replica is.
-    requiredNodeId: spec.dataLocality === 'strict-local' ? holderOf(volume) : undefined,
+    // A volume that is not attached has no node to be local to: it is attached where its replica is. The worker's own
+    // attachment serves no user.
+    requiredNodeId:
+      spec.dataLocality === 'strict-local' && !isRepairing(volume) ? holderOf(volume) : undefined,
     localNodeId: spec.dataLocality === 'best-effort' ? holderOf(volume) : undefined,
     topology: [],
     reuseDiskId: undefined,

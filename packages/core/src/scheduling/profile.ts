@@ -14,7 +14,7 @@ export const HOLDFAST_PROFILE: SchedulingProfile = {
   usedNodeTierHonoursNodeSelector: true,
   writtenDataCounts: 'once',
   deletedReplicasMayReturn: false,
-  isLeaving: isEvicting,
+  isLeaving: (replica, { fleet, request }) => isEvicting(replica, fleet, request.replicas),
   placeHeldUntil: (replica, { request, fleet }) =>
     placeHeldUntil(replica, returnFacts(request.replicas, fleet)),
   domainSharing: () => undefined,

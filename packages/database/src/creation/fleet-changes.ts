@@ -83,7 +83,8 @@ async function read(
 /** Only what decisions read: a node's control secret stays where it is. */
 const NODE_FIELDS = `'id', n.id, 'cluster_id', n.cluster_id, 'name', n.name, 'zone', n.zone, 'region', n.region,
   'tags', n.tags, 'allow_scheduling', n.allow_scheduling, 'cordoned', n.cordoned,
-  'eviction_requested', n.eviction_requested, 'maintenance', n.maintenance, 'conditions', n.conditions, 'control_url', n.control_url,
+  'eviction_requested', n.eviction_requested, 'maintenance', n.maintenance, 'drain', n.drain,
+  'drain_status', n.drain_status, 'conditions', n.conditions, 'control_url', n.control_url,
   'nbd_host', n.nbd_host, 'nbd_port', n.nbd_port, 'boot_id', n.boot_id,
   'last_heartbeat_at', n.last_heartbeat_at, 'version', n.version`;
 

@@ -1,6 +1,7 @@
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import type { NodeMaintenance, StorageNode } from '@holdfast/core/model/node.js';
 import { asJson, columnsOf, type Table } from '../sql/table.js';
+import { type DrainColumns, readDrain, readDrainStatus } from './drain-columns.js';
 import { orUndefined, readConditions, type Stored, type StoredCondition } from './json.js';
 
 const column = columnsOf<StorageNode>();
@@ -18,6 +19,8 @@ export const NODES: Table<StorageNode> = {
     column('cordoned', 'cordoned'),
     column('evictionRequested', 'eviction_requested'),
     column('maintenance', 'maintenance', asJson),
+    column('drain', 'drain', asJson),
+    column('drainStatus', 'drain_status', asJson),
     column('conditions', 'conditions', asJson),
     column('controlUrl', 'control_url'),
     column('nbdHost', 'nbd_host'),
@@ -28,7 +31,7 @@ export const NODES: Table<StorageNode> = {
   ],
 };
 
-export type NodeRow = {
+export type NodeRow = DrainColumns & {
   id: NodeId;
   cluster_id: ClusterId;
   name: string;
@@ -61,6 +64,8 @@ export function readNode(row: NodeRow): StorageNode {
     cordoned: row.cordoned,
     evictionRequested: row.eviction_requested,
     maintenance: readMaintenance(row.maintenance),
+    drain: readDrain(row.drain),
+    drainStatus: readDrainStatus(row.drain_status),
     conditions: readConditions(row.conditions),
     controlUrl: orUndefined(row.control_url),
     nbdHost: orUndefined(row.nbd_host),

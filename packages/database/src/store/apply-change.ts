@@ -1,5 +1,5 @@
 import type { Change, CommitGuard } from '@holdfast/control/ports/store.js';
-import { concernsReplicas, opensPlaces } from '@holdfast/core/model/changes.js';
+import { concernsReplicas, concernsVolumes, opensPlaces } from '@holdfast/core/model/changes.js';
 import { assertNever } from '@holdfast/core/model/faults.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
@@ -250,7 +250,7 @@ async function patchNode({ guard, sql, touched }: Commit, change: ChangeOf<'node
     },
   );
   const { cluster_id } = required(row, `node ${change.nodeId}`);
-  await storeFanOut(sql, cluster_id, { kind: 'node', id: change.nodeId });
+  if (concernsVolumes(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'node', id: change.nodeId });
   if (opensPlaces(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'cluster', id: cluster_id });
   touched.cluster(cluster_id);
 }

@@ -6,6 +6,7 @@ import type {
   DueVolume,
   FanOutBatch,
   FleetView,
+  NodeVolumes,
   OrphanInContext,
   OrphansView,
   Store,
@@ -16,6 +17,7 @@ import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
 import { type Scope, type Sql, snapshot, transaction } from '../sql/scope.js';
 import { applyChange } from './apply-change.js';
@@ -27,6 +29,7 @@ import { fanOut } from './fan-out.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
 import { loadAdmissionView } from './load-admissions.js';
+import { loadNodeVolumes, loadRebuildSpeeds } from './load-node-volumes.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
 import { loadFleetView, loadSettings, loadVolumeView } from './load-views.js';
 import { Touched, writeOutbox } from './touched.js';
@@ -52,6 +55,14 @@ export class PostgresStore implements Store {
 
   loadFleet(clusterId: ClusterId): Promise<FleetView> {
     return snapshot(this.scope, (sql) => loadFleetView(sql, clusterId));
+  }
+
+  loadNodeVolumes(clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
+    return snapshot(this.scope, (sql) => loadNodeVolumes(sql, clusterId, nodeId));
+  }
+
+  loadRebuildSpeeds(clusterId: ClusterId, limit: number): Promise<RebuildSpeed[]> {
+    return snapshot(this.scope, (sql) => loadRebuildSpeeds(sql, clusterId, limit));
   }
 
   loadAdmissions(

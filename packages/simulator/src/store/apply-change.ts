@@ -1,5 +1,5 @@
 import type { Change, CommitGuard, SpaceBooking } from '@holdfast/control/ports/store.js';
-import { concernsReplicas, opensPlaces } from '@holdfast/core/model/changes.js';
+import { concernsReplicas, concernsVolumes, opensPlaces } from '@holdfast/core/model/changes.js';
 import { assertNever, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
@@ -293,7 +293,8 @@ function patchNode(transaction: Transaction, change: ChangeOf<'node.patch'>, gua
   const isCounted = guard.kind === 'node' && guard.nodeId === row.id;
   const version = row.version + (isCounted ? 0 : 1);
   transaction.put(nodes, row.id, { ...row, ...change.patch, version });
-  transaction.fanOut(row.clusterId, 'node', row.id);
+  if (concernsVolumes(change.patch)) transaction.fanOut(row.clusterId, 'node', row.id);
+  else transaction.touchCluster(row.clusterId);
   if (opensPlaces(change.patch)) transaction.fanOut(row.clusterId, 'cluster', row.clusterId);
 }
 

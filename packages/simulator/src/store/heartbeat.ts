@@ -118,6 +118,8 @@ function newNode({ clusterId, nodeId, heartbeat }: Report): NodeRow {
     cordoned: false,
     evictionRequested: false,
     maintenance: undefined,
+    drain: undefined,
+    drainStatus: undefined,
     conditions: [],
     controlUrl: undefined,
     nbdHost: undefined,

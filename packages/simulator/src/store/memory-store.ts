@@ -12,6 +12,7 @@ import type {
   DueVolume,
   FanOutBatch,
   FleetView,
+  NodeVolumes,
   OrphanInContext,
   OrphansView,
   Store,
@@ -31,7 +32,7 @@ import {
   type OrphanId,
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
-import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
+import { isActiveRebuild, type Rebuild, type RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { grantOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
@@ -46,6 +47,7 @@ import { admissionTasks, taskVolume } from './admission-tasks.js';
 import { applyChange, takeGuard } from './apply-change.js';
 import { dueVolumes, recordDue, runFanOut } from './due-volumes.js';
 import { storeHeartbeat } from './heartbeat.js';
+import { rebuildSpeeds, volumesOnNode } from './node-volumes.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { inContext, orphansOf } from './orphans.js';
 import { type ClusterRow, Tables, Transaction } from './tables.js';
@@ -54,7 +56,10 @@ import { type ClusterRow, Tables, Transaction } from './tables.js';
 const ENDED_REBUILDS_MAX = 10;
 
 export class MemoryStore implements Store {
-  private readonly tables = new Tables();
+  /** Read by what watches a simulation. */
+  readonly tables = new Tables();
+  /** Number of commits: a reconciler that changes nothing makes none. */
+  commits = 0;
 
   /** @param onPlacement hears of every replica that was given a place, with the fleet as it was just before */
   constructor(
@@ -143,6 +148,14 @@ export class MemoryStore implements Store {
 
   async loadFleet(clusterId: ClusterId): Promise<FleetView> {
     return this.fleet(clusterId);
+  }
+
+  async loadNodeVolumes(clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
+    return { fleet: this.fleet(clusterId), volumes: volumesOnNode(this.tables, nodeId) };
+  }
+
+  async loadRebuildSpeeds(clusterId: ClusterId, limit: number): Promise<RebuildSpeed[]> {
+    return rebuildSpeeds(this.tables, clusterId, limit);
   }
 
   private fleet(clusterId: ClusterId): FleetView {
@@ -243,6 +256,7 @@ export class MemoryStore implements Store {
         return placement;
       });
     });
+    this.commits += 1;
     for (const placement of placements) if (placement !== undefined) this.onPlacement(placement);
   }
 

@@ -87,6 +87,8 @@ function toNode(
     cordoned: node.cordoned,
     evictionRequested: node.evictionRequested,
     maintenance: undefined,
+    drain: undefined,
+    drainStatus: undefined,
     conditions: [condition('Ready', node.ready), schedulable],
     // A node without address has no data engine for our rules: there it is the instance manager and the image.
     controlUrl: runsEngine && hasImage ? `longhorn:${node.name}` : undefined,

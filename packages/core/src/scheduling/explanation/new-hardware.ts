@@ -19,6 +19,8 @@ export function emptyNode(facts: {
     cordoned: false,
     evictionRequested: false,
     maintenance: undefined,
+    drain: undefined,
+    drainStatus: undefined,
     conditions: [isReadySince(now)],
     controlUrl: 'new',
     nbdHost: undefined,

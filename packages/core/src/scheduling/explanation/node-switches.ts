@@ -11,7 +11,11 @@ type NodeSwitch = {
 };
 
 export const NODE_SWITCHES = {
-  'uncordon-node': { text: (name) => `uncordon node ${name}`, undone: { cordoned: false } },
+  // Uncordoning a node ends its drain.
+  'uncordon-node': {
+    text: (name) => `uncordon node ${name}`,
+    undone: { cordoned: false, drain: undefined, drainStatus: undefined },
+  },
   'enable-node-scheduling': {
     text: (name) => `allow scheduling on node ${name}`,
     undone: { allowScheduling: true },

@@ -54,7 +54,7 @@ export function nodeObstaclesOf(
     const refusals = refused(node);
     const isRefusedFor = (reason: string) => refusals.some((refusal) => refusal.reason === reason);
     // One rule judges both and speaks of the first; a user has to undo both.
-    if (isRefusedFor('NodeCordoned') && node.evictionRequested)
+    if ((isRefusedFor('NodeCordoned') || isRefusedFor('NodeDraining')) && node.evictionRequested)
       refusals.push({ rule: nodeSchedulableFilter, reason: 'NodeEvicting' });
     // The same agent is missing for both.
     const distinct = refusals.filter(

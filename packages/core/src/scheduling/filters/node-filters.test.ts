@@ -20,6 +20,7 @@ const ask = ({ node = {}, request = {}, settings = {} }: Case) =>
   outcomeOf(placeReplica(aRequest(request), aFleet({ n1: node }, settings), NOON));
 
 const WINDOW = { until: new Date(NOON.getTime() + 60_000), reason: '' };
+const DRAIN = { policy: 'block-for-eviction', requestedAt: NOON, wasCordoned: false } as const;
 const OTHER_NODE = asId<NodeId>('n2');
 
 describe('rules about nodes', () => {
@@ -32,6 +33,13 @@ describe('rules about nodes', () => {
       node: { cordoned: true },
       settings: { 'disable-scheduling-on-cordoned-node': false },
       want: 'n1-disk',
+    },
+    { name: 'a drained node', node: { drain: DRAIN, cordoned: true }, want: 'NodeDraining' },
+    {
+      name: 'a drained node where the setting does not mind cordons',
+      node: { drain: DRAIN, cordoned: true },
+      settings: { 'disable-scheduling-on-cordoned-node': false },
+      want: 'NodeDraining',
     },
     { name: 'a node in maintenance', node: { maintenance: WINDOW }, want: 'NodeMaintenance' },
     {

@@ -1,11 +1,19 @@
 import type { NodeFilter, Rejection } from '../framework.js';
 
-/** Rejects a node that users keep replicas away from: cordoned (where the setting minds that) or being evicted. */
-export const nodeSchedulableFilter: NodeFilter<'NodeCordoned' | 'NodeEvicting'> = {
+/**
+ * Rejects a node that users keep replicas away from: drained, cordoned (where the setting minds that) or being evicted. A drain
+ * keeps them away whatever the setting says about cordons, since it could never end while new ones come.
+ */
+export const nodeSchedulableFilter: NodeFilter<'NodeDraining' | 'NodeCordoned' | 'NodeEvicting'> = {
   name: 'node-schedulable',
-  description: 'Node is not cordoned or being emptied',
+  description: 'Node is not drained, cordoned or being emptied',
   inIndex: 'state',
   reasons: {
+    NodeDraining: {
+      summary: 'node drained',
+      refused: ['node is drained', 'nodes are drained'],
+      cures: ({ id, name }) => [{ kind: 'uncordon-node', nodeId: id, nodeName: name }],
+    },
     NodeCordoned: {
       summary: 'node cordoned',
       refused: ['node is cordoned', 'nodes are cordoned'],
@@ -24,6 +32,7 @@ export const nodeSchedulableFilter: NodeFilter<'NodeCordoned' | 'NodeEvicting'> 
   prepare({ fleet }) {
     const mindsCordon = fleet.settings['disable-scheduling-on-cordoned-node'];
     return (node) => {
+      if (node.drain !== undefined) return drained(node.name);
       if (node.cordoned && mindsCordon) return cordoned(node.name);
       if (!node.evictionRequested) return undefined;
       return {
@@ -35,6 +44,15 @@ export const nodeSchedulableFilter: NodeFilter<'NodeCordoned' | 'NodeEvicting'> 
     };
   },
 };
+
+function drained(name: string): Rejection<'NodeDraining'> {
+  return {
+    rule: 'node-schedulable',
+    reason: 'NodeDraining',
+    message: `node ${name} is drained`,
+    cure: `uncordon ${name}, which ends its drain`,
+  };
+}
 
 export function cordoned(name: string): Rejection<'NodeCordoned'> {
   return {

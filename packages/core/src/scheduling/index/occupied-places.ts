@@ -3,6 +3,8 @@
  * `occupancyOf` gathers, kept in lists that are used again for the next decision: a handful of entries is searched
  * faster than a map is made.
  */
+
+import { isDrainedAway } from '../../model/drained-copies.js';
 import type { DiskId, NodeId } from '../../model/ids.js';
 import type { StorageNode, ZoneKey } from '../../model/node.js';
 import type { Replica } from '../../model/replica.js';
@@ -44,7 +46,9 @@ export class OccupiedPlaces {
       this.nodes.addOnce(node);
       this.zones.addOnce(node.zone);
       const isDiskEvicting = slot !== undefined && lookup.columns.isEvicting(slot);
-      if (isLeavingPlace(replica, node.evicting, isDiskEvicting)) continue;
+      const isNodeEmptied =
+        node.evicting || (node.facts.drain !== undefined && isDrainedAway(replica, facts));
+      if (isLeavingPlace(replica, isNodeEmptied, isDiskEvicting)) continue;
       this.stayingNodes.addOnce(node);
       this.stayingZones.addOnce(node.zone);
     }

@@ -26,6 +26,7 @@ type ByReason<T> = Readonly<Partial<Record<RejectionReason, T>> & Record<string,
 /** How far a node got: the rules about nodes in their order. What is not listed passed them all. */
 const STAGE_OF: ByReason<number> = {
   NodeNotReady: 0,
+  NodeDraining: 0,
   NodeCordoned: 0,
   NodeEvicting: 0,
   NodeSchedulingDisabled: 0,

@@ -1,0 +1,242 @@
+/** What a drain waits for, volume by volume: engines that run on the node, copies that only it holds, replicas that are to move. */
+import { blockText } from '../admission/waiting.js';
+import { awayUntil } from '../lifecycle/plan-offline-rebuild.js';
+import { placementOfMissing } from '../lifecycle/plan-replenishment.js';
+import { holdsData, isDrainedAway, protectedPeer } from '../model/drained-copies.js';
+import { isNodeReady, type StorageNode } from '../model/node.js';
+import {
+  type DrainPolicy,
+  type DrainWait,
+  type DrainWaitReason,
+  isEvictingPolicy,
+} from '../model/node-drain.js';
+import { isActiveRebuild } from '../model/rebuild.js';
+import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
+import { holderOf, isRepairing } from '../model/volume-lifecycle.js';
+import { describeRefusals } from '../scheduling/explain.js';
+import type { CandidateRefusal } from '../scheduling/framework.js';
+import { placeHeldUntil, returnFacts } from '../scheduling/occupancy.js';
+import { type FleetLookup, remainingCopies, type VolumeOnNode } from './node-volumes.js';
+
+/** Volumes of a drain for which a place is looked for in one look: each costs a walk through the fleet. */
+const PLACEMENTS_MAX = 50;
+const MESSAGE_LENGTH_MAX = 500;
+const CURES_MAX = 5;
+export const REBUILD_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
+
+/** Waits that end without a user: work on them is under way, or their time comes. */
+const UNDER_WAY: ReadonlySet<DrainWaitReason> = new Set([
+  'EngineStopping',
+  'CopyAwaited',
+  'Rebuilding',
+  'Leaving',
+]);
+
+export function isUnderWay({ reason }: Pick<DrainWait, 'reason'>): boolean {
+  return UNDER_WAY.has(reason);
+}
+
+/** One drain's look at the volumes of its node. */
+export type DrainLook = {
+  readonly node: StorageNode;
+  readonly policy: DrainPolicy;
+  readonly lookup: FleetLookup;
+  readonly now: Date;
+  /** Places that may still be looked for. */
+  placementsLeft: number;
+};
+
+export function beginLook(node: StorageNode, policy: DrainPolicy, lookup: FleetLookup, now: Date): DrainLook {
+  return { node, policy, lookup, now, placementsLeft: PLACEMENTS_MAX };
+}
+
+type Said = Pick<DrainWait, 'reason' | 'message' | 'cures'>;
+
+/** Empty: as far as this volume goes the node may be switched off. */
+export function waitsOf(volume: VolumeOnNode, look: DrainLook): DrainWait[] {
+  if (look.policy === 'always-allow') return [];
+  const ofEngine = engineWait(volume, look);
+  const ofReplicas = replicasOn(volume, look).flatMap((replica): DrainWait[] => {
+    const said = replicaWait(replica, volume, look);
+    return said === undefined ? [] : [waitOf(volume, replica, said)];
+  });
+  return [...(ofEngine === undefined ? [] : [waitOf(volume, undefined, ofEngine)]), ...ofReplicas];
+}
+
+export function replicasOn({ replicas }: VolumeOnNode, { node }: Pick<DrainLook, 'node'>): Replica[] {
+  return replicas.filter(({ nodeId }) => nodeId === node.id);
+}
+
+/** @param replica `undefined`: it is about the volume as a whole */
+export function waitOf({ volume }: VolumeOnNode, replica: Replica | undefined, said: Said): DrainWait {
+  const message = said.message.slice(0, MESSAGE_LENGTH_MAX);
+  return { volumeId: volume.id, volumeName: volume.name, replicaId: replica?.id, ...said, message };
+}
+
+function engineWait({ volume }: VolumeOnNode, { node }: DrainLook): Said | undefined {
+  if (holderOf(volume) !== node.id) return undefined;
+  const { state } = volume.lifecycle;
+  if (state === 'detaching' || state === 'deleting' || isRepairing(volume)) {
+    const message = `volume ${volume.name} is being detached from node ${node.name}`;
+    return { reason: 'EngineStopping', message, cures: [] };
+  }
+  return {
+    reason: 'EngineRunning',
+    message: `volume ${volume.name} is attached on node ${node.name}`,
+    cures: [
+      `detach volume ${volume.name}, and attach it on another node`,
+      'set detach-manually-attached-volumes-when-cordoned to true, which detaches all volumes that are attached there',
+    ],
+  };
+}
+
+function replicaWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): Said | undefined {
+  const copies = { replicas: volume.replicas, nodeOf: look.lookup.nodeOf };
+  if (isEvictingPolicy(look.policy)) {
+    if (look.policy !== 'block-for-eviction' && !holdsData(replica)) return undefined;
+    return isDrainedAway(replica, copies) ? moveWait(replica, volume, look) : undefined;
+  }
+  const isStopped = replica.mode === undefined;
+  if (look.policy === 'allow-if-replica-is-stopped' && isStopped) return undefined;
+  if (!holdsData(replica) || protectedPeer(replica, copies) !== undefined) return undefined;
+  return lastCopyWait(volume, look);
+}
+
+/** What has no engine that answers can't be rebuilt. */
+function unreachableEngine({ volume }: VolumeOnNode, { lookup }: DrainLook): Said | undefined {
+  const holderId = holderOf(volume);
+  const holder = lookup.nodeOf(holderId);
+  if (holderId === undefined || (holder !== undefined && isNodeReady(holder))) return undefined;
+  const name = holder?.name ?? holderId;
+  return {
+    reason: 'EngineUnreachable',
+    message: `copies of volume ${volume.name} can not be rebuilt: its engine is on node ${name}, which does not answer`,
+    cures: ['detach it with force, then attach it on another node', `start the agent on ${name}`],
+  };
+}
+
+function lastCopyWait(of: VolumeOnNode, look: DrainLook): Said {
+  const { volume, rebuilds } = of;
+  const { node } = look;
+  const unreachable = unreachableEngine(of, look);
+  if (unreachable !== undefined) return unreachable;
+  if (rebuilds.some(isActiveRebuild)) {
+    const message = `another copy of volume ${volume.name} is being rebuilt: so far only node ${node.name} holds a healthy one`;
+    return { reason: 'Rebuilding', message, cures: [] };
+  }
+  if (volume.lifecycle.state === 'attached' && look.placementsLeft > 0) {
+    look.placementsLeft -= 1;
+    const isMissing = remainingCopies(of, look.lookup).full < volume.spec.numberOfReplicas;
+    const placement = placementOfMissing({ ...of, fleet: look.lookup.fleet }, look.now);
+    if (isMissing && placement === undefined) return copyAwaited(of, look);
+    if (placement?.kind === 'placed') return rebuilding(volume.name, 'is about to be built');
+  }
+  return {
+    reason: 'LastCopy',
+    message: `no other node that is ready and stays holds a healthy copy of volume ${volume.name}`,
+    cures: [
+      'start the agents of the nodes that hold other copies, so that they are brought up to date',
+      'drain with policy block-for-eviction-if-contains-last-replica, which moves such copies first',
+      'drain with policy always-allow: the volume can not be used while the node is off',
+    ],
+  };
+}
+
+function moveWait(replica: Replica, volume: VolumeOnNode, look: DrainLook): Said {
+  const { name, spec, rebuildHold } = volume.volume;
+  const { full, coming } = remainingCopies(volume, look.lookup);
+  if (full >= spec.numberOfReplicas || replica.intent === 'remove') {
+    return {
+      reason: 'Leaving',
+      message: `the replica of volume ${name} has been replaced and is removed`,
+      cures: [],
+    };
+  }
+  if (rebuildHold !== undefined) {
+    const message = `copies of volume ${name} are not moved: ${blockText(rebuildHold).waitingFor}`;
+    return { reason: 'RebuildsStopped', message, cures: [] };
+  }
+  const unreachable = unreachableEngine(volume, look);
+  if (unreachable !== undefined) return unreachable;
+  if (coming > 0 || volume.rebuilds.some(isActiveRebuild)) return rebuilding(name, 'is being rebuilt');
+  if (look.lookup.fleet.settings[REBUILD_LIMIT] === 0) {
+    const cures = [`set ${REBUILD_LIMIT} to 1 or more`];
+    return { reason: 'RebuildsStopped', message: `no rebuild may start: ${REBUILD_LIMIT} is 0`, cures };
+  }
+  if (look.placementsLeft === 0) return rebuilding(name, 'is yet to be placed');
+  look.placementsLeft -= 1;
+  if (awaitsNode(volume, look)) return copyAwaited(volume, look);
+  const placement = placementOfMissing({ ...volume, fleet: look.lookup.fleet }, look.now);
+  if (placement === undefined) return copyAwaited(volume, look);
+  return placement.kind === 'refused'
+    ? noPlace(name, placement.refusals)
+    : rebuilding(name, 'is about to be built');
+}
+
+/** A detached volume is not attached to be moved while a node that holds one of its copies is away for a moment. */
+function awaitsNode({ volume, replicas }: VolumeOnNode, { lookup, now }: DrainLook): boolean {
+  if (volume.lifecycle.state !== 'detached') return false;
+  return replicas.some((replica) => awayUntil(replica, lookup.fleet) > now);
+}
+
+/** As long as a failed copy may come back no further one is built, and the volume keeps what it has. */
+function copyAwaited(volume: VolumeOnNode, { lookup }: DrainLook): Said {
+  const { name } = volume.volume;
+  const awaited = awaitedCopies(volume, lookup)[0];
+  const where = lookup.nodeOf(awaited?.replica.nodeId)?.name ?? 'another node';
+  const until =
+    awaited === undefined ? 'then' : `${awaited.until.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  return {
+    reason: 'CopyAwaited',
+    message: `the copy of volume ${name} on node ${where} may come back: no further one is built until ${until}`,
+    cures: [`start the agent on ${where}`, 'lower replica-replenishment-wait-interval'],
+  };
+}
+
+/** Copies that failed, or whose nodes are away; the one that is waited for longest first. */
+export function awaitedCopies(
+  { replicas }: VolumeOnNode,
+  { fleet, nodeOf }: FleetLookup,
+): { replica: Replica; until: Date }[] {
+  const facts = returnFacts(replicas, fleet);
+  return replicas
+    .filter((replica) => {
+      const node = nodeOf(replica.nodeId);
+      const isAway = isHealthy(replica) && node !== undefined && !isNodeReady(node);
+      return isAway || isPotentiallyReusable(replica);
+    })
+    .map((replica) => ({
+      replica,
+      until: isHealthy(replica) ? awayUntil(replica, fleet) : (placeHeldUntil(replica, facts) ?? new Date(0)),
+    }))
+    .sort((a, b) => b.until.getTime() - a.until.getTime());
+}
+
+function rebuilding(name: string, does: string): Said {
+  return {
+    reason: 'Rebuilding',
+    message: `another copy of volume ${name} ${does}`,
+    cures: [],
+  };
+}
+
+/** The smallest of what the rules name as cures; those that have been tried stand with the volume. */
+export function noPlace(name: string, refusals: readonly CandidateRefusal[]): Said {
+  const cures = [...new Set(refusals.map(({ rejection }) => rejection.cure))].slice(0, CURES_MAX);
+  const message = `a replica of volume ${name} has no other place: ${describeRefusals(refusals)}`;
+  return { reason: 'NoPlace', message, cures };
+}
+
+/** Replicas of the volume that the drain moves off its node. */
+export function movedReplicas(volume: VolumeOnNode, look: DrainLook): Replica[] {
+  const copies = { replicas: volume.replicas, nodeOf: look.lookup.nodeOf };
+  return replicasOn(volume, look).filter(
+    (replica) =>
+      isDrainedAway(replica, copies) && (look.policy === 'block-for-eviction' || holdsData(replica)),
+  );
+}
+
+/** What is to be copied for a replica that moves: one that holds no full copy only goes. */
+export function bytesOf(replica: Replica): number {
+  return isHealthy(replica) ? replica.writtenBytes : 0;
+}

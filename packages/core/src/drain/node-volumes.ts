@@ -1,0 +1,48 @@
+/** Look-ups over the volumes of one node: a drain asks for the nodes and disks of thousands of replicas. */
+
+import { isDrainedAway } from '../model/drained-copies.js';
+import type { DiskId, NodeId } from '../model/ids.js';
+import type { StorageDisk, StorageNode } from '../model/node.js';
+import { isHealthy, type Replica } from '../model/replica.js';
+import type { FleetView, NodeVolumes } from '../model/views.js';
+import { isAwaitingRebuild, isLeavingPlace } from '../model/volume-facts.js';
+
+export type VolumeOnNode = NodeVolumes['volumes'][number];
+
+export type FleetLookup = {
+  readonly fleet: FleetView;
+  nodeOf(id: NodeId | undefined): StorageNode | undefined;
+  diskOf(id: DiskId | undefined): StorageDisk | undefined;
+};
+
+export function fleetLookup(fleet: FleetView): FleetLookup {
+  const nodes = new Map(fleet.nodes.map((node) => [node.id, node]));
+  const disks = new Map(fleet.disks.map((disk) => [disk.id, disk]));
+  return {
+    fleet,
+    nodeOf: (id) => (id === undefined ? undefined : nodes.get(id)),
+    diskOf: (id) => (id === undefined ? undefined : disks.get(id)),
+  };
+}
+
+/** As `isEvicting`, without a walk through the fleet. */
+export function isLeaving(
+  replica: Replica,
+  { replicas }: Pick<VolumeOnNode, 'replicas'>,
+  { nodeOf, diskOf }: FleetLookup,
+): boolean {
+  const node = nodeOf(replica.nodeId);
+  const isNodeEmptied = node?.evictionRequested === true || isDrainedAway(replica, { replicas, nodeOf });
+  return isLeavingPlace(replica, isNodeEmptied, diskOf(replica.diskId)?.evictionRequested === true);
+}
+
+/** Copies that the volume has, or is about to have, once all that leave have left. */
+export function remainingCopies(volume: VolumeOnNode, lookup: FleetLookup): { full: number; coming: number } {
+  const staying = volume.replicas.filter(
+    (replica) => replica.intent !== 'remove' && !isLeaving(replica, volume, lookup),
+  );
+  return {
+    full: staying.filter(isHealthy).length,
+    coming: staying.filter(isAwaitingRebuild).length,
+  };
+}

@@ -1,0 +1,67 @@
+import type { NodeVolumes } from '@holdfast/control/ports/store.js';
+import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
+import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
+import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
+import { readVolume, type VolumeRow } from '../rows/volume-row.js';
+import type { Sql } from '../sql/scope.js';
+import { loadFleetView } from './load-views.js';
+
+/** See `Store.loadNodeVolumes`. Each part is one statement, which asks indexes by node and by volume. */
+export async function loadNodeVolumes(sql: Sql, clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
+  const { rows } = await sql.query<VolumeRow>(
+    `SELECT v.* FROM volume v WHERE v.id IN (
+       SELECT volume_id FROM replica WHERE node_id = $1
+       UNION
+       SELECT id FROM volume WHERE attached_node_id = $1
+     ) ORDER BY v.id`,
+    [nodeId],
+  );
+  const ids = rows.map(({ id }) => id);
+  const replicas = await sql.query<ReplicaRow>(
+    'SELECT * FROM replica WHERE volume_id = ANY($1) ORDER BY id',
+    [ids],
+  );
+  const rebuilds = await sql.query<RebuildRow>(
+    `SELECT * FROM rebuild WHERE volume_id = ANY($1) AND state IN ('queued', 'running') ORDER BY queued_at, id`,
+    [ids],
+  );
+  const replicasOf = byVolume(replicas.rows.map(readReplica));
+  const rebuildsOf = byVolume(rebuilds.rows.map(readRebuild));
+  return {
+    fleet: await loadFleetView(sql, clusterId),
+    volumes: rows.map(readVolume).map((volume) => ({
+      volume,
+      replicas: replicasOf(volume.id),
+      rebuilds: rebuildsOf(volume.id),
+    })),
+  };
+}
+
+function byVolume<Row extends { volumeId: VolumeId }>(
+  rows: readonly Row[],
+): (id: VolumeId) => readonly Row[] {
+  const groups = new Map<VolumeId, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(row.volumeId);
+    if (group === undefined) groups.set(row.volumeId, [row]);
+    else group.push(row);
+  }
+  return (id) => groups.get(id) ?? [];
+}
+
+/** See `Store.loadRebuildSpeeds`. */
+export async function loadRebuildSpeeds(
+  sql: Sql,
+  clusterId: ClusterId,
+  limit: number,
+): Promise<RebuildSpeed[]> {
+  const { rows } = await sql.query<RebuildSpeed>(
+    `SELECT (bytes->>'sent')::float8 AS bytes,
+       extract(epoch FROM finished_at - started_at)::float8 AS seconds
+     FROM rebuild WHERE cluster_id = $1 AND state = 'succeeded' AND started_at IS NOT NULL
+     ORDER BY queued_at DESC LIMIT $2`,
+    [clusterId, limit],
+  );
+  return rows.map(({ bytes, seconds }) => ({ bytes, seconds }));
+}

@@ -1,0 +1,111 @@
+/**
+ * Steps of a scenario: what happens to the cluster. One entry declares a step: its name in files, what it is told, and
+ * what it does. A driver has a handler for each (`StepHandlers`), which the compiler asks for.
+ */
+import { z } from 'zod';
+import {
+  diskGiven,
+  diskName,
+  name,
+  newVolume,
+  nodeGiven,
+  nodeName,
+  settingsGiven,
+  tags,
+  volumeName,
+  volumeSpec,
+} from './given.js';
+import { durationSchema, sizeSchema } from './quantities.js';
+
+const ofVolume = { volume: volumeName };
+/** A copy is named by its volume and place; a node where it holds one copy, else a disk. */
+const copy = {
+  ...ofVolume,
+  on: z.string().min(1).describe('The node that holds the copy, or its disk as node/disk.'),
+};
+const snapshot = { ...ofVolume, snapshot: name.describe('Name of the snapshot.') };
+const reason = z.string().max(200).optional();
+
+export const STEPS = {
+  nodeDown: nodeName.describe('A node dies at once, with its engines. Its disks keep what they hold.'),
+  nodeUp: nodeName.describe('A dead node comes back.'),
+  cutNode: nodeName.describe('A node loses its network and lives on.'),
+  joinNode: nodeName.describe('A node that was cut off is back in the network.'),
+  allNodesDown: z.literal(true).describe('Every node dies at once.'),
+  diskDown: diskName.describe('A disk vanishes from its node.'),
+  diskUp: diskName.describe('A disk that vanished is back.'),
+  fillDisk: z
+    .strictObject({ disk: diskName, available: sizeSchema })
+    .describe('Other data leaves only so much of a disk available.'),
+  workerDown: durationSchema.describe('No worker runs for so long; time passes meanwhile.'),
+  failRebuilds: z
+    .strictObject({ ...copy, times: z.int().min(1).optional() })
+    .describe('The next rebuilds of a copy fail; all of them where no number is named.'),
+  loseCopy: z.strictObject(copy).describe("A copy's files vanish from its disk."),
+  damageCopy: z.strictObject(copy).describe("A block of a copy's files is changed behind its back."),
+
+  cordon: nodeName,
+  uncordon: nodeName,
+  startMaintenance: z
+    .strictObject({ node: nodeName, for: durationSchema, reason })
+    .describe('Opens a maintenance window.'),
+  endMaintenance: nodeName,
+  patchNode: z.strictObject({
+    node: nodeName,
+    allowScheduling: z.boolean().optional(),
+    cordoned: z.boolean().optional(),
+    evictionRequested: z.boolean().optional(),
+    tags: tags.optional(),
+    zone: z.string().nullable().optional(),
+    region: z.string().nullable().optional(),
+  }),
+  patchDisk: z.strictObject({
+    disk: diskName,
+    allowScheduling: z.boolean().optional(),
+    evictionRequested: z.boolean().optional(),
+    tags: tags.optional(),
+    storageReserved: sizeSchema.optional(),
+  }),
+  addNode: nodeGiven,
+  addDisk: z.strictObject({ node: nodeName, ...diskGiven.shape }),
+
+  set: settingsGiven.describe('Changes settings of the cluster.'),
+  createVolume: newVolume,
+  patchVolume: z.strictObject({ ...ofVolume, ...volumeSpec }),
+  deleteVolume: volumeName,
+  attach: z.strictObject({ ...ofVolume, node: nodeName.optional() }),
+  detach: z.strictObject({ ...ofVolume, force: z.boolean().optional() }),
+  write: volumeName.describe('A user writes once, and remembers it if it was acknowledged.'),
+  expand: z.strictObject({ ...ofVolume, size: sizeSchema }),
+  takeSnapshot: z.strictObject(snapshot),
+  deleteSnapshot: z.strictObject(snapshot),
+  revert: z.strictObject(snapshot),
+  recurringSnapshot: z.strictObject({ ...ofVolume, name, cron: z.string(), retain: z.int().min(1) }),
+  purge: volumeName,
+  verify: volumeName,
+  salvage: volumeName,
+  deleteReplica: z.strictObject(copy),
+  cancelRebuild: volumeName,
+  pauseRebuild: volumeName,
+  resumeRebuild: volumeName,
+} as const;
+
+export type StepName = keyof typeof STEPS;
+export type StepAsk<Name extends StepName> = z.infer<(typeof STEPS)[Name]>;
+
+/** One step with what it is told. */
+export type StepCall = { [Name in StepName]: { readonly name: Name; readonly ask: StepAsk<Name> } }[StepName];
+
+export type StepHandlers = { [Name in StepName]: (ask: StepAsk<Name>) => Promise<void> };
+
+export function isStepName(text: string): text is StepName {
+  return Object.hasOwn(STEPS, text);
+}
+
+/** Runs the handler of one step. */
+export function runStep<Name extends StepName>(
+  handlers: StepHandlers,
+  { name: step, ask }: { readonly name: Name; readonly ask: StepAsk<Name> },
+): Promise<void> {
+  return handlers[step](ask);
+}

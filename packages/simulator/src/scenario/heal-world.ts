@@ -1,0 +1,168 @@
+/**
+ * Healing of a simulated cluster after a run: all that is broken is repaired, nodes are opened, and volumes attached. What
+ * can be well has to be well within a bound, what is being emptied has to be empty, and nothing is left over.
+ */
+
+import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
+import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
+import { endMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
+import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
+import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
+import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
+import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
+import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
+import { isFault } from '@holdfast/core/model/faults.js';
+import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
+import { NO_FAULTS } from '../faults.js';
+import type { SimClient } from '../sim-client.js';
+import type { World } from '../world.js';
+import { changeSettings } from './sim-settings.js';
+
+/** Settings under which all that can be repaired is. */
+const OPEN_SETTINGS = {
+  'replica-replenishment-wait-interval': 30,
+  'stale-replica-timeout': 1,
+  'concurrent-replica-rebuild-per-node-limit': 5,
+  'concurrent-rebuild-source-per-node-limit': 5,
+  'concurrent-rebuild-per-cluster-limit': 100,
+  'snapshot-heavy-task-concurrent-limit': 5,
+  'disable-snapshot-purge': false,
+  'replica-soft-anti-affinity': true,
+  'replica-zone-soft-anti-affinity': true,
+  'allow-volume-creation-with-degraded-availability': true,
+  'orphan-resource-auto-deletion': 'replica-data',
+  'orphan-resource-auto-deletion-grace-period': 0,
+  'snapshot-data-integrity': 'disabled',
+} as const;
+const OPEN = { allowScheduling: true, evictionRequested: false };
+/** Nodes to be emptied stay so while so many others are open: two copies of each volume fit there at least. */
+const OPEN_NODES_MIN = 3;
+/** How long to wait between two attempts to get a volume that has lost its members going. */
+const ROUND_SECONDS = 60;
+
+export async function healWorld(
+  world: World,
+  clients: () => Promise<readonly SimClient[]>,
+  secondsMax: number,
+): Promise<string[]> {
+  await repair(world);
+  const emptied = await openPlaces(world);
+  await world.run(15);
+  const areWell = async () => {
+    for (const client of await clients()) if ((await troubleOf(client)) !== undefined) return false;
+    return (await leftovers(world, emptied)).length === 0;
+  };
+  for (let round = 0; round * ROUND_SECONDS < secondsMax; round += 1) {
+    for (const client of await clients()) await serve(world, client);
+    if (await world.runUntil(areWell, ROUND_SECONDS)) break;
+  }
+  const findings: string[] = [];
+  for (const client of await clients()) findings.push(...((await troubleOf(client)) ?? []));
+  findings.push(...(await leftovers(world, emptied)));
+  return findings.length > 0 ? findings : secondRuns(world, await clients());
+}
+
+async function repair(world: World): Promise<void> {
+  world.faults = NO_FAULTS;
+  world.rebuildFaults.clear();
+  for (const node of world.nodes) {
+    node.isConnected = true;
+    if (!node.isAlive) world.startNode(node.name);
+    for (const disk of node.disks) {
+      disk.isGone = false;
+      disk.availableBytes = disk.maximumBytes;
+    }
+  }
+  await world.run(2);
+  await changeSettings(world, OPEN_SETTINGS);
+}
+
+/** @returns ids of the nodes that are still to be emptied */
+async function openPlaces(world: World): Promise<ReadonlySet<string>> {
+  const { useCases, clusterId } = world;
+  const { nodes, disks } = await world.store.loadFleet(clusterId);
+  const evicting = nodes.filter(({ evictionRequested }) => evictionRequested);
+  const staysEmptied = nodes.length - evicting.length >= OPEN_NODES_MIN;
+  for (const { id: nodeId, evictionRequested } of nodes) {
+    await endMaintenance(useCases, { clusterId, nodeId });
+    const patch = evictionRequested && staysEmptied ? { cordoned: false } : { ...OPEN, cordoned: false };
+    // Selectors must not keep a volume from the nodes that are left.
+    await patchNode(useCases, { clusterId, nodeId, patch: { ...patch, tags: ['fast'] } });
+  }
+  for (const { id: diskId } of disks) await patchDisk(useCases, { clusterId, diskId, patch: OPEN });
+  return new Set(staysEmptied ? evicting.map(({ id }) => id) : []);
+}
+
+/** A user attaches it, goes on with what there is where members are lost, and lets its rebuilds run. */
+async function serve(world: World, client: SimClient): Promise<void> {
+  const { useCases } = world;
+  const { volumeId } = client;
+  const { volume, rebuilds } = await client.view();
+  await tolerated(() => requestAttach(useCases, { volumeId }));
+  if (volume.lifecycle.state === 'attaching') {
+    await tolerated(async () => {
+      await requestSalvage(useCases, { volumeId, replicaIds: [] });
+      client.forget();
+    });
+  }
+  const paused = rebuilds.find((rebuild) => isActiveRebuild(rebuild) && rebuild.paused);
+  if (paused !== undefined) {
+    await tolerated(() => tuneRebuild(useCases, { volumeId, rebuildId: paused.id, paused: false }));
+  }
+}
+
+async function troubleOf(client: SimClient): Promise<string[] | undefined> {
+  const { volume, replicas, rebuilds, snapshots } = await client.view();
+  const isBusy =
+    volume.task !== undefined ||
+    rebuilds.some(isActiveRebuild) ||
+    snapshots.some(({ state }) => state === 'creating' || state === 'removing');
+  const isFull = replicas.length === volume.spec.numberOfReplicas;
+  if (volume.lifecycle.state === 'attached' && volume.robustness === 'healthy' && !isBusy && isFull)
+    return undefined;
+  const why = volume.attention?.message ?? volume.conditions.map(({ message }) => message).join('; ');
+  const busy = isBusy ? ' and busy' : '';
+  return [
+    `${volume.name} ends ${volume.lifecycle.state}, ${volume.robustness}${busy} with ${replicas.length} replicas: ${why}`,
+  ];
+}
+
+/** Copies on nodes that are to be empty, and files that no replica stands for. */
+async function leftovers(world: World, emptied: ReadonlySet<string>): Promise<string[]> {
+  const { replicas } = world.store.tables;
+  const onEmptied = [...replicas.values()].filter(
+    ({ nodeId }) => nodeId !== undefined && emptied.has(nodeId),
+  );
+  const strays = world.nodes.flatMap(({ copies }) => [...copies.keys()].filter((id) => !replicas.has(id)));
+  return [
+    ...onEmptied.map(({ id }) => `replica ${id} is still on a node that is to be empty`),
+    ...strays.map((id) => `copy ${id} is left on a disk and belongs to no replica`),
+  ];
+}
+
+/** When all is well, a reconciler that looks again has nothing to change. */
+async function secondRuns(world: World, clients: readonly SimClient[]): Promise<string[]> {
+  const { reconcilers, store, clusterId } = world;
+  await reconcileCluster(reconcilers, clusterId);
+  const findings: string[] = [];
+  const rerun = async (what: string, run: () => Promise<unknown>) => {
+    await run();
+    const before = store.commits;
+    await run();
+    if (store.commits !== before)
+      findings.push(`a second run of the reconciler of ${what} changes something`);
+  };
+  for (const { volumeId } of clients) {
+    await rerun(`volume ${volumeId}`, () => reconcileVolume(reconcilers, volumeId));
+  }
+  await rerun('the cluster', () => reconcileCluster(reconcilers, clusterId));
+  return findings;
+}
+
+async function tolerated(act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!isFault(error)) throw error;
+  }
+}

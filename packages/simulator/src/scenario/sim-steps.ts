@@ -1,0 +1,215 @@
+/** Handlers of a scenario's steps on the simulated cluster: use cases for what users do, the world for what befalls it. */
+import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
+import { cordonNode, uncordonNode } from '@holdfast/control/use-cases/cordon-node.js';
+import { endMaintenance, startMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
+import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
+import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
+import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
+import { setRecurringSnapshot } from '@holdfast/control/use-cases/recurring-snapshots.js';
+import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
+import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
+import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
+import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
+import { requestReplicaRemoval } from '@holdfast/control/use-cases/request-replica-removal.js';
+import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
+import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
+import {
+  requestPurge,
+  requestRevert,
+  requestSnapshot,
+  requestSnapshotDeletion,
+} from '@holdfast/control/use-cases/snapshots.js';
+import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
+import type { NodeGiven } from '@holdfast/scenario/given.js';
+import type { StepHandlers } from '@holdfast/scenario/steps.js';
+import type { SimObjects } from './sim-objects.js';
+import { changeSettings } from './sim-settings.js';
+
+export function simSteps(objects: SimObjects, addNode: (node: NodeGiven) => Promise<void>): StepHandlers {
+  const { world } = objects;
+  return {
+    ...faultSteps(objects),
+    ...nodeSteps(objects, addNode),
+    ...volumeSteps(objects),
+    ...copySteps(objects),
+    set: (wanted) => changeSettings(world, wanted),
+  };
+}
+
+type FaultStep =
+  | 'nodeDown'
+  | 'nodeUp'
+  | 'cutNode'
+  | 'joinNode'
+  | 'allNodesDown'
+  | 'diskDown'
+  | 'diskUp'
+  | 'fillDisk'
+  | 'workerDown'
+  | 'failRebuilds'
+  | 'loseCopy'
+  | 'damageCopy';
+
+/** What befalls the cluster. None of it asks the product. */
+function faultSteps(objects: SimObjects): Pick<StepHandlers, FaultStep> {
+  const { world } = objects;
+  return {
+    nodeDown: async (node) => objects.node(node).kill(),
+    nodeUp: async (node) => world.startNode(objects.node(node).name),
+    cutNode: async (node) => {
+      objects.node(node).isConnected = false;
+    },
+    joinNode: async (node) => {
+      objects.node(node).isConnected = true;
+    },
+    allNodesDown: async () => {
+      for (const node of world.nodes) node.kill();
+    },
+    diskDown: async (disk) => {
+      objects.disk(disk).isGone = true;
+    },
+    diskUp: async (disk) => {
+      objects.disk(disk).isGone = false;
+    },
+    fillDisk: async ({ disk, available }) => {
+      objects.disk(disk).availableBytes = available;
+    },
+    workerDown: (seconds) => world.runWithoutWorker(seconds),
+    failRebuilds: async ({ volume, on, times = Number.POSITIVE_INFINITY }) => {
+      const { id } = await objects.replica(volume, on);
+      world.rebuildFaults.set(id, times);
+    },
+    loseCopy: async ({ volume, on }) => {
+      const { id } = await objects.replica(volume, on);
+      for (const node of world.nodes) node.copies.delete(id);
+    },
+    damageCopy: async ({ volume, on }) => {
+      const { id } = await objects.replica(volume, on);
+      const copy = world.nodes.flatMap((node) => node.copies.get(id) ?? [])[0];
+      // A number that no client writes: contents that differ from those of every other copy.
+      copy?.writes.add(-1);
+    },
+  };
+}
+
+type NodeStep =
+  | 'cordon'
+  | 'uncordon'
+  | 'startMaintenance'
+  | 'endMaintenance'
+  | 'patchNode'
+  | 'patchDisk'
+  | 'addNode'
+  | 'addDisk';
+
+function nodeSteps(
+  objects: SimObjects,
+  addNode: (node: NodeGiven) => Promise<void>,
+): Pick<StepHandlers, NodeStep> {
+  const { world } = objects;
+  const { useCases, clusterId } = world;
+  const key = (node: string) => ({ clusterId, nodeId: objects.nodeId(node) });
+  return {
+    cordon: (node) => cordonNode(useCases, key(node)),
+    uncordon: (node) => uncordonNode(useCases, key(node)),
+    startMaintenance: ({ node, for: seconds, reason = '' }) => {
+      const until = new Date(world.clock.now().getTime() + seconds * 1000);
+      return startMaintenance(useCases, { ...key(node), maintenance: { until, reason } });
+    },
+    endMaintenance: (node) => endMaintenance(useCases, key(node)),
+    patchNode: ({ node, ...patch }) => patchNode(useCases, { ...key(node), patch }),
+    patchDisk: ({ disk, storageReserved: storageReservedBytes, ...rest }) =>
+      patchDisk(useCases, {
+        clusterId,
+        diskId: objects.diskId(disk),
+        patch: { ...rest, storageReservedBytes },
+      }),
+    addNode,
+    addDisk: async ({ node, name, size, type, tags, storageReserved, allowScheduling }) => {
+      const disk = objects
+        .node(node)
+        .addDisk({ sizeBytes: size, type, ...(name === undefined ? {} : { name }) });
+      await world.run(1);
+      const patch = { tags, storageReservedBytes: storageReserved, allowScheduling };
+      await patchDisk(useCases, { clusterId, diskId: disk.id, patch });
+    },
+  };
+}
+
+type VolumeStep =
+  | 'createVolume'
+  | 'patchVolume'
+  | 'deleteVolume'
+  | 'attach'
+  | 'detach'
+  | 'write'
+  | 'expand'
+  | 'takeSnapshot'
+  | 'deleteSnapshot'
+  | 'revert'
+  | 'recurringSnapshot'
+  | 'purge'
+  | 'verify'
+  | 'salvage';
+
+function volumeSteps(objects: SimObjects): Pick<StepHandlers, VolumeStep> {
+  const { useCases } = objects.world;
+  const key = (volume: string) => ({ volumeId: objects.volumeId(volume) });
+  const snapshotKey = async ({ volume, snapshot }: { volume: string; snapshot: string }) => ({
+    ...key(volume),
+    snapshotId: await objects.snapshotId(volume, snapshot),
+  });
+  return {
+    createVolume: async (spec) => {
+      await objects.create(spec);
+    },
+    patchVolume: ({ volume, ...patch }) => patchVolume(useCases, { ...key(volume), patch }),
+    deleteVolume: (volume) => requestDelete(useCases, key(volume)),
+    attach: ({ volume, node }) =>
+      requestAttach(useCases, {
+        ...key(volume),
+        nodeId: node === undefined ? undefined : objects.nodeId(node),
+      }),
+    detach: ({ volume, force }) => requestDetach(useCases, { ...key(volume), force }),
+    write: async (volume) => {
+      await objects.client(volume).write();
+    },
+    expand: ({ volume, size }) => requestExpand(useCases, { ...key(volume), sizeBytes: size }),
+    takeSnapshot: async ({ volume, snapshot }) => {
+      await requestSnapshot(useCases, { ...key(volume), name: snapshot });
+    },
+    deleteSnapshot: async (ask) => requestSnapshotDeletion(useCases, await snapshotKey(ask)),
+    revert: async (ask) => {
+      await requestRevert(useCases, await snapshotKey(ask));
+      objects.client(ask.volume).forget();
+    },
+    recurringSnapshot: ({ volume, ...schedule }) =>
+      setRecurringSnapshot(useCases, { ...key(volume), ...schedule }),
+    purge: (volume) => requestPurge(useCases, key(volume)),
+    verify: (volume) => requestVerify(useCases, key(volume)),
+    salvage: async (volume) => {
+      await requestSalvage(useCases, { ...key(volume), replicaIds: [] });
+      // The user goes on with copies that may lack what others hold.
+      objects.client(volume).forget();
+    },
+  };
+}
+
+type CopyStep = 'deleteReplica' | 'cancelRebuild' | 'pauseRebuild' | 'resumeRebuild';
+
+function copySteps(objects: SimObjects): Pick<StepHandlers, CopyStep> {
+  const { useCases } = objects.world;
+  const rebuildKey = async (volume: string) => ({
+    volumeId: objects.volumeId(volume),
+    rebuildId: (await objects.rebuild(volume)).id,
+  });
+  return {
+    deleteReplica: async ({ volume, on }) => {
+      const { id } = await objects.replica(volume, on);
+      await requestReplicaRemoval(useCases, { volumeId: objects.volumeId(volume), replicaId: id });
+    },
+    cancelRebuild: async (volume) => cancelRebuild(useCases, await rebuildKey(volume)),
+    pauseRebuild: async (volume) => tuneRebuild(useCases, { ...(await rebuildKey(volume)), paused: true }),
+    resumeRebuild: async (volume) => tuneRebuild(useCases, { ...(await rebuildKey(volume)), paused: false }),
+  };
+}

@@ -1,0 +1,143 @@
+/**
+ * Scenarios by chance: a cluster, settings, volumes and steps of one seed, as the value of a scenario file. Steps may be
+ * refused: whether the product allows them is not foreseen.
+ */
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { SeededRandom } from '../seeded-random.js';
+import { randomStep } from './random-steps.js';
+
+export type SearchSize = {
+  readonly hours: number;
+  /** Left out: 3 to 60, most of them few. */
+  readonly nodes?: number | undefined;
+  /** Left out: some for each node. */
+  readonly volumes?: number | undefined;
+  /** Left out: 30. */
+  readonly stepsPerHour?: number | undefined;
+};
+
+export type NodeValue = {
+  name: string;
+  zone: string | null;
+  region: string | null;
+  tags: string[];
+  disks: { size: number; type: 'filesystem' | 'block'; tags: string[] }[];
+};
+export type VolumeValue = { name: string; [field: string]: unknown };
+export type StepValue = { at: number; refused: 'maybe'; [step: string]: unknown };
+
+/** A scenario file as a value. */
+export type ScenarioValue = {
+  scenario: string;
+  seed: number;
+  cluster: { nodes: NodeValue[] };
+  settings: Record<string, boolean | number | string>;
+  volumes: VolumeValue[];
+  chance: { effects: number; lostWakeUps: number; doubles: number };
+  heals: number;
+  steps: StepValue[];
+};
+
+const STEPS_PER_HOUR = 30;
+const NODES_MIN = 3;
+const NODES_MAX = 60;
+/** Long enough for the longest pause after failed rebuilds, and for a replacement after the wait. */
+const HEALS_SECONDS = 3_600;
+const ZONES = 3;
+
+export function generateScenario(seed: number, size: SearchSize): ScenarioValue {
+  const random = new SeededRandom(seed);
+  const nodes = Array.from({ length: size.nodes ?? nodeCount(random) }, (_, index) => node(random, index));
+  const count = size.volumes ?? 1 + random.below(Math.min(12, nodes.length));
+  const volumes = Array.from({ length: count }, (_, index) => volume(random, `v${index + 1}`, nodes));
+  return {
+    scenario: `seed ${seed}`,
+    seed,
+    cluster: { nodes },
+    settings: settings(random),
+    volumes,
+    chance: {
+      effects: 0.04 * random.below(3),
+      lostWakeUps: 0.05 * random.below(3),
+      doubles: 0.1 * random.below(3),
+    },
+    heals: HEALS_SECONDS,
+    steps: steps(random, size, nodes, volumes),
+  };
+}
+
+/** Small clusters meet more corners in less time. */
+function nodeCount(random: SeededRandom): number {
+  const span = random.pick([3, 3, 6, 6, 12, NODES_MAX - NODES_MIN]) ?? 3;
+  return NODES_MIN + random.below(span + 1);
+}
+
+function node(random: SeededRandom, index: number): NodeValue {
+  const disks = Array.from({ length: 1 + random.below(3) }, () => ({
+    size: (50 + random.below(100)) * GIB,
+    type: 'filesystem' as const,
+    tags: random.chance(0.3) ? ['ssd'] : [],
+  }));
+  const blockDisk = { size: 100 * GIB, type: 'block' as const, tags: [] };
+  return {
+    name: `n${index + 1}`,
+    zone: random.chance(0.9) ? `z${index % ZONES}` : null,
+    region: random.chance(0.5) ? `r${index % 2}` : null,
+    tags: random.chance(0.5) ? ['fast'] : [],
+    disks: [...disks, ...(random.chance(0.4) ? [blockDisk] : [])],
+  };
+}
+
+function volume(random: SeededRandom, name: string, nodes: readonly NodeValue[]): VolumeValue {
+  const hasSelector = nodes.filter(({ tags }) => tags.includes('fast')).length >= 4 && random.chance(0.2);
+  const blockNodes = nodes.filter(({ disks }) => disks.some(({ type }) => type === 'block')).length;
+  return {
+    name,
+    size: (1 + random.below(4)) * GIB,
+    numberOfReplicas: 1 + random.below(3),
+    waits: true,
+    ...(blockNodes >= 3 && random.chance(0.3) ? { dataEngine: 'v2' } : {}),
+    ...(hasSelector ? { nodeSelector: ['fast'] } : {}),
+    ...(random.chance(0.2) ? { replicaSoftAntiAffinity: 'enabled' } : {}),
+    ...(random.chance(0.3) ? { offlineRebuilding: 'enabled' } : {}),
+    ...(random.chance(0.7) ? { attached: random.pick(nodes)?.name } : {}),
+  };
+}
+
+function settings(random: SeededRandom): ScenarioValue['settings'] {
+  return {
+    'replica-replenishment-wait-interval': random.below(120),
+    'concurrent-replica-rebuild-per-node-limit': 1 + random.below(3),
+    'concurrent-rebuild-source-per-node-limit': 1 + random.below(3),
+    'snapshot-heavy-task-concurrent-limit': 1 + random.below(3),
+    'replica-soft-anti-affinity': random.chance(0.3),
+    'replica-zone-soft-anti-affinity': random.chance(0.8),
+    'offline-replica-rebuilding': random.chance(0.5),
+    'snapshot-data-integrity-cronjob': random.chance(0.5) ? '*/5 * * * *' : '0 0 */7 * *',
+  };
+}
+
+function steps(
+  random: SeededRandom,
+  { hours, stepsPerHour = STEPS_PER_HOUR }: SearchSize,
+  nodes: readonly NodeValue[],
+  volumes: readonly VolumeValue[],
+): StepValue[] {
+  const count = Math.max(1, Math.round(hours * stepsPerHour));
+  const meanSeconds = 3600 / stepsPerHour;
+  const names = {
+    nodes: nodes.map(({ name }) => name),
+    disks: nodes.flatMap(({ name, disks }) => disks.map((_, index) => `${name}/disk-${index + 1}`)),
+    volumes: volumes.map(({ name }) => name),
+  };
+  let at = 0;
+  return Array.from({ length: count }, (_, index): StepValue[] => {
+    // Steps come in bursts: what meets in one second breaks more than what is spread evenly.
+    at += random.chance(0.5) ? random.below(3) : random.below(Math.ceil(4 * meanSeconds));
+    const writer = random.pick(names.volumes) ?? '';
+    return [
+      { at, refused: 'maybe', ...randomStep(random, names, index) },
+      { at, refused: 'maybe', write: writer },
+    ];
+  }).flat();
+}

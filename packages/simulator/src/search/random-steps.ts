@@ -1,0 +1,162 @@
+/** Steps by chance: every action of users and every fault, each with its share. */
+import { GIB, MIB } from '@holdfast/core/model/bytes.js';
+import type { StepName } from '@holdfast/scenario/steps.js';
+import type { SeededRandom } from '../seeded-random.js';
+
+type Names = {
+  readonly nodes: readonly string[];
+  readonly disks: readonly string[];
+  readonly volumes: readonly string[];
+};
+type MadeStep = Partial<Record<StepName, unknown>>;
+type Maker = (chance: Chance) => MadeStep;
+
+/** What makers draw from. */
+class Chance {
+  constructor(
+    readonly random: SeededRandom,
+    private readonly names: Names,
+    /** Of the step in its run: names that are to be new end in it. */
+    readonly index: number,
+  ) {}
+
+  node(): string {
+    return this.random.pick(this.names.nodes) ?? '';
+  }
+  disk(): string {
+    return this.random.pick(this.names.disks) ?? '';
+  }
+  volume(): string {
+    return this.random.pick(this.names.volumes) ?? '';
+  }
+  copy(): { volume: string; on: string } {
+    return { volume: this.volume(), on: this.node() };
+  }
+  snapshot(): { volume: string; snapshot: string } {
+    return { volume: this.volume(), snapshot: `s${this.random.below(4)}` };
+  }
+  flag(): boolean {
+    return this.random.chance(0.5);
+  }
+}
+
+/** Switches of the cluster that a user turns, with the values that they take. */
+const SETTINGS: Readonly<Record<string, readonly (boolean | number | string)[]>> = {
+  'concurrent-replica-rebuild-per-node-limit': [0, 1, 2, 5],
+  'concurrent-rebuild-source-per-node-limit': [1, 2, 5],
+  'concurrent-rebuild-per-cluster-limit': [0, 1, 2, 100],
+  'snapshot-heavy-task-concurrent-limit': [0, 1, 3],
+  'replica-replenishment-wait-interval': [0, 30, 600],
+  'replica-rebuild-concurrent-sync-limit': [1, 2, 3],
+  'auto-cleanup-system-generated-snapshot': [true, false],
+  'disable-snapshot-purge': [true, false],
+  'offline-replica-rebuilding': [true, false],
+  'allow-volume-creation-with-degraded-availability': [true, false],
+  'disable-scheduling-on-cordoned-node': [true, false],
+  'orphan-resource-auto-deletion': ['', 'replica-data'],
+};
+
+const FAULTS: Readonly<Record<string, readonly [share: number, Maker]>> = {
+  nodeDown: [6, (chance) => ({ nodeDown: chance.node() })],
+  nodeUp: [8, (chance) => ({ nodeUp: chance.node() })],
+  cutNode: [3, (chance) => ({ cutNode: chance.node() })],
+  joinNode: [5, (chance) => ({ joinNode: chance.node() })],
+  allNodesDown: [0.5, () => ({ allNodesDown: true })],
+  diskDown: [2, (chance) => ({ diskDown: chance.disk() })],
+  diskUp: [3, (chance) => ({ diskUp: chance.disk() })],
+  fillDisk: [
+    1,
+    (chance) => ({ fillDisk: { disk: chance.disk(), available: chance.random.below(100) * GIB } }),
+  ],
+  workerDown: [1, (chance) => ({ workerDown: 1 + chance.random.below(20) })],
+  failRebuilds: [2, (chance) => ({ failRebuilds: { ...chance.copy(), times: 1 + chance.random.below(3) } })],
+};
+
+const NODES: Readonly<Record<string, readonly [share: number, Maker]>> = {
+  cordon: [2, (chance) => ({ cordon: chance.node() })],
+  uncordon: [3, (chance) => ({ uncordon: chance.node() })],
+  startMaintenance: [
+    1,
+    (chance) => ({ startMaintenance: { node: chance.node(), for: 30 + chance.random.below(900) } }),
+  ],
+  endMaintenance: [1, (chance) => ({ endMaintenance: chance.node() })],
+  closeNode: [1, (chance) => ({ patchNode: { node: chance.node(), allowScheduling: false } })],
+  openNode: [
+    3,
+    (chance) => ({ patchNode: { node: chance.node(), allowScheduling: true, evictionRequested: false } }),
+  ],
+  emptyNode: [
+    2,
+    (chance) => ({ patchNode: { node: chance.node(), allowScheduling: false, evictionRequested: true } }),
+  ],
+  tagNode: [1, (chance) => ({ patchNode: { node: chance.node(), tags: chance.flag() ? ['fast'] : [] } })],
+  openDisk: [
+    2,
+    (chance) => ({ patchDisk: { disk: chance.disk(), allowScheduling: true, evictionRequested: false } }),
+  ],
+  emptyDisk: [
+    1,
+    (chance) => ({ patchDisk: { disk: chance.disk(), allowScheduling: false, evictionRequested: true } }),
+  ],
+  set: [
+    3,
+    ({ random }) => {
+      const name = random.pick(Object.keys(SETTINGS)) ?? '';
+      return { set: { [name]: random.pick(SETTINGS[name] ?? []) } };
+    },
+  ],
+};
+
+const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
+  write: [10, (chance) => ({ write: chance.volume() })],
+  attach: [
+    9,
+    (chance) => ({ attach: { volume: chance.volume(), ...(chance.flag() ? { node: chance.node() } : {}) } }),
+  ],
+  detach: [3, (chance) => ({ detach: { volume: chance.volume(), force: chance.flag() } })],
+  deleteReplica: [3, (chance) => ({ deleteReplica: chance.copy() })],
+  takeSnapshot: [4, (chance) => ({ takeSnapshot: chance.snapshot() })],
+  deleteSnapshot: [3, (chance) => ({ deleteSnapshot: chance.snapshot() })],
+  recurringSnapshot: [
+    1,
+    (chance) => ({
+      recurringSnapshot: { volume: chance.volume(), name: 'minutely', cron: '* * * * *', retain: 2 },
+    }),
+  ],
+  purge: [2, (chance) => ({ purge: chance.volume() })],
+  revert: [0.5, (chance) => ({ revert: chance.snapshot() })],
+  expand: [
+    1,
+    (chance) => ({ expand: { volume: chance.volume(), size: 5 * GIB + (1 + chance.index) * MIB } }),
+  ],
+  countReplicas: [
+    2,
+    (chance) => ({ patchVolume: { volume: chance.volume(), numberOfReplicas: 1 + chance.random.below(4) } }),
+  ],
+  override: [
+    1,
+    (chance) => ({
+      patchVolume: {
+        volume: chance.volume(),
+        offlineRebuilding: chance.random.pick(['ignored', 'enabled', 'disabled']),
+      },
+    }),
+  ],
+  cancelRebuild: [1, (chance) => ({ cancelRebuild: chance.volume() })],
+  pauseRebuild: [1, (chance) => ({ pauseRebuild: chance.volume() })],
+  resumeRebuild: [2, (chance) => ({ resumeRebuild: chance.volume() })],
+  verify: [0.5, (chance) => ({ verify: chance.volume() })],
+  salvage: [1, (chance) => ({ salvage: chance.volume() })],
+};
+
+const MAKERS = Object.values({ ...FAULTS, ...NODES, ...VOLUMES });
+const SHARES = MAKERS.reduce((sum, [share]) => sum + share, 0);
+
+export function randomStep(random: SeededRandom, names: Names, index: number): MadeStep {
+  let left = random.next() * SHARES;
+  for (const [share, make] of MAKERS) {
+    left -= share;
+    if (left < 0) return make(new Chance(random, names, index));
+  }
+  return { write: names.volumes[0] ?? '' };
+}

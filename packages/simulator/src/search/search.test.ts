@@ -1,0 +1,36 @@
+/** The fault search itself: scenarios by chance hold every invariant and heal, a seed is the same run, failures shrink. */
+import { expect, test } from '@jest/globals';
+import { generateScenario, type ScenarioValue } from './generate.js';
+import { runSearch } from './run-search.js';
+import { shrink } from './shrink.js';
+
+const SEEDS = 300;
+const SIZE = { hours: 0.5 };
+
+test(`${SEEDS} scenarios by chance break no invariant, and heal`, async () => {
+  let acknowledged = 0;
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const run = await runSearch(generateScenario(seed, SIZE));
+    expect({ seed, problems: run.problems }).toEqual({ seed, problems: [] });
+    acknowledged += run.acknowledged;
+  }
+  // The runs are worth something only while volumes are in fact used.
+  expect(acknowledged).toBeGreaterThan(SEEDS * 2);
+}, 300_000);
+
+test('the same seed is the same run', async () => {
+  const value = generateScenario(7, SIZE);
+  expect(generateScenario(7, SIZE)).toEqual(value);
+  expect(await runSearch(value)).toEqual(await runSearch(value));
+});
+
+test('what has nothing to do with a failure is left out', async () => {
+  const value = generateScenario(11, { hours: 1, nodes: 6, volumes: 4 });
+  const culprit = value.steps[12];
+  const fails = async ({ steps }: ScenarioValue) => steps.includes(culprit ?? { at: 0, refused: 'maybe' });
+  const least = (await shrink(value, fails)).value;
+  expect(least.steps).toEqual([culprit]);
+  expect(least.settings).toEqual({});
+  expect(least.volumes.length).toBeLessThanOrEqual(1);
+  expect(least.cluster.nodes.length).toBeLessThanOrEqual(2);
+});

@@ -1,0 +1,145 @@
+import type { Change } from '@holdfast/control/ports/store.js';
+import {
+  asId,
+  type DiskId,
+  type NodeId,
+  type RebuildId,
+  type ReplicaId,
+  type VolumeId,
+} from '@holdfast/core/model/ids.js';
+import type { DrainWait, NodeDrain, NodeDrainStatus } from '@holdfast/core/model/node-drain.js';
+import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import { expect, test } from '@jest/globals';
+import { anIdleVolume, aRebuild, aReplica, NOON, secondsAfterNoon, testId } from './builders.js';
+import { attachedOn } from './lifecycle-builder.js';
+import { DISK, StoreFixture } from './store-fixture.js';
+import type { MakeStore } from './store-under-test.js';
+
+const DRAIN: NodeDrain = { policy: 'block-for-eviction', requestedAt: NOON, wasCordoned: false };
+const OTHER_DISK = asId<DiskId>(testId(502));
+const volumeIdOf = (number: number) => asId<VolumeId>(testId(number));
+
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a suite of tests, as long as those in test files
+export function drainContract(makeStore: MakeStore): void {
+  const fixture = new StoreFixture(makeStore);
+  const nodeOf = async (nodeId: NodeId) => {
+    const { nodes } = await fixture.store.loadFleet(fixture.tenant.clusterId);
+    const node = nodes.find(({ id }) => id === nodeId);
+    if (node === undefined) throw new Error(`node ${nodeId} is not there`);
+    return node;
+  };
+  const patch = async (nodeId: NodeId, part: { drain?: NodeDrain; drainStatus?: NodeDrainStatus }) => {
+    const { version } = await nodeOf(nodeId);
+    const change = { kind: 'node.patch', nodeId, patch: part } as const;
+    await fixture.store.commit({ kind: 'node', nodeId, ifVersion: version }, [change]);
+  };
+  const replicaOn = (number: number, volume: number, nodeId: NodeId, diskId: DiskId) => ({
+    kind: 'replica.create' as const,
+    replica: aReplica({ id: asId(testId(number)), volumeId: volumeIdOf(volume), nodeId, diskId }),
+    booking: undefined,
+  });
+
+  test('a drain and its status are read as they were written, and taken away', async () => {
+    const nodeId = await fixture.node();
+    const wait = (replicaId: ReplicaId | undefined, reason: DrainWait['reason']): DrainWait => ({
+      volumeId: volumeIdOf(1),
+      volumeName: 'pg-data',
+      replicaId,
+      reason,
+      message: 'it is in the way',
+      cures: ['move it'],
+    });
+    const status: NodeDrainStatus = {
+      state: 'blocked',
+      since: NOON,
+      progress: { replicasToMove: 2, replicasMoved: 1, bytesToMove: 8192, bytesMoved: 4096 },
+      waitingCount: 2,
+      waitingFor: [wait(undefined, 'EngineRunning'), wait(asId(testId(101)), 'NoPlace')],
+    };
+    await patch(nodeId, { drain: DRAIN, drainStatus: status });
+    const node = await nodeOf(nodeId);
+    expect([node.drain, node.drainStatus]).toEqual([DRAIN, status]);
+    // The reconciler tells a new status from the stored one by their texts.
+    expect(JSON.stringify(node.drainStatus)).toBe(JSON.stringify(status));
+
+    const { version } = node;
+    await fixture.store.commit({ kind: 'node', nodeId, ifVersion: version }, [
+      { kind: 'node.patch', nodeId, patch: { drain: undefined, drainStatus: undefined } },
+    ]);
+    expect(await nodeOf(nodeId)).toMatchObject({ drain: undefined, drainStatus: undefined });
+  });
+
+  test('a drain concerns the volumes of its node; how far it is concerns none', async () => {
+    const nodeId = await fixture.node();
+    const { clusterId } = fixture.tenant;
+    await patch(nodeId, { drain: DRAIN });
+    expect(await fixture.store.fanOut(clusterId, 10)).toEqual({ of: 'node', isDone: true });
+    const progress = { replicasToMove: 0, replicasMoved: 0, bytesToMove: 0, bytesMoved: 0 };
+    await fixture.under.takeWakeUps();
+    await patch(nodeId, {
+      drainStatus: { state: 'drained', since: NOON, progress, waitingCount: 0, waitingFor: [] },
+    });
+    expect(await fixture.store.fanOut(clusterId, 10)).toBeUndefined();
+    expect(await fixture.under.takeWakeUps()).toEqual([{ kind: 'cluster', clusterId }]);
+  });
+
+  test('the volumes of a node are those with a replica or their engine there, whole and with active rebuilds', async () => {
+    const nodeId = await fixture.node();
+    const otherId = await fixture.node('node-2', OTHER_DISK);
+    const { tenant } = fixture;
+    const add = (number: number, part: Partial<Volume>, changes: readonly Change[]) =>
+      fixture.volume(
+        anIdleVolume(tenant, { id: volumeIdOf(number), name: `volume-${number}`, ...part }),
+        changes,
+      );
+    const rebuild = (id: string, part: Partial<Rebuild> = {}): Change => {
+      const { clusterId } = tenant;
+      const ids = { id: asId<RebuildId>(id), clusterId, volumeId: volumeIdOf(1) };
+      const targetReplicaId = asId<ReplicaId>(testId(102));
+      return { kind: 'rebuild.create', rebuild: aRebuild({ ...ids, targetReplicaId, ...part }) };
+    };
+    await add(1, {}, [
+      replicaOn(101, 1, nodeId, DISK),
+      replicaOn(102, 1, otherId, OTHER_DISK),
+      rebuild(testId(301)),
+      rebuild(testId(302), { state: 'failed', finishedAt: NOON }),
+    ]);
+    await add(2, { lifecycle: attachedOn(nodeId) }, [replicaOn(103, 2, otherId, OTHER_DISK)]);
+    await add(3, {}, [replicaOn(104, 3, otherId, OTHER_DISK)]);
+
+    const { fleet, volumes } = await fixture.store.loadNodeVolumes(tenant.clusterId, nodeId);
+    expect(fleet.nodes.map(({ id }) => id).sort()).toEqual([nodeId, otherId].sort());
+    expect(volumes.map(({ volume }) => volume.id)).toEqual([volumeIdOf(1), volumeIdOf(2)]);
+    expect(volumes.map(({ replicas }) => replicas.map(({ id }) => id))).toEqual([
+      [testId(101), testId(102)],
+      [testId(103)],
+    ]);
+    expect(volumes.map(({ rebuilds }) => rebuilds.map(({ id }) => id))).toEqual([[testId(301)], []]);
+  });
+
+  test('speeds are told of rebuilds that succeeded, the last first', async () => {
+    const { clusterId } = fixture.tenant;
+    const rebuild = (number: number, queued: number, part: Partial<Rebuild>): Change => {
+      const times = { queuedAt: secondsAfterNoon(queued), startedAt: NOON, finishedAt: secondsAfterNoon(20) };
+      const id = asId<RebuildId>(testId(300 + number));
+      const bytes = { ...NO_BYTES, total: 900, sent: 100 * number };
+      return {
+        kind: 'rebuild.create',
+        rebuild: aRebuild({ id, clusterId, volumeId: volumeIdOf(1), bytes, ...times, ...part }),
+      };
+    };
+    await fixture.volume(anIdleVolume(fixture.tenant, { id: volumeIdOf(1) }), [
+      rebuild(1, 1, { state: 'succeeded' }),
+      rebuild(2, 2, { state: 'succeeded', finishedAt: secondsAfterNoon(5) }),
+      rebuild(3, 3, { state: 'failed' }),
+      rebuild(4, 4, { state: 'running', finishedAt: undefined }),
+    ]);
+    const speeds = [
+      { bytes: 200, seconds: 5 },
+      { bytes: 100, seconds: 20 },
+    ];
+    expect(await fixture.store.loadRebuildSpeeds(clusterId, 10)).toEqual(speeds);
+    expect(await fixture.store.loadRebuildSpeeds(clusterId, 1)).toEqual(speeds.slice(0, 1));
+  });
+}
