@@ -55,7 +55,7 @@ test('a volume shows what is in effect and who says so, and follows its cluster 
 });
 
 /** They follow their cluster with 0, which other fields may be too. */
-const COUNTS = ['snapshotMaxCount', 'rebuildConcurrentSyncLimit'];
+const COUNTS = ['failoverDelay', 'snapshotMaxCount', 'rebuildConcurrentSyncLimit'];
 
 test('every field that may follow the cluster is listed, and only those', async () => {
   const volume = await api.createVolume();

@@ -14,6 +14,7 @@ import { isOnReadyNode, nodeById, nodeName, volumeEvent } from '../model/volume-
 import { afterCreation, holderOf, isDetachForced, requestOf } from '../model/volume-lifecycle.js';
 import { placementConditions } from './placement-conditions.js';
 import { attachObstacle, missingEngine } from './plan-attachment.js';
+import { failoverAt } from './plan-failover.js';
 import { waitingConditions } from './rebuild-waiting-conditions.js';
 import { relocationConditions } from './relocation-conditions.js';
 import { countedConditions } from './snapshot-count-conditions.js';
@@ -94,7 +95,8 @@ function attentionOf(view: VolumeView, now: Date): Attention | undefined {
 
 const HOLDER_UNREACHABLE = 'HolderUnreachable';
 
-function holderUnreachable({ volume, fleet }: VolumeView): Omit<Attention, 'since'> | undefined {
+function holderUnreachable(view: VolumeView): Omit<Attention, 'since'> | undefined {
+  const { volume, fleet } = view;
   const holderId = holderOf(volume);
   if (holderId === undefined || isDetachForced(volume)) return undefined;
   const holder = nodeById(fleet, holderId);
@@ -106,10 +108,18 @@ function holderUnreachable({ volume, fleet }: VolumeView): Omit<Attention, 'sinc
     code: HOLDER_UNREACHABLE,
     message: `the volume ${action}: its engine is on node ${name}, which does not answer`,
     cures: [
+      ...comingFailover(view),
       `detach {force: true}, then attach on another node: every acknowledged and flushed write is kept`,
       `start the agent on ${name}: the volume then goes on`,
     ],
   };
+}
+
+/** The time is not named: it would be another one for each volume with the same policy. */
+function comingFailover(view: VolumeView): string[] {
+  return failoverAt(view) === undefined
+    ? []
+    : ['wait: by its policy it is attached elsewhere, as soon as enough of its copies answer'];
 }
 
 /** One full disk costs its copy; when all copies are on full disks no write can be taken. */

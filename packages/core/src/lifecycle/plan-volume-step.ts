@@ -16,6 +16,7 @@ import { effectiveValue } from '../policy/volume-settings.js';
 import { attachmentTimes, planAttachment, planDetachment } from './plan-attachment.js';
 import { planCordonDetachment } from './plan-cordon-detachment.js';
 import { planDeletion } from './plan-deletion.js';
+import { failoverTimes, planFailover } from './plan-failover.js';
 import { fillTimes, planFill } from './plan-fill.js';
 import { hashingTimes, planIntegrity } from './plan-integrity.js';
 import { planLayerReading } from './plan-layer-reading.js';
@@ -38,6 +39,7 @@ import type { Step } from './step.js';
 const CONCERNS: readonly ((view: VolumeView, now: Date) => Step | undefined)[] = [
   planDeletion,
   planCordonDetachment,
+  planFailover,
   planDetachment,
   planProvisioning,
   planAttachment,
@@ -73,6 +75,7 @@ export function planVolumeStep(view: VolumeView, now: Date): Step {
 const TIMES: readonly ((view: VolumeView) => readonly Date[])[] = [
   provisioningTimes,
   attachmentTimes,
+  failoverTimes,
   fillTimes,
   offlineRebuildTimes,
   recurringTimes,

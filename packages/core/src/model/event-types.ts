@@ -64,6 +64,10 @@ export const EVENT_TYPES = {
   VolumeUnscheduled: warning('volume', 'a wanted replica has no place'),
   VolumeAttaching: info('volume', 'a node is chosen for the engine'),
   VolumeAttached: info('volume', 'the engine serves; the address is named'),
+  VolumeFailedOver: warning(
+    'volume',
+    'its engine is given up with a dead node, to be started elsewhere by its policy',
+  ),
   VolumeDetached: info('volume', 'the engine has stopped, or its node is given up'),
   VolumeDetachedFromCordonedNode: warning(
     'volume',

@@ -430,6 +430,23 @@ export const SETTINGS = {
     category: 'engine',
     description: 'How long an engine waits for a replica that has I/O outstanding before it drops it.',
   },
+  'volume-failover-delay': {
+    type: 'integer',
+    default: 0,
+    min: 0,
+    max: SECONDS_MAX,
+    unit: 's',
+    category: 'engine',
+    description:
+      "How long the node of a volume's engine must have been not ready until the volume is attached elsewhere unasked. 0 leaves it to its users (Holdfast).",
+    volume: {
+      field: 'failoverDelay',
+      description:
+        "Seconds that its engine's node must have been not ready until it is attached elsewhere unasked.",
+      flag: 'failover-delay',
+      title: 'Attach elsewhere when its node is dead for (s)',
+    },
+  },
   'agent-heartbeat-timeout': {
     type: 'integer',
     default: 10,

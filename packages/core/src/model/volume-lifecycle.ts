@@ -133,6 +133,15 @@ export function afterRelease(lifecycle: VolumeLifecycle, isForced: boolean): Vol
   }
 }
 
+/** After its holder was given up for another node: as a forced detach and an attach on any node that holds a copy. */
+export function afterFailover(lifecycle: VolumeLifecycle, requestedAt: Date): VolumeLifecycle {
+  if ((lifecycle.state !== 'attached' && lifecycle.state !== 'attaching') || lifecycle.grant === undefined) {
+    return lifecycle;
+  }
+  const { grant } = lifecycle;
+  return { state: 'detaching', grant, isForced: true, request: { nodeId: undefined, requestedAt } };
+}
+
 /** After a node was granted it. A salvage that was requested in the start before is for this one. */
 export function afterGrant(
   lifecycle: VolumeLifecycle,
