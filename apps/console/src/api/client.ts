@@ -40,6 +40,7 @@ const NODE = `${CLUSTER}/nodes/{nodeId}` as const;
 const REBUILD = `${CLUSTER}/rebuilds/{rebuildId}` as const;
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
 
+const REPLICA = `${VOLUME}/replicas/{replicaId}` as const;
 const RECURRING = `${VOLUME}/recurring-snapshots/{recurringName}` as const;
 
 function snapshotAt(clusterId: string, volumeId: string, snapshotId: string) {
@@ -54,7 +55,10 @@ export type WhatIf = {
   howManyMore: boolean;
 };
 export type Schedule = { cron: string; retain: number };
-export type VolumeChange = Partial<Pick<Schema<'Volume'>, Schema<'VolumeSetting'>['name']>>;
+export type VolumeChange = Partial<
+  Pick<Schema<'Volume'>, Schema<'VolumeSetting'>['name'] | 'numberOfReplicas'>
+>;
+export type MoveTarget = { nodeId?: string; diskId?: string };
 
 export const api = {
   signIn: (email: string, password: string) =>
@@ -87,6 +91,12 @@ export const api = {
     ask(client.POST(`${CLUSTER}/volumes`, { params: { path: { clusterId } }, body })),
   patchVolume: (clusterId: string, volumeId: string, body: VolumeChange) =>
     ask(client.PATCH(VOLUME, { params: { path: { clusterId, volumeId } }, body })),
+  planPatch: (clusterId: string, volumeId: string, body: VolumeChange) =>
+    ask(client.POST(`${VOLUME}/patch-plan`, { params: { path: { clusterId, volumeId } }, body })),
+  planMove: (clusterId: string, volumeId: string, replicaId: string, body: MoveTarget) =>
+    ask(client.POST(`${REPLICA}/move-plan`, { params: { path: { clusterId, volumeId, replicaId } }, body })),
+  moveReplica: (clusterId: string, volumeId: string, replicaId: string, body: MoveTarget) =>
+    ask(client.POST(`${REPLICA}/move`, { params: { path: { clusterId, volumeId, replicaId } }, body })),
   volumeSettings: async (clusterId: string, volumeId: string) =>
     (await ask(client.GET(`${VOLUME}/settings`, { params: { path: { clusterId, volumeId } } }))).items,
   deleteVolume: (clusterId: string, volumeId: string) =>
