@@ -58,6 +58,11 @@ describe('a scenario file that is wrong', () => {
       want: ['4: there is no volume w in this scenario'],
     },
     {
+      name: 'an event type that there is not',
+      steps: ['expect: { event: VolumeExploded }'],
+      want: ['4: there is no event type VolumeExploded'],
+    },
+    {
       name: 'an unknown setting',
       steps: ['set: { no-such-setting: 1 }'],
       want: ['4: there is no setting named no-such-setting'],

@@ -1,9 +1,10 @@
 /** Names and times of a scenario: everything that it names is given or made before, and its times never run backwards. */
+import { EVENT_TYPES } from '@holdfast/core/model/event-types.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import { parseSettingValue } from '@holdfast/core/settings/effective.js';
 import type { Expectation } from './expectations.js';
 import { diskNameAt, type NodeGiven } from './given.js';
-import type { Entry, Scenario, When } from './scenario.js';
+import type { Check, Entry, Scenario, When } from './scenario.js';
 import type { StepCall } from './steps.js';
 
 type Problem = { readonly line: number; readonly message: string };
@@ -61,19 +62,26 @@ function learn(known: Known, call: StepCall): void {
   known.disks.add(`${node}/${diskNameAt(call.ask, index)}`);
 }
 
+function eventProblems({ line, expectation }: Check): Problem[] {
+  if (!('event' in expectation) || Object.hasOwn(EVENT_TYPES, expectation.event)) return [];
+  return [{ line, message: `there is no event type ${expectation.event}` }];
+}
+
 function entryProblems(entry: Entry, known: Known): Problem[] {
   if (entry.kind === 'step') {
     const ofSettings = entry.call.name === 'set' ? settingProblems(entry.call.ask, entry.line) : [];
     const isRefusalWanted = entry.refused !== undefined;
     return [...unknownOf(known, namesInStep(entry.call), entry.line), ...(isRefusalWanted ? [] : ofSettings)];
   }
-  return entry.checks.flatMap(({ expectation, line }) => unknownOf(known, namesIn(expectation), line));
+  return entry.checks.flatMap((check) => [
+    ...unknownOf(known, namesIn(check.expectation), check.line),
+    ...eventProblems(check),
+  ]);
 }
 
 /** Fields of a step that name things, whatever the step is. */
 const FIELDS: Readonly<Record<string, Kind>> = {
   node: 'node',
-  to: 'node',
   disk: 'disk',
   volume: 'volume',
 };
@@ -96,7 +104,7 @@ function namesInStep({ name, ask }: StepCall): Named[] {
   if (typeof ask !== 'object' || name === 'set') return [];
   return Object.entries(ask).flatMap(([field, value]): Named[] => {
     if (typeof value !== 'string') return [];
-    if (field === 'on') return [[value.includes('/') ? 'disk' : 'node', value]];
+    if (field === 'on' || field === 'to') return [[value.includes('/') ? 'disk' : 'node', value]];
     const kind = FIELDS[field];
     return kind === undefined ? [] : [[kind, value]];
   });

@@ -46,6 +46,8 @@ export const STEPS = {
 
   cordon: nodeName,
   uncordon: nodeName,
+  drain: z.strictObject({ node: nodeName, policy: z.string().optional() }),
+  cancelDrain: nodeName,
   startMaintenance: z
     .strictObject({ node: nodeName, for: durationSchema, reason })
     .describe('Opens a maintenance window.'),
@@ -85,6 +87,9 @@ export const STEPS = {
   verify: volumeName,
   salvage: volumeName,
   deleteReplica: z.strictObject(copy),
+  moveReplica: z
+    .strictObject({ ...copy, to: z.string().min(1).optional() })
+    .describe('A user moves a copy to a node, or to a disk as node/disk; left out: wherever it fits.'),
   cancelRebuild: volumeName,
   pauseRebuild: volumeName,
   resumeRebuild: volumeName,

@@ -26,6 +26,8 @@ export class SimAgentClient implements AgentClient {
   constructor(
     private readonly nodeOf: (target: AgentTarget) => SimNode | undefined,
     private readonly surroundingsOf: (node: SimNode) => EngineSurroundings,
+    /** Told of every call that may change something. */
+    private readonly onCall: () => void,
   ) {}
 
   async createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void> {
@@ -148,6 +150,7 @@ export class SimAgentClient implements AgentClient {
 
   private reach(agent: AgentTarget): SimNode {
     const node = this.nodeOf(agent);
+    this.onCall();
     if (node?.isReachable === true) return node;
     throw new StorageFault('agent.unreachable', {
       publicMessage: `the agent on ${agent.name} does not answer`,

@@ -10,7 +10,8 @@ import { checkVolume } from '@holdfast/core/checks/volume-invariants.js';
 import type { NodeId, RebuildId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
 import { isPreempted, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
-import { isDeleting } from '@holdfast/core/model/volume-lifecycle.js';
+import { isEvicting } from '@holdfast/core/model/volume-facts.js';
+import { isDeleting, isRepairing, requestOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { checksumOf } from './sim-copy.js';
 import type { SimEngine } from './sim-engine.js';
 import type { World } from './world.js';
@@ -20,6 +21,7 @@ export class WorldWatch {
   private readonly fullCopies = new Map<VolumeId, readonly ReplicaId[]>();
   private running = new Set<RebuildId>();
   private readonly purging = new Set<SimEngine>();
+  private readonly repairs = new Set<string>();
 
   constructor(private readonly world: World) {
     world.onWakeUp = (wakeUp) => this.afterWakeUp(wakeUp);
@@ -32,6 +34,22 @@ export class WorldWatch {
     if (view === undefined) return;
     this.report(checkVolume(view).filter((finding) => !finding.includes('has two copies in one')));
     this.watchLastCopy(view);
+    this.watchOfflineRebuild(view);
+  }
+
+  /** The worker attaches a volume for a rebuild only where that is wanted then. */
+  private watchOfflineRebuild(view: VolumeView): void {
+    const { volume, replicas, fleet } = view;
+    const request = isRepairing(volume) ? requestOf(volume) : undefined;
+    const key = request === undefined ? undefined : `${volume.id} ${request.requestedAt.getTime()}`;
+    if (key === undefined || this.repairs.has(key)) return;
+    this.repairs.add(key);
+    const own = volume.spec.offlineRebuilding;
+    const isWanted = own === 'ignored' ? fleet.settings['offline-replica-rebuilding'] : own === 'enabled';
+    // What has to leave its place is moved whether or not lost copies are rebuilt.
+    const isMoved = replicas.some((replica) => isEvicting(replica, fleet, replicas));
+    if (!isWanted && !isMoved)
+      this.report([`volume ${volume.name} is attached for a rebuild that is not wanted`]);
   }
 
   private async afterTick(): Promise<void> {

@@ -60,6 +60,8 @@ export class World {
   private isWorkerDown = false;
   private nowMs = Date.UTC(2026, 0, 1);
   private volumesHandled = 0;
+  /** Copies, engines or nodes may have changed otherwise than by the work of an engine: all have to look around. */
+  private isStirred = true;
   /** The ports of the reconcilers in the worker's present life, with the faults in them. */
   reconcilers: ReconcilerPorts;
   private readonly agents: SimAgentClient;
@@ -75,6 +77,9 @@ export class World {
     this.agents = new SimAgentClient(
       (target) => this.nodes.find(({ nodeId }) => nodeId === target.id),
       (node) => this.surroundingsOf(node),
+      () => {
+        this.isStirred = true;
+      },
     );
     this.reconcilers = this.startWorker();
   }
@@ -131,6 +136,7 @@ export class World {
   async run(seconds: number): Promise<void> {
     const untilMs = this.nowMs + seconds * 1000;
     let isStill = false;
+    this.isStirred = true;
     while (this.nowMs < untilMs) {
       if (isStill) this.passOver(untilMs);
       isStill = await this.tick();
@@ -141,6 +147,7 @@ export class World {
   async runUntil(holds: () => Promise<boolean>, seconds: number): Promise<boolean> {
     const untilMs = this.nowMs + seconds * 1000;
     let isStill = false;
+    this.isStirred = true;
     while (!(await holds())) {
       if (this.nowMs >= untilMs) return false;
       if (isStill) this.passOver(untilMs);
@@ -163,20 +170,43 @@ export class World {
     const { commits } = this.store;
     this.volumesHandled = 0;
     this.nowMs += TICK_MS;
-    for (const node of this.nodes.filter(({ isAlive }) => isAlive)) {
-      for (const engine of node.engines.values()) await engine.tick();
-      if (node.isConnected) await this.beat(node);
-    }
+    const isAtWork = await this.tickNodes();
     if (!this.isWorkerDown) await this.work();
-    await this.onTick();
-    return this.volumesHandled === 0 && this.store.commits === commits && !this.isMoving();
+    const isStill =
+      this.volumesHandled === 0 && this.store.commits === commits && !isAtWork && !this.isStirred;
+    if (!isStill) await this.onTick();
+    return isStill && !this.isWorkerDown && !this.queue.isWaiting;
   }
 
-  private isMoving(): boolean {
-    if (this.isWorkerDown || this.queue.isWaiting) return true;
-    return this.nodes.some(
-      ({ isAlive, engines }) => isAlive && [...engines.values()].some(({ isAtWork }) => isAtWork),
-    );
+  /**
+   * Engines work and agents beat. Where nothing was stirred, only engines at work change something, and an agent that has
+   * nothing new to say is only heard.
+   *
+   * @returns whether an engine is at work
+   */
+  private async tickNodes(): Promise<boolean> {
+    const isStirred = this.isStirred;
+    this.isStirred = false;
+    const silent: NodeId[] = [];
+    let isAtWork = false;
+    for (const node of this.nodes) {
+      if (!node.isAlive) continue;
+      let hasNews = isStirred;
+      for (const engine of node.engines.values()) {
+        const wasAtWork = engine.isAtWork;
+        if (!isStirred && !wasAtWork) continue;
+        await engine.tick();
+        hasNews = true;
+        isAtWork ||= engine.isAtWork;
+        // What it has changed on other nodes is told by all of them, once.
+        if (wasAtWork && !engine.isAtWork) this.isStirred = true;
+      }
+      if (!node.isConnected) continue;
+      if (hasNews || node.nodeId === undefined) await this.beat(node);
+      else silent.push(node.nodeId);
+    }
+    this.store.hear(silent, this.clock.now());
+    return isAtWork;
   }
 
   private async work(): Promise<void> {

@@ -95,6 +95,16 @@ export class LocalCluster {
     return disk;
   }
 
+  /** An action that the API has for nodes, by its path. @throws Refused */
+  async actOnNode(name: string, action: string, body: object): Promise<void> {
+    const { apiUrl, token } = this.local;
+    const url = `${apiUrl}/clusters/${this.clusterId}/nodes/${this.node(name).id}/${action}`;
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    const error: unknown = response.ok ? undefined : await response.json().catch(() => undefined);
+    await done(Promise.resolve({ error, response }));
+  }
+
   /** The scenario's name of a node; `null` for one that plays none. */
   nodeNameOf(id: string | null): string | null {
     const real = this.nodesNow.find((node) => node.id === id)?.name;

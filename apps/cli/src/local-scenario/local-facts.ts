@@ -7,7 +7,8 @@ import type {
   RebuildFacts,
   VolumeFacts,
 } from '@holdfast/scenario/facts.js';
-import type { Rebuild, Volume } from '../types.js';
+import { fieldOf } from '../json.js';
+import type { Node, Rebuild, Volume } from '../types.js';
 import { asked, type LocalCluster } from './local-cluster.js';
 
 /** Events read at a look: more don't happen between two. */
@@ -55,11 +56,16 @@ function nodeFacts(cluster: LocalCluster): NodeFacts[] {
         cordoned: node.cordoned,
         evictionRequested: node.evictionRequested,
         isInMaintenance: node.maintenance !== null,
-        isAutoEvicting: false,
-        drain: null,
+        isAutoEvicting: fieldOf(node, 'autoEvicting') === true,
+        drain: drainOf(node),
       },
     ];
   });
+}
+
+function drainOf(node: Node): string | null {
+  const state = fieldOf(fieldOf(node, 'drain'), 'state');
+  return typeof state === 'string' ? state : null;
 }
 
 async function volumeFacts(

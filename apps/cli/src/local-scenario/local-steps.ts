@@ -69,6 +69,8 @@ type NodeStep =
   | 'allNodesDown'
   | 'cordon'
   | 'uncordon'
+  | 'drain'
+  | 'cancelDrain'
   | 'startMaintenance'
   | 'endMaintenance'
   | 'patchNode'
@@ -88,6 +90,8 @@ function nodeSteps(cluster: LocalCluster): Pick<StepHandlers, NodeStep> {
     },
     cordon: (name) => done(api.POST(`${NODE}/cordon`, { ...at(name), body: {} })),
     uncordon: (name) => done(api.POST(`${NODE}/uncordon`, { ...at(name), body: {} })),
+    drain: ({ node, policy }) => cluster.actOnNode(node, 'drain', policy === undefined ? {} : { policy }),
+    cancelDrain: (node) => cluster.actOnNode(node, 'cancel-drain', {}),
     startMaintenance: ({ node, for: seconds, reason = '' }) => {
       const until = new Date(Date.now() + seconds * 1000).toISOString();
       return done(api.POST(`${NODE}/maintenance`, { ...at(node), body: { until, reason } }));
@@ -160,7 +164,7 @@ export async function createVolume(cluster: LocalCluster, spec: NewVolume): Prom
   cluster.volumeIds.set(spec.name, id);
 }
 
-type CopyStep = 'deleteReplica' | 'cancelRebuild' | 'pauseRebuild' | 'resumeRebuild';
+type CopyStep = 'deleteReplica' | 'moveReplica' | 'cancelRebuild' | 'pauseRebuild' | 'resumeRebuild';
 
 function copySteps(cluster: LocalCluster): Pick<StepHandlers, CopyStep> {
   const { api, clusterId } = cluster;
@@ -174,6 +178,17 @@ function copySteps(cluster: LocalCluster): Pick<StepHandlers, CopyStep> {
       const { id: replicaId, volumeId } = await cluster.replica(volume, on);
       const params = { path: { clusterId, volumeId, replicaId } };
       await done(api.DELETE(`${VOLUME}/replicas/{replicaId}`, { params }));
+    },
+    moveReplica: async ({ volume, on, to }) => {
+      const { id: replicaId, volumeId } = await cluster.replica(volume, on);
+      const params = { path: { clusterId, volumeId, replicaId } };
+      const body =
+        to?.includes('/') === true
+          ? { diskId: cluster.disk(to).id }
+          : to === undefined
+            ? {}
+            : { nodeId: cluster.node(to).id };
+      await done(api.POST(`${VOLUME}/replicas/{replicaId}/move`, { params, body }));
     },
     cancelRebuild: tune('cancel'),
     pauseRebuild: tune('pause'),

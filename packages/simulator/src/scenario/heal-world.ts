@@ -5,6 +5,7 @@
 
 import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
 import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
+import { cancelDrain } from '@holdfast/control/use-cases/drain-node.js';
 import { endMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
@@ -12,6 +13,7 @@ import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
 import { tuneRebuild } from '@holdfast/control/use-cases/tune-rebuild.js';
 import { isFault } from '@holdfast/core/model/faults.js';
+import type { StorageNode } from '@holdfast/core/model/node.js';
 import { isActiveRebuild } from '@holdfast/core/model/rebuild.js';
 import { NO_FAULTS } from '../faults.js';
 import type { SimClient } from '../sim-client.js';
@@ -33,6 +35,8 @@ const OPEN_SETTINGS = {
   'orphan-resource-auto-deletion': 'replica-data',
   'orphan-resource-auto-deletion-grace-period': 0,
   'snapshot-data-integrity': 'disabled',
+  'replica-auto-balance': 'disabled',
+  'replica-relocate-on-selector-change': false,
 } as const;
 const OPEN = { allowScheduling: true, evictionRequested: false };
 /** Nodes to be emptied stay so while so many others are open: two copies of each volume fit there at least. */
@@ -81,16 +85,23 @@ async function repair(world: World): Promise<void> {
 async function openPlaces(world: World): Promise<ReadonlySet<string>> {
   const { useCases, clusterId } = world;
   const { nodes, disks } = await world.store.loadFleet(clusterId);
-  const evicting = nodes.filter(({ evictionRequested }) => evictionRequested);
-  const staysEmptied = nodes.length - evicting.length >= OPEN_NODES_MIN;
-  for (const { id: nodeId, evictionRequested } of nodes) {
-    await endMaintenance(useCases, { clusterId, nodeId });
-    const patch = evictionRequested && staysEmptied ? { cordoned: false } : { ...OPEN, cordoned: false };
+  const leaving = nodes.filter(isToBeEmptied);
+  const staysEmptied = nodes.length - leaving.length >= OPEN_NODES_MIN;
+  for (const node of nodes) {
+    const key = { clusterId, nodeId: node.id };
+    await endMaintenance(useCases, key);
+    const isKept = staysEmptied && isToBeEmptied(node);
+    if (!isKept) await cancelDrain(useCases, key);
+    const patch = isKept ? {} : { ...OPEN, cordoned: false };
     // Selectors must not keep a volume from the nodes that are left.
-    await patchNode(useCases, { clusterId, nodeId, patch: { ...patch, tags: ['fast'] } });
+    await patchNode(useCases, { ...key, patch: { ...patch, tags: ['fast'] } });
   }
   for (const { id: diskId } of disks) await patchDisk(useCases, { clusterId, diskId, patch: OPEN });
-  return new Set(staysEmptied ? evicting.map(({ id }) => id) : []);
+  return new Set(staysEmptied ? leaving.map(({ id }) => id) : []);
+}
+
+function isToBeEmptied({ evictionRequested, drain }: StorageNode): boolean {
+  return evictionRequested || drain?.policy === 'block-for-eviction';
 }
 
 /** A user attaches it, goes on with what there is where members are lost, and lets its rebuilds run. */

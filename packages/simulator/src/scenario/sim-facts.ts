@@ -2,6 +2,7 @@
 import type { FleetView, VolumeView } from '@holdfast/control/ports/store.js';
 import { isWorkersOwn, shownConditions, shownState } from '@holdfast/core/lifecycle/shown-volume.js';
 import type { ClusterEvent } from '@holdfast/core/model/event.js';
+import { isEvictingPolicy } from '@holdfast/core/model/node-drain.js';
 import { isHealthy, type Replica, replicaState } from '@holdfast/core/model/replica.js';
 import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { layerTaskOf } from '@holdfast/core/model/volume-task.js';
@@ -40,8 +41,8 @@ export function nodeFacts({ nodes }: FleetView): NodeFacts[] {
     cordoned: node.cordoned,
     evictionRequested: node.evictionRequested,
     isInMaintenance: node.maintenance !== undefined,
-    isAutoEvicting: false,
-    drain: null,
+    isAutoEvicting: node.drain !== undefined && isEvictingPolicy(node.drain.policy),
+    drain: node.drain === undefined ? null : (node.drainStatus?.state ?? 'draining'),
   }));
 }
 

@@ -1,7 +1,9 @@
 /** Handlers of a scenario's steps on the simulated cluster: use cases for what users do, the world for what befalls it. */
 import { cancelRebuild } from '@holdfast/control/use-cases/cancel-rebuild.js';
 import { cordonNode, uncordonNode } from '@holdfast/control/use-cases/cordon-node.js';
+import { cancelDrain, drainNode } from '@holdfast/control/use-cases/drain-node.js';
 import { endMaintenance, startMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
+import { moveReplica } from '@holdfast/control/use-cases/move-replica.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
@@ -95,6 +97,8 @@ function faultSteps(objects: SimObjects): Pick<StepHandlers, FaultStep> {
 type NodeStep =
   | 'cordon'
   | 'uncordon'
+  | 'drain'
+  | 'cancelDrain'
   | 'startMaintenance'
   | 'endMaintenance'
   | 'patchNode'
@@ -112,6 +116,8 @@ function nodeSteps(
   return {
     cordon: (node) => cordonNode(useCases, key(node)),
     uncordon: (node) => uncordonNode(useCases, key(node)),
+    drain: ({ node, policy }) => drainNode(useCases, { ...key(node), policy }),
+    cancelDrain: (node) => cancelDrain(useCases, key(node)),
     startMaintenance: ({ node, for: seconds, reason = '' }) => {
       const until = new Date(world.clock.now().getTime() + seconds * 1000);
       return startMaintenance(useCases, { ...key(node), maintenance: { until, reason } });
@@ -195,7 +201,7 @@ function volumeSteps(objects: SimObjects): Pick<StepHandlers, VolumeStep> {
   };
 }
 
-type CopyStep = 'deleteReplica' | 'cancelRebuild' | 'pauseRebuild' | 'resumeRebuild';
+type CopyStep = 'deleteReplica' | 'moveReplica' | 'cancelRebuild' | 'pauseRebuild' | 'resumeRebuild';
 
 function copySteps(objects: SimObjects): Pick<StepHandlers, CopyStep> {
   const { useCases } = objects.world;
@@ -207,6 +213,14 @@ function copySteps(objects: SimObjects): Pick<StepHandlers, CopyStep> {
     deleteReplica: async ({ volume, on }) => {
       const { id } = await objects.replica(volume, on);
       await requestReplicaRemoval(useCases, { volumeId: objects.volumeId(volume), replicaId: id });
+    },
+    moveReplica: async ({ volume, on, to }) => {
+      const { id: replicaId } = await objects.replica(volume, on);
+      const place =
+        to?.includes('/') === true
+          ? { diskId: objects.diskId(to) }
+          : { nodeId: to === undefined ? undefined : objects.nodeId(to) };
+      await moveReplica(useCases, { volumeId: objects.volumeId(volume), replicaId, ...place });
     },
     cancelRebuild: async (volume) => cancelRebuild(useCases, await rebuildKey(volume)),
     pauseRebuild: async (volume) => tuneRebuild(useCases, { ...(await rebuildKey(volume)), paused: true }),

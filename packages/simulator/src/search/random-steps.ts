@@ -1,5 +1,6 @@
 /** Steps by chance: every action of users and every fault, each with its share. */
 import { GIB, MIB } from '@holdfast/core/model/bytes.js';
+import { DRAIN_POLICIES } from '@holdfast/core/model/node-drain.js';
 import type { StepName } from '@holdfast/scenario/steps.js';
 import type { SeededRandom } from '../seeded-random.js';
 
@@ -53,6 +54,9 @@ const SETTINGS: Readonly<Record<string, readonly (boolean | number | string)[]>>
   'offline-replica-rebuilding': [true, false],
   'allow-volume-creation-with-degraded-availability': [true, false],
   'disable-scheduling-on-cordoned-node': [true, false],
+  'replica-auto-balance': ['disabled', 'least-effort', 'best-effort'],
+  'replica-relocate-on-selector-change': [true, false],
+  'detach-manually-attached-volumes-when-cordoned': [true, false],
   'orphan-resource-auto-deletion': ['', 'replica-data'],
   'replica-auto-balance': ['disabled', 'least-effort', 'best-effort'],
   'replica-auto-balance-cool-down': [0, 30],
@@ -79,6 +83,8 @@ const FAULTS: Readonly<Record<string, readonly [share: number, Maker]>> = {
 const NODES: Readonly<Record<string, readonly [share: number, Maker]>> = {
   cordon: [2, (chance) => ({ cordon: chance.node() })],
   uncordon: [3, (chance) => ({ uncordon: chance.node() })],
+  drain: [2, (chance) => ({ drain: { node: chance.node(), policy: chance.random.pick(DRAIN_POLICIES) } })],
+  cancelDrain: [1, (chance) => ({ cancelDrain: chance.node() })],
   startMaintenance: [
     1,
     (chance) => ({ startMaintenance: { node: chance.node(), for: 30 + chance.random.below(900) } }),
@@ -119,6 +125,7 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
   ],
   detach: [3, (chance) => ({ detach: { volume: chance.volume(), force: chance.flag() } })],
   deleteReplica: [3, (chance) => ({ deleteReplica: chance.copy() })],
+  moveReplica: [2, (chance) => ({ moveReplica: { ...chance.copy(), to: chance.node() } })],
   takeSnapshot: [4, (chance) => ({ takeSnapshot: chance.snapshot() })],
   deleteSnapshot: [3, (chance) => ({ deleteSnapshot: chance.snapshot() })],
   recurringSnapshot: [

@@ -51,9 +51,7 @@ function waitingOf(tables: Tables, volume: Volume): Tasks['waiting'][number][] {
   const work = heavyTaskOf(volume);
   const holder = lifecycle.state === 'attached' ? tables.nodes.get(lifecycle.grant.nodeId) : undefined;
   const isServed = holder !== undefined && isNodeReady(holder);
-  const isRebuilt = [...tables.rebuilds.values()].some(
-    (row) => row.volumeId === id && row.state === 'running',
-  );
+  const isRebuilt = tables.rebuilds.ofVolume(id).some(({ state }) => state === 'running');
   if (work === undefined || !isServed || isRebuilt) return [];
   if (work.admittedAt !== undefined) return [];
   return [{ volumeId: id, nodeIds: nodesOf(tables, id), since: work.trouble?.at ?? work.requestedAt }];
@@ -67,9 +65,9 @@ function candidateOf(tables: Tables, volume: Volume, settings: ClusterSettings):
   const { id, lifecycle, robustness, hashing, spec, integrityCheckedAt } = volume;
   const integrity = effectiveValue(spec, settings, 'snapshotDataIntegrity');
   const isServed = lifecycle.state === 'attached' && robustness === 'healthy';
-  const snapshots = [...tables.snapshots.values()].filter(
-    (row) => row.volumeId === id && row.origin === 'user' && row.state === 'ready',
-  );
+  const snapshots = tables.snapshots
+    .ofVolume(id)
+    .filter(({ origin, state }) => origin === 'user' && state === 'ready');
   if (!isServed || hashing !== undefined || fillOf(volume) !== undefined || integrity === 'disabled')
     return [];
   if (snapshots.length === 0) return [];

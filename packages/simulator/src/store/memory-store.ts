@@ -110,14 +110,13 @@ export class MemoryStore implements Store {
     const { tables } = this;
     const volume = tables.volumes.get(volumeId);
     if (volume === undefined) return undefined;
-    const ofVolume = (row: { volumeId: VolumeId }) => row.volumeId === volumeId;
     return {
       volume,
-      replicas: [...tables.replicas.values()].filter(ofVolume).sort((a, b) => compareIds(a.id, b.id)),
-      snapshots: [...tables.snapshots.values()]
-        .filter(ofVolume)
+      replicas: tables.replicas.ofVolume(volumeId).sort((a, b) => compareIds(a.id, b.id)),
+      snapshots: tables.snapshots
+        .ofVolume(volumeId)
         .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || compareIds(a.id, b.id)),
-      rebuilds: recentRebuilds([...tables.rebuilds.values()].filter(ofVolume)),
+      rebuilds: recentRebuilds(tables.rebuilds.ofVolume(volumeId)),
       clones: [...tables.volumes.values()].flatMap((other) => {
         const fill = fillOf(other);
         return fill?.sourceVolumeId === volumeId ? [{ volumeId: other.id, snapshotId: fill.snapshotId }] : [];
@@ -279,6 +278,15 @@ export class MemoryStore implements Store {
     );
     if (refusal !== undefined) throw refusal;
     return { nodeId };
+  }
+
+  /** Agents that have nothing new to say: they were heard now. */
+  hear(nodeIds: readonly NodeId[], now: Date): void {
+    const { nodes } = this.tables;
+    for (const nodeId of nodeIds) {
+      const row = nodes.get(nodeId);
+      if (row !== undefined) nodes.set(nodeId, { ...row, lastHeartbeatAt: now });
+    }
   }
 
   async confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void> {

@@ -20,6 +20,7 @@ import type { Replica } from '@holdfast/core/model/replica.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
+import { RowsOfVolumes } from './rows-of-volumes.js';
 
 export type ClusterRow = {
   readonly id: ClusterId;
@@ -69,11 +70,11 @@ export class Tables {
   readonly nodes = new Map<NodeId, NodeRow>();
   readonly disks = new Map<DiskId, StorageDisk>();
   readonly volumes = new Map<VolumeId, Volume>();
-  readonly replicas = new Map<ReplicaId, Replica>();
+  readonly replicas = new RowsOfVolumes<ReplicaId, Replica>();
   readonly dues = new Map<VolumeId, VolumeDue>();
   readonly fanOuts = new Map<FanOutRow['subjectId'], FanOutRow>();
-  readonly rebuilds = new Map<RebuildId, Rebuild>();
-  readonly snapshots = new Map<SnapshotId, Snapshot>();
+  readonly rebuilds = new RowsOfVolumes<RebuildId, Rebuild>();
+  readonly snapshots = new RowsOfVolumes<SnapshotId, Snapshot>();
   readonly orphans = new Map<OrphanId, Orphan>();
   /** By volume and node: an engine of an older epoch may still report from another node. */
   readonly observations = new Map<string, ObservationRow>();

@@ -1,0 +1,143 @@
+// Mutants of the fault search: rules of core and control, each broken as it could be. Each `find` text must stand exactly
+// once in its file, or the test that uses it fails: a mutant can't go stale unnoticed. `seed` is the first one that finds it.
+
+/** `{ name, seed, hole, changes }`: `hole` says in one sentence what is wrong then. */
+export const MUTANTS = [
+  {
+    name: 'limit-off-by-one',
+    seed: 37,
+    hole: 'one rebuild more than its limit is admitted',
+    changes: [
+      {
+        file: 'core/src/admission/admission-queue.ts',
+        find: 'return this.count(demand) < most && ',
+        replace: 'return this.count(demand) <= most && ',
+      },
+    ],
+  },
+  {
+    name: 'no-time-for-stale-replicas',
+    seed: 78,
+    hole: 'a failed replica that waits for its age says no time, so that no sweep removes it',
+    changes: [
+      {
+        file: 'core/src/lifecycle/plan-removal.ts',
+        find: '  if (staleMinutes === 0) return [];\n',
+        replace: '  if (staleMinutes >= 0) return [];\n',
+      },
+    ],
+  },
+  {
+    name: 'stale-copies-believed',
+    seed: 7,
+    hole: 'an engine starts on every copy that answers, those that missed writes too',
+    changes: [
+      {
+        file: 'core/src/lifecycle/decide-start.ts',
+        find: "  return { kind: 'go', record: decision.record, current: decision.current };",
+        replace: "  return { kind: 'go', record: decision.record, current: [...found.keys()] };",
+      },
+    ],
+  },
+  {
+    name: 'booked-past-the-limit',
+    seed: 1,
+    hole: 'a replica is booked against ten times the limit of its disk',
+    changes: [
+      {
+        file: 'core/src/policy/space-booking.ts',
+        find: 'const limitBytes = provisionableBytes(disk, settings);',
+        replace: 'const limitBytes = 10 * provisionableBytes(disk, settings);',
+      },
+    ],
+  },
+  {
+    name: 'nodes-not-emptied',
+    seed: 9,
+    hole: 'copies on a node that is to be emptied count as lasting',
+    changes: [
+      {
+        file: 'core/src/model/volume-facts.ts',
+        find: "return replica.intent === 'evict' || isNodeEvicting || isDiskEvicting;",
+        replace: "return replica.intent === 'evict' || (isNodeEvicting && isDiskEvicting);",
+      },
+    ],
+  },
+  {
+    name: 'cordon-ignored',
+    seed: 49,
+    hole: 'new replicas are placed on cordoned nodes',
+    changes: [
+      {
+        file: 'core/src/scheduling/filters/node-schedulable.filter.ts',
+        find: 'if (node.cordoned && mindsCordon) return cordoned(node.name);',
+        replace: 'if (node.cordoned && mindsCordon && node.evictionRequested) return cordoned(node.name);',
+      },
+    ],
+  },
+  {
+    name: 'modes-left-behind',
+    seed: 4,
+    hole: 'replicas of a detached volume keep the modes that their engine gave them',
+    changes: [
+      {
+        file: 'core/src/lifecycle/conclude-attachment.ts',
+        find: '.filter(({ mode, failedAt }) => mode !== undefined && failedAt === undefined)',
+        replace: ".filter(({ mode, failedAt }) => mode === 'ERR' && failedAt === undefined)",
+      },
+    ],
+  },
+  {
+    name: 'last-copy-removed',
+    seed: 1,
+    hole: 'the last full copy of a volume may be deleted, also while it is detached',
+    changes: [
+      {
+        file: 'core/src/policy/decide-removal.ts',
+        find: 'if (survivors.length > 0) return ALLOWED;',
+        replace: 'if (survivors.length >= 0) return ALLOWED;',
+      },
+      {
+        file: 'core/src/lifecycle/plan-removal.ts',
+        find: 'if (!isHealthy(replica)) return true;',
+        replace: "if (!isHealthy(replica) || view.volume.lifecycle.state === 'detached') return true;",
+      },
+    ],
+  },
+  {
+    name: 'due-times-lost',
+    seed: 1,
+    hole: 'a volume whose planner names a time is not woken at it',
+    changes: [
+      {
+        file: 'control/src/reconcilers/reconcile-volume.ts',
+        find: 'await store.recordDue(volume.id, { at, ifMarks: due.marks });',
+        replace: 'await store.recordDue(volume.id, { at: undefined, ifMarks: due.marks });',
+      },
+    ],
+  },
+  {
+    name: 'never-satisfied',
+    seed: 1,
+    hole: "the cluster's reconciler writes a disk's condition anew although it has not changed",
+    changes: [
+      {
+        file: 'control/src/reconcilers/reconcile-cluster.ts',
+        find: 'if (before?.status === next.status && before.reason === next.reason) return [];',
+        replace: 'if (before?.status === next.status && before.reason !== next.reason) return [];',
+      },
+    ],
+  },
+  {
+    name: 'offline-rebuild-unwanted',
+    seed: 1,
+    hole: 'a detached volume is attached for a rebuild that neither it nor the cluster wants',
+    changes: [
+      {
+        file: 'core/src/lifecycle/plan-offline-rebuild.ts',
+        find: "volume.verification?.state === 'running' || !isEnabled(view)) return undefined;",
+        replace: "volume.verification?.state === 'running') return undefined;",
+      },
+    ],
+  },
+];
