@@ -54,8 +54,6 @@ const SETTINGS: Readonly<Record<string, readonly (boolean | number | string)[]>>
   'offline-replica-rebuilding': [true, false],
   'allow-volume-creation-with-degraded-availability': [true, false],
   'disable-scheduling-on-cordoned-node': [true, false],
-  'replica-auto-balance': ['disabled', 'least-effort', 'best-effort'],
-  'replica-relocate-on-selector-change': [true, false],
   'detach-manually-attached-volumes-when-cordoned': [true, false],
   'orphan-resource-auto-deletion': ['', 'replica-data'],
   'replica-auto-balance': ['disabled', 'least-effort', 'best-effort'],
