@@ -57,6 +57,22 @@ describe('creating', () => {
     expect(JSON.stringify(explained.body.nextReplica)).toContain('node-a');
   });
 
+  test('keeps to the zones that it names, shows them, and refuses another one later', async () => {
+    const topologyRequirement = [{ zone: 'zone-c' }, { zone: 'zone-b', region: 'nowhere' }];
+    const volume = await api.createVolume({ name: 'in-zone-c', numberOfReplicas: 1, topologyRequirement });
+    const address = `${api.volumes}/${volume.id}`;
+    const shown = (await api.call('GET', address)).body;
+    expect(shown).toMatchObject({ topologyRequirement, replicas: [{ zone: 'zone-c' }] });
+    const changed = await api.call('PATCH', address, { body: { topologyRequirement: [] } });
+    expect(changed).toMatchObject({ status: 422 });
+    const wrong = { name: 'everywhere', size: GIB, topologyRequirement: [{}] };
+    expect(await api.call('POST', api.volumes, { body: wrong })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '/topologyRequirement' }] },
+    });
+    await api.call('DELETE', address);
+  });
+
   test('takes, changes and shows its own choice of disks', async () => {
     expect(await api.createVolume()).toMatchObject({ replicaDiskChoice: 'ignored' });
     const volume = await api.createVolume({ replicaDiskChoice: 'pack' });

@@ -43,6 +43,27 @@ const healthyOn = async (client: SimClient) => {
 const becomesHealthy = (client: SimClient, seconds = 60) =>
   world.runUntil(async () => (await client.view()).volume.robustness === 'healthy', seconds);
 
+describe('topology', () => {
+  test.each([
+    { name: 'one zone, whose nodes its copies share', terms: [{ zone: 'z1' }], want: ['n1', 'n2'] },
+    { name: 'one of two zones', terms: [{ zone: 'z2' }, { zone: 'z3' }], want: ['n3', 'n4'] },
+    { name: 'a region', terms: [{ region: 'eu' }], want: ['n3', 'n4'] },
+    { name: 'a zone of a region', terms: [{ region: 'eu', zone: 'z2' }], want: ['n3'] },
+  ])('a volume keeps to $name', async ({ terms, want }) => {
+    world = new World();
+    for (const [name, zone] of Object.entries({ n1: 'z1', n2: 'z1', n3: 'z2', n4: 'z3' })) {
+      world.addNode(name, { zone });
+    }
+    await world.run(2);
+    for (const name of ['n3', 'n4']) await node(name, { region: 'eu' });
+    set('replica-zone-soft-anti-affinity', false);
+    const client = await aVolumeIn(world, { numberOfReplicas: 2, topologyRequirement: terms });
+    await world.run(3);
+    expect(await healthyOn(client)).toEqual(want);
+    expect((await scheduledOf(client)).message.includes('topology')).toBe(want.length < 2);
+  });
+});
+
 describe('node anti-affinity', () => {
   test('V01, V02: soft, a deleted replica comes back on another node, and a reattach changes nothing', async () => {
     await aBaseWorld([100 * GIB, 100 * GIB]);

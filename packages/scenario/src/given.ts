@@ -19,6 +19,7 @@ export const diskName = z
   .string()
   .regex(/^[^/]+\/[^/]+$/, 'write a disk as node/disk')
   .describe('A disk, as node/disk: `n1/disk-1`.');
+const label = z.string().min(1).max(128);
 export const tags = z.array(z.string().min(1)).max(32);
 
 export const diskGiven = z.strictObject({
@@ -75,6 +76,9 @@ export const newVolume = z.strictObject({
   name: volumeName,
   size: sizeSchema.default(GIB),
   dataEngine: z.enum(['v1', 'v2']).optional(),
+  topologyRequirement: z
+    .array(z.strictObject({ zone: label.optional(), region: label.optional() }))
+    .optional(),
   ...volumeSpec,
 });
 

@@ -27,6 +27,7 @@ export const A_SPEC: VolumeSpec = {
   numberOfReplicas: 3,
   dataEngine: 'v1',
   nodeSelector: [],
+  topologyRequirement: [],
   diskSelector: [],
   dataLocality: 'disabled',
   ...overridesFrom(followingValue),

@@ -48,6 +48,19 @@ export const changeable = {
   ...overrideSchemas,
 };
 
+const label = z.string().min(1).max(128).optional();
+
+/** What may be said at creation only. */
+export const topologyRequirement = z
+  .array(
+    z.strictObject({
+      zone: label.describe('The zone that a node must be in; left out: any.'),
+      region: label.describe('The region that a node must be in; left out: any.'),
+    }),
+  )
+  .max(32)
+  .describe('Where copies may be: a node has to match any of the terms; empty: anywhere.');
+
 export const sizeSchema = z
   .int()
   .min(BLOCK_BYTES)
@@ -61,6 +74,7 @@ export class CreateVolumeBody extends dto(
     projectId: id<ProjectId>().optional().describe("Left out: the token's, or the only one."),
     size: sizeSchema,
     dataEngine: dataEngine.optional(),
+    topologyRequirement: topologyRequirement.optional(),
     ...z.object(changeable).partial().shape,
   }),
 ) {}
@@ -211,6 +225,7 @@ export const volumeSchema = z
     diskSelector: z
       .array(z.string())
       .describe('Tags that a disk must have, all of them, to hold a copy; empty: any disk.'),
+    topologyRequirement,
     dataLocality: changeable.dataLocality,
     ...overrideSchemas,
     integrityCheckedAt: time

@@ -35,6 +35,7 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     dataEngine: spec.dataEngine,
     nodeSelector: [...spec.nodeSelector],
     diskSelector: [...spec.diskSelector],
+    topologyRequirement: spec.topologyRequirement.map((term) => ({ ...term })),
     dataLocality: spec.dataLocality,
     ...overridesFrom(({ field }) => spec[field]),
     integrityCheckedAt: isoOrNull(volume.integrityCheckedAt),

@@ -72,6 +72,7 @@ type CreateOptions = {
   replicas?: string;
   nodeSelector?: string[];
   diskSelector?: string[];
+  topology?: string[];
   dataEngine?: string;
   dataLocality?: string;
   diskChoice?: string;
@@ -86,6 +87,7 @@ function addCreate(volume: Command): void {
     .option('--replicas <n>', 'copies to keep (default: the setting default-replica-count)')
     .option('--node-selector <tags...>', 'only nodes that have all these tags')
     .option('--disk-selector <tags...>', 'only disks that have all these tags')
+    .option('--topology <terms...>', 'only nodes there: zone=<zone>, region=<region> or both with a comma')
     .option('--data-engine <engine>', 'v1, on folders, or v2, on block disks (default: v1)')
     .option('--data-locality <mode>', 'disabled, best-effort or strict-local')
     .option('--disk-choice <choice>', "spread or pack: which disk of a node (default: the cluster's setting)")
@@ -107,6 +109,21 @@ function addCreate(volume: Command): void {
 
 const DATA_ENGINES: Choices<NonNullable<NewVolume['dataEngine']>> = { v1: true, v2: true };
 
+type NewTerm = NonNullable<NewVolume['topologyRequirement']>[number];
+
+/** `zone=a`, `region=eu` or `region=eu,zone=a`. */
+function parseTopologyTerm(text: string): NewTerm {
+  const term: NewTerm = {};
+  for (const part of text.split(',')) {
+    const [, key, value] = /^(zone|region)=(.+)$/.exec(part.trim()) ?? [];
+    if ((key !== 'zone' && key !== 'region') || value === undefined || term[key] !== undefined) {
+      throw new CliError(EXIT.usage, `${text} is no place`, ['write zone=a, region=eu or region=eu,zone=a']);
+    }
+    term[key] = value;
+  }
+  return term;
+}
+
 function createBody(name: string, options: CreateOptions): NewVolume {
   const { dataEngine, dataLocality, diskChoice } = options;
   return {
@@ -115,6 +132,9 @@ function createBody(name: string, options: CreateOptions): NewVolume {
     ...(options.replicas === undefined ? {} : { numberOfReplicas: parseCount(options.replicas) }),
     ...(options.nodeSelector === undefined ? {} : { nodeSelector: options.nodeSelector }),
     ...(options.diskSelector === undefined ? {} : { diskSelector: options.diskSelector }),
+    ...(options.topology === undefined
+      ? {}
+      : { topologyRequirement: options.topology.map(parseTopologyTerm) }),
     ...(dataEngine === undefined ? {} : { dataEngine: parseChoice(dataEngine, DATA_ENGINES) }),
     ...(dataLocality === undefined ? {} : { dataLocality: parseChoice(dataLocality, DATA_LOCALITIES) }),
     ...(diskChoice === undefined ? {} : { replicaDiskChoice: parseChoice(diskChoice, DISK_CHOICES) }),

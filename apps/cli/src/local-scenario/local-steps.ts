@@ -157,7 +157,10 @@ function volumeSteps(cluster: LocalCluster, writer: LocalWriter): Pick<StepHandl
 export async function createVolume(cluster: LocalCluster, spec: NewVolume): Promise<void> {
   const { api, clusterId } = cluster;
   const params = { path: { clusterId } };
-  const { id } = await asked(api.POST('/clusters/{clusterId}/volumes', { params, body: defined(spec) }));
+  const { topologyRequirement: terms, ...rest } = spec;
+  const topology = terms === undefined ? {} : { topologyRequirement: terms.map((term) => defined(term)) };
+  const body = { ...defined(rest), ...topology };
+  const { id } = await asked(api.POST('/clusters/{clusterId}/volumes', { params, body }));
   cluster.volumeIds.set(spec.name, id);
 }
 

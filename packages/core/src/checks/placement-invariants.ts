@@ -9,7 +9,7 @@ import type { NodeId, ReplicaId } from '../model/ids.js';
 import type { StorageDisk, StorageNode } from '../model/node.js';
 import { isPotentiallyReusable, type Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
-import type { Override, Volume } from '../model/volume.js';
+import type { Override, Volume, VolumeSpec } from '../model/volume.js';
 
 export type PlacementEvent = {
   /** As it was just before: with the bookings that came before this one, without this one. */
@@ -88,7 +88,14 @@ function selectorFindings(
   return [
     ...(nodeMatches ? [] : [`against the node selector [${spec.nodeSelector.join(', ')}]`]),
     ...(diskMatches ? [] : [`against the disk selector [${spec.diskSelector.join(', ')}]`]),
+    ...(isInTopology(node, spec) ? [] : ['outside the required topology']),
   ];
+}
+
+function isInTopology({ zone, region }: StorageNode, { topologyRequirement: terms }: VolumeSpec): boolean {
+  const fits = (wanted: string | undefined, has: string | undefined) =>
+    wanted === undefined || wanted === has;
+  return terms.length === 0 || terms.some((term) => fits(term.zone, zone) && fits(term.region, region));
 }
 
 /** No second replica in a domain that the volume says must not be shared. */
@@ -108,13 +115,20 @@ function domainFindings(node: StorageNode, disk: StorageDisk, event: PlacementEv
       replica.diskId === disk.id && (replica.failedAt === undefined || isPotentiallyReusable(replica)),
   );
   const nodeIsHard = isHard(spec.replicaSoftAntiAffinity, settings['replica-soft-anti-affinity']);
-  const zoneIsHard = isHard(spec.replicaZoneSoftAntiAffinity, settings['replica-zone-soft-anti-affinity']);
+  const zoneIsHard =
+    isHard(spec.replicaZoneSoftAntiAffinity, settings['replica-zone-soft-anti-affinity']) &&
+    !hasOneZoneOnly(spec);
   const diskIsHard = isHard(spec.replicaDiskSoftAntiAffinity, settings['replica-disk-soft-anti-affinity']);
   return [
     ...(sharesNode && nodeIsHard ? ['although the node holds another and may not be shared'] : []),
     ...(sharesZone && zoneIsHard ? ['although its zone holds another and may not be shared'] : []),
     ...(sharesDisk && diskIsHard ? ['although the disk holds another and may not be shared'] : []),
   ];
+}
+
+/** A volume that has to be in one zone can't have its copies in several. */
+export function hasOneZoneOnly({ topologyRequirement: [first, ...others] }: Volume['spec']): boolean {
+  return first?.zone !== undefined && others.every(({ zone }) => zone === first.zone);
 }
 
 /** Will the replica still be there once everything that is under way has been done? */

@@ -9,6 +9,7 @@ import { isHealthy } from '../model/replica.js';
 import type { AdmissionView, VolumeView } from '../model/views.js';
 import { isEvicting, nodeById } from '../model/volume-facts.js';
 import { provisionableBytes } from '../policy/disk-space.js';
+import { hasOneZoneOnly } from './placement-invariants.js';
 
 export function checkVolume(view: VolumeView): string[] {
   const { volume, replicas, rebuilds } = view;
@@ -69,7 +70,8 @@ function checkDomains({ volume, replicas, fleet }: VolumeView): string[] {
     ],
     [
       'zone',
-      isHard(spec.replicaZoneSoftAntiAffinity, settings['replica-zone-soft-anti-affinity']),
+      isHard(spec.replicaZoneSoftAntiAffinity, settings['replica-zone-soft-anti-affinity']) &&
+        !hasOneZoneOnly(spec),
       copies.map(({ nodeId }) => nodeById(fleet, nodeId)?.zone),
     ],
     [

@@ -39,6 +39,9 @@ export type HashingAdmission = {
   isPass: boolean;
 };
 
+/** Where copies may be: in a zone, a region, or a zone of a region. A field that is `undefined` matches every node. */
+export type TopologyTerm = { zone: string | undefined; region: string | undefined };
+
 /** Desired state of a volume, set by users. `generation` grows with each change of it. */
 export type VolumeSpec = VolumeOverrides & {
   sizeBytes: number;
@@ -46,6 +49,8 @@ export type VolumeSpec = VolumeOverrides & {
   dataEngine: DataEngine;
   nodeSelector: readonly string[];
   diskSelector: readonly string[];
+  /** Any of them has to match; empty: anywhere. Never changes: copies that are placed keep to it. */
+  topologyRequirement: readonly TopologyTerm[];
   dataLocality: DataLocality;
 };
 

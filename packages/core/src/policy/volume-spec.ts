@@ -2,7 +2,13 @@ import { BLOCK_BYTES, VOLUME_BYTES_MAX } from '../model/bytes.js';
 import { type FaultItem, StorageFault } from '../model/faults.js';
 import type { DataEngine } from '../model/node.js';
 import type { ClusterSettings } from '../model/setting.js';
-import { type DataLocality, REPLICA_COUNT_MAX, REPLICA_COUNT_MIN, type VolumeSpec } from '../model/volume.js';
+import {
+  type DataLocality,
+  REPLICA_COUNT_MAX,
+  REPLICA_COUNT_MIN,
+  type TopologyTerm,
+  type VolumeSpec,
+} from '../model/volume.js';
 import {
   followingValue,
   type OverrideField,
@@ -18,12 +24,15 @@ export type VolumeSpecInput = { [Field in OverrideField]?: VolumeOverrides[Field
   dataEngine?: DataEngine | undefined;
   nodeSelector?: readonly string[] | undefined;
   diskSelector?: readonly string[] | undefined;
+  topologyRequirement?: readonly Partial<TopologyTerm>[] | undefined;
   dataLocality?: DataLocality | undefined;
 };
 
 /** Tags per selector: more would be a mistake, and each is compared on every candidate. */
 const SELECTOR_TAGS_MAX = 32;
 const TAG_LENGTH_MAX = 128;
+/** As many as a tag list may have; each is compared with every node. */
+const TOPOLOGY_TERMS_MAX = 32;
 /** A DNS label with dots inside: the name ends up in export names, file names and URLs. */
 const VOLUME_NAME = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
 
@@ -43,6 +52,7 @@ export function resolveVolumeSpec(
     dataEngine: input.dataEngine ?? 'v1',
     nodeSelector: input.nodeSelector ?? [],
     diskSelector: input.diskSelector ?? [],
+    topologyRequirement: (input.topologyRequirement ?? []).map(({ zone, region }) => ({ zone, region })),
     dataLocality: input.dataLocality ?? settings['default-data-locality'],
     ...overridesFrom((override) => input[override.field] ?? followingValue(override)),
   };
@@ -58,9 +68,11 @@ export function resolveVolumeSpec(
   return spec;
 }
 
-/** What of a volume may change by a patch. Its size changes by `expand`, its engine never. */
+/** What of a volume may change by a patch. Its size changes by `expand`, its engine and its topology never. */
 export type VolumeSpecPatch = {
-  [Field in Exclude<keyof VolumeSpec, 'sizeBytes' | 'dataEngine'>]?: VolumeSpec[Field] | undefined;
+  [Field in Exclude<keyof VolumeSpec, 'sizeBytes' | 'dataEngine' | 'topologyRequirement'>]?:
+    | VolumeSpec[Field]
+    | undefined;
 };
 
 export function patchedSpec(spec: VolumeSpec, patch: VolumeSpecPatch): VolumeSpec {
@@ -91,6 +103,7 @@ function volumeSpecProblems(spec: VolumeSpec): FaultItem[] {
     ...replicaCountProblems(spec),
     ...selectorProblems('nodeSelector', spec.nodeSelector),
     ...selectorProblems('diskSelector', spec.diskSelector),
+    ...topologyProblems(spec),
     ...countProblems(spec),
   ];
 }
@@ -129,6 +142,16 @@ function countProblems(spec: VolumeSpec): FaultItem[] {
       { pointer: `/${field}`, detail: `must be from ${min} to ${max}, or 0 for the cluster's setting` },
     ];
   });
+}
+
+function topologyProblems({ topologyRequirement: terms }: VolumeSpec): FaultItem[] {
+  const isLabel = (label: string | undefined) =>
+    label === undefined || (label.length > 0 && label.length <= TAG_LENGTH_MAX);
+  const isTerm = ({ zone, region }: TopologyTerm) =>
+    (zone !== undefined || region !== undefined) && isLabel(zone) && isLabel(region);
+  if (terms.length <= TOPOLOGY_TERMS_MAX && terms.every(isTerm)) return [];
+  const detail = `must be at most ${TOPOLOGY_TERMS_MAX} terms, each with a zone, a region or both, of 1 to ${TAG_LENGTH_MAX} characters`;
+  return [{ pointer: '/topologyRequirement', detail }];
 }
 
 function selectorProblems(field: string, tags: readonly string[]): FaultItem[] {

@@ -3,15 +3,12 @@ import type { DiskId, NodeId } from '../model/ids.js';
 import type { DataEngine } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
 import type { FleetView } from '../model/views.js';
-import type { DiskChoice, Override, Volume, VolumeSpec } from '../model/volume.js';
+import type { DiskChoice, Override, TopologyTerm, Volume, VolumeSpec } from '../model/volume.js';
 import { holderOf, isRepairing } from '../model/volume-lifecycle.js';
 import type { LonghornInputs } from './longhorn/longhorn-inputs.js';
 
 /** May two replicas share a failure domain? `preferred`: only when nothing better exists. */
 export type AntiAffinity = 'required' | 'preferred';
-
-/** One field of a term that is `undefined` matches every node. */
-export type TopologyTerm = { zone: string | undefined; region: string | undefined };
 
 /** A replica that wants a disk, and what of its volume matters for the choice. */
 export type PlacementRequest = {
@@ -60,10 +57,9 @@ export function placementRequest(
     nodeSelector: spec.nodeSelector,
     diskSelector: spec.diskSelector,
     nodeAntiAffinity: antiAffinity(spec.replicaSoftAntiAffinity, settings['replica-soft-anti-affinity']),
-    zoneAntiAffinity: antiAffinity(
-      spec.replicaZoneSoftAntiAffinity,
-      settings['replica-zone-soft-anti-affinity'],
-    ),
+    zoneAntiAffinity: isInOneZone(spec.topologyRequirement)
+      ? 'preferred'
+      : antiAffinity(spec.replicaZoneSoftAntiAffinity, settings['replica-zone-soft-anti-affinity']),
     diskAntiAffinity: antiAffinity(
       spec.replicaDiskSoftAntiAffinity,
       settings['replica-disk-soft-anti-affinity'],
@@ -75,9 +71,15 @@ export function placementRequest(
     requiredNodeId:
       spec.dataLocality === 'strict-local' && !isRepairing(volume) ? holderOf(volume) : undefined,
     localNodeId: spec.dataLocality === 'best-effort' ? holderOf(volume) : undefined,
-    topology: [],
+    topology: spec.topologyRequirement,
     reuseDiskId: undefined,
   };
+}
+
+/** Then its copies have to share that zone, whatever else is said of zones, as in Longhorn. */
+export function isInOneZone(terms: readonly TopologyTerm[]): boolean {
+  const zones = new Set(terms.map(({ zone }) => zone));
+  return zones.size === 1 && !zones.has(undefined);
 }
 
 export function antiAffinity(override: Override, softBySetting: boolean): AntiAffinity {

@@ -7,6 +7,7 @@ import type { StoredExplanation } from '@holdfast/core/model/stored-explanation.
 import type {
   Attention,
   HashingAdmission,
+  TopologyTerm,
   Volume,
   VolumeConditionType,
   VolumeSpec,
@@ -37,6 +38,7 @@ export const VOLUMES: Table<Volume> = {
     specColumn('dataEngine', 'data_engine'),
     specColumn('nodeSelector', 'node_selector'),
     specColumn('diskSelector', 'disk_selector'),
+    column('spec', 'topology_requirement', ({ topologyRequirement }) => asJson(topologyRequirement)),
     specColumn('dataLocality', 'data_locality'),
     ...OVERRIDE_COLUMNS,
     column('generation', 'generation'),
@@ -78,6 +80,7 @@ export type VolumeRow = LifecycleRow &
     data_engine: VolumeSpec['dataEngine'];
     node_selector: string[];
     disk_selector: string[];
+    topology_requirement: Stored<TopologyTerm>[];
     data_locality: VolumeSpec['dataLocality'];
     generation: number;
     observed_generation: number;
@@ -143,6 +146,7 @@ function readSpec(row: VolumeRow): VolumeSpec {
     dataEngine: row.data_engine,
     nodeSelector: row.node_selector,
     diskSelector: row.disk_selector,
+    topologyRequirement: row.topology_requirement.map(({ zone, region }) => ({ zone, region })),
     dataLocality: row.data_locality,
     ...readOverrides(row),
   };

@@ -1,9 +1,9 @@
 /** Turns a vector's volume and replicas into a placement request with Longhorn's own inputs. */
 import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '../../model/ids.js';
 import { REBUILD_RETRIES_MAX, type Replica, type ReplicaIntent } from '../../model/replica.js';
-import type { Override } from '../../model/volume.js';
+import type { Override, TopologyTerm } from '../../model/volume.js';
 import type { CloneSource, LonghornInputs } from '../longhorn/longhorn-inputs.js';
-import type { PlacementRequest, TopologyTerm } from '../placement-request.js';
+import type { PlacementRequest } from '../placement-request.js';
 import { antiAffinity } from '../placement-request.js';
 import type { VectorNode, VectorReplica, VectorSettings, VectorVolume } from './vector.js';
 
