@@ -89,7 +89,7 @@ export const MUTANTS = [
   },
   {
     name: 'last-copy-removed',
-    seed: 1,
+    seed: 147,
     hole: 'the last full copy of a volume may be deleted, also while it is detached',
     changes: [
       {
@@ -106,7 +106,7 @@ export const MUTANTS = [
   },
   {
     name: 'due-times-lost',
-    seed: 1,
+    seed: 58,
     hole: 'a volume whose planner names a time is not woken at it',
     changes: [
       {
@@ -123,8 +123,8 @@ export const MUTANTS = [
     changes: [
       {
         file: 'control/src/reconcilers/reconcile-cluster.ts',
-        find: 'if (before?.status === next.status && before.reason === next.reason) return [];',
-        replace: 'if (before?.status === next.status && before.reason !== next.reason) return [];',
+        find: 'const isShown = before?.status === next.status && before.reason === next.reason;',
+        replace: 'const isShown = before?.status === next.status && before.reason !== next.reason;',
       },
     ],
   },
