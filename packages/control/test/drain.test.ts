@@ -91,6 +91,22 @@ test('a detached volume moves too, and is detached to its users all the while', 
   });
 });
 
+test('a detached volume is not moved while the node of its other copy is away for a moment', async () => {
+  await aCluster(4);
+  await aVolumeOn(['n1', 'n2'], 'n1');
+  await requestDetach(world.useCases, { volumeId: client.volumeId });
+  await world.run(5);
+  world.node('n2').isConnected = false;
+  await world.run(20);
+  await drain('n1', 'block-for-eviction');
+  await world.run(60);
+  expect(await waitsOf('n1')).toEqual(['CopyAwaited']);
+  expect(await places()).toEqual(['n1', 'n2']);
+  world.node('n2').isConnected = true;
+  expect(await isDrained('n1')).toBe(true);
+  expect((await places()).filter((name) => name === 'n2')).toEqual(['n2']);
+});
+
 test('a node that is emptied by a wish of its own loses detached volumes too', async () => {
   await aCluster();
   await aVolumeOn(['n1', 'n2']);
