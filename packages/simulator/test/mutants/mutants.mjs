@@ -135,8 +135,8 @@ export const MUTANTS = [
     changes: [
       {
         file: 'core/src/lifecycle/plan-offline-rebuild.ts',
-        find: "volume.verification?.state === 'running' || !isEnabled(view)) return undefined;",
-        replace: "volume.verification?.state === 'running') return undefined;",
+        find: "if (!isEnabled(view) || robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;",
+        replace: "if (robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;",
       },
     ],
   },
