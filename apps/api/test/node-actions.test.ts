@@ -131,3 +131,59 @@ describe('a maintenance window', () => {
     });
   });
 });
+
+describe('drain', () => {
+  test('cordons the node and shows its policy; cancelling takes both back', async () => {
+    expect(await api.call('POST', `${path}/drain`, { body: { policy: 'block-for-eviction' } })).toMatchObject(
+      {
+        status: 202,
+        body: {
+          cordoned: true,
+          autoEvicting: true,
+          drain: { policy: 'block-for-eviction', state: 'draining', waitingFor: [], waitingCount: 0 },
+        },
+      },
+    );
+    expect((await api.call('POST', `${path}/drain`, { body: { policy: 'block-for-eviction' } })).status).toBe(
+      202,
+    );
+    expect(await api.call('POST', `${path}/cancel-drain`)).toMatchObject({
+      status: 200,
+      body: { cordoned: false, autoEvicting: false, drain: null },
+    });
+    expect(await told()).toEqual([
+      'NodeCordoned',
+      'NodeDrainStarted',
+      'NodeUncordoned',
+      'NodeDrainCancelled',
+    ]);
+  });
+
+  test('without a policy follows the setting, and an uncordon ends it', async () => {
+    expect(await api.call('POST', `${path}/drain`)).toMatchObject({
+      body: { autoEvicting: false, drain: { policy: 'block-if-contains-last-replica' } },
+    });
+    expect(await api.call('POST', `${path}/uncordon`)).toMatchObject({ body: { drain: null } });
+  });
+
+  test('refuses a policy that there is not, by its field', async () => {
+    expect(await api.call('POST', `${path}/drain`, { body: { policy: 'gently' } })).toMatchObject({
+      status: 422,
+      body: { code: 'request.invalid', errors: [{ pointer: '/policy' }] },
+    });
+  });
+
+  test('is planned without changing anything, in REST and in GraphQL', async () => {
+    const want = { policy: 'always-allow', isPossible: true, replicasToMove: 0, volumes: [], time: null };
+    expect(await api.call('POST', `${path}/drain-plan`, { body: { policy: 'always-allow' } })).toMatchObject({
+      status: 200,
+      body: want,
+    });
+    const query = `query ($clusterId: ID!, $nodeId: ID!) {
+      drainPlan(clusterId: $clusterId, nodeId: $nodeId, input: { policy: "always-allow" }) { isPossible volumeCount } }`;
+    const { body } = await api.graphql(query, { clusterId: api.seed.clusterId, nodeId });
+    expect(body).toEqual({ data: { drainPlan: { isPossible: true, volumeCount: 0 } } });
+    expect(await api.call('GET', path)).toMatchObject({ body: { cordoned: false, drain: null } });
+    expect(await told()).toEqual([]);
+  });
+});

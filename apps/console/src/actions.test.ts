@@ -26,8 +26,8 @@ const REBUILT = {
 } as const;
 const READY = { ...REBUILT, type: 'Ready' };
 const NODES = [
-  { id: 'n1', name: 'node-1', conditions: [READY] },
-  { id: 'n2', name: 'node-2', conditions: [] },
+  { id: 'n1', name: 'node-1', conditions: [READY], drain: null },
+  { id: 'n2', name: 'node-2', conditions: [], drain: null },
 ];
 const aFill = (sourceVolumeId: string, snapshotId: string) => ({
   sourceVolumeId,

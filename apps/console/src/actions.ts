@@ -19,7 +19,7 @@ type ShownVolume = Pick<
   | 'dataLocality'
   | 'replicas'
 >;
-type ShownNode = Pick<StorageNode, 'id' | 'name' | 'conditions'>;
+type ShownNode = Pick<StorageNode, 'id' | 'name' | 'conditions' | 'drain'>;
 /** What is known of the cluster so far. */
 type Cluster = {
   readonly nodes: readonly ShownNode[];
@@ -55,9 +55,14 @@ export function actionFactsOf(volume: ShownVolume, cluster: Cluster): ActionFact
 
 /** A holder that is not in the list is newer than it, and the API will judge it: here it counts as ready. */
 function nodeFacts(nodes: readonly ShownNode[], holderId: string | null): ActionFacts['nodes'] {
-  const known = nodes.map((node) => ({ id: node.id, name: node.name, isReady: isNodeReady(node) }));
+  const known = nodes.map((node) => ({
+    id: node.id,
+    name: node.name,
+    isReady: isNodeReady(node),
+    isDraining: node.drain !== null,
+  }));
   if (holderId === null || known.some(({ id }) => id === holderId)) return known;
-  return [...known, { id: holderId, name: holderId, isReady: true }];
+  return [...known, { id: holderId, name: holderId, isReady: true, isDraining: false }];
 }
 
 /** Why an action can't be taken now, and what would help; `undefined` where it can. */

@@ -68,8 +68,15 @@ export function replicaLook(replica: Replica): { tone: Tone; word: string } {
   return REPLICA_STATE[replica.state];
 }
 
+const DRAIN_LOOKS = {
+  draining: { tone: 'busy', word: 'Draining' },
+  blocked: { tone: 'warn', word: 'Drain blocked' },
+  drained: { tone: 'good', word: 'Drained' },
+} satisfies Record<NonNullable<StorageNode['drain']>['state'], { tone: Tone; word: string }>;
+
 export function nodeLook(node: StorageNode): { tone: Tone; word: string } {
   if (!isNodeReady(node)) return { tone: 'bad', word: 'Not ready' };
+  if (node.drain !== null) return DRAIN_LOOKS[node.drain.state];
   if (node.cordoned) return { tone: 'warn', word: 'Cordoned' };
   if (node.maintenance !== null) return { tone: 'warn', word: 'In maintenance' };
   if (!node.allowScheduling) return { tone: 'idle', word: 'Scheduling off' };

@@ -147,6 +147,30 @@ inBrowser('the console', () => {
     STORY_TIMEOUT_MS,
   );
 
+  test(
+    'moves a copy with its plan shown first, and names the copy that a lower count costs',
+    async () => {
+      await page.getByRole('link', { name: 'Volumes' }).first().click();
+      await page.getByRole('link', { name: 'web-data' }).first().click();
+      const zone = page.getByRole('region', { name: 'Zone zone-c' });
+      await zone.getByRole('button', { name: /^Move the copy on/ }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText(/^The copy would move from disk .* of node-3 to disk .* of node-3\.$/).waitFor();
+      await dialog.getByText(/have to be copied/).waitFor();
+      await expectAccessible('move-plan');
+      await dialog.getByRole('button', { name: 'Move', exact: true }).click();
+      await zone.getByText('Replaces another copy: a user wants it there').waitFor();
+      await zone.getByText('Replaces another copy').waitFor({ state: 'detached', timeout: 60_000 });
+
+      await page.getByRole('button', { name: 'Copies', exact: true }).click();
+      await dialog.getByLabel('Copies').fill('2');
+      await dialog.getByText(/^Goes: node-\d/).waitFor();
+      await expectAccessible('copies-plan');
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+    },
+    STORY_TIMEOUT_MS,
+  );
+
   test.each([
     { link: 'Nodes and disks', heading: 'Nodes and disks', shows: 'node-2', name: 'nodes' },
     { link: 'Rebuilds', heading: 'Rebuilds', shows: 'Done', name: 'rebuilds' },

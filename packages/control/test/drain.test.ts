@@ -7,6 +7,7 @@ import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
 import type { DrainPolicy } from '@holdfast/core/model/node-drain.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import type { VolumeSpecInput } from '@holdfast/core/policy/volume-spec.js';
 import { checkWorld } from '@holdfast/simulator/check-world.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
@@ -88,6 +89,22 @@ test('a detached volume moves too, and is detached to its users all the while', 
     lifecycle: { state: 'detached' },
     robustness: 'healthy',
   });
+});
+
+test('a detached volume is not moved while the node of its other copy is away for a moment', async () => {
+  await aCluster(4);
+  await aVolumeOn(['n1', 'n2'], 'n1');
+  await requestDetach(world.useCases, { volumeId: client.volumeId });
+  await world.run(5);
+  world.node('n2').isConnected = false;
+  await world.run(20);
+  await drain('n1', 'block-for-eviction');
+  await world.run(60);
+  expect(await waitsOf('n1')).toEqual(['CopyAwaited']);
+  expect(await places()).toEqual(['n1', 'n2']);
+  world.node('n2').isConnected = true;
+  expect(await isDrained('n1')).toBe(true);
+  expect((await places()).filter((name) => name === 'n2')).toEqual(['n2']);
 });
 
 test('a node that is emptied by a wish of its own loses detached volumes too', async () => {
@@ -208,6 +225,16 @@ test('a drain that is cancelled while it moves leaves the volume with as many co
   await world.run(120);
   expect((await places()).length).toBe(2);
   expect((await client.view()).volume.robustness).toBe('healthy');
+});
+
+test('volumes are not attached on a drained node, and where none is named go to another one', async () => {
+  await aCluster();
+  await aVolumeOn(['n1']);
+  await drain('n1');
+  expect(await codeOf(attach(world, client, 'n1'))).toBe('node.draining');
+  await attach(world, client);
+  const holder = holderOf((await client.view()).volume);
+  expect([world.nodeId('n2'), world.nodeId('n3')]).toContain(holder);
 });
 
 test('where a request names no policy, the setting of the cluster does', async () => {

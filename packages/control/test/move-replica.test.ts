@@ -123,6 +123,19 @@ describe('a move that comes to nothing', () => {
   });
 });
 
+test('when another copy dies while one moves, the old one stays too, until the volume is whole', async () => {
+  const { free, used } = await places();
+  const third = world.nodes.find(({ name }) => !['n1', free, used].includes(name))?.name ?? '';
+  await move(used, { nodeId: world.nodeId(free) });
+  await world.runUntil(isMoving, 30);
+  world.node(third).kill();
+  await client.write();
+  await world.run(60);
+  expect(await spread(world, client)).toBe(spreadWithout(third));
+  expect(eventTypes(world)).toContain('ReplicaMoveCancelled');
+  world.startNode(third);
+});
+
 describe('refused is a move', () => {
   test('of a replica, or to a node or disk, that is not there', async () => {
     const { used } = await places();

@@ -193,6 +193,22 @@ describe('waiting and reuse', () => {
     expect(created).toEqual([]);
   });
 
+  test('of two that come back the one that failed last is rebuilt first, because it misses least', async () => {
+    await aBaseWorld();
+    const client = await attachedVolume();
+    for (const name of ['n2', 'n3']) {
+      world.node(name).kill();
+      await world.run(30);
+      await client.write();
+    }
+    for (const name of ['n2', 'n3']) world.startNode(name);
+    expect(await healthyWithin(client, 120)).toBe(true);
+    const order = [...(await client.view()).rebuilds].sort(
+      (a, b) => a.queuedAt.getTime() - b.queuedAt.getTime(),
+    );
+    expect(order.map(({ targetNodeId }) => targetNodeId)).toEqual([world.nodeId('n3'), world.nodeId('n2')]);
+  });
+
   test('V23: a node that stays away is replaced when its wait is over, not before', async () => {
     await aBaseWorld(['n1', 'n2', 'n3', 'n4']);
     const client = await attachedVolume({}, 'n1');

@@ -89,6 +89,17 @@ export class SimNode {
     this.bootId = bootId;
   }
 
+  /** A user pulls the disk out and puts it into another node, with the copies on it. */
+  moveDisk(disk: SimDisk, to: SimNode): void {
+    this.disks.splice(this.disks.indexOf(disk), 1);
+    to.disks.push(disk);
+    for (const [replicaId, copy] of [...this.copies]) {
+      if (copy.diskId !== disk.id) continue;
+      this.copies.delete(replicaId);
+      to.copies.set(replicaId, copy);
+    }
+  }
+
   heartbeat(): Heartbeat {
     return {
       node: {

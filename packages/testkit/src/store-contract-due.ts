@@ -1,8 +1,9 @@
 import type { Change, FanOutBatch } from '@holdfast/control/ports/store.js';
 import { asId, type DiskId, type NodeId, type VolumeId } from '@holdfast/core/model/ids.js';
-import type { Volume } from '@holdfast/core/model/volume.js';
+import type { Volume, VolumeSpec } from '@holdfast/core/model/volume.js';
 import { expect, test } from '@jest/globals';
 import {
+  A_SPEC,
   aDiskReport,
   aHeartbeat,
   anEngineReport,
@@ -38,6 +39,10 @@ export function dueContract(makeStore: MakeStore): void {
     await fixture.under.takeWakeUps();
     expect(await dueIds()).toEqual([]);
   };
+  const setSpec = (volumeId: VolumeId, part: Partial<VolumeSpec>) =>
+    fixture.store.commit({ kind: 'new' }, [
+      { kind: 'volume.patch', volumeId, patch: { spec: { ...A_SPEC, ...part } } },
+    ]);
   const fanOutAll = async (limit = 100): Promise<FanOutBatch[]> => {
     const batches: FanOutBatch[] = [];
     for (;;) {
@@ -259,13 +264,26 @@ export function dueContract(makeStore: MakeStore): void {
     expect(await batch()).toBeUndefined();
   });
 
-  test('a node that opens marks all volumes of its cluster, which may have a better place there', async () => {
+  test.each<[string, (volumeId: VolumeId) => Promise<unknown>]>([
+    ['the cluster is balanced', () => fixture.under.setSetting('replica-auto-balance', 'least-effort')],
+    [
+      'copies follow their selectors',
+      () => fixture.under.setSetting('replica-relocate-on-selector-change', true),
+    ],
+    ['a volume of it is balanced', (id) => setSpec(id, { replicaAutoBalance: 'best-effort' })],
+    ['a volume of it has locality', (id) => setSpec(id, { dataLocality: 'best-effort' })],
+  ])('a node that opens marks all volumes of its cluster where %s', async (_, mayMove) => {
     const nodeId = await fixture.node();
     const [first = VOLUME] = await volumesOn(nodeId, 1);
     const elsewhere = volumeIdOf(2);
     await idle({ id: elsewhere, name: 'elsewhere' });
     await calmDown(first, elsewhere);
     const open: Change = { kind: 'node.patch', nodeId, patch: { cordoned: false } };
+    await fixture.store.commit({ kind: 'new' }, [open]);
+    expect(await fanOutAll()).toEqual([{ of: 'node', isDone: true }]);
+
+    await mayMove(elsewhere);
+    await calmDown(first, elsewhere);
     await fixture.store.commit({ kind: 'new' }, [open]);
     expect(await fanOutAll()).toEqual([
       { of: 'node', isDone: true },

@@ -5,6 +5,7 @@ import {
   aDiskReport,
   aHeartbeat,
   anEngineReport,
+  anIdleVolume,
   aRebuild,
   aReplica,
   NOON,
@@ -126,6 +127,66 @@ export function heartbeatContract(makeStore: MakeStore): void {
     const heartbeat = aHeartbeat('node-2', { disks: [aDiskReport(DISK, { availableBytes: 1 })] });
     await fixture.store.recordHeartbeat(fixture.tenant.clusterId, heartbeat, LATER);
     expect(await fixture.disk()).toMatchObject({ nodeId, storageAvailableBytes: 100 * GIB });
+  });
+
+  test('a disk whose node is gone follows to the node that reports it, with its replicas', async () => {
+    const from = await fixture.node();
+    const { clusterId } = fixture.tenant;
+    const replicaOf = (number: number, mode: 'RW' | undefined) => {
+      const volumeId = asId<VolumeId>(testId(number));
+      const replica = aReplica({
+        id: asId(testId(100 + number)),
+        volumeId,
+        nodeId: from,
+        diskId: DISK,
+        mode,
+      });
+      return { volumeId, create: { kind: 'replica.create', replica, booking: undefined } as const };
+    };
+    const { volumeId, create } = replicaOf(1, undefined);
+    await fixture.volume(anIdleVolume(fixture.tenant, { id: volumeId }), [create]);
+    const isSilent = {
+      type: 'Ready',
+      status: 'False',
+      reason: '',
+      message: '',
+      lastTransitionAt: NOON,
+    } as const;
+    const node = async () => (await fixture.store.loadFleet(clusterId)).nodes.find(({ id }) => id === from);
+    await fixture.store.commit({ kind: 'node', nodeId: from, ifVersion: (await node())?.version ?? 0 }, [
+      { kind: 'node.patch', nodeId: from, patch: { conditions: [isSilent] } },
+    ]);
+    await fixture.under.takeWakeUps();
+
+    const report = (part: Parameters<typeof aDiskReport>[1]) =>
+      fixture.store.recordHeartbeat(
+        clusterId,
+        aHeartbeat('node-2', { disks: [aDiskReport(DISK, part)] }),
+        LATER,
+      );
+    await report({ ready: false });
+    expect(await fixture.disk()).toMatchObject({ nodeId: from });
+    const { nodeId: to } = await report({});
+    expect(await fixture.disk()).toMatchObject({ nodeId: to });
+    expect((await fixture.load(volumeId)).replicas[0]).toMatchObject({ nodeId: to, diskId: DISK });
+    expect(await fixture.under.takeWakeUps()).toContainEqual({ kind: 'volume', volumeId });
+
+    // An engine that uses a copy there still reaches the old place.
+    const used = replicaOf(2, 'RW');
+    await fixture.volume(anIdleVolume(fixture.tenant, { id: used.volumeId, name: 'used' }), [
+      { ...used.create, replica: { ...used.create.replica, nodeId: to } },
+    ]);
+    const fleet = await fixture.store.loadFleet(clusterId);
+    const ifVersion = fleet.nodes.find(({ id }) => id === to)?.version ?? 0;
+    await fixture.store.commit({ kind: 'node', nodeId: to, ifVersion }, [
+      { kind: 'node.patch', nodeId: to, patch: { conditions: [isSilent] } },
+    ]);
+    await fixture.store.recordHeartbeat(
+      clusterId,
+      aHeartbeat('node-3', { disks: [aDiskReport(DISK)] }),
+      LATER,
+    );
+    expect(await fixture.disk()).toMatchObject({ nodeId: to });
   });
 
   test('an engine wakes its volume when it says something new, and only then', async () => {

@@ -114,9 +114,10 @@ export function orphanContract(makeStore: MakeStore): void {
 
   test('copies on a disk that is not ready, or that is another node’s, are none', async () => {
     await ready(await fixture.node());
-    await beat({ disks: [aDiskReport(DISK, { ready: false })], replicas: [copy] });
     const { nodeId } = await beat({ replicas: [copy] }, 'node-2');
     await ready(nodeId);
+    expect(await orphans()).toEqual([]);
+    await beat({ disks: [aDiskReport(DISK, { ready: false })], replicas: [copy] });
     await beat();
     expect(await orphans()).toEqual([]);
     const unknown = asId<DiskId>(testId(599));

@@ -1,4 +1,5 @@
 /** The GraphQL API: the same reads as REST, and what can be done with volumes and rebuilds, over the same services. */
+import { planNodeDrain } from '@holdfast/control/use-cases/plan-node-drain.js';
 import { findCluster, listClusters } from '@holdfast/database/queries/clusters.js';
 import { listEvents } from '@holdfast/database/queries/events.js';
 import { findDisk, findNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
@@ -9,6 +10,8 @@ import { ClusterPath, clusterSchema } from '../clusters/cluster.schemas.js';
 import { clusterView } from '../clusters/cluster.view.js';
 import { clusterNotFound, requireCluster } from '../clusters/require-cluster.js';
 import { eventSchema, eventView } from '../events/event.schemas.js';
+import { DrainBody, drainPlanSchema } from '../nodes/drain.schemas.js';
+import { drainPlanView } from '../nodes/drain.view.js';
 import { DiskPath, diskSchema, NodePath, nodeSchema } from '../nodes/node.schemas.js';
 import { diskView, nodeView } from '../nodes/node.view.js';
 import type { OrphansService } from '../orphans/orphans.service.js';
@@ -204,6 +207,13 @@ function placementQueries(types: GraphqlTypes, placements: PlacementsService): F
       args: withInput(types.input(SimulateBody.schema, 'SimulateInput'), 'clusterId'),
       schema: z.object({ ...ClusterPath.schema.shape, input: SimulateBody.schema }),
       resolve: (tenant, { clusterId, input }) => placements.simulate(tenant, clusterId, input),
+    }),
+    drainPlan: field(types.object(drainPlanSchema), {
+      access: 'placement:simulate',
+      args: withInput(types.input(DrainBody.schema, 'DrainPlanInput'), 'clusterId', 'nodeId'),
+      schema: z.object({ ...NodePath.schema.shape, input: DrainBody.schema }),
+      resolve: async (tenant, { input, ...key }) =>
+        drainPlanView(await planNodeDrain(tenant.ports, { ...key, policy: input.policy })),
     }),
   };
 }

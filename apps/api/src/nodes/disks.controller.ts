@@ -48,7 +48,7 @@ export class DisksController {
     access: 'node:write',
     summary: 'Change what is wanted of a disk',
     answer: DiskDto,
-    refuses: ['cluster.not_found', 'disk.not_found'],
+    refuses: ['cluster.not_found', 'disk.not_found', 'disk.last_ready'],
   })
   async patch(
     @CurrentTenant() tenant: Tenant,

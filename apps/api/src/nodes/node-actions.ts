@@ -1,9 +1,11 @@
 /** What can be done with a node beyond changing its switches and labels one by one. */
 import { cordonNode, uncordonNode } from '@holdfast/control/use-cases/cordon-node.js';
+import { cancelDrain, drainNode } from '@holdfast/control/use-cases/drain-node.js';
 import { endMaintenance, startMaintenance } from '@holdfast/control/use-cases/maintain-node.js';
 import type { NodeWithStorage } from '@holdfast/database/queries/nodes.js';
 import { type ActionTarget, serveAction } from '../actions/serve-action.js';
 import { NoBody } from '../platform/schemas.js';
+import { DrainBody } from './drain.schemas.js';
 import { MaintenanceBody, NodeDto, NodePath } from './node.schemas.js';
 import { type NodeView, nodeView } from './node.view.js';
 import { readNode } from './read-node.js';
@@ -31,12 +33,33 @@ export const NODE_ACTIONS = [
   }),
   serveAction(NODE, {
     name: 'uncordon',
-    summary: 'Let new replicas come to a node again',
+    summary: 'Let new replicas come to a node again, which ends its drain',
     body: NoBody,
     refuses: ['cluster.not_found', 'node.not_found'],
     takesIfMatch: true,
     act: ({ tenant, key, ifVersion }) => uncordonNode(tenant.ports, { ...key, ifVersion }),
     isDone: ({ cordoned }) => !cordoned,
+  }),
+  serveAction(NODE, {
+    name: 'drain',
+    summary: 'Take a node out: keep new replicas away, and move those on it where the policy says so',
+    body: DrainBody,
+    refuses: ['cluster.not_found', 'node.not_found', 'node.last_ready'],
+    takesIfMatch: true,
+    act: ({ tenant, key, body, ifVersion }) =>
+      drainNode(tenant.ports, { ...key, policy: body.policy, ifVersion }),
+    isDone: ({ drain }) => drain?.state === 'drained',
+  }),
+  serveAction(NODE, {
+    name: 'cancelDrain',
+    at: 'cancel-drain',
+    mutation: 'cancelNodeDrain',
+    summary: 'End the drain of a node; replicas that are still on it stay there',
+    body: NoBody,
+    refuses: ['cluster.not_found', 'node.not_found'],
+    takesIfMatch: true,
+    act: ({ tenant, key, ifVersion }) => cancelDrain(tenant.ports, { ...key, ifVersion }),
+    isDone: ({ drain }) => drain === null,
   }),
   serveAction(NODE, {
     name: 'startMaintenance',

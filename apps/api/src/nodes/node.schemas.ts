@@ -12,6 +12,7 @@ import {
   uuid,
   version,
 } from '../platform/schemas.js';
+import { nodeDrainSchema } from './drain.schemas.js';
 
 const tags = z
   .array(z.string().min(1).max(128))
@@ -45,10 +46,12 @@ export const nodeSchema = z
         'Its open maintenance window: meanwhile no new copy is built for what only this node lost, and none is placed ' +
           'on it. Null: none.',
       ),
+    drain: nodeDrainSchema.nullable().describe('Its drain, until it is uncordoned; null: none.'),
+    autoEvicting: z.boolean().describe('True: its drain replaces replicas elsewhere, then removes them.'),
     conditions: z
       .array(conditionSchema)
       .describe(
-        '`Ready`: its agent answers. `Schedulable`: not in maintenance, nor cordoned where the setting minds that.',
+        '`Ready`: its agent answers. `Schedulable`: not in maintenance or drained, nor cordoned where the setting minds that.',
       ),
     nbdHost: z
       .string()

@@ -1,7 +1,9 @@
 import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
+import { isEvictingPolicy } from '@holdfast/core/model/node-drain.js';
 import type { NodeWithStorage } from '@holdfast/database/queries/nodes.js';
 import type { z } from 'zod';
 import { conditionView, isoOrNull } from '../platform/schemas.js';
+import { nodeDrainView } from './drain.view.js';
 import type { diskSchema, nodeSchema } from './node.schemas.js';
 
 export type NodeView = z.infer<typeof nodeSchema>;
@@ -20,6 +22,8 @@ export function nodeView({ node, pid, agentVersion, disks, replicas, storage }: 
     cordoned: node.cordoned,
     evictionRequested: node.evictionRequested,
     maintenance: maintenanceView(node.maintenance),
+    drain: nodeDrainView(node),
+    autoEvicting: node.drain !== undefined && isEvictingPolicy(node.drain.policy),
     conditions: node.conditions.map(conditionView),
     nbdHost: node.nbdHost ?? null,
     nbdPort: node.nbdPort ?? null,

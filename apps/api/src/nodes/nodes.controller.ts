@@ -1,7 +1,8 @@
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
+import { planNodeDrain } from '@holdfast/control/use-cases/plan-node-drain.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { deleteNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
-import { Body, Controller, Delete, Get, Param, Patch, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { requireCluster } from '../clusters/require-cluster.js';
@@ -9,6 +10,8 @@ import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
+import { DrainBody, DrainPlanDto } from './drain.schemas.js';
+import { type DrainPlanView, drainPlanView } from './drain.view.js';
 import { DiskPage, NodeDto, NodePage, NodePath, PatchNodeBody } from './node.schemas.js';
 import { diskView, type NodeView, nodeView } from './node.view.js';
 import { nodeNotFound, readNode } from './read-node.js';
@@ -44,7 +47,7 @@ export class NodesController {
     access: 'node:write',
     summary: 'Change what is wanted of a node',
     answer: NodeDto,
-    refuses: ['cluster.not_found', 'node.not_found'],
+    refuses: ['cluster.not_found', 'node.not_found', 'node.last_ready'],
   })
   async patch(
     @CurrentTenant() tenant: Tenant,
@@ -55,6 +58,21 @@ export class NodesController {
   ): Promise<NodeView> {
     await patchNode(tenant.ports, { ...path, patch, ifVersion });
     return this.read(tenant, path, reply);
+  }
+
+  @Post('nodes/:nodeId/drain-plan')
+  @Route({
+    access: 'placement:simulate',
+    summary: 'What would a drain of the node move, and what would it wait for? Changes nothing.',
+    answer: DrainPlanDto,
+    refuses: ['cluster.not_found', 'node.not_found', 'fleet.inconsistent'],
+  })
+  async drainPlan(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: NodePath,
+    @Body() { policy }: DrainBody,
+  ): Promise<DrainPlanView> {
+    return drainPlanView(await planNodeDrain(tenant.ports, { ...path, policy }));
   }
 
   @Delete('nodes/:nodeId')

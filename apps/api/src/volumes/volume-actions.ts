@@ -46,6 +46,7 @@ export const VOLUME_ACTIONS = [
       'volume.strict_local',
       'node.not_found',
       'node.not_ready',
+      'node.draining',
     ],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body, ifVersion }) =>

@@ -44,11 +44,22 @@ export function snapshotLook({ state }: Snapshot): Look {
 export function nodeLook(node: Node): Look {
   if (!isTrue(node.conditions, 'Ready')) {
     const planned = node.maintenance === null ? '' : `, ${maintenanceText(node.maintenance)}`;
-    return { text: `✕ not ready${planned}`, tone: 'bad' };
+    return {
+      text: `✕ not ready${node.drain === null ? planned : `, ${drainText(node.drain)}`}`,
+      tone: 'bad',
+    };
   }
+  if (node.drain !== null) return { text: `▲ ${drainText(node.drain)}`, tone: 'warn' };
   if (node.cordoned) return { text: '▲ cordoned', tone: 'warn' };
   if (node.maintenance !== null) return { text: `▲ ${maintenanceText(node.maintenance)}`, tone: 'warn' };
   return node.allowScheduling ? { text: '✓ ready', tone: 'good' } : plain('○ scheduling off');
+}
+
+function drainText({ state, progress, waitingCount }: NonNullable<Node['drain']>): string {
+  if (state === 'drained') return 'drained';
+  const moved =
+    progress.replicasToMove === 0 ? '' : ` ${progress.replicasMoved} of ${progress.replicasToMove} moved`;
+  return state === 'blocked' ? `drain blocked, waiting for ${waitingCount}` : `draining${moved}`;
 }
 
 /** To the minute, in UTC as all times of the CLI. */

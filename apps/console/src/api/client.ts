@@ -34,10 +34,13 @@ async function askAll<T>(askPage: (query: PageQuery) => Promise<Answer<Page<T>>>
 }
 
 const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
+type DrainPolicy = Schema<'NodeDrain'>['policy'];
+type NodeVerb = 'cordon' | 'uncordon' | 'cancel-drain' | 'end-maintenance';
 const NODE = `${CLUSTER}/nodes/{nodeId}` as const;
 const REBUILD = `${CLUSTER}/rebuilds/{rebuildId}` as const;
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
 
+const REPLICA = `${VOLUME}/replicas/{replicaId}` as const;
 const RECURRING = `${VOLUME}/recurring-snapshots/{recurringName}` as const;
 
 function snapshotAt(clusterId: string, volumeId: string, snapshotId: string) {
@@ -52,7 +55,10 @@ export type WhatIf = {
   howManyMore: boolean;
 };
 export type Schedule = { cron: string; retain: number };
-export type VolumeChange = Partial<Pick<Schema<'Volume'>, Schema<'VolumeSetting'>['name']>>;
+export type VolumeChange = Partial<
+  Pick<Schema<'Volume'>, Schema<'VolumeSetting'>['name'] | 'numberOfReplicas'>
+>;
+export type MoveTarget = { nodeId?: string; diskId?: string };
 
 export const api = {
   signIn: (email: string, password: string) =>
@@ -67,8 +73,12 @@ export const api = {
     askAll((query) => client.GET(`${CLUSTER}/orphans`, { params: { path: { clusterId }, query } })),
   deleteOrphan: (clusterId: string, orphanId: string) =>
     ask(client.DELETE(`${CLUSTER}/orphans/{orphanId}`, { params: { path: { clusterId, orphanId } } })),
-  actOnNode: (clusterId: string, nodeId: string, verb: 'cordon' | 'uncordon' | 'end-maintenance') =>
+  actOnNode: (clusterId: string, nodeId: string, verb: NodeVerb) =>
     ask(client.POST(`${NODE}/${verb}`, { params: { path: { clusterId, nodeId } }, body: {} })),
+  planDrain: (clusterId: string, nodeId: string, body: { policy?: DrainPolicy }) =>
+    ask(client.POST(`${NODE}/drain-plan`, { params: { path: { clusterId, nodeId } }, body })),
+  drainNode: (clusterId: string, nodeId: string, body: { policy: DrainPolicy }) =>
+    ask(client.POST(`${NODE}/drain`, { params: { path: { clusterId, nodeId } }, body })),
   startMaintenance: (clusterId: string, nodeId: string, body: { until: string; reason: string }) =>
     ask(client.POST(`${NODE}/maintenance`, { params: { path: { clusterId, nodeId } }, body })),
   volumes: (clusterId: string) =>
@@ -81,6 +91,12 @@ export const api = {
     ask(client.POST(`${CLUSTER}/volumes`, { params: { path: { clusterId } }, body })),
   patchVolume: (clusterId: string, volumeId: string, body: VolumeChange) =>
     ask(client.PATCH(VOLUME, { params: { path: { clusterId, volumeId } }, body })),
+  planPatch: (clusterId: string, volumeId: string, body: VolumeChange) =>
+    ask(client.POST(`${VOLUME}/patch-plan`, { params: { path: { clusterId, volumeId } }, body })),
+  planMove: (clusterId: string, volumeId: string, replicaId: string, body: MoveTarget) =>
+    ask(client.POST(`${REPLICA}/move-plan`, { params: { path: { clusterId, volumeId, replicaId } }, body })),
+  moveReplica: (clusterId: string, volumeId: string, replicaId: string, body: MoveTarget) =>
+    ask(client.POST(`${REPLICA}/move`, { params: { path: { clusterId, volumeId, replicaId } }, body })),
   volumeSettings: async (clusterId: string, volumeId: string) =>
     (await ask(client.GET(`${VOLUME}/settings`, { params: { path: { clusterId, volumeId } } }))).items,
   deleteVolume: (clusterId: string, volumeId: string) =>

@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { api } from './client';
+import { api, type MoveTarget } from './client';
 import { useCluster } from './use-cluster';
 
 /** While something is rebuilt its progress is asked for this often; progress itself makes no event. */
@@ -59,6 +59,24 @@ export function useSalvageAdvice(volumeId: string) {
   return useQuery({
     queryKey: [...keys.volume(id, volumeId), 'salvage'],
     queryFn: () => api.salvageAdvice(id, volumeId),
+  });
+}
+
+/** Under the volume's own key, as above. */
+export function useMovePlan(volumeId: string, replicaId: string, target: MoveTarget) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.volume(id, volumeId), 'move', replicaId, target.diskId ?? ''],
+    queryFn: () => api.planMove(id, volumeId, replicaId, target),
+  });
+}
+
+/** Under the volume's own key, as above. */
+export function usePatchPlan(volumeId: string, numberOfReplicas: number) {
+  const { id } = useCluster();
+  return useQuery({
+    queryKey: [...keys.volume(id, volumeId), 'patch', numberOfReplicas],
+    queryFn: () => api.planPatch(id, volumeId, { numberOfReplicas }),
   });
 }
 

@@ -3,6 +3,9 @@ import type { Schema } from '@holdfast/api-client/client.js';
 
 export type Cluster = Schema<'Cluster'>;
 export type StorageNode = Schema<'Node'>;
+export type NodeDrain = Schema<'NodeDrain'>;
+export type DrainPlan = Schema<'DrainPlan'>;
+export type DrainWait = Schema<'DrainWait'>;
 export type Disk = Schema<'Disk'>;
 export type Orphan = Schema<'Orphan'>;
 export type Replica = Schema<'Replica'>;
@@ -13,6 +16,8 @@ export type VolumeState = Volume['state'];
 export type Robustness = Volume['robustness'];
 export type Snapshot = Schema<'Snapshot'>;
 export type RecurringSnapshot = Schema<'RecurringSnapshot'>;
+export type MovePlan = Schema<'MovePlan'>;
+export type PatchPlan = Schema<'PatchPlan'>;
 export type SalvageAdvice = Schema<'SalvageAdvice'>;
 export type Setting = Schema<'Setting'>;
 export type Rebuild = Schema<'Rebuild'>;

@@ -3,13 +3,12 @@ import { Button } from '@holdfast/ui/button.js';
 import { Dialog } from '@holdfast/ui/dialog.js';
 import { SelectField, TextField } from '@holdfast/ui/field.js';
 import { Moment } from '@holdfast/ui/moment.js';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { toast } from 'sonner';
 import { api } from '../api/client';
-import { isProblem } from '../api/problem';
 import type { StorageNode } from '../api/types';
 import { useCluster } from '../api/use-cluster';
+import { DrainButton } from './drain-panel';
+import { useNodeChange } from './use-node-change';
 
 const HOUR_MS = 3_600_000;
 /** Shorter than what the API takes at most, since this machine's clock may be ahead of its. */
@@ -44,6 +43,7 @@ export function NodeButtons({ node }: { node: StorageNode }) {
       <Button busy={act.isPending} onClick={() => act.mutate(node.cordoned ? 'uncordon' : 'cordon')}>
         {node.cordoned ? 'Uncordon' : 'Cordon'}
       </Button>
+      <DrainButton node={node} />
       {node.maintenance === null ? (
         <Button onClick={() => setAsked(true)}>Maintenance…</Button>
       ) : (
@@ -95,14 +95,4 @@ function MaintenanceDialog({ node, onClose }: { node: StorageNode; onClose: () =
       </div>
     </Dialog>
   );
-}
-
-function useNodeChange<Asked>(change: (asked: Asked) => Promise<unknown>, onSuccess?: () => void) {
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: change,
-    onSuccess: () => onSuccess?.(),
-    onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer.'),
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: ['nodes'] }),
-  });
 }

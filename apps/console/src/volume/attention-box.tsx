@@ -7,12 +7,17 @@ import { sentence } from '../sentence';
 /** Nothing is broken, but users want to know. Why a rebuild waits stands with the rebuilds. */
 const NOTED = new Set(['TooManySnapshots', 'OfflineRebuilding', 'RebuildsHeld']);
 
+/** The same of what should be so and is not. */
+const NOTED_WHEN_FALSE = new Set(['AutoBalance', 'DataLocality', 'PlacementFits']);
+
 /** Why the worker can't bring the volume further, and what the user may do about it. */
 export function AttentionBox({ volume }: { volume: Volume }) {
   const unscheduled = volume.conditions.find(
     (condition) => condition.type === 'Scheduled' && condition.status === 'False',
   );
-  const notes = volume.conditions.filter(({ type, status }) => NOTED.has(type) && status === 'True');
+  const notes = volume.conditions.filter(({ type, status }) =>
+    (status === 'False' ? NOTED_WHEN_FALSE : NOTED).has(type),
+  );
   if (volume.attention === null && unscheduled === undefined && notes.length === 0) return null;
   return (
     <div className="mb-4 flex flex-col gap-3">

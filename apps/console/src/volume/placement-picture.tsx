@@ -1,15 +1,18 @@
 'use client';
 import { isNodeReady } from '@holdfast/core/model/node.js';
 import { Badge } from '@holdfast/ui/badge.js';
+import { Button } from '@holdfast/ui/button.js';
 import { Meter } from '@holdfast/ui/meter.js';
 import { Moment } from '@holdfast/ui/moment.js';
 import { clsx } from 'clsx';
 import { PlugZap } from 'lucide-react';
+import { useState } from 'react';
 import { useDisks, useNodes, useRebuilds } from '../api/queries';
 import type { Replica, StorageNode, Volume } from '../api/types';
 import { isActive } from '../shared/rebuilds-panel';
 import { ZoneGrid } from '../shared/zone-grid';
 import { replicaLook } from '../states';
+import { MoveDialog } from './move-dialog';
 
 /** A volume's copies in their zones and nodes, the engine's node marked, a rebuild's progress on its target. */
 export function PlacementPicture({ volume }: { volume: Volume }) {
@@ -52,14 +55,15 @@ function NodeBox({ node, volume }: { node: StorageNode; volume: Volume }) {
         </p>
       )}
       {copies.map((replica) => (
-        <Copy key={replica.id} replica={replica} volumeName={volume.name} />
+        <Copy key={replica.id} replica={replica} volume={volume} />
       ))}
       {copies.length === 0 && <p className="mt-1 text-xs text-muted">No copy here</p>}
     </div>
   );
 }
 
-function Copy({ replica, volumeName }: { replica: Replica; volumeName: string }) {
+function Copy({ replica, volume }: { replica: Replica; volume: Volume }) {
+  const [isMoving, setMoving] = useState(false);
   const disks = useDisks();
   const rebuilds = useRebuilds();
   const look = replicaLook(replica);
@@ -82,7 +86,7 @@ function Copy({ replica, volumeName }: { replica: Replica; volumeName: string })
         <span className="truncate text-xs text-muted">{disk?.name ?? ''}</span>
       </div>
       {rebuild !== undefined && (
-        <Meter className="mt-1.5" label={`Rebuild of ${volumeName}`} percent={rebuild.percent} />
+        <Meter className="mt-1.5" label={`Rebuild of ${volume.name}`} percent={rebuild.percent} />
       )}
       {rebuild === undefined && replica.failedAt !== null && (
         <p className="mt-1 text-xs text-muted">
@@ -90,6 +94,20 @@ function Copy({ replica, volumeName }: { replica: Replica; volumeName: string })
           {replica.failure === null ? '' : `: ${replica.failure.message}`}
         </p>
       )}
+      {replica.relocation !== null && (
+        <p className="mt-1 text-xs text-muted">Replaces another copy: {replica.relocation.gain}</p>
+      )}
+      {replica.healthyAt !== null && replica.failedAt === null && replica.relocation === null && (
+        <Button
+          variant="ghost"
+          className="mt-1"
+          aria-label={`Move the copy on ${disk?.name ?? 'this disk'}`}
+          onClick={() => setMoving(true)}
+        >
+          Move
+        </Button>
+      )}
+      {isMoving && <MoveDialog volume={volume} replica={replica} onClose={() => setMoving(false)} />}
     </div>
   );
 }

@@ -19,6 +19,7 @@ import type { Volume } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { paths } from '../paths';
 import { AttachDialog } from './attach-dialog';
+import { CopiesDialog } from './copies-dialog';
 import { ExpandDialog } from './expand-dialog';
 import { SalvageDialog } from './salvage-dialog';
 import { useActionFacts } from './use-action-facts';
@@ -27,7 +28,7 @@ import { useActionFacts } from './use-action-facts';
 export function VolumeActions({ volume }: { volume: Volume }) {
   const cluster = useCluster();
   const queryClient = useQueryClient();
-  const [dialog, setDialog] = useState<'attach' | 'delete' | 'expand' | 'force' | 'salvage'>();
+  const [dialog, setDialog] = useState<'attach' | 'copies' | 'delete' | 'expand' | 'force' | 'salvage'>();
   const facts = useActionFacts(volume);
   const detach = decideDetach(facts, false);
   const needsForce = detach.kind === 'refuse' && detach.code === 'volume.holder_unreachable';
@@ -69,6 +70,9 @@ export function VolumeActions({ volume }: { volume: Volume }) {
       <Button disabledReason={reasonOf(decideGrowth(facts))} onClick={() => setDialog('expand')}>
         Grow
       </Button>
+      <Button disabledReason={reasonOf(decideChange(facts))} onClick={() => setDialog('copies')}>
+        Copies
+      </Button>
       {volume.attention?.code === COPIES_MISSING && (
         <Button disabledReason={reasonOf(decideChange(facts))} onClick={() => setDialog('salvage')}>
           Salvage
@@ -103,6 +107,7 @@ export function VolumeActions({ volume }: { volume: Volume }) {
         busy={act.isPending}
         onForce={() => act.mutate(() => api.detach(cluster.id, volume.id, true))}
       />
+      {dialog === 'copies' && <CopiesDialog volume={volume} onClose={close} />}
       {dialog === 'salvage' && (
         <SalvageDialog
           onClose={close}

@@ -2,6 +2,7 @@
  * Estimate of how long moves of replicas take: a list schedule under the limits that admission keeps, at the speed that finished
  * rebuilds of the cluster had. A range, since the speed of the next rebuild depends on what users do meanwhile.
  */
+import { ratesOf } from '../admission/estimate-ends.js';
 import { MIB } from '../model/bytes.js';
 import type { NodeId } from '../model/ids.js';
 import type { RebuildSpeed } from '../model/rebuild.js';
@@ -21,36 +22,24 @@ export type TimeEstimate = {
   readonly basis: 'measured' | 'assumed';
 };
 
-/** Fewer say little; smaller ones say how long a start takes, not how fast bytes go. */
-const SAMPLES_MIN = 5;
-const SAMPLE_BYTES_MIN = 64 * MIB;
-
 type Pace = { readonly bytesPerSecond: number; readonly overheadSeconds: number };
-/** Where nothing was measured: a busy SATA disk or 1 Gbit/s for even odds, a third of that when users are at work. */
-const ASSUMED: Record<'p50' | 'p90', Pace> = {
-  p50: { bytesPerSecond: 100 * MIB, overheadSeconds: 5 },
-  p90: { bytesPerSecond: 30 * MIB, overheadSeconds: 30 },
-};
+/** Choosing a place, making the copy's files, a start and an end; more of it while the worker is busy. */
+const OVERHEAD_SECONDS = { p50: 5, p90: 30 };
 
 export function estimateMoves(
   moves: readonly Move[],
   speeds: readonly RebuildSpeed[],
   settings: ClusterSettings,
 ): TimeEstimate {
-  const rates = speeds
-    .filter(({ bytes, seconds }) => bytes >= SAMPLE_BYTES_MIN && seconds > 0)
-    .map(({ bytes, seconds }) => bytes / seconds)
-    .sort((a, b) => a - b);
-  const isMeasured = rates.length >= SAMPLES_MIN;
-  const paceAt = (odds: 'p50' | 'p90', share: number): Pace => {
-    const rate = rates[Math.floor(rates.length * share)];
-    if (!isMeasured || rate === undefined) return ASSUMED[odds];
-    return { bytesPerSecond: rate, overheadSeconds: ASSUMED[odds].overheadSeconds };
+  const rates = ratesOf(speeds);
+  const secondsAt = (odds: 'p50' | 'p90') => {
+    const pace = { bytesPerSecond: rates[odds], overheadSeconds: OVERHEAD_SECONDS[odds] };
+    return Math.ceil(timeOf(moves, pace, settings));
   };
   return {
-    p50Seconds: Math.ceil(timeOf(moves, paceAt('p50', 0.5), settings)),
-    p90Seconds: Math.ceil(timeOf(moves, paceAt('p90', 0.1), settings)),
-    basis: isMeasured ? 'measured' : 'assumed',
+    p50Seconds: secondsAt('p50'),
+    p90Seconds: secondsAt('p90'),
+    basis: speeds.some(({ bytes }) => bytes > 0) ? 'measured' : 'assumed',
   };
 }
 

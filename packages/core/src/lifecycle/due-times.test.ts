@@ -17,7 +17,7 @@ import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
 import { expect, test } from '@jest/globals';
 import type { Change } from '../model/changes.js';
 import { copyRecord } from '../model/copy-record.js';
-import { asId, type ReplicaId } from '../model/ids.js';
+import { asId, type DiskId, type NodeId, type ReplicaId } from '../model/ids.js';
 import type { Rebuild } from '../model/rebuild.js';
 import type { Replica } from '../model/replica.js';
 import type { Snapshot } from '../model/snapshot.js';
@@ -51,6 +51,19 @@ type Parts = { volume?: Partial<Volume>; replicas?: Replica[] } & Partial<
 
 const OFFLINE = { ...A_SPEC, offlineRebuilding: 'enabled' as const };
 const OFFLINE_CONDITION = { type: 'OfflineRebuilding' as const, message: '', lastTransitionAt: NOON };
+
+const CROWDED_SPEC = {
+  ...A_SPEC,
+  numberOfReplicas: 2,
+  replicaSoftAntiAffinity: 'enabled' as const,
+  replicaAutoBalance: 'best-effort' as const,
+};
+const CROWDED = [copy('n1'), copy('n1', { id: asId<ReplicaId>('second') })];
+const RECENT_MOVE = {
+  from: { nodeId: asId<NodeId>('n3'), diskId: asId<DiskId>('n3-disk') },
+  to: { nodeId: asId<NodeId>('n1'), diskId: asId<DiskId>('n1-disk') },
+  at: NOON,
+};
 
 const AWAITING = [copy('n1'), copy('n2'), copy('n3', { mode: undefined, healthyAt: undefined })];
 const LOST = [copy('n1'), copy('n2'), copy('n3', FAILED)];
@@ -242,6 +255,25 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
     view: seen({ replicas: [...FULL, copy('n4', FAILED)] }),
     after: 2880 * 60,
     step: 'remove-replica',
+  },
+  {
+    name: 'auto-balance rests after a move',
+    view: seen({
+      volume: { spec: CROWDED_SPEC, balance: { moves: [RECENT_MOVE], stoppedAt: undefined } },
+      replicas: CROWDED,
+    }),
+    after: 30,
+    step: 'add-replica',
+  },
+  {
+    name: 'a node that auto-balance could use has just come back',
+    view: seen({
+      volume: { spec: CROWDED_SPEC },
+      replicas: CROWDED,
+      fleet: aFleet({ n1: { zone: 'a' }, n2: { zone: 'b', returnedAt: NOON } }),
+    }),
+    after: 600,
+    step: 'add-replica',
   },
   {
     name: 'failed replicas are kept for ever',

@@ -52,6 +52,7 @@ export const EVENT_TYPES = {
 
   DiskReady: info('disk', 'the disk can be used again'),
   DiskNotReady: error('disk', 'the disk can not be used, for the reason that is named'),
+  DiskMoved: info('disk', 'the disk and its replicas are on another node from now on'),
   DiskSchedulable: info('disk', 'the disk takes new replicas again'),
   DiskUnschedulable: warning('disk', 'the disk takes no new replica, for the reason that is named'),
   DiskChanged: info('disk', 'a user changes tags, reserve or scheduling of the disk'),

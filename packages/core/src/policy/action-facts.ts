@@ -33,7 +33,12 @@ export type ActionFacts = {
   readonly nodes: readonly NodeFacts[];
 };
 
-export type NodeFacts = { readonly id: string; readonly name: string; readonly isReady: boolean };
+export type NodeFacts = {
+  readonly id: string;
+  readonly name: string;
+  readonly isReady: boolean;
+  readonly isDraining: boolean;
+};
 
 export function actionFacts({ volume, replicas, clones, fleet }: VolumeView): ActionFacts {
   const task = layerTaskOf(volume);
@@ -51,7 +56,12 @@ export function actionFacts({ volume, replicas, clones, fleet }: VolumeView): Ac
     task: task === undefined ? undefined : { kind: task.kind, snapshotId },
     clonedSnapshotIds: clones.map((clone) => clone.snapshotId),
     servingNodeIds: volume.spec.dataLocality === 'strict-local' ? nodesOfCopies(replicas) : undefined,
-    nodes: fleet.nodes.map((node) => ({ id: node.id, name: node.name, isReady: isNodeReady(node) })),
+    nodes: fleet.nodes.map((node) => ({
+      id: node.id,
+      name: node.name,
+      isReady: isNodeReady(node),
+      isDraining: node.drain !== undefined,
+    })),
   };
 }
 

@@ -16,12 +16,13 @@ export function decideAttach(facts: ActionFacts, nodeId: string | undefined): De
     refusalOfLocality(facts, nodeId);
   if (refusal !== undefined) return refusal;
   const { attachment, attachedNodeId, isRepairing, name, state } = facts;
-  if (attachment === undefined || isRepairing) return ALLOWED;
+  if (attachment === undefined || isRepairing) return refusalWhileDraining(facts.nodes, nodeId) ?? ALLOWED;
   const holderId = attachedNodeId ?? attachment.nodeId;
   if (nodeId === undefined || nodeId === holderId) {
     return unchanged(`volume ${name} is ${state === 'attached' ? 'attached' : 'being attached'} already`);
   }
-  return holderId === undefined ? ALLOWED : attachedElsewhere(facts, holderId);
+  if (holderId === undefined) return refusalWhileDraining(facts.nodes, nodeId) ?? ALLOWED;
+  return attachedElsewhere(facts, holderId);
 }
 
 function refusalOfNode(nodes: readonly NodeFacts[], nodeId: string | undefined): Refusal | undefined {
@@ -32,6 +33,16 @@ function refusalOfNode(nodes: readonly NodeFacts[], nodeId: string | undefined):
   return refuse('node.not_ready', `node ${node.name} is not ready`, [
     `start the agent on ${node.name}`,
     'attach on another node',
+  ]);
+}
+
+/** A node that is drained is to lose its engines. */
+function refusalWhileDraining(nodes: readonly NodeFacts[], nodeId: string | undefined): Refusal | undefined {
+  const node = nodes.find(({ id }) => id === nodeId);
+  if (node === undefined || !node.isDraining) return undefined;
+  return refuse('node.draining', `node ${node.name} is drained`, [
+    'attach on another node',
+    `cancel the drain of ${node.name}`,
   ]);
 }
 

@@ -1,5 +1,5 @@
 import type { Replica } from '@holdfast/core/model/replica.js';
-import { AN_OWNER, aVolume } from '@holdfast/testkit/builders.js';
+import { AN_OWNER, aVolume, NOON } from '@holdfast/testkit/builders.js';
 import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
 import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
 import { aVolumeView } from '@holdfast/testkit/volume-view-builder.js';
@@ -29,6 +29,8 @@ const THREE: Record<string, NodePart> = { n1: { zone: 'a' }, n2: { zone: 'b' }, 
 const [r1, r2, r3] = ['n1-disk', 'n2-disk', 'n3-disk'].map((disk) => aReplicaOn(disk));
 const COPIES = [r1, r2, r3].flatMap((replica) => replica ?? []);
 
+const DRAIN = { policy: 'always-allow', requestedAt: NOON, wasCordoned: false } as const;
+
 describe('decideSurplus', () => {
   test.each<Case>([
     { name: 'none when none is too many', nodes: THREE, replicas: COPIES, wanted: 3, want: undefined },
@@ -37,6 +39,12 @@ describe('decideSurplus', () => {
       nodes: THREE,
       replicas: COPIES,
       want: 'n2-disk',
+    },
+    {
+      name: 'one on a drained node before the others, also where the drain lets it stay',
+      nodes: { ...THREE, n3: { zone: 'c', cordoned: true, drain: DRAIN } },
+      replicas: COPIES,
+      want: 'n3-disk',
     },
     {
       name: 'one that is being replaced goes first',

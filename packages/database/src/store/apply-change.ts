@@ -20,7 +20,7 @@ import type { Sql } from '../sql/scope.js';
 import { insertUnder, patchRow } from '../sql/table.js';
 import { book, release } from './booking.js';
 import { insertEvent } from './events.js';
-import { storeFanOut } from './fan-out.js';
+import { storeFanOut, storeOpening } from './fan-out.js';
 import type { Touched } from './touched.js';
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
@@ -251,7 +251,7 @@ async function patchNode({ guard, sql, touched }: Commit, change: ChangeOf<'node
   );
   const { cluster_id } = required(row, `node ${change.nodeId}`);
   if (concernsVolumes(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'node', id: change.nodeId });
-  if (opensPlaces(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'cluster', id: cluster_id });
+  if (opensPlaces(change.patch)) await storeOpening(sql, cluster_id);
   touched.cluster(cluster_id);
 }
 
@@ -268,7 +268,7 @@ async function patchDisk({ sql, touched }: Commit, change: ChangeOf<'disk.patch'
   );
   const { cluster_id } = required(row, `disk ${change.diskId}`);
   if (concernsReplicas(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'disk', id: change.diskId });
-  if (opensPlaces(change.patch)) await storeFanOut(sql, cluster_id, { kind: 'cluster', id: cluster_id });
+  if (opensPlaces(change.patch)) await storeOpening(sql, cluster_id);
   touched.cluster(cluster_id);
 }
 

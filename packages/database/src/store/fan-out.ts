@@ -7,6 +7,7 @@
  */
 import type { FanOutBatch } from '@holdfast/control/ports/store.js';
 import type { ClusterId, DiskId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { SettingName } from '@holdfast/core/model/setting.js';
 import type { Sql } from '../sql/scope.js';
 import { Touched, writeOutbox } from './touched.js';
 
@@ -26,6 +27,28 @@ export async function storeFanOut(sql: Sql, clusterId: ClusterId, { kind, id }: 
      ON CONFLICT (subject_id) DO UPDATE SET again = f.after_id <> $4`,
     [clusterId, id, kind, START],
   );
+}
+
+/**
+ * As a change of the cluster, where any volume of it may move to a better place: else no volume has to be looked at because
+ * a node or a disk opens, and in a large cluster some open all the time.
+ */
+export async function storeOpening(sql: Sql, clusterId: ClusterId): Promise<void> {
+  const { rows } = await sql.query<{ may_move: boolean }>(
+    `SELECT EXISTS (
+         SELECT FROM setting WHERE cluster_id = $1
+           AND ((name = $2 AND value <> '"disabled"') OR (name = $3 AND value = 'true'))
+       ) OR EXISTS (
+         SELECT FROM volume WHERE cluster_id = $1
+           AND (replica_auto_balance IN ('least-effort', 'best-effort') OR data_locality = 'best-effort')
+       ) AS may_move`,
+    [clusterId, 'replica-auto-balance', 'replica-relocate-on-selector-change'] satisfies [
+      ClusterId,
+      SettingName,
+      SettingName,
+    ],
+  );
+  if (rows[0]?.may_move === true) await storeFanOut(sql, clusterId, { kind: 'cluster', id: clusterId });
 }
 
 type Row = { subject_id: string; subject_kind: FanOutBatch['of']; after_id: VolumeId; again: boolean };

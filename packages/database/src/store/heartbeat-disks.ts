@@ -6,6 +6,7 @@ import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { asJson } from '../sql/table.js';
 import { insertEvent } from './events.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
+import { adoptMovedDisks } from './heartbeat-moved-disks.js';
 
 /** Bounds the transaction; more copies than a node can hold. */
 const WOKEN_MAX = 10_000;
@@ -13,8 +14,8 @@ const WOKEN_MAX = 10_000;
 /**
  * Stores the disks' facts, and makes disks at their first contact.
  *
- * A disk whose identity another node has already reported stays that node's: its replicas are booked there, and
- * moving a disk between nodes is a user's decision.
+ * A disk whose identity another node has already reported stays that node's as long as it may be there: two nodes that
+ * report one disk must not take it from each other in turn.
  */
 export async function storeDisks(context: HeartbeatContext): Promise<void> {
   const { sql, clusterId, nodeId, heartbeat, touched } = context;
@@ -23,7 +24,8 @@ export async function storeDisks(context: HeartbeatContext): Promise<void> {
   const { rows } = await sql.query<DiskRow>('SELECT * FROM disk WHERE id = ANY($1) ORDER BY id FOR UPDATE', [
     reports.map(({ diskId }) => diskId),
   ]);
-  const known = new Map<string, DiskRow>(rows.map((row) => [row.id, row]));
+  const moved = await adoptMovedDisks(context, reports, rows);
+  const known = new Map<string, DiskRow>([...rows, ...moved].map((row) => [row.id, row]));
   const changed = reports
     .map((report) => toUpdate(report, known.get(report.diskId), context))
     .filter((update) => update !== undefined);

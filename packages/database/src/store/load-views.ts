@@ -76,6 +76,13 @@ async function loadClonesOf(sql: Sql, volumeId: VolumeId): Promise<VolumeView['c
   return rows.map((row) => ({ volumeId: row.id, snapshotId: row.snapshot_id }));
 }
 
+/**
+ * In the order of their index, and bounded: without either, Postgres reads all replicas as long as it has no statistics of
+ * them. More than these are never under way at once.
+ */
+export const RELOCATING =
+  'SELECT id, volume_id, relocation FROM replica WHERE relocation IS NOT NULL ORDER BY volume_id LIMIT 10000';
+
 /** At most a few for each node: rebuilds are admitted, and auto-balance has a bound of its own. */
 async function loadRelocations(sql: Sql, clusterId: ClusterId): Promise<ClusterRelocations> {
   const { rows } = await sql.query<{
@@ -84,8 +91,8 @@ async function loadRelocations(sql: Sql, clusterId: ClusterId): Promise<ClusterR
   }>(
     `SELECT c.balance_version,
        coalesce((SELECT jsonb_agg(jsonb_build_object('volumeId', r.volume_id, 'relocation', r.relocation) ORDER BY r.id)
-         FROM replica r JOIN volume v ON v.id = r.volume_id
-         WHERE r.relocation IS NOT NULL AND v.cluster_id = c.id), '[]') AS under_way
+         FROM (${RELOCATING}) r JOIN volume v ON v.id = r.volume_id
+         WHERE v.cluster_id = c.id), '[]') AS under_way
      FROM cluster c WHERE c.id = $1`,
     [clusterId],
   );

@@ -113,6 +113,8 @@ function settings(random: SeededRandom): ScenarioValue['settings'] {
     'replica-soft-anti-affinity': random.chance(0.3),
     'replica-zone-soft-anti-affinity': random.chance(0.8),
     'offline-replica-rebuilding': random.chance(0.5),
+    'replica-auto-balance': random.pick(['disabled', 'least-effort', 'best-effort']) ?? 'disabled',
+    'replica-relocate-on-selector-change': random.chance(0.5),
     'snapshot-data-integrity-cronjob': random.chance(0.5) ? '*/5 * * * *' : '0 0 */7 * *',
   };
 }

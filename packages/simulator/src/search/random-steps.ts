@@ -54,10 +54,12 @@ const SETTINGS: Readonly<Record<string, readonly (boolean | number | string)[]>>
   'offline-replica-rebuilding': [true, false],
   'allow-volume-creation-with-degraded-availability': [true, false],
   'disable-scheduling-on-cordoned-node': [true, false],
-  'replica-auto-balance': ['disabled', 'least-effort', 'best-effort'],
-  'replica-relocate-on-selector-change': [true, false],
   'detach-manually-attached-volumes-when-cordoned': [true, false],
   'orphan-resource-auto-deletion': ['', 'replica-data'],
+  'replica-auto-balance': ['disabled', 'least-effort', 'best-effort'],
+  'replica-auto-balance-cool-down': [0, 30],
+  'replica-auto-balance-node-settling-time': [0, 600],
+  'replica-relocate-on-selector-change': [true, false],
 };
 
 const FAULTS: Readonly<Record<string, readonly [share: number, Maker]>> = {
@@ -146,6 +148,16 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
       patchVolume: {
         volume: chance.volume(),
         offlineRebuilding: chance.random.pick(['ignored', 'enabled', 'disabled']),
+      },
+    }),
+  ],
+  balance: [
+    1,
+    (chance) => ({
+      patchVolume: {
+        volume: chance.volume(),
+        replicaAutoBalance: chance.random.pick(['ignored', 'least-effort', 'best-effort']),
+        dataLocality: chance.random.pick(['disabled', 'best-effort']),
       },
     }),
   ],

@@ -1,7 +1,7 @@
 import type { Change, CommitGuard, SpaceBooking } from '@holdfast/control/ports/store.js';
 import { concernsReplicas, concernsVolumes, opensPlaces } from '@holdfast/core/model/changes.js';
 import { assertNever, StorageFault } from '@holdfast/core/model/faults.js';
-import type { DiskId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, DiskId } from '@holdfast/core/model/ids.js';
 import type { Replica } from '@holdfast/core/model/replica.js';
 import { isLiveSnapshot } from '@holdfast/core/model/snapshot.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
@@ -295,7 +295,22 @@ function patchNode(transaction: Transaction, change: ChangeOf<'node.patch'>, gua
   transaction.put(nodes, row.id, { ...row, ...change.patch, version });
   if (concernsVolumes(change.patch)) transaction.fanOut(row.clusterId, 'node', row.id);
   else transaction.touchCluster(row.clusterId);
-  if (opensPlaces(change.patch)) transaction.fanOut(row.clusterId, 'cluster', row.clusterId);
+  if (opensPlaces(change.patch)) fanOutOpening(transaction, row.clusterId);
+}
+
+/** Where any volume of the cluster may move to a better place. */
+function fanOutOpening(transaction: Transaction, clusterId: ClusterId): void {
+  const { clusters, volumes } = transaction.tables;
+  const settings = clusters.get(clusterId)?.settings;
+  const isWanted =
+    (settings?.['replica-auto-balance'] ?? 'disabled') !== 'disabled' ||
+    settings?.['replica-relocate-on-selector-change'] === true ||
+    [...volumes.values()].some(
+      ({ clusterId: of, spec }) =>
+        of === clusterId &&
+        (!['ignored', 'disabled'].includes(spec.replicaAutoBalance) || spec.dataLocality === 'best-effort'),
+    );
+  if (isWanted) transaction.fanOut(clusterId, 'cluster', clusterId);
 }
 
 function patchDisk(transaction: Transaction, change: ChangeOf<'disk.patch'>): void {
@@ -305,7 +320,7 @@ function patchDisk(transaction: Transaction, change: ChangeOf<'disk.patch'>): vo
   if (node === undefined) return;
   transaction.touchCluster(node.clusterId);
   if (concernsReplicas(change.patch)) transaction.fanOut(node.clusterId, 'disk', row.id);
-  if (opensPlaces(change.patch)) transaction.fanOut(node.clusterId, 'cluster', node.clusterId);
+  if (opensPlaces(change.patch)) fanOutOpening(transaction, node.clusterId);
 }
 
 function book(transaction: Transaction, booking: SpaceBooking): void {

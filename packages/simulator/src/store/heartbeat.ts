@@ -14,6 +14,7 @@ import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { afterReboot, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
 import { diskEvent } from '@holdfast/core/policy/disk-events.js';
+import { diskMovedNews, hasMoved } from '@holdfast/core/policy/disk-move.js';
 import { writtenOn } from './apply-change.js';
 import { storeOrphans } from './orphans.js';
 import type { NodeRow, Transaction } from './tables.js';
@@ -175,15 +176,16 @@ function storeWrittenBytes(transaction: Transaction, volume: Volume, report: Eng
   }
 }
 
-function storeDisk(transaction: Transaction, { clusterId, nodeId, now }: Report, report: DiskReport): void {
+function storeDisk(transaction: Transaction, stored: Report, report: DiskReport): void {
+  const { clusterId, nodeId, now } = stored;
   const { disks } = transaction.tables;
   const id = report.diskId;
   const known = disks.get(id);
-  if (known !== undefined && known.nodeId !== nodeId) return;
+  if (known !== undefined && known.nodeId !== nodeId && !adopted(transaction, known, stored, report)) return;
   const news = diskAfterReport(known, report, now);
   if (news === undefined) return;
   const { facts, isCounted, concernsCluster, concernsReplicas, told } = news;
-  const row = known ?? newDisk(id, nodeId, facts);
+  const row = disks.get(id) ?? newDisk(id, nodeId, facts);
   transaction.put(disks, id, { ...row, ...facts, version: row.version + (isCounted ? 1 : 0) });
   if (told !== undefined) transaction.event(diskEvent(clusterId, { id }, told, now));
   if (concernsCluster) transaction.touchCluster(clusterId);
@@ -191,6 +193,24 @@ function storeDisk(transaction: Transaction, { clusterId, nodeId, now }: Report,
   for (const replica of transaction.tables.replicas.values()) {
     if (replica.diskId === id) transaction.touchVolume(replica.volumeId);
   }
+}
+
+/** Takes a disk over that has moved to this node, with its replicas. */
+function adopted(transaction: Transaction, disk: StorageDisk, stored: Report, report: DiskReport): boolean {
+  const { disks, nodes, replicas } = transaction.tables;
+  const { clusterId, nodeId, now, heartbeat } = stored;
+  const from = nodes.get(disk.nodeId);
+  const onDisk = [...replicas.values()].filter(({ diskId }) => diskId === disk.id);
+  if (from?.clusterId !== clusterId || !hasMoved({ disk, from, replicas: onDisk }, report)) return false;
+  transaction.put(disks, disk.id, { ...disk, nodeId, version: disk.version + 1 });
+  for (const replica of onDisk) {
+    transaction.put(replicas, replica.id, { ...replica, nodeId, version: replica.version + 1 });
+    transaction.touchVolume(replica.volumeId);
+  }
+  const news = diskMovedNews(report.name, from.name, heartbeat.node.name);
+  transaction.event(diskEvent(clusterId, disk, news, now));
+  transaction.touchCluster(clusterId);
+  return true;
 }
 
 function newDisk(id: DiskId, nodeId: NodeId, facts: DiskFacts): StorageDisk {

@@ -17,7 +17,7 @@ export const MUTANTS = [
   },
   {
     name: 'no-time-for-stale-replicas',
-    seed: 78,
+    seed: 189,
     hole: 'a failed replica that waits for its age says no time, so that no sweep removes it',
     changes: [
       {
@@ -130,7 +130,7 @@ export const MUTANTS = [
   },
   {
     name: 'offline-rebuild-unwanted',
-    seed: 1,
+    seed: 43,
     hole: 'a detached volume is attached for a rebuild that neither it nor the cluster wants',
     changes: [
       {

@@ -7,6 +7,7 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import { useDisks, useNodes, useVolumes } from '../../../src/api/queries';
 import type { Disk, StorageNode } from '../../../src/api/types';
+import { DrainNote } from '../../../src/nodes/drain-panel';
 import { MaintenanceNote, NodeButtons } from '../../../src/nodes/node-buttons';
 import { OrphansPanel } from '../../../src/nodes/orphans-panel';
 import { CapacityBar, usageOf } from '../../../src/shared/capacity-panel';
@@ -128,6 +129,7 @@ function NodePanel({ node }: { node: StorageNode }) {
       {look.tone === 'bad' && ready !== undefined && ready.message !== '' && (
         <p className="bg-bad-soft px-4 py-2 text-sm text-bad">{ready.message}</p>
       )}
+      <DrainNote node={node} />
       <MaintenanceNote node={node} />
       <Loaded query={disks} what="the disks" rows={2}>
         {(data) => (

@@ -1,0 +1,101 @@
+/** Copies that move on a real stack: by hand, and to the node of the engine; every byte is there afterwards. */
+import { MIB } from '@holdfast/core/model/bytes.js';
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { LocalStack } from '@holdfast/testkit/local-stack.js';
+import { connectNbd, pattern } from '@holdfast/testkit/nbd-workload.js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+const TIMEOUT_MS = 240_000;
+const WRITTEN = 32 * MIB;
+
+type Volume = {
+  id: string;
+  robustness: string;
+  endpoint: { nbdUri: string } | null;
+  replicas: { id: string; nodeId: string; relocation: object | null }[];
+};
+
+let stack: LocalStack;
+
+beforeAll(async () => {
+  stack = await LocalStack.start({ env: { HOLDFAST_AGENTS: '4' } });
+}, TIMEOUT_MS);
+afterAll(() => stack?.destroy(), TIMEOUT_MS);
+
+const read = (name: string) => stack.cliJson<Volume>('volume', 'get', name);
+const nameOf = (nodeId: string) => stack.local.agents.find((agent) => agent.nodeId === nodeId)?.name ?? '';
+const holders = async (name: string) =>
+  (await read(name)).replicas.map(({ nodeId }) => nameOf(nodeId)).sort();
+
+async function write(name: string): Promise<void> {
+  const client = await connectNbd((await read(name)).endpoint?.nbdUri ?? '');
+  for (let offset = 0; offset < WRITTEN; offset += MIB) {
+    await client.write(offset, [pattern(offset, MIB)], MIB, { fua: false });
+  }
+  await client.flush();
+  client.close();
+}
+
+test(
+  'a copy that a user moves is on the other node, the volume is whole all the while, and all copies are equal',
+  async () => {
+    await stack.cli('volume', 'create', 'moved', '--size', '64Mi');
+    await stack.cli('volume', 'attach', 'moved', '--node', 'node-1');
+    await write('moved');
+    const before = await holders('moved');
+    const free = ['node-1', 'node-2', 'node-3', 'node-4'].find((name) => !before.includes(name)) ?? '';
+    const from = before.find((name) => name !== 'node-1') ?? '';
+
+    const plan = await stack.cli('volume', 'move-replica', 'moved', from, '--to-node', free, '--plan');
+    expect([plan.exitCode, plan.stdout]).toEqual([0, expect.stringContaining(`of ${free}`)]);
+    expect(await holders('moved')).toEqual(before);
+    const other = before.find((name) => name !== from) ?? '';
+    const taken = await stack.cli('volume', 'move-replica', 'moved', from, '--to-node', other, '--plan');
+    expect(taken.exitCode).toBe(3);
+
+    const moved = await stack.cli('volume', 'move-replica', 'moved', from, '--to-node', free, '--wait');
+    expect([moved.exitCode, moved.stdout.trim()]).toEqual([0, 'moved: moved']);
+    expect(await holders('moved')).toEqual([...before.filter((name) => name !== from), free].sort());
+    expect((await read('moved')).robustness).toBe('healthy');
+
+    await stack.cli('volume', 'detach', 'moved');
+    expect((await stack.cli('volume', 'verify', 'moved')).exitCode).toBe(0);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'with best-effort locality the only copy follows the engine to its node, with its data',
+  async () => {
+    await stack.cli(
+      'volume',
+      'create',
+      'local',
+      '--size',
+      '64Mi',
+      '--replicas',
+      '1',
+      '--data-locality',
+      'best-effort',
+    );
+    const [first = ''] = await holders('local');
+    await stack.cli('volume', 'attach', 'local', '--node', first);
+    await write('local');
+    await stack.cli('volume', 'detach', 'local');
+    const other = first === 'node-2' ? 'node-3' : 'node-2';
+    await stack.cli('volume', 'attach', 'local', '--node', other);
+    await eventually(
+      'the copy is on the node of its engine',
+      () => holders('local'),
+      (names) => names.join() === other,
+      60_000,
+    );
+
+    const client = await connectNbd((await read('local')).endpoint?.nbdUri ?? '');
+    for (let offset = 0; offset < WRITTEN; offset += MIB) {
+      expect(Buffer.compare(Buffer.concat(await client.read(offset, MIB)), pattern(offset, MIB))).toBe(0);
+    }
+    client.close();
+  },
+  TIMEOUT_MS,
+);

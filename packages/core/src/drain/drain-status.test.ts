@@ -1,0 +1,105 @@
+import { AN_OWNER, anIdleVolume, NOON, testId } from '@holdfast/testkit/builders.js';
+import { aFleet, aReplicaOn, type NodePart } from '@holdfast/testkit/fleet-builder.js';
+import { attachedOn } from '@holdfast/testkit/lifecycle-builder.js';
+import { expect, test } from '@jest/globals';
+import { asId, type ReplicaId } from '../model/ids.js';
+import type { DrainPolicy } from '../model/node-drain.js';
+import type { Replica } from '../model/replica.js';
+import type { VolumeLifecycle } from '../model/volume-lifecycle.js';
+import { DETACHED } from '../model/volume-lifecycle.js';
+import { drainStatus, isDraining } from './drain-status.js';
+
+const LAST: DrainPolicy = 'block-if-contains-last-replica';
+const STOPPED: DrainPolicy = 'allow-if-replica-is-stopped';
+const MOVE_LAST: DrainPolicy = 'block-for-eviction-if-contains-last-replica';
+const drainOf = (policy: DrainPolicy) => ({ policy, requestedAt: NOON, wasCordoned: false });
+const MAINTENANCE = { until: new Date(NOON.getTime() + 60_000), reason: '' };
+const FAILED = { failedAt: NOON, healthyAt: undefined, lastHealthyAt: NOON };
+
+type Row = {
+  name: string;
+  policy: DrainPolicy;
+  /** Of node b, which holds the other copy. */
+  other?: NodePart;
+  copy?: Partial<Replica>;
+  peer?: Partial<Replica>;
+  lifecycle?: VolumeLifecycle;
+  want: string;
+};
+
+test.each<Row>([
+  { name: 'another node holds a copy', policy: LAST, want: 'drained' },
+  { name: 'the other node does not answer', policy: LAST, other: { ready: false }, want: 'blocked LastCopy' },
+  { name: 'the other node is cordoned', policy: LAST, other: { cordoned: true }, want: 'blocked LastCopy' },
+  {
+    name: 'the other one is drained too',
+    policy: LAST,
+    other: { drain: drainOf(LAST) },
+    want: 'blocked LastCopy',
+  },
+  {
+    name: 'the other one is in maintenance',
+    policy: LAST,
+    other: { maintenance: MAINTENANCE },
+    want: 'blocked LastCopy',
+  },
+  { name: 'the other copy has failed', policy: LAST, peer: FAILED, want: 'blocked LastCopy' },
+  {
+    name: 'its own copy has failed as well, and may be salvaged',
+    policy: LAST,
+    peer: FAILED,
+    copy: FAILED,
+    want: 'blocked LastCopy',
+  },
+  {
+    name: 'its own copy was never full',
+    policy: LAST,
+    peer: FAILED,
+    copy: { healthyAt: undefined },
+    want: 'drained',
+  },
+  { name: 'the last copy is not in use', policy: STOPPED, peer: FAILED, want: 'drained' },
+  {
+    name: 'the last copy is in use',
+    policy: STOPPED,
+    peer: FAILED,
+    copy: { mode: 'RW' },
+    want: 'blocked LastCopy',
+  },
+  { name: 'the last copy is not asked for', policy: 'always-allow', peer: FAILED, want: 'drained' },
+  { name: 'an engine runs there', policy: LAST, lifecycle: attachedOn('a'), want: 'blocked EngineRunning' },
+  {
+    name: 'an engine there is not asked for',
+    policy: 'always-allow',
+    lifecycle: attachedOn('a'),
+    want: 'drained',
+  },
+  { name: 'all copies are to move', policy: 'block-for-eviction', want: 'draining Rebuilding' },
+  { name: 'a copy elsewhere is enough', policy: MOVE_LAST, want: 'drained' },
+  { name: 'the last copy is to move', policy: MOVE_LAST, peer: FAILED, want: 'draining Rebuilding' },
+  {
+    name: 'there is no other place',
+    policy: 'block-for-eviction',
+    other: { allowScheduling: false },
+    want: 'blocked NoPlace',
+  },
+])('$policy, $name → $want', ({ policy, other = {}, copy = {}, peer = {}, lifecycle = DETACHED, want }) => {
+  const settings = { 'replica-replenishment-wait-interval': 0 };
+  const nodes = { a: { cordoned: true, drain: drainOf(policy) }, b: other };
+  const fleet = aFleet(want.endsWith('NoPlace') ? nodes : { ...nodes, c: {}, d: {} }, settings);
+  const volume = anIdleVolume(AN_OWNER, { lifecycle });
+  volume.spec = { ...volume.spec, numberOfReplicas: 2 };
+  const replicaOn = (disk: string, part: Partial<Replica>) =>
+    aReplicaOn(disk, {
+      id: asId<ReplicaId>(disk),
+      volumeId: asId(testId(1)),
+      lastHealthyAt: undefined,
+      ...part,
+    });
+  const replicas = [replicaOn('a-disk', copy), replicaOn('b-disk', peer)];
+  const node = fleet.nodes.find(isDraining);
+  if (node === undefined) throw new Error('no node is drained');
+  const status = drainStatus(node, { fleet, volumes: [{ volume, replicas, rebuilds: [] }] }, NOON);
+  expect([status.state, ...status.waitingFor.map(({ reason }) => reason)].join(' ')).toBe(want);
+  for (const wait of status.waitingFor) expect(wait.message).not.toBe('');
+});
