@@ -130,6 +130,7 @@ export class MemoryStore implements Store {
 
   private relocationsOf(clusterId: ClusterId): VolumeView['relocations'] {
     const underWay = [...this.tables.replicas.values()]
+      .filter(({ relocation }) => relocation !== undefined)
       .filter(({ volumeId }) => this.tables.volumes.get(volumeId)?.clusterId === clusterId)
       .sort((a, b) => compareIds(a.id, b.id))
       .flatMap(({ volumeId, relocation }) => (relocation === undefined ? [] : [{ volumeId, relocation }]));

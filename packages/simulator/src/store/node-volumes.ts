@@ -13,9 +13,7 @@ export function volumesOnNode(
   return [...volumes.values()]
     .map((volume) => ({
       volume,
-      replicas: [...replicas.values()]
-        .filter(({ volumeId }) => volumeId === volume.id)
-        .sort((a, b) => compareIds(a.id, b.id)),
+      replicas: replicas.ofVolume(volume.id).sort((a, b) => compareIds(a.id, b.id)),
       rebuilds: active.filter(({ volumeId }) => volumeId === volume.id),
     }))
     .filter(
