@@ -80,7 +80,7 @@ function valuesOf(definition: SettingDefinition): string {
     case 'boolean':
       return 'true, false';
     case 'integer':
-      return `${definition.min} to ${definition.max}${definition.unit === undefined ? '' : ` ${definition.unit}`}`;
+      return `${definition.min} to ${definition.max}${definition.unit === undefined ? '' : ` ${definition.unit}`}${definition.mayBeUnlimited === undefined ? '' : ', unlimited'}`;
     case 'number':
       return `${definition.min} to ${definition.max}`;
     case 'enum':

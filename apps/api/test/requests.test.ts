@@ -357,6 +357,11 @@ describe('settings', () => {
       body: { value: 0, default: 600, isDefault: false, definition: { type: 'integer', unit: 's' } },
     });
     expect(await api.call('GET', path)).toMatchObject({ body: { value: 0 } });
+    const limit = `/clusters/${api.seed.clusterId}/settings/concurrent-rebuild-per-cluster-limit`;
+    expect(await api.call('PUT', limit, { body: { value: 'unlimited' } })).toMatchObject({
+      body: { value: 'unlimited', default: 100, definition: { mayBeUnlimited: true } },
+    });
+    await api.call('DELETE', limit);
     expect(await api.call('DELETE', path)).toMatchObject({
       status: 200,
       body: { value: 600, isDefault: true },

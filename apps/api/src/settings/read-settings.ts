@@ -41,6 +41,7 @@ function settingView(name: string, overrides: Readonly<Record<string, unknown>>)
       category,
       description,
       ...('min' in definition ? { min: definition.min, max: definition.max } : {}),
+      ...('mayBeUnlimited' in definition ? { mayBeUnlimited: true } : {}),
       ...('unit' in definition && definition.unit !== undefined ? { unit: definition.unit } : {}),
       ...('options' in definition ? { options: [...definition.options] } : {}),
     },

@@ -19,6 +19,10 @@ export const settingSchema = z
         description: z.string().describe('What it does.'),
         min: z.number().optional().describe('The lowest number allowed; left out where it is no number.'),
         max: z.number().optional().describe('The highest number allowed; left out where it is no number.'),
+        mayBeUnlimited: z
+          .boolean()
+          .optional()
+          .describe('True: the text `unlimited` may be set in place of a number; left out: it may not.'),
         unit: z.string().optional().describe('Unit of the number; left out where it has none.'),
         options: z
           .array(z.string())
@@ -36,7 +40,13 @@ export class SettingPath extends dto(
   }),
 ) {}
 export class PutSettingBody extends dto(
-  z.strictObject({ value: value.describe('The new value, in the type that the definition says.') }),
+  z.strictObject({
+    value: z
+      .union([value, z.record(z.enum(['v1', 'v2']), value)])
+      .describe(
+        'The new value, in the type that the definition says; a map where each data engine has its own.',
+      ),
+  }),
 ) {}
 export class SettingDto extends dto(settingSchema) {}
 export class SettingPage extends dto(pageOf(settingSchema, 'SettingList')) {}

@@ -23,6 +23,7 @@ import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
 import type { ReplicaId } from '@holdfast/core/model/ids.js';
 import { grantOf, holderOf, salvageOf } from '@holdfast/core/model/volume-lifecycle.js';
+import { settingsOf } from '@holdfast/core/settings/engine-maps.js';
 import type { VolumeView } from '../ports/store.js';
 import { atMost } from './patience.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
@@ -78,7 +79,7 @@ async function startOnCurrentCopies(
     attachmentSecret: grantOf(volume)?.secret ?? '',
     record: decision.record,
     replicas: decision.current.map((replicaId) => addressOf(view, replicaOf(view, replicaId))),
-    replicaTimeoutMs: fleet.settings['engine-replica-timeout'] * 1000,
+    replicaTimeoutMs: settingsOf(fleet.settings, volume.spec.dataEngine)['engine-replica-timeout'] * 1000,
   });
   await commitVolume(ports, view, engineStarted(view, nodeId, reply, ports.clock.now()));
   return 'continue';

@@ -7,6 +7,7 @@ import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
 import { nodeName, volumeEvent } from '@holdfast/core/model/volume-facts.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
+import { settingsOf } from '@holdfast/core/settings/engine-maps.js';
 import type { Change, VolumeView } from '../ports/store.js';
 import { agentOf, commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { addressOf, nodeOf, rebuildOf, replicaOf } from './step-lookup.js';
@@ -88,6 +89,7 @@ export async function startRebuild(
 ): Promise<StepOutcome> {
   const { volume, fleet } = view;
   const rebuild = rebuildOf(view, rebuildId);
+  const settings = settingsOf(fleet.settings, volume.spec.dataEngine);
   const holderId = holderOf(volume);
   if (holderId === undefined) return 'pause';
   await ports.agents.command(await agentOf(ports, holderId), volume.id, 'start-rebuild', {
@@ -97,8 +99,8 @@ export async function startRebuild(
     sourceReplicaIds: [...rebuild.sourceReplicaIds],
     options: {
       purgesFirst: rebuild.purgesFirst && purgesBeforeRebuild(view),
-      fastRebuild: fleet.settings['fast-replica-rebuild-enabled'],
-      blockHash: fleet.settings['rebuild-block-hash'],
+      fastRebuild: settings['fast-replica-rebuild-enabled'],
+      blockHash: settings['rebuild-block-hash'],
       sourcesMax: Math.max(1, rebuild.sourceReplicaIds.length),
       bandwidthBytesPerSecond: rebuild.grantedBytesPerSecond ?? null,
     },

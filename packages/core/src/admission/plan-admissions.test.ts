@@ -16,7 +16,7 @@ import type { AdmissionView } from '../model/views.js';
 import { effectiveSettings } from '../settings/effective.js';
 import { type Admissions, planAdmissions } from './plan-admissions.js';
 
-type Limits = Partial<Record<SettingName, number>>;
+type Limits = Partial<Record<SettingName, number | string>>;
 
 const TARGET = 'concurrent-replica-rebuild-per-node-limit';
 const SOURCE = 'concurrent-rebuild-source-per-node-limit';
@@ -212,6 +212,12 @@ describe('planAdmissions', () => {
     const tasks = { admitted: [busy], waiting: [], candidates: [] };
     const { rebuilds } = planAdmissions({ ...base, settings, rebuilt, tasks }, NOON);
     expect(rebuilds).toEqual([{ rebuildId: 'r', purgesFirst: want }]);
+  });
+
+  test('without a limit all begin at once', () => {
+    const queued = Array.from({ length: 300 }, (_, index) => rebuild(`r${index}`, 'n1', 'n2'));
+    const unlimited = { [TARGET]: 'unlimited', [SOURCE]: 'unlimited', [CLUSTER]: 'unlimited' };
+    expect(planAdmissions(view(queued, [], unlimited), NOON).rebuilds).toHaveLength(queued.length);
   });
 
   test('a rebuild that purges takes the place of a background task until it copies', () => {

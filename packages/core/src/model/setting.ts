@@ -1,3 +1,5 @@
+import type { DataEngine } from './node.js';
+
 import { DRAIN_POLICIES } from './node-drain.js';
 
 /**
@@ -6,6 +8,8 @@ import { DRAIN_POLICIES } from './node-drain.js';
  */
 type Common = {
   description: string;
+  /** Set where volumes of different data engines may have different values (`settings/engine-maps.ts`). */
+  engines?: readonly DataEngine[];
   /** Set where a volume may answer for itself (`model/volume-overrides.ts`). */
   volume?: OfVolume;
   category: 'scheduling' | 'rebuild' | 'snapshot' | 'engine' | 'node' | 'orphan' | 'history';
@@ -24,7 +28,15 @@ type OfVolume = {
   words?: Readonly<Record<string, string>>;
 };
 type BooleanSetting = Common & { type: 'boolean'; default: boolean };
-type IntegerSetting = Common & { type: 'integer'; default: number; min: number; max: number; unit?: string };
+type IntegerSetting = Common & {
+  type: 'integer';
+  default: number;
+  min: number;
+  max: number;
+  unit?: string;
+  /** The word `unlimited` may be set, too; it reads as infinity. */
+  mayBeUnlimited?: true;
+};
 type NumberSetting = Common & { type: 'number'; default: number; min: number; max: number };
 type EnumSetting = Common & { type: 'enum'; default: string; options: readonly string[] };
 /** A schedule, see `model/cron.ts`. */
@@ -38,6 +50,9 @@ export type SettingDefinition =
   | EnumSetting
   | CronSetting
   | ListSetting;
+
+/** In place of a number, where a limit may be switched off. 0 never means that for a limit of rebuilds: it stops them. */
+export const UNLIMITED = 'unlimited';
 
 /** A year: longer waits are a typing error. */
 const SECONDS_MAX = 365 * 24 * 3600;
@@ -247,6 +262,7 @@ export const SETTINGS = {
     default: 3,
     min: 1,
     max: 20,
+    engines: ['v1', 'v2'],
     category: 'scheduling',
     description: 'Replicas of a volume that is created without a count.',
   },
@@ -271,6 +287,7 @@ export const SETTINGS = {
     default: 5,
     min: 0,
     max: 100,
+    mayBeUnlimited: true,
     category: 'rebuild',
     description: 'Rebuilds that may write to one node at once. 0 stops new rebuilds.',
   },
@@ -279,6 +296,7 @@ export const SETTINGS = {
     default: 5,
     min: 0,
     max: 100,
+    mayBeUnlimited: true,
     category: 'rebuild',
     description: 'Rebuilds that may read from one node at once (Holdfast). 0 stops new rebuilds.',
   },
@@ -287,12 +305,14 @@ export const SETTINGS = {
     default: 100,
     min: 0,
     max: 10_000,
+    mayBeUnlimited: true,
     category: 'rebuild',
     description: 'Rebuilds that may run in the whole cluster at once (Holdfast). 0 stops new rebuilds.',
   },
   'fast-replica-rebuild-enabled': {
     type: 'boolean',
     default: true,
+    engines: ['v1', 'v2'],
     category: 'rebuild',
     description: 'Skip snapshots whose recorded checksums agree on both sides.',
   },
@@ -342,6 +362,7 @@ export const SETTINGS = {
     default: 5,
     min: 0,
     max: 1_000,
+    mayBeUnlimited: true,
     category: 'snapshot',
     description:
       'Volumes with a copy on a node that may be purged, filled or, unasked, hashed at once; the others wait for admission. 0 is no limit.',
@@ -405,6 +426,7 @@ export const SETTINGS = {
     default: 1,
     min: 1,
     max: 5,
+    engines: ['v1'],
     category: 'rebuild',
     description: 'Full copies that one rebuild reads from at once.',
     volume: {
@@ -427,6 +449,7 @@ export const SETTINGS = {
     min: 8,
     max: 30,
     unit: 's',
+    engines: ['v1', 'v2'],
     category: 'engine',
     description: 'How long an engine waits for a replica that has I/O outstanding before it drops it.',
   },
@@ -523,4 +546,9 @@ type ValueOf<D extends SettingDefinition> = D extends { type: 'boolean' }
       : number;
 
 /** The effective value of every setting of one cluster. */
-export type ClusterSettings = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };
+export type ClusterSettings = SettingValues & {
+  /** What volumes of an engine have instead, where the cluster says so. */
+  readonly ofEngine?: { readonly [Engine in DataEngine]?: Partial<SettingValues> };
+};
+
+type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };

@@ -16,6 +16,7 @@ import {
   VOLUME_OVERRIDES,
   type VolumeOverride,
 } from '../model/volume-overrides.js';
+import { settingsOf } from '../settings/engine-maps.js';
 
 const BY_FIELD: ReadonlyMap<OverrideField, VolumeOverride> = new Map(
   VOLUME_OVERRIDES.map((override) => [override.field, override]),
@@ -50,7 +51,9 @@ export function effectiveValue<Field extends OverrideField>(
 ): EffectiveValue<Field> {
   const own = ownValue(spec, field);
   // What a volume may say for itself are the values of the setting, in its own words.
-  return own === undefined ? clusterValue(settings, field) : (bounded(own, field) as EffectiveValue<Field>);
+  return own === undefined
+    ? clusterValue(settingsOf(settings, spec.dataEngine), field)
+    : (bounded(own, field) as EffectiveValue<Field>);
 }
 
 /** A number of snapshots may be set to more than are ever taken: the other layers are kept for rebuilds. */

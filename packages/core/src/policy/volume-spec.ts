@@ -16,6 +16,7 @@ import {
   VOLUME_OVERRIDES,
   type VolumeOverrides,
 } from '../model/volume-overrides.js';
+import { settingsOf } from '../settings/engine-maps.js';
 
 /** What a user says of a new volume; everything but the size has a default. */
 export type VolumeSpecInput = { [Field in OverrideField]?: VolumeOverrides[Field] | undefined } & {
@@ -48,7 +49,8 @@ export function resolveVolumeSpec(
 ): VolumeSpec {
   const spec: VolumeSpec = {
     sizeBytes: input.sizeBytes,
-    numberOfReplicas: input.numberOfReplicas ?? settings['default-replica-count'],
+    numberOfReplicas:
+      input.numberOfReplicas ?? settingsOf(settings, input.dataEngine ?? 'v1')['default-replica-count'],
     dataEngine: input.dataEngine ?? 'v1',
     nodeSelector: input.nodeSelector ?? [],
     diskSelector: input.diskSelector ?? [],

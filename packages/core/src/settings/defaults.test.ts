@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { effectiveSettings } from './effective.js';
+import { effectiveSettings, parseSettingValue } from './effective.js';
+import { settingsOf } from './engine-maps.js';
 
 test('what placement is decided by is set as Longhorn sets it, unless a user sets it otherwise', () => {
   expect(effectiveSettings({})).toMatchObject({
@@ -22,4 +23,39 @@ test('what placement is decided by is set as Longhorn sets it, unless a user set
 
 test('what Longhorn does not have is set so that it changes nothing', () => {
   expect(effectiveSettings({})).toMatchObject({ 'balance-alpha': 1, 'replica-disk-choice': 'spread' });
+});
+
+test.each([
+  ['concurrent-replica-rebuild-per-node-limit', 'unlimited', Number.POSITIVE_INFINITY],
+  ['concurrent-rebuild-per-cluster-limit', 'unlimited', Number.POSITIVE_INFINITY],
+  ['concurrent-replica-rebuild-per-node-limit', '0', 0],
+])('%s set to %s reads as %s', (name, value, want) => {
+  expect(effectiveSettings({ [name]: value })).toMatchObject({ [name]: want });
+});
+
+test.each([
+  ['concurrent-replica-rebuild-per-node-limit', 'none', /from 0 to 100, or unlimited/],
+  ['replica-replenishment-wait-interval', 'unlimited', /from 0 to \d+$/],
+])('%s can not be set to %s, and says what it takes', (name, value, want) => {
+  expect(() => parseSettingValue(name, value)).toThrow(want);
+});
+
+test('a map gives each data engine its own value, and a plain value is that of both', () => {
+  const settings = effectiveSettings({ 'engine-replica-timeout': '{"v1":"9","v2":"20"}' });
+  const timeoutOf = (engine: 'v1' | 'v2') => settingsOf(settings, engine)['engine-replica-timeout'];
+  expect([timeoutOf('v1'), timeoutOf('v2')]).toEqual([9, 20]);
+  const plain = effectiveSettings({ 'engine-replica-timeout': '9' });
+  expect(settingsOf(plain, 'v2')['engine-replica-timeout']).toBe(9);
+  const one = effectiveSettings({ 'replica-rebuild-concurrent-sync-limit': { v1: 3 } });
+  expect(settingsOf(one, 'v1')['replica-rebuild-concurrent-sync-limit']).toBe(3);
+  expect(settingsOf(one, 'v2')['replica-rebuild-concurrent-sync-limit']).toBe(1);
+});
+
+test.each([
+  ['engine-replica-timeout', '{"v1":"9"}', /exactly v1 and v2/],
+  ['engine-replica-timeout', { v1: 9, v2: 10, v3: 11 }, /exactly v1 and v2/],
+  ['engine-replica-timeout', { v1: 9, v2: 7 }, /from 8 to 30/],
+  ['replica-soft-anti-affinity', { v1: true, v2: false }, /one value for all/],
+])('%s can not be set to the map %j', (name, value, want) => {
+  expect(() => parseSettingValue(name, value)).toThrow(want);
 });

@@ -1,11 +1,14 @@
 import { cronProblem } from '../model/cron.js';
 import { StorageFault } from '../model/faults.js';
+import type { DataEngine } from '../model/node.js';
 import {
   type ClusterSettings,
   SETTINGS,
   type SettingDefinition,
   type SettingName,
+  UNLIMITED,
 } from '../model/setting.js';
+import { type EngineMap, engineMap, engineMapProblem } from './engine-maps.js';
 import { NOT_APPLICABLE } from './longhorn-settings.js';
 
 export type SettingValue = boolean | number | string;
@@ -29,26 +32,47 @@ export function definitionOf(name: string): SettingDefinition {
  */
 export function parseSettingValue(name: string, raw: unknown): SettingValue {
   const definition = definitionOf(name);
+  const map = engineMap(raw);
+  if (map !== undefined) return parsedMap(name, definition, map);
   const value = typeof raw === 'string' ? fromText(definition, raw) : raw;
   const problem = problemWith(definition, value);
-  if (problem !== undefined) {
-    throw new StorageFault('setting.invalid', {
-      publicMessage: `${name} ${problem}`,
-      errors: [{ pointer: '/value', detail: problem }],
-    });
-  }
+  if (problem !== undefined) throw invalid(name, problem);
   // problemWith has checked that the value is of the definition's type.
   return value as SettingValue;
 }
 
+/** In one text for equal maps, which is how it is stored and shown. */
+function parsedMap(name: string, definition: SettingDefinition, map: EngineMap): string {
+  const problem = engineMapProblem(definition, map);
+  if (problem !== undefined) throw invalid(name, problem);
+  const engines = definition.engines ?? [];
+  return JSON.stringify(
+    Object.fromEntries(engines.map((engine) => [engine, parseSettingValue(name, map[engine])])),
+  );
+}
+
+function invalid(name: string, problem: string): StorageFault {
+  return new StorageFault('setting.invalid', {
+    publicMessage: `${name} ${problem}`,
+    errors: [{ pointer: '/value', detail: problem }],
+  });
+}
+
 /** The settings of a cluster: what was set, and defaults for the rest. Unknown names are ignored (older rows). */
 export function effectiveSettings(overrides: Readonly<Record<string, unknown>>): ClusterSettings {
-  const entries = Object.entries(SETTINGS).map(([name, definition]) => {
+  const ofEngine: Partial<Record<DataEngine, Record<string, unknown>>> = {};
+  const entries = Object.entries<SettingDefinition>(SETTINGS).map(([name, definition]) => {
     const override = overrides[name];
-    return [name, override === undefined ? definition.default : parseSettingValue(name, override)];
+    const value = override === undefined ? definition.default : parseSettingValue(name, override);
+    const map = engineMap(value);
+    if (map === undefined) return [name, value === UNLIMITED ? Number.POSITIVE_INFINITY : value];
+    for (const engine of definition.engines ?? [])
+      ofEngine[engine] = { ...ofEngine[engine], [name]: map[engine] };
+    return [name, definition.default];
   });
+  const byEngine = Object.keys(ofEngine).length === 0 ? {} : { ofEngine };
   // Each value was parsed by its own definition, which is what the type says.
-  return Object.fromEntries(entries) as ClusterSettings;
+  return { ...Object.fromEntries(entries), ...byEngine } as ClusterSettings;
 }
 
 function fromText(definition: SettingDefinition, text: string): unknown {
@@ -72,9 +96,7 @@ function problemWith(definition: SettingDefinition, value: unknown): string | un
     case 'cron':
       return typeof value === 'string' ? cronProblem(value) : 'must be a schedule';
     case 'integer':
-      return Number.isInteger(value) && inBounds(definition, Number(value))
-        ? undefined
-        : `must be a whole number from ${definition.min} to ${definition.max}`;
+      return integerProblem(definition, value);
     case 'number':
       return typeof value === 'number' && inBounds(definition, value)
         ? undefined
@@ -88,6 +110,16 @@ export function listItems(value: string): string[] {
     .split(';')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+function integerProblem(
+  definition: Extract<SettingDefinition, { type: 'integer' }>,
+  value: unknown,
+): string | undefined {
+  const { min, max, mayBeUnlimited } = definition;
+  if (Number.isInteger(value) && inBounds(definition, Number(value))) return undefined;
+  if (mayBeUnlimited === undefined) return `must be a whole number from ${min} to ${max}`;
+  return value === UNLIMITED ? undefined : `must be a whole number from ${min} to ${max}, or ${UNLIMITED}`;
 }
 
 function inBounds(definition: { min: number; max: number }, value: number): boolean {

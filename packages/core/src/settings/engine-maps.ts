@@ -1,0 +1,35 @@
+/**
+ * Engine maps: a value for each data engine, as Longhorn writes some settings: `{"v1":"8","v2":"10"}`. A plain value is the
+ * value of every engine.
+ */
+import type { DataEngine } from '../model/node.js';
+import type { ClusterSettings, SettingDefinition } from '../model/setting.js';
+
+/** The values of the parts, still unread; `undefined`: it is no map. */
+export type EngineMap = Readonly<Record<string, unknown>>;
+
+/** @param raw as it was set: an object, or its JSON text */
+export function engineMap(raw: unknown): EngineMap | undefined {
+  if (typeof raw === 'object' && raw !== null && !Array.isArray(raw)) return { ...raw };
+  if (typeof raw !== 'string' || !raw.trimStart().startsWith('{')) return undefined;
+  try {
+    return engineMap(JSON.parse(raw));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is wrong with the keys of a map; the values are checked one by one. */
+export function engineMapProblem(definition: SettingDefinition, map: EngineMap): string | undefined {
+  const { engines } = definition;
+  if (engines === undefined) return 'has one value for all data engines, no map';
+  const keys = Object.keys(map).sort();
+  const isWhole = keys.length === engines.length && engines.every((engine) => keys.includes(engine));
+  return isWhole ? undefined : `must be a map with exactly ${engines.join(' and ')}, or one value for all`;
+}
+
+/** The settings as volumes of one data engine have them. */
+export function settingsOf(settings: ClusterSettings, engine: DataEngine): ClusterSettings {
+  const own = settings.ofEngine?.[engine];
+  return own === undefined ? settings : { ...settings, ...own };
+}
