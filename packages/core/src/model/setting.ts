@@ -467,7 +467,7 @@ export const SETTINGS = {
       description:
         "Seconds that its engine's node must have been not ready until it is attached elsewhere unasked.",
       flag: 'failover-delay',
-      title: 'Attach elsewhere when its node is dead for (s)',
+      title: 'Failover when its node is dead for (s)',
     },
   },
   'agent-heartbeat-timeout': {
