@@ -54,6 +54,26 @@ test('with the setting on, the copy moves as soon as there is a place', async ()
   expect((await shown())?.status).toBe('True');
 });
 
+test('a node that is relabelled out of the zones of a volume is the same', async () => {
+  setIn(world, RELOCATE, true);
+  const relabel = (name: string, zone: string) =>
+    patchNode(world.useCases, {
+      clusterId: world.clusterId,
+      nodeId: world.nodeId(name),
+      patch: { zone },
+    });
+  for (const name of ['n1', 'n2', 'n3', 'n4']) await relabel(name, 'z1');
+  const zoned = await servedVolume(world, { name: 'zoned', topologyRequirement: [{ zone: 'z1' }] });
+  const before = await spread(world, zoned);
+  const left = ['n1', 'n2', 'n3', 'n4'].filter((_, index) => before.split('/')[index] === '1')[1] ?? '';
+  await relabel(left, 'z2');
+  const isElsewhere = async () => {
+    const { replicas } = await zoned.view();
+    return replicas.length === 3 && replicas.every(({ nodeId }) => nodeId !== world.nodeId(left));
+  };
+  expect(await world.runUntil(isElsewhere, 90)).toBe(true);
+});
+
 test('a selector of the volume that changes is the same', async () => {
   setIn(world, RELOCATE, true);
   await tag('n4', ['nvme']);

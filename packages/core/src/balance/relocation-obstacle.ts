@@ -6,7 +6,7 @@ import type { VolumeView } from '../model/views.js';
 import { isEvicting, lastingCopies, nodeName } from '../model/volume-facts.js';
 import { holderOf } from '../model/volume-lifecycle.js';
 import { effectiveValue } from '../policy/volume-settings.js';
-import { tagMismatch } from './selector-move.js';
+import { placeMismatch } from './selector-move.js';
 
 export function relocationObstacle(
   view: VolumeView,
@@ -46,7 +46,7 @@ const UNWANTED: Readonly<Record<Relocation['reason'], Judge>> = {
   selector: (view, { relocation }) => {
     const replaced = view.replicas.find(({ id }) => id === relocation.replacesId);
     if (!view.fleet.settings['replica-relocate-on-selector-change']) return 'the setting was switched off';
-    return replaced === undefined || tagMismatch(view, replaced) !== undefined
+    return replaced === undefined || placeMismatch(view, replaced) !== undefined
       ? undefined
       : 'the copy that it was to replace matches the selectors again';
   },

@@ -1,9 +1,10 @@
-/** Copies that stand where their volume's selectors do not allow a new one: which, why, and where they could go. */
+/** Copies that stand where their volume's selectors or topology do not allow a new one: which, why, and where they could go. */
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import { lastingCopies } from '../model/volume-facts.js';
 import { diskTagsFilter } from '../scheduling/filters/disk-tags.filter.js';
 import { nodeTagsFilter } from '../scheduling/filters/node-tags.filter.js';
+import { topologyFilter } from '../scheduling/filters/topology.filter.js';
 import { beginCycle, type PlacementCycle, type Preparing, type Rejection } from '../scheduling/framework.js';
 import { placementRequest } from '../scheduling/placement-request.js';
 import { HOLDFAST_PROFILE } from '../scheduling/profile.js';
@@ -12,15 +13,19 @@ import { type MoveAnswer, placeOf } from './planned-move.js';
 
 export type Misfit = { readonly replica: Replica; readonly rejection: Rejection };
 
-/** Why a new copy would not be placed where this one is, by the tags of node and disk; `undefined`: it would. */
-export function tagMismatch(view: VolumeView, replica: Replica): Rejection | undefined {
+/** Why a new copy would not be placed where this one is, by the labels of node and disk; `undefined`: it would. */
+export function placeMismatch(view: VolumeView, replica: Replica): Rejection | undefined {
   const { volume, replicas, fleet } = view;
-  // These two rules know no time.
+  // These rules know no time.
   const now = new Date(0);
   const cycle = beginCycle(placementRequest(volume, replicas, fleet), fleet, HOLDFAST_PROFILE, now);
   const node = fleet.nodes.find(({ id }) => id === replica.nodeId);
   const disk = fleet.disks.find(({ id }) => id === replica.diskId);
-  return refusalBy(nodeTagsFilter, cycle, node) ?? refusalBy(diskTagsFilter, cycle, disk);
+  return (
+    refusalBy(topologyFilter, cycle, node) ??
+    refusalBy(nodeTagsFilter, cycle, node) ??
+    refusalBy(diskTagsFilter, cycle, disk)
+  );
 }
 
 function refusalBy<Subject>(
@@ -34,7 +39,7 @@ function refusalBy<Subject>(
 /** In the order of their ids. */
 export function misfits(view: VolumeView): Misfit[] {
   return lastingCopies(view).flatMap((replica) => {
-    const rejection = tagMismatch(view, replica);
+    const rejection = placeMismatch(view, replica);
     return rejection === undefined ? [] : [{ replica, rejection }];
   });
 }
@@ -47,7 +52,7 @@ export function selectorMove(view: VolumeView, now: Date): MoveAnswer {
     const placement = placeInstead(view, replica, {}, now);
     if (from === undefined || placement.kind !== 'placed') continue;
     const to = { nodeId: placement.nodeId, diskId: placement.diskId };
-    const gain = `the copy matches the selectors of its volume again: ${rejection.message}`;
+    const gain = `the copy is again where its volume wants it: ${rejection.message}`;
     return { kind: 'move', move: { replica, from, to, reason: 'selector', gain } };
   }
   return found.length === 0 ? undefined : { kind: 'blocked', why: 'no other place matches the selectors' };

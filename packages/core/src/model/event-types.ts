@@ -92,8 +92,11 @@ export const EVENT_TYPES = {
   AutoBalanceResumed: info('volume', 'it is balanced again, as a user wants'),
   LocalReplicaSchedulingFailed: warning('volume', 'the node of its engine can not have a copy'),
   LocalReplicaScheduled: info('volume', 'nothing keeps a copy from the node of its engine any more'),
-  VolumePlacementUnfit: warning('volume', 'a copy is where its selectors do not allow a new one any more'),
-  VolumePlacementFits: info('volume', 'all copies match its selectors again'),
+  VolumePlacementUnfit: warning(
+    'volume',
+    'a copy is where its selectors or its topology do not allow a new one any more',
+  ),
+  VolumePlacementFits: info('volume', 'all copies match its selectors and its topology again'),
   TooManySnapshots: warning('volume', 'it has so many layers that a limit comes near'),
   RecurringSnapshotSkipped: warning('volume', 'a recurring snapshot was due and could not be taken'),
   SnapshotCheckFailed: warning(

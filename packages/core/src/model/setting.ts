@@ -255,7 +255,7 @@ export const SETTINGS = {
     default: false,
     category: 'scheduling',
     description:
-      'Move copies whose node or disk does not match the selectors of their volume any more; false: only say so (Holdfast).',
+      'Move copies whose node or disk does not match the selectors or the topology of their volume any more; false: only say so (Holdfast).',
   },
   'default-replica-count': {
     type: 'integer',
