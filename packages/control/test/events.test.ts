@@ -10,7 +10,7 @@ import { GIB } from '@holdfast/core/model/bytes.js';
 import type { EventType } from '@holdfast/core/model/event-types.js';
 import { isActiveRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import type { SimClient } from '@holdfast/simulator/sim-client.js';
-import { aServedVolumeIn, aVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
+import { aServedVolumeIn, aWorld } from '@holdfast/simulator/test-world.js';
 import type { World } from '@holdfast/simulator/world.js';
 import { beforeEach, expect, test } from '@jest/globals';
 
@@ -97,11 +97,8 @@ test('a disk that fills up takes no replica, and tells it once each way', async 
 });
 
 test('a change of a volume names each field, and a replica without a place is told until it has one', async () => {
-  const client = await aVolumeIn(world, { numberOfReplicas: 3 });
-  await world.run(2);
+  const { volumeId } = await aServedVolumeIn(world);
   seen = world.store.events.length;
-  const { volumeId } = client;
-  world.store.setSetting(world.clusterId, 'allow-volume-creation-with-degraded-availability', false);
   await patchVolume(world.useCases, { volumeId, patch: { numberOfReplicas: 4 } });
   await world.run(10);
   await patchVolume(world.useCases, { volumeId, patch: { numberOfReplicas: 3 } });

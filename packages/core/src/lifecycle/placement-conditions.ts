@@ -12,7 +12,7 @@ import type { VolumeView } from '../model/views.js';
 import { volumeEvent } from '../model/volume-facts.js';
 import { explainPlacement } from '../scheduling/explanation/explain-placement.js';
 import { refusalsOfMissing } from './plan-replenishment.js';
-import { saysTheSame, scheduledCondition, withSentence } from './scheduled-condition.js';
+import { isRefused, saysTheSame, scheduledCondition, withSentence } from './scheduled-condition.js';
 
 type PlacementConditions = { readonly patch: VolumePatch; readonly changes: readonly Change[] };
 
@@ -45,16 +45,17 @@ function scheduledEvents(
   after: Pick<Condition, 'status' | 'message'>,
   now: Date,
 ): Change[] {
-  if (after.status === (before?.status ?? 'True')) return [];
   const { name } = view.volume;
-  const event = volumeEvent(
-    view,
-    now,
-    after.status === 'True'
-      ? { type: 'VolumeScheduled', message: `every wanted replica of volume ${name} has a place` }
-      : { type: 'VolumeUnscheduled', message: `volume ${name}: ${after.message}` },
-  );
-  return [{ kind: 'event', event }];
+  const tell = (type: 'VolumeScheduled' | 'VolumeUnscheduled', message: string): Change[] => [
+    { kind: 'event', event: volumeEvent(view, now, { type, message }) },
+  ];
+  if (!isRefused(before) && isRefused(after))
+    return tell('VolumeUnscheduled', `volume ${name}: ${after.message}`);
+  // A message says that some places are missing: then it counts as scheduled only because it may be attached so.
+  const hasAll = after.status === 'True' && after.message === '';
+  return isRefused(before) && hasAll
+    ? tell('VolumeScheduled', `every wanted replica of volume ${name} has a place`)
+    : [];
 }
 
 function placedCount({ replicas }: VolumeView): number {

@@ -17,6 +17,8 @@ export type ScheduledFacts = {
 /** Long enough for a dozen disks with their numbers; a condition travels with every read of the volume. */
 const REFUSALS_LENGTH_MAX = 3000;
 const SENTENCE_LENGTH_MAX = 1000;
+/** Nothing was tried yet, or all that is missing may still return. */
+const NOT_TRIED = 'the others wait for one';
 /** Between how many have a place and why the others have none: where the sentence goes. */
 const COLON = ': ';
 
@@ -34,7 +36,7 @@ export function scheduledCondition(
   if (placedCount >= wanted && refusals === undefined)
     return { type: 'Scheduled', status: 'True', reason: '', message: '' };
 
-  const why = refusals === undefined ? 'the others wait for one' : describeRefusals(refusals);
+  const why = refusals === undefined ? NOT_TRIED : describeRefusals(refusals);
   const message = `${placedCount} of ${wanted} replicas have a place${COLON}${why}`.slice(
     0,
     REFUSALS_LENGTH_MAX,
@@ -45,6 +47,11 @@ export function scheduledCondition(
     placedCount > 0;
   if (mayAttachDegraded) return { type: 'Scheduled', status: 'True', reason: 'ScheduledDegraded', message };
   return { type: 'Scheduled', status: 'False', reason: 'ReplicaSchedulingFailure', message };
+}
+
+/** Did every place refuse a replica? One for which none was tried yet, which is so for a moment after each loss, is no news. */
+export function isRefused(condition: Pick<Condition, 'status' | 'message'> | undefined): boolean {
+  return condition?.status === 'False' && !condition.message.endsWith(NOT_TRIED);
 }
 
 type Unstamped = Omit<Condition<'Scheduled'>, 'lastTransitionAt'>;

@@ -70,7 +70,8 @@ export function volumeFacts(view: VolumeView, names: FleetNames, missingWrites: 
     replicas: replicas.map((replica) => replicaFacts(replica, names, zones.get(replica.nodeId))),
     snapshots: snapshots.map(({ name, origin, state }) => ({ name, origin, state })),
     rebuilds: rebuilds.map((rebuild): RebuildFacts => {
-      const { id, targetReplicaId, targetNodeId, sourceNodeIds, state, waitingReason } = rebuild;
+      const { id, targetReplicaId, targetNodeId, sourceNodeIds, waitingReason } = rebuild;
+      const state = rebuild.preemptedAt === undefined ? rebuild.state : 'queued';
       return {
         id,
         volume: volume.name,
