@@ -188,6 +188,29 @@ inBrowser('the console', () => {
   );
 
   test(
+    'drains a node with its plan shown first, says what the drain waits for, and ends it',
+    async () => {
+      await page.getByRole('link', { name: 'Nodes and disks' }).first().click();
+      await page.getByRole('button', { name: 'Drain…' }).nth(2).click();
+      const dialog = page.getByRole('dialog', { name: 'Drain node-3' });
+      await dialog.getByRole('region', { name: 'Plan' }).waitFor();
+      await dialog.getByLabel('It may be switched off').selectOption('block-for-eviction');
+      await dialog.getByText('It will wait until you have done something about these:').waitFor();
+      await expectAccessible('drain-plan');
+      await dialog.getByRole('button', { name: 'Drain', exact: true }).click();
+      const note = page.getByRole('region', { name: 'Drain of node-3' });
+      await note
+        .getByText(/web-data/)
+        .first()
+        .waitFor();
+      await expectAccessible('draining');
+      await page.getByRole('button', { name: 'Cancel drain' }).click();
+      await note.waitFor({ state: 'detached' });
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'simulates the loss of a zone, and new volumes',
     async () => {
       await page.getByRole('link', { name: 'What if' }).first().click();

@@ -114,9 +114,9 @@ describe('auto-balance over nodes', () => {
     await world.run(20);
     world.startNode('n2');
     await switchNode(world, 'n2', true);
-    await world.run(500);
+    await world.run(50);
     expect(await spread(world, client)).toBe('2/0');
-    expect(await spreadsTo(world, client, '1/1', 200)).toEqual(WELL);
+    expect(await spreadsTo(world, client, '1/1', 60)).toEqual(WELL);
   });
 
   test('a volume rests after each move as long as the cool-down says', async () => {

@@ -60,6 +60,7 @@ function answer(facts: Case, now = NOON): string {
 
 const TWO = { n1: {}, n2: {} };
 const CROWDED = { nodes: TWO, copies: ['n1-disk', 'n1-disk'] };
+const SETTLING = { 'replica-auto-balance-node-settling-time': 600 };
 const AWAY_LATELY = { returnedAt: secondsAfterNoon(-60) };
 
 describe('best effort', () => {
@@ -112,12 +113,12 @@ describe('best effort', () => {
     },
     {
       name: 'moves nothing to a node that was away lately',
-      facts: { ...CROWDED, nodes: { n1: {}, n2: AWAY_LATELY } },
+      facts: { ...CROWDED, nodes: { n1: {}, n2: AWAY_LATELY }, settings: SETTLING },
       want: 'none',
     },
     {
       name: 'moves nothing from a node that was away lately',
-      facts: { ...CROWDED, nodes: { n1: AWAY_LATELY, n2: {} } },
+      facts: { ...CROWDED, nodes: { n1: AWAY_LATELY, n2: {} }, settings: SETTLING },
       want: 'none',
     },
     {

@@ -242,7 +242,7 @@ export const SETTINGS = {
   },
   'replica-auto-balance-node-settling-time': {
     type: 'integer',
-    default: 600,
+    default: 60,
     min: 0,
     max: SECONDS_MAX,
     unit: 's',
