@@ -13,7 +13,7 @@ import {
 import { isActiveRebuild } from '../model/rebuild.js';
 import { isHealthy, isPotentiallyReusable, type Replica } from '../model/replica.js';
 import { holderOf, isRepairing } from '../model/volume-lifecycle.js';
-import { describeRefusals } from '../scheduling/explain.js';
+import { summarizeRefusals } from '../scheduling/explain.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
 import { placeHeldUntil, returnFacts } from '../scheduling/occupancy.js';
 import { type FleetLookup, remainingCopies, type VolumeOnNode } from './node-volumes.js';
@@ -223,7 +223,7 @@ function rebuilding(name: string, does: string): Said {
 /** The smallest of what the rules name as cures; those that have been tried stand with the volume. */
 export function noPlace(name: string, refusals: readonly CandidateRefusal[]): Said {
   const cures = [...new Set(refusals.map(({ rejection }) => rejection.cure))].slice(0, CURES_MAX);
-  const message = `a replica of volume ${name} has no other place: ${describeRefusals(refusals)}`;
+  const message = `a replica of volume ${name} has no other place: ${summarizeRefusals(refusals)}`;
   return { reason: 'NoPlace', message, cures };
 }
 

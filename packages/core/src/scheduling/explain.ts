@@ -55,19 +55,26 @@ export function nodeWithoutDisk(node: StorageNode): Rejection {
 
 /** A refusal in words: what stopped how many disks, then each candidate with its numbers, then what would cure it. */
 export function describeRefusals(refusals: readonly CandidateRefusal[]): string {
-  if (refusals.length === 0) return 'the cluster has no node';
+  if (refusals.length === 0) return NO_NODE;
+  const named = refusals.slice(0, NAMED_MAX).map(describeOne);
+  const rest = refusals.length - named.length;
+  const details = [...named, ...(rest > 0 ? [`${rest} more`] : [])].join('; ');
+  return `${summarizeRefusals(refusals)}. ${details}. To cure: ${curesOf(refusals).slice(0, NAMED_MAX).join('; or ')}.`;
+}
+
+const NO_NODE = 'the cluster has no node';
+
+/** How many disks each reason refused, the most frequent first: what a list has room for. */
+export function summarizeRefusals(refusals: readonly CandidateRefusal[]): string {
+  if (refusals.length === 0) return NO_NODE;
   const counts = new Map<string, number>();
   for (const { rejection } of refusals) {
     counts.set(rejection.reason, (counts.get(rejection.reason) ?? 0) + 1);
   }
-  const summary = [...counts]
+  return [...counts]
     .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
     .map(([reason, count]) => `${wordsOf(reason).summary} on ${count} of ${refusals.length} disks`)
     .join('; ');
-  const named = refusals.slice(0, NAMED_MAX).map(describeOne);
-  const rest = refusals.length - named.length;
-  const details = [...named, ...(rest > 0 ? [`${rest} more`] : [])].join('; ');
-  return `${summary}. ${details}. To cure: ${curesOf(refusals).slice(0, NAMED_MAX).join('; or ')}.`;
 }
 
 /** What would change the answer, most frequent first, without repetition. */
