@@ -272,7 +272,7 @@ test.each<{ name: string; view: VolumeView; after?: number; step?: Step['kind'] 
       replicas: CROWDED,
       fleet: aFleet({ n1: { zone: 'a' }, n2: { zone: 'b', returnedAt: NOON } }),
     }),
-    after: 600,
+    after: 60,
     step: 'add-replica',
   },
   {
