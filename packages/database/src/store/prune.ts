@@ -22,8 +22,13 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
   for (const { id, organization_id } of clusters) {
     await transaction(system, async (sql) => {
       const { settings } = await loadSettings(sql, id);
-      pruned.events += await deleteEvents(sql, id, daysBefore(now, settings['event-retention-days']));
-      pruned.rebuilds += await deleteRebuilds(sql, id, daysBefore(now, settings['rebuild-retention-days']));
+      pruned.events += await deleteOlder(sql, 'event', id, daysBefore(now, settings['event-retention-days']));
+      pruned.rebuilds += await deleteOlder(
+        sql,
+        'rebuild',
+        id,
+        daysBefore(now, settings['rebuild-retention-days']),
+      );
       const known = auditDays.get(organization_id);
       auditDays.set(organization_id, longest(known, settings['audit-retention-days']));
     });
@@ -31,7 +36,7 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
   for (const [organizationId, days] of auditDays) {
     if (days === 0) continue;
     pruned.auditEntries += await transaction(system, (sql) =>
-      deleteAuditEntries(sql, organizationId, daysBefore(now, days)),
+      deleteOlder(sql, 'audit_entry', organizationId, daysBefore(now, days)),
     );
   }
   pruned.tokens = await transaction(system, (sql) => deleteTokens(sql, now));
@@ -48,29 +53,24 @@ function daysBefore(now: Date, days: number): Date {
   return new Date(now.getTime() - days * 24 * 3_600_000);
 }
 
-async function deleteEvents(sql: Sql, clusterId: ClusterId, before: Date): Promise<number> {
-  const { rowCount } = await sql.query(
-    `DELETE FROM event WHERE id IN (
-       SELECT id FROM event WHERE cluster_id = $1 AND at < $2 ORDER BY at LIMIT $3)`,
-    [clusterId, before, ROWS_MAX],
-  );
-  return rowCount;
-}
+/** What is history, whose it is, and which of its times makes it old. */
+const HISTORY = {
+  event: { owner: 'cluster_id', time: 'at' },
+  rebuild: { owner: 'cluster_id', time: 'finished_at' },
+  audit_entry: { owner: 'organization_id', time: 'at' },
+} as const;
 
-async function deleteRebuilds(sql: Sql, clusterId: ClusterId, before: Date): Promise<number> {
+async function deleteOlder(
+  sql: Sql,
+  table: keyof typeof HISTORY,
+  ownerId: ClusterId | OrganizationId,
+  before: Date,
+): Promise<number> {
+  const { owner, time } = HISTORY[table];
   const { rowCount } = await sql.query(
-    `DELETE FROM rebuild WHERE id IN (
-       SELECT id FROM rebuild WHERE cluster_id = $1 AND finished_at < $2 ORDER BY finished_at LIMIT $3)`,
-    [clusterId, before, ROWS_MAX],
-  );
-  return rowCount;
-}
-
-async function deleteAuditEntries(sql: Sql, organizationId: OrganizationId, before: Date): Promise<number> {
-  const { rowCount } = await sql.query(
-    `DELETE FROM audit_entry WHERE id IN (
-       SELECT id FROM audit_entry WHERE organization_id = $1 AND at < $2 ORDER BY at LIMIT $3)`,
-    [organizationId, before, ROWS_MAX],
+    `DELETE FROM ${table} WHERE id IN (
+       SELECT id FROM ${table} WHERE ${owner} = $1 AND ${time} < $2 ORDER BY ${time} LIMIT $3)`,
+    [ownerId, before, ROWS_MAX],
   );
   return rowCount;
 }
