@@ -22,6 +22,7 @@ const OPERATIONS = listOperations();
 /** Fields without which a body would be refused before the API looks for the resource. */
 const BODIES: Record<string, unknown> = {
   'POST /api/v1/clusters/{clusterId}/nodes/{nodeId}/maintenance': { until: '2100-01-01T00:00:00Z' },
+  'POST /api/v1/clusters/{clusterId}/nodes/{nodeId}/disks': { path: '/mnt/stolen' },
   'POST /api/v1/clusters/{clusterId}/volumes': { name: 'stolen', size: GIB },
   'PUT /api/v1/clusters/{clusterId}/settings/{name}': { value: 0.5 },
   'PATCH /api/v1/clusters/{clusterId}': { name: 'stolen' },

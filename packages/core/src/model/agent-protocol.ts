@@ -68,6 +68,9 @@ export const diskReportSchema = z.object({
     .boolean()
     .optional()
     .describe('False where the file system refuses direct I/O: data then goes through the page cache.'),
+  addedAs: diskId
+    .optional()
+    .describe('The id under which a user added it. Another disk than that was found at its path.'),
 });
 
 export const replicaReportSchema = z.object({
@@ -203,6 +206,28 @@ export const heartbeatReplySchema = z.object({
     .int()
     .positive()
     .describe('Milliseconds until the next regular heartbeat; a change is reported at once.'),
+  disks: z
+    .object({
+      add: z
+        .array(
+          z.object({
+            diskId: diskId.describe('Its id, unless a disk is found at the path.'),
+            name: z.string().min(1).max(128).describe('Unique on the node.'),
+            path: z.string().min(1).max(1024).describe('The folder, file or device that it is to be.'),
+            type: z
+              .enum(['filesystem', 'block'])
+              .describe('`filesystem`: a folder; `block`: a file or device.'),
+            sizeBytes: bytes
+              .nullable()
+              .describe('Bytes that it is to hold; null: what the agent gives a new disk.'),
+          }),
+        )
+        .max(ITEMS_MAX)
+        .describe('Disks that users added to the node.'),
+      remove: z.array(diskId).max(ITEMS_MAX).describe('Disks that it is to let go of, which hold no copy.'),
+    })
+    .optional()
+    .describe('What users want of its disks; left out: nothing.'),
 });
 
 // ---- records: agent → POST {api}/agent/volumes/{volumeId}/record -------------------------------------------------

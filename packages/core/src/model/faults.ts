@@ -37,6 +37,7 @@ export const FAULTS = {
   'node.last_ready': { kind: 'conflict', retry: 'never' },
   'node.draining': { kind: 'conflict', retry: 'never' },
   'disk.not_found': { kind: 'not-found', retry: 'never' },
+  'disk.exists': { kind: 'conflict', retry: 'never' },
   'disk.not_ready': { kind: 'conflict', retry: 'backoff' },
   'disk.in_use': { kind: 'conflict', retry: 'never' },
   'disk.last_ready': { kind: 'conflict', retry: 'never' },
