@@ -18,7 +18,7 @@ import { zonesOf } from '../../../src/shared/zone-grid';
 import { nodeLook } from '../../../src/states';
 
 const DISK_COLUMNS: Column<Disk>[] = [
-  { header: 'Disk', cell: (disk) => <span className="font-medium">{disk.name}</span> },
+  { header: 'Disk', cell: (disk) => <DiskName disk={disk} /> },
   { header: 'Ready', cell: (disk) => <DiskBadge disk={disk} /> },
   {
     header: 'Use',
@@ -41,13 +41,21 @@ const DISK_COLUMNS: Column<Disk>[] = [
       </span>
     ),
   },
-  { header: 'Tags', cell: (disk) => <span className="text-muted">{disk.tags.join(', ')}</span> },
   { header: '', align: 'right', cell: (disk) => <DiskButton disk={disk} /> },
 ];
 
 function wordOf({ type, reason }: Disk['conditions'][number]): string {
   if (type === 'DirectIo') return 'No direct I/O';
   return reason === '' ? `Not ${type.toLowerCase()}` : reason;
+}
+
+function DiskName({ disk }: { disk: Disk }) {
+  return (
+    <>
+      <span className="block whitespace-nowrap font-medium">{disk.name}</span>
+      {disk.tags.length > 0 && <span className="block text-xs text-muted">{disk.tags.join(', ')}</span>}
+    </>
+  );
 }
 
 function DiskBadge({ disk }: { disk: Disk }) {
