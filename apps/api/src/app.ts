@@ -12,6 +12,7 @@ import { registerGraphql } from './graphql/graphql-plugin.js';
 import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsService } from './placements/placements.service.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
+import { requireReadable } from './platform/readable-request.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
 import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.service.js';
 import { SnapshotsService } from './snapshots/snapshots.service.js';
@@ -53,6 +54,7 @@ export async function createApp(config: Config): Promise<App> {
     snapshots: nest.get(SnapshotsService),
     recurring: nest.get(RecurringSnapshotsService),
     orphans: nest.get(OrphansService),
+    introspection: config.graphqlIntrospection,
   });
   await nest.init();
   await fastify.ready();
@@ -68,6 +70,7 @@ function addHooks(fastify: FastifyInstance): void {
     if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
     await drainLargeBody(request);
   });
+  fastify.addHook('preValidation', requireReadable);
   fastify.addHook('onResponse', async (request, reply) => {
     const { method, url } = request;
     const quiet = reply.statusCode < 400 && (url.startsWith('/api/v1/agent/') || !url.startsWith('/api/'));

@@ -10,6 +10,8 @@ const environment = z.object({
   DATABASE_SYSTEM_URL: z.url(),
   /** Cookies are marked Secure, so that browsers send them over HTTPS only. */
   HOLDFAST_COOKIE_SECURE: z.stringbool().default(false),
+  /** Whether GraphQL tells its schema, as tools for developers ask for it. */
+  HOLDFAST_GRAPHQL_INTROSPECTION: z.stringbool().default(true),
   /** Pause that agents make between two regular heartbeats. */
   HOLDFAST_HEARTBEAT_INTERVAL_MS: z.coerce.number().int().min(100).max(60_000).default(2_000),
 });
@@ -21,6 +23,7 @@ export type Config = {
   databaseUrl: string;
   databaseSystemUrl: string;
   cookieSecure: boolean;
+  graphqlIntrospection: boolean;
   heartbeatIntervalMs: number;
 };
 
@@ -39,6 +42,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl: data.DATABASE_URL,
     databaseSystemUrl: data.DATABASE_SYSTEM_URL,
     cookieSecure: data.HOLDFAST_COOKIE_SECURE,
+    graphqlIntrospection: data.HOLDFAST_GRAPHQL_INTROSPECTION,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
   };
 }

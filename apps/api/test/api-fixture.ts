@@ -45,6 +45,7 @@ export class ApiFixture {
       databaseUrl: database.apiUrl,
       databaseSystemUrl: database.systemUrl,
       cookieSecure: false,
+      graphqlIntrospection: true,
       heartbeatIntervalMs: 2_000,
     });
     return new ApiFixture(database, app, seed, owner);

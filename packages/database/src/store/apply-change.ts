@@ -16,7 +16,6 @@ import { REPLICAS, type ReplicaRow } from '../rows/replica-row.js';
 import { SNAPSHOTS } from '../rows/snapshot-row.js';
 import { VOLUMES } from '../rows/volume-row.js';
 import { conflict } from '../sql/errors.js';
-import type { Sql } from '../sql/scope.js';
 import { insertUnder, patchRow } from '../sql/table.js';
 import { createDisk, deleteDisk, removeDisk } from './apply-disk-change.js';
 import { book, release } from './booking.js';
