@@ -45,6 +45,7 @@ export class ApiFixture {
       databaseUrl: database.apiUrl,
       databaseSystemUrl: database.systemUrl,
       cookieSecure: false,
+      tokenDaysMax: 365,
       graphqlIntrospection: true,
       heartbeatIntervalMs: 2_000,
     });

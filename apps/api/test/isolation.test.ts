@@ -86,10 +86,13 @@ describe('a viewer changes nothing', () => {
     );
     expect(open.map(({ method, path }) => `${method} ${path.replace('/api/v1', '')}`).sort()).toEqual([
       'DELETE /sessions',
+      'DELETE /sessions/{tokenId}',
       'DELETE /tokens/{tokenId}',
       'POST /clusters/{clusterId}/volumes/{volumeId}/explain',
       'POST /sessions',
+      'POST /sessions/password',
       'POST /tokens',
+      'POST /tokens/{tokenId}/rotate',
     ]);
   });
 });

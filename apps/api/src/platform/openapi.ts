@@ -165,7 +165,7 @@ function successOf(options: RouteOptions, components: Map<string, JsonSchema>): 
 
 /** A response for each status that the route refuses with, which names its codes; `default` for what is in between. */
 function refusalResponses(route: DescribedRoute, shared: Map<string, object>): object {
-  const { method, options, parameters, query, takesIfMatch } = route;
+  const { method, options, parameters, takesIfMatch } = route;
   const facts = { hasPath: parameters !== undefined, takesIfMatch };
   const byStatus = [...refusalsOf({ method, options, ...facts })];
   return Object.fromEntries([
