@@ -1,11 +1,9 @@
 import { type DrainPlan, planDrain } from '@holdfast/core/drain/plan-drain.js';
+import { SPEEDS_MAX } from '@holdfast/core/forecast/pace.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { drainPolicyOf, unknownPolicy } from '@holdfast/core/policy/decide-drain.js';
 import type { NodeKey } from './change-node.js';
 import { faultOf, type UseCasePorts } from './use-case.js';
-
-/** Finished rebuilds that a plan measures speeds by: the latest, since disks and networks change. */
-const SPEEDS_MAX = 100;
 
 /**
  * What a drain of the node would do, and wait for. Changes nothing.
