@@ -53,7 +53,17 @@ const CORE_FOLDERS = {
   balance: ['model', 'settings', 'policy', 'scheduling'],
   lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance'],
   forecast: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance', 'lifecycle'],
-  drain: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance', 'lifecycle', 'forecast'],
+  drain: [
+    'model',
+    'settings',
+    'policy',
+    'scheduling',
+    'rebuild',
+    'admission',
+    'balance',
+    'lifecycle',
+    'forecast',
+  ],
   checks: [
     'model',
     'settings',

@@ -28,7 +28,8 @@ export type TimeEstimate = {
 
 /** Until a cluster has measured some: a fast disk and network, a disk of some years ago, and a busy one. */
 const UNMEASURED: Readonly<Record<Odds, number>> = { low: 1000 * MIB, p50: 100 * MIB, p90: 25 * MIB };
-const FIXED_SECONDS: Readonly<Record<Odds, number>> = { low: 1, p50: 3, p90: 10 };
+/** None for the fast end: what was measured holds it already. */
+const FIXED_SECONDS: Readonly<Record<Odds, number>> = { low: 0, p50: 3, p90: 15 };
 const LATE_SECONDS: Readonly<Record<Odds, number>> = { low: 0, p50: 5, p90: 20 };
 /** Share of the measured rebuilds that were slower than the pace. */
 const SHARES: Readonly<Record<Odds, number>> = { low: 0.95, p50: 0.5, p90: 0.1 };
@@ -63,6 +64,9 @@ function measured(speeds: readonly RebuildSpeed[]): RebuildSpeed[] {
   return speeds.filter(({ bytes, seconds }) => bytes > 0 && seconds > 0);
 }
 
+/** Equals in a queue go in the order of their ids, which are yet to be made: another order may fill its limits better. */
+const ORDER_SHARE = 0.95;
+
 /**
  * The range that three runs of one forecast give.
  *
@@ -78,7 +82,7 @@ export function rangeOf(
   // A slower run may have its rebuilds in another order, which can end sooner: a range does not turn around.
   const middle = Math.ceil(p50);
   return {
-    lowSeconds: Math.min(middle, Math.floor(low ?? 0)),
+    lowSeconds: Math.min(middle, Math.floor((low ?? 0) * ORDER_SHARE)),
     p50Seconds: middle,
     p90Seconds: Math.max(middle, Math.ceil(p90 ?? 0)),
     basis: basisOf(speeds),

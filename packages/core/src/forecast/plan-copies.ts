@@ -1,5 +1,6 @@
 /** Next step of a projected volume: the rules that its reconciler follows, applied to its rows as they would be by then. */
 import { blockText } from '../admission/waiting.js';
+import { IDLE_MS_MAX, REST_MS } from '../lifecycle/plan-offline-rebuild.js';
 import { onlyRelocates } from '../lifecycle/plan-rebuild-priority.js';
 import { isTimeForCopy, reusableReplica } from '../lifecycle/plan-replenishment.js';
 import { chosenSources, sourceNodes } from '../lifecycle/rebuild-sources.js';
@@ -7,6 +8,7 @@ import { Bug } from '../model/faults.js';
 import { asId, type RebuildId, type ReplicaId } from '../model/ids.js';
 import { newRebuild, type Rebuild } from '../model/rebuild.js';
 import { isHealthy, newReplica, type Replica } from '../model/replica.js';
+import { DETACHED } from '../model/volume-lifecycle.js';
 import { decideRemoval } from '../policy/decide-removal.js';
 import { decideSurplus } from '../policy/decide-surplus.js';
 import { placeHeldUntil } from '../scheduling/occupancy.js';
@@ -75,7 +77,7 @@ function addCopy(projected: ProjectedVolume, course: Course): void {
   }
   if (!isTimeForCopy(repairView(projected, course), now)) {
     const until = nextReturn(projected, course);
-    if (until !== undefined) waitUntil(projected, course, until);
+    if (until !== undefined) waitUntil(projected, course, restUntil(projected, until, course));
     return;
   }
   const disk = course.fleet.find(volume, replicas, now);
@@ -94,6 +96,13 @@ function addCopy(projected: ProjectedVolume, course: Course): void {
   const replica = { ...newReplica(facts, { nodeId: disk.nodeId, diskId: disk.id }), provisioned: true };
   projected.replicas = [...replicas, replica];
   queue(projected, replica, course);
+}
+
+/** The worker does not keep a volume attached for what comes later: it lets it go, and rests before it tries again. */
+function restUntil(projected: ProjectedVolume, untilMs: number, course: Course): number {
+  if (projected.use !== 'repairing' || untilMs - course.nowMs <= IDLE_MS_MAX) return untilMs;
+  letGo(projected, course);
+  return Math.max(untilMs, course.nowMs + IDLE_MS_MAX + REST_MS);
 }
 
 /** When the next failed copy is not waited for any more. */
@@ -147,8 +156,12 @@ function finish(projected: ProjectedVolume, course: Course): void {
     course.fleet.release(victim.diskId, claimOf(projected));
     course.hasRoomAgain = true;
   }
-  if (projected.use !== 'repairing') return;
+  if (projected.use === 'repairing') letGo(projected, course);
+}
+
+function letGo(projected: ProjectedVolume, course: Course): void {
   projected.use = 'idle';
+  projected.volume = { ...projected.volume, lifecycle: DETACHED };
   const { turnOf } = projected;
   if (turnOf === undefined) return;
   course.turns.set(turnOf, (course.turns.get(turnOf) ?? 1) - 1);

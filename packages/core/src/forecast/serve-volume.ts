@@ -4,13 +4,21 @@
  */
 import { blockText } from '../admission/waiting.js';
 import { isLeaving } from '../lifecycle/node-volumes.js';
+import { attachNode } from '../lifecycle/plan-attachment.js';
 import { canStartElsewhere, failoverAt } from '../lifecycle/plan-failover.js';
 import { awayUntil, DETACHED_MOVES_MAX, isRebuiltOffline } from '../lifecycle/plan-offline-rebuild.js';
 import { isTimeForCopy, reusableReplica } from '../lifecycle/plan-replenishment.js';
 import { isNodeReady } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import { isAwaitingRebuild } from '../model/volume-facts.js';
-import { holderOf, isRepairing, requestOf, type VolumeLifecycle } from '../model/volume-lifecycle.js';
+import {
+  type AttachmentRequest,
+  afterRequest,
+  DETACHED,
+  holderOf,
+  isRepairing,
+  requestOf,
+} from '../model/volume-lifecycle.js';
 import { decideSurplus } from '../policy/decide-surplus.js';
 import {
   type Course,
@@ -53,17 +61,23 @@ function serveItsUsers(projected: ProjectedVolume, course: Course): boolean {
     const why = `it is not attached elsewhere by its policy: fewer than half of its copies are left beside node ${name}`;
     return wait(projected, { kind: 'waiting', why });
   }
-  projected.volume = { ...volume, lifecycle: elsewhere(projected, course) };
+  const request = { nodeId: undefined, requestedAt: nowOf(course) };
+  projected.volume = attachedAnew(projected, course, request);
   return begin(projected, course, 'served');
 }
 
-/** As after a failover: on a node that holds a copy. */
-function elsewhere(projected: ProjectedVolume, course: Course): VolumeLifecycle {
-  const { lifecycle } = projected.volume;
-  const nodeId = copiesOf(projected, course)[0]?.nodeId;
-  return lifecycle.state !== 'attached' || nodeId === undefined
-    ? lifecycle
-    : { ...lifecycle, grant: { ...lifecycle.grant, nodeId } };
+/** On the node that a new attachment would be granted to: what it reads from there counts on no other node. */
+function attachedAnew(
+  projected: ProjectedVolume,
+  course: Course,
+  request: AttachmentRequest,
+): ProjectedVolume['volume'] {
+  const volume = { ...projected.volume, lifecycle: afterRequest(DETACHED, request) };
+  const nodeId = attachNode({ ...repairView(projected, course), volume });
+  if (nodeId === undefined) return projected.volume;
+  const grant = { nodeId, bootId: undefined, secret: '' };
+  const endpoint = { host: '', port: 0, exportName: '' };
+  return { ...volume, lifecycle: { state: 'attached', request, grant, endpoint } };
 }
 
 /** A detached volume is attached for its moves, a few at a time, or for its rebuilds where that is wanted. */
@@ -75,9 +89,9 @@ function serveForRepair(projected: ProjectedVolume, course: Course): boolean {
   const full = replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep');
   const isLacking = full.length < volume.spec.numberOfReplicas;
   if (leaving.length === 0 && !isLacking)
-    return wait(projected, isWhole(projected, course) ? FULL : DETACHED);
+    return wait(projected, isWhole(projected, course) ? FULL : NOT_IN_USE);
   if (leaving.length === 0 && !isRebuiltOffline(repairView(projected, course)))
-    return wait(projected, DETACHED);
+    return wait(projected, NOT_IN_USE);
   if (volume.rebuildHold !== undefined) {
     return wait(projected, { kind: 'waiting', why: blockText(volume.rebuildHold).waitingFor });
   }
@@ -89,11 +103,13 @@ function serveForRepair(projected: ProjectedVolume, course: Course): boolean {
   if (taken >= DETACHED_MOVES_MAX) return wait(projected, undefined);
   if (turnOf !== undefined) course.turns.set(turnOf, taken + 1);
   projected.turnOf = turnOf;
+  const request = { nodeId: undefined, requestedAt: nowOf(course), purpose: 'rebuild' } as const;
+  projected.volume = attachedAnew(projected, course, request);
   return begin(projected, course, 'repairing');
 }
 
 const FULL: VolumeEnd = { kind: 'full' };
-const DETACHED: VolumeEnd = {
+const NOT_IN_USE: VolumeEnd = {
   kind: 'waiting',
   why: 'it is detached: its copies are built when it is attached, or at once with offline-replica-rebuilding',
 };
