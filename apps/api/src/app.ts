@@ -11,6 +11,7 @@ import type { Config } from './config.js';
 import { registerGraphql } from './graphql/graphql-plugin.js';
 import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsService } from './placements/placements.service.js';
+import { callerGone } from './platform/caller-gone.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
 import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.service.js';
@@ -66,6 +67,7 @@ function addHooks(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
+    request.callerGone = () => callerGone(reply.raw);
     await drainLargeBody(request);
   });
   fastify.addHook('onResponse', async (request, reply) => {

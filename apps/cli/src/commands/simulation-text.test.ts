@@ -47,6 +47,32 @@ const SIMULATION: Simulation = {
   zones: [],
   nodes: { total: 0, shown: [] },
   lost: { nodes: 1, disks: 1 },
+  forecast: {
+    time: { lowSeconds: 90, p50Seconds: 120, p90Seconds: 600, basis: 'measured' },
+    rebuilds: 1,
+    bytesToMove: GIB,
+    volumesLost: 0,
+    volumesDegraded: 1,
+    volumesUnschedulable: 0,
+    volumesWaiting: 1,
+    lowWater: { copies: 1, volumes: 2 },
+    volumes: {
+      total: 22,
+      shown: Array.from({ length: 22 }, (_, at) => ({
+        volumeId: `v${at}`,
+        volumeName: `pg-${at}`,
+        end: at === 0 ? 'waiting' : 'full',
+        why: at === 0 ? 'it is detached' : null,
+        copiesWanted: 2,
+        copiesNow: 2,
+        copiesAtLowest: 1,
+        copiesAtEnd: at === 0 ? 1 : 2,
+        bytesToMove: GIB,
+      })),
+    },
+    firstUnschedulable: null,
+    isCut: false,
+  },
 };
 
 test('lists the first ten places, and how many more there are', () => {
@@ -63,6 +89,17 @@ test('lists all places with -o wide', () => {
   const lines = describeSimulation(SIMULATION, WIDE).split('\n');
   expect(lines).toContain('  5 GiB, no. 12: a/d, n11/d');
   expect(lines.join()).not.toContain('more\n');
+});
+
+test('says how long it takes, how few copies are left, and what becomes of the worst volumes', () => {
+  const text = describeSimulation(SIMULATION, NARROW);
+  expect(text).toContain('  builds 1 replica, 1 GiB, in 90 s to 10 min (by the last rebuilds)');
+  expect(text).toContain('  leaves 2 volumes with 1 healthy copy at the fewest');
+  expect(text).toMatch(/pg-0 +waiting +2 +1 +1 of 2 +1 GiB +it is detached/);
+  expect(text).toContain('… and 2 more');
+  expect(describeSimulation(SIMULATION, WIDE)).toContain('pg-21');
+  const forecast = { ...SIMULATION.forecast, lowWater: null };
+  expect(describeSimulation({ ...SIMULATION, forecast }, NARROW)).not.toContain('What becomes');
 });
 
 test('says nothing of places where nothing fits', () => {

@@ -123,6 +123,25 @@ describe('a forecast', () => {
   });
 });
 
+test('the sentence says how long it takes, and what is left', () => {
+  const fleet = { ...aFleet(FOUR), settings: effectiveSettings({}) };
+  const view = { fleet, volumes: [onDisks(['a-d', 'b-d'], SERVED)], speeds: SPEEDS };
+  const drain = [{ node: 'a', policy: 'block-for-eviction' }];
+  expect(answerWhatIf({ drain }, view, NOON)).toMatchObject({
+    sentence: '1 copy of 100 MiB in all is built in 9 to 25 s.',
+    allFit: true,
+  });
+  const two = {
+    ...view,
+    fleet: { ...fleet, nodes: fleet.nodes.slice(0, 2), disks: fleet.disks.slice(0, 2) },
+  };
+  expect(answerWhatIf({ drain }, two, NOON)).toMatchObject({
+    sentence: 'That leaves 1 volume without a place for a copy.',
+    allFit: false,
+  });
+  expect(answerWhatIf({ drain: [{ node: 'd' }] }, view, NOON).sentence).toBe('No copy has to move.');
+});
+
 describe('a wrong request', () => {
   const one = { a: FOUR.a };
   test.each<[string, SimulationRequest, Record<string, NodePart>, string]>([

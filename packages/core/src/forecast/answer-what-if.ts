@@ -9,6 +9,7 @@ import { changedFleet, drains, type LostPlaces, lostPlaces } from '../scheduling
 import { simulatePlacements } from '../scheduling/simulation/simulate-placements.js';
 import type { SimulationRequest, SimulationResult } from '../scheduling/simulation/simulation.js';
 import { type Forecast, forecast } from './forecast.js';
+import { sentencesOf } from './forecast-sentences.js';
 import { type ForecastVolume, withLosses } from './scene.js';
 
 export type WhatIfResult = SimulationResult & { readonly forecast: Forecast };
@@ -21,6 +22,7 @@ export type WhatIfView = {
   readonly speeds: readonly RebuildSpeed[];
 };
 
+const NOTHING_MOVES = 'No copy has to move.';
 const NOTHING_LOST: LostPlaces = { nodeIds: new Set(), diskIds: new Set() };
 
 /**
@@ -32,7 +34,20 @@ export function answerWhatIf(request: SimulationRequest, view: WhatIfView, now: 
   const lost = lostPlaces(request, view.fleet);
   const changed = changedFleet(request, view.fleet, NOTHING_LOST, now);
   const scene = { fleet: withLosses(changed, lost, now), volumes: view.volumes };
-  return { ...placed, forecast: forecast(scene, view.fleet, view.speeds, now) };
+  const told = forecast(scene, view.fleet, view.speeds, now);
+  const hasDrains = (request.drain ?? []).length > 0;
+  const parts = [
+    ...(hasDrains && placed.existing.replicasLost === 0 && placed.shapes.length === 0
+      ? []
+      : [placed.sentence]),
+    ...sentencesOf(told),
+  ];
+  return {
+    ...placed,
+    sentence: parts.length === 0 ? NOTHING_MOVES : parts.join(' '),
+    allFit: placed.allFit && !(hasDrains && told.volumesUnschedulable > 0),
+    forecast: told,
+  };
 }
 
 /**
