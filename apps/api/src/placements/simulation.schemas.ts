@@ -229,12 +229,11 @@ const forecastSchema = z
     ),
     firstUnschedulable: placementExplanationSchema
       .nullable()
-      .describe('Why a copy of the first volume without a place fits nowhere, and what would help.'),
+      .describe(
+        'Why a copy of the first volume without a place fits nowhere, and what would help; null: all have a place.',
+      ),
     isCut: z.boolean().describe('A bound ended the forecast: it takes longer, and counts may be higher.'),
   })
-  .describe(
-    'What the change comes to, in numbers of all volumes and lists of those that the caller may see. Drained nodes count as on.',
-  )
   .meta({ id: 'Forecast' });
 
 export const simulationSchema = z
@@ -286,7 +285,9 @@ export const simulationSchema = z
         disks: count.describe('Number of disks, with those of lost nodes.'),
       })
       .describe('What the request took away.'),
-    forecast: forecastSchema,
+    forecast: forecastSchema.describe(
+      'What the change comes to, in numbers of all volumes and lists of those that the caller may see. Drained nodes count as on.',
+    ),
   })
   .meta({ id: 'Simulation' });
 
