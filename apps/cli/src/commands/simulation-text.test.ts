@@ -1,4 +1,5 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
+import { A_FORECAST } from '@holdfast/testkit/a-forecast.js';
 import { expect, test } from '@jest/globals';
 import type { OutputOptions } from '../output/format.js';
 import type { Simulation } from '../types.js';
@@ -47,32 +48,7 @@ const SIMULATION: Simulation = {
   zones: [],
   nodes: { total: 0, shown: [] },
   lost: { nodes: 1, disks: 1 },
-  forecast: {
-    time: { lowSeconds: 90, p50Seconds: 120, p90Seconds: 600, basis: 'measured' },
-    rebuilds: 1,
-    bytesToMove: GIB,
-    volumesLost: 0,
-    volumesDegraded: 1,
-    volumesUnschedulable: 0,
-    volumesWaiting: 1,
-    lowWater: { copies: 1, volumes: 2 },
-    volumes: {
-      total: 22,
-      shown: Array.from({ length: 22 }, (_, at) => ({
-        volumeId: `v${at}`,
-        volumeName: `pg-${at}`,
-        end: at === 0 ? 'waiting' : 'full',
-        why: at === 0 ? 'it is detached' : null,
-        copiesWanted: 2,
-        copiesNow: 2,
-        copiesAtLowest: 1,
-        copiesAtEnd: at === 0 ? 1 : 2,
-        bytesToMove: GIB,
-      })),
-    },
-    firstUnschedulable: null,
-    isCut: false,
-  },
+  forecast: A_FORECAST,
 };
 
 test('lists the first ten places, and how many more there are', () => {

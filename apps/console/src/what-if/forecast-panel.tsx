@@ -4,7 +4,7 @@ import { Badge } from '@holdfast/ui/badge.js';
 import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import type { Simulation } from '../api/types';
-import { timeSentence } from '../nodes/drain-words';
+import { timeSentence } from '../shared/drain-words';
 import { CureList } from '../shared/explanation-tables';
 
 type Forecast = Simulation['forecast'];

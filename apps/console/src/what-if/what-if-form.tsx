@@ -6,7 +6,7 @@ import { SelectField, TextField } from '@holdfast/ui/field.js';
 import { type FormEvent, useEffect, useRef } from 'react';
 import { isProblem } from '../api/problem';
 import type { Disk, StorageNode } from '../api/types';
-import { POLICY_WORDS } from '../nodes/drain-words';
+import { POLICY_WORDS } from '../shared/drain-words';
 import { fieldValue, parametersOf, REBUILD_LIMIT } from './question';
 
 type Props = {
