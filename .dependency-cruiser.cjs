@@ -52,7 +52,18 @@ const CORE_FOLDERS = {
   admission: ['model', 'settings', 'policy'],
   balance: ['model', 'settings', 'policy', 'scheduling'],
   lifecycle: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance'],
-  drain: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance', 'lifecycle'],
+  forecast: ['model', 'settings', 'policy', 'scheduling', 'rebuild', 'admission', 'balance', 'lifecycle'],
+  drain: [
+    'model',
+    'settings',
+    'policy',
+    'scheduling',
+    'rebuild',
+    'admission',
+    'balance',
+    'lifecycle',
+    'forecast',
+  ],
   checks: [
     'model',
     'settings',
@@ -62,6 +73,7 @@ const CORE_FOLDERS = {
     'admission',
     'balance',
     'lifecycle',
+    'forecast',
     'drain',
   ],
 };

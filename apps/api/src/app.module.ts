@@ -35,6 +35,7 @@ import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.servi
 import { SnapshotsController } from './snapshots/snapshots.controller.js';
 import { SnapshotsService } from './snapshots/snapshots.service.js';
 import { TenancyController } from './tenancy/tenancy.controller.js';
+import { ThreadPool } from './threads/thread-pool.js';
 import { ReplicasController } from './volumes/replicas.controller.js';
 import { VolumeSettingsController } from './volumes/volume-settings.controller.js';
 import { VolumesController } from './volumes/volumes.controller.js';
@@ -80,6 +81,7 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       OpenStreams,
       Housekeeping,
       Listening,
+      ThreadPool,
       VolumesService,
       OrphansService,
       PlacementsService,

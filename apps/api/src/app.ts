@@ -11,6 +11,7 @@ import type { Config } from './config.js';
 import { registerGraphql } from './graphql/graphql-plugin.js';
 import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsService } from './placements/placements.service.js';
+import { callerGone } from './platform/caller-gone.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
 import { requireReadable } from './platform/readable-request.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
@@ -81,6 +82,7 @@ function addHooks(fastify: FastifyInstance, isTls: boolean): void {
   fastify.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id).headers(isTls ? TLS_HEADERS : HEADERS);
     if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
+    request.callerGone = () => callerGone(reply.raw);
     await drainLargeBody(request);
   });
   fastify.addHook('preValidation', requireReadable);

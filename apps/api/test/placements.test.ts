@@ -114,6 +114,58 @@ describe('simulating', () => {
     expect((await capacity({ disks: [disk, { ...disk, count: 2 }] })) - before).toBe(6 * GIB);
   });
 
+  test('says how long a drain takes and what becomes of each volume, in REST as in GraphQL', async () => {
+    const volume = await api.createVolume({ name: 'moving', numberOfReplicas: 1, size: GIB });
+    await api.owner.query(
+      `UPDATE replica SET healthy_at = now(), last_healthy_at = now(), provisioned = true WHERE volume_id = $1`,
+      [volume.id],
+    );
+    await api.owner.query(`UPDATE volume SET state = 'detached', robustness = 'healthy' WHERE id = $1`, [
+      volume.id,
+    ]);
+    const { rows } = await api.owner.query(
+      'SELECT n.name FROM replica r JOIN node n ON n.id = r.node_id WHERE r.volume_id = $1',
+      [volume.id],
+    );
+    const drain = [{ node: rows[0].name, policy: 'block-for-eviction' }];
+    const { status, body } = await api.call('POST', simulate, { body: { drain } });
+    expect(status).toBe(200);
+    const { forecast } = Object(body);
+    expect(forecast).toMatchObject({
+      time: { lowSeconds: expect.any(Number), basis: 'assumed' },
+      lowWater: { copies: expect.any(Number), volumes: expect.any(Number) },
+      isCut: false,
+    });
+    expect(forecast.volumes.shown).toContainEqual(
+      expect.objectContaining({ volumeName: 'moving', end: 'full', copiesNow: 1, copiesAtLowest: 1 }),
+    );
+    const query = `query ($c: ID!, $input: SimulateInput!) { simulatePlacements(clusterId: $c, input: $input) {
+      forecast { rebuilds bytesToMove volumesLost time { lowSeconds p50Seconds p90Seconds } } } }`;
+    const input = { drain };
+    const { simulatePlacements } = await graphql(query, { c: api.seed.clusterId, input });
+    expect(Object(simulatePlacements).forecast).toMatchObject({
+      rebuilds: forecast.rebuilds,
+      bytesToMove: forecast.bytesToMove,
+      volumesLost: 0,
+    });
+  });
+
+  test.each([
+    [{ drain: [{ node: 'nowhere' }] }, '/drain/0/node'],
+    [{ lose: { zones: ['zone-x'] } }, '/lose/zones/0'],
+    [
+      { settings: { 'concurrent-replica-rebuild-per-node-limit': -1 } },
+      '/settings/concurrent-replica-rebuild-per-node-limit',
+    ],
+    [{ lose: { nodes: Array.from({ length: 10_000 }, () => 'n') } }, '/lose/nodes'],
+    [{ drain: Array.from({ length: 10_000 }, () => ({ node: 'n' })) }, '/drain'],
+    [{ add: { disks: [{ node: 'node-a', size: -1 }] } }, '/add/disks/0/size'],
+  ])('names the entry that is wrong, case %#', async (body, pointer) => {
+    const answer = await api.call('POST', simulate, { body });
+    expect(answer).toMatchObject({ status: 422, body: { code: 'request.invalid' } });
+    expect(Object(answer.body).errors).toContainEqual(expect.objectContaining({ pointer }));
+  });
+
   test('asks for nothing and is answered', async () => {
     expect(await api.call('POST', simulate)).toMatchObject({
       status: 200,

@@ -6,7 +6,7 @@ import { eventCommand } from './commands/event.js';
 import { localCommand } from './commands/local.js';
 import { nodeCommand } from './commands/node.js';
 import { orphanCommand } from './commands/orphan.js';
-import { placementCommand } from './commands/placement.js';
+import { placementCommand, whatIfCommand } from './commands/placement.js';
 import { rebuildCommand } from './commands/rebuild.js';
 import { settingCommand } from './commands/setting.js';
 import { simulateCommand } from './commands/simulate.js';
@@ -44,6 +44,7 @@ function program(): Command {
     settingCommand,
     eventCommand,
     placementCommand,
+    whatIfCommand,
     localCommand,
     conformanceCommand,
     simulateCommand,

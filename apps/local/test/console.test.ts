@@ -239,6 +239,30 @@ inBrowser('the console', () => {
   );
 
   test(
+    'asks again from its address what a drain and a loss come to, and names what is wrong there',
+    async () => {
+      const answer = page.getByRole('heading', { name: 'How long it takes' });
+      await page.goto(`${stack.local.consoleUrl}/what-if?drain=node-1&policy=block-for-eviction&limit=2`);
+      await answer.waitFor();
+      expect(await page.getByRole('group', { name: 'Drain nodes' }).getByLabel('node-1').isChecked()).toBe(
+        true,
+      );
+      await page.getByRole('table', { name: 'Forecast of volumes' }).getByText('web-data').waitFor();
+      await expectAccessible('what-if-drain');
+      await page.getByRole('group', { name: 'Drain nodes' }).getByLabel('node-1').uncheck();
+      await page.getByRole('group', { name: 'Lose nodes' }).getByLabel('node-1').check();
+      await page.getByRole('button', { name: 'Try it' }).click();
+      await page.waitForURL(/node=node-1/);
+      await page.getByText(/loses 1 replica/).waitFor();
+      await expectAccessible('what-if-loss');
+      await page.goto(`${stack.local.consoleUrl}/what-if?drain=node-9`);
+      await page.getByText('names no node that is left: node-9').first().waitFor();
+      await expectAccessible('what-if-wrong');
+    },
+    STORY_TIMEOUT_MS,
+  );
+
+  test(
     'takes snapshots, goes back to one, deletes one and grows, and draws what stands on what',
     async () => {
       await visit.openVolume('web-data');

@@ -11,6 +11,8 @@ function storeWithRival(world: World, rival: () => Promise<void>): Store {
   return {
     loadVolume: (volumeId) => world.store.loadVolume(volumeId),
     loadNodeVolumes: (clusterId, nodeId) => world.store.loadNodeVolumes(clusterId, nodeId),
+    loadAffectedVolumes: (clusterId, places, limit) =>
+      world.store.loadAffectedVolumes(clusterId, places, limit),
     loadRebuildSpeeds: (clusterId, limit) => world.store.loadRebuildSpeeds(clusterId, limit),
     loadAdmissions: (clusterId, options) => world.store.loadAdmissions(clusterId, options),
     loadOrphans: (clusterId, limit) => world.store.loadOrphans(clusterId, limit),

@@ -19,15 +19,23 @@ export type EngineSurroundings = {
   reach(replicaId: ReplicaId): SimCopy | undefined;
   /** Does this rebuild of the replica end in an error of its disk? */
   failsRebuild(replicaId: ReplicaId): boolean;
+  /** What it takes to fill a copy that is to hold so much. */
+  workOf(heldBytes: number): RebuildWork;
   confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void>;
 };
 
-type SimRebuild = { request: EngineAsk<'start-rebuild'>; stepsLeft: number; report: RebuildReport };
+type SimRebuild = {
+  request: EngineAsk<'start-rebuild'>;
+  work: RebuildWork;
+  stepsLeft: number;
+  report: RebuildReport;
+};
 
-/** Steps that a rebuild takes; one per tick of the world. */
-const REBUILD_STEPS = 4;
-/** The virtual size of what a rebuild copies, so that progress has numbers. */
-const REBUILD_TOTAL_BYTES = 1_000_000;
+/** Work of a rebuild: its bytes as they are told, and the ticks of the world that they take. */
+export type RebuildWork = { readonly bytes: number; readonly steps: number };
+
+/** Where a world says nothing else: a virtual size, so that progress has numbers. */
+export const ANY_REBUILD: RebuildWork = { bytes: 1_000_000, steps: 4 };
 
 export class SimEngine {
   private readonly modes = new Map<ReplicaId, { mode: ReplicaMode; reason: string }>();
@@ -125,7 +133,8 @@ export class SimEngine {
     if (this.modes.get(replicaId)?.mode === 'RW') return;
     const target = this.surroundings.reach(replicaId);
     const method = target?.record === undefined ? 'full' : 'delta';
-    const rebuild = { request, stepsLeft: REBUILD_STEPS, report: newReport(request, method) };
+    const work = this.surroundings.workOf(this.writtenBytes());
+    const rebuild = { request, work, stepsLeft: work.steps, report: newReport(request, method, work.bytes) };
     this.rebuilds.push(rebuild);
     if (target === undefined) {
       this.endRebuild(rebuild, { code: 'agent.unreachable', message: 'the target does not answer' });
@@ -190,8 +199,10 @@ export class SimEngine {
     const source = first === undefined ? undefined : this.surroundings.reach(first);
     if (target === undefined || source === undefined) return;
     rebuild.stepsLeft -= 1;
-    const compared = REBUILD_TOTAL_BYTES * (1 - rebuild.stepsLeft / REBUILD_STEPS);
-    rebuild.report = { ...rebuild.report, phase: 'copying', bytes: { ...rebuild.report.bytes, compared } };
+    const { bytes, steps } = rebuild.work;
+    const compared = bytes * (1 - rebuild.stepsLeft / steps);
+    const progress = { ...rebuild.report.bytes, compared, sent: compared };
+    rebuild.report = { ...rebuild.report, phase: 'copying', bytes: progress };
     if (rebuild.stepsLeft > 0) return;
     if (this.surroundings.failsRebuild(target.replicaId)) {
       this.endRebuild(rebuild, { code: 'rebuild.failed', message: 'its disk gave an error' });
@@ -212,7 +223,6 @@ export class SimEngine {
   }
 
   report(): EngineReport {
-    const serving = this.withMode('RW').map((id) => this.surroundings.reach(id));
     return {
       volumeId: this.volumeId,
       epoch: this.epoch,
@@ -221,11 +231,16 @@ export class SimEngine {
       reason: this.reason,
       record: this.record,
       replicas: [...this.modes].map(([replicaId, { mode, reason }]) => ({ replicaId, mode, reason })),
-      writtenBytes: (serving.find((copy) => copy !== undefined)?.writes.size ?? 0) * 4096,
+      writtenBytes: this.writtenBytes(),
       replicaTimeoutMs: this.replicaTimeoutMs,
       rebuilds: this.rebuilds.map(({ report }) => report),
       fill: this.fill?.report,
     };
+  }
+
+  private writtenBytes(): number {
+    const serving = this.withMode('RW').map((id) => this.surroundings.reach(id));
+    return (serving.find((copy) => copy !== undefined)?.writes.size ?? 0) * 4096;
   }
 
   /** Copies may differ in writes that were in flight at a crash; one of them decides. */
@@ -316,13 +331,17 @@ export class SimEngine {
 }
 
 /** @param method of its one layer: a copy that was a member once gets what it missed */
-function newReport({ rebuildId, target }: EngineAsk<'start-rebuild'>, method: RebuildMethod): RebuildReport {
+function newReport(
+  { rebuildId, target }: EngineAsk<'start-rebuild'>,
+  method: RebuildMethod,
+  totalBytes: number,
+): RebuildReport {
   return {
     rebuildId,
     replicaId: target.replicaId,
     state: 'running',
     phase: 'preparing',
-    bytes: { total: REBUILD_TOTAL_BYTES, compared: 0, skipped: 0, sent: 0, written: 0 },
+    bytes: { total: totalBytes, compared: 0, skipped: 0, sent: 0, written: 0 },
     rateBytesPerSecond: 0,
     snapshots: [{ name: 'head', method, reason: '', bytesSent: 0 }],
     error: null,

@@ -27,7 +27,7 @@ import { type FaultPlan, NO_FAULTS, ProcessDied, withFaults } from './faults.js'
 import { nextMoment } from './next-moment.js';
 import { SeededRandom } from './seeded-random.js';
 import { SimAgentClient } from './sim-agent-client.js';
-import type { EngineSurroundings } from './sim-engine.js';
+import { ANY_REBUILD, type EngineSurroundings, type RebuildWork } from './sim-engine.js';
 import { SimNode, type SimNodeOptions } from './sim-node.js';
 import { SimQueue } from './sim-queue.js';
 import { MemoryStore } from './store/memory-store.js';
@@ -55,6 +55,8 @@ export class World {
   onTick: () => Promise<void> = async () => undefined;
   /** What was wrong with replicas when they were given their places. */
   readonly placementFindings: string[] = [];
+  /** What it takes to fill a copy that is to hold so much. */
+  workOf: (heldBytes: number) => RebuildWork = () => ANY_REBUILD;
   /** Replicas whose next rebuilds fail, and how many of them. */
   readonly rebuildFaults = new Map<ReplicaId, number>();
   private isWorkerDown = false;
@@ -273,6 +275,7 @@ export class World {
         if (left > 0) this.rebuildFaults.set(replicaId, left - 1);
         return left > 0;
       },
+      workOf: (heldBytes) => this.workOf(heldBytes),
       confirmRecord: async (volumeId, record, grantId) => {
         if (!from.isConnected) throw new StorageFault('store.unavailable', { publicMessage: 'no answer' });
         await this.store.confirmRecord(volumeId, record, grantId);

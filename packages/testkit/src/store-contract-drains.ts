@@ -9,6 +9,7 @@ import {
 } from '@holdfast/core/model/ids.js';
 import type { DrainWait, NodeDrain, NodeDrainStatus } from '@holdfast/core/model/node-drain.js';
 import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
+import type { AffectedPlaces } from '@holdfast/core/model/views.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { expect, test } from '@jest/globals';
 import { anIdleVolume, aRebuild, aReplica, NOON, secondsAfterNoon, testId } from './builders.js';
@@ -116,6 +117,28 @@ export function drainContract(makeStore: MakeStore): void {
       [testId(103)],
     ]);
     expect(volumes.map(({ rebuilds }) => rebuilds.map(({ id }) => id))).toEqual([[testId(301)], []]);
+
+    const affected = async (places: Partial<AffectedPlaces>, limit = 10) => {
+      const found = await fixture.store.loadAffectedVolumes(
+        tenant.clusterId,
+        { nodeIds: [], diskIds: [], ...places },
+        limit,
+      );
+      expect(found.fleet.nodes).toHaveLength(2);
+      return found.volumes.map(({ volume, replicas, rebuilds: own }) => {
+        return [volume.id, replicas.length, own.length];
+      });
+    };
+    await add(4, { robustness: 'degraded' }, []);
+    // One with an active rebuild and one that is degraded are always affected.
+    const always = [
+      [volumeIdOf(1), 2, 1],
+      [volumeIdOf(4), 0, 0],
+    ];
+    expect(await affected({})).toEqual(always);
+    expect(await affected({ nodeIds: [nodeId] })).toEqual([always[0], [volumeIdOf(2), 1, 0], always[1]]);
+    expect(await affected({ diskIds: [OTHER_DISK] })).toHaveLength(4);
+    expect(await affected({ diskIds: [OTHER_DISK] }, 1)).toEqual([always[0]]);
   });
 
   test('speeds are told of rebuilds that succeeded, the last first', async () => {

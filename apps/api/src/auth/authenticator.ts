@@ -60,6 +60,9 @@ export class Authenticator {
       requestId: request.id,
       action: `${request.method} ${request.routeOptions.url ?? request.url}`,
       parameters: parametersOf(request),
+      get gone() {
+        return request.callerGone?.() ?? new AbortController().signal;
+      },
       // Read late: the idempotency interceptor sets it after the guard has run.
       get resourceId() {
         return request.resourceId;

@@ -1,5 +1,4 @@
 /** The GraphQL API: the same reads as REST, and what can be done with volumes and rebuilds, over the same services. */
-import { planNodeDrain } from '@holdfast/control/use-cases/plan-node-drain.js';
 import { findCluster, listClusters } from '@holdfast/database/queries/clusters.js';
 import { listEvents } from '@holdfast/database/queries/events.js';
 import { findDisk, findNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
@@ -213,7 +212,7 @@ function placementQueries(types: GraphqlTypes, placements: PlacementsService): F
       args: withInput(types.input(DrainBody.schema, 'DrainPlanInput'), 'clusterId', 'nodeId'),
       schema: z.object({ ...NodePath.schema.shape, input: DrainBody.schema }),
       resolve: async (tenant, { input, ...key }) =>
-        drainPlanView(await planNodeDrain(tenant.ports, { ...key, policy: input.policy })),
+        drainPlanView(await placements.planDrain(tenant, { ...key, policy: input.policy })),
     }),
   };
 }

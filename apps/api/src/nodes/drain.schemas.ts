@@ -86,6 +86,17 @@ const drainPlanVolumeSchema = z
   })
   .meta({ id: 'DrainPlanVolume' });
 
+export const timeRangeSchema = z
+  .object({
+    lowSeconds: count.describe('Seconds that it takes at least, at the speed of the fastest rebuilds.'),
+    p50Seconds: count.describe('Seconds that it takes at most, with even odds.'),
+    p90Seconds: count.describe('Seconds that it takes at most, with nine in ten odds.'),
+    basis: z
+      .enum(['measured', 'assumed'])
+      .describe("From this cluster's last rebuilds, or from what common disks and networks do."),
+  })
+  .meta({ id: 'TimeRange' });
+
 export const drainPlanSchema = z
   .object({
     policy: policy.describe('The policy that the plan is for.'),
@@ -93,16 +104,7 @@ export const drainPlanSchema = z
     replicasToMove: count.describe('Replicas that are replaced elsewhere.'),
     replicasToStay: count.describe('Replicas that stay on the node.'),
     bytesToMove: bytes.describe('Bytes that are copied.'),
-    time: z
-      .object({
-        p50Seconds: count.describe('Seconds that it takes at most, with even odds.'),
-        p90Seconds: count.describe('Seconds that it takes at most, with nine in ten odds.'),
-        basis: z
-          .enum(['measured', 'assumed'])
-          .describe("From this cluster's last rebuilds, or from what common disks and networks do."),
-      })
-      .nullable()
-      .describe('How long the copying takes; null: nothing is copied.'),
+    time: timeRangeSchema.nullable().describe('How long the copying takes; null: nothing is copied.'),
     copiesAtLowest: count
       .nullable()
       .describe('The fewest healthy copies that any of the volumes comes to; null: there is no volume.'),

@@ -1,11 +1,11 @@
 import { patchNode } from '@holdfast/control/use-cases/patch-node.js';
-import { planNodeDrain } from '@holdfast/control/use-cases/plan-node-drain.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { deleteNode, listDisks, listNodes } from '@holdfast/database/queries/nodes.js';
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { requireCluster } from '../clusters/require-cluster.js';
+import { PlacementsService } from '../placements/placements.service.js';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
@@ -18,6 +18,8 @@ import { nodeNotFound, readNode } from './read-node.js';
 
 @Controller('api/v1/clusters/:clusterId')
 export class NodesController {
+  constructor(private readonly placements: PlacementsService) {}
+
   @Get('nodes')
   @Route({ access: 'node:read', summary: 'List nodes', answer: NodePage, refuses: ['cluster.not_found'] })
   async list(
@@ -65,14 +67,20 @@ export class NodesController {
     access: 'placement:simulate',
     summary: 'What would a drain of the node move, and what would it wait for? Changes nothing.',
     answer: DrainPlanDto,
-    refuses: ['cluster.not_found', 'node.not_found', 'fleet.inconsistent'],
+    refuses: [
+      'cluster.not_found',
+      'node.not_found',
+      'fleet.inconsistent',
+      'compute.busy',
+      'compute.too_costly',
+    ],
   })
   async drainPlan(
     @CurrentTenant() tenant: Tenant,
     @Param() path: NodePath,
     @Body() { policy }: DrainBody,
   ): Promise<DrainPlanView> {
-    return drainPlanView(await planNodeDrain(tenant.ports, { ...path, policy }));
+    return drainPlanView(await this.placements.planDrain(tenant, { ...path, policy }));
   }
 
   @Delete('nodes/:nodeId')

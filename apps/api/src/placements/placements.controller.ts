@@ -15,7 +15,7 @@ export class PlacementsController {
     access: 'placement:simulate',
     summary: 'What would fit where, and what would become of what is lost? Changes nothing.',
     answer: SimulationDto,
-    refuses: ['cluster.not_found', 'fleet.inconsistent'],
+    refuses: ['cluster.not_found', 'fleet.inconsistent', 'compute.busy', 'compute.too_costly'],
   })
   simulate(@CurrentTenant() tenant: Tenant, @Param() path: ClusterPath, @Body() body: SimulateBody) {
     return this.placements.simulate(tenant, path.clusterId, body);

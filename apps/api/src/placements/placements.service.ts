@@ -1,33 +1,29 @@
-import type { ClusterId } from '@holdfast/core/model/ids.js';
-import { lostPlaces } from '@holdfast/core/scheduling/simulation/changed-fleet.js';
-import { simulatePlacements } from '@holdfast/core/scheduling/simulation/simulate-placements.js';
-import {
-  EXISTING_VOLUMES_MAX,
-  type SimulationView,
-} from '@holdfast/core/scheduling/simulation/simulation.js';
-import { findVolumesOn } from '@holdfast/database/queries/volumes.js';
-import { loadFleetView } from '@holdfast/database/store/load-views.js';
+import { loadDrainPlan } from '@holdfast/control/use-cases/plan-node-drain.js';
+import { loadWhatIf } from '@holdfast/control/use-cases/what-if.js';
+import type { DrainPlan } from '@holdfast/core/drain/plan-drain.js';
+import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import { Injectable } from '@nestjs/common';
 import type { Tenant } from '../platform/tenant.js';
+import { ThreadPool } from '../threads/thread-pool.js';
 import { type SimulateBody, simulationRequest, simulationView } from './simulation.schemas.js';
 
-/** What-ifs. They read one consistent state of the cluster, and nothing is written. */
+/** What-ifs. They read one consistent state of the cluster, work the answer out in a thread of its own, and write nothing. */
 @Injectable()
 export class PlacementsService {
+  constructor(private readonly threads: ThreadPool) {}
+
+  /** Row-level security hides others' volumes: their bookings are in the disks' figures, and that is all of them that counts. */
   async simulate(tenant: Tenant, clusterId: ClusterId, body: SimulateBody) {
     const request = simulationRequest(body);
-    const view = await tenant.read(async (sql): Promise<SimulationView> => {
-      const fleet = await loadFleetView(sql, clusterId);
-      const lost = lostPlaces(request, fleet);
-      // One more than may be, so that core sees that there are too many. Row-level security hides others' volumes:
-      // their bookings are in the disks' figures, and that is all of them that counts.
-      const found = await findVolumesOn(
-        sql,
-        { clusterId, diskIds: [...lost.diskIds] },
-        EXISTING_VOLUMES_MAX + 1,
-      );
-      return { fleet, volumes: found.map((existing) => ({ ...existing, isVisible: true })) };
-    });
-    return simulationView(simulatePlacements(request, view, tenant.now));
+    const view = await loadWhatIf(tenant.ports, clusterId, request);
+    return simulationView(await this.threads.run('answerWhatIf', [request, view, tenant.now], tenant.gone));
+  }
+
+  async planDrain(
+    tenant: Tenant,
+    key: { clusterId: ClusterId; nodeId: NodeId; policy?: string | undefined },
+  ): Promise<DrainPlan> {
+    const { node, policy, view } = await loadDrainPlan(tenant.ports, key);
+    return this.threads.run('planDrain', [node, policy, view, tenant.now], tenant.gone);
   }
 }

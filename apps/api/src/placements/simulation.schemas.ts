@@ -1,16 +1,20 @@
+import type { WhatIfResult } from '@holdfast/core/forecast/answer-what-if.js';
+import { FORECAST_SHOWN_MAX } from '@holdfast/core/forecast/forecast.js';
 import { VOLUME_BYTES_MAX } from '@holdfast/core/model/bytes.js';
+import { DRAIN_POLICIES } from '@holdfast/core/model/node-drain.js';
 import {
   ADDED_DISKS_MAX,
   ADDED_DISKS_PER_NODE_MAX,
   ADDED_NODES_MAX,
+  DRAINS_MAX,
   LOSSES_MAX,
   PLACEMENTS_SHOWN_MAX,
   SHAPES_MAX,
   type SimulationRequest,
-  type SimulationResult,
   VOLUMES_MAX,
 } from '@holdfast/core/scheduling/simulation/simulation.js';
 import { z } from 'zod';
+import { timeRangeSchema } from '../nodes/drain.schemas.js';
 import { dto } from '../platform/dto.js';
 import { type DeepReadonly, uuid } from '../platform/schemas.js';
 import { changeable, dataEngine, sizeSchema } from '../volumes/volume.schemas.js';
@@ -75,6 +79,14 @@ const lose = z
   })
   .describe('What the cluster loses before anything is placed.');
 
+const drainedNode = z.strictObject({
+  node: name.describe('The node, by name or id.'),
+  policy: z
+    .enum(DRAIN_POLICIES)
+    .optional()
+    .describe("When it may be switched off; left out: as the cluster's setting `node-drain-policy` says."),
+});
+
 export class SimulateBody extends dto(
   z.strictObject({
     volumes: z
@@ -84,6 +96,7 @@ export class SimulateBody extends dto(
       .describe('Kinds of new volumes, and how many of each.'),
     lose: lose.optional(),
     add: add.optional(),
+    drain: z.array(drainedNode).max(DRAINS_MAX).optional().describe('Nodes that are drained.'),
     settings: z
       .record(
         z.string().max(NAME_LENGTH_MAX),
@@ -171,6 +184,58 @@ const shapeResult = z
   })
   .meta({ id: 'ShapeResult' });
 
+const forecastSchema = z
+  .object({
+    time: timeRangeSchema
+      .nullable()
+      .describe('Until the last copy that can be built is built; null: none is built.'),
+    rebuilds: count.describe('Number of copies that are built.'),
+    bytesToMove: count.describe('Bytes that are copied for them.'),
+    volumesLost: count.describe('Number of volumes of which no full copy is left.'),
+    volumesDegraded: count.describe(
+      'Number of volumes that have fewer copies than they want at some time; the lost ones are left out.',
+    ),
+    volumesUnschedulable: count.describe(
+      'Number of volumes that lack a copy in the end, since no disk takes it.',
+    ),
+    volumesWaiting: count.describe(
+      'Number of volumes that lack a copy or their engine in the end, and wait for a user or for a node.',
+    ),
+    lowWater: z
+      .object({
+        copies: count.describe('Full copies that can be read.'),
+        volumes: count.describe('Number of volumes that come to so few.'),
+      })
+      .nullable()
+      .describe('The fewest copies that any volume comes to; null: the change concerns no volume.'),
+    volumes: shown(
+      z.object({
+        ...ofVolume,
+        end: z
+          .enum(['full', 'lost', 'unschedulable', 'waiting'])
+          .describe(
+            '`full`: it comes to all its copies; `lost`: no full copy is left; `unschedulable`: no disk takes a copy; ' +
+              '`waiting`: for a user or for a node.',
+          ),
+        why: z.string().nullable().describe('Why it does not come to all its copies; null when it does.'),
+        copiesWanted: count.describe('Copies that it wants.'),
+        copiesNow: count.describe('Full copies that can be read: as it is now.'),
+        copiesAtLowest: count.describe('The fewest of them from the change on.'),
+        copiesAtEnd: count.describe('Those in the end.'),
+        bytesToMove: count.describe('Bytes that are copied for it.'),
+      }),
+    ).describe(
+      `The first ${FORECAST_SHOWN_MAX} volumes that the change or an earlier loss concerns, the worst first.`,
+    ),
+    firstUnschedulable: placementExplanationSchema
+      .nullable()
+      .describe(
+        'Why a copy of the first volume without a place fits nowhere, and what would help; null: all have a place.',
+      ),
+    isCut: z.boolean().describe('A bound ended the forecast: it takes longer, and counts may be higher.'),
+  })
+  .meta({ id: 'Forecast' });
+
 export const simulationSchema = z
   .object({
     sentence: z.string().describe('The whole answer in one plain sentence.'),
@@ -220,12 +285,15 @@ export const simulationSchema = z
         disks: count.describe('Number of disks, with those of lost nodes.'),
       })
       .describe('What the request took away.'),
+    forecast: forecastSchema.describe(
+      'What the change comes to, in numbers of all volumes and lists of those that the caller may see. Drained nodes count as on.',
+    ),
   })
   .meta({ id: 'Simulation' });
 
 export class SimulationDto extends dto(simulationSchema) {}
 
 /** Core's own data is sent as it is. This does not compile when it and the schema part. */
-export function simulationView(result: SimulationResult): DeepReadonly<z.infer<typeof simulationSchema>> {
+export function simulationView(result: WhatIfResult): DeepReadonly<z.infer<typeof simulationSchema>> {
   return result;
 }

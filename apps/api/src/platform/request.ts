@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the guard for users' requests. */
     tenant?: Tenant;
+    /** Set when the request arrives: makes a signal that is aborted when the caller goes away. */
+    callerGone?: () => AbortSignal;
     /** Set by the guard for agents' requests. */
     agent?: AgentActor;
     /** Set by the idempotency interceptor, before the handler asks for it. */

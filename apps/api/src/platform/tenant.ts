@@ -13,6 +13,8 @@ export type RequestFacts = {
   parameters: Readonly<Record<string, string>>;
   /** Given to what the request creates: the same when it is repeated with the same Idempotency-Key. */
   resourceId?: string | undefined;
+  /** Aborted when the caller does not wait for the answer any more. */
+  gone: AbortSignal;
 };
 
 /** One request's view of the database: its organization's rows, and every change with its audit entry. */
@@ -40,6 +42,11 @@ export class Tenant {
   /** The id that an Idempotency-Key holds for what this request creates: an earlier try may have made it already. */
   get reservedId(): string | undefined {
     return this.request.resourceId;
+  }
+
+  /** Aborted when the caller does not wait any more: what only the answer needs may end. */
+  get gone(): AbortSignal {
+    return this.request.gone;
   }
 
   /** An id for what this request creates. */

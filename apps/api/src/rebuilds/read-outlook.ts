@@ -1,9 +1,11 @@
-import { type EndEstimate, estimateEnds, ratesOf } from '@holdfast/core/admission/estimate-ends.js';
 import { compareQueued } from '@holdfast/core/admission/plan-admissions.js';
+import { type EndEstimate, estimateEnds } from '@holdfast/core/forecast/estimate-ends.js';
+import { pacesOf, SPEEDS_MAX } from '@holdfast/core/forecast/pace.js';
 import type { ClusterId, RebuildId } from '@holdfast/core/model/ids.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import { loadActiveRebuilds } from '@holdfast/database/queries/rebuilds.js';
 import type { Sql } from '@holdfast/database/sql/scope.js';
+import { loadRebuildSpeeds } from '@holdfast/database/store/load-node-volumes.js';
 import { loadNodes, loadSettings } from '@holdfast/database/store/load-views.js';
 
 /** What is ahead of a cluster's rebuilds: each one's place in the queue, and when it will be done. */
@@ -12,15 +14,16 @@ export type RebuildOutlook = {
   readonly ends: ReadonlyMap<RebuildId, EndEstimate>;
 };
 
-export async function readOutlook(sql: Sql, clusterId: ClusterId): Promise<RebuildOutlook> {
-  const { active, writtenBytes, samples } = await loadActiveRebuilds(sql, clusterId);
+export async function readOutlook(sql: Sql, clusterId: ClusterId, now: Date): Promise<RebuildOutlook> {
+  const { active, writtenBytes } = await loadActiveRebuilds(sql, clusterId);
   if (active.length === 0) return { positions: new Map(), ends: new Map() };
   const { settings } = await loadSettings(sql, clusterId);
   const nodes = await loadNodes(sql, clusterId);
   const queued = active.filter(({ state }) => state === 'queued');
   const running = active.filter(({ state }) => state === 'running');
-  const facts = { settings, nodes, queued, running, writtenBytes };
-  return { positions: positionsOf(active), ends: estimateEnds(facts, ratesOf(samples)) };
+  const speeds = await loadRebuildSpeeds(sql, clusterId, SPEEDS_MAX);
+  const facts = { clusterId, settings, nodes, queued, running, writtenBytes };
+  return { positions: positionsOf(active), ends: estimateEnds(facts, pacesOf(speeds), now) };
 }
 
 /** In the order in which admission looks at them. */

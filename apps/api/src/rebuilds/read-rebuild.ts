@@ -16,6 +16,6 @@ export function readRebuild(tenant: Tenant, key: RebuildKey): Promise<FoundRebui
     if (rebuild === undefined) {
       throw new StorageFault('rebuild.not_found', { publicMessage: `there is no rebuild ${key.rebuildId}` });
     }
-    return { rebuild, outlook: await readOutlook(sql, key.clusterId) };
+    return { rebuild, outlook: await readOutlook(sql, key.clusterId, tenant.now) };
   });
 }

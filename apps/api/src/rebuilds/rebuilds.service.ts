@@ -16,7 +16,7 @@ export class RebuildsService {
     return tenant.read(async (sql) => {
       await requireCluster(sql, clusterId);
       const page = await listRebuilds(sql, clusterId, request);
-      const outlook = await readOutlook(sql, clusterId);
+      const outlook = await readOutlook(sql, clusterId, tenant.now);
       return mapPage(page, (rebuild) => rebuildView(rebuild, outlook, tenant.now));
     });
   }

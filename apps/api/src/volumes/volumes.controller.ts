@@ -183,7 +183,7 @@ export class VolumesController {
     access: 'volume:read',
     summary: 'Why is it where it is, and why not elsewhere?',
     answer: ExplanationDto,
-    refuses: ['volume.not_found', 'fleet.inconsistent'],
+    refuses: ['volume.not_found', 'fleet.inconsistent', 'compute.busy', 'compute.too_costly'],
   })
   explain(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath) {
     return this.volumes.explain(tenant, path);
@@ -195,7 +195,7 @@ export class VolumesController {
     access: 'volume:read',
     summary: 'Why is it where it is, and why not elsewhere?',
     answer: ExplanationDto,
-    refuses: ['volume.not_found', 'fleet.inconsistent'],
+    refuses: ['volume.not_found', 'fleet.inconsistent', 'compute.busy', 'compute.too_costly'],
   })
   explainByPost(@CurrentTenant() tenant: Tenant, @Param() path: VolumePath, @Body() _body: NoBody) {
     return this.volumes.explain(tenant, path);

@@ -20,7 +20,7 @@ import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
 import type { Tenant } from '../platform/tenant.js';
 import { readOverrides } from '../settings/read-settings.js';
-import { explainVolume } from './explain-volume.js';
+import { ThreadPool } from '../threads/thread-pool.js';
 import { type MovePlanView, movePlanView } from './move.schemas.js';
 import { type PatchPlanView, patchPlanView } from './patch-plan.schemas.js';
 import { readVolume, type VolumeKey, volumeNotFound } from './read-volume.js';
@@ -38,7 +38,10 @@ export class VolumesService {
   private readonly creations: CreationBatcher;
   private readonly projects = new SharedRead<ProjectId | undefined>();
 
-  constructor(databases: Databases) {
+  constructor(
+    databases: Databases,
+    private readonly threads: ThreadPool,
+  ) {
     this.creations = new CreationBatcher((organizationId) => databases.organization(organizationId));
   }
 
@@ -144,7 +147,8 @@ export class VolumesService {
   }
 
   async explain(tenant: Tenant, key: VolumeKey) {
-    return explainVolume(await this.view(tenant, key), asId(tenant.newId()), tenant.now);
+    const view = await this.view(tenant, key);
+    return this.threads.run('explainVolume', [view, asId(tenant.newId()), tenant.now], tenant.gone);
   }
 
   /** What a first try of this request has made, whose process died before it could answer. */

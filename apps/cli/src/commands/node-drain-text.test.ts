@@ -21,7 +21,7 @@ const PLAN: DrainPlan = {
   replicasToMove: 1,
   replicasToStay: 0,
   bytesToMove: 1024 ** 3,
-  time: { p50Seconds: 60, p90Seconds: 600, basis: 'measured' },
+  time: { lowSeconds: 50, p50Seconds: 60, p90Seconds: 600, basis: 'measured' },
   copiesAtLowest: 2,
   volumeCount: 1,
   volumes: [{ ...VOLUME, targetNodeIds: ['n2'], blockers: [] }],
@@ -32,7 +32,7 @@ test('a plan says what moves where, how long it takes and how many copies are le
   expect(planText('node-1', PLAN, NAMES).split('\n')).toEqual([
     'drain of node-1 with policy block-for-eviction: possible',
     '  moves 1 replica, 1 GiB; 0 stay',
-    '  takes 60 s to 10 min (by the last rebuilds)',
+    '  takes 50 s to 10 min (by the last rebuilds)',
     '  leaves each volume 2 healthy copies at the fewest',
     '  pg-data moves to node-2, 1 GiB',
   ]);

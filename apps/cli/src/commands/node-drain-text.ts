@@ -36,9 +36,9 @@ export function waitLines(waits: readonly DrainWait[]): string[] {
   ]);
 }
 
-function timeText({ p50Seconds, p90Seconds, basis }: NonNullable<DrainPlan['time']>): string {
+export function timeText({ lowSeconds, p90Seconds, basis }: NonNullable<DrainPlan['time']>): string {
   const by = basis === 'measured' ? 'by the last rebuilds' : 'assumed: too few rebuilds were measured';
-  return `${duration(p50Seconds)} to ${duration(p90Seconds)} (${by})`;
+  return `${duration(lowSeconds)} to ${duration(p90Seconds)} (${by})`;
 }
 
 function duration(seconds: number): string {

@@ -13,6 +13,7 @@ const EXAMPLES = `
 Examples
   holdfast placement simulate --count 20 --size 100Gi --replicas 3
   holdfast placement simulate --lose-zone zone-a
+  holdfast what-if --drain node-3,policy=block-for-eviction --set concurrent-replica-rebuild-per-node-limit=2
   holdfast placement simulate --count 5 --size 1Ti --add-node big,zone=zone-d,disks=4x2Ti --how-many-more
   holdfast placement simulate --count 5 --size 1Ti --add-disk node-1,size=2Ti,count=2
   holdfast placement simulate --size 10Gi --set storage-over-provisioning-percentage=200
@@ -26,8 +27,17 @@ const SIZES = new Set(['size', 'reserved']);
 
 export function placementCommand(): Command {
   const placement = new Command('placement').alias('placements').description('what would fit where');
-  placement
-    .command('simulate')
+  simulateOn(placement.command('simulate'));
+  return placement;
+}
+
+/** The same question at the top, where an operator who wonders looks for it. */
+export function whatIfCommand(): Command {
+  return simulateOn(new Command('what-if'));
+}
+
+function simulateOn(command: Command): Command {
+  return command
     .option('--size <size>', 'size of new volumes, such as 10Gi')
     .option('--count <n>', 'how many of them (default: 1)')
     .option('--replicas <n>', 'copies of each')
@@ -38,10 +48,11 @@ export function placementCommand(): Command {
     .option('--lose-disk <disks...>', 'as if these disks were gone: id, or node/disk')
     .option('--add-node <nodes...>', 'as if there were more: name,zone=z,disks=2x1Ti,count=3,tags=a+b')
     .option('--add-disk <disks...>', 'as if nodes had more disks: node,size=1Ti,count=2,type=block,tags=a+b')
+    .option('--drain <nodes...>', 'as if these nodes were drained: node, or node,policy=block-for-eviction')
     .option('--set <settings...>', 'as if settings had other values: name=value')
     .option('--how-many-more', 'also count how many more would fit')
     .option('-f, --file <file>', 'the whole question from a file, instead of the options above')
-    .description('what would happen if: nothing is changed')
+    .description('what would happen if, and how long it would take: nothing is changed')
     .addHelpText('after', EXAMPLES)
     .action(async (options: SimulateOptions & { file?: string }, command: Command) => {
       const context = new Context(command);
@@ -55,7 +66,6 @@ export function placementCommand(): Command {
       // The output has said what does not fit.
       if (!result.allFit) process.exitCode = EXIT.unsatisfied;
     });
-  return placement;
 }
 
 /** A file's content as a request body. It is sent unchecked: the API says what is wrong with it. */

@@ -5,6 +5,7 @@ import { simulateBody } from './simulation-request.js';
 const NOTHING = {
   lose: { nodes: [], zones: [], disks: [] },
   add: { nodes: [], disks: [] },
+  drain: [],
   settings: {},
   howManyMore: false,
 };
@@ -56,6 +57,13 @@ describe('the flags of a simulation', () => {
   });
 
   test.each([
+    ['n1', { node: 'n1' }],
+    ['n1,policy=always-allow', { node: 'n1', policy: 'always-allow' }],
+  ])('a node to drain: %s', (text, drain) => {
+    expect(simulateBody({ drain: [text] })).toEqual({ ...NOTHING, drain: [drain] });
+  });
+
+  test.each([
     ['volumes without a size', { count: '3' }, /without a size/],
     ['copies without a size', { replicas: '3' }, /without a size/],
     ['half a volume', { count: '1.5', size: '1Gi' }, /no whole number/],
@@ -65,6 +73,8 @@ describe('the flags of a simulation', () => {
     ['a node with half a field', { addNode: ['big,zone'] }, /zone has no value/],
     ['a disk without a size', { addDisk: ['n1'] }, /needs a size/],
     ['a disk with an unknown field', { addDisk: ['n1,size=1Ti,zone=a'] }, /zone is not known/],
+    ['a drain with an unknown policy', { drain: ['n1,policy=now'] }, /now/],
+    ['a drain with an unknown field', { drain: ['n1,zone=a'] }, /zone is not known/],
     ['a setting without a value', { set: ['balance-alpha'] }, /sets nothing/],
   ])('%s is refused', (_name, options, message) => {
     expect(() => simulateBody(options)).toThrow(message);

@@ -15,6 +15,7 @@ export type SimulateOptions = {
   loseDisk?: string[];
   addNode?: string[];
   addDisk?: string[];
+  drain?: string[];
   set?: string[];
   howManyMore?: boolean;
 };
@@ -38,6 +39,7 @@ export function simulateBody(options: SimulateOptions): SimulationRequest {
       nodes: (options.addNode ?? []).map(parseAddedNode),
       disks: (options.addDisk ?? []).map(parseAddedDisk),
     },
+    drain: (options.drain ?? []).map(parseDrain),
     settings: Object.fromEntries((options.set ?? []).map(parseSetting)),
     howManyMore: options.howManyMore === true,
   };
@@ -89,6 +91,24 @@ function parseAddedDisk(text: string): AddedDisk {
     ...(tags === undefined ? {} : { tags: tags.split('+') }),
   };
 }
+
+/** Parses `node` or `node,policy=block-for-eviction`. */
+function parseDrain(text: string): NonNullable<SimulationRequest['drain']>[number] {
+  const form = `write node or node,policy=… with one of ${Object.keys(POLICIES).join(', ')}`;
+  const { name: node, fields } = parseFields(text, ['policy'], (problem) =>
+    wrongFlag('--drain', text, problem, form),
+  );
+  const { policy } = fields;
+  return policy === undefined ? { node } : { node, policy: parseChoice(policy, POLICIES) };
+}
+
+const POLICIES: Choices<NonNullable<NonNullable<SimulationRequest['drain']>[number]['policy']>> = {
+  'block-if-contains-last-replica': true,
+  'allow-if-replica-is-stopped': true,
+  'always-allow': true,
+  'block-for-eviction': true,
+  'block-for-eviction-if-contains-last-replica': true,
+};
 
 const NODE_FORM = 'write name,zone=zone-d,disks=2x1Ti with count=3 and tags=ssd+fast where they are wanted';
 const DISK_FORM = 'write node,size=1Ti with count=2, type=block and tags=ssd+fast where they are wanted';

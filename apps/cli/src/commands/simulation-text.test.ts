@@ -1,4 +1,5 @@
 import { GIB } from '@holdfast/core/model/bytes.js';
+import { A_FORECAST } from '@holdfast/testkit/a-forecast.js';
 import { expect, test } from '@jest/globals';
 import type { OutputOptions } from '../output/format.js';
 import type { Simulation } from '../types.js';
@@ -47,6 +48,7 @@ const SIMULATION: Simulation = {
   zones: [],
   nodes: { total: 0, shown: [] },
   lost: { nodes: 1, disks: 1 },
+  forecast: A_FORECAST,
 };
 
 test('lists the first ten places, and how many more there are', () => {
@@ -63,6 +65,17 @@ test('lists all places with -o wide', () => {
   const lines = describeSimulation(SIMULATION, WIDE).split('\n');
   expect(lines).toContain('  5 GiB, no. 12: a/d, n11/d');
   expect(lines.join()).not.toContain('more\n');
+});
+
+test('says how long it takes, how few copies are left, and what becomes of the worst volumes', () => {
+  const text = describeSimulation(SIMULATION, NARROW);
+  expect(text).toContain('  builds 1 replica, 1 GiB, in 90 s to 10 min (by the last rebuilds)');
+  expect(text).toContain('  leaves 2 volumes with 1 healthy copy at the fewest');
+  expect(text).toMatch(/pg-0 +waiting +2 +1 +1 of 2 +1 GiB +it is detached/);
+  expect(text).toContain('… and 2 more');
+  expect(describeSimulation(SIMULATION, WIDE)).toContain('pg-21');
+  const forecast = { ...SIMULATION.forecast, lowWater: null };
+  expect(describeSimulation({ ...SIMULATION, forecast }, NARROW)).not.toContain('What becomes');
 });
 
 test('says nothing of places where nothing fits', () => {

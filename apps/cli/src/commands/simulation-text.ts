@@ -3,6 +3,7 @@ import type { OutputOptions } from '../output/format.js';
 import { type Column, renderTable } from '../output/table.js';
 import type { Simulation } from '../types.js';
 import { describePlacement, plural } from './explanation-text.js';
+import { timeText } from './node-drain-text.js';
 
 type Shape = Simulation['shapes'][number];
 type Place = Shape['placed'][number]['places'][number];
@@ -11,6 +12,8 @@ type Fill = Zone['before'];
 
 /** Places that are listed unless all are asked for: enough to see the pattern. */
 const PLACES_SHOWN = 10;
+/** Volumes that are listed unless all are asked for: the worst. */
+const VOLUMES_SHOWN = 20;
 
 /** A what-if's answer as text: the sentence, what fits, what happens to existing volumes, and how full zones get. */
 export function describeSimulation(simulation: Simulation, options: OutputOptions): string {
@@ -21,6 +24,7 @@ export function describeSimulation(simulation: Simulation, options: OutputOption
     ...titled('New volumes', shapes, SHAPES, options),
     ...describePlaces(shapes, options),
     ...describeExisting(simulation, options),
+    ...describeForecast(simulation, options),
     ...titled('How full the zones get', zones, ZONES, options),
     ...(options.output === 'wide'
       ? titled('How full the nodes get', simulation.nodes.shown, NODES, options)
@@ -70,6 +74,28 @@ function describeExisting({ existing, lost }: Simulation, options: OutputOptions
   ];
 }
 
+/** How long it takes, and what becomes of each volume; nothing where the change concerns none. */
+function describeForecast({ forecast }: Simulation, options: OutputOptions): string[] {
+  const { time, rebuilds, bytesToMove, lowWater, volumes, firstUnschedulable } = forecast;
+  if (lowWater === null) return [];
+  const shown = options.output === 'wide' ? volumes.shown : volumes.shown.slice(0, VOLUMES_SHOWN);
+  const rest = volumes.total - shown.length;
+  return [
+    '',
+    'What becomes of volumes:',
+    `  lost ${forecast.volumesLost}, degraded meanwhile ${forecast.volumesDegraded}, without a place ${forecast.volumesUnschedulable}, waiting for a user or a node ${forecast.volumesWaiting}`,
+    ...(time === null
+      ? ['  no copy is built']
+      : [
+          `  builds ${plural(rebuilds, 'replica')}, ${formatBytes(bytesToMove)}, in ${timeText(time)}${forecast.isCut ? ', and longer: the forecast was cut' : ''}`,
+        ]),
+    `  leaves ${plural(lowWater.volumes, 'volume')} with ${lowWater.copies} healthy ${lowWater.copies === 1 ? 'copy' : 'copies'} at the fewest`,
+    renderTable(shown, FORECAST, { ...options, wide: options.output === 'wide' }),
+    ...(rest > 0 ? [`  … and ${rest} more`] : []),
+    ...(firstUnschedulable === null ? [] : describePlacement(firstUnschedulable, options)),
+  ];
+}
+
 function titled<T>(
   title: string,
   items: readonly T[],
@@ -99,6 +125,33 @@ function moreOf({ howManyMore }: Shape): string {
   if (howManyMore === null) return '-';
   return `${howManyMore.isAtLeast ? 'at least ' : ''}${howManyMore.count}`;
 }
+
+type Forecasted = Simulation['forecast']['volumes']['shown'][number];
+
+const ENDS: Readonly<Record<Forecasted['end'], string>> = {
+  full: 'all copies',
+  lost: 'lost',
+  unschedulable: 'no place',
+  waiting: 'waiting',
+};
+
+const FORECAST: Column<Forecasted>[] = [
+  { header: 'volume', cell: ({ volumeName }) => volumeName },
+  {
+    header: 'comes to',
+    cell: ({ end }) => ENDS[end],
+    tone: ({ end }) => (end === 'full' ? 'good' : end === 'lost' ? 'bad' : 'warn'),
+  },
+  { header: 'now', cell: ({ copiesNow }) => String(copiesNow), align: 'right' },
+  { header: 'fewest', cell: ({ copiesAtLowest }) => String(copiesAtLowest), align: 'right' },
+  {
+    header: 'in the end',
+    cell: ({ copiesAtEnd, copiesWanted }) => `${copiesAtEnd} of ${copiesWanted}`,
+    align: 'right',
+  },
+  { header: 'to copy', cell: ({ bytesToMove }) => formatBytes(bytesToMove), align: 'right' },
+  { header: 'why', cell: ({ why }) => why ?? '-' },
+];
 
 const ZONES: Column<Zone>[] = [
   { header: 'zone', cell: ({ zone }) => zone ?? '(none)' },

@@ -69,8 +69,10 @@ export type DiskChange = Partial<
 export type NewVolume = { name: string; size: number; numberOfReplicas: number };
 export type WhatIf = {
   volumes: { count: number; size: number; numberOfReplicas: number }[];
-  lose: { zones: string[]; nodes: string[] };
+  lose: { zones: string[]; nodes: string[]; disks: string[] };
   add: { disks: { node: string; size: number }[] };
+  drain: { node: string; policy: DrainPolicy }[];
+  settings: Record<string, number>;
   howManyMore: boolean;
 };
 export type Schedule = { cron: string; retain: number };
@@ -179,8 +181,9 @@ export const api = {
     ask(client.GET(`${CLUSTER}/settings/{name}`, { params: { path: { clusterId, name } } })),
   putSetting: (clusterId: string, name: string, value: number) =>
     ask(client.PUT(`${CLUSTER}/settings/{name}`, { params: { path: { clusterId, name } }, body: { value } })),
-  simulate: (clusterId: string, body: WhatIf) =>
-    ask(client.POST(`${CLUSTER}/placements/simulate`, { params: { path: { clusterId } }, body })),
+  /** Ends with its signal, here and in the API: it may take seconds. */
+  simulate: (clusterId: string, body: WhatIf, signal: AbortSignal) =>
+    ask(client.POST(`${CLUSTER}/placements/simulate`, { params: { path: { clusterId } }, body, signal })),
   rebuilds: async (clusterId: string) => {
     const query = { limit: PAGE_LIMIT, sort: '-queuedAt' };
     return (await ask(client.GET(`${CLUSTER}/rebuilds`, { params: { path: { clusterId }, query } }))).items;

@@ -10,8 +10,8 @@ import { api } from '../api/client';
 import type { DrainPlan, DrainWait, NodeDrain, StorageNode } from '../api/types';
 import { useCluster } from '../api/use-cluster';
 import { sentence } from '../sentence';
+import { drainSentence, POLICY_WORDS, planSentences } from '../shared/drain-words';
 import { Loaded } from '../shared/loaded';
-import { drainSentence, POLICY_WORDS, planSentences } from './drain-words';
 import { useNodeChange } from './use-node-change';
 
 type Policy = NodeDrain['policy'];

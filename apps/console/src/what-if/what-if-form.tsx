@@ -1,40 +1,49 @@
 'use client';
-import { GIB } from '@holdfast/core/model/bytes.js';
+import { DRAIN_POLICIES } from '@holdfast/core/model/node-drain.js';
 import { REPLICA_COUNT_MAX } from '@holdfast/core/model/volume.js';
 import { Button } from '@holdfast/ui/button.js';
-import { TextField } from '@holdfast/ui/field.js';
-import type { FormEvent } from 'react';
-import type { WhatIf } from '../api/client';
+import { SelectField, TextField } from '@holdfast/ui/field.js';
+import { type FormEvent, useEffect, useRef } from 'react';
 import { isProblem } from '../api/problem';
-import type { StorageNode } from '../api/types';
+import type { Disk, StorageNode } from '../api/types';
+import { POLICY_WORDS } from '../shared/drain-words';
+import { fieldValue, parametersOf, REBUILD_LIMIT } from './question';
 
 type Props = {
   nodes: readonly StorageNode[];
+  disks: readonly Disk[];
+  /** Parameters of the page's address: what was asked last. */
+  asked: string;
   error: unknown;
   busy: boolean;
-  onSubmit: (request: WhatIf) => void;
+  onSubmit: (parameters: URLSearchParams) => void;
 };
 
-export function WhatIfForm({ nodes, error, busy, onSubmit }: Props) {
+export function WhatIfForm({ nodes, disks, asked, error, busy, onSubmit }: Props) {
+  const form = useRef<HTMLFormElement>(null);
   const problem = isProblem(error) ? error : undefined;
   const errorAt = (pointer: string) => problem?.errors.find((item) => item.pointer === pointer)?.detail;
   const zones = [...new Set(nodes.map(({ zone }) => zone).filter((zone) => zone !== null))].sort();
   const names = nodes.map(({ name }) => name).sort();
+  const nameOf = new Map(nodes.map(({ id, name }) => [id, name]));
+  const places = disks.map(({ nodeId, name }) => `${nameOf.get(nodeId) ?? nodeId}/${name}`).sort();
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    onSubmit(readForm(new FormData(event.currentTarget)));
+    onSubmit(parametersOf(new FormData(event.currentTarget)));
   }
 
+  // The address may change without the form: a link, or back.
+  useEffect(() => fill(form.current, new URLSearchParams(asked)), [asked]);
+
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
+    <form ref={form} onSubmit={submit} className="flex flex-col gap-3">
       <div className="grid grid-cols-3 gap-3">
         <TextField
           label="New volumes"
           name="count"
           type="number"
           min={0}
-          defaultValue="1"
           required
           error={errorAt('/volumes/0/count')}
         />
@@ -44,7 +53,6 @@ export function WhatIfForm({ nodes, error, busy, onSubmit }: Props) {
           type="number"
           min="0.001"
           step="any"
-          defaultValue="10"
           required
           error={errorAt('/volumes/0/size')}
         />
@@ -54,30 +62,38 @@ export function WhatIfForm({ nodes, error, busy, onSubmit }: Props) {
           type="number"
           min={1}
           max={REPLICA_COUNT_MAX}
-          defaultValue="3"
           required
           error={errorAt('/volumes/0/numberOfReplicas')}
         />
       </div>
       <Choices legend="Lose zones" name="zone" values={zones} />
       <Choices legend="Lose nodes" name="node" values={names} />
+      <Choices legend="Lose disks" name="disk" values={places} />
+      <Choices legend="Drain nodes" name="drain" values={names} />
+      <SelectField label="When a drained node may be switched off" name="policy">
+        {DRAIN_POLICIES.map((policy) => (
+          <option key={policy} value={policy}>
+            {POLICY_WORDS[policy]}
+          </option>
+        ))}
+      </SelectField>
       <Choices legend="Add a disk to nodes" name="diskNode" values={names} />
+      <TextField label="GiB of each new disk" name="diskGib" type="number" min="0.001" step="any" required />
       <TextField
-        label="GiB of each new disk"
-        name="diskGib"
+        label="Rebuilds that a node receives at once"
+        name="limit"
         type="number"
-        min="0.001"
-        step="any"
-        defaultValue="100"
-        required
+        min={0}
+        hint="Empty: as it is set now"
+        error={errorAt(`/settings/${REBUILD_LIMIT}`)}
       />
       <label className="flex min-h-6 items-center gap-2 text-sm">
-        <input type="checkbox" name="howManyMore" defaultChecked />
+        <input type="checkbox" name="howManyMore" value="on" />
         Count how many more would fit
       </label>
-      {error !== null && (problem === undefined || problem.errors.length === 0) && (
+      {problem !== undefined && (
         <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-          {problem?.detail ?? 'There was no answer. The API may be restarting.'}
+          {problem.detail}
         </p>
       )}
       <div>
@@ -87,6 +103,16 @@ export function WhatIfForm({ nodes, error, busy, onSubmit }: Props) {
       </div>
     </form>
   );
+}
+
+function fill(form: HTMLFormElement | null, asked: URLSearchParams): void {
+  for (const field of form?.elements ?? []) {
+    if (field instanceof HTMLInputElement && field.type === 'checkbox') {
+      field.checked = asked.getAll(field.name).includes(field.value);
+    } else if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) {
+      field.value = fieldValue(asked, field.name);
+    }
+  }
 }
 
 function Choices({ legend, name, values }: { legend: string; name: string; values: readonly string[] }) {
@@ -104,18 +130,4 @@ function Choices({ legend, name, values }: { legend: string; name: string; value
       </div>
     </fieldset>
   );
-}
-
-/** Sizes are given in GiB and rounded to whole MiB, which are always a multiple of the block size. */
-function readForm(form: FormData): WhatIf {
-  const bytesOf = (field: string) => Math.round(Number(form.get(field)) * 1024) * (GIB / 1024);
-  const count = Number(form.get('count'));
-  const shape = { count, size: bytesOf('sizeGib'), numberOfReplicas: Number(form.get('replicas')) };
-  const diskBytes = bytesOf('diskGib');
-  return {
-    volumes: count === 0 ? [] : [shape],
-    lose: { zones: form.getAll('zone').map(String), nodes: form.getAll('node').map(String) },
-    add: { disks: form.getAll('diskNode').map((node) => ({ node: String(node), size: diskBytes })) },
-    howManyMore: form.get('howManyMore') !== null,
-  };
 }

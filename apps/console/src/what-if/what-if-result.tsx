@@ -5,6 +5,7 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { Table } from '@holdfast/ui/table.js';
 import type { Simulation } from '../api/types';
 import { CureList } from '../shared/explanation-tables';
+import { ForecastPanel } from './forecast-panel';
 
 type Fill = Simulation['zones'][number]['before'];
 type Placed = Simulation['shapes'][number]['placed'];
@@ -27,6 +28,7 @@ export function WhatIfResult({ result }: { result: Simulation }) {
           <Shape key={shape.shape} shape={shape} />
         ))}
       </Panel>
+      {result.forecast.lowWater !== null && <ForecastPanel forecast={result.forecast} />}
       {result.existing.volumesHit > 0 && <Existing existing={result.existing} />}
       <Panel title="How full it gets" hint="Promised of what each zone can hold, now and then" flush>
         <Table

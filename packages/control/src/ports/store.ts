@@ -4,7 +4,13 @@ import type { Change } from '@holdfast/core/model/changes.js';
 import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
-import type { AdmissionView, FleetView, NodeVolumes, VolumeView } from '@holdfast/core/model/views.js';
+import type {
+  AdmissionView,
+  AffectedPlaces,
+  FleetView,
+  NodeVolumes,
+  VolumeView,
+} from '@holdfast/core/model/views.js';
 import type { DiskWishes } from '@holdfast/core/policy/disk-wishes.js';
 import type { AgentTarget } from './agent-client.js';
 
@@ -83,6 +89,11 @@ export interface Store {
   loadFleet(clusterId: ClusterId): Promise<FleetView>;
   /** Volumes with a replica on the node, or their engine, with all their replicas and their active rebuilds. */
   loadNodeVolumes(clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes>;
+  /**
+   * Volumes with a replica on one of the disks, with their engine on one of the nodes, with an active rebuild, or degraded or
+   * faulted; at most `limit`, by id, each with all its replicas and its active rebuilds.
+   */
+  loadAffectedVolumes(clusterId: ClusterId, places: AffectedPlaces, limit: number): Promise<NodeVolumes>;
   /** Of the cluster's rebuilds that succeeded, the one that was queued last first; at most `limit`. */
   loadRebuildSpeeds(clusterId: ClusterId, limit: number): Promise<RebuildSpeed[]>;
   /**

@@ -3,7 +3,7 @@ import { onlyRelocates } from '@holdfast/core/lifecycle/plan-rebuild-priority.js
 import { sourceNodes } from '@holdfast/core/lifecycle/rebuild-sources.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { asId } from '@holdfast/core/model/ids.js';
-import { NO_BYTES, type Rebuild } from '@holdfast/core/model/rebuild.js';
+import { newRebuild, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import { isHealthy, type Replica } from '@holdfast/core/model/replica.js';
 import { nodeName, volumeEvent } from '@holdfast/core/model/volume-facts.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
@@ -20,7 +20,7 @@ export async function queueRebuild(
 ): Promise<StepOutcome> {
   const target = replicaOf(view, replicaId);
   const sources = sourceReplicaIds.map((id) => replicaOf(view, id));
-  const rebuild = newRebuild(ports, view, target, sources);
+  const rebuild = queuedRebuild(ports, view, target, sources);
   const what = reuse ? 'the failed replica is reused' : 'a new replica is filled';
   const event = volumeEvent(view, rebuild.queuedAt, {
     type: 'RebuildQueued',
@@ -38,7 +38,7 @@ function takenBack({ id }: Replica): Change {
   return { kind: 'replica.patch', replicaId: id, patch };
 }
 
-function newRebuild(
+function queuedRebuild(
   ports: ReconcilerPorts,
   view: VolumeView,
   target: Replica,
@@ -46,7 +46,7 @@ function newRebuild(
 ): Rebuild {
   const { volume, replicas, rebuilds } = view;
   const earlier = rebuilds.filter(({ targetReplicaId }) => targetReplicaId === target.id);
-  return {
+  return newRebuild({
     id: asId(ports.random.id()),
     clusterId: volume.clusterId,
     volumeId: volume.id,
@@ -54,31 +54,12 @@ function newRebuild(
     targetNodeId: nodeOf(view, target).id,
     sourceReplicaIds: sources.map(({ id }) => id),
     sourceNodeIds: sourceNodes(sources),
-    state: 'queued',
-    phase: 'waiting',
     healthyCopies: replicas.filter(isHealthy).length,
     sizeBytes: volume.spec.sizeBytes,
     relocates: onlyRelocates(view, target.id),
-    waitingFor: 'admission',
-    waitingReason: undefined,
-    paused: false,
-    purgesFirst: false,
-    preemptedAt: undefined,
-    bandwidthBytesPerSecond: undefined,
-    grantedBytesPerSecond: undefined,
-    tuned: undefined,
-    epoch: undefined,
-    bytes: NO_BYTES,
-    percent: 0,
-    rateBytesPerSecond: 0,
-    snapshots: [],
     attempts: earlier.length + 1,
-    error: undefined,
     queuedAt: ports.clock.now(),
-    startedAt: undefined,
-    finishedAt: undefined,
-    version: 1,
-  };
+  });
 }
 
 /** Tells the engine to run an admitted rebuild. */

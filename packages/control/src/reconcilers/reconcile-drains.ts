@@ -3,8 +3,8 @@
  * detached volumes moved, a few at a time.
  */
 import { drainStatus, isDraining, isSameStatus } from '@holdfast/core/drain/drain-status.js';
-import { fleetLookup, isLeaving } from '@holdfast/core/drain/node-volumes.js';
-import { planEvictionAttachment } from '@holdfast/core/lifecycle/plan-offline-rebuild.js';
+import { fleetLookup, isLeaving } from '@holdfast/core/lifecycle/node-volumes.js';
+import { DETACHED_MOVES_MAX, planEvictionAttachment } from '@holdfast/core/lifecycle/plan-offline-rebuild.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { StorageNode } from '@holdfast/core/model/node.js';
@@ -15,11 +15,6 @@ import { nodeChangeEvents } from '@holdfast/core/policy/node-events.js';
 import type { Change, FleetView, NodeVolumes } from '../ports/store.js';
 import { commitVolume, type ReconcilerPorts } from './reconciler-ports.js';
 
-/**
- * Detached volumes of one node that are attached for a move at once: more than the rebuilds that a node's limits usually let
- * run, so that none of these waits for an attach, and few enough that the engines of a full node don't start together.
- */
-const DETACHED_MOVES_MAX = 10;
 /** Volumes asked in one run whether they can be moved: some rest, since their last attempt came to nothing. */
 const DETACHED_LOOKS_MAX = 3 * DETACHED_MOVES_MAX;
 

@@ -1,22 +1,31 @@
 import { type DrainPlan, planDrain } from '@holdfast/core/drain/plan-drain.js';
+import { SPEEDS_MAX } from '@holdfast/core/forecast/pace.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { StorageNode } from '@holdfast/core/model/node.js';
+import type { DrainPolicy } from '@holdfast/core/model/node-drain.js';
+import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
+import type { NodeVolumes } from '@holdfast/core/model/views.js';
 import { drainPolicyOf, unknownPolicy } from '@holdfast/core/policy/decide-drain.js';
 import type { NodeKey } from './change-node.js';
 import { faultOf, type UseCasePorts } from './use-case.js';
 
-/** Finished rebuilds that a plan measures speeds by: the latest, since disks and networks change. */
-const SPEEDS_MAX = 100;
+/** Everything that the plan of a drain is worked out from. */
+export type DrainPlanFacts = {
+  readonly node: StorageNode;
+  readonly policy: DrainPolicy;
+  readonly view: NodeVolumes & { readonly speeds: readonly RebuildSpeed[] };
+};
+
+type Ask = NodeKey & { policy?: string | undefined };
 
 /**
- * What a drain of the node would do, and wait for. Changes nothing.
- *
  * @param policy `undefined`: the drain's own where the node is drained, else the cluster's setting says which
  * @throws StorageFault `node.not_found`, `request.invalid`
  */
-export async function planNodeDrain(
-  { store, clock }: UseCasePorts,
-  { clusterId, nodeId, policy: wanted }: NodeKey & { policy?: string | undefined },
-): Promise<DrainPlan> {
+export async function loadDrainPlan(
+  { store }: Pick<UseCasePorts, 'store'>,
+  { clusterId, nodeId, policy: wanted }: Ask,
+): Promise<DrainPlanFacts> {
   const view = await store.loadNodeVolumes(clusterId, nodeId);
   const node = view.fleet.nodes.find(({ id }) => id === nodeId);
   if (node === undefined) {
@@ -28,5 +37,15 @@ export async function planNodeDrain(
     throw faultOf(refusal, [{ pointer: '/policy', detail: refusal.why }]);
   }
   const speeds = await store.loadRebuildSpeeds(clusterId, SPEEDS_MAX);
-  return planDrain(node, policy, { ...view, speeds }, clock.now());
+  return { node, policy, view: { ...view, speeds } };
+}
+
+/**
+ * What a drain of the node would do, and wait for. Changes nothing.
+ *
+ * @throws StorageFault `node.not_found`, `request.invalid`
+ */
+export async function planNodeDrain(ports: UseCasePorts, ask: Ask): Promise<DrainPlan> {
+  const { node, policy, view } = await loadDrainPlan(ports, ask);
+  return planDrain(node, policy, view, ports.clock.now());
 }

@@ -2,6 +2,8 @@
  * Status of a drain: may the node be switched off, and what does that wait for? Worked out anew from its volumes each time, so
  * that a node whose volumes lose their other copies is not `drained` any more.
  */
+
+import { fleetLookup } from '../lifecycle/node-volumes.js';
 import { isNodeReady, type StorageNode } from '../model/node.js';
 import type {
   DrainProgress,
@@ -12,7 +14,6 @@ import type {
 } from '../model/node-drain.js';
 import type { NodeVolumes } from '../model/views.js';
 import { beginLook, bytesOf, isUnderWay, movedReplicas, waitsOf } from './drain-waits.js';
-import { fleetLookup } from './node-volumes.js';
 
 /** Waits that a status lists: a user reads them, and they travel with each read of the node. */
 const WAITS_MAX = 20;

@@ -1,5 +1,6 @@
 /** What a drain waits for, volume by volume: engines that run on the node, copies that only it holds, replicas that are to move. */
 import { blockText } from '../admission/waiting.js';
+import { type FleetLookup, remainingCopies, type VolumeOnNode } from '../lifecycle/node-volumes.js';
 import { awayUntil } from '../lifecycle/plan-offline-rebuild.js';
 import { placementOfMissing } from '../lifecycle/plan-replenishment.js';
 import { holdsData, isDrainedAway, protectedPeer } from '../model/drained-copies.js';
@@ -16,7 +17,6 @@ import { holderOf, isRepairing } from '../model/volume-lifecycle.js';
 import { summarizeRefusals } from '../scheduling/explain.js';
 import type { CandidateRefusal } from '../scheduling/framework.js';
 import { placeHeldUntil, returnFacts } from '../scheduling/occupancy.js';
-import { type FleetLookup, remainingCopies, type VolumeOnNode } from './node-volumes.js';
 
 /** Volumes of a drain for which a place is looked for in one look: each costs a walk through the fleet. */
 const PLACEMENTS_MAX = 50;

@@ -4,6 +4,9 @@
  * fleet; nothing changes.
  */
 import { blockText } from '../admission/waiting.js';
+import { rangeOf, type TimeEstimate } from '../forecast/pace.js';
+import { project } from '../forecast/project.js';
+import { fleetLookup, remainingCopies, type VolumeOnNode } from '../lifecycle/node-volumes.js';
 import { placementOfMissing } from '../lifecycle/plan-replenishment.js';
 import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '../model/ids.js';
 import { isNodeReady, type StorageNode } from '../model/node.js';
@@ -26,8 +29,6 @@ import {
   waitOf,
   waitsOf,
 } from './drain-waits.js';
-import { estimateMoves, type Move, type TimeEstimate } from './estimate-moves.js';
-import { fleetLookup, remainingCopies, type VolumeOnNode } from './node-volumes.js';
 
 /**
  * What becomes of a volume's replicas on the node. `copied`: a further copy is made elsewhere, and the one on the node stays,
@@ -98,10 +99,20 @@ export function planDrain(
     replicasToMove: moves.length,
     replicasToStay: countOnNode(view, look) - moves.length,
     bytesToMove: moves.reduce((sum, { bytes }) => sum + bytes, 0),
-    time: moves.length === 0 ? undefined : estimateMoves(moves, view.speeds, drained.settings),
+    time: moves.length === 0 ? undefined : timeOf(view, drained, now),
     copiesAtLowest: lowest.length === 0 ? undefined : Math.min(...lowest),
     volumes,
   };
+}
+
+/** Until the last copy of the node's volumes is where it is to be. */
+function timeOf(
+  { volumes, speeds }: Parameters<typeof planDrain>[2],
+  fleet: FleetView,
+  now: Date,
+): TimeEstimate | undefined {
+  const scene = { fleet, volumes: volumes.map((volume) => ({ ...volume, isVisible: true })) };
+  return rangeOf(speeds, (pace) => project(scene, pace, now).endSeconds);
 }
 
 function nothing(policy: DrainPolicy): DrainPlan {
@@ -139,6 +150,8 @@ function asAttached(volume: VolumeOnNode, look: DrainLook): VolumeOnNode {
   return { ...volume, replicas };
 }
 
+type Move = { readonly bytes: number };
+
 type Places = {
   readonly moves: readonly Move[];
   readonly targets: DrainPlanVolume['targets'];
@@ -168,7 +181,7 @@ function placesOf(volume: VolumeOnNode, look: DrainLook, before: FleetView): Pla
     }
     const { nodeId, diskId } = placement;
     targets.push({ nodeId, diskId });
-    moves.push({ bytes: bytesOf(replica), sourceNodeId: sourceNodeOf(volume), targetNodeId: nodeId });
+    moves.push({ bytes: bytesOf(replica) });
     replicas = [...replicas, standIn(replica, { nodeId, diskId }, targets.length)];
     fleet = withBooking(fleet, diskId, volume.volume.spec.sizeBytes);
   }
@@ -213,12 +226,6 @@ function standIn(replica: Replica, place: { nodeId: NodeId; diskId: DiskId }, nu
   const { volumeId, sizeBytes, createdAt } = replica;
   const id = asId<ReplicaId>(`${replica.id}-${number}`);
   return newReplica({ id, volumeId, sizeBytes, secret: '', createdAt }, place);
-}
-
-/** Reads cross the network once where the engine's own node has a copy. */
-function sourceNodeOf({ volume, replicas }: VolumeOnNode): NodeId | undefined {
-  const healthy = replicas.filter(isHealthy);
-  return (healthy.find(({ nodeId }) => nodeId === holderOf(volume)) ?? healthy[0])?.nodeId;
 }
 
 function planOf(volume: VolumeOnNode, look: DrainLook, found: Places): DrainPlanVolume {

@@ -28,6 +28,8 @@ const FIRST_REPORT_MS = 5_000;
 const MISSING_MS_MAX = 10_000;
 const ENGINE_MISSING = 'EngineMissing';
 
+type CopiesView = Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>;
+
 export function planDetachment({ volume, fleet }: VolumeView): Step | undefined {
   const { state } = volume.lifecycle;
   const nodeId = holderOf(volume);
@@ -148,7 +150,7 @@ export function attachObstacle(
  *
  * A node that is drained is to lose its engines, so it comes last; copies can be reached from any other node too.
  */
-function attachNode(view: VolumeView): NodeId | undefined {
+export function attachNode(view: CopiesView): NodeId | undefined {
   const { volume, fleet } = view;
   const wanted = requestOf(volume)?.nodeId;
   if (wanted !== undefined) {
@@ -164,7 +166,7 @@ function attachNode(view: VolumeView): NodeId | undefined {
   return other?.id ?? holders[0];
 }
 
-function nodesOfCopies({ replicas, fleet }: VolumeView): NodeId[] {
+function nodesOfCopies({ replicas, fleet }: CopiesView): NodeId[] {
   const reachable = replicas.filter((replica) => replica.provisioned && isOnReadyNode(replica, fleet));
   const healthy = reachable.filter(isHealthy);
   return (healthy.length > 0 ? healthy : reachable)

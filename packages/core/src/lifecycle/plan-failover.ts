@@ -14,6 +14,8 @@ import { afterFailover, grantOf, isRepairing, type VolumeLifecycle } from '../mo
 import { effectiveValue } from '../policy/volume-settings.js';
 import type { Step } from './step.js';
 
+type FailoverView = Pick<VolumeView, 'volume' | 'fleet'>;
+
 export function planFailover(view: VolumeView, now: Date): Step | undefined {
   const at = failoverAt(view);
   if (at === undefined || at.getTime() > now.getTime() || !canStartElsewhere(view)) return undefined;
@@ -38,7 +40,7 @@ export function failoverTimes(view: VolumeView): Date[] {
 }
 
 /** `undefined`: the node of its engine is alive, or its policy leaves it to its users. */
-export function failoverAt(view: VolumeView): Date | undefined {
+export function failoverAt(view: FailoverView): Date | undefined {
   const { volume, fleet } = view;
   const { state } = volume.lifecycle;
   const delay = delaySeconds(view);
@@ -47,7 +49,7 @@ export function failoverAt(view: VolumeView): Date | undefined {
   return deadSince === undefined ? undefined : new Date(deadSince.getTime() + delay * 1000);
 }
 
-function delaySeconds({ volume, fleet }: VolumeView): number {
+function delaySeconds({ volume, fleet }: FailoverView): number {
   return effectiveValue(volume.spec, fleet.settings, 'failoverDelay');
 }
 
@@ -60,7 +62,7 @@ function notReadySince(node: StorageNode | undefined): Date | undefined {
  * Do at least half of the copies that the last record names answer? With fewer the start would wait for a user, who is better
  * off with the old attachment: its node may come back.
  */
-function canStartElsewhere(view: VolumeView): boolean {
+export function canStartElsewhere(view: FailoverView & Pick<VolumeView, 'replicas'>): boolean {
   const { volume, replicas, fleet } = view;
   const members = volume.record?.members ?? [];
   const reachable = replicas.filter(

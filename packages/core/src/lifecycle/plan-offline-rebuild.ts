@@ -33,10 +33,15 @@ import { robustnessOf } from './plan-status.js';
 import { isPausingRebuilds } from './rebuild-pause.js';
 import type { Step } from './step.js';
 
+/**
+ * Detached volumes of one node that are attached for a move at once: more than the rebuilds that a node's limits usually let
+ * run, so that none of these waits for an attach, and few enough that the engines of a full node don't start together.
+ */
+export const DETACHED_MOVES_MAX = 10;
 /** Long enough for an attach, an admission and a first report; a rebuild that runs or waits in the queue is no idleness. */
-const IDLE_MS_MAX = 60_000;
+export const IDLE_MS_MAX = 60_000;
 /** After one that came to nothing: the volume would only be attached and let go all the time. */
-const REST_MS = 10 * 60_000;
+export const REST_MS = 10 * 60_000;
 const TYPE = 'OfflineRebuilding';
 const STALLED = 'Stalled';
 
@@ -72,7 +77,7 @@ export function awayUntil(replica: Replica, fleet: FleetView): Date {
 
 function planBeginning(view: VolumeView, now: Date): Step | undefined {
   const { volume } = view;
-  if (!isEnabled(view) || robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;
+  if (!isRebuiltOffline(view) || robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;
   // A copy whose node is away for a moment is not lost: it would be given up by an attach that no user needs.
   const hopeful = view.replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep').length;
   if (hopeful >= volume.spec.numberOfReplicas || !canReplenish(view, now)) return undefined;
@@ -115,7 +120,8 @@ function endReason(view: VolumeView, now: Date): { reason: string; message: stri
   const isFull = volume.lifecycle.state === 'attached' && robustnessOf(view) === 'healthy';
   if (isFull && !isMoving && activeRebuild(view) === undefined)
     return { reason: 'Healthy', message: 'all copies are full' };
-  if (!isEnabled(view) && !isMoving) return { reason: 'NotWanted', message: 'it is not wanted any more' };
+  if (!isRebuiltOffline(view) && !isMoving)
+    return { reason: 'NotWanted', message: 'it is not wanted any more' };
   if (isHolderLost(view)) return { reason: STALLED, message: 'the node that it ran on does not answer' };
   if (volume.rebuildHold !== undefined)
     return { reason: 'Held', message: blockText(volume.rebuildHold).waitingFor };
@@ -155,7 +161,7 @@ function isHolderLost({ volume, fleet }: VolumeView): boolean {
   return holderId !== undefined && (holder === undefined || !isNodeReady(holder));
 }
 
-function isEnabled({ volume, fleet }: VolumeView): boolean {
+export function isRebuiltOffline({ volume, fleet }: Pick<VolumeView, 'volume' | 'fleet'>): boolean {
   return effectiveValue(volume.spec, fleet.settings, 'offlineRebuilding') === 'enabled';
 }
 

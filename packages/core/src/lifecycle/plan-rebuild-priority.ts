@@ -24,7 +24,10 @@ export function planRebuildPriority(view: VolumeView): Step | undefined {
 }
 
 /** Does the rebuild make a copy that only replaces one, of a volume that has all the copies that it wants? */
-export function onlyRelocates(view: VolumeView, targetId: ReplicaId): boolean {
+export function onlyRelocates(
+  view: Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>,
+  targetId: ReplicaId,
+): boolean {
   const target = view.replicas.find(({ id }) => id === targetId);
   return target?.relocation !== undefined && lastingCopies(view).length >= view.volume.spec.numberOfReplicas;
 }

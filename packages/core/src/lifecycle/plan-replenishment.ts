@@ -164,7 +164,7 @@ function obstacleOf(
 }
 
 /** The failed replica that may be taken back: latest failure first, its node and disk fit, its place not taken. */
-function reusableReplica(view: RepairView, now: Date): Replica | undefined {
+export function reusableReplica(view: RepairView, now: Date): Replica | undefined {
   return view.replicas
     .filter((replica) => isPotentiallyReusable(replica) && hasReturned(replica, view))
     .sort((a, b) => failedAtMs(b) - failedAtMs(a) || compareIds(a.id, b.id))
@@ -196,6 +196,14 @@ function fitsWhereItIs(replica: Replica, view: RepairView, now: Date): boolean {
  * that is missing: each is waited for from its own failure.
  */
 export function placementOfMissing(view: RepairView, now: Date) {
+  if (!isTimeForCopy(view, now)) return undefined;
+  assertFleetConsistent(view.fleet, view.replicas);
+  const trusted = withoutSilentNodes(view);
+  return placeReplica(placementRequest(view.volume, view.replicas, trusted), trusted, now);
+}
+
+/** Is a copy missing for which no failed replica is waited for any more? */
+export function isTimeForCopy(view: RepairView, now: Date): boolean {
   const { volume, replicas, fleet } = view;
   const coming = comingCopies(view).length;
   const missing = volume.spec.numberOfReplicas - lastingCopies(view).length - coming;
@@ -207,10 +215,7 @@ export function placementOfMissing(view: RepairView, now: Date) {
     const until = placeHeldUntil(replica, facts);
     return until !== undefined && until.getTime() > now.getTime();
   });
-  if (missing - awaited.length <= 0) return undefined;
-  assertFleetConsistent(fleet, replicas);
-  const trusted = withoutSilentNodes(view);
-  return placeReplica(placementRequest(volume, replicas, trusted), trusted, now);
+  return missing - awaited.length > 0;
 }
 
 /** The fleet in which nodes that a failure of this volume suggests are dead count as not ready already. */

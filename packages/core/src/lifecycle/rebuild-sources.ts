@@ -23,7 +23,7 @@ export function sourcesOf({ volume, replicas }: Pick<VolumeView, 'volume' | 'rep
 }
 
 /** Those that a rebuild which is queued now will read at once. */
-export function chosenSources(view: VolumeView): Replica[] {
+export function chosenSources(view: Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>): Replica[] {
   const { volume, fleet } = view;
   return sourcesOf(view).slice(0, effectiveValue(volume.spec, fleet.settings, 'rebuildConcurrentSyncLimit'));
 }

@@ -77,6 +77,8 @@ export const FAULTS = {
   'organization.not_found': { kind: 'not-found', retry: 'never' },
   'member.not_found': { kind: 'not-found', retry: 'never' },
   'placement.impossible': { kind: 'invalid', retry: 'never' },
+  'compute.busy': { kind: 'unavailable', retry: 'backoff' },
+  'compute.too_costly': { kind: 'invalid', retry: 'never' },
   'fleet.inconsistent': { kind: 'invalid', retry: 'never' },
   'store.conflict': { kind: 'conflict', retry: 'backoff' },
   'store.unavailable': { kind: 'unavailable', retry: 'backoff' },

@@ -101,6 +101,48 @@ export type Rebuild = {
   version: number;
 };
 
+type NewRebuild = Pick<
+  Rebuild,
+  | 'id'
+  | 'clusterId'
+  | 'volumeId'
+  | 'targetReplicaId'
+  | 'targetNodeId'
+  | 'sourceReplicaIds'
+  | 'sourceNodeIds'
+  | 'healthyCopies'
+  | 'sizeBytes'
+  | 'relocates'
+  | 'attempts'
+  | 'queuedAt'
+>;
+
+/** A rebuild that waits for admission, of which nothing is done. */
+export function newRebuild(facts: NewRebuild): Rebuild {
+  return {
+    ...facts,
+    state: 'queued',
+    phase: 'waiting',
+    waitingFor: 'admission',
+    waitingReason: undefined,
+    paused: false,
+    purgesFirst: false,
+    preemptedAt: undefined,
+    bandwidthBytesPerSecond: undefined,
+    grantedBytesPerSecond: undefined,
+    tuned: undefined,
+    epoch: undefined,
+    bytes: NO_BYTES,
+    percent: 0,
+    rateBytesPerSecond: 0,
+    snapshots: [],
+    error: undefined,
+    startedAt: undefined,
+    finishedAt: undefined,
+    version: 1,
+  };
+}
+
 /** Of a rebuild that runs or has ended. */
 export const NOT_WAITING = { waitingFor: '', waitingReason: undefined } as const;
 

@@ -1,5 +1,5 @@
 import type { Heartbeat } from './agent-protocol.js';
-import type { ClusterId, NodeId, SnapshotId, VolumeId } from './ids.js';
+import type { ClusterId, DiskId, NodeId, SnapshotId, VolumeId } from './ids.js';
 import type { LayerTask } from './layer-task.js';
 import type { StorageDisk, StorageNode } from './node.js';
 import type { Rebuild } from './rebuild.js';
@@ -56,6 +56,9 @@ export type NodeVolumes = {
   readonly fleet: FleetView;
   readonly volumes: readonly Omit<RepairView, 'fleet'>[];
 };
+
+/** Nodes and disks whose volumes a change concerns. */
+export type AffectedPlaces = { readonly nodeIds: readonly NodeId[]; readonly diskIds: readonly DiskId[] };
 
 /** A volume and the nodes of its copies. */
 export type TaskVolume = { readonly volumeId: VolumeId; readonly nodeIds: readonly NodeId[] };

@@ -5,6 +5,8 @@ import type { VolumeView } from '../model/views.js';
 import { isEvicting, isOnReadyNode, nodeById } from '../model/volume-facts.js';
 import { holderOf } from '../model/volume-lifecycle.js';
 
+type CopiesView = Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>;
+
 export type SurplusVictim = { replica: Replica; why: string };
 
 /**
@@ -15,7 +17,7 @@ export type SurplusVictim = { replica: Replica; why: string };
  * the engine's own node goes last of equals, because reads are local there.
  */
 export function decideSurplus(
-  view: VolumeView,
+  view: CopiesView,
   wanted = view.volume.spec.numberOfReplicas,
 ): SurplusVictim | undefined {
   const copies = view.replicas.filter((replica) => isHealthy(replica) && replica.intent !== 'remove');
@@ -33,7 +35,7 @@ export function decideSurplus(
 }
 
 /** All that go, one after the other, as each removal leaves the volume; the last full copy is none of them. */
-export function surplusVictims(view: VolumeView): SurplusVictim[] {
+export function surplusVictims(view: CopiesView): SurplusVictim[] {
   const victim = decideSurplus(view);
   if (victim === undefined || view.replicas.length < 2) return [];
   const replicas = view.replicas.filter(({ id }) => id !== victim.replica.id);
@@ -41,7 +43,7 @@ export function surplusVictims(view: VolumeView): SurplusVictim[] {
 }
 
 /** The order in which copies go, by the rule above. */
-export function surplusOrder(view: VolumeView, copies: readonly Replica[]): Replica[] {
+export function surplusOrder(view: CopiesView, copies: readonly Replica[]): Replica[] {
   return copies
     .map((replica) => ({ replica, rank: rankOf(replica, copies, view) }))
     .sort((a, b) => compareRanks(a.rank, b.rank) || compareIds(a.replica.id, b.replica.id))
@@ -49,7 +51,7 @@ export function surplusOrder(view: VolumeView, copies: readonly Replica[]): Repl
 }
 
 /** Smaller goes first. */
-function rankOf(replica: Replica, copies: readonly Replica[], view: VolumeView): number[] {
+function rankOf(replica: Replica, copies: readonly Replica[], view: CopiesView): number[] {
   const { fleet, volume } = view;
   const zoneOf = ({ nodeId }: Replica) => {
     const node = nodeById(fleet, nodeId);

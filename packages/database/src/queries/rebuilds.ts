@@ -52,12 +52,7 @@ export type ActiveRebuilds = {
   readonly active: readonly Rebuild[];
   /** What the volume of each holds. */
   readonly writtenBytes: ReadonlyMap<RebuildId, number>;
-  /** What the last ones that succeeded moved, and in which time. */
-  readonly samples: readonly { readonly bytes: number; readonly seconds: number }[];
 };
-
-/** Enough for a median; old ones tell of another load. */
-const SAMPLES_MAX = 30;
 
 /** Everything that waits or runs, so that its place in the queue and its end can be told. Not more than admission looks at. */
 export async function loadActiveRebuilds(sql: Sql, clusterId: ClusterId): Promise<ActiveRebuilds> {
@@ -66,15 +61,8 @@ export async function loadActiveRebuilds(sql: Sql, clusterId: ClusterId): Promis
      WHERE b.cluster_id = $1 AND b.state IN ('queued', 'running')`,
     [clusterId],
   );
-  const samples = await sql.query<{ bytes: number; seconds: number }>(
-    `SELECT (bytes->>'total')::bigint AS bytes, extract(epoch FROM finished_at - started_at)::float8 AS seconds
-     FROM rebuild WHERE cluster_id = $1 AND state = 'succeeded' AND started_at IS NOT NULL
-     ORDER BY finished_at DESC LIMIT $2`,
-    [clusterId, SAMPLES_MAX],
-  );
   return {
     active: rows.map(readRebuild),
     writtenBytes: new Map(rows.map(({ id, volume_bytes }) => [id, volume_bytes])),
-    samples: samples.rows,
   };
 }

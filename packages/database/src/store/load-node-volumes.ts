@@ -1,6 +1,7 @@
 import type { NodeVolumes } from '@holdfast/control/ports/store.js';
 import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
+import type { AffectedPlaces } from '@holdfast/core/model/views.js';
 import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
 import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
@@ -17,6 +18,32 @@ export async function loadNodeVolumes(sql: Sql, clusterId: ClusterId, nodeId: No
      ) ORDER BY v.id`,
     [nodeId],
   );
+  return { fleet: await loadFleetView(sql, clusterId), volumes: await withCopies(sql, rows) };
+}
+
+/** See `Store.loadAffectedVolumes`. A user asks for it: it may look at each of the cluster's volumes once. */
+export async function loadAffectedVolumes(
+  sql: Sql,
+  clusterId: ClusterId,
+  { nodeIds, diskIds }: AffectedPlaces,
+  limit: number,
+): Promise<NodeVolumes> {
+  const { rows } = await sql.query<VolumeRow>(
+    `SELECT v.* FROM volume v WHERE v.id IN (
+       SELECT volume_id FROM replica WHERE disk_id = ANY($2)
+       UNION
+       SELECT id FROM volume WHERE attached_node_id = ANY($3)
+       UNION
+       SELECT volume_id FROM rebuild WHERE cluster_id = $1 AND state IN ('queued', 'running')
+       UNION
+       SELECT id FROM volume WHERE cluster_id = $1 AND robustness IN ('degraded', 'faulted')
+     ) AND v.cluster_id = $1 ORDER BY v.id LIMIT $4`,
+    [clusterId, diskIds, nodeIds, limit],
+  );
+  return { fleet: await loadFleetView(sql, clusterId), volumes: await withCopies(sql, rows) };
+}
+
+async function withCopies(sql: Sql, rows: readonly VolumeRow[]): Promise<NodeVolumes['volumes']> {
   const ids = rows.map(({ id }) => id);
   const replicas = await sql.query<ReplicaRow>(
     'SELECT * FROM replica WHERE volume_id = ANY($1) ORDER BY id',
@@ -28,14 +55,11 @@ export async function loadNodeVolumes(sql: Sql, clusterId: ClusterId, nodeId: No
   );
   const replicasOf = byVolume(replicas.rows.map(readReplica));
   const rebuildsOf = byVolume(rebuilds.rows.map(readRebuild));
-  return {
-    fleet: await loadFleetView(sql, clusterId),
-    volumes: rows.map(readVolume).map((volume) => ({
-      volume,
-      replicas: replicasOf(volume.id),
-      rebuilds: rebuildsOf(volume.id),
-    })),
-  };
+  return rows.map(readVolume).map((volume) => ({
+    volume,
+    replicas: replicasOf(volume.id),
+    rebuilds: rebuildsOf(volume.id),
+  }));
 }
 
 function byVolume<Row extends { volumeId: VolumeId }>(

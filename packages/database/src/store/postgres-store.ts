@@ -19,6 +19,7 @@ import type { CopyRecord } from '@holdfast/core/model/copy-record.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
+import type { AffectedPlaces } from '@holdfast/core/model/views.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
 import { type Scope, type Sql, snapshot, transaction } from '../sql/scope.js';
 import { applyChange } from './apply-change.js';
@@ -30,7 +31,7 @@ import { fanOut } from './fan-out.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
 import { loadAdmissionView } from './load-admissions.js';
-import { loadNodeVolumes, loadRebuildSpeeds } from './load-node-volumes.js';
+import { loadAffectedVolumes, loadNodeVolumes, loadRebuildSpeeds } from './load-node-volumes.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
 import { loadFleetView, loadSettings, loadVolumeView } from './load-views.js';
 import { Touched, writeOutbox } from './touched.js';
@@ -60,6 +61,10 @@ export class PostgresStore implements Store {
 
   loadNodeVolumes(clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
     return snapshot(this.scope, (sql) => loadNodeVolumes(sql, clusterId, nodeId));
+  }
+
+  loadAffectedVolumes(clusterId: ClusterId, places: AffectedPlaces, limit: number): Promise<NodeVolumes> {
+    return snapshot(this.scope, (sql) => loadAffectedVolumes(sql, clusterId, places, limit));
   }
 
   loadRebuildSpeeds(clusterId: ClusterId, limit: number): Promise<RebuildSpeed[]> {

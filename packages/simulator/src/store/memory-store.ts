@@ -2,6 +2,7 @@
  * The Store in memory, with the semantics of the one on Postgres: guards and version conflicts, booking under limits,
  * all-or-nothing commits, outbox wake-ups, heartbeats that store facts only. The contract suite holds both to it.
  */
+
 import type { AgentTarget } from '@holdfast/control/ports/agent-client.js';
 import type { Random } from '@holdfast/control/ports/clock.js';
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
@@ -35,6 +36,7 @@ import {
 } from '@holdfast/core/model/ids.js';
 import { isActiveRebuild, type Rebuild, type RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import type { SettingName } from '@holdfast/core/model/setting.js';
+import type { AffectedPlaces } from '@holdfast/core/model/views.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { grantOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
@@ -48,7 +50,7 @@ import { admissionTasks, taskVolume } from './admission-tasks.js';
 import { applyChange, takeGuard } from './apply-change.js';
 import { dueVolumes, recordDue, runFanOut } from './due-volumes.js';
 import { storeHeartbeat } from './heartbeat.js';
-import { rebuildSpeeds, volumesOnNode } from './node-volumes.js';
+import { affectedVolumes, rebuildSpeeds, volumesOnNode } from './node-volumes.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { inContext, orphansOf } from './orphans.js';
 import { type ClusterRow, Tables, Transaction } from './tables.js';
@@ -153,6 +155,15 @@ export class MemoryStore implements Store {
 
   async loadNodeVolumes(clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
     return { fleet: this.fleet(clusterId), volumes: volumesOnNode(this.tables, nodeId) };
+  }
+
+  async loadAffectedVolumes(
+    clusterId: ClusterId,
+    places: AffectedPlaces,
+    limit: number,
+  ): Promise<NodeVolumes> {
+    const volumes = affectedVolumes(this.tables, clusterId, places).slice(0, limit);
+    return { fleet: this.fleet(clusterId), volumes };
   }
 
   async loadRebuildSpeeds(clusterId: ClusterId, limit: number): Promise<RebuildSpeed[]> {

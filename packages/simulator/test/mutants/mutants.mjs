@@ -135,7 +135,7 @@ export const MUTANTS = [
     changes: [
       {
         file: 'core/src/lifecycle/plan-offline-rebuild.ts',
-        find: "if (!isEnabled(view) || robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;",
+        find: "if (!isRebuiltOffline(view) || robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;",
         replace: "if (robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;",
       },
     ],

@@ -1,55 +1,96 @@
 'use client';
-import { Message } from '@holdfast/ui/message.js';
+import { Message, Skeleton } from '@holdfast/ui/message.js';
 import { Panel } from '@holdfast/ui/panel.js';
-import { useMutation } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { FlaskConical } from 'lucide-react';
-import { api, type WhatIf } from '../../../src/api/client';
-import { useNodes } from '../../../src/api/queries';
+import { useRouter, useSearchParams } from 'next/navigation';
+import { Suspense } from 'react';
+import { api } from '../../../src/api/client';
+import { useDisks, useNodes } from '../../../src/api/queries';
 import { useCluster } from '../../../src/api/use-cluster';
+import { paths } from '../../../src/paths';
 import { Loaded } from '../../../src/shared/loaded';
 import { PageHeader } from '../../../src/shared/page-header';
+import { questionOf } from '../../../src/what-if/question';
 import { WhatIfForm } from '../../../src/what-if/what-if-form';
 import { WhatIfResult } from '../../../src/what-if/what-if-result';
 
 /** What would fit, and what would become of the volumes there are. Changes nothing. */
 export default function WhatIfPage() {
-  const cluster = useCluster();
-  const nodes = useNodes();
-  const simulate = useMutation({ mutationFn: (request: WhatIf) => api.simulate(cluster.id, request) });
   return (
     <>
       <title>What if · Holdfast</title>
       <PageHeader
         title="What if"
-        subtitle="Tried on a copy of the cluster with the scheduler itself. Nothing changes."
+        subtitle="Tried on a copy of the cluster with the scheduler itself. Nothing changes. The address of this page holds the question: send it to share it."
       />
-      <div className="grid items-start gap-4 xl:grid-cols-3">
-        <Panel title="What should happen">
-          <Loaded query={nodes} what="the nodes">
-            {(data) => (
-              <WhatIfForm
-                nodes={data}
-                error={simulate.error}
-                busy={simulate.isPending}
-                onSubmit={simulate.mutate}
-              />
-            )}
-          </Loaded>
-        </Panel>
-        <div className="xl:col-span-2" aria-live="polite">
-          {simulate.data === undefined ? (
-            <Panel title="Answer">
-              <Message
-                icon={FlaskConical}
-                title="Nothing asked yet"
-                body="Choose new volumes, nodes and zones to lose, or disks to add, and see what fits where."
-              />
-            </Panel>
-          ) : (
-            <WhatIfResult result={simulate.data} />
-          )}
-        </div>
-      </div>
+      <Suspense fallback={<Skeleton />}>
+        <WhatIf />
+      </Suspense>
     </>
+  );
+}
+
+function WhatIf() {
+  const cluster = useCluster();
+  const nodes = useNodes();
+  const disks = useDisks();
+  const router = useRouter();
+  const address = useSearchParams().toString();
+  const asked = new URLSearchParams(address);
+  const question = questionOf(asked);
+  const answer = useQuery({
+    queryKey: ['what-if', cluster.id, address],
+    queryFn: ({ signal }) =>
+      question === undefined
+        ? Promise.reject(new Error('nothing is asked'))
+        : api.simulate(cluster.id, question, signal),
+    enabled: question !== undefined,
+    retry: false,
+    refetchOnWindowFocus: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+  function ask(parameters: URLSearchParams) {
+    if (parameters.toString() === address) void answer.refetch();
+    else router.push(`${paths.whatIf}?${parameters}`);
+  }
+
+  return (
+    <div className="grid items-start gap-4 xl:grid-cols-3">
+      <Panel title="What should happen">
+        <Loaded query={nodes} what="the nodes">
+          {(data) => (
+            <WhatIfForm
+              nodes={data}
+              disks={disks.data ?? []}
+              asked={address}
+              error={answer.error}
+              busy={answer.isFetching}
+              onSubmit={ask}
+            />
+          )}
+        </Loaded>
+      </Panel>
+      <div className="min-w-0 xl:col-span-2" aria-live="polite">
+        {question === undefined ? (
+          <Panel title="Answer">
+            <Message
+              icon={FlaskConical}
+              title="Nothing asked yet"
+              body="Choose new volumes, what to lose, to drain or to add, and see what fits where and how long it takes."
+            />
+          </Panel>
+        ) : answer.data === undefined ? (
+          <Panel title="Answer">
+            <Loaded query={answer} what="the answer" rows={5}>
+              {() => null}
+            </Loaded>
+          </Panel>
+        ) : (
+          <WhatIfResult result={answer.data} />
+        )}
+      </div>
+    </div>
   );
 }

@@ -1,10 +1,12 @@
-/** The fleet as it would be: other settings, without what is lost, with what is added. */
+/** The fleet as it would be: other settings, without what is lost, with what is added, with drains begun. */
 
 import { type FaultItem, isFault } from '../../model/faults.js';
 import type { DiskId, NodeId } from '../../model/ids.js';
-import type { StorageDisk } from '../../model/node.js';
+import type { StorageDisk, StorageNode } from '../../model/node.js';
+import type { DrainPolicy } from '../../model/node-drain.js';
 import type { ClusterSettings } from '../../model/setting.js';
 import type { FleetView } from '../../model/views.js';
+import { decideDrain, drainPolicyOf } from '../../policy/decide-drain.js';
 import { parseSettingValue, type SettingValue } from '../../settings/effective.js';
 import { addedDisks, addedNodes } from './added-hardware.js';
 import { invalid, rejectIfAny } from './check-request.js';
@@ -72,11 +74,56 @@ export function changedFleet(
     disks: fleet.disks.filter(({ id }) => !lost.diskIds.has(id)),
   };
   const added = addedNodes(nodes, fleet, now);
-  return {
+  const whole = {
     ...kept,
     nodes: [...kept.nodes, ...added.map(({ node }) => node)],
     disks: [...kept.disks, ...addedDisks(disks, kept, now), ...added.flatMap(({ disks: own }) => own)],
   };
+  return drainedFleet(whole, drains(request, whole), now);
+}
+
+/** Drains of a request by node, each with the policy that it would have. */
+export type Drains = ReadonlyMap<NodeId, DrainPolicy>;
+
+/**
+ * @param fleet without what is lost
+ * @throws StorageFault `request.invalid` that names the drains of nodes that are not there, and those that are refused
+ */
+export function drains({ drain = [] }: SimulationRequest, fleet: FleetView): Drains {
+  const errors: FaultItem[] = [];
+  const wanted = new Map<NodeId, DrainPolicy>();
+  for (const [index, { node: name, policy: given }] of drain.entries()) {
+    const node = fleet.nodes.find(({ id, name: called }) => id === name || called === name);
+    const policy = drainPolicyOf(given, fleet);
+    if (node === undefined)
+      errors.push({ pointer: `/drain/${index}/node`, detail: `names no node that is left: ${name}` });
+    else if (policy === undefined)
+      errors.push({ pointer: `/drain/${index}/policy`, detail: `names no drain policy: ${given}` });
+    else wanted.set(node.id, policy);
+  }
+  rejectIfAny(errors);
+  rejectIfAny(drain.flatMap(({ node }, index) => refusedDrain(node, index, wanted, fleet)));
+  return wanted;
+}
+
+/** As the real drain is refused, where the others have begun. */
+function refusedDrain(name: string, index: number, wanted: Drains, fleet: FleetView): FaultItem[] {
+  const node = fleet.nodes.find(({ id, name: called }) => id === name || called === name);
+  if (node === undefined) return [];
+  const nodes = fleet.nodes.filter(({ id }) => id === node.id || !wanted.has(id));
+  const decision = decideDrain({ ...node, drain: undefined }, wanted.get(node.id), { ...fleet, nodes });
+  return decision.kind === 'refuse' ? [{ pointer: `/drain/${index}`, detail: decision.why }] : [];
+}
+
+function drainedFleet(fleet: FleetView, wanted: Drains, now: Date): FleetView {
+  if (wanted.size === 0) return fleet;
+  const nodes = fleet.nodes.map((node): StorageNode => {
+    const policy = wanted.get(node.id);
+    if (policy === undefined) return node;
+    const wasCordoned = node.drain?.wasCordoned ?? node.cordoned;
+    return { ...node, cordoned: true, drain: { policy, requestedAt: now, wasCordoned } };
+  });
+  return { ...fleet, nodes };
 }
 
 function changedSettings(

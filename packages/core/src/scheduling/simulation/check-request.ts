@@ -10,6 +10,7 @@ import {
   ADDED_NODES_MAX,
   type AddedDisk,
   type AddedNode,
+  DRAINS_MAX,
   LOSSES_MAX,
   SHAPES_MAX,
   type SimulationRequest,
@@ -17,7 +18,7 @@ import {
 } from './simulation.js';
 
 /** @throws StorageFault `request.invalid` that lists everything that is wrong */
-export function assertBounds({ volumes = [], lose = {}, add = {} }: SimulationRequest): void {
+export function assertBounds({ volumes = [], lose = {}, add = {}, drain = [] }: SimulationRequest): void {
   const { nodes = [], disks = [] } = add;
   rejectIfAny([
     ...atMost('/volumes', volumes.length, SHAPES_MAX, 'shapes'),
@@ -26,6 +27,7 @@ export function assertBounds({ volumes = [], lose = {}, add = {} }: SimulationRe
     ...(['nodes', 'zones', 'disks'] as const).flatMap((kind) =>
       atMost(`/lose/${kind}`, lose[kind]?.length ?? 0, LOSSES_MAX, kind),
     ),
+    ...atMost('/drain', drain.length, DRAINS_MAX, 'drains'),
     ...nodes.flatMap(addedNodeProblems),
     ...atMost('/add/nodes', sum(nodes.map(({ count = 1 }) => count)), ADDED_NODES_MAX, 'nodes in all'),
     ...disks.flatMap((disk, index) => [

@@ -1,8 +1,9 @@
 /**
- * Request and answer of a what-if: volumes of some shapes created, nodes, zones or disks lost or added, settings changed.
+ * Request and answer of a what-if: volumes of some shapes created, nodes, zones or disks lost or added, nodes drained, settings
+ * changed.
  * Plain data in and out; `simulatePlacements` answers with the rules that place replicas, on a copy of the fleet.
  *
- * The order is fixed: settings, losses and additions first, then the existing volumes get back what they lost, then the
+ * The order is fixed: settings, losses, additions and drains first, then the existing volumes get back what they lost, then the
  * new volumes are placed in the order of the request, then each shape is counted on.
  */
 
@@ -23,6 +24,8 @@ export const VOLUMES_MAX = 10_000;
 export const LOSSES_MAX = 1_000;
 /** Volumes that losses may hit in one simulation: each is placed anew, and all are read for it. */
 export const EXISTING_VOLUMES_MAX = 10_000;
+/** Drains in one request: as many as nodes may be added. */
+export const DRAINS_MAX = 1_000;
 /** Nodes that may be added, counted one by one. */
 export const ADDED_NODES_MAX = 1_000;
 /** Disks on one added node: more than any machine has. */
@@ -70,6 +73,14 @@ export type DisksForNode = AddedDisk & {
   readonly count?: number | undefined;
 };
 
+/** A node that is drained. */
+export type DrainedNode = {
+  /** By id or name. */
+  readonly node: string;
+  /** Left out: as the cluster's setting says. */
+  readonly policy?: string | undefined;
+};
+
 export type SimulationRequest = {
   readonly volumes?: readonly VolumeShape[] | undefined;
   /** Nodes and disks by id or name; a disk's name is `node/disk`, or `disk` alone where only one has it. */
@@ -86,6 +97,7 @@ export type SimulationRequest = {
         readonly disks?: readonly DisksForNode[] | undefined;
       }
     | undefined;
+  readonly drain?: readonly DrainedNode[] | undefined;
   readonly settings?: Readonly<Record<string, SettingValue>> | undefined;
   /** Also count how many more of each shape would fit afterwards. */
   readonly howManyMore?: boolean | undefined;

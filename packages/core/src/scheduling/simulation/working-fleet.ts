@@ -38,10 +38,10 @@ export class WorkingFleet {
     this.index = buildFleetIndex(fleet);
   }
 
-  /** Where one more replica beside those would go now. */
-  find(volume: PlaceableVolume, replicas: readonly Replica[]): StorageDisk | undefined {
+  /** Where one more replica beside those would go at that time. */
+  find(volume: PlaceableVolume, replicas: readonly Replica[], now = this.now): StorageDisk | undefined {
     const request = placementRequest(volume, replicas, this.view);
-    const placement = this.index.place(request, this.now);
+    const placement = this.index.place(request, now);
     return placement.kind === 'placed' ? this.diskAt(placement.diskId).disk : undefined;
   }
 
@@ -62,8 +62,9 @@ export class WorkingFleet {
     volume: PlaceableVolume,
     replicas: readonly Replica[],
     cures: 'searched' | 'left-out' = 'searched',
+    now = this.now,
   ): PlacementExplanation {
-    const question = { volume, replicas, fleet: this.view, now: this.now };
+    const question = { volume, replicas, fleet: this.view, now };
     if (cures === 'left-out' || this.searchesLeft === 0) return explainWithoutCures(question);
     this.searchesLeft -= 1;
     return explainPlacement(question);

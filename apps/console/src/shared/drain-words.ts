@@ -27,9 +27,9 @@ export function planSentences(plan: DrainPlan): string[] {
   ];
 }
 
-function timeSentence({ p50Seconds, p90Seconds, basis }: NonNullable<DrainPlan['time']>): string {
+export function timeSentence({ lowSeconds, p90Seconds, basis }: NonNullable<DrainPlan['time']>): string {
   const by = basis === 'measured' ? 'as fast as the last rebuilds were' : 'at speeds that are assumed';
-  return `That takes ${duration(p50Seconds)} to ${duration(p90Seconds)}, ${by}.`;
+  return `That takes ${duration(lowSeconds)} to ${duration(p90Seconds)}, ${by}.`;
 }
 
 function lowestSentence(number: number): string {

@@ -8,7 +8,7 @@ const PLAN: DrainPlan = {
   replicasToMove: 2,
   replicasToStay: 1,
   bytesToMove: 2048,
-  time: { p50Seconds: 60, p90Seconds: 9_000, basis: 'measured' },
+  time: { lowSeconds: 60, p50Seconds: 90, p90Seconds: 9_000, basis: 'measured' },
   copiesAtLowest: 2,
   volumeCount: 3,
   volumes: [],

@@ -1,0 +1,90 @@
+/**
+ * Pool of threads for what may compute for seconds: what-ifs, drain plans, explanations. Requests, heartbeats and liveness go
+ * on meanwhile.
+ *
+ * Every job is bounded: by the time and memory that it may take, by its caller, who may go away, and by the number of jobs that
+ * wait. A job that is ended ends with its thread.
+ */
+import { fileURLToPath } from 'node:url';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Piscina } from 'piscina';
+import type { JobInput, JobName, JobOutput } from './jobs.js';
+import type { ThreadAnswer, ThreadTask } from './thread.js';
+
+/** The compiled file, from the compiled sources and from the sources, which tests run. */
+const THREAD = fileURLToPath(new URL('../../dist/threads/thread.js', import.meta.url));
+
+export type ThreadLimits = {
+  readonly threads: number;
+  /** Jobs that wait for a thread; a further one is refused, since its caller would only wait longer. */
+  readonly waiting: number;
+  readonly seconds: number;
+  readonly mebibytes: number;
+};
+
+/** A second core stays free; the largest what-if that was measured took a third of the time and of the memory. */
+const LIMITS: ThreadLimits = { threads: 1, waiting: 4, seconds: 30, mebibytes: 1024 };
+/** A thread that has nothing to do gives its memory back after a while. */
+const IDLE_MS = 30_000;
+
+@Injectable()
+export class ThreadPool implements OnModuleDestroy {
+  private readonly limits = LIMITS;
+  /** Those that run or wait. The pool's own bound leaves jobs out that can be ended. */
+  private jobs = 0;
+  private readonly pool = new Piscina<ThreadTask, ThreadAnswer>({
+    filename: THREAD,
+    minThreads: 0,
+    maxThreads: this.limits.threads,
+    idleTimeout: IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: this.limits.mebibytes },
+  });
+
+  /**
+   * @param gone aborted when the caller does not wait any more
+   * @throws StorageFault `compute.busy`, `compute.too_costly`, and whatever the job refuses with
+   */
+  async run<Name extends JobName>(
+    name: Name,
+    input: JobInput<Name>,
+    gone: AbortSignal,
+  ): Promise<Awaited<JobOutput<Name>>> {
+    if (this.jobs >= this.limits.threads + this.limits.waiting) throw this.busy();
+    const late = AbortSignal.timeout(this.limits.seconds * 1000);
+    this.jobs += 1;
+    const answer = await this.pool
+      .run({ name, input }, { signal: AbortSignal.any([gone, late]) })
+      .catch((error: unknown) => {
+        throw this.faultOf(error, late);
+      })
+      .finally(() => {
+        this.jobs -= 1;
+      });
+    if (answer.kind === 'refused') throw new StorageFault(answer.code, answer.details);
+    // What the thread returned is what the job of this name returns.
+    return answer.output as Awaited<JobOutput<Name>>;
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.pool.destroy();
+  }
+
+  private busy(): StorageFault {
+    return new StorageFault('compute.busy', {
+      publicMessage: `${this.jobs} what-ifs and explanations are worked out or wait for it already`,
+      cures: ['ask again in a moment'],
+    });
+  }
+
+  private faultOf(error: unknown, late: AbortSignal): unknown {
+    if (!(error instanceof Error)) return error;
+    const isOutOfMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    if (!late.aborted && !isOutOfMemory) return error;
+    const what = isOutOfMemory ? `${this.limits.mebibytes} MiB` : `${this.limits.seconds} s`;
+    return new StorageFault('compute.too_costly', {
+      publicMessage: `the answer takes more than ${what} to work out`,
+      cures: ['ask about fewer volumes, losses or changes at once', 'leave howManyMore out'],
+    });
+  }
+}

@@ -1,0 +1,81 @@
+'use client';
+import { formatBytes } from '@holdfast/core/model/bytes.js';
+import { Badge } from '@holdfast/ui/badge.js';
+import { Panel } from '@holdfast/ui/panel.js';
+import { type Column, Table } from '@holdfast/ui/table.js';
+import type { Simulation } from '../api/types';
+import { timeSentence } from '../shared/drain-words';
+import { CureList } from '../shared/explanation-tables';
+
+type Forecast = Simulation['forecast'];
+type Forecasted = Forecast['volumes']['shown'][number];
+
+const ENDS: Record<Forecasted['end'], { tone: 'good' | 'warn' | 'bad'; word: string }> = {
+  full: { tone: 'good', word: 'All copies' },
+  lost: { tone: 'bad', word: 'Lost' },
+  unschedulable: { tone: 'warn', word: 'No place' },
+  waiting: { tone: 'warn', word: 'Waits' },
+};
+
+const COLUMNS: Column<Forecasted>[] = [
+  { header: 'Volume', cell: ({ volumeName }) => volumeName },
+  {
+    header: 'Comes to',
+    cell: ({ end }) => <Badge tone={ENDS[end].tone}>{ENDS[end].word}</Badge>,
+  },
+  { header: 'Copies now', align: 'right', cell: ({ copiesNow }) => copiesNow },
+  { header: 'Fewest', align: 'right', cell: ({ copiesAtLowest }) => copiesAtLowest },
+  {
+    header: 'In the end',
+    align: 'right',
+    cell: ({ copiesAtEnd, copiesWanted }) => `${copiesAtEnd} of ${copiesWanted}`,
+  },
+  { header: 'To copy', align: 'right', cell: ({ bytesToMove }) => formatBytes(bytesToMove) },
+  { header: 'Why not all', cell: ({ why }) => <span className="text-muted">{why ?? ''}</span> },
+];
+
+/** How long it takes until all copies are built that can be, and what each volume comes to, the worst first. */
+export function ForecastPanel({ forecast }: { forecast: Forecast }) {
+  const { time, rebuilds, bytesToMove, lowWater, volumes, firstUnschedulable } = forecast;
+  const cures = firstUnschedulable?.cures ?? [];
+  return (
+    <Panel
+      title="How long it takes"
+      hint={
+        volumes.shown.length < volumes.total
+          ? `${volumes.shown.length} of ${volumes.total} shown, worst first`
+          : 'Worst first'
+      }
+      flush
+    >
+      <div className="flex flex-col gap-1 px-4 py-3 text-sm">
+        <p className="font-medium">
+          {time === null
+            ? 'No copy is built.'
+            : `${rebuilds === 1 ? '1 copy is' : `${rebuilds} copies are`} built, ${formatBytes(bytesToMove)} in all. ${timeSentence(time)}`}
+          {forecast.isCut && ' It takes longer than that: the forecast was cut at its bound.'}
+        </p>
+        {lowWater !== null && (
+          <p>
+            Fewest healthy copies meanwhile: {lowWater.copies}, of{' '}
+            {lowWater.volumes === 1 ? '1 volume' : `${lowWater.volumes} volumes`}.
+          </p>
+        )}
+        <p className="text-muted">
+          Lost {forecast.volumesLost} · degraded meanwhile {forecast.volumesDegraded} · without a place{' '}
+          {forecast.volumesUnschedulable} · waiting for a user or a node {forecast.volumesWaiting}
+        </p>
+      </div>
+      <Table
+        label="Forecast of volumes"
+        rows={volumes.shown}
+        rowKey={({ volumeId }) => volumeId}
+        empty={<p className="p-4 text-sm text-muted">None of those you may see is concerned.</p>}
+        columns={COLUMNS}
+      />
+      {firstUnschedulable !== null && cures.length > 0 && (
+        <CureList cures={cures} search={firstUnschedulable.cureSearch} />
+      )}
+    </Panel>
+  );
+}

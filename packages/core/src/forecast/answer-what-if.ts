@@ -1,0 +1,72 @@
+/**
+ * Answer to a what-if: what would fit where, and what becomes of the volumes that are there. Pure: a thread of its own can work
+ * it out from plain data.
+ */
+import { isEvictingPolicy } from '../model/node-drain.js';
+import type { RebuildSpeed } from '../model/rebuild.js';
+import type { AffectedPlaces, FleetView } from '../model/views.js';
+import { changedFleet, drains, type LostPlaces, lostPlaces } from '../scheduling/simulation/changed-fleet.js';
+import { simulatePlacements } from '../scheduling/simulation/simulate-placements.js';
+import type { SimulationRequest, SimulationResult } from '../scheduling/simulation/simulation.js';
+import { type Forecast, forecast } from './forecast.js';
+import { sentencesOf } from './forecast-sentences.js';
+import { type ForecastVolume, withLosses } from './scene.js';
+
+export type WhatIfResult = SimulationResult & { readonly forecast: Forecast };
+
+/** One consistent snapshot of a cluster. `volumes` are those that `Store.loadAffectedVolumes` tells of the places. */
+export type WhatIfView = {
+  readonly fleet: FleetView;
+  readonly volumes: readonly ForecastVolume[];
+  /** Of the last rebuilds. */
+  readonly speeds: readonly RebuildSpeed[];
+};
+
+const NOTHING_MOVES = 'No copy has to move.';
+const NOTHING_LOST: LostPlaces = { nodeIds: new Set(), diskIds: new Set() };
+
+/**
+ * @throws StorageFault `request.invalid` that points at what is wrong in the request, `fleet.inconsistent` when the view itself
+ * is broken
+ */
+export function answerWhatIf(request: SimulationRequest, view: WhatIfView, now: Date): WhatIfResult {
+  const placed = simulatePlacements(request, view, now);
+  const lost = lostPlaces(request, view.fleet);
+  const changed = changedFleet(request, view.fleet, NOTHING_LOST, now);
+  const scene = { fleet: withLosses(changed, lost, now), volumes: view.volumes };
+  const told = forecast(scene, view.fleet, view.speeds, now);
+  const hasDrains = (request.drain ?? []).length > 0;
+  const parts = [
+    ...(hasDrains && placed.existing.replicasLost === 0 && placed.shapes.length === 0
+      ? []
+      : [placed.sentence]),
+    ...sentencesOf(told),
+  ];
+  return {
+    ...placed,
+    sentence: parts.length === 0 ? NOTHING_MOVES : parts.join(' '),
+    allFit: placed.allFit && !(hasDrains && told.volumesUnschedulable > 0),
+    forecast: told,
+  };
+}
+
+/**
+ * What is lost or emptied, by the request or already.
+ *
+ * @throws StorageFault `request.invalid` that names what the fleet does not have
+ */
+export function affectedPlaces(request: SimulationRequest, fleet: FleetView): AffectedPlaces {
+  const lost = lostPlaces(request, fleet);
+  const wanted = drains(request, fleet);
+  const nodeIds = new Set(lost.nodeIds);
+  for (const { id, drain, evictionRequested } of fleet.nodes) {
+    const policy = wanted.get(id) ?? drain?.policy;
+    if (evictionRequested || (policy !== undefined && isEvictingPolicy(policy))) nodeIds.add(id);
+  }
+  const diskIds = fleet.disks
+    .filter(({ id, nodeId, evictionRequested }) => {
+      return lost.diskIds.has(id) || nodeIds.has(nodeId) || evictionRequested;
+    })
+    .map(({ id }) => id);
+  return { nodeIds: [...nodeIds], diskIds };
+}

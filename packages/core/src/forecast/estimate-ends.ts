@@ -1,0 +1,63 @@
+/**
+ * Estimate of when each rebuild of a cluster will be done, those that wait included.
+ *
+ * Plays the line forward under the limits in force, at the pace that half of the last rebuilds reached and at the one that
+ * nine in ten reached. What it can't know (failures, users, changes of settings) makes it wrong, so it is made anew each
+ * time it is asked for.
+ */
+
+import { compareQueued } from '../admission/plan-admissions.js';
+import type { RebuildId } from '../model/ids.js';
+import { type Rebuild } from '../model/rebuild.js';
+import type { AdmissionView } from '../model/views.js';
+import type { Pace, Paces } from './pace.js';
+import { RebuildLine } from './rebuild-line.js';
+
+/** Seconds from now. */
+export type EndEstimate = { readonly p50Seconds: number; readonly p90Seconds: number };
+
+type Facts = Pick<AdmissionView, 'clusterId' | 'settings' | 'nodes' | 'queued' | 'running'> & {
+  /** What its volume holds, for the rebuilds that have not begun to copy. */
+  readonly writtenBytes: ReadonlyMap<RebuildId, number>;
+};
+
+/** Longer queues are estimated so far; each further one would cost a walk through all of them. */
+const QUEUED_MAX = 500;
+
+/** Paused rebuilds, those behind a limit of 0 and those far back in the queue are left out: their end can not be told. */
+export function estimateEnds(
+  facts: Facts,
+  paces: Pick<Paces, 'p50' | 'p90'>,
+  now: Date,
+): ReadonlyMap<RebuildId, EndEstimate> {
+  const p50 = playForward(facts, paces.p50, now);
+  const p90 = playForward(facts, paces.p90, now);
+  return new Map(
+    [...p50].flatMap(([id, p50Seconds]) => {
+      const p90Seconds = p90.get(id);
+      return p90Seconds === undefined
+        ? []
+        : [[id, { p50Seconds, p90Seconds: Math.max(p50Seconds, p90Seconds) }]];
+    }),
+  );
+}
+
+function playForward(facts: Facts, pace: Pace, now: Date): Map<RebuildId, number> {
+  const line = new RebuildLine(facts, pace);
+  const queued = [...facts.queued].filter(({ paused }) => !paused).sort(compareQueued);
+  for (const rebuild of [...facts.running, ...queued.slice(0, QUEUED_MAX)]) {
+    line.add(rebuild, bytesOf(rebuild, facts));
+  }
+  const ends = new Map<RebuildId, number>();
+  for (let seconds = 0; ; ) {
+    line.admit(now);
+    const next = line.secondsToNextEnd();
+    if (next === undefined) return ends;
+    seconds += next;
+    for (const { id } of line.pass(next)) ends.set(id, seconds);
+  }
+}
+
+function bytesOf({ id, bytes, sizeBytes }: Rebuild, { writtenBytes }: Facts): number {
+  return bytes.total > 0 ? bytes.total : (writtenBytes.get(id) ?? sizeBytes);
+}

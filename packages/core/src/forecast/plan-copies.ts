@@ -1,0 +1,173 @@
+/** Next step of a projected volume: the rules that its reconciler follows, applied to its rows as they would be by then. */
+import { blockText } from '../admission/waiting.js';
+import { IDLE_MS_MAX, REST_MS } from '../lifecycle/plan-offline-rebuild.js';
+import { onlyRelocates } from '../lifecycle/plan-rebuild-priority.js';
+import { isTimeForCopy, reusableReplica } from '../lifecycle/plan-replenishment.js';
+import { chosenSources, sourceNodes } from '../lifecycle/rebuild-sources.js';
+import { Bug } from '../model/faults.js';
+import { asId, type RebuildId, type ReplicaId } from '../model/ids.js';
+import { newRebuild, type Rebuild } from '../model/rebuild.js';
+import { isHealthy, newReplica, type Replica } from '../model/replica.js';
+import { DETACHED } from '../model/volume-lifecycle.js';
+import { decideRemoval } from '../policy/decide-removal.js';
+import { decideSurplus } from '../policy/decide-surplus.js';
+import { placeHeldUntil } from '../scheduling/occupancy.js';
+import {
+  type Course,
+  comingOf,
+  isReachable,
+  noteCopies,
+  nowOf,
+  type ProjectedVolume,
+  repairView,
+  stayingCopies,
+} from './projected-volume.js';
+import { serve, waitUntil } from './serve-volume.js';
+
+const REBUILD_LIMIT = 'concurrent-replica-rebuild-per-node-limit';
+
+/** Brings the volume to where it waits: for its rebuild, for a time, for room, or for nothing. */
+export function planCopies(projected: ProjectedVolume, course: Course): void {
+  projected.wakeMs = undefined;
+  projected.end = undefined;
+  if (serve(projected, course) && projected.rebuild === undefined) repair(projected, course);
+  noteCopies(projected, course);
+}
+
+/** Its rebuild has ended: the target is a full copy. */
+export function planAfterRebuild(projected: ProjectedVolume, rebuild: Rebuild, course: Course): void {
+  const now = nowOf(course);
+  projected.rebuild = undefined;
+  projected.replicas = projected.replicas.map(
+    (replica): Replica =>
+      replica.id === rebuild.targetReplicaId
+        ? { ...replica, mode: 'RW', healthyAt: now, lastHealthyAt: now, failedAt: undefined }
+        : replica,
+  );
+  planCopies(projected, course);
+}
+
+function repair(projected: ProjectedVolume, course: Course): void {
+  const { volume } = projected;
+  if (volume.rebuildHold !== undefined) {
+    projected.end = { kind: 'waiting', why: blockText(volume.rebuildHold).waitingFor };
+    return;
+  }
+  const coming = comingOf(projected, course);
+  const target = coming.find((replica) => isReachable(replica, course));
+  const isComplete = stayingCopies(projected, course).length + coming.length >= volume.spec.numberOfReplicas;
+  if (target !== undefined) queue(projected, target, course);
+  else if (isComplete) finish(projected, course);
+  else replace(projected, course);
+}
+
+/** A failed copy that is back is taken before a new one is placed. */
+function replace(projected: ProjectedVolume, course: Course): void {
+  const reused = reusableReplica(repairView(projected, course), nowOf(course));
+  if (reused === undefined) addCopy(projected, course);
+  else queue(projected, takenBack(projected, reused), course);
+}
+
+function addCopy(projected: ProjectedVolume, course: Course): void {
+  const { volume, replicas } = projected;
+  const now = nowOf(course);
+  if (course.fleet.view.settings[REBUILD_LIMIT] === 0) {
+    projected.end = { kind: 'waiting', why: `no rebuild may start: ${REBUILD_LIMIT} is 0` };
+    return;
+  }
+  if (!isTimeForCopy(repairView(projected, course), now)) {
+    const until = nextReturn(projected, course);
+    if (until !== undefined) waitUntil(projected, course, restUntil(projected, until, course));
+    return;
+  }
+  const disk = course.fleet.find(volume, replicas, now);
+  if (disk === undefined) {
+    projected.end = { kind: 'unschedulable' };
+    return;
+  }
+  course.fleet.book(disk.id, claimOf(projected));
+  const facts = {
+    id: asId<ReplicaId>(`forecast ${volume.id} ${replicas.length}`),
+    volumeId: volume.id,
+    sizeBytes: volume.spec.sizeBytes,
+    secret: '',
+    createdAt: now,
+  };
+  const replica = { ...newReplica(facts, { nodeId: disk.nodeId, diskId: disk.id }), provisioned: true };
+  projected.replicas = [...replicas, replica];
+  queue(projected, replica, course);
+}
+
+/** The worker does not keep a volume attached for what comes later: it lets it go, and rests before it tries again. */
+function restUntil(projected: ProjectedVolume, untilMs: number, course: Course): number {
+  if (projected.use !== 'repairing' || untilMs - course.nowMs <= IDLE_MS_MAX) return untilMs;
+  letGo(projected, course);
+  return Math.max(untilMs, course.nowMs + IDLE_MS_MAX + REST_MS);
+}
+
+/** When the next failed copy is not waited for any more. */
+function nextReturn({ replicas }: ProjectedVolume, { fleet, lookup, nowMs }: Course): number | undefined {
+  const waitSeconds = fleet.view.settings['replica-replenishment-wait-interval'];
+  const coming = replicas
+    .map((replica) => placeHeldUntil(replica, { waitSeconds, replicas, nodeOf: lookup.nodeOf })?.getTime())
+    .filter((until) => until !== undefined && until > nowMs);
+  return coming.length === 0 ? undefined : Math.min(...coming.map((until) => until ?? nowMs));
+}
+
+function takenBack(projected: ProjectedVolume, reused: Replica): Replica {
+  const back: Replica = { ...reused, failedAt: undefined, healthyAt: undefined, mode: undefined };
+  projected.replicas = projected.replicas.map((replica) => (replica.id === reused.id ? back : replica));
+  return back;
+}
+
+function queue(projected: ProjectedVolume, target: Replica, course: Course): void {
+  const { volume, replicas } = projected;
+  const view = repairView(projected, course);
+  const sources = chosenSources(view);
+  if (target.nodeId === undefined) throw new Bug(`replica ${target.id} is to be built and has no place`);
+  course.added += 1;
+  const rebuild = newRebuild({
+    id: asId<RebuildId>(`forecast ${course.added}`),
+    clusterId: volume.clusterId,
+    volumeId: volume.id,
+    targetReplicaId: target.id,
+    targetNodeId: target.nodeId,
+    sourceReplicaIds: sources.map(({ id }) => id),
+    sourceNodeIds: sourceNodes(sources),
+    healthyCopies: replicas.filter(isHealthy).length,
+    sizeBytes: volume.spec.sizeBytes,
+    relocates: onlyRelocates(view, target.id),
+    attempts: 1,
+    queuedAt: nowOf(course),
+  });
+  projected.rebuild = rebuild;
+  projected.bytes += volume.writtenBytes;
+  course.byRebuild.set(rebuild.id, projected);
+  course.line.add(rebuild, volume.writtenBytes);
+}
+
+/** It has all its copies: those that are one too many go, and the worker lets it go. */
+function finish(projected: ProjectedVolume, course: Course): void {
+  for (;;) {
+    const victim = decideSurplus(repairView(projected, course))?.replica;
+    if (victim === undefined || decideRemoval(projected.replicas, victim.id).kind === 'refuse') break;
+    projected.replicas = projected.replicas.filter(({ id }) => id !== victim.id);
+    if (victim.diskId === undefined || !isReachable(victim, course)) continue;
+    course.fleet.release(victim.diskId, claimOf(projected));
+    course.hasRoomAgain = true;
+  }
+  if (projected.use === 'repairing') letGo(projected, course);
+}
+
+function letGo(projected: ProjectedVolume, course: Course): void {
+  projected.use = 'idle';
+  projected.volume = { ...projected.volume, lifecycle: DETACHED };
+  const { turnOf } = projected;
+  if (turnOf === undefined) return;
+  course.turns.set(turnOf, (course.turns.get(turnOf) ?? 1) - 1);
+  projected.turnOf = undefined;
+}
+
+function claimOf({ volume }: ProjectedVolume) {
+  return { sizeBytes: volume.spec.sizeBytes, writtenBytes: volume.writtenBytes };
+}

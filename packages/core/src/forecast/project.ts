@@ -1,0 +1,132 @@
+/**
+ * Projection: a cluster played forward from the moment after a change until nothing moves any more, at one pace.
+ *
+ * A discrete-event simulation that asks the rules of the product: the scheduler where a copy goes, the rules of replenishment
+ * whether it is time for one, admission what begins. What it can't know (further failures, users) does not happen in it.
+ */
+import { fleetLookup } from '../lifecycle/node-volumes.js';
+import { isDeleting } from '../model/volume-lifecycle.js';
+import { WorkingFleet } from '../scheduling/simulation/working-fleet.js';
+import type { Pace } from './pace.js';
+import { planAfterRebuild, planCopies } from './plan-copies.js';
+import {
+  type Course,
+  type ProjectedVolume,
+  projectedVolume,
+  stayingCopies,
+  type VolumeEnd,
+} from './projected-volume.js';
+import { RebuildLine } from './rebuild-line.js';
+import type { Scene } from './scene.js';
+
+/**
+ * Moments in which something ends or begins. Each costs a look at the queue; as many rebuilds as one answer may have volumes
+ * with three copies each.
+ */
+const STEPS_MAX = 30_000;
+/** Volumes without a place that are asked again when room has become free: the first would take it. */
+const RELOOKS_MAX = 50;
+
+export type Projection = {
+  readonly course: Course;
+  readonly volumes: readonly ProjectedVolume[];
+  /** Seconds until the last copy is built; `undefined`: none is. */
+  readonly endSeconds: number | undefined;
+  readonly rebuilds: number;
+  /** The bound on steps ended it: later copies are not in it. */
+  readonly isCut: boolean;
+};
+
+export function project(scene: Scene, pace: Pace, now: Date): Projection {
+  const course = beginCourse(scene, pace, now);
+  const volumes = scene.volumes
+    .filter(({ volume }) => !isDeleting(volume))
+    .map((given) => projectedVolume(given, course));
+  for (const projected of volumes) joinLine(projected, course);
+  for (const projected of volumes) planCopies(projected, course);
+  const { endMs, rebuilds, isCut } = play(volumes, course, now);
+  for (const projected of volumes) projected.end = endOf(projected, course);
+  const endSeconds = endMs === undefined ? undefined : (endMs - course.startedMs) / 1000;
+  return { course, volumes, endSeconds, rebuilds, isCut };
+}
+
+function beginCourse({ fleet }: Scene, pace: Pace, now: Date): Course {
+  const nowMs = now.getTime();
+  return {
+    fleet: new WorkingFleet(fleet, now),
+    lookup: fleetLookup(fleet),
+    line: new RebuildLine(fleet, pace),
+    pace,
+    startedMs: nowMs,
+    nowMs,
+    added: 0,
+    hasRoomAgain: false,
+    turns: new Map(),
+    byRebuild: new Map(),
+  };
+}
+
+/** Rebuilds that wait or run at the start. */
+function joinLine(projected: ProjectedVolume, course: Course): void {
+  const { rebuild, volume } = projected;
+  if (rebuild === undefined) return;
+  const bytes = rebuild.bytes.total > 0 ? rebuild.bytes.total : volume.writtenBytes;
+  projected.bytes += Math.round(bytes * (1 - rebuild.percent / 100));
+  course.byRebuild.set(rebuild.id, projected);
+  course.line.add(rebuild, bytes);
+}
+
+type Played = { readonly endMs: number | undefined; readonly rebuilds: number; readonly isCut: boolean };
+
+function play(volumes: readonly ProjectedVolume[], course: Course, now: Date): Played {
+  let endMs: number | undefined;
+  let rebuilds = 0;
+  for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+    course.line.admit(now);
+    const wakeMs = nextWakeMs(volumes);
+    const seconds = Math.min(
+      course.line.secondsToNextEnd() ?? Number.POSITIVE_INFINITY,
+      (wakeMs - course.nowMs) / 1000,
+    );
+    if (!Number.isFinite(seconds)) return { endMs, rebuilds, isCut: false };
+    course.nowMs += Math.max(0, seconds) * 1000;
+    const ended = course.line.pass(Math.max(0, seconds));
+    if (ended.length > 0) endMs = course.nowMs;
+    rebuilds += ended.length;
+    for (const rebuild of ended) {
+      const projected = course.byRebuild.get(rebuild.id);
+      if (projected !== undefined) planAfterRebuild(projected, rebuild, course);
+    }
+    for (const projected of volumes) {
+      if (projected.wakeMs !== undefined && projected.wakeMs <= course.nowMs) planCopies(projected, course);
+    }
+    if (ended.length > 0) lookAgain(volumes, course);
+  }
+  return { endMs, rebuilds, isCut: true };
+}
+
+function nextWakeMs(volumes: readonly ProjectedVolume[]): number {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { wakeMs } of volumes) if (wakeMs !== undefined && wakeMs < next) next = wakeMs;
+  return next;
+}
+
+/** Volumes that found no place, where there is room again, and detached ones that wait for their turn. */
+function lookAgain(volumes: readonly ProjectedVolume[], course: Course): void {
+  const mayFit = (projected: ProjectedVolume) =>
+    course.hasRoomAgain && projected.end?.kind === 'unschedulable';
+  const waitsForTurn = ({ use, end, wakeMs, rebuild }: ProjectedVolume) =>
+    use === 'idle' && end === undefined && wakeMs === undefined && rebuild === undefined;
+  const again = volumes.filter((projected) => mayFit(projected) || waitsForTurn(projected));
+  for (const projected of again.slice(0, RELOOKS_MAX)) planCopies(projected, course);
+  course.hasRoomAgain = false;
+}
+
+function endOf(projected: ProjectedVolume, course: Course): VolumeEnd {
+  const { end, volume, rebuild } = projected;
+  if (end !== undefined && end.kind !== 'full') return end;
+  if (stayingCopies(projected, course).length >= volume.spec.numberOfReplicas) return { kind: 'full' };
+  if (rebuild !== undefined)
+    return { kind: 'waiting', why: 'its rebuild waits: it is paused, or no limit lets it begin' };
+  return { kind: 'waiting', why: 'a copy that it waits for is not replaced' };
+}

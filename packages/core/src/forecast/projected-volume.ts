@@ -1,0 +1,114 @@
+/** A volume in a projection: its rows as they would be by then, and what it waits for. */
+
+import { type FleetLookup, isLeaving } from '../lifecycle/node-volumes.js';
+import { conditionOf } from '../model/condition.js';
+import type { NodeId, RebuildId } from '../model/ids.js';
+import { isNodeReady } from '../model/node.js';
+import type { Rebuild } from '../model/rebuild.js';
+import { isHealthy, type Replica } from '../model/replica.js';
+import type { RepairView } from '../model/views.js';
+import { isAwaitingRebuild } from '../model/volume-facts.js';
+import type { WorkingFleet } from '../scheduling/simulation/working-fleet.js';
+import type { Pace } from './pace.js';
+import type { RebuildLine } from './rebuild-line.js';
+import type { ForecastVolume } from './scene.js';
+
+/** What a volume comes to. `waiting`: for a user or for a node; the sentence says for what. */
+export type VolumeEnd =
+  | { readonly kind: 'full' }
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'unschedulable' }
+  | { readonly kind: 'waiting'; readonly why: string };
+
+export type ProjectedVolume = {
+  readonly given: ForecastVolume;
+  volume: ForecastVolume['volume'];
+  replicas: readonly Replica[];
+  rebuild: Rebuild | undefined;
+  /** `repairing`: the worker attaches it for its rebuilds, and lets it go afterwards. */
+  use: 'idle' | 'served' | 'repairing';
+  /** Node whose turn of detached moves it takes while it is `repairing`. */
+  turnOf: NodeId | undefined;
+  wakeMs: number | undefined;
+  end: VolumeEnd | undefined;
+  copiesAtLowest: number;
+  bytes: number;
+};
+
+/** What all volumes of a projection share. */
+export type Course = {
+  readonly fleet: WorkingFleet;
+  readonly lookup: FleetLookup;
+  readonly line: RebuildLine;
+  readonly pace: Pace;
+  readonly startedMs: number;
+  nowMs: number;
+  /** Rebuilds that were added; numbers their ids. */
+  added: number;
+  /** A booking has been released since volumes without a place were looked at. */
+  hasRoomAgain: boolean;
+  /** Detached volumes that are being moved, by the node that they leave. */
+  readonly turns: Map<NodeId, number>;
+  readonly byRebuild: Map<RebuildId, ProjectedVolume>;
+};
+
+export function projectedVolume(given: ForecastVolume, course: Pick<Course, 'lookup'>): ProjectedVolume {
+  const { volume, replicas, rebuilds } = given;
+  const projected: ProjectedVolume = {
+    given,
+    volume,
+    replicas,
+    rebuild: rebuilds[0],
+    use: 'idle',
+    turnOf: undefined,
+    wakeMs: undefined,
+    end: undefined,
+    copiesAtLowest: 0,
+    bytes: 0,
+  };
+  projected.copiesAtLowest = copiesOf(projected, course).length;
+  return projected;
+}
+
+export function nowOf({ nowMs }: Pick<Course, 'nowMs'>): Date {
+  return new Date(nowMs);
+}
+
+/** As the rules of its repair read it. */
+export function repairView({ volume, replicas, rebuild }: ProjectedVolume, { fleet }: Course): RepairView {
+  return { volume, replicas, rebuilds: rebuild === undefined ? [] : [rebuild], fleet: fleet.view };
+}
+
+/** Is it on a disk and a node that are there? */
+export function isReachable(
+  { nodeId, diskId }: Pick<Replica, 'nodeId' | 'diskId'>,
+  { lookup }: Pick<Course, 'lookup'>,
+): boolean {
+  const node = lookup.nodeOf(nodeId);
+  const disk = lookup.diskOf(diskId);
+  const isDiskGone = disk === undefined || conditionOf(disk.conditions, 'Ready')?.status === 'False';
+  return node !== undefined && isNodeReady(node) && !isDiskGone;
+}
+
+/** Full copies that can be read. */
+export function copiesOf({ replicas }: ProjectedVolume, course: Pick<Course, 'lookup'>): Replica[] {
+  return replicas.filter(
+    (replica) => isHealthy(replica) && replica.intent !== 'remove' && isReachable(replica, course),
+  );
+}
+
+/** Of these, those that stay: what counts towards the wanted number. */
+export function stayingCopies(projected: ProjectedVolume, { lookup }: Pick<Course, 'lookup'>): Replica[] {
+  return copiesOf(projected, { lookup }).filter((replica) => !isLeaving(replica, projected, lookup));
+}
+
+export function comingOf({ replicas }: ProjectedVolume, { lookup }: Pick<Course, 'lookup'>): Replica[] {
+  return replicas.filter(
+    (replica) => isAwaitingRebuild(replica) && !isLeaving(replica, { replicas }, lookup),
+  );
+}
+
+export function noteCopies(projected: ProjectedVolume, course: Pick<Course, 'lookup'>): void {
+  const { length } = copiesOf(projected, course);
+  projected.copiesAtLowest = Math.min(projected.copiesAtLowest, length);
+}

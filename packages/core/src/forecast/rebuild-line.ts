@@ -1,0 +1,141 @@
+/**
+ * Line of rebuilds, played forward: which begin when, by the cluster's own admission, and when each ends at a given pace.
+ *
+ * It knows no volumes. What a volume does next is decided by its caller between two ends, and joins the line.
+ */
+import { compareQueued, planAdmissions } from '../admission/plan-admissions.js';
+import { shareBandwidth } from '../admission/share-bandwidth.js';
+import type { RebuildId } from '../model/ids.js';
+import { type Rebuild, standsStill } from '../model/rebuild.js';
+import type { AdmissionView } from '../model/views.js';
+import type { Pace } from './pace.js';
+
+/**
+ * Rebuilds of the queue that are asked for room after each end: the riskiest. Far more than limits let begin at once; a
+ * longer look would make the time grow with the square of the queue.
+ */
+const WINDOW = 200;
+/** Preemption makes room for one that begins in the next look. Each look begins or stops at least one. */
+const LOOKS_MAX = 2 * WINDOW;
+/** Below a millisecond of copying: what is left of a rebuild that has ended is an error of rounding. */
+const SECONDS_MIN = 0.001;
+
+type Facts = Pick<AdmissionView, 'clusterId' | 'settings' | 'nodes'>;
+type Work = { readonly rebuild: Rebuild; readonly bytesLeft: number; readonly fixedLeftSeconds: number };
+
+export class RebuildLine {
+  private queued: Work[] = [];
+  private isSorted = true;
+  private running = new Map<RebuildId, Work>();
+  private rates: ReadonlyMap<RebuildId, number> = new Map();
+
+  constructor(
+    private readonly facts: Facts,
+    private readonly pace: Pace,
+  ) {}
+
+  /** @param bytes that it has to copy in all */
+  add(rebuild: Rebuild, bytes: number): void {
+    const share = 1 - rebuild.percent / 100;
+    const work = {
+      rebuild,
+      bytesLeft: bytes * share,
+      fixedLeftSeconds: this.pace.fixedSeconds * share,
+    };
+    if (rebuild.state === 'running') this.running.set(rebuild.id, work);
+    else this.queued.push(work);
+    this.isSorted = false;
+    this.rates = new Map();
+  }
+
+  /** Its target or its engine is gone. */
+  remove(id: RebuildId): void {
+    this.queued = this.queued.filter(({ rebuild }) => rebuild.id !== id);
+    this.running.delete(id);
+    this.rates = new Map();
+  }
+
+  /** Lets begin, stand still and go on what admission says. */
+  admit(now: Date): void {
+    if (!this.isSorted) this.queued.sort((a, b) => compareQueued(a.rebuild, b.rebuild));
+    this.isSorted = true;
+    for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+      const { rebuilds, preempted } = planAdmissions(this.view(), now);
+      if (rebuilds.length === 0 && preempted.length === 0) break;
+      for (const { rebuildId } of rebuilds) this.begin(rebuildId, now);
+      for (const id of preempted) this.stop(id, now);
+      if (preempted.length === 0 && this.queued.length === 0) break;
+    }
+    const shares = shareBandwidth(this.rebuilds(), this.facts.settings);
+    this.rates = new Map(this.rebuilds().map((rebuild) => [rebuild.id, this.rateOf(rebuild, shares)]));
+  }
+
+  /** Seconds until the next rebuild ends; `undefined`: none of those that run ever does. */
+  secondsToNextEnd(): number | undefined {
+    const ends = [...this.running.values()].map((work) => this.secondsOf(work)).filter(Number.isFinite);
+    return ends.length === 0 ? undefined : Math.min(...ends);
+  }
+
+  /** Lets time pass in which nothing begins. @returns what ended meanwhile */
+  pass(seconds: number): Rebuild[] {
+    const ended: Rebuild[] = [];
+    for (const [id, work] of this.running) {
+      if (this.secondsOf(work) <= seconds + SECONDS_MIN) {
+        this.running.delete(id);
+        ended.push(work.rebuild);
+        continue;
+      }
+      const rate = this.rates.get(id) ?? 0;
+      if (rate === 0) continue;
+      const copying = Math.max(0, seconds - work.fixedLeftSeconds);
+      this.running.set(id, {
+        ...work,
+        fixedLeftSeconds: Math.max(0, work.fixedLeftSeconds - seconds),
+        bytesLeft: work.bytesLeft - copying * rate,
+      });
+    }
+    return ended;
+  }
+
+  private view(): AdmissionView {
+    return {
+      ...this.facts,
+      queued: this.queued.slice(0, WINDOW).map(({ rebuild }) => rebuild),
+      running: this.rebuilds(),
+      ending: [],
+      blocked: [],
+      rebuilt: [],
+      tasks: { admitted: [], waiting: [], candidates: [] },
+    };
+  }
+
+  private rebuilds(): Rebuild[] {
+    return [...this.running.values()].map(({ rebuild }) => rebuild);
+  }
+
+  private begin(id: RebuildId, now: Date): void {
+    const work = this.running.get(id) ?? this.queued.find(({ rebuild }) => rebuild.id === id);
+    if (work === undefined) return;
+    this.queued = this.queued.filter((one) => one !== work);
+    const begun = { ...work.rebuild, state: 'running', phase: 'copying', preemptedAt: undefined } as const;
+    const rebuild = { ...begun, startedAt: begun.startedAt ?? now };
+    this.running.set(id, { ...work, rebuild });
+  }
+
+  private stop(id: RebuildId, now: Date): void {
+    const work = this.running.get(id);
+    if (work === undefined) return;
+    const tuned = { paused: true, bandwidthBytesPerSecond: undefined };
+    this.running.set(id, { ...work, rebuild: { ...work.rebuild, preemptedAt: now, tuned } });
+  }
+
+  private rateOf(rebuild: Rebuild, shares: ReturnType<typeof shareBandwidth>): number {
+    if (standsStill(rebuild)) return 0;
+    return Math.min(this.pace.bytesPerSecond, shares.get(rebuild.id) ?? Number.POSITIVE_INFINITY);
+  }
+
+  private secondsOf({ rebuild, bytesLeft, fixedLeftSeconds }: Work): number {
+    const rate = this.rates.get(rebuild.id) ?? 0;
+    return rate === 0 ? Number.POSITIVE_INFINITY : fixedLeftSeconds + bytesLeft / rate;
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Is a projected volume served by an engine, so that its copies can be built? By its users' attachment, by one elsewhere after
+ * a failover, or by the worker's own for the time of its moves.
+ */
+import { blockText } from '../admission/waiting.js';
+import { isLeaving } from '../lifecycle/node-volumes.js';
+import { attachNode } from '../lifecycle/plan-attachment.js';
+import { canStartElsewhere, failoverAt } from '../lifecycle/plan-failover.js';
+import { awayUntil, DETACHED_MOVES_MAX, isRebuiltOffline } from '../lifecycle/plan-offline-rebuild.js';
+import { isTimeForCopy, reusableReplica } from '../lifecycle/plan-replenishment.js';
+import { isNodeReady } from '../model/node.js';
+import { isHealthy, type Replica } from '../model/replica.js';
+import { isAwaitingRebuild } from '../model/volume-facts.js';
+import {
+  type AttachmentRequest,
+  afterRequest,
+  DETACHED,
+  holderOf,
+  isRepairing,
+  requestOf,
+} from '../model/volume-lifecycle.js';
+import { decideSurplus } from '../policy/decide-surplus.js';
+import {
+  type Course,
+  comingOf,
+  copiesOf,
+  isReachable,
+  nowOf,
+  type ProjectedVolume,
+  repairView,
+  type VolumeEnd,
+} from './projected-volume.js';
+
+/** @returns whether it is served now; else its `wakeMs` or `end` say what it waits for, where it waits for something */
+export function serve(projected: ProjectedVolume, course: Course): boolean {
+  if (projected.use !== 'idle') return true;
+  if (copiesOf(projected, course).length === 0) {
+    projected.end = endWithoutCopies(projected, course);
+    return false;
+  }
+  const { volume } = projected;
+  const isWanted = requestOf(volume) !== undefined && !isRepairing(volume);
+  return isWanted ? serveItsUsers(projected, course) : serveForRepair(projected, course);
+}
+
+function serveItsUsers(projected: ProjectedVolume, course: Course): boolean {
+  const { volume } = projected;
+  const holder = course.lookup.nodeOf(holderOf(volume));
+  if (holderOf(volume) === undefined || (holder !== undefined && isNodeReady(holder))) {
+    return begin(projected, course, 'served');
+  }
+  const view = repairView(projected, course);
+  const at = failoverAt(view)?.getTime();
+  const name = holder?.name ?? 'of its engine';
+  if (at === undefined) {
+    const why = `its engine is on node ${name}, which is lost: it is rebuilt once a user detaches it with force and attaches it elsewhere`;
+    return wait(projected, { kind: 'waiting', why });
+  }
+  if (at > course.nowMs) return waitUntil(projected, course, at);
+  if (!canStartElsewhere(view)) {
+    const why = `it is not attached elsewhere by its policy: fewer than half of its copies are left beside node ${name}`;
+    return wait(projected, { kind: 'waiting', why });
+  }
+  const request = { nodeId: undefined, requestedAt: nowOf(course) };
+  projected.volume = attachedAnew(projected, course, request);
+  return begin(projected, course, 'served');
+}
+
+/** On the node that a new attachment would be granted to: what it reads from there counts on no other node. */
+function attachedAnew(
+  projected: ProjectedVolume,
+  course: Course,
+  request: AttachmentRequest,
+): ProjectedVolume['volume'] {
+  const volume = { ...projected.volume, lifecycle: afterRequest(DETACHED, request) };
+  const nodeId = attachNode({ ...repairView(projected, course), volume });
+  if (nodeId === undefined) return projected.volume;
+  const grant = { nodeId, bootId: undefined, secret: '' };
+  const endpoint = { host: '', port: 0, exportName: '' };
+  return { ...volume, lifecycle: { state: 'attached', request, grant, endpoint } };
+}
+
+/** A detached volume is attached for its moves, a few at a time, or for its rebuilds where that is wanted. */
+function serveForRepair(projected: ProjectedVolume, course: Course): boolean {
+  const { volume, replicas } = projected;
+  const leaving = replicas.filter(
+    (replica) => isHealthy(replica) && isLeaving(replica, projected, course.lookup),
+  );
+  const full = replicas.filter((replica) => isHealthy(replica) && replica.intent === 'keep');
+  const isLacking = full.length < volume.spec.numberOfReplicas;
+  if (leaving.length === 0 && !isLacking)
+    return wait(projected, isWhole(projected, course) ? FULL : NOT_IN_USE);
+  if (leaving.length === 0 && !isRebuiltOffline(repairView(projected, course)))
+    return wait(projected, NOT_IN_USE);
+  if (volume.rebuildHold !== undefined) {
+    return wait(projected, { kind: 'waiting', why: blockText(volume.rebuildHold).waitingFor });
+  }
+  const away = Math.max(0, ...replicas.map((replica) => awayUntil(replica, course.fleet.view).getTime()));
+  if (leaving.length > 0 && away > course.nowMs) return waitUntil(projected, course, away);
+  if (!canGoOn(projected, course)) return wait(projected, { kind: 'unschedulable' });
+  const turnOf = leaving[0]?.nodeId;
+  const taken = turnOf === undefined ? 0 : (course.turns.get(turnOf) ?? 0);
+  if (taken >= DETACHED_MOVES_MAX) return wait(projected, undefined);
+  if (turnOf !== undefined) course.turns.set(turnOf, taken + 1);
+  projected.turnOf = turnOf;
+  const request = { nodeId: undefined, requestedAt: nowOf(course), purpose: 'rebuild' } as const;
+  projected.volume = attachedAnew(projected, course, request);
+  return begin(projected, course, 'repairing');
+}
+
+const FULL: VolumeEnd = { kind: 'full' };
+const NOT_IN_USE: VolumeEnd = {
+  kind: 'waiting',
+  why: 'it is detached: its copies are built when it is attached, or at once with offline-replica-rebuilding',
+};
+
+function isWhole(projected: ProjectedVolume, course: Course): boolean {
+  return copiesOf(projected, course).length >= projected.volume.spec.numberOfReplicas;
+}
+
+/** Would an engine have something to do: a copy to build or one too many? */
+function canGoOn(projected: ProjectedVolume, course: Course): boolean {
+  const view = repairView(projected, course);
+  if (decideSurplus(view) !== undefined) return true;
+  if (course.fleet.view.settings['concurrent-replica-rebuild-per-node-limit'] === 0) return false;
+  if (comingOf(projected, course).some((replica) => isReachable(replica, course))) return true;
+  if (reusableReplica(view, nowOf(course)) !== undefined) return true;
+  if (!isTimeForCopy(view, nowOf(course))) return false;
+  return course.fleet.find(projected.volume, projected.replicas, nowOf(course)) !== undefined;
+}
+
+/** An engine starts on the copies that answer, or has noticed that the others do not: these count as failed. */
+function begin(projected: ProjectedVolume, course: Course, use: 'served' | 'repairing'): boolean {
+  const isAtStart = course.nowMs === course.startedMs;
+  const noticedAt = new Date(course.nowMs + (isAtStart ? course.pace.lateSeconds * 1000 : 0));
+  projected.use = use;
+  projected.end = undefined;
+  projected.replicas = projected.replicas.map((replica): Replica => {
+    if (isReachable(replica, course)) return isHealthy(replica) ? { ...replica, mode: 'RW' } : replica;
+    const isUsed = isHealthy(replica) || isAwaitingRebuild(replica);
+    return isUsed ? { ...replica, mode: 'ERR', failedAt: noticedAt } : replica;
+  });
+  const { rebuild } = projected;
+  const target = projected.replicas.find(({ id }) => id === rebuild?.targetReplicaId);
+  if (rebuild !== undefined && (target === undefined || target.failedAt !== undefined)) {
+    course.line.remove(rebuild.id);
+    projected.rebuild = undefined;
+  }
+  return true;
+}
+
+function endWithoutCopies({ replicas }: ProjectedVolume, { lookup }: Course): VolumeEnd {
+  const full = replicas.filter(isHealthy);
+  if (full.length > 0 && full.every(({ nodeId, diskId }) => lookup.nodeOf(nodeId) && lookup.diskOf(diskId)))
+    return { kind: 'lost' };
+  return { kind: 'waiting', why: 'none of its copies is known to be full' };
+}
+
+function wait(projected: ProjectedVolume, end: VolumeEnd | undefined): false {
+  projected.end = end;
+  return false;
+}
+
+export function waitUntil(projected: ProjectedVolume, { pace }: Course, atMs: number): false {
+  projected.wakeMs = atMs + pace.lateSeconds * 1000;
+  return false;
+}
