@@ -97,7 +97,7 @@ test('one that waits says when it will be done, from what the last ones took', a
     `INSERT INTO rebuild (id, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, state, phase,
        healthy_copies, size_bytes, bytes, queued_at, started_at, finished_at, source_node_ids)
      SELECT $2, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, 'succeeded', 'done', 1, 4096,
-       '{"total":104857600,"compared":0,"skipped":0,"sent":0,"written":0}', now(), now() - interval '40 s', now(), '{}'
+       '{"total":104857600,"compared":0,"skipped":0,"sent":104857600,"written":0}', now(), now() - interval '40 s', now(), '{}'
      FROM rebuild WHERE id = $1`,
     [id, randomUUID()],
   );
@@ -134,7 +134,7 @@ async function queued(): Promise<string> {
     `INSERT INTO rebuild (id, organization_id, cluster_id, volume_id, target_replica_id, target_node_id, state, phase,
        healthy_copies, size_bytes, bytes, queued_at, source_node_ids)
      VALUES ($1, $2, $3, $4, $5, $6, 'queued', 'waiting', 1, 4096,
-       '{"total":1,"compared":0,"skipped":0,"sent":0,"written":0}', now(), ARRAY[$6]::uuid[])`,
+       '{"total":1,"compared":0,"skipped":0,"sent":104857600,"written":0}', now(), ARRAY[$6]::uuid[])`,
     [id, api.seed.organizationId, api.seed.clusterId, volume.id, randomUUID(), nodeId],
   );
   return id;

@@ -6,7 +6,7 @@ import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import { loadActiveRebuilds } from '@holdfast/database/queries/rebuilds.js';
 import type { Sql } from '@holdfast/database/sql/scope.js';
 import { loadRebuildSpeeds } from '@holdfast/database/store/load-node-volumes.js';
-import { loadNodes, loadSettings } from '@holdfast/database/store/load-views.js';
+import { loadSettings } from '@holdfast/database/store/load-views.js';
 
 /** What is ahead of a cluster's rebuilds: each one's place in the queue, and when it will be done. */
 export type RebuildOutlook = {
@@ -18,11 +18,10 @@ export async function readOutlook(sql: Sql, clusterId: ClusterId, now: Date): Pr
   const { active, writtenBytes } = await loadActiveRebuilds(sql, clusterId);
   if (active.length === 0) return { positions: new Map(), ends: new Map() };
   const { settings } = await loadSettings(sql, clusterId);
-  const nodes = await loadNodes(sql, clusterId);
   const queued = active.filter(({ state }) => state === 'queued');
   const running = active.filter(({ state }) => state === 'running');
   const speeds = await loadRebuildSpeeds(sql, clusterId, SPEEDS_MAX);
-  const facts = { clusterId, settings, nodes, queued, running, writtenBytes };
+  const facts = { clusterId, settings, queued, running, writtenBytes };
   return { positions: positionsOf(active), ends: estimateEnds(facts, pacesOf(speeds), now) };
 }
 

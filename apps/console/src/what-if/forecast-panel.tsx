@@ -23,15 +23,23 @@ const COLUMNS: Column<Forecasted>[] = [
     header: 'Comes to',
     cell: ({ end }) => <Badge tone={ENDS[end].tone}>{ENDS[end].word}</Badge>,
   },
-  { header: 'Copies now', align: 'right', cell: ({ copiesNow }) => copiesNow },
+  { header: 'Now', align: 'right', cell: ({ copiesNow }) => copiesNow },
   { header: 'Fewest', align: 'right', cell: ({ copiesAtLowest }) => copiesAtLowest },
   {
-    header: 'In the end',
+    header: 'End',
     align: 'right',
-    cell: ({ copiesAtEnd, copiesWanted }) => `${copiesAtEnd} of ${copiesWanted}`,
+    cell: ({ copiesAtEnd, copiesWanted }) => (
+      <span className="whitespace-nowrap">
+        {copiesAtEnd} of {copiesWanted}
+      </span>
+    ),
   },
-  { header: 'To copy', align: 'right', cell: ({ bytesToMove }) => formatBytes(bytesToMove) },
-  { header: 'Why not all', cell: ({ why }) => <span className="text-muted">{why ?? ''}</span> },
+  {
+    header: 'To copy',
+    align: 'right',
+    cell: ({ bytesToMove }) => <span className="whitespace-nowrap">{formatBytes(bytesToMove)}</span>,
+  },
+  { header: 'Why not all', cell: ({ why }) => <p className="py-2 text-muted">{why ?? ''}</p> },
 ];
 
 /** How long it takes until all copies are built that can be, and what each volume comes to, the worst first. */
@@ -62,8 +70,8 @@ export function ForecastPanel({ forecast }: { forecast: Forecast }) {
           </p>
         )}
         <p className="text-muted">
-          Lost {forecast.volumesLost} · degraded meanwhile {forecast.volumesDegraded} · without a place{' '}
-          {forecast.volumesUnschedulable} · waiting for a user or a node {forecast.volumesWaiting}
+          Volumes: lost {forecast.volumesLost} · degraded meanwhile {forecast.volumesDegraded} · without a
+          place {forecast.volumesUnschedulable} · waiting for a user or a node {forecast.volumesWaiting}
         </p>
       </div>
       <Table

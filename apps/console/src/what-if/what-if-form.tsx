@@ -14,6 +14,7 @@ type Props = {
   disks: readonly Disk[];
   /** Parameters of the page's address: what was asked last. */
   asked: string;
+  /** Of the last answer; the answer's panel tells it, and what is about a field stands beside it. */
   error: unknown;
   busy: boolean;
   onSubmit: (parameters: URLSearchParams) => void;
@@ -91,11 +92,6 @@ export function WhatIfForm({ nodes, disks, asked, error, busy, onSubmit }: Props
         <input type="checkbox" name="howManyMore" value="on" />
         Count how many more would fit
       </label>
-      {problem !== undefined && (
-        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-          {problem.detail}
-        </p>
-      )}
       <div>
         <Button type="submit" variant="primary" busy={busy}>
           Try it

@@ -100,7 +100,7 @@ function play(volumes: readonly ProjectedVolume[], course: Course, now: Date): P
     for (const projected of volumes) {
       if (projected.wakeMs !== undefined && projected.wakeMs <= course.nowMs) planCopies(projected, course);
     }
-    if (ended.length > 0) lookAgain(volumes, course);
+    if (ended.length > 0 && (course.hasRoomAgain || course.turns.size > 0)) lookAgain(volumes, course);
   }
   return { endMs, rebuilds, isCut: true };
 }

@@ -14,13 +14,13 @@ import type { Pace } from './pace.js';
  * Rebuilds of the queue that are asked for room after each end: the riskiest. Far more than limits let begin at once; a
  * longer look would make the time grow with the square of the queue.
  */
-const WINDOW = 200;
-/** Preemption makes room for one that begins in the next look. Each look begins or stops at least one. */
+const WINDOW = 100;
+/** Preemption makes room for one that begins in the next look. Each look but the last makes at least one stand still. */
 const LOOKS_MAX = 2 * WINDOW;
 /** Below a millisecond of copying: what is left of a rebuild that has ended is an error of rounding. */
 const SECONDS_MIN = 0.001;
 
-type Facts = Pick<AdmissionView, 'clusterId' | 'settings' | 'nodes'>;
+type Facts = Pick<AdmissionView, 'clusterId' | 'settings'>;
 type Work = { readonly rebuild: Rebuild; readonly bytesLeft: number; readonly fixedLeftSeconds: number };
 
 export class RebuildLine {
@@ -61,10 +61,10 @@ export class RebuildLine {
     this.isSorted = true;
     for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
       const { rebuilds, preempted } = planAdmissions(this.view(), now);
-      if (rebuilds.length === 0 && preempted.length === 0) break;
       for (const { rebuildId } of rebuilds) this.begin(rebuildId, now);
       for (const id of preempted) this.stop(id, now);
-      if (preempted.length === 0 && this.queued.length === 0) break;
+      // Only those that stand still now make room that this look did not see.
+      if (preempted.length === 0) break;
     }
     const shares = shareBandwidth(this.rebuilds(), this.facts.settings);
     this.rates = new Map(this.rebuilds().map((rebuild) => [rebuild.id, this.rateOf(rebuild, shares)]));
@@ -98,8 +98,12 @@ export class RebuildLine {
   }
 
   private view(): AdmissionView {
+    const { clusterId, settings } = this.facts;
     return {
-      ...this.facts,
+      clusterId,
+      settings,
+      // Only the words for what waits name nodes, and no user reads these.
+      nodes: [],
       queued: this.queued.slice(0, WINDOW).map(({ rebuild }) => rebuild),
       running: this.rebuilds(),
       ending: [],
