@@ -1,7 +1,7 @@
 import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import type { DiskConditionType, StorageDisk } from '@holdfast/core/model/node.js';
 import { asJson, columnsOf, type Table } from '../sql/table.js';
-import { orUndefined, readConditions, type StoredCondition } from './json.js';
+import { dateOrNull, type JsonRow, orUndefined, readConditions, type StoredCondition } from './json.js';
 
 const column = columnsOf<StorageDisk>();
 
@@ -67,4 +67,8 @@ export function readDisk(row: DiskRow): StorageDisk {
     pressedAt: orUndefined(row.pressed_at),
     version: row.version,
   };
+}
+
+export function readJsonDisk(row: JsonRow<DiskRow>): StorageDisk {
+  return readDisk({ ...row, pressed_at: dateOrNull(row.pressed_at) });
 }

@@ -5,10 +5,15 @@ import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
 import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
 import type { Sql } from '../sql/scope.js';
-import { loadFleetView } from './load-views.js';
+import type { ReadFleet } from './fleet-reader.js';
 
 /** See `Store.loadNodeVolumes`. Each part is one statement, which asks indexes by node and by volume. */
-export async function loadNodeVolumes(sql: Sql, clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
+export async function loadNodeVolumes(
+  sql: Sql,
+  readFleet: ReadFleet,
+  { clusterId, nodeId }: { clusterId: ClusterId; nodeId: NodeId },
+): Promise<NodeVolumes> {
+  const fleet = await readFleet(clusterId);
   const { rows } = await sql.query<VolumeRow>(
     `SELECT v.* FROM volume v WHERE v.id IN (
        SELECT volume_id FROM replica WHERE node_id = $1
@@ -29,7 +34,7 @@ export async function loadNodeVolumes(sql: Sql, clusterId: ClusterId, nodeId: No
   const replicasOf = byVolume(replicas.rows.map(readReplica));
   const rebuildsOf = byVolume(rebuilds.rows.map(readRebuild));
   return {
-    fleet: await loadFleetView(sql, clusterId),
+    fleet,
     volumes: rows.map(readVolume).map((volume) => ({
       volume,
       replicas: replicasOf(volume.id),

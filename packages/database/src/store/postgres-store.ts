@@ -26,12 +26,13 @@ import { sourceGone, takeCloneSources } from './clone-sources.js';
 import { confirmRecord } from './confirm-record.js';
 import { listDueVolumes, recordDue } from './due-volumes.js';
 import { fanOut } from './fan-out.js';
+import type { FleetReader, ReadFleet } from './fleet-reader.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
 import { loadAdmissionView } from './load-admissions.js';
 import { loadNodeVolumes, loadRebuildSpeeds } from './load-node-volumes.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
-import { loadFleetView, loadSettings, loadVolumeView } from './load-views.js';
+import { loadFleetView, loadVolumeView } from './load-views.js';
 import { Touched, writeOutbox } from './touched.js';
 
 /** A heartbeat has no guard, so it can simply be applied again; more often than this something is wrong. */
@@ -40,6 +41,8 @@ const HEARTBEAT_ATTEMPTS_MAX = 3;
 export type StoreOptions = {
   /** Runs in the transaction of every commit, for instance to write the audit log. */
   inEveryCommit?: (sql: Sql) => Promise<void>;
+  /** Keeps fleets between reads, for a process that plans many volumes. Left out: each view reads its whole fleet. */
+  fleets?: FleetReader;
 };
 
 /** The `Store` port on Postgres: as the system role for all organizations, or as the api role for one of them. */
@@ -50,15 +53,15 @@ export class PostgresStore implements Store {
   ) {}
 
   loadVolume(volumeId: VolumeId): Promise<(VolumeView & { readonly due: VolumeDue }) | undefined> {
-    return snapshot(this.scope, (sql) => loadVolumeView(sql, volumeId));
+    return this.view((sql, readFleet) => loadVolumeView(sql, readFleet, volumeId));
   }
 
   loadFleet(clusterId: ClusterId): Promise<FleetView> {
-    return snapshot(this.scope, (sql) => loadFleetView(sql, clusterId));
+    return this.view((_, readFleet) => readFleet(clusterId));
   }
 
   loadNodeVolumes(clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
-    return snapshot(this.scope, (sql) => loadNodeVolumes(sql, clusterId, nodeId));
+    return this.view((sql, readFleet) => loadNodeVolumes(sql, readFleet, { clusterId, nodeId }));
   }
 
   loadRebuildSpeeds(clusterId: ClusterId, limit: number): Promise<RebuildSpeed[]> {
@@ -69,18 +72,24 @@ export class PostgresStore implements Store {
     clusterId: ClusterId,
     options: { now: Date; limit: number },
   ): Promise<AdmissionView & { readonly version: number }> {
-    return snapshot(this.scope, (sql) => loadAdmissionView(sql, clusterId, options));
+    return this.view((sql, readFleet) => loadAdmissionView(sql, readFleet, clusterId, options));
   }
 
   loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView> {
-    return snapshot(this.scope, async (sql) => {
-      const { settings } = await loadSettings(sql, clusterId);
+    return this.view(async (sql, readFleet) => {
+      const { settings } = await readFleet(clusterId);
       return { settings, orphans: await loadOrphans(sql, clusterId, limit) };
     });
   }
 
   loadOrphan(orphanId: OrphanId): Promise<OrphanInContext | undefined> {
     return snapshot(this.scope, (sql) => loadOrphan(sql, orphanId));
+  }
+
+  private view<T>(read: (sql: Sql, readFleet: ReadFleet) => Promise<T>): Promise<T> {
+    const { fleets } = this.options;
+    if (fleets !== undefined) return fleets.snapshot(this.scope, read);
+    return snapshot(this.scope, (sql) => read(sql, (clusterId) => loadFleetView(sql, clusterId)));
   }
 
   listDueVolumes(options: { now: Date; limit: number; after?: DueVolume }): Promise<DueVolume[]> {
