@@ -123,6 +123,34 @@ test('a fleet in which nothing has changed is the same one', async () => {
   expect(kept.nodes).not.toBe(first.nodes);
 });
 
+test('a transaction that began before a change does not see it, although a later one has read it', async () => {
+  // A transaction that stays open holds the horizon back: without one, what lies ahead of a snapshot would be noticed.
+  const open = await pool.connect();
+  await open.query('BEGIN; SELECT pg_current_xact_id()');
+  await readBoth();
+  let mayRead: () => void = () => undefined;
+  const permission = new Promise<void>((resolve) => {
+    mayRead = resolve;
+  });
+  const early = fleets.snapshot(systemScope(pool), async (sql, read) => {
+    await sql.query('SELECT FROM node');
+    await permission;
+    const kept = await read(clusterId);
+    return { kept, whole: await loadFleetView(sql, clusterId) };
+  });
+  await pool.query('SELECT pg_sleep(0.05)');
+  await pool.query(`UPDATE node SET tags = '{"meanwhile"}'`);
+  const late = readBoth();
+  await Promise.race([late, pool.query('SELECT pg_sleep(0.2)')]);
+  mayRead();
+  const [before, after] = [await early, await late];
+  await open.query('ROLLBACK');
+  open.release();
+  expect(before.kept).toEqual(before.whole);
+  expect(after.kept).toEqual(after.whole);
+  expect(after.kept.nodes[0]?.tags).toEqual(['meanwhile']);
+});
+
 test('what was read from another server, which was ahead of this one, is read as a whole', async () => {
   const { whole } = await readBoth();
   const ahead = { transactionId: String(2n ** 40n), settingsVersion: whole.settingsVersion };
