@@ -11,7 +11,7 @@ import { startEmbeddedPostgres } from '@holdfast/database/embedded/postgres.js';
 import { migrate } from '@holdfast/database/migrate.js';
 import { prepareRoles } from '@holdfast/database/roles.js';
 import { seedLocal } from '@holdfast/database/seed-local.js';
-import { bareReads, bareTransactions } from './reconcile/bare-postgres.js';
+import { bareReads, bareTransactions, type Work } from './reconcile/bare-postgres.js';
 import { heartbeatOf } from './reconcile/cluster-rows.js';
 import { engineNode, idOf, replicaIdOf, type Shape } from './reconcile/cluster-shape.js';
 import { type MeasuredCluster, startCluster, until } from './reconcile/measured-cluster.js';
@@ -28,6 +28,7 @@ const WORKER_BYTES = 2 ** 30;
 const SETTLE_MS = 15_000;
 const DEAD = 3;
 const BEATS = 40;
+const REPORTS_AT_ONCE = 4;
 const BEATS_PER_SECOND_OF_NODE = 0.5;
 
 export async function run({ quick }: RunOptions): Promise<void> {
@@ -81,7 +82,7 @@ async function measureIdle(cluster: MeasuredCluster, seconds: number): Promise<v
 
 /** Heartbeats that say all that a node holds, and nothing new. */
 async function measureHeartbeats(cluster: MeasuredCluster): Promise<void> {
-  const { agents, shape, seed, store } = cluster;
+  const { shape, seed, store } = cluster;
   const row = caseOf(cluster, 'heartbeat without news');
   const beats = Array.from({ length: Math.min(BEATS, shape.nodes) }, (_, node) =>
     fullHeartbeat(cluster, node),
@@ -92,7 +93,6 @@ async function measureHeartbeats(cluster: MeasuredCluster): Promise<void> {
   report({ ...row, metric: 'one after the other', value: ms, unit: 'ms' });
   const cores = (ms / 1000) * shape.nodes * BEATS_PER_SECOND_OF_NODE;
   report({ ...row, metric: 'one each 2 s of every node', value: cores, unit: 'cores' });
-  void agents;
 }
 
 function fullHeartbeat(cluster: MeasuredCluster, node: number) {
@@ -111,25 +111,29 @@ async function measureDeath(cluster: MeasuredCluster, systemUrl: string): Promis
   await cluster.pool.query(`UPDATE node SET last_heartbeat_at = now() - interval '1 minute' WHERE id = $1`, [
     idOf('node', DEAD),
   ]);
-  const transactions = await countTransactions(cluster);
+  const before = await countWork(cluster);
   const startedAt = performance.now();
-  for (const heartbeat of heartbeats) await cluster.store.recordHeartbeat(cluster.seed.clusterId, heartbeat);
+  await inParallel(heartbeats, (heartbeat) =>
+    cluster.store.recordHeartbeat(cluster.seed.clusterId, heartbeat),
+  );
   const reported = (performance.now() - startedAt) / 1000;
   const queuedAt = await until('all rebuilds are queued', async () => {
     const { rows } = await cluster.pool.query('SELECT count(DISTINCT volume_id) AS queued FROM rebuild');
     return rows[0].queued === lost.length ? performance.now() : undefined;
   });
   const seconds = (queuedAt - startedAt) / 1000;
-  const made = await countTransactions(cluster);
+  const after = await countWork(cluster);
   const work = {
-    transactions: made.transactions - transactions.transactions,
-    writes: made.writes - transactions.writes,
+    transactions: after.transactions - before.transactions,
+    writing: after.writing - before.writing,
+    writes: after.writes - before.writes,
   };
   await checkBookings(cluster, lost.length);
   const peak = peakMemoryBytes(cluster.workerPid());
   report({ ...row, metric: 'rebuilds', value: lost.length, unit: '' });
   report({ ...row, metric: 'its engines report it', value: reported, unit: 's' });
   report({ ...row, metric: 'transactions', value: work.transactions, unit: '' });
+  report({ ...row, metric: 'of them writing', value: work.writing, unit: '' });
   report({
     ...row,
     metric: 'all rebuilds queued',
@@ -167,13 +171,22 @@ function reportsOfLoss(cluster: MeasuredCluster, lost: readonly { volume: number
   return [...nodes].map((node) => fullHeartbeat({ ...cluster, report: after }, node));
 }
 
-async function countTransactions({
-  pool,
-}: MeasuredCluster): Promise<{ transactions: number; writes: number }> {
-  const { rows } = await pool.query(
-    `SELECT xact_commit AS transactions, tup_inserted + tup_updated + tup_deleted AS writes
+/** As the agents of many nodes report at once. */
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const runner = async () => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
+  };
+  await Promise.all(Array.from({ length: REPORTS_AT_ONCE }, runner));
+}
+
+async function countWork({ pool }: MeasuredCluster): Promise<Work> {
+  const { rows } = await pool.query<Work>(
+    `SELECT xact_commit AS transactions, pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS writing,
+       tup_inserted + tup_updated + tup_deleted AS writes
      FROM pg_stat_database WHERE datname = current_database()`,
   );
+  if (rows[0] === undefined) throw new Error('Postgres does not say what it did');
   return rows[0];
 }
 

@@ -92,8 +92,8 @@ export interface Store {
    * Of background tasks, `waiting` are attached on a Ready node and to be purged or filled, not admitted and without a
    * rebuild that runs: at most `limit`, the longest wait first. `candidates` are at most `limit` attached, healthy volumes
    * that are not admitted to hashing, whose integrity is not disabled and that have a snapshot of a user: first those with
-   * an automatic hash that waits, then, of those that were not checked since the cron's last time, those whose check is
-   * the longest ago.
+   * an automatic hash that waits, then, of those that were not checked since the cron's last time and whose oldest snapshot
+   * was taken before it, those whose check is the longest ago.
    */
   loadAdmissions(
     clusterId: ClusterId,

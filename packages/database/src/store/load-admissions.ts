@@ -3,7 +3,7 @@ import { START_CALL_MS_MAX } from '@holdfast/core/admission/plan-admissions.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
-import { OF_GRANT } from '../sql/of-grant.js';
+import { OF_GRANT, REPORTED_AT } from '../sql/of-grant.js';
 import type { Sql } from '../sql/scope.js';
 import type { ReadFleet } from './fleet-reader.js';
 import { loadTasks, loadTaskVolumes } from './load-tasks.js';
@@ -72,7 +72,7 @@ async function loadEndingRebuilds(sql: Sql, clusterId: ClusterId): Promise<Rebui
      ) listed ON true
      WHERE b.cluster_id = $1 AND b.state IN ('cancelled', 'failed')
        AND coalesce(listed.state = 'running',
-         (o.observed_at > b.finished_at + make_interval(secs => $2)) IS NOT TRUE)
+         (${REPORTED_AT} > b.finished_at + make_interval(secs => $2)) IS NOT TRUE)
      ORDER BY b.queued_at, b.id`,
     [clusterId, START_CALL_MS_MAX / 1000],
   );

@@ -12,7 +12,7 @@ import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
 import { type ReplicaRow, readRelocation, readReplica } from '../rows/replica-row.js';
 import { readSnapshot, type SnapshotRow } from '../rows/snapshot-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
-import { OF_GRANT } from '../sql/of-grant.js';
+import { OF_GRANT, REPORTED_AT } from '../sql/of-grant.js';
 import type { Sql } from '../sql/scope.js';
 import type { ReadFleet } from './fleet-reader.js';
 import { loadListening } from './listening.js';
@@ -111,7 +111,7 @@ async function loadRelocations(sql: Sql, clusterId: ClusterId): Promise<ClusterR
 /** Only a report of the current epoch, from the attached node's current boot, says anything about the volume. */
 async function loadEngine(sql: Sql, volumeId: VolumeId): Promise<VolumeView['engine']> {
   const { rows } = await sql.query<ObservationRow>(
-    `SELECT o.node_id, o.boot_id, o.observed_at, o.report
+    `SELECT o.node_id, o.boot_id, ${REPORTED_AT} AS observed_at, o.report
      FROM engine_observation o
      JOIN volume v ON v.id = o.volume_id AND v.attached_node_id = o.node_id AND ${OF_GRANT}
      JOIN node n ON n.id = o.node_id AND n.boot_id = o.boot_id

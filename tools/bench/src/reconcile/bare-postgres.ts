@@ -8,11 +8,11 @@ const CONNECTIONS = 10;
 const SWEEP_SECONDS = 5;
 const READS = 5;
 
-/** Seconds for as many transactions with as many changed rows between them: one read by key each, and single updates. */
-export async function bareTransactions(
-  systemUrl: string,
-  work: { transactions: number; writes: number },
-): Promise<number> {
+/** Transactions, those of them that write, and the rows that these change. */
+export type Work = { readonly transactions: number; readonly writing: number; readonly writes: number };
+
+/** Seconds for as much work by bare Postgres: one read by key in each transaction, and single updates by key. */
+export async function bareTransactions(systemUrl: string, work: Work): Promise<number> {
   const pool = createPool(systemUrl, { connectionsMax: CONNECTIONS, applicationName: 'bench' });
   const startedAt = performance.now();
   let next = 0;
@@ -21,8 +21,8 @@ export async function bareTransactions(
     const id = idOf('volume', index % 1_000);
     await client.query('BEGIN');
     await client.query('SELECT * FROM volume WHERE id = $1', [id]);
-    const until = Math.floor(((index + 1) * work.writes) / work.transactions);
-    for (let write = Math.floor((index * work.writes) / work.transactions); write < until; write += 1) {
+    const writes = index < work.writing ? share(work.writes, index, work.writing) : 0;
+    for (let write = 0; write < writes; write += 1) {
       await client.query('UPDATE volume SET reconcile_marks = reconcile_marks + 1 WHERE id = $1', [id]);
     }
     await client.query('COMMIT');
@@ -35,6 +35,11 @@ export async function bareTransactions(
   const seconds = (performance.now() - startedAt) / 1000;
   await pool.end();
   return seconds;
+}
+
+/** Of a sum in equal parts the one at an index: whole numbers, which make up the sum. */
+function share(sum: number, index: number, parts: number): number {
+  return Math.floor(((index + 1) * sum) / parts) - Math.floor((index * sum) / parts);
 }
 
 /** Share of a core, in per cent, of reading all nodes and disks once in each interval of the sweep, and nothing else. */
