@@ -30,7 +30,13 @@ export type {
 
 /** What must still be so for a commit to apply. Every write is fenced by one of these. */
 export type CommitGuard =
-  | { kind: 'volume'; volumeId: VolumeId; ifVersion: number }
+  | {
+      kind: 'volume';
+      volumeId: VolumeId;
+      ifVersion: number;
+      /** The commit is of the volume's own reconciler, which looks at it again at once: it is marked due, and not woken. */
+      looksAgain?: boolean;
+    }
   | { kind: 'node'; nodeId: NodeId; ifVersion: number }
   /** Admission: one at a time per cluster, so that limits are strict. */
   | { kind: 'admission'; clusterId: ClusterId; ifVersion: number }
@@ -63,7 +69,8 @@ export const ORPHANS_OF_NODE_MAX = 1_000;
  *
  * Each commit also writes an outbox row for every volume and cluster it touched, in the same transaction; the relay
  * turns those into wake-ups. The same transaction marks those volumes due (`reconcile_due_at`), and so does each
- * heartbeat that brings news of a volume: a wake-up may be lost, a mark stays until `recordDue` moves it.
+ * heartbeat that brings news of a volume: a wake-up may be lost, a mark stays until `recordDue` moves it. The volume of a
+ * guard with `looksAgain` is marked only.
  *
  * A change of a node, a disk or a setting concerns many volumes. Its transaction stores a fan-out, and `fanOut` marks the
  * volumes in batches.

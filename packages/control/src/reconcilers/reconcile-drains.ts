@@ -78,7 +78,7 @@ async function beginMove(ports: ReconcilerPorts, volumeId: VolumeId): Promise<bo
   if (view === undefined) return false;
   const step = planEvictionAttachment(view, ports.clock.now());
   if (step?.kind !== 'commit') return false;
-  return unlessChanged(() => commitVolume(ports, view, step.changes));
+  return unlessChanged(() => commitVolume(ports, view, step.changes, { looksAgain: false }));
 }
 
 /** Another commit came first: the next run looks again. */

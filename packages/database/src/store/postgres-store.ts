@@ -125,6 +125,7 @@ export class PostgresStore implements Store {
   async commit(guard: CommitGuard, changes: readonly Change[]): Promise<void> {
     await transaction(this.scope, async (sql) => {
       const touched = new Touched();
+      if (guard.kind === 'volume' && guard.looksAgain === true) touched.lookedAfter = guard.volumeId;
       await takeGuard(sql, guard);
       await takeSources(sql, changes);
       await lockDisks(sql, changes);
