@@ -112,6 +112,7 @@ async function measureDeath(cluster: MeasuredCluster, systemUrl: string): Promis
     idOf('node', DEAD),
   ]);
   const before = await countWork(cluster);
+  const cpuBefore = { worker: cpuSecondsOf(cluster.workerPid()), server: await cluster.serverCpuSeconds() };
   const startedAt = performance.now();
   await inParallel(heartbeats, (heartbeat) =>
     cluster.store.recordHeartbeat(cluster.seed.clusterId, heartbeat),
@@ -122,6 +123,8 @@ async function measureDeath(cluster: MeasuredCluster, systemUrl: string): Promis
     return rows[0].queued === lost.length ? performance.now() : undefined;
   });
   const seconds = (queuedAt - startedAt) / 1000;
+  const workerCpu = cpuSecondsOf(cluster.workerPid()) - cpuBefore.worker;
+  const serverCpu = (await cluster.serverCpuSeconds()) - cpuBefore.server;
   const after = await countWork(cluster);
   const work = {
     transactions: after.transactions - before.transactions,
@@ -134,6 +137,8 @@ async function measureDeath(cluster: MeasuredCluster, systemUrl: string): Promis
   report({ ...row, metric: 'its engines report it', value: reported, unit: 's' });
   report({ ...row, metric: 'transactions', value: work.transactions, unit: '' });
   report({ ...row, metric: 'of them writing', value: work.writing, unit: '' });
+  report({ ...row, metric: 'CPU of the worker', value: workerCpu, unit: 's' });
+  report({ ...row, metric: 'CPU of Postgres, without the reports', value: serverCpu, unit: 's' });
   report({
     ...row,
     metric: 'all rebuilds queued',

@@ -32,7 +32,7 @@ import { recordHeartbeat } from './heartbeat.js';
 import { loadAdmissionView } from './load-admissions.js';
 import { loadNodeVolumes, loadRebuildSpeeds } from './load-node-volumes.js';
 import { loadOrphan, loadOrphans } from './load-orphans.js';
-import { loadFleetView, loadVolumeView } from './load-views.js';
+import { loadFleetView, loadSettings, loadVolumeView } from './load-views.js';
 import { Touched, writeOutbox } from './touched.js';
 
 /** A heartbeat has no guard, so it can simply be applied again; more often than this something is wrong. */
@@ -76,8 +76,8 @@ export class PostgresStore implements Store {
   }
 
   loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView> {
-    return this.view(async (sql, readFleet) => {
-      const { settings } = await readFleet(clusterId);
+    return snapshot(this.scope, async (sql) => {
+      const { settings } = await loadSettings(sql, clusterId);
       return { settings, orphans: await loadOrphans(sql, clusterId, limit) };
     });
   }

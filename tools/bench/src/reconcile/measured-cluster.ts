@@ -17,12 +17,21 @@ import { systemScope, transaction } from '@holdfast/database/sql/scope.js';
 import { noteListening } from '@holdfast/database/store/listening.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import { repositoryRoot } from '@holdfast/testkit/local-stack.js';
-import { copyVolumes, engineReports, heartbeatOf, readTemplate, renumberNodes } from './cluster-rows.js';
+import {
+  copyVolumes,
+  engineReports,
+  heartbeatOf,
+  readTemplate,
+  renumberNodes,
+  type Template,
+} from './cluster-rows.js';
 import { GIB, idOf, loadOfNodes, type NodeLoad, type Shape } from './cluster-shape.js';
 import { type FakeAgents, startFakeAgents } from './fake-agents.js';
 import { serverCpuSeconds } from './process-usage.js';
 
 const TEMPLATE = 'template-volume';
+/** The name of this process's connections, whose work does not count. */
+const OWN = 'bench';
 const BEAT_MS = 2_000;
 const LISTEN_MS = 1_000;
 const REST_TIMEOUT_MS = 300_000;
@@ -43,49 +52,30 @@ export type MeasuredCluster = {
   readonly stop: () => Promise<void>;
 };
 
-export async function startCluster(
-  shape: Shape,
-  database: { postgres: EmbeddedPostgres; systemUrl: string; ownerUrl: string; seed: LocalSeed },
-): Promise<MeasuredCluster> {
+type Database = { postgres: EmbeddedPostgres; systemUrl: string; ownerUrl: string; seed: LocalSeed };
+
+export async function startCluster(shape: Shape, database: Database): Promise<MeasuredCluster> {
   const { postgres, systemUrl, seed } = database;
-  const pool = createPool(systemUrl, { connectionsMax: 8, applicationName: 'bench' });
+  const pool = createPool(systemUrl, { connectionsMax: 8, applicationName: OWN });
   const scope = systemScope(pool);
-  const store = new PostgresStore(scope);
   const agents = await startFakeAgents();
   const silent = new Set<number>();
   const beat = () =>
     pool.query('UPDATE node SET last_heartbeat_at = now() WHERE id <> ALL($1)', [
       [...silent].map((node) => idOf('node', node)),
     ]);
-  await setSetting(pool, seed, 'replica-replenishment-wait-interval', 0);
   await noteListening(scope);
   const timers = [
     setInterval(() => void noteListening(scope).catch(() => undefined), LISTEN_MS),
     setInterval(() => void beat().catch(() => undefined), BEAT_MS),
   ];
-  for (let node = 0; node < shape.nodes; node += 1) {
-    const heartbeat = heartbeatOf(shape, node, { controlUrl: agents.urlOf(node) });
-    await store.recordHeartbeat(seed.clusterId, heartbeat);
-  }
-  await renumberNodes(pool, seed);
-  let worker = await startWorker(systemUrl);
-  await untilReady(pool, shape);
-  const volumeId = await makeTemplate(store, seed, shape, agents);
-  await untilRest(pool, 1);
-  await stopWorker(worker);
-  const template = await readTemplate(pool, volumeId);
-  await removeTemplate(pool, volumeId);
-  await copyVolumes(pool, template, shape);
-  const owner = createPool(database.ownerUrl, { connectionsMax: 1, applicationName: 'bench' });
-  await owner.query('VACUUM ANALYZE');
-  await owner.query('CHECKPOINT');
-  await owner.end();
-  worker = await startWorker(systemUrl);
+  const template = await makeRows(shape, database, agents);
+  const worker = await startWorker(systemUrl);
   await untilRest(pool, shape.volumes);
   return {
     shape,
     seed,
-    store,
+    store: new PostgresStore(scope),
     pool,
     agents,
     loads: loadOfNodes(shape),
@@ -100,6 +90,36 @@ export async function startCluster(
       await pool.end();
     },
   };
+}
+
+/** On connections of its own, whose work is over before anything is measured. */
+async function makeRows(
+  shape: Shape,
+  { systemUrl, ownerUrl, seed }: Database,
+  agents: FakeAgents,
+): Promise<Template> {
+  const pool = createPool(systemUrl, { connectionsMax: 2, applicationName: OWN });
+  const store = new PostgresStore(systemScope(pool));
+  await setSetting(pool, seed, 'replica-replenishment-wait-interval', 0);
+  for (let node = 0; node < shape.nodes; node += 1) {
+    const heartbeat = heartbeatOf(shape, node, { controlUrl: agents.urlOf(node) });
+    await store.recordHeartbeat(seed.clusterId, heartbeat);
+  }
+  await renumberNodes(pool, seed);
+  const worker = await startWorker(systemUrl);
+  await untilReady(pool, shape);
+  const volumeId = await makeTemplate(store, seed, shape, agents);
+  await untilRest(pool, 1);
+  await stopWorker(worker);
+  const template = await readTemplate(pool, volumeId);
+  await removeTemplate(pool, volumeId);
+  await copyVolumes(pool, template, shape);
+  await pool.end();
+  const owner = createPool(ownerUrl, { connectionsMax: 1, applicationName: OWN });
+  await owner.query('VACUUM ANALYZE');
+  await owner.query('CHECKPOINT');
+  await owner.end();
+  return template;
 }
 
 async function setSetting(pool: Pool, { clusterId }: LocalSeed, name: string, value: unknown) {
@@ -193,7 +213,8 @@ export async function until<T>(what: string, look: () => Promise<T | undefined>)
 
 async function ownBackends(pool: Pool): Promise<ReadonlySet<number>> {
   const { rows } = await pool.query<{ pid: number }>(
-    `SELECT pid FROM pg_stat_activity WHERE application_name = 'bench'`,
+    'SELECT pid FROM pg_stat_activity WHERE application_name = $1',
+    [OWN],
   );
   return new Set(rows.map(({ pid }) => pid));
 }
