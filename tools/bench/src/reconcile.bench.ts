@@ -2,7 +2,7 @@
 // node's death to the last of its rebuilds in the queue, and what such a cluster costs while nothing happens.
 //
 // Postgres, its store and the worker process are real. Agents answer HTTP calls at once. Heartbeats are counted apart: while
-// the cluster idles one statement writes what they would, and what one costs that says everything is measured by itself.
+// the cluster idles one statement writes what they would, and what a heartbeat without news costs is a case of its own.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

@@ -34,65 +34,14 @@ beforeEach(() => {
   fleets = new FleetReader();
 });
 
+const DISKS = 12;
+
 /** The kept fleet beside the whole one, both of one transaction. */
 function readBoth() {
   return fleets.snapshot(systemScope(pool), async (sql, read) => {
     const kept = await read(clusterId);
     return { kept, whole: await loadFleetView(sql, clusterId) };
   });
-}
-
-const DISKS = 12;
-
-/** Changes of every kind that a fleet knows, a few of them in one transaction that stays open for a while. */
-async function changeSomething(random: SeededRandom): Promise<void> {
-  const scope = systemScope(pool);
-  const node = random.below(5);
-  const disk = testId(500 + random.below(DISKS));
-  switch (random.below(6)) {
-    case 0: {
-      const report = aDiskReport(asId<DiskId>(disk), { availableBytes: random.below(1_000_000) });
-      await new PostgresStore(scope).recordHeartbeat(
-        clusterId,
-        aHeartbeat(`node-${node}`, { disks: [report] }),
-        NOON,
-      );
-      return;
-    }
-    case 1:
-      await pool.query('DELETE FROM disk WHERE id = $1', [disk]);
-      return;
-    case 2:
-      await transaction(scope, async (sql) => {
-        await sql.query('UPDATE disk SET pressed_at = $1 WHERE id = $2', [
-          secondsAfterNoon(random.below(99)),
-          disk,
-        ]);
-        await sql.query('SELECT pg_sleep(0.02)');
-      });
-      return;
-    case 3:
-      await pool.query('UPDATE node SET returned_at = $1, tags = $2 WHERE name = $3', [
-        secondsAfterNoon(random.below(99)),
-        [`tag-${random.below(9)}`],
-        `node-${node}`,
-      ]);
-      return;
-    case 4:
-      await transaction(scope, (sql) =>
-        changeSetting(sql, clusterId, {
-          name: 'storage-over-provisioning-percentage',
-          value: random.below(200),
-          now: NOON,
-        }),
-      );
-      return;
-    default:
-      await pool.query('UPDATE disk SET storage_scheduled_bytes = $1 WHERE id = $2', [
-        random.below(999),
-        disk,
-      ]);
-  }
 }
 
 test('a kept fleet is what the whole one is at the same moment, whatever changes meanwhile', async () => {
@@ -169,3 +118,54 @@ test('work that fails, or reads no fleet, lets the next one begin', async () => 
   await expect(unknown).rejects.toMatchObject({ code: 'cluster.not_found' });
   expect((await readBoth()).kept.clusterId).toBe(clusterId);
 });
+
+/** Changes of every kind that a fleet knows, a few of them in one transaction that stays open for a while. */
+async function changeSomething(random: SeededRandom): Promise<void> {
+  const scope = systemScope(pool);
+  const node = random.below(5);
+  const disk = testId(500 + random.below(DISKS));
+  switch (random.below(6)) {
+    case 0: {
+      const report = aDiskReport(asId<DiskId>(disk), { availableBytes: random.below(1_000_000) });
+      await new PostgresStore(scope).recordHeartbeat(
+        clusterId,
+        aHeartbeat(`node-${node}`, { disks: [report] }),
+        NOON,
+      );
+      return;
+    }
+    case 1:
+      await pool.query('DELETE FROM disk WHERE id = $1', [disk]);
+      return;
+    case 2:
+      await transaction(scope, async (sql) => {
+        await sql.query('UPDATE disk SET pressed_at = $1 WHERE id = $2', [
+          secondsAfterNoon(random.below(99)),
+          disk,
+        ]);
+        await sql.query('SELECT pg_sleep(0.02)');
+      });
+      return;
+    case 3:
+      await pool.query('UPDATE node SET returned_at = $1, tags = $2 WHERE name = $3', [
+        secondsAfterNoon(random.below(99)),
+        [`tag-${random.below(9)}`],
+        `node-${node}`,
+      ]);
+      return;
+    case 4:
+      await transaction(scope, (sql) =>
+        changeSetting(sql, clusterId, {
+          name: 'storage-over-provisioning-percentage',
+          value: random.below(200),
+          now: NOON,
+        }),
+      );
+      return;
+    default:
+      await pool.query('UPDATE disk SET storage_scheduled_bytes = $1 WHERE id = $2', [
+        random.below(999),
+        disk,
+      ]);
+  }
+}

@@ -7,7 +7,7 @@ export type Shape = {
   readonly volumes: number;
 };
 
-export const REPLICAS = 3;
+const REPLICAS = 3;
 const ZONES = 4;
 export const GIB = 2 ** 30;
 
