@@ -19,7 +19,7 @@ import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
-import { type Scope, type Sql, snapshot, transaction } from '../sql/scope.js';
+import { type Scope, type Sql, snapshot, transaction, unsyncedTransaction } from '../sql/scope.js';
 import { applyChange } from './apply-change.js';
 import { lockDisks } from './booking.js';
 import { sourceGone, takeCloneSources } from './clone-sources.js';
@@ -97,7 +97,8 @@ export class PostgresStore implements Store {
   }
 
   recordDue(volumeId: VolumeId, due: { at: Date | undefined; ifMarks: number }): Promise<boolean> {
-    return transaction(this.scope, (sql) => recordDue(sql, volumeId, due));
+    // A volume whose new time is lost is due at its old one, and is looked at once more.
+    return unsyncedTransaction(this.scope, (sql) => recordDue(sql, volumeId, due));
   }
 
   fanOut(clusterId: ClusterId, limit: number): Promise<FanOutBatch | undefined> {
