@@ -79,5 +79,10 @@ export function readDisk(row: DiskRow): StorageDisk {
 }
 
 export function readJsonDisk(row: JsonRow<DiskRow>): StorageDisk {
-  return readDisk({ ...row, pressed_at: dateOrNull(row.pressed_at) });
+  return readDisk({
+    ...row,
+    pressed_at: dateOrNull(row.pressed_at),
+    added_at: dateOrNull(row.added_at),
+    removal_requested_at: dateOrNull(row.removal_requested_at),
+  });
 }
