@@ -1,6 +1,7 @@
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { createPool } from '@holdfast/database/sql/pool.js';
 import { systemScope } from '@holdfast/database/sql/scope.js';
+import { FleetReader } from '@holdfast/database/store/fleet-reader.js';
 import { PostgresOutbox } from '@holdfast/database/store/postgres-outbox.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import { openBackend } from '@holdfast/jobs/backend.js';
@@ -67,7 +68,7 @@ function openWorker(config: WorkerConfig): Worker {
   const queue = new WakeQueue(backend, (error) => log.warn({ err: error }, 'the queue failed'));
   const agents = new HttpAgentClient();
   const ports = {
-    store: new PostgresStore(scope),
+    store: new PostgresStore(scope, { fleets: new FleetReader() }),
     agents,
     queue,
     clock: systemClock,

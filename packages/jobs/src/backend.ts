@@ -32,6 +32,11 @@ const LOCK_RENEW_MS = 1_000;
 /** Interval of the search for expired locks: one short query for each queue. */
 const STALLED_INTERVAL_MS = 1_000;
 const SCHEMA = 'bullmq';
+/**
+ * Jobs only name what has to be looked at, so none waits for the disk: what a failure of Postgres' machine takes, the sweep
+ * wakes again. A job whose outbox row is gone for good is kept, since commits keep their order.
+ */
+const UNSYNCED = '-c synchronous_commit=off';
 /** Connections of each queue or worker on Postgres, beside one that listens. */
 const POSTGRES_CONNECTIONS = 2;
 
@@ -78,6 +83,8 @@ function postgresBackend(databaseUrl: string): JobBackend {
     schema: SCHEMA,
     migrate: true,
     max: POSTGRES_CONNECTIONS,
+    application_name: 'jobs',
+    options: UNSYNCED,
   };
   return {
     kind: 'postgres',

@@ -1,5 +1,6 @@
 import type { Queue, WakeUp } from '@holdfast/control/ports/queue.js';
 import type { JobBackend, JobQueue } from './backend.js';
+import { HandedOver } from './handed-over.js';
 import { jobOf, QUEUE_NAMES } from './queues.js';
 
 /** Failed jobs that are kept for inspection. They are not retried: the sweep wakes their volumes and clusters again. */
@@ -7,6 +8,8 @@ const FAILED_KEPT = 100;
 
 /** The control plane's `Queue` port on BullMQ. */
 export class WakeQueue implements Queue {
+  /** What waits in the queue, as far as this process knows: its workers say what begins. */
+  readonly handedOver = new HandedOver(() => performance.now());
   private readonly queues: Record<WakeUp['kind'], JobQueue>;
 
   constructor(backend: JobBackend, onError: (error: Error) => void) {
@@ -22,6 +25,17 @@ export class WakeQueue implements Queue {
    * one.
    */
   async wake(wakeUp: WakeUp, { delayMs = 0 }: { delayMs?: number } = {}): Promise<void> {
+    // Before it is added, because it may begin before this hears that it was.
+    if (delayMs === 0) this.handedOver.note(wakeUp);
+    try {
+      await this.add(wakeUp, delayMs);
+    } catch (error) {
+      this.handedOver.began(wakeUp);
+      throw error;
+    }
+  }
+
+  private async add(wakeUp: WakeUp, delayMs: number): Promise<void> {
     const job = jobOf(wakeUp);
     await this.queues[wakeUp.kind].add('wake', job, {
       deduplication: { id: delayMs > 0 ? `${job.id}-later` : job.id, keepLastIfActive: true },

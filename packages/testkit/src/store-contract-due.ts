@@ -8,6 +8,7 @@ import {
   aHeartbeat,
   anEngineReport,
   anIdleVolume,
+  aRebuild,
   aReplica,
   aSnapshot,
   NOON,
@@ -68,6 +69,23 @@ export function dueContract(makeStore: MakeStore): void {
   };
   const cordon = (nodeId: NodeId) =>
     fixture.store.commit({ kind: 'new' }, [{ kind: 'node.patch', nodeId, patch: { cordoned: true } }]);
+
+  test("a commit of the volume's own reconciler marks it, and wakes others only", async () => {
+    await idle();
+    const { volume } = await fixture.load(VOLUME);
+    await calmDown(VOLUME);
+    const { clusterId } = fixture.tenant;
+    const guard = { kind: 'volume', volumeId: VOLUME, ifVersion: volume.version } as const;
+    const rebuild = aRebuild({ clusterId, volumeId: VOLUME });
+    await fixture.store.commit({ ...guard, looksAgain: true }, [{ kind: 'rebuild.create', rebuild }]);
+    expect(await dueIds()).toEqual([VOLUME]);
+    expect(await fixture.under.takeWakeUps()).toEqual([{ kind: 'cluster', clusterId }]);
+    const next = { ...guard, ifVersion: volume.version + 1 };
+    await fixture.store.commit(next, [
+      { kind: 'rebuild.patch', rebuildId: rebuild.id, patch: { percent: 1 } },
+    ]);
+    expect(await wokenVolumes()).toEqual([VOLUME]);
+  });
 
   test('a new volume is due at once, whatever the time is, and no more once that is recorded', async () => {
     await idle();

@@ -77,7 +77,8 @@ export function listContract(makeStore: MakeStore): void {
     await fixture.under.setSetting('snapshot-data-integrity-cronjob', '@daily');
     const tomorrow = new Date('2026-01-02T00:00:00.000Z');
     const soon = await load(later);
-    expect(soon.candidates.map(({ volumeId }) => names[volumeId])).not.toContain('checked');
+    // The others were checked, or have their oldest snapshot, since then.
+    expect(soon.candidates.map(({ volumeId }) => names[volumeId])).toEqual(['asked']);
     const view = await load(tomorrow);
     expect(view.candidates.map(({ volumeId }) => names[volumeId])).toEqual([
       'asked',

@@ -5,12 +5,13 @@
  * its job is queued, and the sweep wakes whatever both missed.
  */
 import type { Outbox } from '@holdfast/control/ports/outbox.js';
+import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluster.js';
 import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
 import type { ReconcilerPorts } from '@holdfast/control/reconcilers/reconciler-ports.js';
 import { SWEEP_INTERVAL_MS, sweep } from '@holdfast/control/reconcilers/sweep.js';
-import type { VolumeId } from '@holdfast/core/model/ids.js';
 import type { JobBackend } from '@holdfast/jobs/backend.js';
+import { withoutAwaited } from '@holdfast/jobs/handed-over.js';
 import { OutboxRelay } from '@holdfast/jobs/outbox-relay.js';
 import type { WakeQueue } from '@holdfast/jobs/wake-queue.js';
 import { WakeWorkers } from '@holdfast/jobs/wake-workers.js';
@@ -21,6 +22,8 @@ import { Repeat } from './repeat.js';
 const VOLUME_CONCURRENCY = 16;
 /** A cluster's work is short and guarded by one version, so more would only collide. */
 const CLUSTER_CONCURRENCY = 2;
+
+type WakeUpOf<Kind extends WakeUp['kind']> = Extract<WakeUp, { kind: Kind }>;
 
 export type RuntimeParts = {
   ports: ReconcilerPorts;
@@ -39,19 +42,17 @@ export class ReconcileRuntime {
     const { outbox, queue, ports } = parts;
     this.relay = new OutboxRelay(outbox, queue, (error) => this.warn(error, 'the relay failed'));
     const onSweepError = (error: unknown) => this.warn(error, 'the sweep failed');
-    this.sweep = new Repeat(() => sweep(ports), SWEEP_INTERVAL_MS, onSweepError);
+    const sweeping = { ...ports, queue: withoutAwaited(queue, queue.handedOver) };
+    this.sweep = new Repeat(() => sweep(sweeping), SWEEP_INTERVAL_MS, onSweepError);
   }
 
   async start(): Promise<void> {
-    const { backend, ports } = this.parts;
+    const { backend } = this.parts;
     this.workers = new WakeWorkers(
       backend,
       {
-        volume: { concurrency: VOLUME_CONCURRENCY, run: ({ volumeId }) => this.reconcileVolume(volumeId) },
-        cluster: {
-          concurrency: CLUSTER_CONCURRENCY,
-          run: ({ clusterId }) => reconcileCluster(ports, clusterId),
-        },
+        volume: { concurrency: VOLUME_CONCURRENCY, run: (wakeUp) => this.reconcileVolume(wakeUp) },
+        cluster: { concurrency: CLUSTER_CONCURRENCY, run: (wakeUp) => this.reconcileCluster(wakeUp) },
       },
       (error) => this.warn(error, 'a job failed'),
     );
@@ -72,7 +73,14 @@ export class ReconcileRuntime {
     await this.workers?.close();
   }
 
-  private async reconcileVolume(volumeId: VolumeId): Promise<void> {
+  private async reconcileCluster(wakeUp: WakeUpOf<'cluster'>): Promise<void> {
+    this.parts.queue.handedOver.began(wakeUp);
+    await reconcileCluster(this.parts.ports, wakeUp.clusterId);
+  }
+
+  private async reconcileVolume(wakeUp: WakeUpOf<'volume'>): Promise<void> {
+    const { volumeId } = wakeUp;
+    this.parts.queue.handedOver.began(wakeUp);
     const outcome = await reconcileVolume(this.parts.ports, volumeId);
     if (outcome.steps > 0 || outcome.did === 'waiting')
       this.parts.log.debug({ volumeId, ...outcome }, 'volume');

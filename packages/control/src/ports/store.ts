@@ -37,7 +37,13 @@ export type {
 
 /** What must still be so for a commit to apply. Every write is fenced by one of these. */
 export type CommitGuard =
-  | { kind: 'volume'; volumeId: VolumeId; ifVersion: number }
+  | {
+      kind: 'volume';
+      volumeId: VolumeId;
+      ifVersion: number;
+      /** The commit is of the volume's own reconciler, which looks at it again at once: it is marked due, and not woken. */
+      looksAgain?: boolean;
+    }
   | { kind: 'node'; nodeId: NodeId; ifVersion: number }
   /** Admission: one at a time per cluster, so that limits are strict. */
   | { kind: 'admission'; clusterId: ClusterId; ifVersion: number }
@@ -72,7 +78,8 @@ export type HeartbeatStored = { nodeId: NodeId; disks?: DiskWishes | undefined }
  *
  * Each commit also writes an outbox row for every volume and cluster it touched, in the same transaction; the relay
  * turns those into wake-ups. The same transaction marks those volumes due (`reconcile_due_at`), and so does each
- * heartbeat that brings news of a volume: a wake-up may be lost, a mark stays until `recordDue` moves it.
+ * heartbeat that brings news of a volume: a wake-up may be lost, a mark stays until `recordDue` moves it. The volume of a
+ * guard with `looksAgain` is marked only.
  *
  * A change of a node, a disk or a setting concerns many volumes. Its transaction stores a fan-out, and `fanOut` marks the
  * volumes in batches.
@@ -106,8 +113,8 @@ export interface Store {
    * Of background tasks, `waiting` are attached on a Ready node and to be purged or filled, not admitted and without a
    * rebuild that runs: at most `limit`, the longest wait first. `candidates` are at most `limit` attached, healthy volumes
    * that are not admitted to hashing, whose integrity is not disabled and that have a snapshot of a user: first those with
-   * an automatic hash that waits, then, of those that were not checked since the cron's last time, those whose check is
-   * the longest ago.
+   * an automatic hash that waits, then, of those that were not checked since the cron's last time and whose oldest snapshot
+   * was taken before it, those whose check is the longest ago.
    */
   loadAdmissions(
     clusterId: ClusterId,

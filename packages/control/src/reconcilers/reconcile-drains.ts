@@ -7,12 +7,12 @@ import { fleetLookup, isLeaving } from '@holdfast/core/lifecycle/node-volumes.js
 import { DETACHED_MOVES_MAX, planEvictionAttachment } from '@holdfast/core/lifecycle/plan-offline-rebuild.js';
 import { isFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
-import type { StorageNode } from '@holdfast/core/model/node.js';
+import { disksByNode, type StorageDisk, type StorageNode } from '@holdfast/core/model/node.js';
 import { isEvictingPolicy } from '@holdfast/core/model/node-drain.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
 import { isRepairing } from '@holdfast/core/model/volume-lifecycle.js';
 import { nodeChangeEvents } from '@holdfast/core/policy/node-events.js';
-import type { Change, FleetView, NodeVolumes } from '../ports/store.js';
+import type { Change, NodeVolumes } from '../ports/store.js';
 import { commitVolume, type ReconcilerPorts } from './reconciler-ports.js';
 
 /** Volumes asked in one run whether they can be moved: some rest, since their last attempt came to nothing. */
@@ -20,18 +20,19 @@ const DETACHED_LOOKS_MAX = 3 * DETACHED_MOVES_MAX;
 
 export async function reconcileDrains(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   const fleet = await ports.store.loadFleet(clusterId);
+  const disksOf = disksByNode(fleet);
   for (const node of fleet.nodes) {
-    if (!isDraining(node) && !isEmptied(node, fleet)) continue;
+    if (!isDraining(node) && !isEmptied(node, disksOf(node.id))) continue;
     const view = await ports.store.loadNodeVolumes(clusterId, node.id);
     await moveDetached(ports, view, node);
     await recordStatus(ports, view, node);
   }
 }
 
-function isEmptied(node: StorageNode, { disks }: FleetView): boolean {
+function isEmptied(node: StorageNode, disks: readonly StorageDisk[]): boolean {
   if (node.evictionRequested || (node.drain !== undefined && isEvictingPolicy(node.drain.policy)))
     return true;
-  return disks.some((disk) => disk.nodeId === node.id && disk.evictionRequested);
+  return disks.some(({ evictionRequested }) => evictionRequested);
 }
 
 async function recordStatus(ports: ReconcilerPorts, view: NodeVolumes, { id }: StorageNode): Promise<void> {
@@ -72,7 +73,7 @@ async function beginMove(ports: ReconcilerPorts, volumeId: VolumeId): Promise<bo
   if (view === undefined) return false;
   const step = planEvictionAttachment(view, ports.clock.now());
   if (step?.kind !== 'commit') return false;
-  return unlessChanged(() => commitVolume(ports, view, step.changes));
+  return unlessChanged(() => commitVolume(ports, view, step.changes, { looksAgain: false }));
 }
 
 /** Another commit came first: the next run looks again. */

@@ -38,8 +38,9 @@ export async function commitVolume(
   { store, queue }: ReconcilerPorts,
   { volume }: VolumeView,
   changes: readonly Change[],
+  { looksAgain = true }: { looksAgain?: boolean } = {},
 ): Promise<void> {
-  const guard = { kind: 'volume' as const, volumeId: volume.id, ifVersion: volume.version };
+  const guard = { kind: 'volume' as const, volumeId: volume.id, ifVersion: volume.version, looksAgain };
   await store.commit(guard, changes);
   const concernsAdmission = changes.some(isOfAdmission);
   if (concernsAdmission) await queue.wake({ kind: 'cluster', clusterId: volume.clusterId });

@@ -191,6 +191,24 @@ describe('under both profiles', () => {
     expect(withLocal(failed)).toEqual(['b-2', 'b-2']);
   });
 
+  describe('where copies may not share a zone, a copy that leaves a zone', () => {
+    const leaving = named('a-1', 'r1', { intent: 'evict' });
+    const replicas = [leaving, named('b-disk', 'r2')];
+    const elsewhere = { a2: { zone: 'a' }, b: { zone: 'b' } };
+
+    test('finds another node of it under Longhorn only, which does not count copies on nodes that are switched off', () => {
+      const parts = { a: { zone: 'a', allowScheduling: false, disks: { 'a-1': {} } }, ...elsewhere };
+      const refused = 'NodeOccupied NodeSchedulingDisabled ZoneOccupied';
+      expect(bothAnswer({ zoneAntiAffinity: 'required', replicas }, parts)).toEqual([refused, 'a2-disk']);
+    });
+
+    test('may go to another disk of its node', () => {
+      const disks = { 'a-1': { evictionRequested: true, allowScheduling: false }, 'a-2': {} };
+      const parts = { a: { zone: 'a', disks }, ...elsewhere };
+      expect(bothAnswer({ zoneAntiAffinity: 'required', replicas }, parts)).toEqual(['a-2', 'a-2']);
+    });
+  });
+
   test('a linked clone lives on the disk of its source only', () => {
     const cloneSources = [{ nodeId: asId<NodeId>('b'), diskId: asId<DiskId>('b-2') }];
     const longhorn = { ...LONGHORN_INPUTS, cloneSources };

@@ -16,8 +16,8 @@ import type { AuditEntry } from '../queries/audit.js';
 import { conflict, nameTaken } from '../sql/errors.js';
 import { type Scope, type Sql, transaction } from '../sql/scope.js';
 import { sourceGone, takeCloneSources } from '../store/clone-sources.js';
+import { type FleetHorizon, readFleetChanges, readWholeFleet } from '../store/fleet-changes.js';
 import { BookingCheck } from './booking-check.js';
-import { type FleetHorizon, readFleetChanges, readWholeFleet } from './fleet-changes.js';
 import { type CreationPlace, insertBelongings, insertVolumes, lockForBooking } from './write-creations.js';
 
 /** Volumes of one transaction: it takes a few milliseconds, and its statements stay far below 65,535 parameters. */

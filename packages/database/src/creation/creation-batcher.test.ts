@@ -13,9 +13,9 @@ import type { LocalSeed } from '../seed-local.js';
 import { changeSetting } from '../settings.js';
 import { createPool, type Pool } from '../sql/pool.js';
 import { organizationScope, type Scope, transaction } from '../sql/scope.js';
+import { type FleetHorizon, readFleetChanges, readWholeFleet } from '../store/fleet-changes.js';
 import { PostgresStore } from '../store/postgres-store.js';
 import { CreationBatcher } from './creation-batcher.js';
-import { type FleetHorizon, readFleetChanges, readWholeFleet } from './fleet-changes.js';
 
 const ZONES = ['a', 'b', 'c'];
 const DISK_BYTES = 100 * GIB;

@@ -1,7 +1,7 @@
 import type { DiskId, NodeId } from '@holdfast/core/model/ids.js';
 import type { DiskConditionType, StorageDisk } from '@holdfast/core/model/node.js';
 import { asJson, columnsOf, type Table } from '../sql/table.js';
-import { orUndefined, readConditions, type StoredCondition } from './json.js';
+import { dateOrNull, type JsonRow, orUndefined, readConditions, type StoredCondition } from './json.js';
 
 const column = columnsOf<StorageDisk>();
 
@@ -76,4 +76,13 @@ export function readDisk(row: DiskRow): StorageDisk {
     removalRequestedAt: orUndefined(row.removal_requested_at),
     version: row.version,
   };
+}
+
+export function readJsonDisk(row: JsonRow<DiskRow>): StorageDisk {
+  return readDisk({
+    ...row,
+    pressed_at: dateOrNull(row.pressed_at),
+    added_at: dateOrNull(row.added_at),
+    removal_requested_at: dateOrNull(row.removal_requested_at),
+  });
 }

@@ -7,6 +7,13 @@ export type Stored<T> = T extends Date
     ? T
     : { [Key in keyof T]: Stored<T[Key]> };
 
+type TimeColumn<Row> = {
+  [Name in keyof Row]-?: [Extract<Row[Name], Date>] extends [never] ? never : Name;
+}[keyof Row];
+
+/** A row as Postgres writes it in JSON: times are texts. */
+export type JsonRow<Row> = Omit<Row, TimeColumn<Row>> & { [Name in TimeColumn<Row>]: string | null };
+
 export type StoredCondition<Type extends string> = Omit<Condition<Type>, 'lastTransitionAt'> & {
   lastTransitionAt: string;
 };
@@ -26,4 +33,8 @@ export function readConditions<Type extends string>(
 /** SQL has one way to say that there is nothing, and so have we. */
 export function orUndefined<T>(value: T | null): T | undefined {
   return value ?? undefined;
+}
+
+export function dateOrNull(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
 }

@@ -2,7 +2,14 @@ import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
 import type { NodeMaintenance, StorageNode } from '@holdfast/core/model/node.js';
 import { asJson, columnsOf, type Table } from '../sql/table.js';
 import { type DrainColumns, readDrain, readDrainStatus } from './drain-columns.js';
-import { orUndefined, readConditions, type Stored, type StoredCondition } from './json.js';
+import {
+  dateOrNull,
+  type JsonRow,
+  orUndefined,
+  readConditions,
+  type Stored,
+  type StoredCondition,
+} from './json.js';
 
 const column = columnsOf<StorageNode>();
 
@@ -75,6 +82,14 @@ export function readNode(row: NodeRow): StorageNode {
     returnedAt: orUndefined(row.returned_at),
     version: row.version,
   };
+}
+
+export function readJsonNode(row: JsonRow<NodeRow>): StorageNode {
+  return readNode({
+    ...row,
+    last_heartbeat_at: dateOrNull(row.last_heartbeat_at),
+    returned_at: dateOrNull(row.returned_at),
+  });
 }
 
 function readMaintenance(stored: NodeRow['maintenance']): NodeMaintenance | undefined {

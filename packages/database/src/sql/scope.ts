@@ -38,10 +38,11 @@ export function organizationScope(
   return { pool, organizationId, limits };
 }
 
-type Mode = 'write' | 'snapshot';
+type Mode = 'write' | 'write-unsynced' | 'snapshot';
 
 const BEGIN: Record<Mode, string> = {
   write: 'BEGIN ISOLATION LEVEL READ COMMITTED',
+  'write-unsynced': 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off',
   // Several statements that must see one state of things.
   snapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
 };
@@ -49,6 +50,14 @@ const BEGIN: Record<Mode, string> = {
 /** A read-write transaction. Row locks and versions decide which of two writers wins. */
 export function transaction<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promise<T> {
   return run(scope, 'write', work);
+}
+
+/**
+ * A read-write transaction whose commit does not wait for the disk: for what is made again, should Postgres' machine fail
+ * within the second after it. Commits keep their order, so a later one that was kept keeps this one too.
+ */
+export function unsyncedTransaction<T>(scope: Scope, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return run(scope, 'write-unsynced', work);
 }
 
 /** Reads one consistent state over several statements. */

@@ -19,7 +19,7 @@ export async function lockDisks(sql: Sql, changes: readonly Change[]): Promise<v
   if (booked.length === 0 && released.length === 0) return;
   await sql.query(
     `SELECT id FROM disk
-     WHERE id = ANY($1) OR id IN (SELECT disk_id FROM replica WHERE id = ANY($2))
+     WHERE id IN (SELECT unnest($1::uuid[]) UNION SELECT disk_id FROM replica WHERE id = ANY($2))
      ORDER BY id FOR UPDATE`,
     [booked, released],
   );

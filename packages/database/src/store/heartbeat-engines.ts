@@ -39,7 +39,8 @@ async function storeObservations({ sql, nodeId, heartbeat, now, touched }: Heart
   const before = new Map(known.map((row) => [row.volume_id, `${row.boot_id} ${row.signature}`]));
   const reported = heartbeat.engines.map((report) => ({ report, signature: engineSignature(report) }));
   if (reported.length > 0) {
-    // The join drops engines of volumes that are gone, or that belong to another cluster.
+    // The join drops engines of volumes that are gone, or that belong to another cluster. A report that is stored already is
+    // not written again: when it was last heard is when its node was (`REPORTED_AT`).
     const { rows } = await sql.query<{ volume_id: VolumeId; signature: string }>(
       `INSERT INTO engine_observation (volume_id, node_id, organization_id, cluster_id, boot_id, epoch, observed_at,
          signature, report)
@@ -47,6 +48,8 @@ async function storeObservations({ sql, nodeId, heartbeat, now, touched }: Heart
        FROM jsonb_to_recordset($4::jsonb) AS x(report jsonb, signature text)
        JOIN volume v ON v.id = (x.report->>'volumeId')::uuid
        JOIN node n ON n.id = $1 AND n.cluster_id = v.cluster_id
+       WHERE NOT EXISTS (SELECT FROM engine_observation o WHERE o.volume_id = v.id AND o.node_id = n.id
+         AND o.boot_id = $2 AND o.signature = x.signature AND o.report = x.report)
        ON CONFLICT (volume_id, node_id) DO UPDATE SET boot_id = excluded.boot_id, epoch = excluded.epoch,
          observed_at = excluded.observed_at, signature = excluded.signature, report = excluded.report
        RETURNING volume_id, signature`,

@@ -1,6 +1,6 @@
 import type { FleetView } from '@holdfast/control/ports/store.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
-import { type Scope, type Sql, transaction } from '../sql/scope.js';
+import { type Scope, type Sql, unsyncedTransaction } from '../sql/scope.js';
 
 /** How often an API process notes that it listens. */
 export const LISTENING_INTERVAL_MS = 1_000;
@@ -12,7 +12,8 @@ const BREAK = "interval '3 seconds'";
  * it counts from now on.
  */
 export async function noteListening(system: Scope): Promise<void> {
-  await transaction(system, (sql) =>
+  // Postgres itself was away when a note is lost, and listening begins anew in any case.
+  await unsyncedTransaction(system, (sql) =>
     sql.query(
       `INSERT INTO cluster_listening AS l (cluster_id, organization_id, since, at)
        SELECT id, organization_id, now(), now() FROM cluster ORDER BY id

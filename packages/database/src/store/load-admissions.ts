@@ -3,18 +3,19 @@ import { START_CALL_MS_MAX } from '@holdfast/core/admission/plan-admissions.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Rebuild } from '@holdfast/core/model/rebuild.js';
 import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
-import { OF_GRANT } from '../sql/of-grant.js';
+import { OF_GRANT, REPORTED_AT } from '../sql/of-grant.js';
 import type { Sql } from '../sql/scope.js';
+import type { ReadFleet } from './fleet-reader.js';
 import { loadTasks, loadTaskVolumes } from './load-tasks.js';
-import { loadNodes, loadSettings } from './load-views.js';
 
 /** See `Store.loadAdmissions`. */
 export async function loadAdmissionView(
   sql: Sql,
+  readFleet: ReadFleet,
   clusterId: ClusterId,
   options: { now: Date; limit: number },
 ): Promise<AdmissionView & { version: number }> {
-  const { settings, admissionVersion } = await loadSettings(sql, clusterId);
+  const { settings, nodes } = await readFleet(clusterId);
   const { rows } = await sql.query<RebuildRow>(
     `SELECT * FROM rebuild WHERE cluster_id = $1 AND state IN ('queued', 'running') ORDER BY queued_at, id`,
     [clusterId],
@@ -23,7 +24,7 @@ export async function loadAdmissionView(
   return {
     clusterId,
     settings,
-    nodes: await loadNodes(sql, clusterId),
+    nodes,
     queued: active.filter(({ state }) => state === 'queued'),
     running: active.filter(({ state }) => state === 'running'),
     rebuilt: await loadTaskVolumes(
@@ -33,8 +34,16 @@ export async function loadAdmissionView(
     ending: await loadEndingRebuilds(sql, clusterId),
     blocked: await loadBlockedVolumes(sql, clusterId),
     tasks: await loadTasks(sql, clusterId, settings, options),
-    version: admissionVersion,
+    version: await loadQueueVersion(sql, clusterId),
   };
+}
+
+async function loadQueueVersion(sql: Sql, clusterId: ClusterId): Promise<number> {
+  const { rows } = await sql.query<{ version: number }>(
+    'SELECT rebuild_queue_version AS version FROM cluster WHERE id = $1',
+    [clusterId],
+  );
+  return rows[0]?.version ?? 0;
 }
 
 async function loadBlockedVolumes(sql: Sql, clusterId: ClusterId): Promise<AdmissionView['blocked']> {
@@ -63,7 +72,7 @@ async function loadEndingRebuilds(sql: Sql, clusterId: ClusterId): Promise<Rebui
      ) listed ON true
      WHERE b.cluster_id = $1 AND b.state IN ('cancelled', 'failed')
        AND coalesce(listed.state = 'running',
-         (o.observed_at > b.finished_at + make_interval(secs => $2)) IS NOT TRUE)
+         (${REPORTED_AT} > b.finished_at + make_interval(secs => $2)) IS NOT TRUE)
      ORDER BY b.queued_at, b.id`,
     [clusterId, START_CALL_MS_MAX / 1000],
   );

@@ -6,10 +6,15 @@ import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
 import { type ReplicaRow, readReplica } from '../rows/replica-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
 import type { Sql } from '../sql/scope.js';
-import { loadFleetView } from './load-views.js';
+import type { ReadFleet } from './fleet-reader.js';
 
 /** See `Store.loadNodeVolumes`. Each part is one statement, which asks indexes by node and by volume. */
-export async function loadNodeVolumes(sql: Sql, clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
+export async function loadNodeVolumes(
+  sql: Sql,
+  readFleet: ReadFleet,
+  { clusterId, nodeId }: { clusterId: ClusterId; nodeId: NodeId },
+): Promise<NodeVolumes> {
+  const fleet = await readFleet(clusterId);
   const { rows } = await sql.query<VolumeRow>(
     `SELECT v.* FROM volume v WHERE v.id IN (
        SELECT volume_id FROM replica WHERE node_id = $1
@@ -18,16 +23,24 @@ export async function loadNodeVolumes(sql: Sql, clusterId: ClusterId, nodeId: No
      ) ORDER BY v.id`,
     [nodeId],
   );
-  return { fleet: await loadFleetView(sql, clusterId), volumes: await withCopies(sql, rows) };
+  return { fleet, volumes: await withCopies(sql, rows) };
 }
 
 /** See `Store.loadAffectedVolumes`. A user asks for it: it may look at each of the cluster's volumes once. */
 export async function loadAffectedVolumes(
   sql: Sql,
-  clusterId: ClusterId,
-  { nodeIds, diskIds }: AffectedPlaces,
-  limit: number,
+  readFleet: ReadFleet,
+  {
+    clusterId,
+    places: { nodeIds, diskIds },
+    limit,
+  }: {
+    clusterId: ClusterId;
+    places: AffectedPlaces;
+    limit: number;
+  },
 ): Promise<NodeVolumes> {
+  const fleet = await readFleet(clusterId);
   const { rows } = await sql.query<VolumeRow>(
     `SELECT v.* FROM volume v WHERE v.id IN (
        SELECT volume_id FROM replica WHERE disk_id = ANY($2)
@@ -40,7 +53,7 @@ export async function loadAffectedVolumes(
      ) AND v.cluster_id = $1 ORDER BY v.id LIMIT $4`,
     [clusterId, diskIds, nodeIds, limit],
   );
-  return { fleet: await loadFleetView(sql, clusterId), volumes: await withCopies(sql, rows) };
+  return { fleet, volumes: await withCopies(sql, rows) };
 }
 
 async function withCopies(sql: Sql, rows: readonly VolumeRow[]): Promise<NodeVolumes['volumes']> {

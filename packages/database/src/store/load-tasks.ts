@@ -2,6 +2,7 @@ import type { AdmissionView } from '@holdfast/control/ports/store.js';
 import { lastCronTime } from '@holdfast/core/model/cron.js';
 import type { ClusterId, NodeId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
+import type { SnapshotDataIntegrity } from '@holdfast/core/model/volume.js';
 import type { Sql } from '../sql/scope.js';
 
 type VolumeTaskRow = { id: VolumeId; node_ids: NodeId[] };
@@ -28,12 +29,7 @@ export async function loadTasks(
        OR (v.turn_at IS NOT NULL AND (v.fill IS NOT NULL OR v.layer_task->>'kind' = 'purge'))) ORDER BY v.id`,
     [clusterId],
   );
-  const candidates = await loadCandidates(sql, [
-    clusterId,
-    settings['snapshot-data-integrity'],
-    limit,
-    dueAt ?? null,
-  ]);
+  const candidates = await loadCandidates(sql, [clusterId, checkingAnswers(settings), limit, dueAt ?? null]);
   return {
     admitted: admitted.rows.map(taskVolume),
     waiting: (await loadWaiting(sql, clusterId, limit)).map((row) => ({
@@ -76,25 +72,46 @@ async function loadWaiting(sql: Sql, clusterId: ClusterId, limit: number): Promi
   return rows;
 }
 
-/** @param values cluster, the cluster's integrity setting, limit, the cron's last time */
+type Answer = SnapshotDataIntegrity | 'ignored';
+
+/** Answers of volumes, to the question of their integrity, that have them checked. */
+function checkingAnswers(settings: ClusterSettings): Answer[] {
+  const own: Answer[] = ['enabled', 'fast-check'];
+  return settings['snapshot-data-integrity'] === 'disabled' ? own : [...own, 'ignored'];
+}
+
+const CHECKED_AT = 'GREATEST(v.integrity_checked_at, v.oldest_snapshot_at)';
+/** The condition of `volume_hash_check_idx`, and one more. */
+const MAY_BE_CHECKED = `v.oldest_snapshot_at IS NOT NULL AND v.state = 'attached' AND v.robustness = 'healthy'
+  AND v.hashing IS NULL AND v.fill IS NULL AND v.deletion_requested_at IS NULL`;
+
+/**
+ * Those that wait for a hash are found by the index of such snapshots; those whose check is due by a range of an index for
+ * each answer, so that a cluster whose volumes have all been checked reads none of them.
+ *
+ * @param values cluster, the answers that have a volume checked, limit, the cron's last time
+ */
 async function loadCandidates(
   sql: Sql,
-  values: [ClusterId, string, number, Date | null],
+  values: [ClusterId, readonly Answer[], number, Date | null],
 ): Promise<CandidateRow[]> {
   const { rows } = await sql.query<CandidateRow>(
-    `SELECT v.id, ${NODE_IDS}, s.asked_at, GREATEST(v.integrity_checked_at, s.oldest_at) AS checked_at
-     FROM volume v CROSS JOIN LATERAL (
-       SELECT min(created_at) AS oldest_at,
-         min((hash_request->>'requestedAt')::timestamptz)
-           FILTER (WHERE (hash_request->>'automatic')::boolean) AS asked_at
-       FROM snapshot WHERE volume_id = v.id AND origin = 'user' AND state = 'ready'
-     ) s
-     WHERE v.cluster_id = $1 AND v.state = 'attached' AND v.robustness = 'healthy' AND v.hashing IS NULL
-       AND v.fill IS NULL AND v.deletion_requested_at IS NULL AND s.oldest_at IS NOT NULL
-       AND (v.integrity_checked_at IS NULL OR v.integrity_checked_at < $4
-         OR v.id IN (SELECT volume_id FROM snapshot WHERE hash_request->>'automatic' = 'true'))
-       AND CASE v.snapshot_data_integrity WHEN 'ignored' THEN $2 ELSE v.snapshot_data_integrity END <> 'disabled'
-     ORDER BY s.asked_at IS NULL, checked_at, v.id LIMIT $3`,
+    `SELECT v.id, ${NODE_IDS}, found.asked_at, ${CHECKED_AT} AS checked_at
+     FROM (
+       SELECT id, min(asked_at) AS asked_at FROM (
+         SELECT s.volume_id AS id, (s.hash_request->>'requestedAt')::timestamptz AS asked_at FROM snapshot s
+         WHERE s.hash_request->>'automatic' = 'true' AND s.origin = 'user' AND s.state = 'ready'
+         UNION ALL
+         SELECT due.id, NULL FROM unnest($2::text[]) AS answer, LATERAL (
+           SELECT v.id FROM volume v
+           WHERE v.cluster_id = $1 AND v.snapshot_data_integrity = answer AND ${MAY_BE_CHECKED}
+             AND ${CHECKED_AT} < $4::timestamptz
+           ORDER BY ${CHECKED_AT}, v.id LIMIT $3
+         ) due
+       ) each_found GROUP BY id
+     ) found JOIN volume v ON v.id = found.id
+     WHERE v.cluster_id = $1 AND v.snapshot_data_integrity = ANY($2) AND ${MAY_BE_CHECKED}
+     ORDER BY found.asked_at IS NULL, checked_at, v.id LIMIT $3`,
     values,
   );
   return rows;

@@ -12,8 +12,9 @@ import { type RebuildRow, readRebuild } from '../rows/rebuild-row.js';
 import { type ReplicaRow, readRelocation, readReplica } from '../rows/replica-row.js';
 import { readSnapshot, type SnapshotRow } from '../rows/snapshot-row.js';
 import { readVolume, type VolumeRow } from '../rows/volume-row.js';
-import { OF_GRANT } from '../sql/of-grant.js';
+import { OF_GRANT, REPORTED_AT } from '../sql/of-grant.js';
 import type { Sql } from '../sql/scope.js';
+import type { ReadFleet } from './fleet-reader.js';
 import { loadListening } from './listening.js';
 
 /** Ended rebuilds shown to the reconciler: enough to count failures in a row for its back-off. */
@@ -28,12 +29,14 @@ type ObservationRow = {
 
 export async function loadVolumeView(
   sql: Sql,
+  readFleet: ReadFleet,
   volumeId: VolumeId,
 ): Promise<(VolumeView & { readonly due: VolumeDue }) | undefined> {
   const { rows } = await sql.query<VolumeRow>('SELECT * FROM volume WHERE id = $1', [volumeId]);
   const row = rows[0];
   if (row === undefined) return undefined;
   const volume = readVolume(row);
+  const fleet = await readFleet(volume.clusterId);
   const replicas = await sql.query<ReplicaRow>('SELECT * FROM replica WHERE volume_id = $1 ORDER BY id', [
     volumeId,
   ]);
@@ -47,7 +50,7 @@ export async function loadVolumeView(
     snapshots: snapshots.rows.map(readSnapshot),
     rebuilds: await loadRebuildsOf(sql, volumeId),
     clones: await loadClonesOf(sql, volumeId),
-    fleet: await loadFleetView(sql, volume.clusterId),
+    fleet,
     engine: await loadEngine(sql, volumeId),
     relocations: await loadRelocations(sql, volume.clusterId),
     due: { at: row.reconcile_due_at ?? undefined, marks: row.reconcile_marks },
@@ -108,7 +111,7 @@ async function loadRelocations(sql: Sql, clusterId: ClusterId): Promise<ClusterR
 /** Only a report of the current epoch, from the attached node's current boot, says anything about the volume. */
 async function loadEngine(sql: Sql, volumeId: VolumeId): Promise<VolumeView['engine']> {
   const { rows } = await sql.query<ObservationRow>(
-    `SELECT o.node_id, o.boot_id, o.observed_at, o.report
+    `SELECT o.node_id, o.boot_id, ${REPORTED_AT} AS observed_at, o.report
      FROM engine_observation o
      JOIN volume v ON v.id = o.volume_id AND v.attached_node_id = o.node_id AND ${OF_GRANT}
      JOIN node n ON n.id = o.node_id AND n.boot_id = o.boot_id
@@ -143,16 +146,15 @@ export async function loadNodes(sql: Sql, clusterId: ClusterId): Promise<Storage
 
 type ClusterSettingsRow = {
   settings_version: number;
-  rebuild_queue_version: number;
   overrides: Record<string, unknown>;
 };
 
 export async function loadSettings(
   sql: Sql,
   clusterId: ClusterId,
-): Promise<{ settings: ClusterSettings; settingsVersion: number; admissionVersion: number }> {
+): Promise<{ settings: ClusterSettings; settingsVersion: number }> {
   const { rows } = await sql.query<ClusterSettingsRow>(
-    `SELECT c.settings_version, c.rebuild_queue_version,
+    `SELECT c.settings_version,
        coalesce((SELECT jsonb_object_agg(s.name, s.value) FROM setting s WHERE s.cluster_id = c.id), '{}') AS overrides
      FROM cluster c WHERE c.id = $1`,
     [clusterId],
@@ -164,6 +166,5 @@ export async function loadSettings(
   return {
     settings: effectiveSettings(row.overrides),
     settingsVersion: row.settings_version,
-    admissionVersion: row.rebuild_queue_version,
   };
 }

@@ -3,7 +3,7 @@ import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import { asId, type ClusterId, type VolumeId } from '@holdfast/core/model/ids.js';
 import type pg from 'pg';
 import { Listener } from '../sql/listener.js';
-import { systemScope, transaction } from '../sql/scope.js';
+import { systemScope, unsyncedTransaction } from '../sql/scope.js';
 import { OUTBOX_CHANNEL } from './touched.js';
 
 type Row = { kind: WakeUp['kind']; target_id: string };
@@ -16,7 +16,8 @@ export class PostgresOutbox implements Outbox {
   ) {}
 
   async drain(limit: number, handOver: (wakeUps: readonly WakeUp[]) => Promise<void>): Promise<number> {
-    return transaction(systemScope(this.pool), async (sql) => {
+    // Rows that come back are handed over again.
+    return unsyncedTransaction(systemScope(this.pool), async (sql) => {
       // Rows that another relay is handing over are left to it.
       const { rows } = await sql.query<Row>(
         `DELETE FROM outbox WHERE id IN (SELECT id FROM outbox ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)

@@ -9,6 +9,7 @@ import pg from 'pg';
 import { changeSetting } from '../settings.js';
 import { createPool } from '../sql/pool.js';
 import { organizationScope, type Scope, systemScope, transaction } from '../sql/scope.js';
+import { FleetReader } from './fleet-reader.js';
 import { PostgresStore } from './postgres-store.js';
 
 let database: TestDatabase;
@@ -24,8 +25,12 @@ describe('the Postgres store as the system role', () => storeContract(() => make
 // The same under row-level security: whatever a use case does in the API works there too.
 describe('the Postgres store as the api role', () => storeContract(() => makeStore('api')));
 
+// As workers use it: fleets are kept between reads.
+describe('the Postgres store with a fleet cache', () =>
+  storeContract(() => makeStore('system', new FleetReader())));
+
 /** One database for the suite; each test starts with empty tables and its own pool. */
-async function makeStore(role: 'system' | 'api'): Promise<StoreUnderTest> {
+async function makeStore(role: 'system' | 'api', fleets?: FleetReader): Promise<StoreUnderTest> {
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
   await owner.query('TRUNCATE organization, app_user, outbox CASCADE');
@@ -36,7 +41,7 @@ async function makeStore(role: 'system' | 'api'): Promise<StoreUnderTest> {
   const pool = createPool(url, { connectionsMax: 5, applicationName: 'store-contract' });
   const scope: Scope = role === 'system' ? systemScope(pool) : organizationScope(pool, tenant.organizationId);
   return {
-    store: new PostgresStore(scope),
+    store: new PostgresStore(scope, fleets === undefined ? {} : { fleets }),
     tenant,
     takeWakeUps: () => takeWakeUps(scope),
     eventTypes: async () => {

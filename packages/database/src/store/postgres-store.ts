@@ -21,13 +21,14 @@ import type { ClusterId, NodeId, OrphanId, VolumeId } from '@holdfast/core/model
 import type { RebuildSpeed } from '@holdfast/core/model/rebuild.js';
 import type { AffectedPlaces } from '@holdfast/core/model/views.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
-import { type Scope, type Sql, snapshot, transaction } from '../sql/scope.js';
+import { type Scope, type Sql, snapshot, transaction, unsyncedTransaction } from '../sql/scope.js';
 import { applyChange } from './apply-change.js';
 import { lockDisks } from './booking.js';
 import { sourceGone, takeCloneSources } from './clone-sources.js';
 import { confirmRecord } from './confirm-record.js';
 import { listDueVolumes, recordDue } from './due-volumes.js';
 import { fanOut } from './fan-out.js';
+import type { FleetReader, ReadFleet } from './fleet-reader.js';
 import { takeGuard } from './guard.js';
 import { recordHeartbeat } from './heartbeat.js';
 import { loadAdmissionView } from './load-admissions.js';
@@ -42,6 +43,8 @@ const HEARTBEAT_ATTEMPTS_MAX = 3;
 export type StoreOptions = {
   /** Runs in the transaction of every commit, for instance to write the audit log. */
   inEveryCommit?: (sql: Sql) => Promise<void>;
+  /** Keeps fleets between reads, for a process that plans many volumes. Left out: each view reads its whole fleet. */
+  fleets?: FleetReader;
 };
 
 /** The `Store` port on Postgres: as the system role for all organizations, or as the api role for one of them. */
@@ -52,19 +55,19 @@ export class PostgresStore implements Store {
   ) {}
 
   loadVolume(volumeId: VolumeId): Promise<(VolumeView & { readonly due: VolumeDue }) | undefined> {
-    return snapshot(this.scope, (sql) => loadVolumeView(sql, volumeId));
+    return this.view((sql, readFleet) => loadVolumeView(sql, readFleet, volumeId));
   }
 
   loadFleet(clusterId: ClusterId): Promise<FleetView> {
-    return snapshot(this.scope, (sql) => loadFleetView(sql, clusterId));
+    return this.view((_, readFleet) => readFleet(clusterId));
   }
 
   loadNodeVolumes(clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
-    return snapshot(this.scope, (sql) => loadNodeVolumes(sql, clusterId, nodeId));
+    return this.view((sql, readFleet) => loadNodeVolumes(sql, readFleet, { clusterId, nodeId }));
   }
 
   loadAffectedVolumes(clusterId: ClusterId, places: AffectedPlaces, limit: number): Promise<NodeVolumes> {
-    return snapshot(this.scope, (sql) => loadAffectedVolumes(sql, clusterId, places, limit));
+    return this.view((sql, readFleet) => loadAffectedVolumes(sql, readFleet, { clusterId, places, limit }));
   }
 
   loadRebuildSpeeds(clusterId: ClusterId, limit: number): Promise<RebuildSpeed[]> {
@@ -75,7 +78,7 @@ export class PostgresStore implements Store {
     clusterId: ClusterId,
     options: { now: Date; limit: number },
   ): Promise<AdmissionView & { readonly version: number }> {
-    return snapshot(this.scope, (sql) => loadAdmissionView(sql, clusterId, options));
+    return this.view((sql, readFleet) => loadAdmissionView(sql, readFleet, clusterId, options));
   }
 
   loadOrphans(clusterId: ClusterId, limit: number): Promise<OrphansView> {
@@ -89,12 +92,19 @@ export class PostgresStore implements Store {
     return snapshot(this.scope, (sql) => loadOrphan(sql, orphanId));
   }
 
+  private view<T>(read: (sql: Sql, readFleet: ReadFleet) => Promise<T>): Promise<T> {
+    const { fleets } = this.options;
+    if (fleets !== undefined) return fleets.snapshot(this.scope, read);
+    return snapshot(this.scope, (sql) => read(sql, (clusterId) => loadFleetView(sql, clusterId)));
+  }
+
   listDueVolumes(options: { now: Date; limit: number; after?: DueVolume }): Promise<DueVolume[]> {
     return snapshot(this.scope, (sql) => listDueVolumes(sql, options));
   }
 
   recordDue(volumeId: VolumeId, due: { at: Date | undefined; ifMarks: number }): Promise<boolean> {
-    return transaction(this.scope, (sql) => recordDue(sql, volumeId, due));
+    // A volume whose new time is lost is due at its old one, and is looked at once more.
+    return unsyncedTransaction(this.scope, (sql) => recordDue(sql, volumeId, due));
   }
 
   fanOut(clusterId: ClusterId, limit: number): Promise<FanOutBatch | undefined> {
@@ -122,6 +132,7 @@ export class PostgresStore implements Store {
   async commit(guard: CommitGuard, changes: readonly Change[]): Promise<void> {
     await transaction(this.scope, async (sql) => {
       const touched = new Touched();
+      if (guard.kind === 'volume' && guard.looksAgain === true) touched.lookedAfter = guard.volumeId;
       await takeGuard(sql, guard);
       await takeSources(sql, changes);
       await lockDisks(sql, changes);

@@ -68,8 +68,8 @@ async function deleteOlder(
 ): Promise<number> {
   const { owner, time } = HISTORY[table];
   const { rowCount } = await sql.query(
-    `DELETE FROM ${table} WHERE id IN (
-       SELECT id FROM ${table} WHERE ${owner} = $1 AND ${time} < $2 ORDER BY ${time} LIMIT $3)`,
+    `DELETE FROM ${table} WHERE id = ANY(ARRAY(
+       SELECT id FROM ${table} WHERE ${owner} = $1 AND ${time} < $2 ORDER BY ${time} LIMIT $3))`,
     [ownerId, before, ROWS_MAX],
   );
   return rowCount;

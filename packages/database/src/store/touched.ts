@@ -11,6 +11,8 @@ export const CHANGE_CHANNEL = 'holdfast_change';
 export class Touched {
   readonly volumes = new Set<VolumeId>();
   readonly clusters = new Set<ClusterId>();
+  /** A volume whose reconciler makes this transaction, and looks at it again: it need not be woken. */
+  lookedAfter: VolumeId | undefined;
 
   volume(id: VolumeId): void {
     this.volumes.add(id);
@@ -30,7 +32,7 @@ const LOCKED = 'locked AS (SELECT id FROM volume WHERE id = ANY($1) ORDER BY id 
  * Several volumes are locked in id order, so that of two transactions that touch the same ones neither blocks the other
  * for good. One volume needs no order, and most commits touch one.
  */
-export async function writeOutbox(sql: Sql, { volumes, clusters }: Touched): Promise<void> {
+export async function writeOutbox(sql: Sql, { volumes, clusters, lookedAfter }: Touched): Promise<void> {
   if (volumes.size === 0 && clusters.size === 0) return;
   const isOne = volumes.size <= 1;
   await sql.query(
@@ -44,11 +46,12 @@ export async function writeOutbox(sql: Sql, { volumes, clusters }: Touched): Pro
        SELECT organization_id, id, 'cluster', id FROM cluster WHERE id = ANY($2)
      ), written AS (
        INSERT INTO outbox (organization_id, kind, target_id) SELECT organization_id, kind, id FROM targets
-     )
+       WHERE id IS DISTINCT FROM $4::uuid RETURNING id
+     ), told AS (SELECT pg_notify('${OUTBOX_CHANNEL}', '') FROM written LIMIT 1)
      SELECT pg_notify('${CHANGE_CHANNEL}', concat_ws(' ', organization_id, cluster_id, kind, id)),
-       pg_notify('${OUTBOX_CHANNEL}', '')
+       (SELECT count(*) FROM told)
      FROM targets`,
-    [[...volumes], [...clusters], DUE_AT_ONCE],
+    [[...volumes], [...clusters], DUE_AT_ONCE, lookedAfter ?? null],
   );
 }
 

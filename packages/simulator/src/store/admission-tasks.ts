@@ -34,8 +34,8 @@ export function admissionTasks(
     candidates: volumes
       .flatMap((volume) => candidateOf(tables, volume, settings))
       .filter(
-        ({ volumeId, askedAt }) =>
-          askedAt !== undefined || isCheckedBefore(tables.volumes.get(volumeId)?.integrityCheckedAt, dueAt),
+        ({ askedAt, checkedAt }) =>
+          askedAt !== undefined || (dueAt !== undefined && checkedAt.getTime() < dueAt.getTime()),
       )
       .sort(
         (a, b) =>
@@ -55,10 +55,6 @@ function waitingOf(tables: Tables, volume: Volume): Tasks['waiting'][number][] {
   if (work === undefined || !isServed || isRebuilt) return [];
   if (work.admittedAt !== undefined) return [];
   return [{ volumeId: id, nodeIds: nodesOf(tables, id), since: work.trouble?.at ?? work.requestedAt }];
-}
-
-function isCheckedBefore(checkedAt: Date | undefined, dueAt: Date | undefined): boolean {
-  return checkedAt === undefined || (dueAt !== undefined && checkedAt.getTime() < dueAt.getTime());
 }
 
 function candidateOf(tables: Tables, volume: Volume, settings: ClusterSettings): Candidate[] {

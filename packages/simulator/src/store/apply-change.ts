@@ -19,6 +19,7 @@ export function takeGuard(transaction: Transaction, guard: CommitGuard): void {
     case 'volume': {
       const row = required(tables.volumes.get(guard.volumeId), guard.volumeId);
       if (row.version !== guard.ifVersion) throw conflict(`volume ${row.name} has changed`);
+      if (guard.looksAgain === true) transaction.lookAfter(row.id);
       transaction.put(tables.volumes, row.id, { ...row, version: row.version + 1 });
       return;
     }

@@ -87,6 +87,7 @@ export class Transaction {
   private readonly undo: (() => void)[] = [];
   private readonly volumes = new Set<VolumeId>();
   private readonly clusters = new Set<ClusterId>();
+  private lookedAfter: VolumeId | undefined;
   private readonly events: ClusterEvent[] = [];
 
   constructor(readonly tables: Tables) {}
@@ -116,6 +117,11 @@ export class Transaction {
     this.touchCluster(clusterId);
   }
 
+  /** The volume's reconciler makes this transaction, and looks at it again: it need not be woken. */
+  lookAfter(volumeId: VolumeId): void {
+    this.lookedAfter = volumeId;
+  }
+
   touchCluster(id: ClusterId): void {
     this.clusters.add(id);
   }
@@ -129,7 +135,7 @@ export class Transaction {
       if (!this.tables.volumes.has(volumeId)) continue;
       const marks = (this.tables.dues.get(volumeId)?.marks ?? 0) + 1;
       this.tables.dues.set(volumeId, { at: DUE_AT_ONCE, marks });
-      this.tables.outbox.push({ kind: 'volume', volumeId });
+      if (volumeId !== this.lookedAfter) this.tables.outbox.push({ kind: 'volume', volumeId });
     }
     for (const clusterId of this.clusters) this.tables.outbox.push({ kind: 'cluster', clusterId });
     this.tables.events.push(...this.events);

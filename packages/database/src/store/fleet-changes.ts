@@ -2,9 +2,11 @@ import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
 import type { FleetChanges, WholeFleet } from '@holdfast/core/scheduling/index/fleet-cache.js';
 import { effectiveSettings } from '@holdfast/core/settings/effective.js';
-import { type DiskRow, readDisk } from '../rows/disk-row.js';
-import { type NodeRow, readNode } from '../rows/node-row.js';
+import { DISKS, type DiskRow, readJsonDisk } from '../rows/disk-row.js';
+import type { JsonRow } from '../rows/json.js';
+import { NODES, type NodeRow, readJsonNode } from '../rows/node-row.js';
 import type { Sql } from '../sql/scope.js';
+import type { Table } from '../sql/table.js';
 
 /** From where on changes are asked for. */
 export type FleetHorizon = {
@@ -19,8 +21,8 @@ type Row = {
   overrides: Record<string, unknown> | null;
   node_count: number;
   disk_count: number;
-  nodes: (Omit<NodeRow, 'last_heartbeat_at'> & { last_heartbeat_at: string | null })[] | null;
-  disks: DiskRow[] | null;
+  nodes: JsonRow<NodeRow>[] | null;
+  disks: JsonRow<DiskRow>[] | null;
 };
 
 /** @throws StorageFault `cluster.not_found` */
@@ -69,10 +71,8 @@ async function read(
     changes: {
       settingsVersion: row.settings_version,
       settings: row.overrides === null ? undefined : effectiveSettings(row.overrides),
-      nodes: (row.nodes ?? []).map((node) =>
-        readNode({ ...node, last_heartbeat_at: dateOrNull(node.last_heartbeat_at) }),
-      ),
-      disks: (row.disks ?? []).map(readDisk),
+      nodes: (row.nodes ?? []).map(readJsonNode),
+      disks: (row.disks ?? []).map(readJsonDisk),
       nodeCount: row.node_count,
       diskCount: row.disk_count,
     },
@@ -80,44 +80,33 @@ async function read(
   };
 }
 
-/** Only what decisions read: a node's control secret stays where it is. */
-const NODE_FIELDS = `'id', n.id, 'cluster_id', n.cluster_id, 'name', n.name, 'zone', n.zone, 'region', n.region,
-  'tags', n.tags, 'allow_scheduling', n.allow_scheduling, 'cordoned', n.cordoned,
-  'eviction_requested', n.eviction_requested, 'maintenance', n.maintenance, 'drain', n.drain,
-  'drain_status', n.drain_status, 'conditions', n.conditions, 'control_url', n.control_url,
-  'nbd_host', n.nbd_host, 'nbd_port', n.nbd_port, 'boot_id', n.boot_id,
-  'last_heartbeat_at', n.last_heartbeat_at, 'version', n.version`;
-
-const DISK_FIELDS = `'id', d.id, 'node_id', d.node_id, 'name', d.name, 'path', d.path, 'type', d.type,
-  'file_system', d.file_system, 'tags', d.tags, 'allow_scheduling', d.allow_scheduling,
-  'eviction_requested', d.eviction_requested, 'storage_reserved_bytes', d.storage_reserved_bytes,
-  'storage_maximum_bytes', d.storage_maximum_bytes, 'storage_available_bytes', d.storage_available_bytes,
-  'storage_scheduled_bytes', d.storage_scheduled_bytes, 'written_bytes', d.written_bytes,
-  'conditions', d.conditions, 'version', d.version`;
+/** What the store's other readers read of a row, too: a node's control secret stays where it is. */
+function fieldsOf<Entity>({ columns }: Table<Entity>, alias: string): string {
+  return [...columns.map(({ name }) => name), 'version']
+    .map((name) => `'${name}', ${alias}.${name}`)
+    .join(', ');
+}
 
 /**
  * Ages count back from now on the ring of transaction numbers, so that the comparison survives their wrap-around. A
  * horizon that lies ahead is another server's, one that was restored: there everything is new.
  */
+const IS_AHEAD = '$2::text::xid8 > pg_snapshot_xmax(pg_current_snapshot())';
 const isNew = (alias: string) => `($2::text IS NULL
-  OR $2::text::xid8 > pg_snapshot_xmax(pg_current_snapshot())
+  OR ${IS_AHEAD}
   OR age(${alias}.xmin) <= age($2::text::xid8::xid))`;
 
 const CHANGES = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS transaction_id, c.settings_version,
-    CASE WHEN c.settings_version = $3::int THEN NULL ELSE
+    CASE WHEN c.settings_version = $3::int AND NOT ${IS_AHEAD} THEN NULL ELSE
       coalesce((SELECT jsonb_object_agg(s.name, s.value) FROM setting s WHERE s.cluster_id = c.id), '{}')
     END AS overrides,
     nodes.total::int AS node_count, nodes.changed AS nodes, disks.total::int AS disk_count, disks.changed AS disks
   FROM cluster c,
     LATERAL (SELECT count(*) AS total,
-      json_agg(json_build_object(${NODE_FIELDS})) FILTER (WHERE ${isNew('n')}) AS changed
+      json_agg(json_build_object(${fieldsOf(NODES, 'n')})) FILTER (WHERE ${isNew('n')}) AS changed
       FROM node n WHERE n.cluster_id = c.id) nodes,
     LATERAL (SELECT count(*) AS total,
-      json_agg(json_build_object(${DISK_FIELDS})) FILTER (WHERE ${isNew('d')}) AS changed
+      json_agg(json_build_object(${fieldsOf(DISKS, 'd')})) FILTER (WHERE ${isNew('d')}) AS changed
       FROM disk d WHERE d.cluster_id = c.id) disks
   WHERE c.id = $1`;
-
-function dateOrNull(text: string | null): Date | null {
-  return text === null ? null : new Date(text);
-}

@@ -1,0 +1,93 @@
+// Agents of a cluster's nodes as far as a worker sees them: one HTTP server answers for all, at a path for each node. They
+// keep nothing and do everything at once.
+import { once } from 'node:events';
+import http from 'node:http';
+import {
+  type EngineReport,
+  type StartEngine,
+  startEngineSchema,
+} from '@holdfast/core/model/agent-protocol.js';
+import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
+
+const REPLICA = /^\/node\/\d+\/v1\/replicas(?:\/([0-9a-f-]{36}))?/;
+const ENGINE = /^\/node\/\d+\/v1\/engines\/([0-9a-f-]{36})(?:\/commands\/([a-z-]+))?/;
+
+export type FakeAgents = {
+  /** Where the agent of a node is reached. */
+  urlOf(node: number): string;
+  /** Calls that were answered so far. */
+  calls(): number;
+  /** The report of the engine that was started last. */
+  lastEngine(): EngineReport | undefined;
+  stop(): Promise<void>;
+};
+
+export async function startFakeAgents(): Promise<FakeAgents> {
+  let calls = 0;
+  let last: EngineReport | undefined;
+  const answer = (method: string, path: string, body: unknown): unknown => {
+    calls += 1;
+    const [, volumeId, command] = ENGINE.exec(path) ?? [];
+    if (volumeId !== undefined && method === 'PUT') {
+      last = reportOf(volumeId, startEngineSchema.parse(body));
+      return { endpoint: { host: '127.0.0.1', port: 7420, exportName: volumeId }, report: last };
+    }
+    if (volumeId !== undefined) return { reply: command === 'layers' ? NO_LAYERS : null };
+    const [, replicaId] = REPLICA.exec(path) ?? [];
+    if (replicaId === undefined) return {};
+    // What a new volume's copies hold before their first attachment.
+    return { record: { epoch: 0, dataGeneration: 0, members: [replicaId] }, clean: true, writtenBytes: 0 };
+  };
+  const server = http.createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8');
+    request.on('data', (chunk) => (text += chunk));
+    request.on('end', () => {
+      const body = text === '' ? undefined : JSON.parse(text);
+      const reply = JSON.stringify(answer(request.method ?? '', request.url ?? '', body));
+      response.writeHead(200, { 'content-type': 'application/json' }).end(reply);
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the agents have no port');
+  return {
+    urlOf: (node) => `http://127.0.0.1:${address.port}/node/${node}`,
+    calls: () => calls,
+    lastEngine: () => last,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const NO_LAYERS = {
+  sizeBytes: 2 ** 30,
+  busy: '',
+  lastError: '',
+  headParentId: null,
+  headBytes: 0,
+  layers: [],
+};
+
+function reportOf(volumeId: string, start: StartEngine): EngineReport {
+  const { epoch, grantId, replicas, replicaTimeoutMs } = start;
+  const members = replicas.map(({ replicaId }) => replicaId);
+  const number = { epoch, dataGeneration: 1 };
+  return {
+    volumeId: asId<VolumeId>(volumeId),
+    epoch,
+    ...(grantId === undefined ? {} : { grantId }),
+    state: 'running',
+    reason: '',
+    record: { ...number, members, durable: number },
+    replicas: members.map((replicaId) => ({ replicaId, mode: 'RW', reason: '' })),
+    writtenBytes: 0,
+    replicaTimeoutMs,
+    rebuilds: [],
+  };
+}
