@@ -4,13 +4,12 @@
  * copies there are, and the control plane starts engines again.
  */
 import crypto from 'node:crypto';
-import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
+import type { Heartbeat, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AgentConfig } from './config.js';
-import type { Disk } from './disks/disk.js';
-import { takeDisks } from './disks/disks.js';
+import { DiskSet } from './disks/disks.js';
 import { KnownDisks } from './disks/known-disks.js';
 import { Engines } from './engines.js';
 import { HeartbeatLoop } from './heartbeat.js';
@@ -50,7 +49,7 @@ export class Agent {
   private constructor(
     private readonly config: AgentConfig,
     private readonly secret: string,
-    private readonly disks: readonly Disk[],
+    private readonly disks: DiskSet,
     private readonly tunnels: TlsTunnels | undefined,
     log: Logger,
   ) {
@@ -78,7 +77,7 @@ export class Agent {
         this.engines.hostLost(residents, reason);
       },
     });
-    this.replicas = new Replicas(disks, this.replicaHosts, log);
+    this.replicas = new Replicas(disks.list, this.replicaHosts, log);
     this.engines = new Engines({
       pool: this.engineHosts,
       endpoint: { host: config.advertiseHost, port: config.nbdPort, tls: config.nbdTls.mode === 'require' },
@@ -96,6 +95,7 @@ export class Agent {
       apiUrl: config.apiUrl,
       token: config.agentToken,
       collect: () => this.collect(),
+      heard: ({ disks }) => this.changeDisks(disks),
       log,
     });
   }
@@ -103,7 +103,8 @@ export class Agent {
   static async start(config: AgentConfig, tunnels: TlsTunnels | undefined, log: Logger): Promise<Agent> {
     const secret = await controlSecret(config.stateDirectory);
     const known = await KnownDisks.load(config.stateDirectory);
-    const disks = await takeDisks(config.disks, known);
+    const { disks: entries, diskRoots: roots, diskBytes: defaultBytes } = config;
+    const disks = await DiskSet.take({ entries, roots, defaultBytes, known });
     const agent = new Agent(config, secret, disks, tunnels, log);
     await agent.replicas.scan();
     await agent.gateway.listen(config.bindHost, config.nbdPort);
@@ -142,12 +143,17 @@ export class Agent {
     });
   }
 
+  /** What users want of the disks. A change is told at once, as the control plane waits for it. */
+  private async changeDisks(wishes: HeartbeatReply['disks'] = { add: [], remove: [] }): Promise<void> {
+    if (await this.disks.apply(wishes, (disk) => this.replicas.isNoneOn(disk))) this.heartbeat.soon();
+  }
+
   private async collect(): Promise<Heartbeat> {
     const { config } = this;
     const nowMs = performance.now();
     // Each part has its own time limit, so that a disk or host that hangs delays no other part of the heartbeat.
     const [disks, replicas] = await Promise.all([
-      Promise.all(this.disks.map((disk) => disk.report(nowMs))),
+      this.disks.reports(nowMs),
       this.replicas.reports(),
       this.engines.refresh(),
     ]);

@@ -1,4 +1,5 @@
 /** The agent's configuration, from the environment only, checked as a whole before anything starts. */
+import path from 'node:path';
 import { z } from 'zod';
 import type { DiskEntry } from './disks/disks.js';
 import { type TlsConfig, tlsOfEnvironment } from './tls-environment.js';
@@ -50,6 +51,7 @@ const environmentSchema = z
     HOLDFAST_DISK_SIZE: size,
     HOLDFAST_BLOCK_DISKS: paths.optional(),
     HOLDFAST_BLOCK_DISK_SIZE: size.optional(),
+    HOLDFAST_DISK_ROOTS: paths.optional(),
     HOLDFAST_BIND_HOST: z.string().min(1).default('127.0.0.1'),
     HOLDFAST_ADVERTISE_HOST: z.string().min(1).optional(),
     HOLDFAST_CONTROL_PORT: port,
@@ -82,6 +84,10 @@ export type AgentConfig = {
   zone: string | null;
   region: string | null;
   disks: DiskEntry[];
+  /** Folders below which users may add disks through the API. */
+  diskRoots: string[];
+  /** Size in bytes of such a disk where the user gives none. */
+  diskBytes: Record<DiskEntry['type'], number>;
   bindHost: string;
   advertiseHost: string;
   controlPort: number;
@@ -114,6 +120,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): AgentConfig {
         return { type: 'block', path, sizeBytes: env.HOLDFAST_BLOCK_DISK_SIZE ?? BLOCK_DISK_BYTES };
       }),
     ],
+    diskRoots:
+      env.HOLDFAST_DISK_ROOTS ?? parentsOf([...env.HOLDFAST_DISKS, ...(env.HOLDFAST_BLOCK_DISKS ?? [])]),
+    diskBytes: {
+      filesystem: env.HOLDFAST_DISK_SIZE,
+      block: env.HOLDFAST_BLOCK_DISK_SIZE ?? BLOCK_DISK_BYTES,
+    },
     bindHost: env.HOLDFAST_BIND_HOST,
     advertiseHost: env.HOLDFAST_ADVERTISE_HOST ?? env.HOLDFAST_BIND_HOST,
     controlPort: env.HOLDFAST_CONTROL_PORT,
@@ -122,6 +134,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): AgentConfig {
     stateDirectory: env.HOLDFAST_STATE_DIR,
     hostVolumesMax: env.HOLDFAST_HOST_MAX_VOLUMES,
   };
+}
+
+/** The folders that the disks lie in: more may be added beside them. A disk in the root folder opens no way to all others. */
+function parentsOf(disks: readonly string[]): string[] {
+  return [...new Set(disks.map((disk) => path.dirname(disk)))].filter((folder) => folder !== '/');
 }
 
 function isWildcard(host: string): boolean {

@@ -5,7 +5,11 @@
  * The agent serves its volumes whether or not the API answers; while it does not, the loop sends less and less often.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Heartbeat, heartbeatReplySchema } from '@holdfast/core/model/agent-protocol.js';
+import {
+  type Heartbeat,
+  type HeartbeatReply,
+  heartbeatReplySchema,
+} from '@holdfast/core/model/agent-protocol.js';
 import type { Logger } from 'pino';
 import { postJson } from './json-http.js';
 
@@ -23,6 +27,8 @@ export type HeartbeatOptions = {
   apiUrl: string;
   token: string;
   collect: () => Promise<Heartbeat>;
+  /** Does what the control plane answers. The next heartbeat waits for it. */
+  heard: (reply: HeartbeatReply) => Promise<void>;
   log: Logger;
 };
 
@@ -63,7 +69,7 @@ export class HeartbeatLoop {
 
   private async send(): Promise<void> {
     try {
-      const { apiUrl, token, collect } = this.options;
+      const { apiUrl, token, collect, heard } = this.options;
       const { status, body } = await postJson(
         `${apiUrl}/agent/heartbeat`,
         token,
@@ -72,9 +78,11 @@ export class HeartbeatLoop {
       );
       if (status !== 200 && status !== 201)
         throw new Error(`the API answered ${status}: ${JSON.stringify(body).slice(0, 300)}`);
-      this.intervalMs = heartbeatReplySchema.parse(body).intervalMs;
+      const reply = heartbeatReplySchema.parse(body);
+      this.intervalMs = reply.intervalMs;
       if (this.failures > 0) this.options.log.info('the API answers again');
       this.failures = 0;
+      await heard(reply);
     } catch (error) {
       this.failures += 1;
       // One line for each outage: a long one must not fill the log.

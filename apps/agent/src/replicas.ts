@@ -216,6 +216,14 @@ export class Replicas {
     return this.unreadable.get(replicaId)?.fault;
   }
 
+  /** Is the disk known to hold no copy? One that can't be looked through may hold some. */
+  async isNoneOn(disk: Disk): Promise<boolean> {
+    const holders = [...this.known.values(), ...this.unreadable.values()];
+    if (holders.some((one) => one.disk === disk)) return false;
+    if (await disk.isAbsent()) return true;
+    return (await disk.replicaIds()).length === 0;
+  }
+
   /** True when the text is that copy's secret. An unknown copy has none. */
   mayCommand(replicaId: string, secret: string): boolean {
     const known = this.known.get(replicaId);

@@ -5,7 +5,7 @@ import type { CreateReplica } from '@holdfast/core/model/agent-protocol.js';
 import { asId } from '@holdfast/core/model/ids.js';
 import { pino } from 'pino';
 import type { Disk } from '../src/disks/disk.js';
-import { type DiskEntry, takeDisks } from '../src/disks/disks.js';
+import { type DiskEntry, DiskSet } from '../src/disks/disks.js';
 import { KnownDisks } from '../src/disks/known-disks.js';
 import { HostPool } from '../src/hosts/host-pool.js';
 import type { NoMethods, ReplicaHostMethods } from '../src/hosts/host-protocol.js';
@@ -14,9 +14,19 @@ import { Replicas } from '../src/replicas.js';
 /** Adopts the disk as an agent with this home does when it starts. */
 export async function takeDisk(home: string, entry: DiskEntry): Promise<Disk> {
   const known = await KnownDisks.load(path.join(home, 'state'));
-  const [disk] = await takeDisks([entry], known);
+  const [disk] = (await takeDisks([entry], known)).list;
   if (disk === undefined) throw new Error('no disk was taken');
   return disk;
+}
+
+/** The disks of an agent that is configured with these, where users may add none. */
+export function takeDisks(
+  entries: readonly DiskEntry[],
+  known: KnownDisks,
+  roots: readonly string[] = [],
+): Promise<DiskSet> {
+  const defaultBytes = { filesystem: 2 ** 30, block: 2 ** 26 };
+  return DiskSet.take({ entries, roots, defaultBytes, known });
 }
 
 /** A new copy for the disk. */

@@ -4,9 +4,8 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { takeDisks } from '../src/disks/disks.js';
 import { KnownDisks } from '../src/disks/known-disks.js';
-import { canMount, copyFor, mountTmpfs, replicasOn, takeDisk } from './disk-setup.js';
+import { canMount, copyFor, mountTmpfs, replicasOn, takeDisk, takeDisks } from './disk-setup.js';
 
 const GIB = 2 ** 30;
 

@@ -11,6 +11,7 @@ import { ClustersController } from './clusters/clusters.controller.js';
 import type { Config } from './config.js';
 import { EventsController } from './events/events.controller.js';
 import { LiveChanges } from './events/live-changes.js';
+import { OpenStreams } from './events/open-streams.js';
 import { HealthController } from './health/health.controller.js';
 import { DisksController } from './nodes/disks.controller.js';
 import { NodesController } from './nodes/nodes.controller.js';
@@ -77,6 +78,7 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       { provide: Databases, useFactory: () => new Databases(config) },
       Authenticator,
       LiveChanges,
+      OpenStreams,
       Housekeeping,
       Listening,
       ThreadPool,

@@ -13,6 +13,7 @@ import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsService } from './placements/placements.service.js';
 import { callerGone } from './platform/caller-gone.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
+import { requireReadable } from './platform/readable-request.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
 import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.service.js';
 import { SnapshotsService } from './snapshots/snapshots.service.js';
@@ -32,6 +33,8 @@ export async function createApp(config: Config): Promise<App> {
   const adapter = new FastifyAdapter({
     loggerInstance: logger,
     bodyLimit: BODY_BYTES_MAX,
+    // The console and a proxy on this machine say whom they speak for; others' word for it is not taken.
+    trustProxy: 'loopback',
     // One line per request, written by the hook below, with the status and the time it took.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request: IncomingMessage) => {
@@ -40,7 +43,7 @@ export async function createApp(config: Config): Promise<App> {
     },
   });
   const fastify: FastifyInstance = adapter.getInstance();
-  addHooks(fastify);
+  addHooks(fastify, config.cookieSecure);
   const nest = await NestFactory.create<NestFastifyApplication>(appModule(config, logger), adapter, {
     logger: false,
     abortOnError: false,
@@ -54,22 +57,35 @@ export async function createApp(config: Config): Promise<App> {
     snapshots: nest.get(SnapshotsService),
     recurring: nest.get(RecurringSnapshotsService),
     orphans: nest.get(OrphansService),
+    introspection: config.graphqlIntrospection,
   });
   await nest.init();
   await fastify.ready();
   return { nest, fastify };
 }
 
-function addHooks(fastify: FastifyInstance): void {
+/** An answer is data: nothing in it is run, framed or remembered, whatever a browser takes it for. */
+const HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+};
+const TLS_HEADERS = { ...HEADERS, 'strict-transport-security': 'max-age=31536000; includeSubDomains' };
+
+/** @param isTls users reach it over HTTPS */
+function addHooks(fastify: FastifyInstance, isTls: boolean): void {
   fastify.addHook('onRoute', (route) => {
     if (route.url.startsWith('/api/v1/agent/')) route.bodyLimit = AGENT_BODY_BYTES_MAX;
   });
   fastify.addHook('onRequest', async (request, reply) => {
-    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    void reply.header('x-request-id', request.id).headers(isTls ? TLS_HEADERS : HEADERS);
     if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
     request.callerGone = () => callerGone(reply.raw);
     await drainLargeBody(request);
   });
+  fastify.addHook('preValidation', requireReadable);
   fastify.addHook('onResponse', async (request, reply) => {
     const { method, url } = request;
     const quiet = reply.statusCode < 400 && (url.startsWith('/api/v1/agent/') || !url.startsWith('/api/'));

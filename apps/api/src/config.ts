@@ -9,7 +9,11 @@ const environment = z.object({
   /** Connects as the system role, for the agents' routes. */
   DATABASE_SYSTEM_URL: z.url(),
   /** Cookies are marked Secure, so that browsers send them over HTTPS only. */
-  HOLDFAST_COOKIE_SECURE: z.stringbool().default(false),
+  HOLDFAST_COOKIE_SECURE: z.stringbool().optional(),
+  /** Longest life of a token in days. */
+  HOLDFAST_TOKEN_DAYS_MAX: z.coerce.number().int().min(1).max(3_650).default(365),
+  /** Whether GraphQL tells its schema, as tools for developers ask for it. */
+  HOLDFAST_GRAPHQL_INTROSPECTION: z.stringbool().default(true),
   /** Pause that agents make between two regular heartbeats. */
   HOLDFAST_HEARTBEAT_INTERVAL_MS: z.coerce.number().int().min(100).max(60_000).default(2_000),
 });
@@ -21,6 +25,8 @@ export type Config = {
   databaseUrl: string;
   databaseSystemUrl: string;
   cookieSecure: boolean;
+  tokenDaysMax: number;
+  graphqlIntrospection: boolean;
   heartbeatIntervalMs: number;
 };
 
@@ -38,7 +44,14 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logLevel: data.HOLDFAST_LOG_LEVEL,
     databaseUrl: data.DATABASE_URL,
     databaseSystemUrl: data.DATABASE_SYSTEM_URL,
-    cookieSecure: data.HOLDFAST_COOKIE_SECURE,
+    // Browsers take such cookies over HTTPS only, which a stack on one machine does without.
+    cookieSecure: data.HOLDFAST_COOKIE_SECURE ?? !isLoopback(data.HOLDFAST_API_HOST),
+    tokenDaysMax: data.HOLDFAST_TOKEN_DAYS_MAX,
+    graphqlIntrospection: data.HOLDFAST_GRAPHQL_INTROSPECTION,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
   };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }

@@ -45,6 +45,8 @@ export class ApiFixture {
       databaseUrl: database.apiUrl,
       databaseSystemUrl: database.systemUrl,
       cookieSecure: false,
+      tokenDaysMax: 365,
+      graphqlIntrospection: true,
       heartbeatIntervalMs: 2_000,
     });
     return new ApiFixture(database, app, seed, owner);

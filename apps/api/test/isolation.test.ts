@@ -22,6 +22,7 @@ const OPERATIONS = listOperations();
 /** Fields without which a body would be refused before the API looks for the resource. */
 const BODIES: Record<string, unknown> = {
   'POST /api/v1/clusters/{clusterId}/nodes/{nodeId}/maintenance': { until: '2100-01-01T00:00:00Z' },
+  'POST /api/v1/clusters/{clusterId}/nodes/{nodeId}/disks': { path: '/mnt/stolen' },
   'POST /api/v1/clusters/{clusterId}/volumes': { name: 'stolen', size: GIB },
   'PUT /api/v1/clusters/{clusterId}/settings/{name}': { value: 0.5 },
   'PATCH /api/v1/clusters/{clusterId}': { name: 'stolen' },
@@ -85,10 +86,13 @@ describe('a viewer changes nothing', () => {
     );
     expect(open.map(({ method, path }) => `${method} ${path.replace('/api/v1', '')}`).sort()).toEqual([
       'DELETE /sessions',
+      'DELETE /sessions/{tokenId}',
       'DELETE /tokens/{tokenId}',
       'POST /clusters/{clusterId}/volumes/{volumeId}/explain',
       'POST /sessions',
+      'POST /sessions/password',
       'POST /tokens',
+      'POST /tokens/{tokenId}/rotate',
     ]);
   });
 });

@@ -281,7 +281,7 @@ describe('sessions and tokens', () => {
     expect(signedIn).toMatchObject({ status: 201, body: { role: 'owner', token: expect.any(String) } });
     const cookie = String(signedIn.headers['set-cookie']);
     expect(cookie).toMatch(/^holdfast_session=[^;]+;.*HttpOnly/);
-    const headers = { cookie: cookie.split(';')[0] ?? '' };
+    const headers = { cookie: cookie.split(';')[0] ?? '', 'sec-fetch-site': 'same-origin' };
     const whoAmI = () => api.call('GET', '/sessions/current', { token: null, headers });
     expect(await whoAmI()).toMatchObject({ status: 200, body: { email: api.seed.email, role: 'owner' } });
 
@@ -312,7 +312,7 @@ describe('sessions and tokens', () => {
     expect(await api.call('GET', '/clusters', { token })).toMatchObject({ status: 401 });
 
     const dated = await api.call('POST', '/tokens', {
-      body: { name: 'old', expiresAt: '2100-01-01T00:00:00Z' },
+      body: { name: 'old', expiresAt: new Date(Date.now() + 3_600_000).toISOString() },
     });
     const datedToken = String(dated.body.token);
     expect(await api.call('GET', '/clusters', { token: datedToken })).toMatchObject({ status: 200 });

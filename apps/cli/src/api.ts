@@ -35,6 +35,12 @@ export async function bodyOf<T>(answer: Promise<Answer<T>>): Promise<T> {
   return data;
 }
 
+/** For a request whose answer has no body. @throws CliError for a refusal */
+export async function doneOf(answer: Promise<Answer<unknown>>): Promise<void> {
+  const { error, response } = await answer;
+  if (!response.ok) throw refusal(response.status, error);
+}
+
 /** As `bodyOf`; undefined for what is not there. */
 export async function bodyIfFound<T>(answer: Promise<Answer<T>>): Promise<T | undefined> {
   const { response } = await answer;

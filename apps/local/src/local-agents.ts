@@ -160,7 +160,8 @@ const TLS_VARIABLES = [
   'HOLDFAST_NBD_TLS_CA',
 ];
 
-function surroundings(names: readonly string[]): Record<string, string> {
+/** Variables of this process that a child is to have, too. */
+export function surroundings(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = process.env[name];

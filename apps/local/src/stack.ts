@@ -12,7 +12,7 @@ import { controlSocketPath, openControlSocket } from './control-socket.js';
 import { requireFreePorts } from './free-ports.js';
 import { claimHome } from './home-lock.js';
 import { ProcessLedger } from './leftovers.js';
-import { type AgentPlan, baseEnvironment, LocalAgents } from './local-agents.js';
+import { type AgentPlan, baseEnvironment, LocalAgents, surroundings } from './local-agents.js';
 import {
   type LocalAgent,
   type LocalJson,
@@ -245,6 +245,9 @@ export class Stack {
       ...this.databaseEnvironment(),
       DATABASE_URL: this.prepared.apiUrl,
       HOLDFAST_API_HOST: this.config.apiHost,
+      // Browsers come over plain HTTP, by the console on loopback.
+      HOLDFAST_COOKIE_SECURE: 'false',
+      ...surroundings(['HOLDFAST_TOKEN_DAYS_MAX', 'HOLDFAST_GRAPHQL_INTROSPECTION']),
       HOLDFAST_API_PORT: String(this.config.ports.api),
     };
   }

@@ -1,4 +1,5 @@
 /** Copies that move on a real stack: by hand, and to the node of the engine; every byte is there afterwards. */
+import path from 'node:path';
 import { MIB } from '@holdfast/core/model/bytes.js';
 import { eventually } from '@holdfast/testkit/eventually.js';
 import { LocalStack } from '@holdfast/testkit/local-stack.js';
@@ -96,6 +97,51 @@ test(
       expect(Buffer.compare(Buffer.concat(await client.read(offset, MIB)), pattern(offset, MIB))).toBe(0);
     }
     client.close();
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'a disk is added to a running node, holds copies, outlives its agent, and is taken off when it is empty',
+  async () => {
+    const agent = stack.local.agents.find(({ name }) => name === 'node-2');
+    const folder = path.join(path.dirname(agent?.disks[0] ?? ''), 'added');
+    const added = await stack.cli('disk', 'add', 'node-2', folder, '--size', '4Gi', '--tag', 'new', '--wait');
+    expect([added.exitCode, added.stdout.trim()]).toEqual([0, 'node-2/added: ✓ ready, 4 GiB']);
+    const outside = await stack.cli('disk', 'add', 'node-2', '/etc/holdfast-disk', '--wait');
+    expect([outside.exitCode, outside.stderr]).toEqual([3, expect.stringContaining('HOLDFAST_DISK_ROOTS')]);
+    expect((await stack.cli('disk', 'remove', 'node-2', 'holdfast-disk', '--wait')).exitCode).toBe(0);
+
+    const create = [
+      'volume',
+      'create',
+      'on-added',
+      '--size',
+      '64Mi',
+      '--replicas',
+      '1',
+      '--disk-selector',
+      'new',
+    ];
+    await stack.cli(...create);
+    expect(await holders('on-added')).toEqual(['node-2']);
+    process.kill(-(agent?.pid ?? 0), 'SIGKILL');
+    await stack.cli('local', 'start-agent', 'node-2');
+    await stack.cli('volume', 'attach', 'on-added');
+    await write('on-added');
+    await stack.cli('volume', 'detach', 'on-added');
+    const refused = await stack.cli('disk', 'remove', 'node-2', 'added');
+    expect([refused.exitCode, refused.stderr]).toEqual([6, expect.stringContaining('evictionRequested')]);
+
+    await stack.cli('volume', 'delete', 'on-added');
+    await eventually(
+      'the copy is gone',
+      () => stack.cli('disk', 'remove', 'node-2', 'added', '--wait'),
+      ({ exitCode }) => exitCode === 0,
+      60_000,
+    );
+    const left = await stack.cliJson<{ items: { name: string }[] }>('disk', 'list', '--node', 'node-2');
+    expect(left.items.map(({ name }) => name)).not.toContain('added');
   },
   TIMEOUT_MS,
 );

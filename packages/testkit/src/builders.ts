@@ -189,6 +189,11 @@ export function aRebuildReport(part: Partial<RebuildReport> & { rebuildId: strin
   };
 }
 
+/** A control port of the node's own: an agent at another one's address would be taken for that one's next life. */
+function portOf(name: string): number {
+  return 7_500 + ([...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % 10_000);
+}
+
 /** A node that reports one disk, unless the part says otherwise. */
 export function aHeartbeat(
   name: string,
@@ -201,7 +206,7 @@ export function aHeartbeat(
       zone: 'zone-a',
       region: null,
       bootId: testId(401),
-      controlUrl: `http://127.0.0.1:7411/${name}`,
+      controlUrl: `http://127.0.0.1:${portOf(name)}`,
       controlSecret: `control-secret-of-${name}`,
       nbdHost: '127.0.0.1',
       nbdPort: 7420,

@@ -7,6 +7,7 @@
 import { describe } from '@jest/globals';
 import { bookingContract } from './store-contract-booking.js';
 import { commitContract } from './store-contract-commits.js';
+import { diskWishesContract } from './store-contract-disk-wishes.js';
 import { drainContract } from './store-contract-drains.js';
 import { dueContract } from './store-contract-due.js';
 import { heartbeatContract } from './store-contract-heartbeats.js';
@@ -22,6 +23,7 @@ export function storeContract(makeStore: MakeStore): void {
   describe('volumes', () => volumeContract(makeStore));
   describe('commits', () => commitContract(makeStore));
   describe('booking of space', () => bookingContract(makeStore));
+  describe('disks that users add and take off', () => diskWishesContract(makeStore));
   describe('heartbeats', () => heartbeatContract(makeStore));
   describe('due volumes', () => dueContract(makeStore));
   describe('drains', () => drainContract(makeStore));

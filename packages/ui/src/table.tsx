@@ -42,7 +42,7 @@ export function Table<Row>({ label, rows, columns, rowKey, empty }: Props<Row>) 
                 key={column.header}
                 className={clsx(
                   'h-9 px-4 align-middle',
-                  column.align === 'right' && 'text-right tabular-nums',
+                  column.align === 'right' && 'whitespace-nowrap text-right tabular-nums',
                   column.className,
                 )}
               >

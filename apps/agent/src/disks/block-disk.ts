@@ -32,12 +32,19 @@ export class BlockDisk implements Disk {
    * another disk, or none, is found at a known path, the known disk is reported as not ready and nothing is written.
    *
    * @param sizeBytes size of the file, if it has to be made
+   * @param newId the identity that a new disk gets; left out: one by chance
    * @throws StorageFault `disk.wrong_identity` for a path that holds something else
    */
-  static async take(file: string, name: string, sizeBytes: number, known: KnownDisks): Promise<BlockDisk> {
+  static async take(
+    file: string,
+    name: string,
+    sizeBytes: number,
+    known: KnownDisks,
+    newId?: DiskId,
+  ): Promise<BlockDisk> {
     const expected = known.diskIn(file);
     const found = expected === undefined ? await blockDiskAt(file) : undefined;
-    const diskId = expected ?? asId<DiskId>(found ?? (await format(file, sizeBytes)));
+    const diskId = expected ?? asId<DiskId>(found ?? (await format(file, sizeBytes, newId)));
     await known.remember(file, diskId);
     return new BlockDisk(diskId, name, file, sizeBytes);
   }
@@ -94,6 +101,10 @@ export class BlockDisk implements Disk {
     }
   }
 
+  release(): Promise<void> {
+    return this.letGo();
+  }
+
   private async look(): Promise<DiskProblem | undefined> {
     try {
       const found = await blockDiskAt(this.path);
@@ -145,7 +156,7 @@ export class BlockDisk implements Disk {
   }
 }
 
-async function format(file: string, sizeBytes: number): Promise<string> {
+async function format(file: string, sizeBytes: number, newId: DiskId | undefined): Promise<string> {
   await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  return formatBlockDisk(file, sizeBytes);
+  return formatBlockDisk(file, sizeBytes, newId);
 }

@@ -31,6 +31,8 @@ export interface Disk {
    */
   replicaIds(): Promise<string[]>;
   report(nowMs: number): Promise<DiskReport>;
+  /** Lets go of the disk, which is the node's no more. */
+  release(): Promise<void>;
 }
 
 /** Free bytes below which a disk counts as full: replacing a copy's metadata and maps needs some room. */

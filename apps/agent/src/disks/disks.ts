@@ -1,31 +1,130 @@
+/** The disks of this node: those of its configuration, and those that users add and take off while it runs. */
 import path from 'node:path';
+import type { DiskReport, HeartbeatReply } from '@holdfast/core/model/agent-protocol.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { DiskId } from '@holdfast/core/model/ids.js';
 import { BlockDisk } from './block-disk.js';
 import type { Disk, DiskEntry } from './disk.js';
+import { requireAllowed } from './disk-roots.js';
 import { FolderDisk } from './folder-disk.js';
-import type { KnownDisks } from './known-disks.js';
+import type { AddedDisk, KnownDisks } from './known-disks.js';
 import { WatchedDisk } from './watched-disk.js';
 
 export type { DiskEntry } from './disk.js';
 
-/** Adopts all configured disks. Refuses two with the same identity: they would be the same copies twice. */
-export async function takeDisks(entries: readonly DiskEntry[], known: KnownDisks): Promise<Disk[]> {
-  const disks: Disk[] = [];
-  const names = new Set<string>();
-  for (const { type, path: at, sizeBytes } of entries) {
-    const base = path.basename(at) || 'disk';
-    const name = names.has(base) ? `${base}-${names.size + 1}` : base;
-    names.add(name);
-    const kind = type === 'block' ? BlockDisk : FolderDisk;
-    const taken = await kind.take(at, name, sizeBytes, known);
-    const disk = new WatchedDisk(taken, { type, path: at, sizeBytes });
-    const twin = disks.find(({ diskId }) => diskId === disk.diskId);
+type Wishes = NonNullable<HeartbeatReply['disks']>;
+
+export type DiskSetOptions = Readonly<{
+  entries: readonly DiskEntry[];
+  /** Folders below which users may add disks. */
+  roots: readonly string[];
+  /** Size in bytes of an added disk where the user gave none. */
+  defaultBytes: Readonly<Record<DiskEntry['type'], number>>;
+  known: KnownDisks;
+}>;
+
+export class DiskSet {
+  private readonly disks: Disk[] = [];
+  private readonly addedAs = new Map<Disk, DiskId>();
+  /** Disks that a user added and that can't be used as they were asked for, by their ids. */
+  private readonly refused = new Map<DiskId, DiskReport>();
+
+  private constructor(private readonly options: DiskSetOptions) {}
+
+  /** Adopts all disks. Refuses two with the same identity: they would be the same copies twice. */
+  static async take(options: DiskSetOptions): Promise<DiskSet> {
+    const set = new DiskSet(options);
+    for (const entry of options.entries) {
+      if (!options.known.isRemoved(entry.path)) await set.adopt(entry, set.nameOf(entry));
+    }
+    for (const added of options.known.added) await set.add(added);
+    return set;
+  }
+
+  /** All of them. The list is the set's own and changes with it. */
+  get list(): readonly Disk[] {
+    return this.disks;
+  }
+
+  async reports(nowMs: number): Promise<DiskReport[]> {
+    const reports = await Promise.all(this.disks.map((disk) => this.report(disk, nowMs)));
+    return [...reports, ...this.refused.values()];
+  }
+
+  /**
+   * Does what the control plane wants of the disks.
+   *
+   * @param isEmpty whether no copy is on the disk; one that holds a copy is kept
+   * @returns whether anything has changed
+   */
+  async apply({ add, remove }: Wishes, isEmpty: (disk: Disk) => Promise<boolean>): Promise<boolean> {
+    let hasChanged = false;
+    for (const { sizeBytes, ...wish } of add) {
+      const isKnown = this.disks.some((disk) => disk.diskId === wish.diskId || disk.path === wish.path);
+      if (isKnown || this.refused.has(wish.diskId)) continue;
+      const added = { ...wish, sizeBytes: sizeBytes ?? this.options.defaultBytes[wish.type] };
+      await this.add(added);
+      hasChanged = true;
+    }
+    for (const diskId of remove) {
+      hasChanged = this.refused.delete(diskId) || hasChanged;
+      const disk = this.disks.find((one) => one.diskId === diskId);
+      if (disk === undefined || !(await isEmpty(disk))) continue;
+      await this.release(disk);
+      hasChanged = true;
+    }
+    // A wish that was taken back before it could be met.
+    const wanted = new Set(add.map(({ diskId }) => diskId));
+    for (const diskId of [...this.refused.keys()]) if (!wanted.has(diskId)) this.refused.delete(diskId);
+    return hasChanged;
+  }
+
+  /** Adds what a user asked for; what stands against it is reported of the disk, and tried again after a restart. */
+  private async add(added: AddedDisk): Promise<void> {
+    const { diskId, name, type, path: at, sizeBytes } = added;
+    try {
+      await requireAllowed(at, this.options.roots, this.disks);
+      const disk = await this.adopt({ type, path: at, sizeBytes }, name, diskId);
+      await this.options.known.noteAdded(added);
+      this.addedAs.set(disk, diskId);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const why = { ready: false, reason: 'DiskRefused', message: message.slice(0, 1024) };
+      const space = { fileSystem: '', maximumBytes: sizeBytes, availableBytes: 0 };
+      this.refused.set(diskId, { diskId, name, path: at, type, ...space, ...why });
+    }
+  }
+
+  private async adopt(entry: DiskEntry, name: string, wantedId?: DiskId): Promise<Disk> {
+    const kind = entry.type === 'block' ? BlockDisk : FolderDisk;
+    const taken = await kind.take(entry.path, name, entry.sizeBytes, this.options.known, wantedId);
+    const disk = new WatchedDisk(taken, entry);
+    const twin = this.disks.find(({ diskId }) => diskId === disk.diskId);
     if (twin !== undefined) {
       throw new StorageFault('disk.wrong_identity', {
-        publicMessage: `${at} and ${twin.path} have the same identity: one was copied from the other`,
+        publicMessage: `${entry.path} and ${twin.path} have the same identity: one was copied from the other`,
       });
     }
-    disks.push(disk);
+    this.disks.push(disk);
+    return disk;
   }
-  return disks;
+
+  private async release(disk: Disk): Promise<void> {
+    const isConfigured = this.options.entries.some(({ path: at }) => at === disk.path);
+    await this.options.known.noteRemoved(disk.path, isConfigured);
+    this.disks.splice(this.disks.indexOf(disk), 1);
+    this.addedAs.delete(disk);
+    await disk.release();
+  }
+
+  private async report(disk: Disk, nowMs: number): Promise<DiskReport> {
+    const report = await disk.report(nowMs);
+    const addedAs = this.addedAs.get(disk);
+    return addedAs === undefined || addedAs === disk.diskId ? report : { ...report, addedAs };
+  }
+
+  private nameOf({ path: at }: DiskEntry): string {
+    const base = path.basename(at) || 'disk';
+    return this.disks.some(({ name }) => name === base) ? `${base}-${this.disks.length + 1}` : base;
+  }
 }

@@ -37,6 +37,7 @@ export class FolderDisk implements Disk {
    * Adopts the folder as a disk. A folder that the agent has never used gets an identity. Where another disk, or none,
    * is found in a known folder, the known disk is reported as not ready and nothing is written.
    *
+   * @param newId the identity that a new disk gets; left out: one by chance
    * @throws StorageFault `disk.wrong_identity` for a folder whose identity file Holdfast did not write
    */
   static async take(
@@ -44,11 +45,12 @@ export class FolderDisk implements Disk {
     name: string,
     maximumBytes: number,
     known: KnownDisks,
+    newId?: DiskId,
   ): Promise<FolderDisk> {
     const expected = known.diskIn(folder);
     // A known disk is not read here: it may hang, and the agent has other disks to start with.
     const found = expected === undefined ? await readIdentity(folder) : undefined;
-    const diskId = expected ?? found ?? (await makeIdentity(folder));
+    const diskId = expected ?? found ?? (await makeIdentity(folder, newId));
     await known.remember(folder, diskId);
     return new FolderDisk(diskId, name, folder, maximumBytes);
   }
@@ -82,6 +84,8 @@ export class FolderDisk implements Disk {
   requireUsable(): Promise<void> {
     return requireUsable(this);
   }
+
+  async release(): Promise<void> {}
 
   async store(): Promise<DiskStore> {
     return this.folder;

@@ -30,8 +30,10 @@ export async function readIdentity(folder: string): Promise<DiskId | undefined> 
   });
 }
 
-export async function makeIdentity(folder: string): Promise<DiskId> {
-  const diskId = asId<DiskId>(crypto.randomUUID());
+export async function makeIdentity(
+  folder: string,
+  diskId = asId<DiskId>(crypto.randomUUID()),
+): Promise<DiskId> {
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
   const identity = { format: IDENTITY_FORMAT, diskId };
   await writeDurably(path.join(folder, IDENTITY_FILE), `${JSON.stringify(identity)}\n`);

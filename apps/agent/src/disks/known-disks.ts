@@ -1,6 +1,8 @@
 /**
- * The disks that this agent has used, by path. A disk that is not mounted leaves an empty folder: without this record
- * it would be taken for a new disk, and copies would be written below the mount point.
+ * The agent's record of its disks: those that it has used, by path, those that users added, and those that they took off.
+ *
+ * A disk that is not mounted leaves an empty folder: without this record it would be taken for a new disk, and copies
+ * would be written below the mount point.
  */
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -10,28 +12,43 @@ import { writeDurably } from '@holdfast/data-engine/disk/durable-file.js';
 import { z } from 'zod';
 
 const FILE = 'disks.json';
+const diskId = z
+  .string()
+  .refine(isId)
+  .transform((text) => asId<DiskId>(text));
 const storedSchema = z.object({
   format: z.literal(1),
-  disks: z.record(
-    z.string(),
-    z
-      .string()
-      .refine(isId)
-      .transform((text) => asId<DiskId>(text)),
-  ),
+  disks: z.record(z.string(), diskId),
+  added: z
+    .array(
+      z.object({
+        diskId,
+        name: z.string(),
+        path: z.string(),
+        type: z.enum(['filesystem', 'block']),
+        sizeBytes: z.number().int().positive(),
+      }),
+    )
+    .default([]),
+  removed: z.array(z.string()).default([]),
 });
+
+/** A disk that a user added. `diskId`: its id unless a disk is found at the path. */
+export type AddedDisk = Readonly<z.output<typeof storedSchema>['added'][number]>;
+type Stored = Readonly<{ added: readonly AddedDisk[]; removed: readonly string[] }>;
 
 export class KnownDisks {
   private constructor(
     private readonly file: string,
     private readonly byFolder: Map<string, DiskId>,
+    private lists: Stored = { added: [], removed: [] },
   ) {}
 
   static async load(stateDirectory: string): Promise<KnownDisks> {
     const file = path.join(stateDirectory, FILE);
     try {
-      const { disks } = storedSchema.parse(JSON.parse(await fs.readFile(file, 'utf8')));
-      return new KnownDisks(file, new Map(Object.entries(disks)));
+      const { disks, ...lists } = storedSchema.parse(JSON.parse(await fs.readFile(file, 'utf8')));
+      return new KnownDisks(file, new Map(Object.entries(disks)), lists);
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return new KnownDisks(file, new Map());
       throw new Error(`${file} is not readable: ${error}`);
@@ -46,11 +63,45 @@ export class KnownDisks {
     return this.byFolder.get(folder);
   }
 
+  /** Disks that users added, in the order in which they did. */
+  get added(): readonly AddedDisk[] {
+    return this.lists.added;
+  }
+
+  /** Did a user take the disk at this path off the node? The agent's configuration may still name it. */
+  isRemoved(folder: string): boolean {
+    return this.lists.removed.includes(folder);
+  }
+
   async remember(folder: string, diskId: DiskId): Promise<void> {
     if (this.byFolder.get(folder) === diskId) return;
     this.byFolder.set(folder, diskId);
+    await this.write();
+  }
+
+  async noteAdded(disk: AddedDisk): Promise<void> {
+    const others = this.lists.added.filter(({ path: at }) => at !== disk.path);
+    this.lists = {
+      added: [...others, disk],
+      removed: this.lists.removed.filter((folder) => folder !== disk.path),
+    };
+    await this.write();
+  }
+
+  /** Forgets the disk, and that its path was ever used: what is added there later is looked at as if for the first time. */
+  async noteRemoved(folder: string, isConfigured: boolean): Promise<void> {
+    this.byFolder.delete(folder);
+    const removed = this.lists.removed.filter((known) => known !== folder);
+    this.lists = {
+      added: this.lists.added.filter(({ path: at }) => at !== folder),
+      removed: isConfigured ? [...removed, folder] : removed,
+    };
+    await this.write();
+  }
+
+  private async write(): Promise<void> {
     const disks = Object.fromEntries([...this.byFolder].sort(([a], [b]) => (a < b ? -1 : 1)));
     await fs.mkdir(path.dirname(this.file), { recursive: true, mode: 0o700 });
-    await writeDurably(this.file, `${JSON.stringify({ format: 1, disks }, null, 2)}\n`);
+    await writeDurably(this.file, `${JSON.stringify({ format: 1, disks, ...this.lists }, null, 2)}\n`);
   }
 }

@@ -66,6 +66,10 @@ export class WatchedDisk implements Disk {
     return this.bounded(() => this.disk.replicaIds());
   }
 
+  release(): Promise<void> {
+    return this.bounded(() => this.disk.release());
+  }
+
   async report(nowMs: number): Promise<DiskReport> {
     try {
       this.lastReport = await this.bounded(() => this.disk.report(nowMs));

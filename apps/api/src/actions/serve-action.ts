@@ -9,7 +9,7 @@ import { GraphQLNonNull } from 'graphql';
 import type { z } from 'zod';
 import { assertAllowed } from '../auth/authenticator.js';
 import type { Action as Permission } from '../auth/permissions.js';
-import { type Field, ids, withInput } from '../graphql/fields.js';
+import { type Field, fieldTenant, ids, withInput } from '../graphql/fields.js';
 import type { GraphqlTypes } from '../graphql/zod-to-graphql.js';
 import type { DtoClass } from '../platform/dto.js';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
@@ -145,14 +145,14 @@ function fieldOf<Path extends z.ZodObject, Found, View extends object, Body exte
   return {
     type: new GraphQLNonNull(types.object(target.answer.schema)),
     args: hasInput ? withInput(types.input(body.schema, inputName), ...names) : ids(...names),
-    async resolve(_source, given: { readonly input?: unknown }, { tenant }) {
+    async resolve(_source, given: { readonly input?: unknown }, { tenant }, info) {
       assertAllowed(tenant, target.access);
       const key = target.path.schema.safeParse(given);
       if (!key.success) throw invalidRequest(key.error.issues, bodyPointer);
       const parsed = body.schema.safeParse(given.input ?? {});
       if (!parsed.success)
         throw invalidRequest(parsed.error.issues, (path) => bodyPointer(['input', ...path]));
-      return run(tenant, key.data, parsed.data);
+      return run(fieldTenant(tenant, given, info), key.data, parsed.data);
     },
   };
 }

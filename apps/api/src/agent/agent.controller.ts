@@ -39,8 +39,8 @@ export class AgentController {
     refuses: ['cluster.not_found', 'node.name_taken'],
   })
   async heartbeat(@CurrentAgent() agent: AgentActor, @Body() heartbeat: HeartbeatBody) {
-    const { nodeId } = await this.store.recordHeartbeat(agent.clusterId, heartbeat);
-    return { nodeId, intervalMs: this.config.heartbeatIntervalMs };
+    const stored = await this.store.recordHeartbeat(agent.clusterId, heartbeat);
+    return { ...stored, intervalMs: this.config.heartbeatIntervalMs };
   }
 
   @Post('volumes/:volumeId/record')

@@ -1,5 +1,6 @@
 import type { ClusterId, OrganizationId, ProjectId, TokenId, UserId } from '@holdfast/core/model/ids.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
+import type { TokenLimits } from './token-limits.js';
 
 /** A user, authenticated by a session or by one of their tokens. */
 export type UserActor = {
@@ -11,6 +12,9 @@ export type UserActor = {
   role: MemberRole;
   /** The project that new volumes belong to when the request names none. */
   projectId: ProjectId | undefined;
+  limits: TokenLimits;
+  /** When the token ends; `undefined`: never. */
+  expiresAt: Date | undefined;
 };
 
 /** The agents of one cluster. */

@@ -1,9 +1,12 @@
-import { Bug } from '@holdfast/core/model/faults.js';
+import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { ROUTE_OPTIONS, type RouteOptions } from '../platform/route.decorator.js';
+import type { Tenant } from '../platform/tenant.js';
 import { Authenticator, assertAllowed } from './authenticator.js';
+import type { Action } from './permissions.js';
+import { changesNothing } from './token-limits.js';
 
 /** Guard of all routes: the caller's role must allow the route. Every route states what it needs; one that does not is a bug. */
 @Injectable()
@@ -25,7 +28,15 @@ export class AuthGuard implements CanActivate {
     }
     const tenant = await this.authenticator.requireUser(request);
     assertAllowed(tenant, access);
+    assertWithinClusters(tenant, access, request);
     request.tenant = tenant;
     return true;
   }
+}
+
+/** What is not of a cluster is not for a token that is limited to some, unless it only reads. */
+function assertWithinClusters({ actor }: Tenant, access: Action, { params }: FastifyRequest): void {
+  if (actor.limits.clusterIds === undefined || changesNothing(access) || access === 'token:own') return;
+  if (typeof params === 'object' && params !== null && 'clusterId' in params) return;
+  throw new StorageFault('auth.forbidden', { publicMessage: 'this token is limited to clusters' });
 }

@@ -3,15 +3,21 @@ import type { TokenId } from '@holdfast/core/model/ids.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { findToken, noteTokenUse, type TokenHolder } from '@holdfast/database/queries/tokens.js';
 import { type Scope, transaction } from '@holdfast/database/sql/scope.js';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { Config } from '../config.js';
 import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
 import { Tenant } from '../platform/tenant.js';
+import { CONFIG } from '../platform/tokens.js';
 import type { Actor, AgentActor, UserActor } from './actor.js';
 import { type Action, isAllowed, leastRole, weakerRole } from './permissions.js';
+import { assertUsedFromWithin, limitsOf, obstacleIn } from './token-limits.js';
 
-export const SESSION_COOKIE = 'holdfast_session';
+/** Name of the session's cookie. Browsers take the prefix only with Secure, for one host, from that host itself. */
+export function sessionCookie({ cookieSecure }: Pick<Config, 'cookieSecure'>): string {
+  return cookieSecure ? '__Host-holdfast_session' : 'holdfast_session';
+}
 
 /** Longer than any secret we give out: the hash of a megabyte is work for nothing. */
 const SECRET_LENGTH_MAX = 512;
@@ -27,7 +33,14 @@ export class Authenticator {
   private readonly lastNotedMs = new Map<TokenId, number>();
   private readonly lookups = new SharedRead<TokenHolder | undefined>();
 
-  constructor(private readonly databases: Databases) {}
+  private readonly cookie: string;
+
+  constructor(
+    private readonly databases: Databases,
+    @Inject(CONFIG) config: Config,
+  ) {
+    this.cookie = sessionCookie(config);
+  }
 
   /** @throws StorageFault `auth.missing`, `auth.invalid`, `auth.forbidden` */
   async requireAgent(request: FastifyRequest): Promise<AgentActor> {
@@ -40,7 +53,8 @@ export class Authenticator {
   async requireUser(request: FastifyRequest): Promise<Tenant> {
     const actor = await this.authenticate(request);
     if (actor.kind !== 'user') throw forbidden("an agent's token can't be used here");
-    const scope = this.databases.organization(actor.organizationId);
+    assertUsedFromWithin(actor.limits, request.ip);
+    const scope = this.databases.organization(actor.organizationId, actor.limits);
     await this.noteUse(scope, actor.tokenId);
     return new Tenant(actor, scope, {
       requestId: request.id,
@@ -66,7 +80,7 @@ export class Authenticator {
   }
 
   private async authenticate(request: FastifyRequest): Promise<Actor> {
-    const secret = secretOf(request);
+    const secret = secretOf(request, this.cookie);
     if (secret === undefined) {
       throw new StorageFault('auth.missing', { publicMessage: 'the request has no token' });
     }
@@ -84,21 +98,35 @@ export class Authenticator {
 
 /** @throws StorageFault `auth.forbidden` that names the role it takes */
 export function assertAllowed({ actor }: Tenant, action: Action): void {
-  if (isAllowed(actor.role, action)) return;
-  throw forbidden(`this needs the role ${leastRole(action)}; yours is ${actor.role}`);
+  if (!isAllowed(actor.role, action)) {
+    throw forbidden(`this needs the role ${leastRole(action)}; yours is ${actor.role}`);
+  }
+  const obstacle = obstacleIn(actor.limits, action);
+  if (obstacle !== undefined) throw forbidden(obstacle);
 }
 
 /** From the header, else from the session cookie; a cookie must come from our own pages when something is changed. */
-function secretOf(request: FastifyRequest): string | undefined {
+function secretOf(request: FastifyRequest, cookieName: string): string | undefined {
   const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
   if (bearer !== undefined) return bearer;
-  const cookie = request.cookies[SESSION_COOKIE];
+  const cookie = request.cookies[cookieName];
   if (cookie === undefined) return undefined;
-  const site = request.headers['sec-fetch-site'];
-  if (!SAFE_METHODS.has(request.method) && (site === 'cross-site' || site === 'same-site')) {
-    throw forbidden('a session can be used from its own site only');
+  if (!SAFE_METHODS.has(request.method) && !isFromOwnPages(request)) {
+    throw forbidden(
+      'a session can be used from its own site only: the request names no origin, or another one',
+    );
   }
   return cookie;
+}
+
+/** Browsers say where a request comes from. One that says nothing is no browser's, and has no business with a cookie. */
+function isFromOwnPages({ headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin' || site === 'none';
+  const { origin } = headers;
+  if (origin === undefined || !URL.canParse(origin)) return false;
+  const host = headers['x-forwarded-host'] ?? headers.host;
+  return new URL(origin).host === host;
 }
 
 function actorOf(holder: TokenHolder): Actor | undefined {
@@ -117,6 +145,8 @@ function actorOf(holder: TokenHolder): Actor | undefined {
     userId: holder.user_id,
     role: weakerRole(holder.token_role, holder.member_role),
     projectId: holder.project_id ?? undefined,
+    limits: limitsOf(holder),
+    expiresAt: holder.expires_at ?? undefined,
   };
   return user;
 }

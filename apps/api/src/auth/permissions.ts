@@ -28,6 +28,13 @@ const LEAST_ROLE = {
 
 export type Action = keyof typeof LEAST_ROLE;
 
+/** Every action, as tokens are limited to some of them. */
+export const ACTIONS = Object.keys(LEAST_ROLE).filter(isAction);
+
+export function isAction(text: string): text is Action {
+  return Object.hasOwn(LEAST_ROLE, text);
+}
+
 export function isAllowed(role: MemberRole, action: Action): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(LEAST_ROLE[action]);
 }

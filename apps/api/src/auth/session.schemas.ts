@@ -2,7 +2,13 @@ import type { ClusterId, ProjectId, TokenId } from '@holdfast/core/model/ids.js'
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
 import { id, pageOf, time, uuid } from '../platform/schemas.js';
-import { ROLES } from './permissions.js';
+import { ACTIONS, ROLES } from './permissions.js';
+import { isAddressRange } from './token-limits.js';
+
+/** Clusters, projects or ranges that one token may name: it is checked with every request. */
+const LIMITS_MAX = 32;
+/** Without a second factor (OWASP ASVS 5, 6.2.1 asks for 8 and recommends 15). */
+const PASSWORD_CHARS_MIN = 12;
 
 export class SignInBody extends dto(
   z.strictObject({
@@ -51,6 +57,21 @@ export const tokenSchema = z
     projectId: uuid
       .nullable()
       .describe('Project of volumes that are created without one; null: they have to name it.'),
+    readOnly: z.boolean().describe('True: it changes nothing, whatever its role allows.'),
+    actions: z
+      .array(z.string())
+      .nullable()
+      .describe('What it is limited to; null: all that its role allows.'),
+    clusterIds: z.array(uuid).nullable().describe('Clusters that it sees; null: all of the organization.'),
+    projectIds: z.array(uuid).nullable().describe('Projects that it sees; null: all of the organization.'),
+    addressRanges: z
+      .array(z.string())
+      .nullable()
+      .describe('Addresses and networks that it can be used from; null: anywhere.'),
+    parentId: uuid
+      .nullable()
+      .describe('The token that it was made with, and ends with; null: made by a session.'),
+    madeFrom: z.string().describe('Of a session: address and program that signed in; else empty.'),
     expiresAt: time.nullable().describe('When it stops working; null: never.'),
     lastUsedAt: time.nullable().describe('When it was last used, to about a minute; null: never.'),
     createdAt: time.describe('When it was created.'),
@@ -63,7 +84,47 @@ export class CreateTokenBody extends dto(
     role: z.enum(ROLES).optional().describe('At most your own, which is the default.'),
     projectId: id<ProjectId>().optional().describe('Where volumes go that are created without a project.'),
     agentOfClusterId: id<ClusterId>().optional().describe("Makes a token for this cluster's agents instead."),
-    expiresAt: time.optional().describe('When it stops working; left out: never.'),
+    readOnly: z.boolean().default(false).describe('True: it is to change nothing.'),
+    actions: z
+      .array(z.enum(ACTIONS))
+      .min(1)
+      .max(ACTIONS.length)
+      .optional()
+      .describe('Limits it to these actions; left out: all that its role allows.'),
+    clusterIds: z
+      .array(id<ClusterId>())
+      .min(1)
+      .max(LIMITS_MAX)
+      .optional()
+      .describe('Limits it to these clusters; left out: all.'),
+    projectIds: z
+      .array(id<ProjectId>())
+      .min(1)
+      .max(LIMITS_MAX)
+      .optional()
+      .describe('Limits it to the volumes of these projects; left out: all.'),
+    addressRanges: z
+      .array(z.string().max(64).refine(isAddressRange, 'an address, or a network such as 10.0.0.0/8'))
+      .min(1)
+      .max(LIMITS_MAX)
+      .optional()
+      .describe('Addresses and networks that it can be used from; left out: anywhere.'),
+    expiresAt: time
+      .optional()
+      .describe(
+        'When it stops working; left out: after the longest life that this server gives, or with its parent.',
+      ),
+  }),
+) {}
+
+export class ChangePasswordBody extends dto(
+  z.strictObject({
+    currentPassword: z.string().min(1).max(1_000).describe('As it is until now.'),
+    newPassword: z
+      .string()
+      .min(PASSWORD_CHARS_MIN)
+      .max(1_000)
+      .describe('As it is to be: a sentence is better than a word with signs in it.'),
   }),
 ) {}
 

@@ -2,25 +2,39 @@ import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type TokenId } from '@holdfast/core/model/ids.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { hashPassword, verifyPassword } from '@holdfast/database/credentials.js';
-import { findMember, findOrganization } from '@holdfast/database/queries/tenancy.js';
+import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
+import { findMember, findOrganization, setPasswordHash } from '@holdfast/database/queries/tenancy.js';
 import {
   createToken,
   deleteToken,
+  endOtherSessions,
   findSignIn,
+  listTokens,
+  NO_LIMITS,
   type SignInCandidate,
 } from '@holdfast/database/queries/tokens.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
-import { Body, Controller, Delete, Get, Inject, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Body, Controller, Delete, Get, Inject, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.js';
 import { Databases } from '../platform/databases.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
+import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
-import { SESSION_COOKIE } from './authenticator.js';
-import { SessionDto, SignInBody, WhoAmIDto } from './session.schemas.js';
+import { sessionCookie } from './authenticator.js';
+import {
+  ChangePasswordBody,
+  SessionDto,
+  SignInBody,
+  TokenPage,
+  TokenPath,
+  WhoAmIDto,
+} from './session.schemas.js';
+import { SignInLimits } from './sign-in-limits.js';
 import { newTokenSecret } from './token-secret.js';
+import { tokenView } from './tokens.controller.js';
 
 const SESSION_HOURS = 24 * 7;
 
@@ -29,15 +43,26 @@ export class SessionsController {
   /** Compared with when there is no such user, so that the time taken tells nothing. */
   private readonly placeholderHash = hashPassword(systemRandom.secret());
 
+  private readonly limits: SignInLimits;
+
   constructor(
     private readonly databases: Databases,
     @Inject(CONFIG) private readonly config: Config,
-  ) {}
+  ) {
+    this.limits = new SignInLimits(databases.signIn);
+  }
 
   @Post()
-  @Route({ access: 'public', summary: 'Sign in', answer: SessionDto, status: 201, refuses: ['auth.invalid'] })
+  @Route({
+    access: 'public',
+    summary: 'Sign in',
+    answer: SessionDto,
+    status: 201,
+    refuses: ['auth.invalid', 'request.rate_limited'],
+  })
   async signIn(@Body() body: SignInBody, @Res({ passthrough: true }) reply: FastifyReply) {
-    const user = await this.checkPassword(body);
+    const attempt = { account: body.email, address: reply.request.ip };
+    const user = await this.limits.attempt(attempt, () => this.checkPassword(body));
     const secret = newTokenSecret('session');
     const now = systemClock.now();
     const expiresAt = new Date(now.getTime() + SESSION_HOURS * 3_600_000);
@@ -53,10 +78,12 @@ export class SessionsController {
         clusterId: undefined,
         projectId: undefined,
         expiresAt,
+        ...NO_LIMITS,
+        madeFrom: madeFrom(reply.request),
         now,
       }),
     );
-    void reply.setCookie(SESSION_COOKIE, secret, { ...this.cookieOptions(), expires: expiresAt });
+    void reply.setCookie(sessionCookie(this.config), secret, { ...this.cookieOptions(), expires: expiresAt });
     return {
       token: secret,
       expiresAt: expiresAt.toISOString(),
@@ -80,6 +107,55 @@ export class SessionsController {
     });
   }
 
+  @Get()
+  @Route({ access: 'token:own', summary: "List one's sessions", answer: TokenPage })
+  async list(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
+    const owner = { userId: tenant.actor.userId, kind: 'session' as const };
+    return pageView(await tenant.read((sql) => listTokens(sql, owner, query)), tokenView);
+  }
+
+  @Delete(':tokenId')
+  @Route({
+    access: 'token:own',
+    summary: "End one of one's sessions",
+    status: 204,
+    refuses: ['token.not_found'],
+  })
+  async end(@CurrentTenant() tenant: Tenant, @Param() { tokenId }: TokenPath): Promise<void> {
+    const owner = { userId: tenant.actor.userId, kind: 'session' as const };
+    const found = await tenant.write((sql) => deleteToken(sql, owner, tokenId));
+    if (!found)
+      throw new StorageFault('token.not_found', { publicMessage: `there is no session ${tokenId}` });
+  }
+
+  @Post('password')
+  @Route({
+    access: 'token:own',
+    summary: "Change one's password; all other sessions end",
+    status: 204,
+    refuses: ['auth.invalid', 'request.rate_limited', 'request.invalid'],
+  })
+  async changePassword(
+    @CurrentTenant() tenant: Tenant,
+    @Body() { currentPassword, newPassword }: ChangePasswordBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    const { userId, tokenId } = tenant.actor;
+    const member = await tenant.read((sql) => findMember(sql, userId));
+    if (member === undefined) throw new Bug('a token without a user was let in');
+    const { email } = member;
+    const attempt = { account: email, address: reply.request.ip };
+    await this.limits.attempt(attempt, () => this.checkPassword({ email, password: currentPassword }));
+    requireOtherPassword({ currentPassword, newPassword, email });
+    const hash = await hashPassword(newPassword);
+    // As the system: a user belongs to no organization alone, and has sessions in others.
+    await transaction(this.databases.system(), async (sql) => {
+      await setPasswordHash(sql, userId, hash);
+      await endOtherSessions(sql, userId, tokenId);
+      await writeAuditEntry(sql, tenant.auditEntry());
+    });
+  }
+
   /** Ends the session, or revokes the token, that the request was made with. */
   @Delete()
   @Route({ access: 'token:own', summary: 'Sign out', status: 204 })
@@ -89,7 +165,7 @@ export class SessionsController {
   ): Promise<void> {
     const { userId, tokenId } = tenant.actor;
     await tenant.write((sql) => deleteToken(sql, { userId }, tokenId));
-    void reply.clearCookie(SESSION_COOKIE, this.cookieOptions());
+    void reply.clearCookie(sessionCookie(this.config), this.cookieOptions());
   }
 
   private async checkPassword({ email, password }: SignInBody): Promise<SignInCandidate> {
@@ -105,4 +181,23 @@ export class SessionsController {
   private cookieOptions() {
     return { path: '/', httpOnly: true, sameSite: 'lax', secure: this.config.cookieSecure } as const;
   }
+}
+
+/** Longest part of a program's own description that is kept. */
+const PROGRAM_CHARS_MAX = 200;
+
+/** What a user knows the session by: where it was made, and by which program. */
+function madeFrom({ ip, headers }: FastifyRequest): string {
+  return `${ip} ${headers['user-agent'] ?? ''}`.trim().slice(0, PROGRAM_CHARS_MAX);
+}
+
+function requireOtherPassword(given: { currentPassword: string; newPassword: string; email: string }): void {
+  const [name = ''] = given.email.toLowerCase().split('@');
+  const isOld = given.newPassword === given.currentPassword;
+  if (!isOld && !given.newPassword.toLowerCase().includes(name)) return;
+  const detail = isOld ? 'is the password as it is' : "must not hold the account's name";
+  throw new StorageFault('request.invalid', {
+    publicMessage: `newPassword ${detail}`,
+    errors: [{ pointer: '/newPassword', detail }],
+  });
 }

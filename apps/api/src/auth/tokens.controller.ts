@@ -1,5 +1,5 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type TokenId } from '@holdfast/core/model/ids.js';
+import { asId, type ProjectId, type TokenId } from '@holdfast/core/model/ids.js';
 import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
 import { findProject } from '@holdfast/database/queries/tenancy.js';
 import {
@@ -8,16 +8,20 @@ import {
   findTokenById,
   listTokens,
   type NewToken,
+  replaceTokenSecret,
   type TokenOwner,
   type TokenRow,
 } from '@holdfast/database/queries/tokens.js';
-import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
+import type { Sql } from '@holdfast/database/sql/scope.js';
+import { Body, Controller, Delete, Get, Inject, Param, Post, Query } from '@nestjs/common';
 import type { z } from 'zod';
 import { requireCluster } from '../clusters/require-cluster.js';
+import type { Config } from '../config.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { isoOrNull, ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
+import { CONFIG } from '../platform/tokens.js';
 import { isAllowed, weakerRole } from './permissions.js';
 import {
   CreateTokenBody,
@@ -27,12 +31,17 @@ import {
   TokenPath,
   type tokenSchema,
 } from './session.schemas.js';
+import { assertNoFreer, limitsOf, limitsWithin } from './token-limits.js';
 import { newTokenSecret } from './token-secret.js';
+
+const DAY_MS = 24 * 3_600_000;
 
 type TokenView = z.infer<typeof tokenSchema>;
 
 @Controller('api/v1/tokens')
 export class TokensController {
+  constructor(@Inject(CONFIG) private readonly config: Config) {}
+
   @Get()
   @Route({ access: 'token:own', summary: "List tokens: one's own, or for admins all", answer: TokenPage })
   async list(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
@@ -46,17 +55,16 @@ export class TokensController {
     summary: 'Create a token',
     answer: NewTokenDto,
     status: 201,
-    refuses: ['cluster.not_found', 'project.not_found', 'token.not_found'],
+    answersSecret: true,
+    refuses: ['cluster.not_found', 'project.not_found', 'token.not_found', 'idempotency.secret_not_kept'],
   })
   async create(@CurrentTenant() tenant: Tenant, @Body() body: CreateTokenBody) {
-    const token = newToken(tenant, body);
+    const token = newToken(tenant, body, this.config.tokenDaysMax);
     const created = await tenant.write(async (sql) => {
-      if (token.clusterId !== undefined) await requireCluster(sql, token.clusterId);
-      if (token.projectId !== undefined && (await findProject(sql, token.projectId)) === undefined) {
-        throw new StorageFault('project.not_found', {
-          publicMessage: `there is no project ${token.projectId}`,
-        });
-      }
+      const clusterIds = [token.clusterId ?? [], token.clusterIds ?? []].flat();
+      for (const clusterId of clusterIds) await requireCluster(sql, clusterId);
+      const projectIds = [token.projectId ?? [], token.projectIds ?? []].flat();
+      for (const projectId of projectIds) await requireProject(sql, projectId);
       await createToken(sql, token);
       return findTokenById(sql, { userId: undefined }, token.id);
     });
@@ -72,6 +80,28 @@ export class TokensController {
     return tokenView(found);
   }
 
+  @Post(':tokenId/rotate')
+  @Route({
+    access: 'token:own',
+    summary: "Replace a token's secret; the old one stops working at once",
+    answer: NewTokenDto,
+    answersSecret: true,
+    refuses: ['token.not_found', 'idempotency.secret_not_kept'],
+  })
+  async rotate(@CurrentTenant() tenant: Tenant, @Param() { tokenId }: TokenPath) {
+    const owner = ownerFor(tenant);
+    const rotated = await tenant.write(async (sql) => {
+      const found = await findTokenById(sql, owner, tokenId);
+      if (found === undefined || found.kind === 'session') return undefined;
+      assertMayRotate(tenant, found);
+      const secret = newTokenSecret(found.kind);
+      await replaceTokenSecret(sql, owner, tokenId, secret);
+      return { ...tokenView(found), token: secret };
+    });
+    if (rotated === undefined) throw tokenNotFound(tokenId);
+    return rotated;
+  }
+
   @Delete(':tokenId')
   @Route({ access: 'token:own', summary: 'Revoke a token', status: 204, refuses: ['token.not_found'] })
   async delete(@CurrentTenant() tenant: Tenant, @Param() { tokenId }: TokenPath): Promise<void> {
@@ -85,14 +115,17 @@ export function ownerFor({ actor }: Tenant): TokenOwner {
   return { userId: isAllowed(actor.role, 'cluster:write') ? undefined : actor.userId };
 }
 
-function newToken(tenant: Tenant, body: CreateTokenBody): NewToken {
-  const { organizationId, userId, role } = tenant.actor;
-  requireFuture(body.expiresAt, tenant.now);
+function newToken(tenant: Tenant, body: CreateTokenBody, daysMax: number): NewToken {
+  const { organizationId, userId, role, limits, tokenId, tokenKind } = tenant.actor;
   const common = {
     id: asId<TokenId>(tenant.newId()),
     organizationId,
     name: body.name,
-    expiresAt: body.expiresAt === undefined ? undefined : new Date(body.expiresAt),
+    expiresAt: endOf(tenant, body.expiresAt, daysMax),
+    // What a session makes outlives it, as its user means it to.
+    parentId: tokenKind === 'session' ? undefined : tokenId,
+    ...limitsWithin(limits, body),
+    madeFrom: '',
     now: tenant.now,
   };
   if (body.agentOfClusterId === undefined) {
@@ -127,6 +160,33 @@ function newToken(tenant: Tenant, body: CreateTokenBody): NewToken {
   };
 }
 
+/** When a new token ends: as asked for, and with its parent or at its longest life at the latest. */
+function endOf({ actor, now }: Tenant, wanted: string | undefined, daysMax: number): Date {
+  requireFuture(wanted, now);
+  const longest = new Date(now.getTime() + daysMax * DAY_MS);
+  const isBound = actor.tokenKind === 'api' && actor.expiresAt !== undefined && actor.expiresAt < longest;
+  const latest = isBound && actor.expiresAt !== undefined ? actor.expiresAt : longest;
+  const end = wanted === undefined ? latest : new Date(wanted);
+  if (end <= latest) return end;
+  const why = isBound ? 'the token that makes it ends then' : `a token lives for ${daysMax} days at most`;
+  throw new StorageFault('request.invalid', {
+    publicMessage: `expiresAt must be at ${latest.toISOString()} or before: ${why}`,
+    errors: [{ pointer: '/expiresAt', detail: `must be at ${latest.toISOString()} or before` }],
+  });
+}
+
+/** A secret may do what its token may: who may do less must not come by it. */
+function assertMayRotate({ actor }: Tenant, token: TokenRow): void {
+  if (token.role === 'agent') return;
+  requireNotStronger(token.role, actor.role);
+  assertNoFreer(actor.limits, limitsOf(token));
+}
+
+async function requireProject(sql: Sql, projectId: ProjectId): Promise<void> {
+  if ((await findProject(sql, projectId)) !== undefined) return;
+  throw new StorageFault('project.not_found', { publicMessage: `there is no project ${projectId}` });
+}
+
 export function tokenView(row: TokenRow): TokenView {
   return {
     id: row.id,
@@ -135,6 +195,13 @@ export function tokenView(row: TokenRow): TokenView {
     role: row.role,
     clusterId: row.cluster_id,
     projectId: row.project_id,
+    readOnly: row.read_only,
+    actions: row.actions,
+    clusterIds: row.cluster_ids,
+    projectIds: row.project_ids,
+    addressRanges: row.address_ranges,
+    parentId: row.parent_id,
+    madeFrom: row.made_from,
     expiresAt: isoOrNull(row.expires_at ?? undefined),
     lastUsedAt: isoOrNull(row.last_used_at ?? undefined),
     createdAt: row.created_at.toISOString(),

@@ -59,7 +59,9 @@ export class EventStream {
 
   private onChange(change: LiveChange): void {
     if (change.events) this.wake();
-    else this.write(`event: change\ndata: ${JSON.stringify({ subject: change.subject })}\n\n`);
+    // What changed is named by its id, which may be of a project that the token does not see.
+    else if (this.tenant.actor.limits.projectIds === undefined)
+      this.write(`event: change\ndata: ${JSON.stringify({ subject: change.subject })}\n\n`);
   }
 
   /** Starts to read, or has the running read do another round. */

@@ -1,5 +1,5 @@
 import { listEvents } from '@holdfast/database/queries/events.js';
-import { Controller, Get, Headers, type OnApplicationShutdown, Param, Query, Res } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { requireCluster } from '../clusters/require-cluster.js';
@@ -10,12 +10,14 @@ import type { Tenant } from '../platform/tenant.js';
 import { EventPage, eventView } from './event.schemas.js';
 import { EventStream, startOfStream } from './event-stream.js';
 import { LiveChanges } from './live-changes.js';
+import { OpenStreams } from './open-streams.js';
 
 @Controller('api/v1/clusters/:clusterId/events')
-export class EventsController implements OnApplicationShutdown {
-  private readonly streams = new Set<EventStream>();
-
-  constructor(private readonly changes: LiveChanges) {}
+export class EventsController implements BeforeApplicationShutdown {
+  constructor(
+    private readonly changes: LiveChanges,
+    private readonly streams: OpenStreams,
+  ) {}
 
   @Get()
   @Route({
@@ -37,7 +39,7 @@ export class EventsController implements OnApplicationShutdown {
     access: 'event:read',
     summary: 'Follow events and changes as they happen',
     produces: 'text/event-stream',
-    refuses: ['cluster.not_found', 'request.invalid'],
+    refuses: ['cluster.not_found', 'request.invalid', 'request.rate_limited'],
   })
   async stream(
     @CurrentTenant() tenant: Tenant,
@@ -45,28 +47,29 @@ export class EventsController implements OnApplicationShutdown {
     @Headers('last-event-id') lastEventId: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    const { tokenId } = tenant.actor;
+    this.streams.assertRoom(tokenId);
     await tenant.read((sql) => requireCluster(sql, clusterId));
     const start = await startOfStream(tenant, clusterId, lastEventId);
+    // Once more: others may have opened theirs meanwhile, and from here on nothing waits.
+    this.streams.assertRoom(tokenId);
     reply.hijack();
     reply.raw.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       // Proxies must pass each event on at once.
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
+      // Nothing else comes on it once the stream has ended, and a stopping server waits for open connections.
+      connection: 'close',
       'x-request-id': reply.request.id,
     });
     reply.raw.write('retry: 1000\n\n');
     const stream = new EventStream(tenant, clusterId, start, reply.raw, this.changes);
-    this.streams.add(stream);
-    reply.raw.once('close', () => this.streams.delete(stream));
+    this.streams.add(tokenId, stream);
+    reply.raw.once('close', () => this.streams.remove(tokenId, stream));
   }
 
-  /** Ends the streams: clients keep them open, and a stopping server waits for its connections. */
   beforeApplicationShutdown(): void {
-    for (const stream of this.streams) stream.close();
-  }
-
-  onApplicationShutdown(): void {
-    this.streams.clear();
+    this.streams.closeAll();
   }
 }

@@ -9,6 +9,7 @@ import {
   GraphQLNonNull,
   type GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLResolveInfo,
 } from 'graphql';
 import type { z } from 'zod';
 import { assertAllowed } from '../auth/authenticator.js';
@@ -39,13 +40,22 @@ export function field<Schema extends z.ZodType>(
   return {
     type: new GraphQLNonNull(type),
     args: options.args,
-    resolve(_source, given, { tenant }) {
+    resolve(_source, given, { tenant }, info) {
       assertAllowed(tenant, options.access);
       const parsed = options.schema.safeParse(given);
       if (!parsed.success) throw invalidRequest(parsed.error.issues, bodyPointer);
-      return options.resolve(tenant, parsed.data);
+      return options.resolve(fieldTenant(tenant, given, info), parsed.data);
     },
   };
+}
+
+/** The caller of a field. A mutation stands in the audit log by its own name and target, as a REST action does by its address. */
+export function fieldTenant(
+  tenant: Tenant,
+  given: Readonly<Record<string, unknown>>,
+  { operation, fieldName }: Pick<GraphQLResolveInfo, 'operation' | 'fieldName'>,
+): Tenant {
+  return tenant.ofField(`${operation.operation} ${fieldName}`, given);
 }
 
 /** A list of the organization's things, as a connection. */

@@ -1,10 +1,11 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError, NoSchemaIntrospectionCustomRule } from 'graphql';
 import mercurius, { type MercuriusContext, type MercuriusOptions } from 'mercurius';
 import type { Authenticator } from '../auth/authenticator.js';
 import { sendProblem } from '../platform/problem.filter.js';
-import { faultOf, internalProblem, problemOf } from '../platform/problem.js';
-import { boundedRequest, QUERY_DEPTH_MAX } from './limits.js';
+import { faultOf, internalProblem, problemOf, problemSchema } from '../platform/problem.js';
+import { boundedRequest, QUERY_CHARS_MAX, QUERY_DEPTH_MAX } from './limits.js';
 import { type GraphqlServices, graphqlSchema } from './schema.js';
 
 /** Queries whose parsed form is kept. */
@@ -14,23 +15,43 @@ const PARSED_QUERIES_MAX = 200;
 export async function registerGraphql(
   fastify: FastifyInstance,
   authenticator: Authenticator,
-  services: GraphqlServices,
+  { introspection, ...services }: GraphqlServices & { introspection: boolean },
 ): Promise<void> {
   await fastify.register(async (scope) => {
     // What goes wrong before GraphQL begins (no token, a body that is no JSON) is answered as everywhere.
     scope.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
-    await scope.register(mercurius, options(authenticator, services));
+    scope.addHook('preValidation', requireShortQuery);
+    await scope.register(mercurius, options(authenticator, services, introspection));
   });
 }
 
-function options(authenticator: Authenticator, services: GraphqlServices): MercuriusOptions {
+/** Before it is parsed: reading a long query is work, too. Bodies that are no query are refused as such later. */
+async function requireShortQuery(request: FastifyRequest): Promise<void> {
+  const parts = [request.body, request.query].flat();
+  const isLong = parts.some((part) => {
+    const query = typeof part === 'object' && part !== null && 'query' in part ? part.query : undefined;
+    return typeof query === 'string' && query.length > QUERY_CHARS_MAX;
+  });
+  if (!isLong) return;
+  const detail = `may have ${QUERY_CHARS_MAX} characters`;
+  throw new StorageFault('request.invalid', {
+    publicMessage: `query ${detail}`,
+    errors: [{ pointer: '/query', detail }],
+  });
+}
+
+function options(
+  authenticator: Authenticator,
+  services: GraphqlServices,
+  introspection: boolean,
+): MercuriusOptions {
   return {
     schema: graphqlSchema(services),
     path: '/graphql',
     graphiql: false,
     cache: PARSED_QUERIES_MAX,
     queryDepth: QUERY_DEPTH_MAX,
-    validationRules: [boundedRequest],
+    validationRules: introspection ? [boundedRequest] : [boundedRequest, NoSchemaIntrospectionCustomRule],
     context: async (request: FastifyRequest) => ({
       request,
       tenant: await authenticator.requireUser(request),
@@ -47,9 +68,15 @@ function formatErrors(
   const request = 'request' in context && isRequest(context.request) ? context.request : undefined;
   const errors = (result.errors ?? []).flatMap(unwrapped).map((error) => withProblem(error, request));
   const ran = result.data !== null && result.data !== undefined;
-  const isRefused = !ran && errors.every(({ extensions }) => extensions.problem === undefined);
-  // Refused by GraphQL itself: nothing of the request has run.
-  return { statusCode: isRefused ? 400 : 200, response: { data: result.data ?? null, errors } };
+  // Errors of a field name its path. Without one the request was refused as a whole, and nothing of it has run.
+  const isRefused = !ran && errors.every(({ path }) => path === undefined);
+  return { statusCode: isRefused ? statusOf(errors) : 200, response: { data: result.data ?? null, errors } };
+}
+
+/** Of a request that was refused: by a problem's own status, or by GraphQL itself. */
+function statusOf(errors: readonly GraphQLError[]): number {
+  const problems = errors.map(({ extensions }) => problemSchema.safeParse(extensions.problem));
+  return problems.find(({ success }) => success)?.data?.status ?? 400;
 }
 
 /** Mercurius packs the errors of a query that can't be run into one. */

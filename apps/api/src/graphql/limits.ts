@@ -1,26 +1,117 @@
-import { type ASTVisitor, GraphQLError, type ValidationContext } from 'graphql';
+/**
+ * Bounds of a GraphQL request, checked before anything of it runs. All are counted with fragments expanded: a fragment that is
+ * used ten times costs ten times.
+ */
+import {
+  type ASTVisitor,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  Kind,
+  type SelectionSetNode,
+  type ValidationContext,
+} from 'graphql';
 
 /** The deepest useful query goes through a connection to a volume's replicas: seven. */
 export const QUERY_DEPTH_MAX = 10;
-/** Fields in one request, aliases included: each root field is a query of the database. */
+/** Characters of a query: the console's longest has a tenth of it. Bounds the work of reading it. */
+export const QUERY_CHARS_MAX = 20_000;
+/** Fields in one request, aliases included. */
 const FIELDS_MAX = 500;
+/** Each root field is a query of the database, or several. */
 const ROOT_FIELDS_MAX = 20;
+/** Fields of all objects that may come back: ten full pages of two hundred objects with ten fields each. */
+const COST_MAX = 20_000;
+/** Objects of a page where the request does not say how many, or says so by a variable. */
+const PAGE_ITEMS = 50;
+const PAGE_ITEMS_MAX = 200;
 
-/** Refuses a request that asks for very much at once, before anything of it runs. */
+type Weight = { fields: number; depth: number; cost: number };
+
+/** Refuses a request that asks for very much at once. */
 export function boundedRequest(context: ValidationContext): ASTVisitor {
-  let fields = 0;
   return {
-    Field(node) {
-      fields += 1;
-      if (fields === FIELDS_MAX + 1) {
-        context.reportError(new GraphQLError(`a request may have ${FIELDS_MAX} fields`, { nodes: [node] }));
-      }
-    },
     OperationDefinition(node) {
-      if (node.selectionSet.selections.length > ROOT_FIELDS_MAX) {
-        const message = `an operation may have ${ROOT_FIELDS_MAX} root fields`;
-        context.reportError(new GraphQLError(message, { nodes: [node] }));
-      }
+      const roots = rootFields(context, node.selectionSet, new Set());
+      const { fields, depth, cost } = weigh(context, node.selectionSet, new Set());
+      const wrong = [
+        roots > ROOT_FIELDS_MAX && `an operation may have ${ROOT_FIELDS_MAX} root fields`,
+        fields > FIELDS_MAX && `a request may have ${FIELDS_MAX} fields`,
+        depth > QUERY_DEPTH_MAX && `a request may be ${QUERY_DEPTH_MAX} fields deep`,
+        cost > COST_MAX && `the request may return ${COST_MAX} fields in all: ask for fewer items with first`,
+      ].find((text) => text !== false);
+      if (wrong !== undefined) context.reportError(new GraphQLError(wrong, { nodes: [node] }));
     },
   };
+}
+
+const NOTHING: Weight = { fields: 0, depth: 0, cost: 0 };
+
+/**
+ * Each fragment is weighed where it is spread. The sums are cut off at the bounds, so that fragments which double each other
+ * are not walked to their end.
+ *
+ * @param open fragments around this place: one that spreads itself is refused by GraphQL's own rules
+ */
+function weigh(context: ValidationContext, set: SelectionSetNode, open: ReadonlySet<string>): Weight {
+  let sum = NOTHING;
+  for (const selection of set.selections) {
+    if (sum.fields > FIELDS_MAX || sum.cost > COST_MAX) break;
+    if (selection.kind === Kind.FIELD) {
+      sum = added(sum, fieldWeight(context, selection, open));
+    } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+      sum = added(sum, weigh(context, selection.selectionSet, open));
+    } else {
+      const fragment = fragmentOf(context, selection.name.value, open);
+      if (fragment === undefined) continue;
+      const within = new Set([...open, selection.name.value]);
+      sum = added(sum, weigh(context, fragment.selectionSet, within));
+    }
+  }
+  return sum;
+}
+
+function fieldWeight(context: ValidationContext, node: FieldNode, open: ReadonlySet<string>): Weight {
+  if (node.selectionSet === undefined) return { fields: 1, depth: 1, cost: 1 };
+  const inner = weigh(context, node.selectionSet, open);
+  return { fields: inner.fields + 1, depth: inner.depth + 1, cost: 1 + itemsOf(node) * inner.cost };
+}
+
+/** How often the fields below come back: a connection says it by `first`, other lists by nothing. */
+function itemsOf({ arguments: given = [], selectionSet }: FieldNode): number {
+  const first = given.find(({ name }) => name.value === 'first')?.value;
+  if (first?.kind === Kind.INT) return Math.min(Math.max(1, Number(first.value)), PAGE_ITEMS_MAX);
+  if (first !== undefined) return PAGE_ITEMS_MAX;
+  const isConnection = selectionSet?.selections.some(
+    (selection) => selection.kind === Kind.FIELD && ['nodes', 'edges'].includes(selection.name.value),
+  );
+  return isConnection === true ? PAGE_ITEMS : 1;
+}
+
+function rootFields(context: ValidationContext, set: SelectionSetNode, open: ReadonlySet<string>): number {
+  let count = 0;
+  for (const selection of set.selections) {
+    if (count > ROOT_FIELDS_MAX) break;
+    if (selection.kind === Kind.FIELD) count += 1;
+    else if (selection.kind === Kind.INLINE_FRAGMENT)
+      count += rootFields(context, selection.selectionSet, open);
+    else {
+      const fragment = fragmentOf(context, selection.name.value, open);
+      const within = new Set([...open, selection.name.value]);
+      if (fragment !== undefined) count += rootFields(context, fragment.selectionSet, within);
+    }
+  }
+  return count;
+}
+
+function fragmentOf(
+  context: ValidationContext,
+  name: string,
+  open: ReadonlySet<string>,
+): FragmentDefinitionNode | undefined {
+  return open.has(name) ? undefined : (context.getFragment(name) ?? undefined);
+}
+
+function added(a: Weight, b: Weight): Weight {
+  return { fields: a.fields + b.fields, depth: Math.max(a.depth, b.depth), cost: a.cost + b.cost };
 }

@@ -1,13 +1,16 @@
+import { addDisk } from '@holdfast/control/use-cases/add-disk.js';
 import { patchDisk } from '@holdfast/control/use-cases/patch-disk.js';
+import { removeDisk } from '@holdfast/control/use-cases/remove-disk.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { findDisk, findNode, listDisks } from '@holdfast/database/queries/nodes.js';
-import { Body, Controller, Get, Param, Patch, Query, Res } from '@nestjs/common';
+import { countOrphansOn } from '@holdfast/database/queries/orphans.js';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
-import { DiskDto, DiskPage, DiskPath, NodePath, PatchDiskBody } from './node.schemas.js';
+import { CreateDiskBody, DiskDto, DiskPage, DiskPath, NodePath, PatchDiskBody } from './node.schemas.js';
 import { type DiskView, diskView } from './node.view.js';
 import { nodeNotFound } from './read-node.js';
 
@@ -26,6 +29,26 @@ export class DisksController {
       const page = await listDisks(sql, path, query);
       return pageView(page, diskView);
     });
+  }
+
+  @Post()
+  @Route({
+    access: 'node:write',
+    summary: 'Add a disk to a node; its agent sets it up, and says in the condition `Ready` what it found',
+    answer: DiskDto,
+    status: 201,
+    refuses: ['cluster.not_found', 'node.not_found', 'disk.exists'],
+  })
+  async create(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: NodePath,
+    @Body() { size, storageReserved, name, ...body }: CreateDiskBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DiskView> {
+    const disk = { ...body, name, sizeBytes: size, storageReservedBytes: storageReserved };
+    const diskId = await addDisk(tenant.ports, { ...path, disk });
+    void reply.header('location', `/api/v1/clusters/${path.clusterId}/nodes/${path.nodeId}/disks/${diskId}`);
+    return this.get(tenant, { ...path, diskId }, reply);
   }
 
   @Get(':diskId')
@@ -62,5 +85,24 @@ export class DisksController {
     const patch = { ...body, storageReservedBytes: storageReserved };
     await patchDisk(tenant.ports, { clusterId, diskId, patch, ifVersion });
     return this.get(tenant, path, reply);
+  }
+
+  @Delete(':diskId')
+  @Route({
+    access: 'node:write',
+    summary: 'Take an empty disk off its node; what is stored at its path stays there',
+    status: 204,
+    refuses: ['cluster.not_found', 'disk.not_found', 'disk.in_use'],
+  })
+  async delete(
+    @CurrentTenant() tenant: Tenant,
+    @Param() path: DiskPath,
+    @IfMatch() ifVersion: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    await this.get(tenant, path, reply);
+    const { clusterId, diskId } = path;
+    const orphans = await tenant.read((sql) => countOrphansOn(sql, diskId));
+    await removeDisk(tenant.ports, { clusterId, diskId, orphans, ifVersion });
   }
 }

@@ -98,6 +98,14 @@ export const diskSchema = z
         '`Ready`: it can be read and written. `Schedulable`: it has room under the limits of the cluster. ' +
           '`DirectIo`: data goes past the page cache.',
       ),
+    addedAt: time
+      .nullable()
+      .describe(
+        "When it was added through the API; null: it stands in its agent's configuration, or was found.",
+      ),
+    removalRequestedAt: time
+      .nullable()
+      .describe('When its removal was asked for: it is gone once its agent has let go of it. Null: never.'),
     version,
   })
   .meta({ id: 'Disk' });
@@ -136,6 +144,41 @@ export class MaintenanceBody extends dto(
       .transform((text) => new Date(text))
       .describe('When the window ends: a time to come, at most 7 days away.'),
     reason: z.string().trim().max(200).default('').describe('Shown wherever the window is.'),
+  }),
+) {}
+
+export class CreateDiskBody extends dto(
+  z.strictObject({
+    path: z
+      .string()
+      .min(1)
+      .max(1024)
+      .describe(
+        "Where it is on the node: a folder, or the file or device of a block disk, below the folders that its agent's " +
+          '`HOLDFAST_DISK_ROOTS` names. A folder or file that is not there is made.',
+      ),
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9]([A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/, 'letters, digits, . _ and -, at most 128')
+      .optional()
+      .describe('Unique on its node; left out: the last part of the path.'),
+    type: z
+      .enum(['filesystem', 'block'])
+      .default('filesystem')
+      .describe('`filesystem`: a folder, for volumes of engine v1; `block`: a file or device, for v2.'),
+    size: bytes
+      .min(1)
+      .optional()
+      .describe(
+        'Most that the copies in a folder may take, or size of a file that is made; left out: what its agent gives a ' +
+          'new disk. A device has its own.',
+      ),
+    tags: tags.default([]),
+    allowScheduling: z
+      .boolean()
+      .default(true)
+      .describe('False: no replica is placed on it before that is changed.'),
+    storageReserved: bytes.default(0).describe('Bytes to keep free of replicas.'),
   }),
 ) {}
 

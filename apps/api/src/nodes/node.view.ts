@@ -58,6 +58,8 @@ export function diskView(disk: StorageDisk): DiskView {
     storageScheduled: disk.storageScheduledBytes,
     writtenBytes: disk.writtenBytes,
     conditions: disk.conditions.map(conditionView),
+    addedAt: disk.addedAt?.toISOString() ?? null,
+    removalRequestedAt: disk.removalRequestedAt?.toISOString() ?? null,
     version: disk.version,
   };
 }

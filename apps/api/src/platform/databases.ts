@@ -1,6 +1,11 @@
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
 import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
-import { organizationScope, type Scope, systemScope } from '@holdfast/database/sql/scope.js';
+import {
+  organizationScope,
+  type Scope,
+  type ScopeLimits,
+  systemScope,
+} from '@holdfast/database/sql/scope.js';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 
 /** Requests that need a connection at the same moment wait for one; more would only queue in Postgres instead. */
@@ -30,8 +35,9 @@ export class Databases implements OnApplicationShutdown {
     return this.api;
   }
 
-  organization(organizationId: OrganizationId): Scope {
-    return organizationScope(this.api, organizationId);
+  /** @param limits of the caller's token, within the organization */
+  organization(organizationId: OrganizationId, limits?: ScopeLimits): Scope {
+    return organizationScope(this.api, organizationId, limits);
   }
 
   system(): Scope {

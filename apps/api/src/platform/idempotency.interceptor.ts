@@ -9,10 +9,12 @@ import {
 } from '@holdfast/database/queries/idempotency.js';
 import { transaction } from '@holdfast/database/sql/scope.js';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { Databases } from './databases.js';
 import './request.js';
+import { ROUTE_OPTIONS, type RouteOptions } from './route.decorator.js';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -24,7 +26,10 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
-  constructor(private readonly databases: Databases) {}
+  constructor(
+    private readonly databases: Databases,
+    private readonly reflector: Reflector,
+  ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
@@ -32,13 +37,16 @@ export class IdempotencyInterceptor implements NestInterceptor {
     // Agents' calls may be repeated anyhow, and signing in must make a new session each time.
     if (request.method !== 'POST' || key === undefined || request.tenant === undefined) return next.handle();
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    return from(this.run(request, reply, String(key), next));
+    const route = this.reflector.get<RouteOptions | undefined>(ROUTE_OPTIONS, context.getHandler());
+    return from(
+      this.run(request, reply, { key: String(key), isSecret: route?.answersSecret === true }, next),
+    );
   }
 
   private async run(
     request: FastifyRequest,
     reply: FastifyReply,
-    key: string,
+    { key, isSecret }: { key: string; isSecret: boolean },
     next: CallHandler,
   ): Promise<unknown> {
     const idempotent = describeRequest(request, key);
@@ -46,6 +54,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const reservation = await transaction(scope, (sql) => reserveKey(sql, idempotent));
     switch (reservation.kind) {
       case 'replay':
+        if (isSecret) throw secretNotKept(reservation.body);
         void reply.code(reservation.status).header('idempotency-replayed', 'true');
         return reservation.body;
       case 'other-request':
@@ -62,7 +71,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
     request.resourceId = reservation.resourceId;
     try {
       const body: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
-      await transaction(scope, (sql) => storeAnswer(sql, idempotent, { status: reply.statusCode, body }));
+      await transaction(scope, (sql) =>
+        storeAnswer(sql, idempotent, { status: reply.statusCode, body: isSecret ? idIn(body) : body }),
+      );
       return body;
     } catch (error) {
       // A refusal changed nothing. Any other error may have, and the key stays taken until its lock ends.
@@ -72,6 +83,18 @@ export class IdempotencyInterceptor implements NestInterceptor {
       throw error;
     }
   }
+}
+
+/** What is kept of an answer with a secret: what was made. */
+function idIn(body: unknown): { id: string } {
+  return { id: typeof body === 'object' && body !== null && 'id' in body ? String(body.id) : '' };
+}
+
+function secretNotKept(kept: unknown): StorageFault {
+  return new StorageFault('idempotency.secret_not_kept', {
+    publicMessage: `the first request with this Idempotency-Key has made ${idIn(kept).id}, and its secret was shown once`,
+    cures: ['rotate it for another secret'],
+  });
 }
 
 function describeRequest(request: FastifyRequest, key: string): IdempotentRequest {

@@ -165,8 +165,8 @@ function successOf(options: RouteOptions, components: Map<string, JsonSchema>): 
 
 /** A response for each status that the route refuses with, which names its codes; `default` for what is in between. */
 function refusalResponses(route: DescribedRoute, shared: Map<string, object>): object {
-  const { method, options, parameters, query, takesIfMatch } = route;
-  const facts = { hasPath: parameters !== undefined, hasQuery: query !== undefined, takesIfMatch };
+  const { method, options, parameters, takesIfMatch } = route;
+  const facts = { hasPath: parameters !== undefined, takesIfMatch };
   const byStatus = [...refusalsOf({ method, options, ...facts })];
   return Object.fromEntries([
     ...byStatus.map(([status, codes]) => [String(status), sharedResponse(status, codes, shared)]),

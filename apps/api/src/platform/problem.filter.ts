@@ -23,7 +23,9 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   const problem =
     known === undefined ? internalProblem(request.id) : problemOf(known.fault, request.id, known.status);
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer realm="holdfast"');
-  if (problem.retryable) void reply.header('retry-after', '1');
+  if (problem.retryable) {
+    void reply.header('retry-after', String(known?.fault.details.retryAfterSeconds ?? 1));
+  }
   return reply
     .code(problem.status)
     .header('content-type', 'application/problem+json; charset=utf-8')

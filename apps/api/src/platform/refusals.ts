@@ -7,7 +7,6 @@ export type RefusingRoute = {
   method: string;
   options: RouteOptions;
   hasPath: boolean;
-  hasQuery: boolean;
   takesIfMatch: boolean;
 };
 
@@ -28,7 +27,7 @@ export function refusalsOf(route: RefusingRoute): ReadonlyMap<number, readonly s
 }
 
 function sharedRefusals(route: RefusingRoute): FaultCode[] {
-  const { method, options, hasPath, hasQuery, takesIfMatch } = route;
+  const { method, options, hasPath, takesIfMatch } = route;
   const { access } = options;
   const hasBody = mayHaveBody(route);
   const hasKey = method === 'post' && access !== 'public' && access !== 'agent';
@@ -36,7 +35,8 @@ function sharedRefusals(route: RefusingRoute): FaultCode[] {
     'store.unavailable',
     ...choose(access !== 'public', 'auth.missing', 'auth.invalid', 'auth.forbidden'),
     ...choose(hasPath, 'request.not_found'),
-    ...choose(hasQuery || hasBody, 'request.invalid'),
+    // Text that is no text: in an address, a query or a body.
+    'request.invalid',
     // What has a body may change something, at the same moment as another request.
     ...choose(hasBody, 'request.too_large', 'store.conflict'),
     ...choose(hasKey, 'idempotency.key_reused', 'idempotency.in_flight'),

@@ -25,6 +25,16 @@ export class Tenant {
     private readonly request: RequestFacts,
   ) {}
 
+  /** The same caller, as the audit log is to name one field of a GraphQL request. */
+  ofField(action: string, given: Readonly<Record<string, unknown>>): Tenant {
+    const parameters = Object.fromEntries(
+      Object.entries(given).flatMap(([name, value]) =>
+        name.endsWith('Id') && typeof value === 'string' ? [[name, value] as const] : [],
+      ),
+    );
+    return new Tenant(this.actor, this.scope, { ...this.request, action, parameters });
+  }
+
   get now(): Date {
     return systemClock.now();
   }

@@ -6,6 +6,7 @@ import { age, parseDurationMs } from '../output/quantities.js';
 import { nodeLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
 import type { Node } from '../types.js';
+import { addNodeDelete, addNodeSet } from './node-change.js';
 import { addCancelDrain, addDrain } from './node-drain.js';
 
 function columns(now: Date): Column<Node>[] {
@@ -46,6 +47,8 @@ export function nodeCommand(): Command {
   addAction(node, 'uncordon', 'take new replicas there again');
   addDrain(node);
   addCancelDrain(node);
+  addNodeSet(node);
+  addNodeDelete(node);
   addMaintenance(node);
   addAction(node, 'end-maintenance', 'end its maintenance window before its time');
   return node;

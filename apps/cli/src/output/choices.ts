@@ -10,3 +10,8 @@ export function parseChoice<Word extends string>(text: string, choices: Choices<
     `use one of ${Object.keys(choices).join(', ')}`,
   ]);
 }
+
+/** `on` is true and `off` is false. @throws CliError for another word */
+export function parseSwitch(text: string): boolean {
+  return parseChoice(text, { on: true, off: true }) === 'on';
+}

@@ -18,6 +18,12 @@ async function ask<T>(answer: Promise<Answer<T>>): Promise<T> {
   return data;
 }
 
+/** For a request whose answer has no body. */
+async function askDone(answer: Promise<Answer<unknown>>): Promise<void> {
+  const { error, response } = await answer;
+  if (!response.ok) throw toProblem(response.status, error);
+}
+
 type Page<T> = { items: T[]; nextCursor: string | null };
 type PageQuery = { limit: number; cursor?: string };
 
@@ -37,6 +43,7 @@ const CLUSTER = '/api/v1/clusters/{clusterId}' as const;
 type DrainPolicy = Schema<'NodeDrain'>['policy'];
 type NodeVerb = 'cordon' | 'uncordon' | 'cancel-drain' | 'end-maintenance';
 const NODE = `${CLUSTER}/nodes/{nodeId}` as const;
+const DISK = `${NODE}/disks/{diskId}` as const;
 const REBUILD = `${CLUSTER}/rebuilds/{rebuildId}` as const;
 const VOLUME = `${CLUSTER}/volumes/{volumeId}` as const;
 
@@ -47,6 +54,18 @@ function snapshotAt(clusterId: string, volumeId: string, snapshotId: string) {
   return { params: { path: { clusterId, volumeId, snapshotId } } };
 }
 
+type DiskKey = Pick<Schema<'Disk'>, 'id' | 'nodeId'>;
+export type NewDisk = {
+  path: string;
+  type: Schema<'Disk'>['type'];
+  size?: number;
+  tags: string[];
+  allowScheduling: boolean;
+  storageReserved: number;
+};
+export type DiskChange = Partial<
+  Pick<Schema<'Disk'>, 'allowScheduling' | 'evictionRequested' | 'tags' | 'storageReserved'>
+>;
 export type NewVolume = { name: string; size: number; numberOfReplicas: number };
 export type WhatIf = {
   volumes: { count: number; size: number; numberOfReplicas: number }[];
@@ -81,6 +100,12 @@ export const api = {
     ask(client.POST(`${NODE}/drain-plan`, { params: { path: { clusterId, nodeId } }, body })),
   drainNode: (clusterId: string, nodeId: string, body: { policy: DrainPolicy }) =>
     ask(client.POST(`${NODE}/drain`, { params: { path: { clusterId, nodeId } }, body })),
+  addDisk: (clusterId: string, nodeId: string, body: NewDisk) =>
+    ask(client.POST(`${NODE}/disks`, { params: { path: { clusterId, nodeId } }, body })),
+  patchDisk: (clusterId: string, { nodeId, id: diskId }: DiskKey, body: DiskChange) =>
+    ask(client.PATCH(DISK, { params: { path: { clusterId, nodeId, diskId } }, body })),
+  removeDisk: (clusterId: string, { nodeId, id: diskId }: DiskKey) =>
+    askDone(client.DELETE(DISK, { params: { path: { clusterId, nodeId, diskId } } })),
   startMaintenance: (clusterId: string, nodeId: string, body: { until: string; reason: string }) =>
     ask(client.POST(`${NODE}/maintenance`, { params: { path: { clusterId, nodeId } }, body })),
   volumes: (clusterId: string) =>

@@ -9,6 +9,8 @@ export function useNodeChange<Asked>(change: (asked: Asked) => Promise<unknown>,
     mutationFn: change,
     onSuccess: () => onSuccess?.(),
     onError: (error) => toast.error(isProblem(error) ? error.detail : 'There was no answer.'),
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: ['nodes'] }),
+    onSettled: () => {
+      for (const what of ['nodes', 'disks']) void queryClient.invalidateQueries({ queryKey: [what] });
+    },
   });
 }

@@ -11,6 +11,7 @@ import type {
   NodeVolumes,
   VolumeView,
 } from '@holdfast/core/model/views.js';
+import type { DiskWishes } from '@holdfast/core/policy/disk-wishes.js';
 import type { AgentTarget } from './agent-client.js';
 
 export type { OrphanInContext, OrphansView } from '@holdfast/core/lifecycle/plan-orphans.js';
@@ -62,6 +63,8 @@ export type FanOutBatch = { readonly of: 'node' | 'disk' | 'cluster'; readonly i
 
 /** A node reports up to 10,000 copies; a longer list of strays is of no use, and the rest follows as these go. */
 export const ORPHANS_OF_NODE_MAX = 1_000;
+
+export type HeartbeatStored = { nodeId: NodeId; disks?: DiskWishes | undefined };
 
 /**
  * The truth about what is wanted and known. In production Postgres; in tests and the simulator, memory with the same
@@ -148,9 +151,10 @@ export interface Store {
    * A copy on a ready disk of this node that no replica row stands for is an orphan from then on, and is none any more
    * when that disk is ready and the copy not reported. At most `ORPHANS_OF_NODE_MAX` of a node are kept.
    *
+   * @returns what users want of the node's disks as well, for its agent
    * @throws StorageFault `node.name_taken`
    */
-  recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now?: Date): Promise<{ nodeId: NodeId }>;
+  recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now?: Date): Promise<HeartbeatStored>;
   /**
    * Records smaller members on behalf of an engine, if `record.epoch` is still the volume's, under the grant that the
    * engine works under where it names one.

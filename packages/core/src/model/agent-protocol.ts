@@ -25,6 +25,9 @@ const nodeId = idField<NodeId>();
 /** At most this many of anything in one message: far above what a node can hold, low enough to bound memory. */
 const ITEMS_MAX = 10_000;
 
+/** A pebibyte: more than a disk holds, and low enough that a node's disks can be added up. */
+const diskBytes = bytes.max(2 ** 50);
+
 const recordNumber = {
   epoch: counter.describe('Number of the attachment under which it was written; grows with each attach.'),
   dataGeneration: counter.describe('Grows with each change of the members within an epoch.'),
@@ -59,8 +62,8 @@ export const diskReportSchema = z.object({
     .string()
     .max(32)
     .describe('Such as `ext4` or `xfs`; empty when unknown, and for block disks.'),
-  maximumBytes: bytes.describe('Bytes that it holds in all.'),
-  availableBytes: bytes.describe('Bytes that are free.'),
+  maximumBytes: diskBytes.describe('Bytes that it holds in all.'),
+  availableBytes: diskBytes.describe('Bytes that are free.'),
   ready: z.boolean().describe('True: it can be read and written.'),
   reason: z.string().max(128).describe('Stable code of why it is not ready; empty when it is.'),
   message: z.string().max(1024).describe('Why it is not ready, for people; empty when it is.'),
@@ -68,6 +71,9 @@ export const diskReportSchema = z.object({
     .boolean()
     .optional()
     .describe('False where the file system refuses direct I/O: data then goes through the page cache.'),
+  addedAs: diskId
+    .optional()
+    .describe('The id under which a user added it. Another disk than that was found at its path.'),
 });
 
 export const replicaReportSchema = z.object({
@@ -173,6 +179,31 @@ export const engineReportSchema = z.object({
     .describe('The filling of a new volume from a snapshot of another one; left out: none was asked for.'),
 });
 
+/** A host name (RFC 1123) or an address: it comes to stand in URIs that users copy into a shell. */
+const HOST =
+  /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*\.?$/;
+
+const agentHost = z
+  .string()
+  .max(253)
+  .refine((text) => HOST.test(text) || z.ipv6().safeParse(text).success, 'a host name or an address');
+
+/** Arguments of a refinement: no two items have the same key. */
+function eachOnce<Item>(keyOf: (item: Item) => string): [(items: readonly Item[]) => boolean, string] {
+  return [(items) => new Set(items.map(keyOf)).size === items.length, 'must name each one once'];
+}
+
+/** HTTP, a host and a port, and nothing else: the control plane calls paths of its own below it. */
+const agentUrl = z.string().max(300).refine(isPlainOrigin, 'http:// or https://, a host and a port');
+
+function isPlainOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, origin, username, password, pathname, search, hash } = new URL(text);
+  const isPlain = [username, password, search, hash].every((part) => part === '') && pathname === '/';
+  const isHost = HOST.test(hostname) || z.ipv6().safeParse(hostname.replace(/^\[|\]$/g, '')).success;
+  return (protocol === 'http:' || protocol === 'https:') && isPlain && isHost && text.startsWith(origin);
+}
+
 export const heartbeatSchema = z.object({
   node: z
     .object({
@@ -183,17 +214,29 @@ export const heartbeatSchema = z.object({
       zone: z.string().max(128).nullable().describe('Failure domain of the node; null: no label.'),
       region: z.string().max(128).nullable().describe('Larger failure domain; null: no label.'),
       bootId: uuid.describe('New at each start of the agent: no engine outlives it.'),
-      controlUrl: z.string().url().describe("Where the control plane reaches the agent's control address."),
+      controlUrl: agentUrl.describe("Where the control plane reaches the agent's control address."),
       controlSecret: z.string().min(16).max(256).describe('Bearer token for that address.'),
-      nbdHost: z.string().max(255).describe("Host name or address of the agent's NBD server."),
+      nbdHost: agentHost.describe("Host name or address of the agent's NBD server."),
       nbdPort: z.number().int().min(1).max(65535).describe("TCP port of the agent's NBD server."),
       pid: z.number().int().positive().describe("The agent's process id."),
       version: z.string().max(64).describe("The agent's version."),
     })
     .describe('The node, and how to reach its agent.'),
-  disks: z.array(diskReportSchema).max(256).describe('All disks of the node.'),
-  replicas: z.array(replicaReportSchema).max(ITEMS_MAX).describe('All copies on those disks.'),
-  engines: z.array(engineReportSchema).max(ITEMS_MAX).describe('All engines that the agent runs.'),
+  disks: z
+    .array(diskReportSchema)
+    .max(256)
+    .refine(...eachOnce(({ diskId }: { diskId: string }) => diskId))
+    .describe('All disks of the node, each once.'),
+  replicas: z
+    .array(replicaReportSchema)
+    .max(ITEMS_MAX)
+    .refine(...eachOnce(({ replicaId }: { replicaId: string }) => replicaId))
+    .describe('All copies on those disks, each once.'),
+  engines: z
+    .array(engineReportSchema)
+    .max(ITEMS_MAX)
+    .refine(...eachOnce(({ volumeId }: { volumeId: string }) => volumeId))
+    .describe('All engines that the agent runs, each once.'),
 });
 
 export const heartbeatReplySchema = z.object({
@@ -203,6 +246,28 @@ export const heartbeatReplySchema = z.object({
     .int()
     .positive()
     .describe('Milliseconds until the next regular heartbeat; a change is reported at once.'),
+  disks: z
+    .object({
+      add: z
+        .array(
+          z.object({
+            diskId: diskId.describe('Its id, unless a disk is found at the path.'),
+            name: z.string().min(1).max(128).describe('Unique on the node.'),
+            path: z.string().min(1).max(1024).describe('The folder, file or device that it is to be.'),
+            type: z
+              .enum(['filesystem', 'block'])
+              .describe('`filesystem`: a folder; `block`: a file or device.'),
+            sizeBytes: bytes
+              .nullable()
+              .describe('Bytes that it is to hold; null: what the agent gives a new disk.'),
+          }),
+        )
+        .max(ITEMS_MAX)
+        .describe('Disks that users added to the node.'),
+      remove: z.array(diskId).max(ITEMS_MAX).describe('Disks that it is to let go of, which hold no copy.'),
+    })
+    .optional()
+    .describe('What users want of its disks; left out: nothing.'),
 });
 
 // ---- records: agent → POST {api}/agent/volumes/{volumeId}/record -------------------------------------------------

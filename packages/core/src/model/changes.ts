@@ -36,7 +36,10 @@ export type ReplicaPatch = Patch<Replica, 'volumeId' | 'nodeId' | 'diskId'>;
 export type RebuildPatch = Patch<Rebuild, 'clusterId' | 'volumeId'>;
 export type SnapshotPatch = Partial<Omit<Snapshot, 'id' | 'volumeId'>>;
 export type NodePatch = Patch<StorageNode, 'clusterId'>;
-export type DiskPatch = Patch<StorageDisk, 'nodeId' | 'storageScheduledBytes' | 'writtenBytes'>;
+export type DiskPatch = Patch<
+  StorageDisk,
+  'nodeId' | 'storageScheduledBytes' | 'writtenBytes' | 'addedAt' | 'configuredBytes' | 'removalRequestedAt'
+>;
 
 type Opening = Pick<
   NodePatch,
@@ -102,6 +105,12 @@ export type Change =
   | { kind: 'balance.begin'; clusterId: ClusterId; ifVersion: number }
   | { kind: 'node.patch'; nodeId: NodeId; patch: NodePatch }
   | { kind: 'disk.patch'; diskId: DiskId; patch: DiskPatch }
+  /** A disk that a user adds to a node; its agent sets it up. */
+  | { kind: 'disk.create'; disk: StorageDisk }
+  /** Has its agent let go of it. One with anything booked on it is a conflict; from then on nothing can be booked. */
+  | { kind: 'disk.remove'; diskId: DiskId; at: Date }
+  /** Removes the row of a disk whose agent can't be asked. One with anything booked on it is a conflict. */
+  | { kind: 'disk.delete'; diskId: DiskId }
   /** One whose `removal` is claimed is a conflict while a replica has its id; from then on no replica can get it. */
   | { kind: 'orphan.patch'; orphanId: OrphanId; patch: OrphanPatch }
   | { kind: 'orphan.delete'; orphanId: OrphanId }

@@ -52,6 +52,8 @@ export const EVENT_TYPES = {
 
   DiskReady: info('disk', 'the disk can be used again'),
   DiskNotReady: error('disk', 'the disk can not be used, for the reason that is named'),
+  DiskAdded: info('disk', 'a user adds the disk to its node, and its agent is to set it up'),
+  DiskRemoved: info('disk', 'the disk is off its node; its agent has let go of it or is gone'),
   DiskMoved: info('disk', 'the disk and its replicas are on another node from now on'),
   DiskSchedulable: info('disk', 'the disk takes new replicas again'),
   DiskUnschedulable: warning('disk', 'the disk takes no new replica, for the reason that is named'),

@@ -21,6 +21,7 @@ export const FAULTS = {
   'request.stale': { kind: 'precondition', retry: 'never' },
   'request.rate_limited': { kind: 'limited', retry: 'backoff' },
   'idempotency.key_reused': { kind: 'invalid', retry: 'never' },
+  'idempotency.secret_not_kept': { kind: 'conflict', retry: 'never' },
   'idempotency.in_flight': { kind: 'conflict', retry: 'backoff' },
   'auth.missing': { kind: 'unauthenticated', retry: 'never' },
   'auth.invalid': { kind: 'unauthenticated', retry: 'never' },
@@ -37,6 +38,7 @@ export const FAULTS = {
   'node.last_ready': { kind: 'conflict', retry: 'never' },
   'node.draining': { kind: 'conflict', retry: 'never' },
   'disk.not_found': { kind: 'not-found', retry: 'never' },
+  'disk.exists': { kind: 'conflict', retry: 'never' },
   'disk.not_ready': { kind: 'conflict', retry: 'backoff' },
   'disk.in_use': { kind: 'conflict', retry: 'never' },
   'disk.last_ready': { kind: 'conflict', retry: 'never' },
@@ -124,6 +126,8 @@ export type FaultDetails = {
   errors?: readonly FaultItem[];
   /** What would cure it, in words an operator can act on. */
   cures?: readonly string[];
+  /** When to try again, for what comes of limits; left out: soon. */
+  retryAfterSeconds?: number;
   /** For logs only: ids, addresses, sizes. */
   context?: Record<string, string | number | boolean | null>;
   cause?: unknown;

@@ -92,5 +92,11 @@ export type StorageDisk = {
   conditions: readonly Condition<DiskConditionType>[];
   /** Since when it is so full that auto-balance takes copies off it. */
   pressedAt?: Date | undefined;
+  /** When a user added it through the API; `undefined`: its agent was configured with it. */
+  addedAt?: Date | undefined;
+  /** Size in bytes that the user gave it then; `undefined`: what its agent gives a new disk. */
+  configuredBytes?: number | undefined;
+  /** When a user asked for its removal. Its agent lets go of it, and then the row goes. */
+  removalRequestedAt?: Date | undefined;
   version: number;
 };

@@ -32,6 +32,14 @@ export function diskChangeNews(name: string, before: DiskSpec, after: DiskSpec):
   return [...news, eviction];
 }
 
+export function diskAddedNews(disk: Pick<StorageDisk, 'name' | 'path'>, node: string): DiskNews {
+  return { type: 'DiskAdded', message: `disk ${disk.name} (${disk.path}) is added to node ${node}` };
+}
+
+export function diskRemovedNews(disk: Pick<StorageDisk, 'name' | 'path'>, node: string): DiskNews {
+  return { type: 'DiskRemoved', message: `disk ${disk.name} (${disk.path}) is off node ${node}` };
+}
+
 type Conditions = StorageDisk['conditions'];
 
 /** Of a report. A disk that is reported for the first time is no news unless it can't be used. */

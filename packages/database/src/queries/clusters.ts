@@ -2,6 +2,7 @@ import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId, OrganizationId, VolumeId } from '@holdfast/core/model/ids.js';
 import type { Robustness } from '@holdfast/core/model/volume.js';
 import type { Sql } from '../sql/scope.js';
+import { bytesSum } from '../sql/sums.js';
 import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 /** A cluster, and what an overview says of it at one look. */
@@ -34,10 +35,10 @@ const SUMMARY = `
   (SELECT jsonb_build_object('running', count(*) FILTER (WHERE b.state = 'running'),
      'queued', count(*) FILTER (WHERE b.state = 'queued'))
    FROM rebuild b WHERE b.cluster_id = c.id AND b.state IN ('queued', 'running')) AS rebuilds,
-  (SELECT jsonb_build_object('maximum', coalesce(sum(d.storage_maximum_bytes), 0),
-     'available', coalesce(sum(d.storage_available_bytes), 0),
-     'reserved', coalesce(sum(d.storage_reserved_bytes), 0),
-     'scheduled', coalesce(sum(d.storage_scheduled_bytes), 0), 'written', coalesce(sum(d.written_bytes), 0))
+  (SELECT jsonb_build_object('maximum', ${bytesSum('d.storage_maximum_bytes')},
+     'available', ${bytesSum('d.storage_available_bytes')},
+     'reserved', ${bytesSum('d.storage_reserved_bytes')},
+     'scheduled', ${bytesSum('d.storage_scheduled_bytes')}, 'written', ${bytesSum('d.written_bytes')})
    FROM disk d WHERE d.cluster_id = c.id) AS storage`;
 
 type ClusterRow = Omit<ClusterSummary, 'createdAt'> & { created_at: Date };

@@ -63,10 +63,14 @@ function parseValue(type: FieldType, name: string, text: string): string | numbe
       if (match === null) throw invalid(`needs a number for ${name}`);
       return Number(match[1]) * (UNITS[match[2] ?? ''] ?? 1);
     }
-    case 'time':
-      if (Number.isNaN(Date.parse(text)))
-        throw invalid(`needs a time for ${name}, like 2026-01-31T12:00:00Z`);
+    case 'time': {
+      const year = new Date(text).getUTCFullYear();
+      // Postgres writes other years in another way than JavaScript does.
+      if (!(year >= 1 && year <= 9999)) {
+        throw invalid(`needs a time for ${name}, like 2026-01-31T12:00:00Z, in the years 1 to 9999`);
+      }
       return new Date(text).toISOString();
+    }
     case 'boolean':
       if (text !== 'true' && text !== 'false') throw invalid(`needs true or false for ${name}`);
       return text === 'true';

@@ -3,6 +3,7 @@ import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { type NodeRow, readNode } from '../rows/node-row.js';
 import type { Sql } from '../sql/scope.js';
+import { bytesSum } from '../sql/sums.js';
 import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
 
 /** A node, and the sums over its disks. */
@@ -29,11 +30,11 @@ const NODE_FIELDS = {
 const SUMS = `
   (SELECT count(*)::int FROM disk d WHERE d.node_id = n.id) AS disks,
   (SELECT count(*)::int FROM replica r WHERE r.node_id = n.id) AS replicas,
-  (SELECT coalesce(sum(d.storage_maximum_bytes), 0)::bigint FROM disk d WHERE d.node_id = n.id) AS maximum,
-  (SELECT coalesce(sum(d.storage_available_bytes), 0)::bigint FROM disk d WHERE d.node_id = n.id) AS available,
-  (SELECT coalesce(sum(d.storage_reserved_bytes), 0)::bigint FROM disk d WHERE d.node_id = n.id) AS reserved,
-  (SELECT coalesce(sum(d.storage_scheduled_bytes), 0)::bigint FROM disk d WHERE d.node_id = n.id) AS scheduled,
-  (SELECT coalesce(sum(d.written_bytes), 0)::bigint FROM disk d WHERE d.node_id = n.id) AS written`;
+  (SELECT ${bytesSum('d.storage_maximum_bytes')}::bigint FROM disk d WHERE d.node_id = n.id) AS maximum,
+  (SELECT ${bytesSum('d.storage_available_bytes')}::bigint FROM disk d WHERE d.node_id = n.id) AS available,
+  (SELECT ${bytesSum('d.storage_reserved_bytes')}::bigint FROM disk d WHERE d.node_id = n.id) AS reserved,
+  (SELECT ${bytesSum('d.storage_scheduled_bytes')}::bigint FROM disk d WHERE d.node_id = n.id) AS scheduled,
+  (SELECT ${bytesSum('d.written_bytes')}::bigint FROM disk d WHERE d.node_id = n.id) AS written`;
 
 type NodeListRow = NodeRow & {
   pid: number | null;

@@ -1,5 +1,5 @@
 import type { OrphanInContext } from '@holdfast/control/ports/store.js';
-import type { ClusterId, OrphanId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, DiskId, OrphanId } from '@holdfast/core/model/ids.js';
 import type { Sql } from '../sql/scope.js';
 import {
   ORPHAN_COLUMNS,
@@ -50,4 +50,12 @@ export async function findOrphan(
     [key.orphanId, key.clusterId],
   );
   return rows.map(readOrphanInContext)[0];
+}
+
+export async function countOrphansOn(sql: Sql, diskId: DiskId): Promise<number> {
+  const { rows } = await sql.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM orphan WHERE disk_id = $1',
+    [diskId],
+  );
+  return rows[0]?.count ?? 0;
 }

@@ -101,3 +101,7 @@ export async function findMember(sql: Sql, userId: UserId): Promise<MemberRow | 
   );
   return rows[0];
 }
+
+export async function setPasswordHash(sql: Sql, userId: UserId, passwordHash: string): Promise<void> {
+  await sql.query('UPDATE app_user SET password_hash = $2 WHERE id = $1', [userId, passwordHash]);
+}

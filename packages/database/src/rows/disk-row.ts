@@ -24,6 +24,9 @@ export const DISKS: Table<StorageDisk> = {
     column('writtenBytes', 'written_bytes'),
     column('conditions', 'conditions', asJson),
     column('pressedAt', 'pressed_at'),
+    column('addedAt', 'added_at'),
+    column('configuredBytes', 'configured_bytes'),
+    column('removalRequestedAt', 'removal_requested_at'),
   ],
 };
 
@@ -44,6 +47,9 @@ export type DiskRow = {
   written_bytes: number;
   conditions: StoredCondition<DiskConditionType>[];
   pressed_at: Date | null;
+  added_at: Date | null;
+  configured_bytes: number | null;
+  removal_requested_at: Date | null;
   version: number;
 };
 
@@ -65,6 +71,9 @@ export function readDisk(row: DiskRow): StorageDisk {
     writtenBytes: row.written_bytes,
     conditions: readConditions(row.conditions),
     pressedAt: orUndefined(row.pressed_at),
+    addedAt: orUndefined(row.added_at),
+    configuredBytes: orUndefined(row.configured_bytes),
+    removalRequestedAt: orUndefined(row.removal_requested_at),
     version: row.version,
   };
 }

@@ -1,4 +1,4 @@
-import type { OrganizationId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
 import pg from 'pg';
 import { translateError } from './errors.js';
 
@@ -14,14 +14,28 @@ export interface Sql {
  * Whose rows a piece of work may see. Under the api role an organization must be named; the system role names none
  * and sees all. Which of the two it is depends on the role that the pool connects as.
  */
-export type Scope = { readonly pool: pg.Pool; readonly organizationId: OrganizationId | undefined };
+export type Scope = {
+  readonly pool: pg.Pool;
+  readonly organizationId: OrganizationId | undefined;
+  /** Of the organization's rows only those of these clusters and projects; left out: all. */
+  readonly limits?: ScopeLimits | undefined;
+};
+
+export type ScopeLimits = {
+  readonly clusterIds: readonly ClusterId[] | undefined;
+  readonly projectIds: readonly ProjectId[] | undefined;
+};
 
 export function systemScope(pool: pg.Pool): Scope {
   return { pool, organizationId: undefined };
 }
 
-export function organizationScope(pool: pg.Pool, organizationId: OrganizationId): Scope {
-  return { pool, organizationId };
+export function organizationScope(
+  pool: pg.Pool,
+  organizationId: OrganizationId,
+  limits?: ScopeLimits,
+): Scope {
+  return { pool, organizationId, limits };
 }
 
 type Mode = 'write' | 'snapshot';
@@ -71,8 +85,22 @@ async function run<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Promise<T>):
   }
 }
 
-function setOrganization({ organizationId }: Scope): string {
-  return `SELECT set_config('holdfast.organization_id', ${pg.escapeLiteral(organizationId ?? '')}, true)`;
+function setOrganization({ organizationId, limits }: Scope): string {
+  const settings = [
+    local('organization_id', organizationId ?? ''),
+    ...(limits?.clusterIds === undefined ? [] : [local('cluster_ids', arrayText(limits.clusterIds))]),
+    ...(limits?.projectIds === undefined ? [] : [local('project_ids', arrayText(limits.projectIds))]),
+  ];
+  return `SELECT ${settings.join(', ')}`;
+}
+
+/** Set until the transaction ends. */
+function local(name: string, value: string): string {
+  return `set_config('holdfast.${name}', ${pg.escapeLiteral(value)}, true)`;
+}
+
+function arrayText(ids: readonly string[]): string {
+  return `{${ids.join(',')}}`;
 }
 
 function asSql(client: pg.PoolClient): Sql {

@@ -1,4 +1,4 @@
-import type { Change, CommitGuard } from '@holdfast/control/ports/store.js';
+import type { Change } from '@holdfast/control/ports/store.js';
 import { concernsReplicas, concernsVolumes, opensPlaces } from '@holdfast/core/model/changes.js';
 import { assertNever } from '@holdfast/core/model/faults.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
@@ -16,17 +16,14 @@ import { REPLICAS, type ReplicaRow } from '../rows/replica-row.js';
 import { SNAPSHOTS } from '../rows/snapshot-row.js';
 import { VOLUMES } from '../rows/volume-row.js';
 import { conflict } from '../sql/errors.js';
-import type { Sql } from '../sql/scope.js';
 import { insertUnder, patchRow } from '../sql/table.js';
+import { createDisk, deleteDisk, removeDisk } from './apply-disk-change.js';
 import { book, release } from './booking.js';
+import type { Commit } from './commit.js';
 import { insertEvent } from './events.js';
 import { storeFanOut, storeOpening } from './fan-out.js';
-import type { Touched } from './touched.js';
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
-
-/** One running commit. */
-export type Commit = { readonly sql: Sql; readonly guard: CommitGuard; readonly touched: Touched };
 
 /** Applies one change. A row that is not there any more is a conflict: the plan was made from an older state. */
 export async function applyChange(commit: Commit, change: Change): Promise<void> {
@@ -70,6 +67,12 @@ export async function applyChange(commit: Commit, change: Change): Promise<void>
       return patchNode(commit, change);
     case 'disk.patch':
       return patchDisk(commit, change);
+    case 'disk.create':
+      return createDisk(commit, change);
+    case 'disk.remove':
+      return removeDisk(commit, change);
+    case 'disk.delete':
+      return deleteDisk(commit, change);
     case 'orphan.patch':
       return patchOrphan(commit, change);
     case 'orphan.delete':

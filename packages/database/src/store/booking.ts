@@ -40,7 +40,8 @@ export async function book(sql: Sql, booking: SpaceBooking): Promise<void> {
   }
   const { rowCount } = await sql.query(
     `UPDATE disk SET storage_scheduled_bytes = storage_scheduled_bytes + $2
-     WHERE id = $1 AND storage_scheduled_bytes + $2 <= $3 AND ($4::int IS NULL OR version = $4)`,
+     WHERE id = $1 AND storage_scheduled_bytes + $2 <= $3 AND ($4::int IS NULL OR version = $4)
+       AND removal_requested_at IS NULL`,
     [booking.diskId, booking.sizeBytes, booking.limitBytes, booking.ifDiskVersion ?? null],
   );
   if (rowCount === 0)

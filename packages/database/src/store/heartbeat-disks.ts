@@ -1,7 +1,8 @@
 import { diskAfterReport } from '@holdfast/core/lifecycle/conclude-heartbeat.js';
 import type { DiskReport } from '@holdfast/core/model/agent-protocol.js';
 import { compareIds, type DiskId, type VolumeId } from '@holdfast/core/model/ids.js';
-import { diskEvent } from '@holdfast/core/policy/disk-events.js';
+import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
+import { type DiskWishes, type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
 import { type DiskRow, readDisk } from '../rows/disk-row.js';
 import { asJson } from '../sql/table.js';
 import { insertEvent } from './events.js';
@@ -17,19 +18,22 @@ const WOKEN_MAX = 10_000;
  * A disk whose identity another node has already reported stays that node's as long as it may be there: two nodes that
  * report one disk must not take it from each other in turn.
  */
-export async function storeDisks(context: HeartbeatContext): Promise<void> {
+export async function storeDisks(context: HeartbeatContext): Promise<DiskWishes | undefined> {
   const { sql, clusterId, nodeId, heartbeat, touched } = context;
-  if (heartbeat.disks.length === 0) return;
   const reports = [...heartbeat.disks].sort((a, b) => compareIds(a.diskId, b.diskId));
-  const { rows } = await sql.query<DiskRow>('SELECT * FROM disk WHERE id = ANY($1) ORDER BY id FOR UPDATE', [
-    reports.map(({ diskId }) => diskId),
-  ]);
+  const { rows } = await sql.query<DiskRow>(
+    'SELECT * FROM disk WHERE id = ANY($1) OR node_id = $2 ORDER BY id FOR UPDATE',
+    [reports.map(({ diskId }) => diskId), nodeId],
+  );
+  const ofNode = rows.filter(({ node_id }) => node_id === nodeId).map(readDisk);
+  const ended = await endRows(context, settledBy(reports, ofNode));
   const moved = await adoptMovedDisks(context, reports, rows);
   const known = new Map<string, DiskRow>([...rows, ...moved].map((row) => [row.id, row]));
   const changed = reports
     .map((report) => toUpdate(report, known.get(report.diskId), context))
     .filter((update) => update !== undefined);
-  if (changed.length === 0) return;
+  const wishes = wishesOf(ofNode.filter(({ id }) => !ended.has(id)));
+  if (changed.length === 0) return wishes;
   await sql.query(
     `INSERT INTO disk AS d (id, organization_id, cluster_id, node_id, name, path, type, file_system,
        storage_maximum_bytes, storage_available_bytes, conditions, version, created_at)
@@ -54,6 +58,30 @@ export async function storeDisks(context: HeartbeatContext): Promise<void> {
     context,
     changed.filter(({ concernsReplicas }) => concernsReplicas).map(({ row }) => row.id),
   );
+  return wishes;
+}
+
+/** Removes the rows that the report ends. One with a booking stays: what is booked there has to go first. */
+async function endRows(
+  { sql, clusterId, heartbeat, now, touched }: HeartbeatContext,
+  settled: readonly SettledDisk[],
+): Promise<Set<DiskId>> {
+  const ended = new Set<DiskId>();
+  for (const one of settled) {
+    const { id } = one.disk;
+    const { rowCount } = await sql.query('DELETE FROM disk WHERE id = $1 AND storage_scheduled_bytes = 0', [
+      id,
+    ]);
+    if (rowCount === 0) continue;
+    ended.add(id);
+    touched.cluster(clusterId);
+    if (one.as !== 'removed') continue;
+    await insertEvent(
+      sql,
+      diskEvent(clusterId, one.disk, diskRemovedNews(one.disk, heartbeat.node.name), now),
+    );
+  }
+  return ended;
 }
 
 /** Disks that became full or were lost, or are well again: their volumes say so, and rebuilds and attaches may do. */

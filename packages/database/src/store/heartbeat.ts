@@ -11,6 +11,7 @@
 import type { Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import type { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, NodeId } from '@holdfast/core/model/ids.js';
+import type { DiskWishes } from '@holdfast/core/policy/disk-wishes.js';
 import type { Sql } from '../sql/scope.js';
 import type { HeartbeatContext } from './heartbeat-context.js';
 import { storeDisks, storeReplicaUsage } from './heartbeat-disks.js';
@@ -25,7 +26,7 @@ export async function recordHeartbeat(
   clusterId: ClusterId,
   heartbeat: Heartbeat,
   given: Date | undefined,
-): Promise<{ nodeId: NodeId; refusal?: StorageFault }> {
+): Promise<{ nodeId: NodeId; disks?: DiskWishes | undefined; refusal?: StorageFault }> {
   const touched = new Touched();
   const now = await stampOf(sql, given);
   const stored = await storeNode(sql, clusterId, { heartbeat, now, touched });
@@ -34,7 +35,7 @@ export async function recordHeartbeat(
   const { nodeId, rebooted } = stored;
   const context: HeartbeatContext = { sql, clusterId, nodeId, heartbeat, now, touched };
   await storeEngines(context, rebooted);
-  await storeDisks(context);
+  const disks = await storeDisks(context);
   await storeReplicaUsage(context);
   await storeOrphans(context);
   const progressed = await storeRebuildProgress(context);
@@ -43,7 +44,7 @@ export async function recordHeartbeat(
     sql,
     progressed.filter((volumeId) => !touched.volumes.has(volumeId)),
   );
-  return { nodeId };
+  return { nodeId, disks };
 }
 
 /** This server's time: machines that record heartbeats may have other ideas of it, and one in the future would outlive its node. */

@@ -6,6 +6,7 @@ import type {
   DueVolume,
   FanOutBatch,
   FleetView,
+  HeartbeatStored,
   NodeVolumes,
   OrphanInContext,
   OrphansView,
@@ -130,12 +131,12 @@ export class PostgresStore implements Store {
     });
   }
 
-  async recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now?: Date): Promise<{ nodeId: NodeId }> {
+  async recordHeartbeat(clusterId: ClusterId, heartbeat: Heartbeat, now?: Date): Promise<HeartbeatStored> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const heard = await transaction(this.scope, (sql) => recordHeartbeat(sql, clusterId, heartbeat, now));
         if (heard.refusal !== undefined) throw heard.refusal;
-        return { nodeId: heard.nodeId };
+        return { nodeId: heard.nodeId, disks: heard.disks };
       } catch (error) {
         if (!isFault(error, 'store.conflict') || attempt === HEARTBEAT_ATTEMPTS_MAX) throw error;
       }

@@ -102,6 +102,11 @@ export function applyChange(transaction: Transaction, change: Change, guard: Com
     case 'disk.patch':
       patchDisk(transaction, change);
       return;
+    case 'disk.create':
+    case 'disk.remove':
+    case 'disk.delete':
+      changeDiskSet(transaction, change);
+      return;
     case 'orphan.patch':
       patchOrphan(transaction, change, guard);
       return;
@@ -323,6 +328,24 @@ function patchDisk(transaction: Transaction, change: ChangeOf<'disk.patch'>): vo
   if (opensPlaces(change.patch)) fanOutOpening(transaction, node.clusterId);
 }
 
+/** A disk that is added to its node, or taken off. */
+function changeDiskSet(
+  transaction: Transaction,
+  change: ChangeOf<'disk.create'> | ChangeOf<'disk.remove'> | ChangeOf<'disk.delete'>,
+): void {
+  const { disks, nodes } = transaction.tables;
+  const disk = change.kind === 'disk.create' ? change.disk : requiredDisk(transaction, change.diskId);
+  if (disk.storageScheduledBytes > 0) throw conflict(`something is booked on disk ${disk.name}`);
+  transaction.touchCluster(required(nodes.get(disk.nodeId), disk.nodeId).clusterId);
+  if (change.kind === 'disk.delete') transaction.remove(disks, disk.id);
+  else if (change.kind === 'disk.create') transaction.put(disks, disk.id, disk);
+  else {
+    const { version } = disk;
+    const removed = { removalRequestedAt: change.at, allowScheduling: false, version: version + 1 };
+    transaction.put(disks, disk.id, { ...disk, ...removed });
+  }
+}
+
 function book(transaction: Transaction, booking: SpaceBooking): void {
   const disk = requiredDisk(transaction, booking.diskId);
   const node = required(transaction.tables.nodes.get(disk.nodeId), disk.nodeId);
@@ -331,6 +354,7 @@ function book(transaction: Transaction, booking: SpaceBooking): void {
   if (booking.ifDiskVersion !== undefined && booking.ifDiskVersion !== disk.version) {
     throw conflict(`disk ${disk.name} has changed`);
   }
+  if (disk.removalRequestedAt !== undefined) throw conflict(`disk ${disk.name} is being removed`);
   const storageScheduledBytes = disk.storageScheduledBytes + booking.sizeBytes;
   if (storageScheduledBytes > booking.limitBytes) throw conflict(`disk ${disk.name} has no room any more`);
   transaction.put(transaction.tables.disks, disk.id, { ...disk, storageScheduledBytes });

@@ -1,3 +1,4 @@
+import type { HeartbeatStored } from '@holdfast/control/ports/store.js';
 import {
   type DiskFacts,
   diskAfterReport,
@@ -13,8 +14,9 @@ import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { afterReboot, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { judgeAgent, nameTaken } from '@holdfast/core/policy/agent-identity.js';
-import { diskEvent } from '@holdfast/core/policy/disk-events.js';
+import { diskEvent, diskRemovedNews } from '@holdfast/core/policy/disk-events.js';
 import { diskMovedNews, hasMoved } from '@holdfast/core/policy/disk-move.js';
+import { type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
 import { writtenOn } from './apply-change.js';
 import { storeOrphans } from './orphans.js';
 import type { NodeRow, Transaction } from './tables.js';
@@ -26,7 +28,7 @@ type Report = { clusterId: ClusterId; nodeId: NodeId; heartbeat: Heartbeat; now:
 export function storeHeartbeat(
   transaction: Transaction,
   report: Omit<Report, 'nodeId'> & { newId: () => string },
-): { nodeId: NodeId; refusal?: StorageFault } {
+): HeartbeatStored & { refusal?: StorageFault } {
   const { clusterId, heartbeat, now, newId } = report;
   if (!transaction.tables.clusters.has(clusterId)) {
     throw new StorageFault('cluster.not_found', { publicMessage: `there is no cluster ${clusterId}` });
@@ -42,11 +44,31 @@ export function storeHeartbeat(
   const stored = { clusterId, nodeId, heartbeat, now };
   if (rebooted) withdrawAddresses(transaction, nodeId);
   storeEngines(transaction, stored);
+  const ofNode = [...transaction.tables.disks.values()].filter((disk) => disk.nodeId === nodeId);
+  const ended = endDisks(transaction, stored, settledBy(heartbeat.disks, ofNode));
   for (const disk of heartbeat.disks) storeDisk(transaction, stored, disk);
   storeUsage(transaction, stored);
   storeOrphans(transaction, stored, newId);
   storeProgress(transaction, stored);
-  return { nodeId };
+  return { nodeId, disks: wishesOf(ofNode.filter(({ id }) => !ended.has(id))) };
+}
+
+/** Removes the rows that the report ends. One with a booking stays: what is booked there has to go first. */
+function endDisks(
+  transaction: Transaction,
+  { clusterId, heartbeat, now }: Report,
+  settled: readonly SettledDisk[],
+): Set<DiskId> {
+  const ended = new Set<DiskId>();
+  for (const { disk, as } of settled) {
+    if (disk.storageScheduledBytes > 0) continue;
+    ended.add(disk.id);
+    transaction.remove(transaction.tables.disks, disk.id);
+    transaction.touchCluster(clusterId);
+    const news = diskRemovedNews(disk, heartbeat.node.name);
+    if (as === 'removed') transaction.event(diskEvent(clusterId, disk, news, now));
+  }
+  return ended;
 }
 
 function isSecond({ tables }: Transaction, known: NodeRow, { heartbeat, now }: HeardAt): boolean {

@@ -13,6 +13,7 @@ import type {
   DueVolume,
   FanOutBatch,
   FleetView,
+  HeartbeatStored,
   NodeVolumes,
   OrphanInContext,
   OrphansView,
@@ -283,13 +284,13 @@ export class MemoryStore implements Store {
     clusterId: ClusterId,
     heartbeat: Heartbeat,
     now: Date = new Date(),
-  ): Promise<{ nodeId: NodeId }> {
+  ): Promise<HeartbeatStored> {
     const newId = () => this.random.id();
-    const { nodeId, refusal } = this.transact((transaction) =>
+    const { nodeId, disks, refusal } = this.transact((transaction) =>
       storeHeartbeat(transaction, { clusterId, heartbeat, now, newId }),
     );
     if (refusal !== undefined) throw refusal;
-    return { nodeId };
+    return { nodeId, disks };
   }
 
   /** Agents that have nothing new to say: they were heard now. */

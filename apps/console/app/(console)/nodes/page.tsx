@@ -7,6 +7,7 @@ import { Panel } from '@holdfast/ui/panel.js';
 import { type Column, Table } from '@holdfast/ui/table.js';
 import { useDisks, useNodes, useVolumes } from '../../../src/api/queries';
 import type { Disk, StorageNode } from '../../../src/api/types';
+import { AddDiskButton, DiskButton } from '../../../src/nodes/disk-dialogs';
 import { DrainNote } from '../../../src/nodes/drain-panel';
 import { MaintenanceNote, NodeButtons } from '../../../src/nodes/node-buttons';
 import { OrphansPanel } from '../../../src/nodes/orphans-panel';
@@ -17,7 +18,7 @@ import { zonesOf } from '../../../src/shared/zone-grid';
 import { nodeLook } from '../../../src/states';
 
 const DISK_COLUMNS: Column<Disk>[] = [
-  { header: 'Disk', cell: (disk) => <span className="font-medium">{disk.name}</span> },
+  { header: 'Disk', cell: (disk) => <DiskName disk={disk} /> },
   { header: 'Ready', cell: (disk) => <DiskBadge disk={disk} /> },
   {
     header: 'Use',
@@ -40,6 +41,7 @@ const DISK_COLUMNS: Column<Disk>[] = [
       </span>
     ),
   },
+  { header: '', align: 'right', cell: (disk) => <DiskButton disk={disk} /> },
 ];
 
 function wordOf({ type, reason }: Disk['conditions'][number]): string {
@@ -47,7 +49,17 @@ function wordOf({ type, reason }: Disk['conditions'][number]): string {
   return reason === '' ? `Not ${type.toLowerCase()}` : reason;
 }
 
+function DiskName({ disk }: { disk: Disk }) {
+  return (
+    <>
+      <span className="block whitespace-nowrap font-medium">{disk.name}</span>
+      {disk.tags.length > 0 && <span className="block text-xs text-muted">{disk.tags.join(', ')}</span>}
+    </>
+  );
+}
+
 function DiskBadge({ disk }: { disk: Disk }) {
+  if (disk.removalRequestedAt !== null) return <Badge tone="idle">Being taken off</Badge>;
   const refused = disk.conditions.filter(({ status }) => status === 'False');
   // It works without direct I/O, at a cost: shown only when nothing worse is.
   const wrong = refused.find(({ type }) => type !== 'DirectIo') ?? refused[0];
@@ -62,7 +74,7 @@ function DiskBadge({ disk }: { disk: Disk }) {
   }
   return (
     <Badge tone={disk.allowScheduling ? 'good' : 'idle'} quiet>
-      {disk.allowScheduling ? 'Ready' : 'Scheduling off'}
+      {disk.allowScheduling ? 'Ready' : disk.evictionRequested ? 'Evicting' : 'Scheduling off'}
     </Badge>
   );
 }
@@ -122,6 +134,7 @@ function NodePanel({ node }: { node: StorageNode }) {
             )}
           </span>
           <Badge tone={look.tone}>{look.word}</Badge>
+          <AddDiskButton node={node} />
           <NodeButtons node={node} />
         </span>
       }

@@ -47,13 +47,17 @@ export async function blockDiskAt(path: string): Promise<string | undefined> {
  *
  * @returns the disk's id
  */
-export async function formatBlockDisk(path: string, sizeBytes: number): Promise<string> {
+export async function formatBlockDisk(
+  path: string,
+  sizeBytes: number,
+  diskId: string = crypto.randomUUID(),
+): Promise<string> {
   if ((await blockDiskAt(path)) !== undefined) {
     throw new StorageFault('disk.wrong_identity', { publicMessage: `${path} is a block disk already` });
   }
   const there = await sizeOf(path);
   const isNew = there === 0;
-  const layout = layoutOf(crypto.randomUUID(), isNew ? sizeBytes : there);
+  const layout = layoutOf(diskId, isNew ? sizeBytes : there);
   if (layout.sizeBytes < DISK_BYTES_MIN) {
     throw new StorageFault('disk.no_space', {
       publicMessage: `a block disk has at least ${DISK_BYTES_MIN} bytes; ${path} would have ${layout.sizeBytes}`,

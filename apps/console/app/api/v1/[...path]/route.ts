@@ -4,6 +4,9 @@
  */
 const API_ORIGIN = process.env.HOLDFAST_API_ORIGIN ?? 'http://127.0.0.1:7400';
 
+/** As much as the API reads of a user's request. */
+const BODY_BYTES_MAX = 256 * 1024;
+
 /** Headers of one connection, which must not travel to the next (RFC 9110 section 7.6.1), and what fetch sets itself. */
 const HOP_BY_HOP = [
   'connection',
@@ -21,16 +24,49 @@ async function pass(request: Request): Promise<Response> {
   try {
     const answer = await fetch(`${API_ORIGIN}${url.pathname}${url.search}`, {
       method: request.method,
-      headers: withoutHopByHop(request.headers),
-      body: hasBody ? await request.arrayBuffer() : null,
+      headers: forwarded(request.headers),
+      body: hasBody ? await bounded(request) : null,
       signal: request.signal,
       redirect: 'manual',
       cache: 'no-store',
     });
     return new Response(answer.body, { status: answer.status, headers: withoutHopByHop(answer.headers) });
-  } catch {
-    return unreachable();
+  } catch (error) {
+    return error instanceof TooLarge ? tooLarge() : unreachable();
   }
+}
+
+class TooLarge extends Error {}
+
+/** The body, as far as the API would read it. Nothing of a larger one is kept, whoever sends it. */
+async function bounded(request: Request): Promise<Buffer<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of request.body ?? []) {
+    bytes += part.byteLength;
+    if (bytes > BODY_BYTES_MAX) throw new TooLarge();
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** The API compares the page's origin with the host that the browser has asked. */
+function forwarded(headers: Headers): Headers {
+  const copy = withoutHopByHop(headers);
+  const host = headers.get('host');
+  if (host !== null) copy.set('x-forwarded-host', host);
+  return copy;
+}
+
+function tooLarge(): Response {
+  const problem = {
+    type: 'about:blank',
+    title: 'The request is too large',
+    status: 413,
+    code: 'request.too_large',
+    detail: `A request may have ${BODY_BYTES_MAX} bytes.`,
+  };
+  return Response.json(problem, { status: 413, headers: { 'content-type': 'application/problem+json' } });
 }
 
 function withoutHopByHop(headers: Headers): Headers {

@@ -1,0 +1,73 @@
+/**
+ * Limits on guessing passwords: failed sign-ins are counted by account and by address, in Postgres, so that every api process
+ * counts the same ones.
+ */
+import { createHash } from 'node:crypto';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { Pool } from '@holdfast/database/sql/pool.js';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+
+const WINDOW_SECONDS = 15 * 60;
+/** A user who forgot the password tries a few; at ten in a quarter of an hour a guesser needs centuries. */
+const ACCOUNT_FAILURES_MAX = 10;
+/** Users behind one address share it, so it is allowed more. */
+const ADDRESS_FAILURES_MAX = 100;
+
+type Limit = { readonly limiter: RateLimiterPostgres; readonly keyOf: (attempt: Attempt) => string };
+type Attempt = { readonly account: string; readonly address: string };
+
+export class SignInLimits {
+  private readonly limits: readonly Limit[];
+
+  constructor(pool: Pool) {
+    const limiter = (keyPrefix: string, points: number) =>
+      new RateLimiterPostgres({
+        storeClient: pool,
+        storeType: 'pool',
+        tableName: 'sign_in_limit',
+        tableCreated: true,
+        clearExpiredByTimeout: false,
+        keyPrefix,
+        points,
+        duration: WINDOW_SECONDS,
+        blockDuration: WINDOW_SECONDS,
+      });
+    this.limits = [
+      { limiter: limiter('account', ACCOUNT_FAILURES_MAX), keyOf: ({ account }) => hashed(account) },
+      { limiter: limiter('address', ADDRESS_FAILURES_MAX), keyOf: ({ address }) => address },
+    ];
+  }
+
+  /**
+   * Runs the attempt if none of its limits is reached. It counts as failed before it begins, and is given back when it
+   * succeeds, so that many at once are no way around.
+   *
+   * @throws StorageFault `request.rate_limited`, or what the attempt throws
+   */
+  async attempt<T>(attempt: Attempt, check: () => Promise<T>): Promise<T> {
+    for (const { limiter, keyOf } of this.limits) {
+      await limiter.consume(keyOf(attempt)).catch((reason: unknown) => {
+        throw reason instanceof RateLimiterRes ? limited(reason) : reason;
+      });
+    }
+    const answer = await check();
+    const [account, address] = this.limits;
+    // A success says that the account's failures were its user's; of the address it says nothing of the others.
+    await account?.limiter.delete(account.keyOf(attempt));
+    await address?.limiter.reward(address.keyOf(attempt), 1);
+    return answer;
+  }
+}
+
+/** Addresses of users are not kept as they are: the table is no list of accounts. */
+function hashed(account: string): string {
+  return createHash('sha256').update(account.trim().toLowerCase()).digest('hex');
+}
+
+function limited({ msBeforeNext }: RateLimiterRes): StorageFault {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
+  return new StorageFault('request.rate_limited', {
+    publicMessage: `too many failed sign-ins; try again in ${retryAfterSeconds} s`,
+    retryAfterSeconds,
+  });
+}

@@ -1,0 +1,138 @@
+/** Limits of a token beside its role: what it may be used for, and from where. A token made with it has them as well. */
+import net from 'node:net';
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { ClusterId, ProjectId } from '@holdfast/core/model/ids.js';
+import type { TokenLimitsRow } from '@holdfast/database/queries/tokens.js';
+import { type Action, isAction } from './permissions.js';
+
+export type TokenLimits = {
+  readonly readOnly: boolean;
+  /** `undefined`: all that the role allows. */
+  readonly actions: readonly Action[] | undefined;
+  readonly clusterIds: readonly ClusterId[] | undefined;
+  readonly projectIds: readonly ProjectId[] | undefined;
+  /** Networks (CIDR) or single addresses; `undefined`: anywhere. */
+  readonly addressRanges: readonly string[] | undefined;
+};
+
+export function limitsOf(row: TokenLimitsRow): TokenLimits {
+  return {
+    readOnly: row.read_only,
+    actions: row.actions?.filter(isAction),
+    clusterIds: row.cluster_ids ?? undefined,
+    projectIds: row.project_ids ?? undefined,
+    addressRanges: row.address_ranges ?? undefined,
+  };
+}
+
+/** Actions that change nothing. A what-if and an explanation are asked by POST and change nothing either. */
+export function changesNothing(action: Action): boolean {
+  return action.endsWith(':read') || action === 'placement:simulate';
+}
+
+/** Why the limits forbid the action; `undefined`: they don't. */
+export function obstacleIn({ readOnly, actions }: TokenLimits, action: Action): string | undefined {
+  if (readOnly && !changesNothing(action)) return 'this token is for reading only';
+  if (actions === undefined || actions.includes(action)) return undefined;
+  return `this token is for ${actions.join(', ')} only, and this needs ${action}`;
+}
+
+/** @throws StorageFault `auth.forbidden` for a token that is used from elsewhere */
+export function assertUsedFromWithin({ addressRanges }: TokenLimits, address: string): void {
+  if (addressRanges === undefined || isWithin(address, addressRanges)) return;
+  throw new StorageFault('auth.forbidden', {
+    publicMessage: `this token can't be used from ${address}`,
+    cures: ['use it from one of the address ranges that it was made for'],
+  });
+}
+
+export function isWithin(address: string, ranges: readonly string[]): boolean {
+  const list = new net.BlockList();
+  for (const range of ranges) {
+    const [base = '', prefix] = range.split('/');
+    const family = net.isIPv6(base) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(base, family);
+    else list.addSubnet(base, Number(prefix), family);
+  }
+  // An IPv4 client of a socket that takes both.
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  return list.check(plain, net.isIPv6(plain) ? 'ipv6' : 'ipv4');
+}
+
+/** Is the text an address or a network in CIDR notation? */
+export function isAddressRange(text: string): boolean {
+  const [base = '', prefix, ...more] = text.split('/');
+  const family = net.isIP(base);
+  if (family === 0 || more.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
+
+/**
+ * The limits of a token that is made with another one: what is asked for, and nothing that the other one may not do.
+ *
+ * @throws StorageFault `auth.forbidden` for what would exceed its parent
+ */
+export function limitsWithin(parent: TokenLimits, wanted: Partial<TokenLimits>): TokenLimits {
+  return {
+    readOnly: parent.readOnly || wanted.readOnly === true,
+    actions: within('actions', parent.actions, wanted.actions),
+    clusterIds: within('clusters', parent.clusterIds, wanted.clusterIds),
+    projectIds: within('projects', parent.projectIds, wanted.projectIds),
+    addressRanges: rangesWithin(parent.addressRanges, wanted.addressRanges),
+  };
+}
+
+/**
+ * For what gives the caller all that another token may do.
+ *
+ * @throws StorageFault `auth.forbidden` when that is more than the caller's own token may
+ */
+export function assertNoFreer(own: TokenLimits, other: TokenLimits): void {
+  if (own.readOnly && !other.readOnly) throw exceeding('the right to change things');
+  for (const list of ['actions', 'clusterIds', 'projectIds', 'addressRanges'] as const) {
+    if (own[list] !== undefined && other[list] === undefined) throw exceeding('fewer limits');
+  }
+  limitsWithin(own, other);
+}
+
+function within<Item extends string>(
+  what: string,
+  parent: readonly Item[] | undefined,
+  wanted: readonly Item[] | undefined,
+): readonly Item[] | undefined {
+  if (parent === undefined || wanted === undefined) return wanted ?? parent;
+  const beyond = wanted.filter((item) => !parent.includes(item));
+  if (beyond.length === 0) return wanted;
+  throw exceeding(`${what} ${beyond.join(', ')}`);
+}
+
+/** A range is within another one when its first address is, and it is no wider. */
+function rangesWithin(
+  parent: readonly string[] | undefined,
+  wanted: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (parent === undefined || wanted === undefined) return wanted ?? parent;
+  const beyond = wanted.filter(
+    (range) => !parent.some((outer) => isWithin(baseOf(range), [outer]) && widthOf(range) <= widthOf(outer)),
+  );
+  if (beyond.length === 0) return wanted;
+  throw exceeding(`address ranges ${beyond.join(', ')}`);
+}
+
+function baseOf(range: string): string {
+  return range.split('/')[0] ?? '';
+}
+
+/** Bits of the address that are open. */
+function widthOf(range: string): number {
+  const [base = '', prefix] = range.split('/');
+  const bits = net.isIPv6(base) ? 128 : 32;
+  return bits - Number(prefix ?? bits);
+}
+
+function exceeding(what: string): StorageFault {
+  return new StorageFault('auth.forbidden', {
+    publicMessage: `the token would have ${what}, which the one that makes it has not`,
+    cures: ['ask for what your own token has, or sign in'],
+  });
+}

@@ -1,0 +1,193 @@
+/** Requests whose text, numbers or shape nothing of ours would send: refused at the edge, as problem documents. */
+import { randomUUID } from 'node:crypto';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { asId, type DiskId } from '@holdfast/core/model/ids.js';
+import { aDiskReport, aHeartbeat } from '@holdfast/testkit/builders.js';
+import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ApiFixture } from './api-fixture.js';
+
+let api: ApiFixture;
+let nodeId: string;
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+  nodeId = await api.node('node-1', 'zone-a');
+});
+afterAll(() => api?.stop());
+
+const REFUSED = { status: 422, body: { code: 'request.invalid', errors: [expect.anything()] } };
+
+describe('text that Postgres can not store or a terminal would obey is refused', () => {
+  const texts = [
+    ['a NUL', 'a\u0000b'],
+    ['an escape', '\u001b[31mred'],
+    ['half a surrogate pair', '"x\\ud800"'],
+  ] as const;
+  const cluster = () => `/clusters/${api.seed.clusterId}`;
+  const places = [
+    ['a name', () => ['POST', '/projects'] as const, (text: unknown) => ({ name: text })],
+    ["a token's name", () => ['POST', '/tokens'] as const, (text: unknown) => ({ name: text })],
+    ['a sign-in', () => ['POST', '/sessions'] as const, (text: unknown) => ({ email: text, password: text })],
+    [
+      'a list',
+      () => ['POST', `${cluster()}/volumes`] as const,
+      (text: unknown) => ({ name: 'v', size: GIB, nodeSelector: [text] }),
+    ],
+    [
+      "a node's tags",
+      () => ['PATCH', `${cluster()}/nodes/${nodeId}`] as const,
+      (text: unknown) => ({ tags: [text] }),
+    ],
+    [
+      "a field's name",
+      () => ['POST', '/projects'] as const,
+      (text: unknown) => ({ name: 'p', [String(text)]: 1 }),
+    ],
+    [
+      'a heartbeat',
+      () => ['POST', '/agent/heartbeat'] as const,
+      (text: unknown) => aHeartbeat('node-9', { node: { version: String(text) } }),
+    ],
+  ] as const;
+
+  test.each(
+    places.flatMap(([place, at, body]) => texts.map(([what, text]) => ({ place, what, at, body, text }))),
+  )('$what in $place', async ({ at, body, text }) => {
+    const [method, path] = at();
+    const isEscaped = text.startsWith('"');
+    // Half a pair is no text that JavaScript would write: it is put in as an escape.
+    const payload = isEscaped
+      ? JSON.stringify(body('@@')).replaceAll('"@@"', text)
+      : JSON.stringify(body(text));
+    const token = path.startsWith('/agent') ? TEST_SECRETS.agentToken : TEST_SECRETS.token;
+    expect(await api.call(method, path, { payload, token })).toMatchObject(REFUSED);
+  });
+
+  test.each([
+    ['a filter', `/volumes?filter=${encodeURIComponent('name="\u0000"')}`],
+    ['a cursor', '/volumes?cursor=%00'],
+    ["a setting's name", '/settings/a%00b'],
+  ])('a NUL in %s', async (_what, path) => {
+    expect(await api.call('GET', cluster() + path)).toMatchObject(REFUSED);
+  });
+
+  test('a NUL in a GraphQL variable', async () => {
+    const { status } = await api.graphql(
+      'query ($clusterId: ID!) { cluster(clusterId: $clusterId) { id } }',
+      {
+        clusterId: 'a\u0000',
+      },
+    );
+    expect(status).toBe(422);
+  });
+});
+
+test.each([
+  ['lists', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
+  ['objects', `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`],
+])('JSON of %s five thousand deep is refused', async (_what, payload) => {
+  for (const [path, token] of [
+    ['/sessions', null],
+    ['/projects', TEST_SECRETS.token],
+    ['/agent/heartbeat', TEST_SECRETS.agentToken],
+  ] as const) {
+    expect(await api.call('POST', path, { payload, token })).toMatchObject({ status: 422 });
+  }
+});
+
+test.each(['0000-01-01T00:00:00Z', '+275760-09-13T00:00:00Z', '-000001-01-01T00:00:00Z'])(
+  'a time that Postgres would not read (%s) is refused in a filter',
+  async (at) => {
+    const path = `/clusters/${api.seed.clusterId}/events?filter=${encodeURIComponent(`at>"${at}"`)}`;
+    expect(await api.call('GET', path)).toMatchObject({ status: 422, body: { code: 'request.invalid' } });
+  },
+);
+
+describe('a heartbeat is refused', () => {
+  const disk = () => aDiskReport(asId<DiskId>(randomUUID()));
+  const beat = (part: Parameters<typeof aHeartbeat>[1]) =>
+    api.call('POST', '/agent/heartbeat', {
+      token: TEST_SECRETS.agentToken,
+      body: aHeartbeat('node-8', part),
+    });
+
+  test('that names a disk twice', async () => {
+    const twice = disk();
+    expect(await beat({ disks: [twice, { ...twice, name: 'other' }] })).toMatchObject({ status: 422 });
+  });
+
+  test('with a disk larger than any, whose sums no answer could carry', async () => {
+    const bytes = Number.MAX_SAFE_INTEGER;
+    const huge = { ...disk(), maximumBytes: bytes, availableBytes: bytes };
+    expect(await beat({ disks: [huge] })).toMatchObject({ status: 422 });
+    expect((await api.call('GET', `/clusters/${api.seed.clusterId}/nodes`)).status).toBe(200);
+  });
+
+  test.each([
+    ['a path', 'http://127.0.0.1:1/api'],
+    ['a user', 'http://user:secret@127.0.0.1:1'],
+    ['a query', 'http://127.0.0.1:1?x=1'],
+    ['another scheme', 'file:///etc/passwd'],
+    ['no host', 'http://'],
+  ])('whose address has %s', async (_what, controlUrl) => {
+    expect(await beat({ node: { controlUrl } })).toMatchObject({ status: 422 });
+  });
+
+  test.each(['a b', 'host;rm', '$(id)', 'host/path', 'user@host', '-flag'])(
+    'whose NBD host would not stand in a URI as itself: %s',
+    async (nbdHost) => {
+      expect(await beat({ node: { nbdHost } })).toMatchObject({ status: 422 });
+    },
+  );
+
+  test.each(['10.0.0.1', 'fd00::1', 'node-1.storage.example'])(
+    'but not for the NBD host %s',
+    async (nbdHost) => {
+      expect(await beat({ node: { nbdHost } })).toMatchObject({ status: 200 });
+    },
+  );
+});
+
+describe('GraphQL, of a short request for very much,', () => {
+  const volumes = 'volumes(clusterId: $clusterId, first: 200) { nodes { ...A } }';
+  test.each([
+    [
+      'by fragments that double',
+      `fragment A on Volume { ...B ...B } fragment B on Volume { ${'id '.repeat(300)} }`,
+      volumes,
+    ],
+    [
+      'by aliases',
+      'fragment A on Volume { id }',
+      Array.from({ length: 30 }, (_, at) => `a${at}: ${volumes}`).join(' '),
+    ],
+    [
+      'by aliases in a fragment of the root',
+      `fragment A on Volume { id } fragment R on Query { ${Array.from({ length: 30 }, (_, at) => `a${at}: ${volumes}`).join(' ')} }`,
+      '...R',
+    ],
+    [
+      'by pages of pages',
+      'fragment A on Volume { id name size state replicas { id nodeId diskId } }',
+      Array.from({ length: 15 }, (_, at) => `a${at}: ${volumes}`).join(' '),
+    ],
+    ['by its length', 'fragment A on Volume { id }', `${volumes} #${'x'.repeat(30_000)}\n`],
+  ])('refuses what asks %s', async (_how, fragments, root) => {
+    const { status, body } = await api.graphql(`query ($clusterId: ID!) { ${root} } ${fragments}`);
+    expect([400, 422]).toContain(status);
+    expect(JSON.stringify(body)).toMatch(/may have|may return/);
+  });
+
+  test('a mutation stands in the audit log by its name and its target', async () => {
+    const volume = await api.createVolume();
+    await api.graphql(
+      'mutation ($clusterId: ID!, $volumeId: ID!) { deleteVolume(clusterId: $clusterId, volumeId: $volumeId) { id } }',
+      { volumeId: volume.id },
+    );
+    const { rows } = await api.owner.query(
+      'SELECT action, target_kind, target_id FROM audit_entry ORDER BY id DESC LIMIT 1',
+    );
+    expect(rows).toEqual([{ action: 'mutation deleteVolume', target_kind: 'volume', target_id: volume.id }]);
+  });
+});

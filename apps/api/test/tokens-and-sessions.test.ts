@@ -1,0 +1,306 @@
+/** What tokens may be used for, how sessions begin and end, and what guessing costs. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiFixture, type Json } from './api-fixture.js';
+
+let api: ApiFixture;
+let url: string;
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+  await api.app.nest.listen(0, '127.0.0.1');
+  url = await api.app.nest.getUrl();
+});
+afterAll(() => api?.stop());
+beforeEach(() => api.owner.query('DELETE FROM sign_in_limit'));
+
+const HOUR_MS = 3_600_000;
+const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString();
+
+async function token(body: Json, maker: string = TEST_SECRETS.token): Promise<{ id: string; token: string }> {
+  const made = await api.call('POST', '/tokens', { token: maker, body: { name: 'test', ...body } });
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+  return { id: String(made.body.id), token: String(made.body.token) };
+}
+
+const statusOf = async (method: string, path: string, secret: string, body?: Json) =>
+  (await api.call(method, path, { token: secret, ...(body === undefined ? {} : { body }) })).status;
+
+describe('a token is limited', () => {
+  test('to reading, in REST and in GraphQL', async () => {
+    const { token: secret } = await token({ readOnly: true });
+    expect(await statusOf('GET', api.volumes, secret)).toBe(200);
+    expect(await statusOf('POST', api.volumes, secret, { name: 'no', size: GIB })).toBe(403);
+    expect(await statusOf('POST', '/tokens', secret, { name: 'no' })).toBe(403);
+    const { body } = await api.graphql(
+      `mutation ($clusterId: ID!) { createVolume(clusterId: $clusterId, input: { name: "no", size: ${GIB} }) { id } }`,
+      {},
+      secret,
+    );
+    expect(body.errors[0].extensions.code).toBe('auth.forbidden');
+  });
+
+  test('to the actions that it names', async () => {
+    const { token: secret } = await token({ actions: ['volume:read', 'cluster:read'] });
+    expect(await statusOf('GET', api.volumes, secret)).toBe(200);
+    expect(await statusOf('GET', `/clusters/${api.seed.clusterId}/nodes`, secret)).toBe(403);
+    expect(await statusOf('POST', api.volumes, secret, { name: 'no', size: GIB })).toBe(403);
+  });
+
+  test('to clusters: others are not there, and none is made', async () => {
+    const other = await api.call('POST', '/clusters', { body: { name: 'other' } });
+    const { token: secret } = await token({ clusterIds: [other.body.id] });
+    expect(await statusOf('GET', `/clusters/${other.body.id}/volumes`, secret)).toBe(200);
+    expect(await statusOf('GET', api.volumes, secret)).toBe(404);
+    expect(await statusOf('PATCH', `/clusters/${api.seed.clusterId}`, secret, { name: 'no' })).toBe(404);
+    expect(await statusOf('POST', '/clusters', secret, { name: 'third' })).toBe(403);
+    const listed = await api.call('GET', '/clusters', { token: secret });
+    expect(listed.body.items?.map(({ id }) => id)).toEqual([other.body.id]);
+  });
+
+  test('to projects: volumes of others are not there, nor what belongs to them', async () => {
+    const project = await api.call('POST', '/projects', { body: { name: 'beside' } });
+    const inside = await api.createVolume({ projectId: project.body.id });
+    const outside = await api.createVolume({ projectId: api.seed.projectId });
+    const { token: secret } = await token({ projectIds: [project.body.id], projectId: project.body.id });
+    expect(await statusOf('GET', `${api.volumes}/${inside.id}`, secret)).toBe(200);
+    expect(await statusOf('GET', `${api.volumes}/${outside.id}`, secret)).toBe(404);
+    expect(await statusOf('DELETE', `${api.volumes}/${outside.id}`, secret)).toBe(404);
+    const events = await api.call('GET', `/clusters/${api.seed.clusterId}/events`, { token: secret });
+    expect(JSON.stringify(events.body)).toContain(String(inside.id));
+    expect(JSON.stringify(events.body)).not.toContain(String(outside.id));
+    const create = { name: 'elsewhere', size: GIB, projectId: api.seed.projectId };
+    expect(await statusOf('POST', api.volumes, secret, create)).toBe(422);
+  });
+
+  test('to the addresses that it names', async () => {
+    const far = await token({ addressRanges: ['10.0.0.0/8', 'fd00::/8'] });
+    const near = await token({ addressRanges: ['127.0.0.1'] });
+    expect(await statusOf('GET', api.volumes, far.token)).toBe(403);
+    expect(await statusOf('GET', api.volumes, near.token)).toBe(200);
+  });
+
+  test.each([
+    { what: 'a range that is none', body: { addressRanges: ['10.0.0.0/33'] } },
+    { what: 'an action that is none', body: { actions: ['volume:break'] } },
+    { what: 'no clusters at all', body: { clusterIds: [] } },
+    { what: 'a longer life than any', body: { expiresAt: inHours(24 * 366) } },
+  ])('not by $what', async ({ body }) => {
+    expect(await api.call('POST', '/tokens', { body: { name: 'no', ...body } })).toMatchObject({
+      status: 422,
+      body: { code: 'request.invalid' },
+    });
+  });
+});
+
+describe('a token that is made with another one', () => {
+  test('has its limits, and no more life than it', async () => {
+    const parent = await token({ actions: ['volume:read', 'token:own'], expiresAt: inHours(2) });
+    const child = await api.call('POST', '/tokens', { token: parent.token, body: { name: 'child' } });
+    expect(child).toMatchObject({
+      status: 201,
+      body: { actions: ['volume:read', 'token:own'], parentId: parent.id },
+    });
+    expect(Date.parse(String(child.body.expiresAt))).toBeLessThanOrEqual(Date.parse(inHours(2)));
+    const refusals = [
+      [{ expiresAt: inHours(3) }, 422],
+      [{ actions: ['volume:write'] }, 403],
+    ] as const;
+    for (const [body, status] of refusals) {
+      expect(await statusOf('POST', '/tokens', parent.token, { name: 'no', ...body })).toBe(status);
+    }
+  });
+
+  test('may be used from no wider range', async () => {
+    const parent = await token({ addressRanges: ['127.0.0.0/8'] });
+    expect(
+      await statusOf('POST', '/tokens', parent.token, { name: 'no', addressRanges: ['0.0.0.0/0'] }),
+    ).toBe(403);
+    expect(
+      await statusOf('POST', '/tokens', parent.token, { name: 'ok', addressRanges: ['127.0.0.1'] }),
+    ).toBe(201);
+  });
+
+  test('ends with it', async () => {
+    const parent = await token({});
+    const child = await token({}, parent.token);
+    expect(await statusOf('DELETE', `/tokens/${parent.id}`, TEST_SECRETS.token)).toBe(204);
+    expect(await statusOf('GET', api.volumes, child.token)).toBe(401);
+  });
+});
+
+describe("a token's secret", () => {
+  test('is replaced, and the old one stops working at once', async () => {
+    const before = await token({ role: 'viewer' });
+    const rotated = await api.call('POST', `/tokens/${before.id}/rotate`);
+    expect(rotated).toMatchObject({ status: 200, body: { id: before.id, role: 'viewer' } });
+    expect(await statusOf('GET', api.volumes, before.token)).toBe(401);
+    expect(await statusOf('GET', api.volumes, String(rotated.body.token))).toBe(200);
+  });
+
+  test('of a stronger or freer token is not to be had by rotating it', async () => {
+    const strong = await token({ role: 'owner' });
+    const admin = await token({ role: 'admin' });
+    const reader = await token({ actions: ['token:own'] });
+    for (const weak of [admin, reader]) {
+      expect(await statusOf('POST', `/tokens/${strong.id}/rotate`, weak.token)).toBe(403);
+    }
+  });
+
+  test('is not kept for a repeat of the request', async () => {
+    const once = () =>
+      api.call('POST', '/tokens', { body: { name: 'once' }, headers: { 'idempotency-key': 'secret-once' } });
+    const first = await once();
+    const secret = String(first.body.token);
+    expect(await once()).toMatchObject({ status: 409, body: { code: 'idempotency.secret_not_kept' } });
+    const { rows } = await api.owner.query('SELECT body FROM idempotency_key');
+    expect(JSON.stringify(rows)).not.toContain(secret);
+  });
+});
+
+const SIGN_IN = { email: 'admin@holdfast.local', password: TEST_SECRETS.password };
+const signIn = (body: Json = {}, headers: Record<string, string> = {}) =>
+  api.call('POST', '/sessions', { token: null, body: { ...SIGN_IN, ...body }, headers });
+
+describe('signing in', () => {
+  test('is closed for a while after ten wrong passwords, from every address, also at once', async () => {
+    const guesses = await Promise.all(
+      Array.from({ length: 25 }, (_, at) =>
+        signIn({ password: `guess-${at}` }, { 'x-forwarded-for': `203.0.113.${at}` }),
+      ),
+    );
+    const statuses = guesses.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(15);
+    const locked = await signIn();
+    expect(locked).toMatchObject({ status: 429, body: { code: 'request.rate_limited' } });
+    expect(Number(locked.headers['retry-after'])).toBeGreaterThan(60);
+    await api.owner.query('UPDATE sign_in_limit SET expire = 1');
+    expect((await signIn()).status).toBe(201);
+  });
+
+  test('is closed to an address that tries many accounts', async () => {
+    const attempts: number[] = [];
+    for (let at = 0; at < 105; at += 1) {
+      attempts.push((await signIn({ email: `user-${at}@example.com` })).status);
+    }
+    expect(attempts.filter((status) => status === 401)).toHaveLength(100);
+    expect(attempts.at(-1)).toBe(429);
+  }, 60_000);
+
+  test('counts no success', async () => {
+    for (let at = 0; at < 15; at += 1) expect((await signIn()).status).toBe(201);
+  });
+});
+
+describe('a session', () => {
+  const whoAmI = (secret: string) => statusOf('GET', '/sessions/current', secret);
+
+  test('ends when it was not used for a day, and after a week at the latest', async () => {
+    const idle = String((await signIn()).body.token);
+    await api.owner.query(
+      `UPDATE token SET last_used_at = NULL, created_at = now() - interval '25 hours' WHERE kind = 'session'`,
+    );
+    expect(await whoAmI(idle)).toBe(401);
+    const old = await signIn();
+    expect(Date.parse(String(old.body.expiresAt))).toBeLessThanOrEqual(Date.parse(inHours(7 * 24)));
+  });
+
+  test('is listed with where it was made, and ended by its user', async () => {
+    const mine = String((await signIn({}, { 'user-agent': 'Browser/1' })).body.token);
+    const other = String((await signIn({}, { 'user-agent': 'Browser/2' })).body.token);
+    const { body } = await api.call('GET', '/sessions', { token: mine });
+    const found = body.items?.find(({ madeFrom }) => madeFrom === '127.0.0.1 Browser/2');
+    expect(body.items?.every(({ kind }) => kind === 'session')).toBe(true);
+    expect(await statusOf('DELETE', `/sessions/${found?.id}`, mine)).toBe(204);
+    expect([await whoAmI(other), await whoAmI(mine)]).toEqual([401, 200]);
+    const { id } = await token({});
+    expect(await statusOf('DELETE', `/sessions/${id}`, mine)).toBe(404);
+  });
+
+  test('changes the password with the old one only, which ends all other sessions', async () => {
+    const mine = String((await signIn()).body.token);
+    const other = String((await signIn()).body.token);
+    const change = (currentPassword: string, newPassword: string) =>
+      api.call('POST', '/sessions/password', { token: mine, body: { currentPassword, newPassword } });
+    const sentence = 'copies in three zones';
+    expect(await change('wrong password', sentence)).toMatchObject({ status: 401 });
+    expect(await change(TEST_SECRETS.password, 'short')).toMatchObject({ status: 422 });
+    expect(await change(TEST_SECRETS.password, 'admin admin admin')).toMatchObject({ status: 422 });
+    expect(await change(TEST_SECRETS.password, sentence)).toMatchObject({ status: 204 });
+    expect([await whoAmI(mine), await whoAmI(other)]).toEqual([200, 401]);
+    expect([(await signIn()).status, (await signIn({ password: sentence })).status]).toEqual([401, 201]);
+    expect(await change(sentence, TEST_SECRETS.password)).toMatchObject({ status: 204 });
+  });
+
+  test.each([
+    ['another site', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['another site of the same domain', { 'sec-fetch-site': 'same-site' }, 403],
+    ['another origin, by an old browser', { origin: 'https://elsewhere.example' }, 403],
+    ['no browser at all', {}, 403],
+    ['its own pages', { 'sec-fetch-site': 'same-origin' }, 201],
+    [
+      'its own pages, by an old browser',
+      { origin: 'http://console.example', 'x-forwarded-host': 'console.example' },
+      201,
+    ],
+  ] as const)('is used for changes by a cookie from %s: %p gives %p', async (_who, headers, status) => {
+    const cookie = String((await signIn()).headers['set-cookie']).split(';')[0] ?? '';
+    const made = await api.call('POST', '/projects', {
+      token: null,
+      body: { name: `p-${Math.random()}` },
+      headers: { cookie, ...headers },
+    });
+    expect(made.status).toBe(status);
+  });
+});
+
+/** Longer than the pause between two looks at the tokens of open streams. */
+const CHECKED_MS = 4_000;
+
+describe('event streams', () => {
+  test('end within seconds when their token is revoked, and not before', async () => {
+    const { id, token: secret } = await token({});
+    const { close, ended } = await openStream(secret);
+    const first = await Promise.race([ended.then(() => 'ended'), pause(CHECKED_MS, 'open')]);
+    await api.call('DELETE', `/tokens/${id}`);
+    await ended;
+    expect(first).toBe('open');
+    close();
+  }, 20_000);
+
+  test('are as many as a token may have, and no more', async () => {
+    const { token: secret } = await token({});
+    const opened = await Promise.all(Array.from({ length: 40 }, () => openStream(secret)));
+    const statuses = opened.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(32);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(8);
+    for (const { close } of opened) close();
+  }, 20_000);
+});
+
+async function openStream(secret: string) {
+  const stopped = new AbortController();
+  const answer = await fetch(`${url}/api/v1/clusters/${api.seed.clusterId}/events/stream`, {
+    headers: { authorization: `Bearer ${secret}` },
+    signal: stopped.signal,
+  });
+  const reader = answer.body?.getReader();
+  const ended = (async () => {
+    while ((await reader?.read())?.done === false);
+  })().catch(() => undefined);
+  return { status: answer.status, ended, close: () => stopped.abort() };
+}
+
+test('every answer tells browsers to run and frame nothing of it', async () => {
+  const { headers } = await api.call('GET', '/clusters');
+  expect(headers).toMatchObject({
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'x-frame-options': 'DENY',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+  });
+});

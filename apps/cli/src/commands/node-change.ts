@@ -1,0 +1,73 @@
+/** `node set` and `node delete`: labels and switches of a node, and its end. */
+import type { Command } from 'commander';
+import { bodyOf, doneOf } from '../api.js';
+import { Context, print } from '../context.js';
+import { CliError, EXIT } from '../exit-codes.js';
+import { parseSwitch } from '../output/choices.js';
+import { formatItem } from '../output/format.js';
+import { collect, given } from '../output/options.js';
+import { nodeLook } from '../output/states.js';
+
+const NODE = '/clusters/{clusterId}/nodes/{nodeId}';
+/** Takes a label off. */
+const NO_LABEL = 'none';
+
+type SetOptions = {
+  scheduling?: boolean;
+  evict?: boolean;
+  zone?: string;
+  region?: string;
+  tag?: string[];
+  clearTags?: true;
+};
+
+export function addNodeSet(node: Command): void {
+  node
+    .command('set')
+    .argument('<node>', 'name or id')
+    .description('change its labels and switches')
+    .option('--scheduling <on|off>', 'whether new replicas may come', parseSwitch)
+    .option(
+      '--evict <on|off>',
+      'whether its replicas are to move away; on switches scheduling off',
+      parseSwitch,
+    )
+    .option('--zone <zone>', `failure domain; ${NO_LABEL} takes the label off`)
+    .option('--region <region>', `larger failure domain; ${NO_LABEL} takes the label off`)
+    .option('--tag <tag>', 'replaces its tags; may be given again', collect)
+    .option('--clear-tags', 'take all of its tags off')
+    .action(async (name: string, options: SetOptions, command: Command) => {
+      const context = new Context(command);
+      const { scheduling, evict, zone, region, tag, clearTags } = options;
+      const body = given({
+        allowScheduling: scheduling ?? (evict === true ? false : undefined),
+        evictionRequested: evict,
+        zone: labelOf(zone),
+        region: labelOf(region),
+        tags: clearTags === true ? [] : tag,
+      });
+      if (Object.keys(body).length === 0) throw new CliError(EXIT.usage, 'say what to change: see --help');
+      const { clusterId, id: nodeId } = await context.node(name);
+      const changed = await bodyOf(
+        context.api.PATCH(NODE, { params: { path: { clusterId, nodeId } }, body }),
+      );
+      print(formatItem(changed, () => `${changed.name}: ${nodeLook(changed).text}`, context.output));
+    });
+}
+
+export function addNodeDelete(node: Command): void {
+  node
+    .command('delete')
+    .argument('<node>', 'name or id')
+    .description('forget a node that is gone for good and holds no replica')
+    .action(async (name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const { clusterId, id: nodeId, name: called } = await context.node(name);
+      await doneOf(context.api.DELETE(NODE, { params: { path: { clusterId, nodeId } } }));
+      print(`${called} is forgotten`);
+    });
+}
+
+function labelOf(given: string | undefined): string | null | undefined {
+  return given === NO_LABEL ? null : given;
+}

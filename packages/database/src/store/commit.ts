@@ -1,0 +1,6 @@
+import type { CommitGuard } from '@holdfast/control/ports/store.js';
+import type { Sql } from '../sql/scope.js';
+import type { Touched } from './touched.js';
+
+/** One running commit: its transaction, what it was planned from, and what it has changed so far. */
+export type Commit = { readonly sql: Sql; readonly guard: CommitGuard; readonly touched: Touched };
