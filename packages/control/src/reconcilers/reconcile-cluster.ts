@@ -9,8 +9,9 @@
 import { isDiskPressed } from '@holdfast/core/balance/pressure-move.js';
 import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
 import { isFault } from '@holdfast/core/model/faults.js';
+import { disksByNode } from '@holdfast/core/model/fleet-lookup.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
-import { isNodeReady, type StorageNode } from '@holdfast/core/model/node.js';
+import { isNodeReady, type StorageDisk, type StorageNode } from '@holdfast/core/model/node.js';
 import { diskSchedulableCondition } from '@holdfast/core/policy/disk-conditions.js';
 import { diskEvent, diskPressureNews } from '@holdfast/core/policy/disk-events.js';
 import { nodeReadyCondition, nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
@@ -30,7 +31,8 @@ export async function reconcileCluster(ports: ReconcilerPorts, clusterId: Cluste
   const fleet = await ports.store.loadFleet(clusterId);
   for (const node of fleet.nodes) await reconcileNode(ports, fleet, node);
   const current = await ports.store.loadFleet(clusterId);
-  for (const node of current.nodes) await reconcileDisks(ports, current, node);
+  const disks = disksByNode(current.disks);
+  for (const node of current.nodes) await reconcileDisks(ports, current, node, disks.get(node.id) ?? []);
   await fanOutChanges(ports, clusterId);
   await reconcileDrains(ports, clusterId);
   await admitWork(ports, clusterId);
@@ -86,10 +88,14 @@ async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: Sto
  * Shows which disks take replicas, and notes which are under pressure. Neither placement nor balance reads it: they ask the
  * same formulas themselves.
  */
-async function reconcileDisks(ports: ReconcilerPorts, fleet: FleetView, node: StorageNode): Promise<void> {
+async function reconcileDisks(
+  ports: ReconcilerPorts,
+  fleet: FleetView,
+  node: StorageNode,
+  disks: readonly StorageDisk[],
+): Promise<void> {
   const now = ports.clock.now();
-  const changes = fleet.disks.flatMap((disk): Change[] => {
-    if (disk.nodeId !== node.id) return [];
+  const changes = disks.flatMap((disk): Change[] => {
     const before = conditionOf(disk.conditions, 'Schedulable');
     const next = diskSchedulableCondition(disk, isNodeReady(node), fleet.settings);
     const isShown = before?.status === next.status && before.reason === next.reason;
