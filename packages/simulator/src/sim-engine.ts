@@ -19,6 +19,8 @@ export type EngineSurroundings = {
   reach(replicaId: ReplicaId): SimCopy | undefined;
   /** Does this rebuild of the replica end in an error of its disk? */
   failsRebuild(replicaId: ReplicaId): boolean;
+  /** Can it ask Postgres? */
+  isConnected(): boolean;
   confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void>;
 };
 
@@ -64,12 +66,9 @@ export class SimEngine {
     const isCopying = this.rebuilds.some(
       ({ report }) => report.state === 'running' && report.paused !== true,
     );
-    return (
-      isCopying ||
-      this.layers.isAtWork ||
-      this.fill?.report.state === 'running' ||
-      this.state === 'waiting-record'
-    );
+    const isAsking = this.state === 'waiting-record' && this.surroundings.isConnected();
+    const isBusy = isCopying || this.layers.isAtWork || this.fill?.report.state === 'running' || isAsking;
+    return isBusy && this.state !== 'stopped';
   }
 
   get isServing(): boolean {
