@@ -5,46 +5,59 @@
 import { SWEEP_INTERVAL_MS } from '@holdfast/control/reconcilers/sweep.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { nextCronTime } from '@holdfast/core/model/cron.js';
+import type { Quiet } from './quiet.js';
 import type { SimNode } from './sim-node.js';
 import type { Tables } from './store/tables.js';
 
 /** Longest pass over: rules of the cluster that have no time of their own are asked at least so often. */
 const PASS_MS_MAX = 300_000;
+/** For so long after a change every sweep is made: what waits for several rules of the cluster comes one after the other. */
+const SETTLING_MS = 60_000;
 
 type Moment = {
   readonly tables: Tables;
   readonly nodes: readonly SimNode[];
   readonly nowMs: number;
-  /** Has the last tick swept, and has nothing come of it? */
-  readonly isSwept: boolean;
+  readonly quiet: Quiet;
+  /** When what waits for the cluster's reconciler changed last. */
+  readonly queueChangedMs: number;
 };
 
 /** Milliseconds, aligned to a sweep. */
 export function nextMoment(moment: Moment): number {
-  const { nowMs } = moment;
-  const earliest =
-    !moment.isSwept || isClusterWaiting(moment) ? nowMs : Math.min(nowMs + PASS_MS_MAX, ...times(moment));
-  const next = Math.ceil(Math.max(earliest, nowMs + 1) / SWEEP_INTERVAL_MS) * SWEEP_INTERVAL_MS;
-  return next;
+  const { nowMs, quiet } = moment;
+  const mayPass = quiet.sweptMs === nowMs && !isClusterWaiting(moment);
+  const earliest = mayPass ? Math.min(nowMs + PASS_MS_MAX, earliestTime(moment)) : nowMs;
+  return Math.ceil(Math.max(earliest, nowMs + 1) / SWEEP_INTERVAL_MS) * SWEEP_INTERVAL_MS;
 }
 
 /** Something of the cluster changes with time alone, and only its reconciler knows when. */
-function isClusterWaiting({ tables, nodes }: Moment): boolean {
+function isClusterWaiting({ tables, nodes, nowMs, queueChangedMs }: Moment): boolean {
   const isSilent = nodes.some(({ nodeId, isReachable }) => {
     const row = nodeId === undefined ? undefined : tables.nodes.get(nodeId);
     const isReady = row !== undefined && conditionOf(row.conditions, 'Ready')?.status === 'True';
     return isReady !== isReachable;
   });
-  const isQueued = [...tables.rebuilds.values()].some(({ state }) => state === 'queued');
-  return isSilent || isQueued || tables.orphans.size > 0 || tables.fanOuts.size > 0;
+  if (isSilent || tables.fanOuts.size > 0) return true;
+  const isQueued = tables.rebuilds.by('state', 'queued').length > 0;
+  return (isQueued || tables.orphans.size > 0) && nowMs - queueChangedMs < SETTLING_MS;
 }
 
-function times({ tables, nowMs }: Moment): number[] {
-  const dues = [...tables.dues.values()].flatMap(({ at }) => (at === undefined ? [] : [at.getTime()]));
-  const windows = [...tables.nodes.values()].flatMap(({ maintenance }) => maintenance?.until.getTime() ?? []);
-  const crons = [...tables.clusters.values()].flatMap(
-    ({ settings }) =>
-      nextCronTime(settings['snapshot-data-integrity-cronjob'], new Date(nowMs))?.getTime() ?? [],
-  );
-  return [...dues, ...windows, ...crons];
+/** Of what is due, of windows that end, of orphans that become old, and of the cron. */
+function earliestTime({ tables, nowMs, quiet }: Moment): number {
+  let earliest = Number.POSITIVE_INFINITY;
+  const at = (time: Date | undefined) => {
+    if (time !== undefined) earliest = Math.min(earliest, time.getTime());
+  };
+  for (const [volumeId, { at: due }] of tables.dues) at(quiet.dueOf(volumeId, due));
+  for (const { maintenance } of tables.nodes.values()) at(maintenance?.until);
+  for (const { settings } of tables.clusters.values()) {
+    at(nextCronTime(settings['snapshot-data-integrity-cronjob'], new Date(nowMs)));
+    const graceMs = settings['orphan-resource-auto-deletion-grace-period'] * 1000;
+    for (const { firstSeenAt } of tables.orphans.values()) {
+      const oldAt = firstSeenAt.getTime() + graceMs;
+      if (oldAt > nowMs) at(new Date(oldAt));
+    }
+  }
+  return earliest;
 }

@@ -26,8 +26,8 @@ export class SimAgentClient implements AgentClient {
   constructor(
     private readonly nodeOf: (target: AgentTarget) => SimNode | undefined,
     private readonly surroundingsOf: (node: SimNode) => EngineSurroundings,
-    /** Told of every call that may change something. */
-    private readonly onCall: () => void,
+    /** Told of every call that may change something of a volume. */
+    private readonly onCall: (volumeId: VolumeId) => void,
   ) {}
 
   async createReplica(agent: AgentTarget, replica: CreateReplica): Promise<void> {
@@ -93,6 +93,7 @@ export class SimAgentClient implements AgentClient {
       const publicMessage = `the copy knows epoch ${copy.epoch}`;
       throw new StorageFault('engine.stale_epoch', { publicMessage, context: { newest: copy.epoch } });
     }
+    this.onCall(copy.volumeId);
     copy.epoch = epoch;
     copy.grantId = grantId;
     // A copy that a rebuild left half written is no member of any record that counts.
@@ -110,6 +111,7 @@ export class SimAgentClient implements AgentClient {
 
   async startEngine(agent: AgentTarget, volumeId: VolumeId, start: StartEngine): Promise<StartEngineReply> {
     const node = this.reach(agent);
+    this.onCall(volumeId);
     const running = node.engines.get(volumeId);
     const isOther = running?.epoch === start.epoch && running.start.grantId !== start.grantId;
     if (running !== undefined && (running.epoch > start.epoch || isOther)) {
@@ -130,6 +132,7 @@ export class SimAgentClient implements AgentClient {
     const { engines } = this.reach(agent);
     const running = engines.get(volumeId);
     if (running === undefined || running.epoch > epoch) return;
+    this.onCall(volumeId);
     running.stop();
     engines.delete(volumeId);
   }
@@ -141,16 +144,16 @@ export class SimAgentClient implements AgentClient {
     ask: EngineAsk<Name>,
   ): Promise<EngineReply<Name>> {
     const { engines } = this.reach(agent);
-    const { withoutEngine, ask: askSchema, reply } = ENGINE_COMMANDS[name];
+    const { withoutEngine, ask: askSchema, reply, effect } = ENGINE_COMMANDS[name];
     if (withoutEngine === 'done' && !engines.has(volumeId)) return reply.parse(null);
     const engine = this.engineOn(agent, volumeId, ask.epoch);
+    if (effect === 'changes') this.onCall(volumeId);
     // Both are checked as on their way through an agent.
     return reply.parse(await runSimCommand(engine, name, askSchema.parse(ask)));
   }
 
   private reach(agent: AgentTarget): SimNode {
     const node = this.nodeOf(agent);
-    this.onCall();
     if (node?.isReachable === true) return node;
     throw new StorageFault('agent.unreachable', {
       publicMessage: `the agent on ${agent.name} does not answer`,

@@ -13,7 +13,9 @@ export class SimClient {
   constructor(
     private readonly world: World,
     readonly volumeId: VolumeId,
-  ) {}
+  ) {
+    world.acknowledged.set(volumeId, this.acknowledged);
+  }
 
   async view(): Promise<VolumeView> {
     const view = await this.world.store.loadVolume(this.volumeId);
@@ -27,6 +29,7 @@ export class SimClient {
     const number = this.next;
     this.next += 1;
     const isAcknowledged = (await engine?.write(number)) ?? false;
+    this.world.fleet.stir(this.volumeId);
     // What is written while a revert is wanted may go with it.
     const isReverting = (await this.view()).volume.task?.kind === 'revert';
     if (isAcknowledged && !isReverting) this.acknowledged.add(number);
@@ -50,7 +53,7 @@ export class SimClient {
     );
     const copies = replicas
       .filter(({ id }) => readable.has(id))
-      .flatMap(({ id }) => this.world.nodes.flatMap((node) => node.copies.get(id) ?? []));
+      .flatMap(({ id }) => this.world.fleet.holderOf(id)?.copies.get(id) ?? []);
     return [...this.acknowledged].filter((number) => copies.some(({ writes }) => !writes.has(number)));
   }
 

@@ -21,6 +21,8 @@ export type EngineSurroundings = {
   failsRebuild(replicaId: ReplicaId): boolean;
   /** What it takes to fill a copy that is to hold so much. */
   workOf(heldBytes: number): RebuildWork;
+  /** Can it ask Postgres? */
+  isConnected(): boolean;
   confirmRecord(volumeId: VolumeId, record: CopyRecord, grantId?: string): Promise<void>;
 };
 
@@ -72,12 +74,9 @@ export class SimEngine {
     const isCopying = this.rebuilds.some(
       ({ report }) => report.state === 'running' && report.paused !== true,
     );
-    return (
-      isCopying ||
-      this.layers.isAtWork ||
-      this.fill?.report.state === 'running' ||
-      this.state === 'waiting-record'
-    );
+    const isAsking = this.state === 'waiting-record' && this.surroundings.isConnected();
+    const isBusy = isCopying || this.layers.isAtWork || this.fill?.report.state === 'running' || isAsking;
+    return isBusy && this.state !== 'stopped';
   }
 
   get isServing(): boolean {

@@ -7,6 +7,8 @@ import { checksumOf, type SimCopy, type SimLayer } from './sim-copy.js';
 const BUSY_TURNS = 2;
 
 export class SimLayers {
+  /** How many were begun. */
+  purges = 0;
   private busy: { what: string; turnsLeft: number; finish: () => void } | undefined;
 
   constructor(
@@ -88,6 +90,7 @@ export class SimLayers {
 
   purge(): void {
     this.requireIdle();
+    this.purges += 1;
     this.start('purging', () => this.keep((layer) => !layer.removed && layer.origin === 'user'));
   }
 

@@ -1,21 +1,10 @@
 import type { DiskReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { asId, type DiskId, type NodeId, type ReplicaId, type VolumeId } from '@holdfast/core/model/ids.js';
-import type { DiskType } from '@holdfast/core/model/node.js';
+import type { NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import { ByVolumeMap } from './by-volume-map.js';
 import type { SimCopy } from './sim-copy.js';
+import { newDisk, type SimDisk, type SimDiskOptions } from './sim-disk.js';
 import type { SimEngine } from './sim-engine.js';
-
-export type SimDisk = {
-  readonly id: DiskId;
-  readonly name: string;
-  readonly type: DiskType;
-  maximumBytes: number;
-  availableBytes: number;
-  /** True while it has vanished from its node, with the copies on it. */
-  isGone: boolean;
-};
-
-export type SimDiskOptions = { readonly name?: string; readonly sizeBytes: number; readonly type?: DiskType };
 
 export type SimNodeOptions = {
   zone?: string | null;
@@ -25,16 +14,22 @@ export type SimNodeOptions = {
   disks?: readonly SimDiskOptions[];
 };
 
+/** What hears of changes of a node. */
+export type SimNodeWatcher = {
+  onNode(node: SimNode): void;
+  onEngine(volumeId: VolumeId): void;
+  onCopy(node: SimNode, volumeId: VolumeId, replicaId: ReplicaId): void;
+};
+
 /** A node: its disks and their copies outlive its agent; engines do not. */
 export class SimNode {
-  readonly copies = new Map<ReplicaId, SimCopy>();
-  readonly engines = new Map<VolumeId, SimEngine>();
+  readonly copies: ByVolumeMap<ReplicaId, SimCopy>;
+  readonly engines: ByVolumeMap<VolumeId, SimEngine>;
   readonly disks: SimDisk[] = [];
   nodeId: NodeId | undefined;
   isAlive = true;
-  /** False: alive, but cut off from the network. */
-  isConnected = true;
   bootId: string;
+  private connected = true;
 
   readonly zone: string | null;
   readonly region: string | null;
@@ -42,36 +37,44 @@ export class SimNode {
   constructor(
     readonly name: string,
     private readonly newId: () => string,
-    { zone = null, region = null, diskBytes = [100 * GIB, 100 * GIB], disks }: SimNodeOptions = {},
+    { zone = null, region = null, diskBytes = [100 * GIB, 100 * GIB], disks }: SimNodeOptions,
+    private readonly watcher: SimNodeWatcher,
   ) {
+    this.copies = new ByVolumeMap((volumeId, replicaId) => watcher.onCopy(this, volumeId, replicaId));
+    this.engines = new ByVolumeMap((volumeId) => watcher.onEngine(volumeId));
     this.zone = zone;
     this.region = region;
     this.bootId = newId();
     for (const disk of disks ?? diskBytes.map((sizeBytes) => ({ sizeBytes }))) this.addDisk(disk);
   }
 
-  addDisk({
-    name = `disk-${this.disks.length + 1}`,
-    sizeBytes,
-    type = 'filesystem',
-  }: SimDiskOptions): SimDisk {
-    const disk: SimDisk = {
-      // Made by the world's one source of chance, like every id.
-      id: asId<DiskId>(this.newId()),
-      name,
-      type,
-      maximumBytes: sizeBytes,
-      availableBytes: sizeBytes,
-      isGone: false,
-    };
+  addDisk({ name = `disk-${this.disks.length + 1}`, ...options }: SimDiskOptions): SimDisk {
+    const disk = newDisk(this.newId(), { name, ...options }, () => this.notice());
     this.disks.push(disk);
+    this.notice();
     return disk;
+  }
+
+  /** Something of the node has changed that its engines, those of its copies, and its report depend on. */
+  private notice(): void {
+    this.watcher.onNode(this);
+  }
+
+  /** False: alive, but cut off from the network. */
+  get isConnected(): boolean {
+    return this.connected;
+  }
+
+  set isConnected(isConnected: boolean) {
+    this.connected = isConnected;
+    this.notice();
   }
 
   /** The copy, while its disk is there. */
   copy(replicaId: ReplicaId): SimCopy | undefined {
     const copy = this.copies.get(replicaId);
-    const isGone = this.disks.some(({ id, isGone }) => isGone && id === copy?.diskId);
+    if (copy === undefined) return undefined;
+    const isGone = this.disks.some((disk) => disk.isGone && disk.id === copy.diskId);
     return isGone ? undefined : copy;
   }
 
@@ -80,6 +83,7 @@ export class SimNode {
   }
 
   kill(): void {
+    this.notice();
     this.isAlive = false;
     this.engines.clear();
   }
@@ -87,17 +91,21 @@ export class SimNode {
   start(bootId: string): void {
     this.isAlive = true;
     this.bootId = bootId;
+    this.notice();
   }
 
   /** A user pulls the disk out and puts it into another node, with the copies on it. */
   moveDisk(disk: SimDisk, to: SimNode): void {
     this.disks.splice(this.disks.indexOf(disk), 1);
     to.disks.push(disk);
+    disk.belongTo(() => to.notice());
+    this.notice();
     for (const [replicaId, copy] of [...this.copies]) {
       if (copy.diskId !== disk.id) continue;
       this.copies.delete(replicaId);
       to.copies.set(replicaId, copy);
     }
+    to.notice();
   }
 
   heartbeat(): Heartbeat {

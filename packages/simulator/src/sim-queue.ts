@@ -15,12 +15,18 @@ export class SimQueue implements Queue {
   }
 
   get isWaiting(): boolean {
-    return this.waiting.size + this.delayed.size > 0;
+    return this.waiting.size > 0;
+  }
+
+  /** When the first of those that are delayed is to be delivered; `undefined`: none is. */
+  get nextMs(): number | undefined {
+    if (this.delayed.size === 0) return undefined;
+    return Math.min(...[...this.delayed.values()].map(({ atMs }) => atMs));
   }
 
   take(): WakeUp | undefined {
     this.release();
-    const first = [...this.waiting][0];
+    const [first] = this.waiting;
     if (first === undefined) return undefined;
     this.waiting.delete(first[0]);
     return first[1];

@@ -6,32 +6,68 @@
 import type { WakeUp } from '@holdfast/control/ports/queue.js';
 import type { VolumeView } from '@holdfast/control/ports/store.js';
 import { checkBookedSums } from '@holdfast/core/checks/booking-sums.js';
+import { checkFailover } from '@holdfast/core/checks/switches.js';
 import { checkVolume } from '@holdfast/core/checks/volume-invariants.js';
-import type { NodeId, RebuildId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import { checkRebuildWaits, checkVolumeWaits } from '@holdfast/core/checks/wait-invariants.js';
+import { Bug } from '@holdfast/core/model/faults.js';
+import {
+  asId,
+  type NodeId,
+  type RebuildId,
+  type ReplicaId,
+  type VolumeId,
+} from '@holdfast/core/model/ids.js';
 import { isPreempted, type Rebuild } from '@holdfast/core/model/rebuild.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
+import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import { isEvicting } from '@holdfast/core/model/volume-facts.js';
 import { isDeleting, isRepairing, requestOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { checksumOf } from './sim-copy.js';
 import type { SimEngine } from './sim-engine.js';
-import type { World } from './world.js';
+import { TaskWatch } from './task-watch.js';
+import { QUEUE_SETTLES_MS, type World } from './world.js';
+
+const NONE: ReadonlySet<number> = new Set();
 
 export class WorldWatch {
   readonly findings = new Set<string>();
   private readonly fullCopies = new Map<VolumeId, readonly ReplicaId[]>();
   private running = new Set<RebuildId>();
-  private readonly purging = new Set<SimEngine>();
+  private readonly purges = new WeakMap<SimEngine, number>();
   private readonly repairs = new Set<string>();
+  /** After how many changes of the store each volume was checked last. */
+  private readonly checked = new Map<VolumeId, number>();
+  private bookingChanges = 0;
+  private eventsSeen = 0;
+  private readonly tasks: TaskWatch;
 
   constructor(private readonly world: World) {
+    this.tasks = new TaskWatch(world.store.tables);
     world.onWakeUp = (wakeUp) => this.afterWakeUp(wakeUp);
     world.onTick = () => this.afterTick();
   }
 
   private async afterWakeUp(wakeUp: WakeUp): Promise<void> {
-    if (wakeUp.kind === 'cluster') return this.watchLimits();
-    const view = await this.world.store.loadVolume(wakeUp.volumeId);
+    if (wakeUp.kind === 'cluster') {
+      this.watchLimits();
+      this.report(this.tasks.look(this.settings()));
+      this.watchQueue();
+      return;
+    }
+    await this.watchVolume(wakeUp.volumeId);
+  }
+
+  private async watchVolume(volumeId: VolumeId): Promise<void> {
+    const { changes } = this.world.store;
+    // In an unchanged cluster only the due time may have been moved.
+    const isChecked = this.checked.get(volumeId) === changes;
+    const isSettled = this.world.isSettled(volumeId);
+    if (isChecked && !isSettled) return;
+    this.checked.set(volumeId, changes);
+    const view = await this.world.store.loadVolume(volumeId);
     if (view === undefined) return;
+    if (isSettled) this.report(checkVolumeWaits(view, view.due.at));
+    if (isChecked) return;
     this.report(checkVolume(view).filter((finding) => !finding.includes('has two copies in one')));
     this.watchLastCopy(view);
     this.watchOfflineRebuild(view);
@@ -54,10 +90,41 @@ export class WorldWatch {
 
   private async afterTick(): Promise<void> {
     this.report(this.world.placementFindings);
-    this.watchWriters();
-    this.watchPurges(await this.settings());
-    const { tables } = this.world.store;
-    this.report(checkBookedSums([...tables.disks.values()], [...tables.replicas.values()]));
+    const { changed } = this.world.fleet;
+    for (const volumeId of changed) {
+      const engines = this.world.fleet.enginesOf(volumeId);
+      this.watchWriters(volumeId, engines);
+      if (engines.some(({ layers }) => layers.isBusy)) this.watchPurges(volumeId, engines);
+    }
+    changed.clear();
+    this.watchBookings();
+    this.watchFailovers();
+  }
+
+  /** What waits in a queue that has not changed for a while has been looked at, and says for what it waits. */
+  private watchQueue(): void {
+    if (!this.world.isQueueSettled) return;
+    const sinceMs = this.world.clock.now().getTime() - QUEUE_SETTLES_MS;
+    const queued = this.world.store.tables.rebuilds.by('state', 'queued');
+    this.report(checkRebuildWaits(queued.filter(({ queuedAt }) => queuedAt.getTime() <= sinceMs)));
+  }
+
+  private watchFailovers(): void {
+    const { events, tables } = this.world.store;
+    for (const { type, volumeId } of events.slice(this.eventsSeen)) {
+      const volume = volumeId === undefined ? undefined : tables.volumes.get(asId<VolumeId>(volumeId));
+      if (type === 'VolumeFailedOver' && volume !== undefined)
+        this.report(checkFailover({ volume, settings: this.settings() }));
+    }
+    this.eventsSeen = events.length;
+  }
+
+  private watchBookings(): void {
+    const { disks, replicas } = this.world.store.tables;
+    const changes = disks.changes + replicas.changes;
+    if (changes === this.bookingChanges) return;
+    this.bookingChanges = changes;
+    this.report(checkBookedSums([...disks.values()], [...replicas.values()]));
   }
 
   /** The last full copy of a volume only goes with the volume, or by failing. */
@@ -71,42 +138,38 @@ export class WorldWatch {
   }
 
   /** At most one engine of a volume may acknowledge writes; copies that it reads from hold the same. */
-  private watchWriters(): void {
-    const writers = new Map<VolumeId, number>();
-    for (const node of this.world.nodes) {
-      for (const engine of node.isAlive ? node.engines.values() : []) {
-        const copies = engine.copiesInUse();
-        if (!engine.isServing || copies === undefined) continue;
-        writers.set(engine.volumeId, (writers.get(engine.volumeId) ?? 0) + 1);
-        if (new Set(copies.map(checksumOf)).size > 1) {
-          this.report([`copies of volume ${engine.volumeId} that are read from hold different contents`]);
-        }
-      }
+  private watchWriters(volumeId: VolumeId, engines: readonly SimEngine[]): void {
+    let writers = 0;
+    for (const engine of engines) {
+      const copies = engine.copiesInUse();
+      if (!engine.isServing || copies === undefined) continue;
+      writers += 1;
+      const acknowledged = this.world.acknowledged.get(volumeId) ?? NONE;
+      if (copies.some(({ writes }) => [...acknowledged].some((number) => !writes.has(number))))
+        this.report([`a copy of volume ${volumeId} is read from and lacks acknowledged writes`]);
+      if (new Set(copies.map(checksumOf)).size > 1)
+        this.report([`copies of volume ${volumeId} that are read from hold different contents`]);
     }
-    for (const [volumeId, count] of writers) {
-      if (count > 1) this.report([`${count} engines of volume ${volumeId} may acknowledge writes`]);
-    }
+    if (writers > 1) this.report([`${writers} engines of volume ${volumeId} may acknowledge writes`]);
   }
 
   /** No purge begins while purges are switched off. */
-  private watchPurges(settings: { readonly 'disable-snapshot-purge': boolean }): void {
-    const engines = this.world.nodes.flatMap((node) => (node.isAlive ? [...node.engines.values()] : []));
+  private watchPurges(volumeId: VolumeId, engines: readonly SimEngine[]): void {
+    const isOff = this.settings()['disable-snapshot-purge'];
     for (const engine of engines) {
-      if (!engine.layers.isBusy) this.purging.delete(engine);
-      else if (!this.purging.has(engine)) {
-        this.purging.add(engine);
-        if (settings['disable-snapshot-purge'])
-          this.report([`volume ${engine.volumeId} is purged while purges are off`]);
-      }
+      const begun = engine.layers.purges;
+      if (begun === this.purges.get(engine)) continue;
+      this.purges.set(engine, begun);
+      if (engine.layers.isBusy && isOff) this.report([`volume ${volumeId} is purged while purges are off`]);
     }
   }
 
   /** Of a rebuild that begins to run, or goes on after it was preempted, the limits hold that are in force then, with those that ran before it. */
-  private async watchLimits(): Promise<void> {
-    const settings = await this.settings();
-    const running = [...this.world.store.tables.rebuilds.values()].filter(
-      (rebuild) => rebuild.state === 'running' && !isPreempted(rebuild),
-    );
+  private watchLimits(): void {
+    const settings = this.settings();
+    const running = this.world.store.tables.rebuilds
+      .by('state', 'running')
+      .filter((rebuild) => !isPreempted(rebuild));
     const started = running.filter(({ id }) => !this.running.has(id));
     this.running = new Set(running.map(({ id }) => id));
     for (const rebuild of started) {
@@ -129,8 +192,10 @@ export class WorldWatch {
     }
   }
 
-  private async settings() {
-    return (await this.world.store.loadFleet(this.world.clusterId)).settings;
+  private settings(): ClusterSettings {
+    const row = this.world.store.tables.clusters.get(this.world.clusterId);
+    if (row === undefined) throw new Bug('the world has no cluster');
+    return row.settings;
   }
 
   private report(findings: readonly string[]): void {

@@ -14,7 +14,9 @@ import type { ReconcilerPorts } from '@holdfast/control/reconcilers/reconciler-p
 import { SWEEP_INTERVAL_MS, sweep } from '@holdfast/control/reconcilers/sweep.js';
 import type { UseCasePorts } from '@holdfast/control/use-cases/use-case.js';
 import { checkPlacement } from '@holdfast/core/checks/placement-invariants.js';
-import { Bug, isFault, StorageFault } from '@holdfast/core/model/faults.js';
+import { checkMove } from '@holdfast/core/checks/switches.js';
+import { nextTime } from '@holdfast/core/lifecycle/plan-volume-step.js';
+import { Bug, isFault } from '@holdfast/core/model/faults.js';
 import {
   asId,
   type ClusterId,
@@ -22,25 +24,30 @@ import {
   type OrganizationId,
   type ProjectId,
   type ReplicaId,
+  type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import { type FaultPlan, NO_FAULTS, ProcessDied, withFaults } from './faults.js';
 import { nextMoment } from './next-moment.js';
+import { Quiet } from './quiet.js';
 import { SeededRandom } from './seeded-random.js';
 import { SimAgentClient } from './sim-agent-client.js';
-import { ANY_REBUILD, type EngineSurroundings, type RebuildWork } from './sim-engine.js';
-import { SimNode, type SimNodeOptions } from './sim-node.js';
+import { ANY_REBUILD, type RebuildWork } from './sim-engine.js';
+import { SimFleet } from './sim-fleet.js';
+import type { SimNode, SimNodeOptions } from './sim-node.js';
 import { SimQueue } from './sim-queue.js';
 import { MemoryStore } from './store/memory-store.js';
 import type { ObservedPlacement } from './store/observed-placement.js';
 
 const TICK_MS = 500;
+/** A dozen sweeps. */
+export const QUEUE_SETTLES_MS = 60_000;
 /** Wake-ups worked off in one tick. A cluster that needs more in half a virtual second goes round in circles. */
 const WAKE_UPS_PER_TICK_MAX = 2_000;
 
 export class World {
   readonly random: SeededRandom;
   readonly store: MemoryStore;
-  readonly nodes: SimNode[] = [];
+  readonly fleet: SimFleet;
   readonly clusterId: ClusterId;
   readonly organizationId: OrganizationId;
   readonly projectId: ProjectId;
@@ -57,13 +64,18 @@ export class World {
   readonly placementFindings: string[] = [];
   /** What it takes to fill a copy that is to hold so much. */
   workOf: (heldBytes: number) => RebuildWork = () => ANY_REBUILD;
+  /** Writes of users that were acknowledged, by volume. */
+  readonly acknowledged = new Map<VolumeId, ReadonlySet<number>>();
   /** Replicas whose next rebuilds fail, and how many of them. */
   readonly rebuildFaults = new Map<ReplicaId, number>();
   private isWorkerDown = false;
   private nowMs = Date.UTC(2026, 0, 1);
   private volumesHandled = 0;
-  /** Copies, engines or nodes may have changed otherwise than by the work of an engine: all have to look around. */
-  private isStirred = true;
+  private readonly quiet = new Quiet();
+  private heardMs = 0;
+  private sharedChanges = 0;
+  private queueChanges = 0;
+  private queueChangedMs = 0;
   /** The ports of the reconcilers in the worker's present life, with the faults in them. */
   reconcilers: ReconcilerPorts;
   private readonly agents: SimAgentClient;
@@ -75,20 +87,51 @@ export class World {
     this.organizationId = asId<OrganizationId>(this.random.id());
     this.projectId = asId<ProjectId>(this.random.id());
     this.store.createCluster(this.clusterId);
+    this.store.isSettled = (volumeId, now) => this.quiet.isSettled(volumeId, now.getTime());
     this.useCases = { store: this.store, clock: this.clock, random: this.random };
+    this.fleet = new SimFleet({
+      newId: () => this.random.id(),
+      report: (node) => this.recordReport(node),
+      failsRebuild: (replicaId) => this.failsRebuild(replicaId),
+      workOf: (heldBytes) => this.workOf(heldBytes),
+      confirmRecord: (...record) => this.store.confirmRecord(...record),
+    });
     this.agents = new SimAgentClient(
-      (target) => this.nodes.find(({ nodeId }) => nodeId === target.id),
-      (node) => this.surroundingsOf(node),
-      () => {
-        this.isStirred = true;
-      },
+      ({ id }) => this.fleet.nodeWith(id),
+      (node) => this.fleet.surroundingsOf(node),
+      (volumeId) => this.fleet.stir(volumeId),
     );
     this.reconcilers = this.startWorker();
   }
 
+  private async recordReport(node: SimNode): Promise<void> {
+    const { nodeId } = await this.store.recordHeartbeat(this.clusterId, node.heartbeat(), this.clock.now());
+    node.nodeId = nodeId;
+  }
+
+  private failsRebuild(replicaId: ReplicaId): boolean {
+    const left = this.rebuildFaults.get(replicaId) ?? 0;
+    if (left > 0) this.rebuildFaults.set(replicaId, left - 1);
+    return left > 0;
+  }
+
   /** By the limits, labels and switches of this moment: later ones may be others. */
-  private judge(placement: ObservedPlacement): void {
-    this.placementFindings.push(...checkPlacement({ ...placement, now: this.clock.now() }));
+  private judge({ reason, ...placement }: ObservedPlacement): void {
+    const { volume, fleet } = placement;
+    this.placementFindings.push(
+      ...checkPlacement({ ...placement, now: this.clock.now() }),
+      ...checkMove(reason, { volume, settings: fleet.settings }),
+    );
+  }
+
+  /** Has the volume been looked at since anything changed that its plan depends on? */
+  isSettled(volumeId: VolumeId): boolean {
+    return this.quiet.isSettled(volumeId, this.nowMs);
+  }
+
+  /** Has the queue been looked at often enough since it changed, whatever calls were lost? */
+  get isQueueSettled(): boolean {
+    return this.nowMs - this.queueChangedMs >= QUEUE_SETTLES_MS;
   }
 
   private startWorker(): ReconcilerPorts {
@@ -97,10 +140,12 @@ export class World {
     return withFaults(calm, () => this.faults);
   }
 
+  get nodes(): readonly SimNode[] {
+    return this.fleet.nodes;
+  }
+
   addNode(name: string, options: SimNodeOptions = {}): SimNode {
-    const node = new SimNode(name, () => this.random.id(), options);
-    this.nodes.push(node);
-    return node;
+    return this.fleet.add(name, options);
   }
 
   node(name: string): SimNode {
@@ -134,11 +179,16 @@ export class World {
     this.reconcilers = this.startWorker();
   }
 
-  /** Lets virtual time pass. */
+  /** Lets virtual time pass. All look around first: what was changed by hand is noticed too. */
   async run(seconds: number): Promise<void> {
+    this.fleet.stirAll();
+    await this.advance(seconds);
+  }
+
+  /** Lets virtual time pass. What nothing tells of is not noticed. */
+  async advance(seconds: number): Promise<void> {
     const untilMs = this.nowMs + seconds * 1000;
     let isStill = false;
-    this.isStirred = true;
     while (this.nowMs < untilMs) {
       if (isStill) this.passOver(untilMs);
       isStill = await this.tick();
@@ -149,7 +199,7 @@ export class World {
   async runUntil(holds: () => Promise<boolean>, seconds: number): Promise<boolean> {
     const untilMs = this.nowMs + seconds * 1000;
     let isStill = false;
-    this.isStirred = true;
+    this.fleet.stirAll();
     while (!(await holds())) {
       if (this.nowMs >= untilMs) return false;
       if (isStill) this.passOver(untilMs);
@@ -160,65 +210,50 @@ export class World {
 
   /** Moves the clock to the tick before the next one in which something may happen. */
   private passOver(untilMs: number): void {
-    const { nowMs, nodes } = this;
-    const isSwept = nowMs % SWEEP_INTERVAL_MS === 0;
-    const next = Math.min(nextMoment({ tables: this.store.tables, nodes, nowMs, isSwept }), untilMs);
+    const { nowMs, nodes, quiet, queueChangedMs } = this;
+    const next = Math.min(
+      nextMoment({ tables: this.store.tables, nodes, nowMs, quiet, queueChangedMs }),
+      this.queue.nextMs ?? untilMs,
+      untilMs,
+    );
     const ticks = Math.max(0, Math.ceil((next - this.nowMs) / TICK_MS) - 1);
     this.nowMs += ticks * TICK_MS;
   }
 
   /** @returns whether nothing has moved, so that the next tick would find the same */
   private async tick(): Promise<boolean> {
-    const { commits } = this.store;
+    const { changes } = this.store;
     this.volumesHandled = 0;
     this.nowMs += TICK_MS;
-    const isAtWork = await this.tickNodes();
-    if (!this.isWorkerDown) await this.work();
-    const isStill =
-      this.volumesHandled === 0 && this.store.commits === commits && !isAtWork && !this.isStirred;
-    if (!isStill) await this.onTick();
-    return isStill && !this.isWorkerDown && !this.queue.isWaiting;
+    this.noteChanges();
+    const isSweep = this.nowMs % SWEEP_INTERVAL_MS === 0;
+    const isAtWork = await this.fleet.tick();
+    if (isSweep) this.hear();
+    if (!this.isWorkerDown) await this.work(isSweep);
+    const isChanged = this.store.changes !== changes || isAtWork || this.fleet.isStirred;
+    this.noteChanges();
+    if (!isChanged && isSweep && !this.isWorkerDown) this.quiet.sweptMs = this.nowMs;
+    if (isChanged || this.volumesHandled > 0) await this.onTick();
+    return !isChanged && !this.isWorkerDown && !this.queue.isWaiting;
   }
 
-  /**
-   * Engines work and agents beat. Where nothing was stirred, only engines at work change something, and an agent that has
-   * nothing new to say is only heard.
-   *
-   * @returns whether an engine is at work
-   */
-  private async tickNodes(): Promise<boolean> {
-    const isStirred = this.isStirred;
-    this.isStirred = false;
-    const silent: NodeId[] = [];
-    let isAtWork = false;
-    for (const node of this.nodes) {
-      if (!node.isAlive) continue;
-      let hasNews = isStirred;
-      for (const engine of node.engines.values()) {
-        const wasAtWork = engine.isAtWork;
-        if (!isStirred && !wasAtWork) continue;
-        await engine.tick();
-        hasNews = true;
-        isAtWork ||= engine.isAtWork;
-        // What it has changed on other nodes is told by all of them, once.
-        if (wasAtWork && !engine.isAtWork) this.isStirred = true;
-      }
-      if (!node.isConnected) continue;
-      if (hasNews || node.nodeId === undefined) await this.beat(node);
-      else silent.push(node.nodeId);
-    }
-    this.store.hear(silent, this.clock.now());
-    return isAtWork;
+  /** Asked before a tick too: what users did since the last one counts. */
+  private noteChanges(): void {
+    const { sharedChanges, queueChanges } = this.store;
+    if (sharedChanges !== this.sharedChanges) this.quiet.disturbAll(this.nowMs);
+    if (queueChanges !== this.queueChanges) this.queueChangedMs = this.nowMs;
+    this.sharedChanges = sharedChanges;
+    this.queueChanges = queueChanges;
   }
 
-  private async work(): Promise<void> {
-    if (this.nowMs % SWEEP_INTERVAL_MS === 0) await this.survive(() => sweep(this.reconcilers));
+  private hear(): void {
+    this.store.hear(this.fleet.heard(), this.clock.now());
+    this.heardMs = this.nowMs;
+  }
+
+  private async work(isSweep: boolean): Promise<void> {
+    if (isSweep) await this.survive(() => sweep(this.reconcilers));
     await this.workOff();
-  }
-
-  private async beat(node: SimNode): Promise<void> {
-    const { nodeId } = await this.store.recordHeartbeat(this.clusterId, node.heartbeat(), this.clock.now());
-    node.nodeId = nodeId;
   }
 
   private async workOff(): Promise<void> {
@@ -238,6 +273,10 @@ export class World {
 
   private async relay(): Promise<void> {
     for (const wakeUp of this.store.takeWakeUps()) {
+      if (wakeUp.kind === 'volume') {
+        this.fleet.touch(wakeUp.volumeId);
+        this.quiet.disturb(wakeUp.volumeId, this.nowMs);
+      }
       if (!this.faults.losesWakeUp()) await this.queue.wake(wakeUp);
     }
   }
@@ -246,8 +285,20 @@ export class World {
     if (wakeUp.kind === 'cluster') await reconcileCluster(this.reconcilers, wakeUp.clusterId);
     else {
       this.volumesHandled += 1;
-      await reconcileVolume(this.reconcilers, wakeUp.volumeId);
+      await this.handleVolume(wakeUp.volumeId);
     }
+  }
+
+  /** In a cluster that is quiet it is remembered when the volume's plan may change by time alone. */
+  private async handleVolume(volumeId: VolumeId): Promise<void> {
+    const { changes } = this.store;
+    const outcome = await reconcileVolume(this.reconcilers, volumeId);
+    if (outcome.did === 'gone' || this.store.changes !== changes) return;
+    const isRefused = outcome.did === 'waiting';
+    if (!this.quiet.isWorthNoting(volumeId, isRefused, this.nowMs, this.heardMs)) return;
+    const view = await this.store.loadVolume(volumeId);
+    if (view !== undefined)
+      this.quiet.note(volumeId, nextTime(view, this.clock.now()), isRefused, this.nowMs);
   }
 
   /** A worker process that dies is started again, and a job that fails is repeated; memory of it is gone. */
@@ -260,26 +311,5 @@ export class World {
       else if (!isFault(error)) throw error;
       return false;
     }
-  }
-
-  private surroundingsOf(from: SimNode): EngineSurroundings {
-    return {
-      reach: (replicaId: ReplicaId) => {
-        const holder = this.nodes.find((node) => node.copies.has(replicaId));
-        if (holder === undefined || !holder.isAlive) return undefined;
-        const isCut = holder !== from && !(holder.isConnected && from.isConnected);
-        return isCut ? undefined : holder.copy(replicaId);
-      },
-      failsRebuild: (replicaId) => {
-        const left = this.rebuildFaults.get(replicaId) ?? 0;
-        if (left > 0) this.rebuildFaults.set(replicaId, left - 1);
-        return left > 0;
-      },
-      workOf: (heldBytes) => this.workOf(heldBytes),
-      confirmRecord: async (volumeId, record, grantId) => {
-        if (!from.isConnected) throw new StorageFault('store.unavailable', { publicMessage: 'no answer' });
-        await this.store.confirmRecord(volumeId, record, grantId);
-      },
-    };
   }
 }

@@ -9,8 +9,9 @@
 import { isDiskPressed } from '@holdfast/core/balance/pressure-move.js';
 import { conditionOf, withCondition } from '@holdfast/core/model/condition.js';
 import { isFault } from '@holdfast/core/model/faults.js';
+import { disksByNode } from '@holdfast/core/model/fleet-lookup.js';
 import type { ClusterId } from '@holdfast/core/model/ids.js';
-import { disksByNode, isNodeReady, type StorageDisk, type StorageNode } from '@holdfast/core/model/node.js';
+import { isNodeReady, type StorageDisk, type StorageNode } from '@holdfast/core/model/node.js';
 import { diskSchedulableCondition } from '@holdfast/core/policy/disk-conditions.js';
 import { diskEvent, diskPressureNews } from '@holdfast/core/policy/disk-events.js';
 import { nodeReadyCondition, nodeSchedulableCondition } from '@holdfast/core/policy/node-conditions.js';
@@ -30,9 +31,8 @@ export async function reconcileCluster(ports: ReconcilerPorts, clusterId: Cluste
   const fleet = await ports.store.loadFleet(clusterId);
   for (const node of fleet.nodes) await reconcileNode(ports, fleet, node);
   const current = await ports.store.loadFleet(clusterId);
-  const disksOf = disksByNode(current);
-  for (const node of current.nodes)
-    await reconcileDisks(ports, { fleet: current, node, disks: disksOf(node.id) });
+  const disks = disksByNode(current.disks);
+  for (const node of current.nodes) await reconcileDisks(ports, current, node, disks.get(node.id) ?? []);
   await fanOutChanges(ports, clusterId);
   await reconcileDrains(ports, clusterId);
   await admitWork(ports, clusterId);
@@ -90,7 +90,9 @@ async function reconcileNode(ports: ReconcilerPorts, fleet: FleetView, node: Sto
  */
 async function reconcileDisks(
   ports: ReconcilerPorts,
-  { fleet, node, disks }: { fleet: FleetView; node: StorageNode; disks: readonly StorageDisk[] },
+  fleet: FleetView,
+  node: StorageNode,
+  disks: readonly StorageDisk[],
 ): Promise<void> {
   const now = ports.clock.now();
   const changes = disks.flatMap((disk): Change[] => {

@@ -6,8 +6,9 @@ import { drainStatus, isDraining, isSameStatus } from '@holdfast/core/drain/drai
 import { fleetLookup, isLeaving } from '@holdfast/core/lifecycle/node-volumes.js';
 import { DETACHED_MOVES_MAX, planEvictionAttachment } from '@holdfast/core/lifecycle/plan-offline-rebuild.js';
 import { isFault } from '@holdfast/core/model/faults.js';
+import { disksByNode } from '@holdfast/core/model/fleet-lookup.js';
 import type { ClusterId, VolumeId } from '@holdfast/core/model/ids.js';
-import { disksByNode, type StorageDisk, type StorageNode } from '@holdfast/core/model/node.js';
+import type { StorageDisk, StorageNode } from '@holdfast/core/model/node.js';
 import { isEvictingPolicy } from '@holdfast/core/model/node-drain.js';
 import { isHealthy } from '@holdfast/core/model/replica.js';
 import { isRepairing } from '@holdfast/core/model/volume-lifecycle.js';
@@ -20,9 +21,9 @@ const DETACHED_LOOKS_MAX = 3 * DETACHED_MOVES_MAX;
 
 export async function reconcileDrains(ports: ReconcilerPorts, clusterId: ClusterId): Promise<void> {
   const fleet = await ports.store.loadFleet(clusterId);
-  const disksOf = disksByNode(fleet);
+  const disksOf = disksByNode(fleet.disks);
   for (const node of fleet.nodes) {
-    if (!isDraining(node) && !isEmptied(node, disksOf(node.id))) continue;
+    if (!isDraining(node) && !isEmptied(node, disksOf.get(node.id) ?? [])) continue;
     const view = await ports.store.loadNodeVolumes(clusterId, node.id);
     await moveDetached(ports, view, node);
     await recordStatus(ports, view, node);

@@ -18,6 +18,17 @@ import { spreadMove } from './spread-move.js';
 export type MoveChoice = MoveAnswer | { readonly kind: 'stop'; readonly move: PlannedMove };
 
 export function chooseMove(view: VolumeView, now: Date): MoveChoice {
+  const known = chosen.get(view);
+  if (known?.atMs === now.getTime()) return known.choice;
+  const choice = newChoice(view, now);
+  chosen.set(view, { atMs: now.getTime(), choice });
+  return choice;
+}
+
+/** One plan asks several times: what begins, when to look again, what to show. A view is frozen. */
+const chosen = new WeakMap<VolumeView, { readonly atMs: number; readonly choice: MoveChoice }>();
+
+function newChoice(view: VolumeView, now: Date): MoveChoice {
   if (!mayMove(view)) return undefined;
   const wanted = selectorMove(view, now) ?? localityMove(view, now);
   if (wanted?.kind === 'move') return wanted;

@@ -25,7 +25,20 @@ export function placeInstead(
 ): Placement {
   const others = replicas.filter(({ id }) => id !== moving.id);
   const request = placementRequest(volume, others, fleet);
-  const isOpen = (id: DiskId) => id !== moving.diskId && diskIds?.has(id) !== false;
-  const open: FleetView = { ...fleet, disks: fleet.disks.filter(({ id }) => isOpen(id)) };
+  const left = withoutDisk(fleet, moving.diskId);
+  const open =
+    diskIds === undefined ? left : { ...left, disks: left.disks.filter(({ id }) => diskIds.has(id)) };
   return placeReplica({ ...request, requiredNodeId: nodeId ?? request.requiredNodeId }, open, now);
 }
+
+/** Kept with its fleet: a copy that may move asks for many targets, and each asks for the same fleet and its indexes. */
+function withoutDisk(fleet: FleetView, diskId: DiskId | undefined): FleetView {
+  if (diskId === undefined) return fleet;
+  const made = reduced.get(fleet) ?? new Map<DiskId, FleetView>();
+  reduced.set(fleet, made);
+  const known = made.get(diskId) ?? { ...fleet, disks: fleet.disks.filter(({ id }) => id !== diskId) };
+  made.set(diskId, known);
+  return known;
+}
+
+const reduced = new WeakMap<FleetView, Map<DiskId, FleetView>>();

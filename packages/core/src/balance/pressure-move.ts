@@ -7,7 +7,7 @@ import type { StorageDisk } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
 import type { ClusterSettings } from '../model/setting.js';
 import type { VolumeView } from '../model/views.js';
-import { lastingCopies, nodeById } from '../model/volume-facts.js';
+import { diskById, lastingCopies, nodeById } from '../model/volume-facts.js';
 import { spaceLimits } from '../policy/disk-space.js';
 import { fitsBelowPressure, isUnderPressure } from '../scheduling/disk-pressure.js';
 import { isSettled } from './balance-guards.js';
@@ -22,7 +22,7 @@ export function isDiskPressed(disk: StorageDisk, settings: ClusterSettings): boo
 export function pressureMove(view: VolumeView, now: Date): MoveAnswer {
   const pressed = lastingCopies(view)
     .flatMap((replica) => {
-      const disk = view.fleet.disks.find(({ id }) => id === replica.diskId);
+      const disk = diskById(view.fleet, replica.diskId);
       return disk !== undefined && isDiskPressed(disk, view.fleet.settings) ? [{ replica, disk }] : [];
     })
     .sort((a, b) => compareIds(a.replica.id, b.replica.id));
@@ -43,7 +43,7 @@ function relief(view: VolumeView, replica: Replica, disk: StorageDisk, now: Date
   const placement = placeInstead(view, replica, { nodeId: node.id, diskIds }, now);
   const from = placeOf(replica);
   if (from === undefined || placement.kind !== 'placed') return undefined;
-  const target = fleet.disks.find(({ id }) => id === placement.diskId);
+  const target = diskById(fleet, placement.diskId);
   const usedThere = target === undefined ? 0 : usedPercent(target, view.volume.writtenBytes);
   const gain = `${usedPercent(disk)} % of disk ${disk.name} are used, and ${usedThere} % of ${target?.name ?? 'the other'} with this copy on it`;
   const to = { nodeId: node.id, diskId: placement.diskId };

@@ -1,7 +1,7 @@
 /** Copies that stand where their volume's selectors or topology do not allow a new one: which, why, and where they could go. */
 import type { Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
-import { lastingCopies } from '../model/volume-facts.js';
+import { diskById, lastingCopies, nodeById } from '../model/volume-facts.js';
 import { diskTagsFilter } from '../scheduling/filters/disk-tags.filter.js';
 import { nodeTagsFilter } from '../scheduling/filters/node-tags.filter.js';
 import { topologyFilter } from '../scheduling/filters/topology.filter.js';
@@ -19,8 +19,8 @@ export function placeMismatch(view: VolumeView, replica: Replica): Rejection | u
   // These rules know no time.
   const now = new Date(0);
   const cycle = beginCycle(placementRequest(volume, replicas, fleet), fleet, HOLDFAST_PROFILE, now);
-  const node = fleet.nodes.find(({ id }) => id === replica.nodeId);
-  const disk = fleet.disks.find(({ id }) => id === replica.diskId);
+  const node = nodeById(fleet, replica.nodeId);
+  const disk = diskById(fleet, replica.diskId);
   return (
     refusalBy(topologyFilter, cycle, node) ??
     refusalBy(nodeTagsFilter, cycle, node) ??

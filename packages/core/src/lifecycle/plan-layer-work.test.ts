@@ -102,6 +102,11 @@ describe('what is asked for', () => {
   const creating = { ...removed, state: 'creating' as const };
   test.each<{ name: string; seen: VolumeView; want: string | undefined }>([
     { name: 'an admitted purge', seen: view({}, { task: ADMITTED }), want: 'change-layers' },
+    {
+      name: 'nothing of an engine whose node does not answer',
+      seen: view({ fleet: aFleet({ n1: { zone: 'a', ready: false } }) }, { task: ADMITTED }),
+      want: undefined,
+    },
     { name: 'a purge before its admission', seen: view({}, { task: PURGE }), want: undefined },
     {
       name: 'a change that moves no whole layers',

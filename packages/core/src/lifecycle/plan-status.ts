@@ -10,7 +10,7 @@ import { isNodeReady } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
 import type { Attention, Robustness } from '../model/volume.js';
-import { isOnReadyNode, nodeById, nodeName, volumeEvent } from '../model/volume-facts.js';
+import { diskById, isOnReadyNode, nodeById, nodeName, volumeEvent } from '../model/volume-facts.js';
 import { afterCreation, holderOf, isDetachForced, requestOf } from '../model/volume-lifecycle.js';
 import { placementConditions } from './placement-conditions.js';
 import { attachObstacle, missingEngine } from './plan-attachment.js';
@@ -126,7 +126,7 @@ function comingFailover(view: VolumeView): string[] {
 function disksFull(view: VolumeView): Omit<Attention, 'since'> | undefined {
   const { volume, replicas, fleet } = view;
   const inUse = replicas.filter(({ mode }) => mode === 'RW');
-  const isOnFull = ({ diskId }: Replica) => isFull(fleet.disks.find(({ id }) => id === diskId));
+  const isOnFull = ({ diskId }: Replica) => isFull(diskById(fleet, diskId));
   if (volume.lifecycle.state !== 'attached' || inUse.length === 0 || !inUse.every(isOnFull)) return undefined;
   const places = inUse.map(({ id }) => placeOf(view, id));
   return {

@@ -5,7 +5,7 @@ import type { ReplicaId } from '../model/ids.js';
 import type { StorageDisk } from '../model/node.js';
 import type { VolumeView } from '../model/views.js';
 import type { Attention } from '../model/volume.js';
-import { nodeName } from '../model/volume-facts.js';
+import { diskById, nodeName } from '../model/volume-facts.js';
 import { COPIES_MISSING } from '../policy/decide-salvage.js';
 
 /** What copies whose agent answered said instead of opening. */
@@ -97,7 +97,7 @@ export function isFull(disk: Pick<StorageDisk, 'conditions'> | undefined): boole
 
 function diskOf({ replicas, fleet }: VolumeView, replicaId: ReplicaId): StorageDisk | undefined {
   const diskId = replicas.find(({ id }) => id === replicaId)?.diskId;
-  return fleet.disks.find(({ id }) => id === diskId);
+  return diskById(fleet, diskId);
 }
 
 /** `disk disk-1 (/data/disk-1) of node-2` */

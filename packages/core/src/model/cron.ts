@@ -13,9 +13,14 @@ export function cronProblem(text: string): string | undefined {
   if (text.length > CRON_LENGTH_MAX || !FORM.test(text)) {
     return 'must be five fields (minute, hour, day of month, month, day of week), or @hourly, @daily, @weekly, @monthly, @yearly';
   }
+  if (read.has(text)) return undefined;
   try {
     // Any time will do: of what comes at all, something comes within the years that are looked at.
-    return new Cron(text, OPTIONS).nextRun(new Date(0)) === null ? 'names a day that never comes' : undefined;
+    const cron = new Cron(text, OPTIONS);
+    if (cron.nextRun(new Date(0)) === null) return 'names a day that never comes';
+    if (read.size >= READ_MAX) read.clear();
+    read.set(text, cron);
+    return undefined;
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
     return `can not be read: ${why}`;
@@ -24,15 +29,22 @@ export function cronProblem(text: string): string | undefined {
 
 /** The first time after `after` that the schedule names; `undefined` when there is none, or it can't be read. */
 export function nextCronTime(text: string, after: Date): Date | undefined {
-  if (cronProblem(text) !== undefined) return undefined;
-  return new Cron(text, OPTIONS).nextRun(after) ?? undefined;
+  return cronOf(text)?.nextRun(after) ?? undefined;
 }
 
 /** The last time, at `now` or before it, that the schedule names; `undefined` when there was none, or it can't be read. */
 export function lastCronTime(text: string, now: Date): Date | undefined {
-  if (cronProblem(text) !== undefined) return undefined;
-  return new Cron(text, OPTIONS).previousRuns(1, new Date(now.getTime() + 1))[0];
+  return cronOf(text)?.previousRuns(1, new Date(now.getTime() + 1))[0];
 }
+
+function cronOf(text: string): Cron | undefined {
+  return cronProblem(text) === undefined ? read.get(text) : undefined;
+}
+
+/** Schedules that were read, since reading one costs more than asking it. */
+const read = new Map<string, Cron>();
+/** More than one cluster has; all are forgotten then. */
+const READ_MAX = 1_000;
 
 /** Seconds are not served: a volume is looked at every few seconds. Without a function it starts no timer. */
 const OPTIONS = { mode: '5-part', utcOffset: 0 } as const;

@@ -100,18 +100,3 @@ export type StorageDisk = {
   removalRequestedAt?: Date | undefined;
   version: number;
 };
-
-/** The disks of each node, found once for a whole fleet: looking through all disks for each of many nodes takes long. */
-export function disksByNode({
-  disks,
-}: {
-  readonly disks: readonly StorageDisk[];
-}): (id: NodeId) => readonly StorageDisk[] {
-  const groups = new Map<NodeId, StorageDisk[]>();
-  for (const disk of disks) {
-    const group = groups.get(disk.nodeId);
-    if (group === undefined) groups.set(disk.nodeId, [disk]);
-    else group.push(disk);
-  }
-  return (id) => groups.get(id) ?? [];
-}

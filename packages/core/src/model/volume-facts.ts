@@ -2,14 +2,20 @@
 
 import { isDrainedAway } from './drained-copies.js';
 import type { ClusterEvent, EventSubject } from './event.js';
-import type { NodeId } from './ids.js';
-import { isNodeReady, type StorageNode } from './node.js';
+import { disksById, nodesById } from './fleet-lookup.js';
+import type { DiskId, NodeId } from './ids.js';
+import { isNodeReady, type StorageDisk, type StorageNode } from './node.js';
 import { isActiveRebuild, type Rebuild } from './rebuild.js';
 import { isHealthy, type Replica } from './replica.js';
 import type { FleetView, VolumeView } from './views.js';
+import { holderOf } from './volume-lifecycle.js';
 
 export function nodeById(fleet: FleetView, nodeId: NodeId | undefined): StorageNode | undefined {
-  return nodeId === undefined ? undefined : fleet.nodes.find(({ id }) => id === nodeId);
+  return nodeId === undefined ? undefined : nodesById(fleet.nodes).get(nodeId);
+}
+
+export function diskById(fleet: FleetView, diskId: DiskId | undefined): StorageDisk | undefined {
+  return diskId === undefined ? undefined : disksById(fleet.disks).get(diskId);
 }
 
 export function nodeName(fleet: FleetView, nodeId: NodeId | undefined): string {
@@ -28,7 +34,7 @@ export function isOnReadyNode(replica: Replica, fleet: FleetView): boolean {
  */
 export function isEvicting(replica: Replica, fleet: FleetView, replicas: readonly Replica[]): boolean {
   const node = nodeById(fleet, replica.nodeId);
-  const disk = fleet.disks.find(({ id }) => id === replica.diskId);
+  const disk = diskById(fleet, replica.diskId);
   const isNodeEmptied =
     node?.evictionRequested === true ||
     (node?.drain !== undefined && isDrainedAway(replica, { replicas, nodeOf: (id) => nodeById(fleet, id) }));
@@ -73,12 +79,18 @@ export function leavingCopies({ replicas, fleet }: Pick<VolumeView, 'replicas' |
   );
 }
 
-/** Is there an engine that can be asked for changes of the layers? */
-export function isServing({ volume, engine }: VolumeView): boolean {
+/**
+ * Is there an engine that can be asked for changes of the layers? Not while its node does not answer: every attempt would
+ * fail and be recorded, and the node's return marks its volumes due.
+ */
+export function isServing({ volume, engine, fleet }: VolumeView): boolean {
+  const holder = nodeById(fleet, holderOf(volume));
   return (
     volume.lifecycle.state === 'attached' &&
     engine?.report.state === 'running' &&
-    engine.report.epoch === volume.epoch
+    engine.report.epoch === volume.epoch &&
+    holder !== undefined &&
+    isNodeReady(holder)
   );
 }
 

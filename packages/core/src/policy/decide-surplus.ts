@@ -2,7 +2,7 @@ import { compareIds } from '../model/ids.js';
 import { zoneKey } from '../model/node.js';
 import { isHealthy, type Replica } from '../model/replica.js';
 import type { VolumeView } from '../model/views.js';
-import { isEvicting, isOnReadyNode, nodeById } from '../model/volume-facts.js';
+import { diskById, isEvicting, isOnReadyNode, nodeById } from '../model/volume-facts.js';
 import { holderOf } from '../model/volume-lifecycle.js';
 
 type CopiesView = Pick<VolumeView, 'volume' | 'replicas' | 'fleet'>;
@@ -66,7 +66,7 @@ function rankOf(replica: Replica, copies: readonly Replica[], view: CopiesView):
     sharing(({ nodeId }) => nodeId === replica.nodeId),
     sharing((other) => zoneOf(other) === zoneOf(replica)),
     replica.nodeId === holderOf(volume) ? 1 : 0,
-    fleet.disks.find(({ id }) => id === replica.diskId)?.storageAvailableBytes ?? 0,
+    diskById(fleet, replica.diskId)?.storageAvailableBytes ?? 0,
   ];
 }
 

@@ -5,6 +5,7 @@
  * file. It prepares once per decision and then answers per node or disk, so that the cost of a rule is plain to see.
  */
 
+import { disksByNode, nodesById } from '../model/fleet-lookup.js';
 import type { DiskId, NodeId } from '../model/ids.js';
 import type { StorageDisk, StorageNode } from '../model/node.js';
 import type { Replica } from '../model/replica.js';
@@ -198,12 +199,6 @@ export function beginCycle(
   profile: SchedulingProfile,
   now: Date,
 ): PlacementCycle {
-  const disksByNode = new Map<NodeId, StorageDisk[]>();
-  for (const disk of fleet.disks) {
-    const disks = disksByNode.get(disk.nodeId);
-    if (disks === undefined) disksByNode.set(disk.nodeId, [disk]);
-    else disks.push(disk);
-  }
-  const nodesById = new Map(fleet.nodes.map((node) => [node.id, node]));
-  return { request, fleet, profile, now, nodesById, disksByNode };
+  const { nodes, disks } = fleet;
+  return { request, fleet, profile, now, nodesById: nodesById(nodes), disksByNode: disksByNode(disks) };
 }

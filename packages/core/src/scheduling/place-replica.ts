@@ -13,6 +13,7 @@ import { leastSharedDisks } from './disk-anti-affinity.js';
 import { type CycleChecks, explainRefusal } from './explain.js';
 import {
   beginCycle,
+  type CandidateRefusal,
   type Placement,
   type PlacementCycle,
   prepareAll,
@@ -34,9 +35,18 @@ export function placeReplica(
   const cycle = beginCycle(request, fleet, profile, now);
   const decision = decidePlacement(cycle);
   if (decision.kind === 'placed') return decision;
+  return refused(() => explainRefusal(cycle, decision.checks, decision.tiers, decision.occupancy));
+}
+
+/** Its words cost more than the decision and not every caller wants them: they are made when they are read. */
+function refused(explain: () => readonly CandidateRefusal[]): Placement {
+  let known: readonly CandidateRefusal[] | undefined;
   return {
     kind: 'refused',
-    refusals: explainRefusal(cycle, decision.checks, decision.tiers, decision.occupancy),
+    get refusals() {
+      known ??= explain();
+      return known;
+    },
   };
 }
 

@@ -65,7 +65,7 @@ export class SimDriver implements ScenarioDriver {
   }
 
   async pause(secondsMax: number): Promise<void> {
-    await this.world.run(this.options.isWatched ? Math.min(TICK_SECONDS, secondsMax) : secondsMax);
+    await this.world.advance(this.options.isWatched ? Math.min(TICK_SECONDS, secondsMax) : secondsMax);
     if (!this.areRulesChanged && this.options.isWatched) {
       for (const finding of await checkWorld(this.world)) this.found.add(finding);
     }

@@ -6,7 +6,8 @@ import type { Replica } from '@holdfast/core/model/replica.js';
 import { ScenarioError } from '@holdfast/scenario/driver.js';
 import type { NewVolume } from '@holdfast/scenario/given.js';
 import { SimClient } from '../sim-client.js';
-import type { SimDisk, SimNode } from '../sim-node.js';
+import type { SimDisk } from '../sim-disk.js';
+import type { SimNode } from '../sim-node.js';
 import type { World } from '../world.js';
 import { namesOf } from './sim-facts.js';
 

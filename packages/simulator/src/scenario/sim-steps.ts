@@ -87,9 +87,9 @@ function faultSteps(objects: SimObjects): Pick<StepHandlers, FaultStep> {
     },
     damageCopy: async ({ volume, on }) => {
       const { id } = await objects.replica(volume, on);
-      const copy = world.nodes.flatMap((node) => node.copies.get(id) ?? [])[0];
       // A number that no client writes: contents that differ from those of every other copy.
-      copy?.writes.add(-1);
+      world.fleet.holderOf(id)?.copies.get(id)?.writes.add(-1);
+      world.fleet.stir(objects.volumeId(volume));
     },
   };
 }

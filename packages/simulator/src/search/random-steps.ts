@@ -60,6 +60,9 @@ const SETTINGS: Readonly<Record<string, readonly (boolean | number | string)[]>>
   'replica-auto-balance-cool-down': [0, 30],
   'replica-auto-balance-node-settling-time': [0, 600],
   'replica-relocate-on-selector-change': [true, false],
+  'volume-failover-delay': [0, 30, 300],
+  'snapshot-data-integrity': ['disabled', 'enabled', 'fast-check'],
+  'snapshot-data-integrity-immediate-check-after-snapshot-creation': [true, false],
 };
 
 const FAULTS: Readonly<Record<string, readonly [share: number, Maker]>> = {
@@ -98,6 +101,14 @@ const NODES: Readonly<Record<string, readonly [share: number, Maker]>> = {
     (chance) => ({ patchNode: { node: chance.node(), allowScheduling: false, evictionRequested: true } }),
   ],
   tagNode: [1, (chance) => ({ patchNode: { node: chance.node(), tags: chance.flag() ? ['fast'] : [] } })],
+  relabelNode: [
+    0.5,
+    (chance) => ({ patchNode: { node: chance.node(), zone: chance.random.pick(['z0', 'z1', 'z2']) } }),
+  ],
+  addDisk: [
+    0.5,
+    (chance) => ({ addDisk: { node: chance.node(), name: `more-${chance.index}`, size: 50 * GIB } }),
+  ],
   openDisk: [
     2,
     (chance) => ({ patchDisk: { disk: chance.disk(), allowScheduling: true, evictionRequested: false } }),
@@ -129,7 +140,12 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
   recurringSnapshot: [
     1,
     (chance) => ({
-      recurringSnapshot: { volume: chance.volume(), name: 'minutely', cron: '* * * * *', retain: 2 },
+      recurringSnapshot: {
+        volume: chance.volume(),
+        name: 'recurring',
+        cron: chance.random.pick(['* * * * *', '*/10 * * * *', '@hourly']),
+        retain: 2,
+      },
     }),
   ],
   purge: [2, (chance) => ({ purge: chance.volume() })],
@@ -158,6 +174,21 @@ const VOLUMES: Readonly<Record<string, readonly [share: number, Maker]>> = {
         volume: chance.volume(),
         replicaAutoBalance: chance.random.pick(['ignored', 'least-effort', 'best-effort']),
         dataLocality: chance.random.pick(['disabled', 'best-effort']),
+      },
+    }),
+  ],
+  failover: [
+    1,
+    (chance) => ({
+      patchVolume: { volume: chance.volume(), failoverDelay: chance.random.pick([0, 20, 120]) },
+    }),
+  ],
+  integrity: [
+    1,
+    (chance) => ({
+      patchVolume: {
+        volume: chance.volume(),
+        snapshotDataIntegrity: chance.random.pick(['ignored', 'disabled', 'enabled']),
       },
     }),
   ],

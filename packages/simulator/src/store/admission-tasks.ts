@@ -1,13 +1,13 @@
 import type { AdmissionView } from '@holdfast/control/ports/store.js';
 import { lastCronTime } from '@holdfast/core/model/cron.js';
-import { type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
+import { asId, type ClusterId, compareIds, type VolumeId } from '@holdfast/core/model/ids.js';
 import { isNodeReady } from '@holdfast/core/model/node.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { TaskVolume } from '@holdfast/core/model/views.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { fillOf, heavyTaskOf } from '@holdfast/core/model/volume-task.js';
 import { effectiveValue } from '@holdfast/core/policy/volume-settings.js';
-import type { Tables } from './tables.js';
+import { BUSY, type Tables } from './tables.js';
 
 type Tasks = AdmissionView['tasks'];
 type Candidate = Tasks['candidates'][number];
@@ -19,19 +19,22 @@ export function admissionTasks(
   settings: ClusterSettings,
   { now, limit }: { now: Date; limit: number },
 ): Tasks {
-  const volumes = [...tables.volumes.values()]
-    .filter((volume) => volume.clusterId === clusterId)
-    .sort((a, b) => compareIds(a.id, b.id));
+  const own = (volumes: readonly Volume[]) =>
+    volumes.filter((volume) => volume.clusterId === clusterId).sort((a, b) => compareIds(a.id, b.id));
+  const busy = own(tables.volumes.by('busy', BUSY));
+  const withSnapshots = own(
+    tables.snapshots.valuesOf('volume').flatMap((id) => tables.volumes.get(asId<VolumeId>(id)) ?? []),
+  );
   const dueAt = lastCronTime(settings['snapshot-data-integrity-cronjob'], now);
   const isAdmitted = (volume: Volume) =>
     volume.hashing !== undefined || heavyTaskOf(volume)?.admittedAt !== undefined;
   return {
-    admitted: volumes.filter(isAdmitted).map(({ id }) => taskVolume(tables, id)),
-    waiting: volumes
+    admitted: busy.filter(isAdmitted).map(({ id }) => taskVolume(tables, id)),
+    waiting: busy
       .flatMap((volume) => waitingOf(tables, volume))
       .sort((a, b) => a.since.getTime() - b.since.getTime())
       .slice(0, limit),
-    candidates: volumes
+    candidates: withSnapshots
       .flatMap((volume) => candidateOf(tables, volume, settings))
       .filter(
         ({ askedAt, checkedAt }) =>
@@ -51,7 +54,7 @@ function waitingOf(tables: Tables, volume: Volume): Tasks['waiting'][number][] {
   const work = heavyTaskOf(volume);
   const holder = lifecycle.state === 'attached' ? tables.nodes.get(lifecycle.grant.nodeId) : undefined;
   const isServed = holder !== undefined && isNodeReady(holder);
-  const isRebuilt = tables.rebuilds.ofVolume(id).some(({ state }) => state === 'running');
+  const isRebuilt = tables.rebuilds.by('volume', id).some(({ state }) => state === 'running');
   if (work === undefined || !isServed || isRebuilt) return [];
   if (work.admittedAt !== undefined) return [];
   return [{ volumeId: id, nodeIds: nodesOf(tables, id), since: work.trouble?.at ?? work.requestedAt }];
@@ -62,7 +65,7 @@ function candidateOf(tables: Tables, volume: Volume, settings: ClusterSettings):
   const integrity = effectiveValue(spec, settings, 'snapshotDataIntegrity');
   const isServed = lifecycle.state === 'attached' && robustness === 'healthy';
   const snapshots = tables.snapshots
-    .ofVolume(id)
+    .by('volume', id)
     .filter(({ origin, state }) => origin === 'user' && state === 'ready');
   if (!isServed || hashing !== undefined || fillOf(volume) !== undefined || integrity === 'disabled')
     return [];
@@ -84,8 +87,8 @@ export function taskVolume(tables: Tables, volumeId: VolumeId): TaskVolume {
 function nodesOf(tables: Tables, volumeId: VolumeId) {
   const volume = tables.volumes.get(volumeId);
   const sourceId = volume === undefined ? undefined : fillOf(volume)?.sourceVolumeId;
-  const nodeIds = [...tables.replicas.values()]
-    .filter((replica) => replica.volumeId === volumeId || replica.volumeId === sourceId)
+  const nodeIds = [volumeId, sourceId]
+    .flatMap((id) => tables.replicas.by('volume', id))
     .flatMap(({ nodeId }) => (nodeId === undefined ? [] : [nodeId]));
   return [...new Set(nodeIds)].sort(compareIds);
 }

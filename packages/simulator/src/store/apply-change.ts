@@ -2,7 +2,6 @@ import type { Change, CommitGuard, SpaceBooking } from '@holdfast/control/ports/
 import { concernsReplicas, concernsVolumes, opensPlaces } from '@holdfast/core/model/changes.js';
 import { assertNever, StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, DiskId } from '@holdfast/core/model/ids.js';
-import type { Replica } from '@holdfast/core/model/replica.js';
 import { isLiveSnapshot } from '@holdfast/core/model/snapshot.js';
 import type { VolumeFill } from '@holdfast/core/model/volume-fill.js';
 import { isDeleting } from '@holdfast/core/model/volume-lifecycle.js';
@@ -173,14 +172,10 @@ function admitTask(transaction: Transaction, { volumeId, admittedAt }: ChangeOf<
 function deleteVolume(transaction: Transaction, { volumeId }: ChangeOf<'volume.delete'>): void {
   const { tables } = transaction;
   const row = required(tables.volumes.get(volumeId), volumeId);
-  const isInUse = [...tables.replicas.values()].some((replica) => replica.volumeId === volumeId);
+  const isInUse = tables.replicas.by('volume', volumeId).length > 0;
   if (isInUse) throw conflict(`volume ${row.name} still has replicas`);
-  for (const snapshot of [...tables.snapshots.values()]) {
-    if (snapshot.volumeId === volumeId) transaction.remove(tables.snapshots, snapshot.id);
-  }
-  for (const rebuild of [...tables.rebuilds.values()]) {
-    if (rebuild.volumeId === volumeId) transaction.remove(tables.rebuilds, rebuild.id);
-  }
+  for (const { id } of tables.snapshots.by('volume', volumeId)) transaction.remove(tables.snapshots, id);
+  for (const { id } of tables.rebuilds.by('volume', volumeId)) transaction.remove(tables.rebuilds, id);
   transaction.remove(tables.volumes, volumeId);
   transaction.remove(tables.dues, volumeId);
   const fill = fillOf(row);
@@ -239,9 +234,9 @@ function resizeReplica(transaction: Transaction, change: ChangeOf<'replica.resiz
 
 function createSnapshot(transaction: Transaction, { snapshot }: ChangeOf<'snapshot.create'>): void {
   const { snapshots } = transaction.tables;
-  const isTaken = [...snapshots.values()].some(
-    (other) => other.volumeId === snapshot.volumeId && other.name === snapshot.name && isLiveSnapshot(other),
-  );
+  const isTaken = snapshots
+    .by('volume', snapshot.volumeId)
+    .some((other) => other.name === snapshot.name && isLiveSnapshot(other));
   if (isTaken && isLiveSnapshot(snapshot)) {
     throw new StorageFault('snapshot.name_taken', { publicMessage: `there is a snapshot ${snapshot.name}` });
   }
@@ -265,8 +260,7 @@ function deleteSnapshot(transaction: Transaction, { snapshotId }: ChangeOf<'snap
 
 /** The sum over the replicas as they are now: heartbeats refresh it in the same way. */
 export function writtenOn({ tables }: Transaction, diskId: DiskId): number {
-  const onDisk = [...tables.replicas.values()].filter((replica: Replica) => replica.diskId === diskId);
-  return onDisk.reduce((sum, { writtenBytes }) => sum + writtenBytes, 0);
+  return tables.replicas.by('disk', diskId).reduce((sum, { writtenBytes }) => sum + writtenBytes, 0);
 }
 
 function createRebuild(transaction: Transaction, { rebuild }: ChangeOf<'rebuild.create'>): void {

@@ -8,11 +8,12 @@ export function dueVolumes(
   { dues, volumes }: Tables,
   { now, limit, after }: { now: Date; limit: number; after?: DueVolume },
 ): DueVolume[] {
-  return [...dues]
-    .flatMap(([volumeId, { at }]) => (at === undefined || !volumes.has(volumeId) ? [] : [{ volumeId, at }]))
-    .filter((due) => due.at <= now && (after === undefined || compareDue(due, after) > 0))
-    .sort(compareDue)
-    .slice(0, limit);
+  const found: DueVolume[] = [];
+  for (const [volumeId, { at }] of dues) {
+    if (at === undefined || at > now || !volumes.has(volumeId)) continue;
+    if (after === undefined || compareDue({ volumeId, at }, after) > 0) found.push({ volumeId, at });
+  }
+  return found.sort(compareDue).slice(0, limit);
 }
 
 function compareDue(a: DueVolume, b: DueVolume): number {
@@ -51,11 +52,8 @@ export function runFanOut(
 
 function concernedVolumes({ volumes, replicas }: Tables, row: FanOutRow): VolumeId[] {
   const { of, subjectId, afterId } = row;
-  const holders = new Set(
-    [...replicas.values()]
-      .filter(({ nodeId, diskId }) => subjectId === (of === 'node' ? nodeId : diskId))
-      .map(({ volumeId }) => volumeId),
-  );
+  const there = of === 'cluster' ? [] : replicas.by(of, subjectId);
+  const holders = new Set(there.map(({ volumeId }) => volumeId));
   return [...volumes.values()]
     .filter((volume) => {
       if (volume.clusterId !== row.clusterId) return false;

@@ -9,7 +9,7 @@ import {
 import type { DiskReport, EngineReport, Heartbeat } from '@holdfast/core/model/agent-protocol.js';
 import { conditionOf } from '@holdfast/core/model/condition.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import { asId, type ClusterId, type DiskId, type NodeId } from '@holdfast/core/model/ids.js';
+import { asId, type ClusterId, type DiskId, type NodeId, type RebuildId } from '@holdfast/core/model/ids.js';
 import type { StorageDisk } from '@holdfast/core/model/node.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { afterReboot, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
@@ -19,7 +19,7 @@ import { diskMovedNews, hasMoved } from '@holdfast/core/policy/disk-move.js';
 import { type SettledDisk, settledBy, wishesOf } from '@holdfast/core/policy/disk-wishes.js';
 import { writtenOn } from './apply-change.js';
 import { storeOrphans } from './orphans.js';
-import type { NodeRow, Transaction } from './tables.js';
+import { type NodeRow, observationKey, type Transaction } from './tables.js';
 
 type HeardAt = { heartbeat: Heartbeat; now: Date };
 type Report = { clusterId: ClusterId; nodeId: NodeId; heartbeat: Heartbeat; now: Date };
@@ -33,9 +33,9 @@ export function storeHeartbeat(
   if (!transaction.tables.clusters.has(clusterId)) {
     throw new StorageFault('cluster.not_found', { publicMessage: `there is no cluster ${clusterId}` });
   }
-  const known = [...transaction.tables.nodes.values()].find(
-    (node) => node.clusterId === clusterId && node.name === heartbeat.node.name,
-  );
+  const known = transaction.tables.nodes
+    .by('name', heartbeat.node.name)
+    .find((node) => node.clusterId === clusterId);
   const nodeId = known?.id ?? asId<NodeId>(newId());
   if (known !== undefined && isSecond(transaction, known, { heartbeat, now })) {
     return { nodeId, refusal: refuse(transaction, known, { heartbeat, now }) };
@@ -160,8 +160,8 @@ function newNode({ clusterId, nodeId, heartbeat }: Report): NodeRow {
 
 function withdrawAddresses(transaction: Transaction, nodeId: NodeId): void {
   const { volumes } = transaction.tables;
-  for (const volume of [...volumes.values()]) {
-    if (holderOf(volume) !== nodeId || volume.lifecycle.state !== 'attached') continue;
+  for (const volume of volumes.by('holder', nodeId)) {
+    if (volume.lifecycle.state !== 'attached') continue;
     const withdrawn = { lifecycle: afterReboot(volume.lifecycle), version: volume.version + 1 };
     transaction.put(volumes, volume.id, { ...volume, ...withdrawn });
     transaction.touchVolume(volume.id);
@@ -170,16 +170,16 @@ function withdrawAddresses(transaction: Transaction, nodeId: NodeId): void {
 
 function storeEngines(transaction: Transaction, { nodeId, heartbeat, now }: Report): void {
   const { observations, volumes } = transaction.tables;
-  for (const [key, row] of [...observations]) {
-    const isReported = heartbeat.engines.some(({ volumeId }) => volumeId === row.volumeId);
-    if (row.nodeId !== nodeId || isReported) continue;
-    transaction.remove(observations, key);
-    transaction.touchVolume(row.volumeId);
+  const reported = new Set(heartbeat.engines.map(({ volumeId }) => volumeId));
+  for (const { volumeId } of observations.by('node', nodeId)) {
+    if (reported.has(volumeId)) continue;
+    transaction.remove(observations, observationKey(volumeId, nodeId));
+    transaction.touchVolume(volumeId);
   }
   for (const report of heartbeat.engines) {
     const volume = volumes.get(report.volumeId);
     if (volume === undefined) continue;
-    const key = `${volume.id} ${nodeId}`;
+    const key = observationKey(volume.id, nodeId);
     const before = observations.get(key);
     const { bootId } = heartbeat.node;
     transaction.put(observations, key, { volumeId: volume.id, nodeId, bootId, at: now, report });
@@ -212,9 +212,7 @@ function storeDisk(transaction: Transaction, stored: Report, report: DiskReport)
   if (told !== undefined) transaction.event(diskEvent(clusterId, { id }, told, now));
   if (concernsCluster) transaction.touchCluster(clusterId);
   if (!concernsReplicas) return;
-  for (const replica of transaction.tables.replicas.values()) {
-    if (replica.diskId === id) transaction.touchVolume(replica.volumeId);
-  }
+  for (const { volumeId } of transaction.tables.replicas.by('disk', id)) transaction.touchVolume(volumeId);
 }
 
 /** Takes a disk over that has moved to this node, with its replicas. */
@@ -222,7 +220,7 @@ function adopted(transaction: Transaction, disk: StorageDisk, stored: Report, re
   const { disks, nodes, replicas } = transaction.tables;
   const { clusterId, nodeId, now, heartbeat } = stored;
   const from = nodes.get(disk.nodeId);
-  const onDisk = [...replicas.values()].filter(({ diskId }) => diskId === disk.id);
+  const onDisk = replicas.by('disk', disk.id);
   if (from?.clusterId !== clusterId || !hasMoved({ disk, from, replicas: onDisk }, report)) return false;
   transaction.put(disks, disk.id, { ...disk, nodeId, version: disk.version + 1 });
   for (const replica of onDisk) {
@@ -269,7 +267,7 @@ function storeUsage(transaction: Transaction, { nodeId, heartbeat }: Report): vo
 function storeProgress(transaction: Transaction, { nodeId, heartbeat }: Report): void {
   const { rebuilds, volumes } = transaction.tables;
   for (const report of heartbeat.engines.flatMap((engine) => engine.rebuilds)) {
-    const row = [...rebuilds.values()].find(({ id }) => id === report.rebuildId);
+    const row = rebuilds.get(asId<RebuildId>(report.rebuildId));
     if (row?.state !== 'running' || !isHeldBy(volumes.get(row.volumeId), nodeId)) continue;
     const { phase, bytes, rateBytesPerSecond, snapshots } = report;
     const percent = percentAfterReport(report, row.percent);

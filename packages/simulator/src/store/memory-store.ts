@@ -53,7 +53,15 @@ import { storeHeartbeat } from './heartbeat.js';
 import { affectedVolumes, rebuildSpeeds, volumesOnNode } from './node-volumes.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { inContext, orphansOf } from './orphans.js';
-import { type ClusterRow, Tables, Transaction } from './tables.js';
+import {
+  BUSY,
+  type ClusterRow,
+  MOVING,
+  type NodeRow,
+  observationKey,
+  Tables,
+  Transaction,
+} from './tables.js';
 
 /** Ended rebuilds in a volume's view: enough to count failures in a row. */
 const ENDED_REBUILDS_MAX = 10;
@@ -63,6 +71,30 @@ export class MemoryStore implements Store {
   readonly tables = new Tables();
   /** Number of commits: a reconciler that changes nothing makes none. */
   commits = 0;
+  /** Number of transactions that changed anything, those of agents and engines too. */
+  changes = 0;
+  private heard = 0;
+
+  /** Fleets as they were made last, and after how many changes of their rows. */
+  private readonly fleets = new Map<ClusterId, { readonly changes: number; readonly fleet: FleetView }>();
+
+  /** Volumes of nodes, as they were looked up last: a drain looks with every sweep. */
+  private readonly onNodes = new Map<NodeId, { changes: number; volumes: NodeVolumes['volumes'] }>();
+
+  /** Would a run of the volume's reconciler change nothing? A simulated world knows; the due time stays as it is. */
+  isSettled: (volumeId: VolumeId, now: Date) => boolean = () => false;
+
+  /** Number of changes of what every volume of a cluster may be planned from: its nodes, disks and moves under way. */
+  get sharedChanges(): number {
+    const { nodes, disks, replicas } = this.tables;
+    return nodes.changes - this.heard + disks.changes + replicas.changesOf('moving');
+  }
+
+  /** Number of changes of what the cluster's reconciler admits from and cleans up. */
+  get queueChanges(): number {
+    const { rebuilds, orphans, clusters } = this.tables;
+    return this.sharedChanges + rebuilds.changes + orphans.size + clusters.changes;
+  }
 
   /** @param onPlacement hears of every replica that was given a place, with the fleet as it was just before */
   constructor(
@@ -115,14 +147,14 @@ export class MemoryStore implements Store {
     if (volume === undefined) return undefined;
     return {
       volume,
-      replicas: tables.replicas.ofVolume(volumeId).sort((a, b) => compareIds(a.id, b.id)),
+      replicas: tables.replicas.by('volume', volumeId).sort((a, b) => compareIds(a.id, b.id)),
       snapshots: tables.snapshots
-        .ofVolume(volumeId)
+        .by('volume', volumeId)
         .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || compareIds(a.id, b.id)),
-      rebuilds: recentRebuilds(tables.rebuilds.ofVolume(volumeId)),
-      clones: [...tables.volumes.values()].flatMap((other) => {
+      rebuilds: recentRebuilds(tables.rebuilds.by('volume', volumeId)),
+      clones: tables.volumes.by('source', volumeId).flatMap((other) => {
         const fill = fillOf(other);
-        return fill?.sourceVolumeId === volumeId ? [{ volumeId: other.id, snapshotId: fill.snapshotId }] : [];
+        return fill === undefined ? [] : [{ volumeId: other.id, snapshotId: fill.snapshotId }];
       }),
       fleet: await this.loadFleet(volume.clusterId),
       engine: this.engineOf(volume),
@@ -132,8 +164,8 @@ export class MemoryStore implements Store {
   }
 
   private relocationsOf(clusterId: ClusterId): VolumeView['relocations'] {
-    const underWay = [...this.tables.replicas.values()]
-      .filter(({ relocation }) => relocation !== undefined)
+    const underWay = this.tables.replicas
+      .by('moving', MOVING)
       .filter(({ volumeId }) => this.tables.volumes.get(volumeId)?.clusterId === clusterId)
       .sort((a, b) => compareIds(a.id, b.id))
       .flatMap(({ volumeId, relocation }) => (relocation === undefined ? [] : [{ volumeId, relocation }]));
@@ -143,7 +175,7 @@ export class MemoryStore implements Store {
   private engineOf(volume: Volume): VolumeView['engine'] {
     const holderId = holderOf(volume);
     if (holderId === undefined) return undefined;
-    const row = this.tables.observations.get(`${volume.id} ${holderId}`);
+    const row = this.tables.observations.get(observationKey(volume.id, holderId));
     if (row === undefined || row.bootId !== this.tables.nodes.get(holderId)?.bootId) return undefined;
     if (!speaksFor(row.report, volume)) return undefined;
     return { nodeId: row.nodeId, bootId: row.bootId, at: row.at, report: row.report };
@@ -154,7 +186,10 @@ export class MemoryStore implements Store {
   }
 
   async loadNodeVolumes(clusterId: ClusterId, nodeId: NodeId): Promise<NodeVolumes> {
-    return { fleet: this.fleet(clusterId), volumes: volumesOnNode(this.tables, nodeId) };
+    const known = this.onNodes.get(nodeId);
+    const volumes = known?.changes === this.changes ? known.volumes : volumesOnNode(this.tables, nodeId);
+    this.onNodes.set(nodeId, { changes: this.changes, volumes });
+    return { fleet: this.fleet(clusterId), volumes };
   }
 
   async loadAffectedVolumes(
@@ -171,6 +206,16 @@ export class MemoryStore implements Store {
   }
 
   private fleet(clusterId: ClusterId): FleetView {
+    const { clusters, nodes: nodeRows, disks: diskRows } = this.tables;
+    const changes = clusters.changes + nodeRows.changes + diskRows.changes;
+    const known = this.fleets.get(clusterId);
+    if (known?.changes === changes) return known.fleet;
+    const fleet = this.newFleet(clusterId);
+    this.fleets.set(clusterId, { changes, fleet });
+    return fleet;
+  }
+
+  private newFleet(clusterId: ClusterId): FleetView {
     const { settings, settingsVersion } = this.clusterRow(clusterId);
     const nodes = [...this.tables.nodes.values()].filter((node) => node.clusterId === clusterId);
     const nodeIds = new Set(nodes.map(({ id }) => id));
@@ -190,16 +235,18 @@ export class MemoryStore implements Store {
     options: { now: Date; limit: number },
   ): Promise<AdmissionView & { version: number }> {
     const { settings, nodes } = await this.loadFleet(clusterId);
-    const rebuilds = [...this.tables.rebuilds.values()].filter((row) => row.clusterId === clusterId);
+    const { rebuilds, volumes } = this.tables;
+    const inState = (...states: Rebuild['state'][]) =>
+      states.flatMap((state) => rebuilds.by('state', state)).filter((row) => row.clusterId === clusterId);
     return {
       clusterId,
       settings,
       nodes,
-      queued: rebuilds.filter(({ state }) => state === 'queued'),
-      running: rebuilds.filter(({ state }) => state === 'running'),
-      rebuilt: rebuilds.filter(isActiveRebuild).map(({ volumeId }) => taskVolume(this.tables, volumeId)),
-      ending: rebuilds.filter((rebuild) => this.mayStillRun(rebuild)),
-      blocked: [...this.tables.volumes.values()].flatMap((volume) => {
+      queued: inState('queued'),
+      running: inState('running'),
+      rebuilt: inState('queued', 'running').map(({ volumeId }) => taskVolume(this.tables, volumeId)),
+      ending: inState('cancelled', 'failed').filter((rebuild) => this.mayStillRun(rebuild)),
+      blocked: volumes.by('busy', BUSY).flatMap((volume) => {
         const reason = volume.rebuildHold ?? pressingTask(volume)?.kind;
         return reason === undefined || volume.clusterId !== clusterId
           ? []
@@ -237,7 +284,7 @@ export class MemoryStore implements Store {
   }
 
   async listDueVolumes(page: { now: Date; limit: number; after?: DueVolume }): Promise<DueVolume[]> {
-    return dueVolumes(this.tables, page);
+    return dueVolumes(this.tables, page).filter(({ volumeId }) => !this.isSettled(volumeId, page.now));
   }
 
   async recordDue(volumeId: VolumeId, due: { at: Date | undefined; ifMarks: number }): Promise<boolean> {
@@ -286,19 +333,26 @@ export class MemoryStore implements Store {
     now: Date = new Date(),
   ): Promise<HeartbeatStored> {
     const newId = () => this.random.id();
+    const [before] = this.tables.nodes.by('name', heartbeat.node.name);
     const { nodeId, disks, refusal } = this.transact((transaction) =>
       storeHeartbeat(transaction, { clusterId, heartbeat, now, newId }),
     );
+    if (before !== undefined && isOnlyHeard(before, this.tables.nodes.get(nodeId))) this.heard += 1;
     if (refusal !== undefined) throw refusal;
     return { nodeId, disks };
   }
 
-  /** Agents that have nothing new to say: they were heard now. */
+  /** Agents that have nothing new to say: they were heard now, and what they say of their engines is so now. */
   hear(nodeIds: readonly NodeId[], now: Date): void {
-    const { nodes } = this.tables;
+    const { nodes, observations } = this.tables;
     for (const nodeId of nodeIds) {
       const row = nodes.get(nodeId);
-      if (row !== undefined) nodes.set(nodeId, { ...row, lastHeartbeatAt: now });
+      if (row === undefined) continue;
+      nodes.set(nodeId, { ...row, lastHeartbeatAt: now });
+      this.heard += 1;
+      for (const seen of observations.by('node', nodeId)) {
+        observations.set(observationKey(seen.volumeId, nodeId), { ...seen, at: now });
+      }
     }
   }
 
@@ -324,6 +378,7 @@ export class MemoryStore implements Store {
     try {
       const result = work(transaction);
       transaction.commit();
+      if (transaction.hasChanges) this.changes += 1;
       return result;
     } catch (error) {
       transaction.rollback();
@@ -344,6 +399,13 @@ function recentRebuilds(rebuilds: readonly Rebuild[]): Rebuild[] {
   );
   const ended = byAge.filter((rebuild) => !isActiveRebuild(rebuild)).slice(-ENDED_REBUILDS_MAX);
   return byAge.filter((rebuild) => isActiveRebuild(rebuild) || ended.includes(rebuild));
+}
+
+function isOnlyHeard(before: NodeRow, after: NodeRow | undefined): boolean {
+  if (after === undefined || after === before) return false;
+  const { lastHeartbeatAt: _, ...facts } = after;
+  const known = new Map<string, unknown>(Object.entries(before));
+  return Object.entries(facts).every(([name, fact]) => known.get(name) === fact);
 }
 
 function stale(volumeId: VolumeId): StorageFault {

@@ -2,11 +2,17 @@ import type { Change } from '@holdfast/control/ports/store.js';
 import type { PlacementEvent } from '@holdfast/core/checks/placement-invariants.js';
 import type { SpaceBooking } from '@holdfast/core/model/changes.js';
 import type { NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { RelocationReason } from '@holdfast/core/model/relocation.js';
 import type { FleetView } from '@holdfast/core/model/views.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
 import type { Tables } from './tables.js';
 
 /** What `checkPlacement` wants to know but the time, which the store does not know. */
-export type ObservedPlacement = Omit<PlacementEvent, 'now'>;
+export type ObservedPlacement = Omit<PlacementEvent, 'now' | 'volume'> & {
+  readonly volume: Volume;
+  /** Why the copy moves; `undefined`: it does not move. */
+  readonly reason: RelocationReason | undefined;
+};
 
 type Placing = {
   readonly replicaId: ReplicaId;
@@ -29,11 +35,10 @@ export function observedPlacement(
   const volume = placing?.volumeId === undefined ? undefined : tables.volumes.get(placing.volumeId);
   if (placing === undefined || volume === undefined) return undefined;
   const { replicaId, nodeId, booking } = placing;
-  const others = [...tables.replicas.values()].filter(
-    (replica) => replica.volumeId === volume.id && replica.id !== replicaId,
-  );
-  const replacesId = change.kind === 'replica.create' ? change.replica.relocation?.replacesId : undefined;
-  return { fleet: fleet(), volume, others, replacesId, nodeId, booking };
+  const others = tables.replicas.by('volume', volume.id).filter(({ id }) => id !== replicaId);
+  const relocation = change.kind === 'replica.create' ? change.replica.relocation : undefined;
+  const { replacesId, reason } = relocation ?? {};
+  return { fleet: fleet(), volume, others, replacesId, reason, nodeId, booking };
 }
 
 function placingOf(tables: Tables, change: Change): Placing | undefined {

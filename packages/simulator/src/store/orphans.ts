@@ -33,7 +33,7 @@ export function storeOrphans(
     heartbeat.disks.some((disk) => disk.diskId === diskId && disk.ready) &&
     tables.disks.get(diskId)?.nodeId === nodeId;
   const reports = heartbeat.replicas.filter(({ diskId }) => isUsable(diskId));
-  const known = [...tables.orphans.values()].filter((orphan) => orphan.nodeId === nodeId);
+  const known = tables.orphans.by('node', nodeId);
   for (const orphan of known) {
     const isReported = reports.some((report) => isThatOf(orphan, report));
     if (isUsable(orphan.diskId) && (!isReported || tables.replicas.has(orphan.replicaId)))

@@ -20,7 +20,9 @@ import type { Replica } from '@holdfast/core/model/replica.js';
 import type { ClusterSettings } from '@holdfast/core/model/setting.js';
 import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
-import { RowsOfVolumes } from './rows-of-volumes.js';
+import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
+import { fillOf } from '@holdfast/core/model/volume-task.js';
+import { IndexedRows } from './indexed-rows.js';
 
 export type ClusterRow = {
   readonly id: ClusterId;
@@ -50,6 +52,14 @@ export type ObservationRow = {
   readonly report: Heartbeat['engines'][number];
 };
 
+export function observationKey(volumeId: VolumeId, nodeId: NodeId): string {
+  return `${volumeId} ${nodeId}`;
+}
+
+/** Values of indexes over rows that have something: a task, a relocation. */
+export const BUSY = 'busy';
+export const MOVING = 'moving';
+
 /** A walk over the volumes that a change of its subject concerns, which marks them due in batches. */
 export type FanOutRow = {
   readonly of: FanOutBatch['of'];
@@ -66,18 +76,32 @@ export type FanOutRow = {
  * back.
  */
 export class Tables {
-  readonly clusters = new Map<ClusterId, ClusterRow>();
-  readonly nodes = new Map<NodeId, NodeRow>();
-  readonly disks = new Map<DiskId, StorageDisk>();
-  readonly volumes = new Map<VolumeId, Volume>();
-  readonly replicas = new RowsOfVolumes<ReplicaId, Replica>();
+  readonly clusters = new IndexedRows<ClusterId, ClusterRow, never>({});
+  readonly nodes = new IndexedRows<NodeId, NodeRow, 'name'>({ name: ({ name }) => name });
+  readonly disks = new IndexedRows<DiskId, StorageDisk, 'node'>({ node: ({ nodeId }) => nodeId });
+  readonly volumes = new IndexedRows<VolumeId, Volume, 'holder' | 'source' | 'busy'>({
+    holder: holderOf,
+    source: (volume) => fillOf(volume)?.sourceVolumeId,
+    busy: ({ task, hashing, rebuildHold }) => (task ?? hashing ?? rebuildHold) && BUSY,
+  });
+  readonly replicas = new IndexedRows<ReplicaId, Replica, 'volume' | 'node' | 'disk' | 'moving'>({
+    volume: ({ volumeId }) => volumeId,
+    node: ({ nodeId }) => nodeId,
+    disk: ({ diskId }) => diskId,
+    moving: ({ relocation }) => relocation && MOVING,
+  });
   readonly dues = new Map<VolumeId, VolumeDue>();
   readonly fanOuts = new Map<FanOutRow['subjectId'], FanOutRow>();
-  readonly rebuilds = new RowsOfVolumes<RebuildId, Rebuild>();
-  readonly snapshots = new RowsOfVolumes<SnapshotId, Snapshot>();
-  readonly orphans = new Map<OrphanId, Orphan>();
+  readonly rebuilds = new IndexedRows<RebuildId, Rebuild, 'volume' | 'state'>({
+    volume: ({ volumeId }) => volumeId,
+    state: ({ state }) => state,
+  });
+  readonly snapshots = new IndexedRows<SnapshotId, Snapshot, 'volume'>({
+    volume: ({ volumeId }) => volumeId,
+  });
+  readonly orphans = new IndexedRows<OrphanId, Orphan, 'node'>({ node: ({ nodeId }) => nodeId });
   /** By volume and node: an engine of an older epoch may still report from another node. */
-  readonly observations = new Map<string, ObservationRow>();
+  readonly observations = new IndexedRows<string, ObservationRow, 'node'>({ node: ({ nodeId }) => nodeId });
   readonly events: ClusterEvent[] = [];
   readonly outbox: WakeUp[] = [];
 }
@@ -103,6 +127,10 @@ export class Transaction {
     if (before === undefined) return;
     this.undo.push(() => table.set(key, before));
     table.delete(key);
+  }
+
+  get hasChanges(): boolean {
+    return this.undo.length + this.volumes.size + this.clusters.size + this.events.length > 0;
   }
 
   touchVolume(id: VolumeId): void {

@@ -49,7 +49,7 @@ function isOver({ state }: { state: string }): boolean {
 /** Full copies that can be read. */
 function copiesOf(world: World, volumeId: VolumeId) {
   return world.store.tables.replicas
-    .ofVolume(volumeId)
+    .by('volume', volumeId)
     .filter((replica) => isHealthy(replica) && replica.intent !== 'remove' && isThere(world, replica));
 }
 
@@ -62,7 +62,7 @@ async function endsOf(world: World): Promise<Reality['ends']> {
   const fleet = await world.store.loadFleet(world.clusterId);
   return new Map(
     [...world.store.tables.volumes.values()].map(({ id, spec }) => {
-      const all = world.store.tables.replicas.ofVolume(id);
+      const all = world.store.tables.replicas.by('volume', id);
       const copies = copiesOf(world, id);
       const staying = copies.filter((replica) => !isEvicting(replica, fleet, all));
       const end = copies.length === 0 ? 'lost' : staying.length >= spec.numberOfReplicas ? 'full' : 'lacking';

@@ -5,7 +5,7 @@
 export const MUTANTS = [
   {
     name: 'limit-off-by-one',
-    seed: 37,
+    seed: 10,
     hole: 'one rebuild more than its limit is admitted',
     changes: [
       {
@@ -17,7 +17,7 @@ export const MUTANTS = [
   },
   {
     name: 'no-time-for-stale-replicas',
-    seed: 189,
+    seed: 10,
     hole: 'a failed replica that waits for its age says no time, so that no sweep removes it',
     changes: [
       {
@@ -29,7 +29,7 @@ export const MUTANTS = [
   },
   {
     name: 'stale-copies-believed',
-    seed: 7,
+    seed: 120,
     hole: 'an engine starts on every copy that answers, those that missed writes too',
     changes: [
       {
@@ -53,7 +53,7 @@ export const MUTANTS = [
   },
   {
     name: 'nodes-not-emptied',
-    seed: 9,
+    seed: 21,
     hole: 'copies on a node that is to be emptied count as lasting',
     changes: [
       {
@@ -65,7 +65,7 @@ export const MUTANTS = [
   },
   {
     name: 'cordon-ignored',
-    seed: 49,
+    seed: 6,
     hole: 'new replicas are placed on cordoned nodes',
     changes: [
       {
@@ -77,7 +77,7 @@ export const MUTANTS = [
   },
   {
     name: 'modes-left-behind',
-    seed: 4,
+    seed: 7,
     hole: 'replicas of a detached volume keep the modes that their engine gave them',
     changes: [
       {
@@ -89,7 +89,7 @@ export const MUTANTS = [
   },
   {
     name: 'last-copy-removed',
-    seed: 147,
+    seed: 67,
     hole: 'the last full copy of a volume may be deleted, also while it is detached',
     changes: [
       {
@@ -106,7 +106,7 @@ export const MUTANTS = [
   },
   {
     name: 'due-times-lost',
-    seed: 58,
+    seed: 10,
     hole: 'a volume whose planner names a time is not woken at it',
     changes: [
       {
@@ -130,13 +130,102 @@ export const MUTANTS = [
   },
   {
     name: 'offline-rebuild-unwanted',
-    seed: 43,
+    seed: 146,
     hole: 'a detached volume is attached for a rebuild that neither it nor the cluster wants',
     changes: [
       {
         file: 'core/src/lifecycle/plan-offline-rebuild.ts',
         find: "if (!isRebuiltOffline(view) || robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;",
         replace: "if (robustnessOf(view) !== 'degraded' || !mayBegin(view, now)) return undefined;",
+      },
+    ],
+  },
+  {
+    name: 'tasks-over-their-limit',
+    seed: 10,
+    hole: 'background tasks begin whatever their limit on a node says',
+    changes: [
+      {
+        file: 'core/src/admission/admission-queue.ts',
+        find: 'if (most === 0 && limit.zeroIsUnlimited) return true;',
+        replace: 'if (limit.zeroIsUnlimited) return true;',
+      },
+    ],
+  },
+  {
+    name: 'no-look-for-missing-copies',
+    seed: 21,
+    hole: 'a volume that lacks a copy says no time at which it looks for a place again',
+    changes: [
+      {
+        file: 'core/src/lifecycle/plan-volume-step.ts',
+        find: 'const lookMs = lacksCopies(view) ? FLEET_LOOK_MS',
+        replace: 'const lookMs = lacksCopies(view) ? undefined',
+      },
+    ],
+  },
+  {
+    name: 'waits-without-a-cause',
+    seed: 147,
+    hole: 'a queued rebuild is not told what it waits for',
+    changes: [
+      {
+        file: 'control/src/reconcilers/admit-work.ts',
+        find: 'if (known === undefined || (waitingFor === known.waitingFor',
+        replace: "if (known?.state !== 'running' || (waitingFor === known.waitingFor",
+      },
+    ],
+  },
+  {
+    name: 'balance-though-off',
+    seed: 2,
+    hole: 'volumes are balanced although neither they nor their cluster want it',
+    changes: [
+      {
+        file: 'core/src/balance/choose-move.ts',
+        find: "if (effort === 'disabled' || volume.balance?.stoppedAt !== undefined) return undefined;",
+        replace: 'if (volume.balance?.stoppedAt !== undefined) return undefined;',
+      },
+    ],
+  },
+  {
+    name: 'purges-first-though-off',
+    seed: 352,
+    hole: 'rebuilds purge first although the clean-up is switched off',
+    changes: [
+      {
+        file: 'core/src/admission/plan-admissions.ts',
+        find: "const isWanted = settings['auto-cleanup-system-generated-snapshot'] && !settings['disable-snapshot-purge'];",
+        replace: 'const isWanted = settings !== undefined;',
+      },
+    ],
+  },
+  {
+    name: 'hashed-though-off',
+    seed: 77,
+    hole: 'snapshots are hashed although the integrity of their volume is disabled',
+    changes: [
+      {
+        file: 'core/src/policy/volume-settings.ts',
+        find: '  return own === undefined\n    ?',
+        replace: "  return own === undefined || field === 'snapshotDataIntegrity'\n    ?",
+      },
+      {
+        file: 'simulator/src/store/admission-tasks.ts',
+        find: "integrity === 'disabled')",
+        replace: "integrity === 'none')",
+      },
+    ],
+  },
+  {
+    name: 'failover-though-off',
+    seed: 2,
+    hole: 'a volume fails over although its policy leaves that to its users',
+    changes: [
+      {
+        file: 'core/src/lifecycle/plan-failover.ts',
+        find: "if (delay === 0 || (state !== 'attached'",
+        replace: "if ((state !== 'attached'",
       },
     ],
   },

@@ -1,0 +1,47 @@
+/** What a setting turns off is found when it begins nevertheless, and not where the volume says otherwise. */
+import { A_SPEC } from '@holdfast/testkit/builders.js';
+import { expect, test } from '@jest/globals';
+import type { VolumeSpec } from '../model/volume.js';
+import { effectiveSettings } from '../settings/effective.js';
+import { checkFailover, checkHashing, checkMove, checkPurgeFirst } from './switches.js';
+
+const judged = (spec: Partial<VolumeSpec>, overrides: Record<string, unknown> = {}) => ({
+  volume: { name: 'v1', spec: { ...A_SPEC, ...spec } },
+  settings: effectiveSettings(overrides),
+});
+const BALANCED = { 'replica-auto-balance': 'best-effort' };
+const HASHED = { 'snapshot-data-integrity': 'fast-check' };
+const UNHASHED = { 'snapshot-data-integrity': 'disabled' };
+const KEPT = { 'auto-cleanup-system-generated-snapshot': false };
+const UNPURGED = { 'disable-snapshot-purge': true };
+
+test.each<{ name: string; found: readonly string[]; count: number }>([
+  { name: 'balance that is off', found: checkMove('balance', judged({})), count: 1 },
+  { name: 'balance of the cluster', found: checkMove('balance', judged({}, BALANCED)), count: 0 },
+  {
+    name: 'balance that the volume refuses',
+    found: checkMove('balance', judged({ replicaAutoBalance: 'disabled' }, BALANCED)),
+    count: 1,
+  },
+  { name: 'a selector that moves nothing', found: checkMove('selector', judged({})), count: 1 },
+  {
+    name: 'locality that is off',
+    found: checkMove('locality', judged({ dataLocality: 'disabled' })),
+    count: 1,
+  },
+  { name: 'a move by hand', found: checkMove('requested', judged({})), count: 0 },
+  { name: 'failover that is off', found: checkFailover(judged({})), count: 1 },
+  {
+    name: 'failover of the cluster',
+    found: checkFailover(judged({}, { 'volume-failover-delay': 30 })),
+    count: 0,
+  },
+  { name: 'failover of the volume', found: checkFailover(judged({ failoverDelay: 30 })), count: 0 },
+  { name: 'hashing that is off', found: checkHashing(judged({}, UNHASHED)), count: 1 },
+  { name: 'hashing of the cluster', found: checkHashing(judged({}, HASHED)), count: 0 },
+  { name: 'clean-up that is off', found: checkPurgeFirst(effectiveSettings(KEPT)), count: 1 },
+  { name: 'purges that are off', found: checkPurgeFirst(effectiveSettings(UNPURGED)), count: 1 },
+  { name: 'clean-up as it is by default', found: checkPurgeFirst(effectiveSettings({})), count: 0 },
+])('$name', ({ found, count }) => {
+  expect(found).toHaveLength(count);
+});

@@ -1,0 +1,41 @@
+/**
+ * Invariants of switches: what a setting turns off is not begun. Judged when it begins, by the values in force then. Each
+ * finding is a sentence.
+ */
+import type { RelocationReason } from '../model/relocation.js';
+import type { ClusterSettings } from '../model/setting.js';
+import type { Volume } from '../model/volume.js';
+
+type Judged = { readonly volume: Pick<Volume, 'name' | 'spec'>; readonly settings: ClusterSettings };
+
+/** A copy is moved only for a reason that is not switched off. */
+export function checkMove(reason: RelocationReason | undefined, { volume, settings }: Judged): string[] {
+  const { spec, name } = volume;
+  const balance =
+    spec.replicaAutoBalance === 'ignored' ? settings['replica-auto-balance'] : spec.replicaAutoBalance;
+  const isOff =
+    (reason === 'balance' && balance === 'disabled') ||
+    (reason === 'selector' && !settings['replica-relocate-on-selector-change']) ||
+    (reason === 'locality' && spec.dataLocality === 'disabled');
+  return isOff ? [`a copy of volume ${name} is moved for ${reason}, which is switched off`] : [];
+}
+
+/** A volume is attached elsewhere unasked only where its policy says so. */
+export function checkFailover({ volume, settings }: Judged): string[] {
+  const own = volume.spec.failoverDelay;
+  const delay = own === 0 ? settings['volume-failover-delay'] : own;
+  return delay === 0 ? [`volume ${volume.name} failed over although its policy says never`] : [];
+}
+
+/** A rebuild purges first only while clean-up is on and purges are not off. */
+export function checkPurgeFirst(settings: ClusterSettings): string[] {
+  const isWanted = settings['auto-cleanup-system-generated-snapshot'] && !settings['disable-snapshot-purge'];
+  return isWanted ? [] : ['a rebuild purges first, which is switched off'];
+}
+
+/** The worker hashes only volumes whose integrity is not disabled. */
+export function checkHashing({ volume, settings }: Judged): string[] {
+  const own = volume.spec.snapshotDataIntegrity;
+  const integrity = own === 'ignored' ? settings['snapshot-data-integrity'] : own;
+  return integrity === 'disabled' ? [`volume ${volume.name} is hashed, which is switched off`] : [];
+}

@@ -1,0 +1,81 @@
+/**
+ * What is known of a simulated cluster in which nothing has changed for a while. A volume whose plan was idle then is only
+ * looked at again because its plan asks for a look with every sweep; without a change such a look finds what the last one
+ * found, until the next time that the plan names. So does a step that an agent refuses.
+ */
+import type { VolumeId } from '@holdfast/core/model/ids.js';
+
+/** Calls of a simulated worker are lost by chance, at most one of ten. */
+const REFUSALS_MIN = 3;
+/** After so long a step that was refused is tried again, whatever explains it. */
+const REFUSED_MS_MAX = 300_000;
+
+export class Quiet {
+  /** The last sweep in which nothing changed. */
+  sweptMs = 0;
+  private readonly known = new Map<VolumeId, Known>();
+  /** When all of them changed last, since what they share did. */
+  private sinceMs = 0;
+
+  /** What all volumes share changed: nodes, disks, moves under way. */
+  disturbAll(nowMs: number): void {
+    this.sinceMs = nowMs;
+    this.known.clear();
+  }
+
+  disturb(volumeId: VolumeId, nowMs: number): void {
+    this.known.set(volumeId, { sinceMs: nowMs, refusals: 0, time: undefined, isIdle: false });
+  }
+
+  /**
+   * A plan of the volume changed nothing.
+   *
+   * @param heardMs when agents were heard last: some rules wait for a sign of life after a change
+   * @returns whether to `note` when its plan may come out differently
+   */
+  isWorthNoting(volumeId: VolumeId, isRefused: boolean, nowMs: number, heardMs: number): boolean {
+    const before = this.known.get(volumeId);
+    const { sinceMs, refusals, time, isIdle } = before ?? {
+      sinceMs: this.sinceMs,
+      refusals: 0,
+      time: undefined,
+      isIdle: false,
+    };
+    if (heardMs <= Math.max(sinceMs, this.sinceMs)) return false;
+    if (isRefused) this.known.set(volumeId, { sinceMs, refusals: refusals + 1, time, isIdle });
+    return !this.isSettled(volumeId, nowMs) && (!isRefused || refusals + 1 >= REFUSALS_MIN);
+  }
+
+  /** @param time at which the plan may change by time alone; `undefined`: never */
+  note(volumeId: VolumeId, time: Date | undefined, isRefused: boolean, nowMs: number): void {
+    const { sinceMs = this.sinceMs, refusals = 0 } = this.known.get(volumeId) ?? {};
+    const again = nowMs + REFUSED_MS_MAX;
+    const isLater = time === undefined || time.getTime() > again;
+    this.known.set(volumeId, {
+      sinceMs,
+      refusals,
+      time: isRefused && isLater ? new Date(again) : time,
+      isIdle: true,
+    });
+  }
+
+  /** Would its plan change nothing now? */
+  isSettled(volumeId: VolumeId, nowMs: number): boolean {
+    const known = this.known.get(volumeId);
+    return known?.isIdle === true && (known.time === undefined || known.time.getTime() > nowMs);
+  }
+
+  dueOf(volumeId: VolumeId, due: Date | undefined): Date | undefined {
+    const known = this.known.get(volumeId);
+    return known?.isIdle === true ? known.time : due;
+  }
+}
+
+type Known = {
+  /** When the volume changed last. */
+  readonly sinceMs: number;
+  /** Runs in a row that an agent refused. */
+  readonly refusals: number;
+  readonly isIdle: boolean;
+  readonly time: Date | undefined;
+};

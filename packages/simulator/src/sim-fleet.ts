@@ -1,0 +1,155 @@
+/**
+ * Nodes of a simulated cluster, with what is on them: engines work, agents report what is new. Where nothing has changed, an
+ * engine would find what it found before and an agent report what it reported before, so neither is asked.
+ */
+import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { NodeId, ReplicaId, VolumeId } from '@holdfast/core/model/ids.js';
+import type { SimCopy } from './sim-copy.js';
+import type { EngineSurroundings, SimEngine } from './sim-engine.js';
+import { SimNode, type SimNodeOptions } from './sim-node.js';
+import { Stirred } from './stirred.js';
+
+/** What nodes have of the world around them. */
+type Outside = Pick<EngineSurroundings, 'confirmRecord' | 'failsRebuild' | 'workOf'> & {
+  newId(): string;
+  report(node: SimNode): Promise<void>;
+};
+
+export class SimFleet {
+  readonly nodes: SimNode[] = [];
+  /** Volumes whose engines or copies changed since they were last looked at by what watches the world. */
+  readonly changed = new Set<VolumeId>();
+  private readonly stirred = new Stirred();
+  private readonly byId = new Map<NodeId, SimNode>();
+  private readonly holders = new Map<ReplicaId, SimNode>();
+  private atWork = new Set<SimEngine>();
+
+  constructor(private readonly outside: Outside) {}
+
+  add(name: string, options: SimNodeOptions): SimNode {
+    const node = new SimNode(name, () => this.outside.newId(), options, {
+      onNode: (changed) => this.stirNode(changed),
+      onEngine: (volumeId) => this.stir(volumeId),
+      onCopy: (holder, volumeId, replicaId) => this.copyChanged(holder, volumeId, replicaId),
+    });
+    this.nodes.push(node);
+    return node;
+  }
+
+  nodeWith(id: NodeId): SimNode | undefined {
+    return this.byId.get(id);
+  }
+
+  /** The node that holds the files of a replica, whether or not it can be reached. */
+  holderOf(replicaId: ReplicaId): SimNode | undefined {
+    return this.holders.get(replicaId);
+  }
+
+  /** Engines of a volume on nodes that live; an engine of an older epoch may be among them. */
+  enginesOf(volumeId: VolumeId): SimEngine[] {
+    return this.nodes.flatMap((node) => (node.isAlive ? (node.engines.get(volumeId) ?? []) : []));
+  }
+
+  stir(volumeId: VolumeId): void {
+    this.stirred.volumes.add(volumeId);
+    this.changed.add(volumeId);
+  }
+
+  /** The rows of a volume changed: what its nodes report may mean something else now. */
+  touch(volumeId: VolumeId): void {
+    this.stirred.touched.add(volumeId);
+  }
+
+  stirAll(): void {
+    for (const node of this.nodes) this.stirNode(node);
+  }
+
+  get isStirred(): boolean {
+    return !this.stirred.isEmpty;
+  }
+
+  /**
+   * Engines work and agents report.
+   *
+   * @returns whether an engine goes on working
+   */
+  async tick(): Promise<boolean> {
+    const stirred = this.stirred.take();
+    const reporting = new Set(this.nodes.filter((node) => stirred.concerns(node)));
+    for (const { node, engine } of this.enginesToAsk(stirred)) {
+      const wasAtWork = engine.isAtWork;
+      await engine.tick();
+      reporting.add(node);
+      this.changed.add(engine.volumeId);
+      if (engine.isAtWork) this.atWork.add(engine);
+      else this.atWork.delete(engine);
+      // What it has changed on other nodes is told by all of them, once.
+      if (wasAtWork && !engine.isAtWork) this.stir(engine.volumeId);
+    }
+    for (const node of this.nodes) {
+      if (node.isReachable && (reporting.has(node) || node.nodeId === undefined)) await this.report(node);
+    }
+    return this.atWork.size > 0;
+  }
+
+  /** Agents that are heard, whether or not they have news. */
+  heard(): NodeId[] {
+    return this.nodes.flatMap((node) => (node.isReachable && node.nodeId !== undefined ? [node.nodeId] : []));
+  }
+
+  surroundingsOf(from: SimNode): EngineSurroundings {
+    const { confirmRecord, failsRebuild, workOf } = this.outside;
+    return {
+      reach: (replicaId) => this.reach(from, replicaId),
+      failsRebuild,
+      workOf,
+      isConnected: () => from.isConnected,
+      confirmRecord: async (...record) => {
+        if (!from.isConnected) throw new StorageFault('store.unavailable', { publicMessage: 'no answer' });
+        await confirmRecord(...record);
+      },
+    };
+  }
+
+  private reach(from: SimNode, replicaId: ReplicaId): SimCopy | undefined {
+    const holder = this.holders.get(replicaId);
+    if (holder === undefined || !holder.isAlive) return undefined;
+    const isCut = holder !== from && !(holder.isConnected && from.isConnected);
+    return isCut ? undefined : holder.copy(replicaId);
+  }
+
+  private async report(node: SimNode): Promise<void> {
+    await this.outside.report(node);
+    if (node.nodeId !== undefined) this.byId.set(node.nodeId, node);
+  }
+
+  /** Those that work, and those of volumes of which something changed; each on its node while that lives. */
+  private enginesToAsk({ volumes }: Stirred): { node: SimNode; engine: SimEngine }[] {
+    const working = new Set([...this.atWork].map(({ volumeId }) => volumeId));
+    this.atWork = new Set();
+    const asked = new Set([...working, ...volumes]);
+    return this.nodes.flatMap((node) => {
+      if (!node.isAlive || node.engines.size === 0) return [];
+      return [...asked].flatMap((volumeId) => {
+        const engine = node.engines.get(volumeId);
+        return engine === undefined ? [] : [{ node, engine }];
+      });
+    });
+  }
+
+  private stirNode(node: SimNode): void {
+    this.stirred.stir(node);
+    for (const volumeId of node.engines.volumeIds()) this.changed.add(volumeId);
+    for (const volumeId of node.copies.volumeIds()) this.changed.add(volumeId);
+  }
+
+  private copyChanged(node: SimNode, volumeId: VolumeId, replicaId: ReplicaId): void {
+    if (node.copies.has(replicaId)) this.holders.set(replicaId, node);
+    else if (this.holders.get(replicaId) === node) {
+      const other = this.nodes.find(({ copies }) => copies.has(replicaId));
+      if (other === undefined) this.holders.delete(replicaId);
+      else this.holders.set(replicaId, other);
+    }
+    this.stir(volumeId);
+  }
+}
