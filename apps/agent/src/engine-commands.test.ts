@@ -73,10 +73,10 @@ describe('a command to an engine', () => {
 
   test('that makes the volume larger has clients told the new size', async () => {
     await startEngine();
-    const listed = () => engines.describeListed(`pg-data.${volumeId}`)?.sizeBytes;
+    const served = () => engines.find(`pg-data.${volumeId}.a-secret-of-an-attachment`)?.info.sizeBytes;
     answer = async () => ({ reply: null, sizeBytes: 2 * SIZE_BYTES });
     await command('expand', { epoch: 1, sizeBytes: 2 * SIZE_BYTES });
-    expect(listed()).toBe(2 * SIZE_BYTES);
+    expect(served()).toBe(2 * SIZE_BYTES);
   });
 });
 

@@ -139,18 +139,6 @@ export class Engines {
     return undefined;
   }
 
-  /** Export names as a client may list them: without their secrets. */
-  list(): string[] {
-    return [...this.attachments].map(([volumeId, { spec }]) => listedName(volumeId, spec));
-  }
-
-  describeListed(name: string): ExportInfo | undefined {
-    for (const [volumeId, { spec }] of this.attachments) {
-      if (listedName(volumeId, spec) === name) return exportInfo(spec);
-    }
-    return undefined;
-  }
-
   async stopAll(): Promise<void> {
     await Promise.all(
       this.options.pool.all.map(({ peer }) => peer.call('stop-all', null).catch(() => undefined)),
@@ -208,11 +196,7 @@ export class Engines {
 }
 
 function exportNameOf(volumeId: string, spec: StartEngine): string {
-  return `${listedName(volumeId, spec)}.${spec.attachmentSecret}`;
-}
-
-function listedName(volumeId: string, { volumeName }: StartEngine): string {
-  return `${volumeName}.${volumeId}`;
+  return `${spec.volumeName}.${volumeId}.${spec.attachmentSecret}`;
 }
 
 function exportInfo({ sizeBytes }: StartEngine): ExportInfo {

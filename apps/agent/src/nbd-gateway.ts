@@ -33,8 +33,6 @@ export class NbdGateway {
           const name = parseExportName(exportName);
           return name === undefined ? this.engines.find(exportName)?.info : this.replicas.describe(name);
         },
-        list: () => this.engines.list(),
-        describeListed: (name) => this.engines.describeListed(name),
       },
       accept: (socket, negotiated, rest) => this.handOver(socket, negotiated, rest),
     };

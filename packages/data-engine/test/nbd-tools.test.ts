@@ -54,7 +54,7 @@ function image(): Buffer {
 }
 
 (hasPrograms('nbdinfo', 'nbdcopy') ? describe : describe.skip)('libnbd', () => {
-  test('nbdinfo tells what the server can do, its list shows no secret, and its map what is held', async () => {
+  test('nbdinfo tells what the server can do, its list shows no export, and its map what is held', async () => {
     const client = await volume.connect();
     await client.write(MIB, [Buffer.alloc(8192, 1)], 8192, { fua: false });
     await client.writeZeroes(4 * MIB, 4096, { fua: false, mayPunch: false });
@@ -79,8 +79,7 @@ function image(): Buffer {
     expect(await runTool('nbdinfo', ['--can', 'multi-conn', volume.uri])).toMatchObject({ code: 0 });
     expect(await runTool('nbdinfo', ['--is', 'read-only', volume.uri])).toMatchObject({ code: 2 });
     const listed = await outputOf('nbdinfo', '--list', `nbd://127.0.0.1:${volume.port}`);
-    expect(listed).toContain('export="vol":');
-    expect(listed).not.toContain('secret');
+    expect(listed).not.toContain('export=');
     const map = JSON.parse(await outputOf('nbdinfo', '--map', '--json', volume.uri));
     const held = map.filter(({ type }: { type: number }) => type === 0);
     expect(held.map(({ offset, length }: Record<string, number>) => [offset, length])).toEqual([

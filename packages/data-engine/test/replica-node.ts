@@ -37,8 +37,6 @@ export class ReplicaNode {
       directory: {
         describe: (name) =>
           parseExportName(name) && { sizeBytes: 0, readOnly: false, blockSizeMinBytes: 4096 },
-        list: () => [],
-        describeListed: () => undefined,
       },
       accept: (socket, negotiated, rest) => {
         if (!node.alive) {

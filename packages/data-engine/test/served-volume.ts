@@ -21,8 +21,6 @@ export class ServedVolume {
     const server = new NbdServer({
       directory: {
         describe: (name) => (name === NAME ? engine.device : undefined),
-        list: () => ['vol'],
-        describeListed: (name) => (name === 'vol' ? engine.device : undefined),
       },
       accept: (socket, negotiated, rest) => {
         volume.sockets.add(socket);

@@ -32,8 +32,6 @@ export class TlsServer {
     const plaintextPath = path.join(folder, `plain-${crypto.randomUUID().slice(0, 8)}`);
     const directory = {
       describe: (name: string) => (name === TLS_EXPORT_NAME ? device : undefined),
-      list: () => ['disk'],
-      describeListed: (name: string) => (name === 'disk' ? device : undefined),
     };
     const accept = (socket: net.Socket, negotiated: Parameters<typeof serveExport>[1], rest: Buffer) => {
       served.sockets.add(socket);

@@ -25,11 +25,9 @@ export const Option = {
 
 export const OptionReply = {
   Ack: 1,
-  Server: 2,
   Info: 3,
   MetaContext: 4,
   ErrUnsupported: 0x80000001,
-  ErrPolicy: 0x80000002,
   ErrInvalid: 0x80000003,
   ErrTlsRequired: 0x80000005,
   ErrUnknown: 0x80000006,

@@ -13,8 +13,6 @@ describe('fuzzing', () => {
       const info = { sizeBytes: 4096, readOnly: false, blockSizeMinBytes: 1 };
       const directory = {
         describe: (name: string) => (name.length % 2 === 0 ? info : undefined),
-        list: () => ['a'],
-        describeListed: () => undefined,
       };
       const handshake = new ServerHandshake(directory, (frame) => replies.push(frame));
       const frames = Array.from({ length: 20 }, () =>

@@ -108,14 +108,6 @@ export function metaContextReply(option: number, select: boolean): Buffer {
   return optionReply(option, OptionReply.MetaContext, data);
 }
 
-export function serverListReply(option: number, name: string): Buffer {
-  const text = Buffer.from(name, 'utf8');
-  const data = Buffer.alloc(4 + text.length);
-  data.writeUInt32BE(text.length, 0);
-  text.copy(data, 4);
-  return optionReply(option, OptionReply.Server, data);
-}
-
 /** A length-prefixed string at the start of an option's data, or `undefined` when the data is too short for it. */
 export function readOptionString(data: Buffer, at: number): { text: string; next: number } | undefined {
   if (data.length < at + 4) return undefined;

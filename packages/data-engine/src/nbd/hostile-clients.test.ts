@@ -151,8 +151,6 @@ async function serve(device: MemoryExport): Promise<{ port: number; sockets: Set
   const server = new NbdServer({
     directory: {
       describe: (name) => (name === NAME ? device : undefined),
-      list: () => ['listed'],
-      describeListed: () => undefined,
     },
     accept: (socket, negotiated, rest) => {
       sockets.add(socket);

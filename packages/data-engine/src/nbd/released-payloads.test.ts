@@ -64,7 +64,7 @@ test('memory of a reply that the client does not read is released when the conne
 async function serve(device: LendingExport): Promise<number> {
   const sockets = new Set<net.Socket>();
   const server = new NbdServer({
-    directory: { describe: () => device, list: () => [], describeListed: () => undefined },
+    directory: { describe: () => device },
     accept: (socket, negotiated, rest) => {
       sockets.add(socket);
       serveExport(socket, negotiated, rest, device);

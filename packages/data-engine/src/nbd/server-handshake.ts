@@ -26,17 +26,12 @@ import {
   optionError,
   optionReply,
   readOptionString,
-  serverListReply,
 } from './handshake-frames.js';
 
 /** Lookup of exports for the handshake. */
 export interface ExportDirectory {
   /** `undefined` for an unknown name, and for a wrong secret: a client must not be able to tell them apart. */
   describe(exportName: string): ExportInfo | undefined;
-  /** Names without any secret. */
-  list(): readonly string[];
-  /** What any client may know of a listed name. To open it takes the name with its secret. */
-  describeListed(name: string): ExportInfo | undefined;
 }
 
 /** TLS policy of a connection. `inside`: the connection came through a tunnel already, so STARTTLS is an error. */
@@ -186,20 +181,9 @@ export class ServerHandshake {
     if (name.text.length > NAME_BYTES_MAX) return this.refuse(option, OptionReply.ErrTooBig, 'name too long');
 
     const info = this.directory.describe(name.text);
-    if (info === undefined) return this.describeListed(option, name.text);
+    if (info === undefined) return this.refuse(option, OptionReply.ErrUnknown, 'no such export');
     if (option === Option.Go) return this.chosen(name.text, 'go');
     this.send(infoReplies(option, info));
-    return undefined;
-  }
-
-  /** Tools that list exports query each of them, by its listed name. */
-  private describeListed(option: number, name: string): undefined {
-    const listed = this.directory.describeListed(name);
-    if (listed === undefined) return this.refuse(option, OptionReply.ErrUnknown, 'no such export');
-    if (option === Option.Go) {
-      return this.refuse(option, OptionReply.ErrPolicy, 'it opens by the name that ends in its secret');
-    }
-    this.send(infoReplies(option, listed));
     return undefined;
   }
 
@@ -214,9 +198,9 @@ export class ServerHandshake {
     return { kind: 'chosen', negotiated, rest: this.queue.takeAll() };
   }
 
+  /** Lists nothing: a name is what opens an export, and which volumes there are is for those who know one. */
   private answerList(option: number, data: Buffer): undefined {
     if (data.length > 0) return this.refuse(option, OptionReply.ErrInvalid, 'LIST takes no data');
-    for (const name of this.directory.list()) this.send(serverListReply(option, name));
     this.send(optionReply(option, OptionReply.Ack));
     return undefined;
   }
@@ -237,7 +221,7 @@ export class ServerHandshake {
     if (request === undefined)
       return this.refuse(option, OptionReply.ErrInvalid, 'malformed context request');
     const { exportName } = request;
-    if ((this.directory.describe(exportName) ?? this.directory.describeListed(exportName)) === undefined) {
+    if (this.directory.describe(exportName) === undefined) {
       return this.refuse(option, OptionReply.ErrUnknown, 'no such export');
     }
     const wanted = select

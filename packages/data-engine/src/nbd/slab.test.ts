@@ -17,7 +17,7 @@ afterEach(async () => {
 
 async function clientOf(device: MemoryExport): Promise<NbdClient> {
   const server = new NbdServer({
-    directory: { describe: () => device, list: () => [], describeListed: () => undefined },
+    directory: { describe: () => device },
     accept: (socket, negotiated, rest) => {
       stops.push(() => void socket.destroy());
       serveExport(socket, negotiated, rest, device);

@@ -15,7 +15,7 @@ function option(code: number, data = ''): Buffer {
 /** The server's reaction to these bytes after the client's flags: its last step, and the types of its replies. */
 function talk(offer: TlsOffer, ...frames: Buffer[]): { step: string; replies: number[]; bytes: string } {
   const sent: Buffer[] = [];
-  const directory = { describe: () => INFO, list: () => ['a-name'], describeListed: () => INFO };
+  const directory = { describe: () => INFO };
   const handshake = new ServerHandshake(directory, (frame) => sent.push(frame), offer);
   const step = handshake.feed(Buffer.concat([Buffer.from([0, 0, 0, 3]), ...frames])).kind;
   return { step, replies: sent.map((frame) => frame.readUInt32BE(12)), bytes: String(Buffer.concat(sent)) };

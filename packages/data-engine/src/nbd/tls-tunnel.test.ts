@@ -282,13 +282,13 @@ describe('plaintext', () => {
       stdout: `${MIB}\n`,
     });
     const listed = await runTool('nbdinfo', ['--list', server.uri(ours, '')]);
-    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('export="disk"') });
+    expect(listed).toMatchObject({ code: 0, stdout: expect.not.stringContaining('export=') });
   });
 
   test('a server without TLS is refused by a node that requires it', async () => {
     const device = new MemoryExport(MIB);
     const server = new NbdServer({
-      directory: { describe: () => device, list: () => [], describeListed: () => undefined },
+      directory: { describe: () => device },
       accept: (socket) => socket.destroy(),
     });
     const { port } = await server.listen('127.0.0.1', 0);
