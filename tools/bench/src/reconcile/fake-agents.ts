@@ -1,5 +1,5 @@
-// Agents of a cluster's nodes as far as a worker sees them: one HTTP server answers for all, at a path for each node. They
-// keep nothing and do everything at once.
+// Agents of a cluster's nodes as far as a worker sees them: one HTTP server answers for all, at a loopback address for each
+// node. They keep nothing and do everything at once.
 import { once } from 'node:events';
 import http from 'node:http';
 import {
@@ -9,8 +9,8 @@ import {
 } from '@holdfast/core/model/agent-protocol.js';
 import { asId, type VolumeId } from '@holdfast/core/model/ids.js';
 
-const REPLICA = /^\/node\/\d+\/v1\/replicas(?:\/([0-9a-f-]{36}))?/;
-const ENGINE = /^\/node\/\d+\/v1\/engines\/([0-9a-f-]{36})(?:\/commands\/([a-z-]+))?/;
+const REPLICA = /^\/v1\/replicas(?:\/([0-9a-f-]{36}))?/;
+const ENGINE = /^\/v1\/engines\/([0-9a-f-]{36})(?:\/commands\/([a-z-]+))?/;
 
 export type FakeAgents = {
   /** Where the agent of a node is reached. */
@@ -49,12 +49,13 @@ export async function startFakeAgents(): Promise<FakeAgents> {
     });
   });
   server.keepAliveTimeout = 60_000;
-  server.listen(0, '127.0.0.1');
+  server.listen(0, '0.0.0.0');
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the agents have no port');
   return {
-    urlOf: (node) => `http://127.0.0.1:${address.port}/node/${node}`,
+    // Linux answers for all of 127.0.0.0/8; 127.0.x.x is left to what listens on the usual address.
+    urlOf: (node) => `http://127.1.${node >> 8}.${node & 255}:${address.port}`,
     calls: () => calls,
     lastEngine: () => last,
     async stop() {
