@@ -155,11 +155,12 @@ function successOf(options: RouteOptions, components: Map<string, JsonSchema>): 
     schema: options.answer === undefined ? {} : answerSchema(options.answer.schema, components),
   };
   const type = options.produces ?? (options.answer === undefined ? undefined : 'application/json');
+  const body = type === undefined ? {} : { content: { [type]: content } };
   return {
-    [options.status ?? 200]: {
-      description: 'Done.',
-      ...(type === undefined ? {} : { content: { [type]: content } }),
-    },
+    [options.status ?? 200]: { description: 'Done.', ...body },
+    ...(options.mayAccept === true
+      ? { 202: { description: 'Accepted: the worker is at it.', ...body } }
+      : {}),
   };
 }
 
