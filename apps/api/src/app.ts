@@ -13,6 +13,7 @@ import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsService } from './placements/placements.service.js';
 import { callerGone } from './platform/caller-gone.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
+import { addEntityTags } from './platform/entity-tags.js';
 import { sendProblem } from './platform/problem.filter.js';
 import { requireReadable } from './platform/readable-request.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
@@ -89,6 +90,7 @@ function addHooks(fastify: FastifyInstance, isTls: boolean): void {
     request.callerGone = () => callerGone(reply.raw);
     await drainLargeBody(request);
   });
+  addEntityTags(fastify);
   fastify.addHook('preValidation', requireReadable);
   fastify.addHook('onResponse', async (request, reply) => {
     const { method, url } = request;
