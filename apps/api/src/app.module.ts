@@ -34,6 +34,10 @@ import { RecurringSnapshotsController } from './snapshots/recurring-snapshots.co
 import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.service.js';
 import { SnapshotsController } from './snapshots/snapshots.controller.js';
 import { SnapshotsService } from './snapshots/snapshots.service.js';
+import { InvitationsController } from './tenancy/invitations.controller.js';
+import { MembersController } from './tenancy/members.controller.js';
+import { PermissionsController } from './tenancy/permissions.controller.js';
+import { ProjectMembersController } from './tenancy/project-members.controller.js';
 import { TenancyController } from './tenancy/tenancy.controller.js';
 import { ThreadPool } from './threads/thread-pool.js';
 import { ReplicasController } from './volumes/replicas.controller.js';
@@ -47,6 +51,10 @@ export const CONTROLLERS: readonly Type[] = [
   SessionsController,
   TokensController,
   TenancyController,
+  MembersController,
+  ProjectMembersController,
+  InvitationsController,
+  PermissionsController,
   ClustersController,
   NodesController,
   DisksController,

@@ -4,9 +4,9 @@
  */
 
 import { GIB } from '@holdfast/core/model/bytes.js';
+import { isAllowed } from '@holdfast/core/policy/permissions.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CONTROLLERS } from '../src/app.module.js';
-import { isAllowed } from '../src/auth/permissions.js';
 import { openApiDocument } from '../src/platform/openapi.js';
 import { ROUTE_OPTIONS, type RouteOptions } from '../src/platform/route.decorator.js';
 import { ApiFixture } from './api-fixture.js';
@@ -26,6 +26,8 @@ const BODIES: Record<string, unknown> = {
   'POST /api/v1/clusters/{clusterId}/volumes': { name: 'stolen', size: GIB },
   'PUT /api/v1/clusters/{clusterId}/settings/{name}': { value: 0.5 },
   'PATCH /api/v1/clusters/{clusterId}': { name: 'stolen' },
+  'PATCH /api/v1/members/{userId}': { role: 'viewer' },
+  'PUT /api/v1/projects/{projectId}/members/{userId}': { role: 'viewer' },
   'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/clone': {
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
     name: 'stolen',
@@ -89,6 +91,7 @@ describe('a viewer changes nothing', () => {
       'DELETE /sessions/{tokenId}',
       'DELETE /tokens/{tokenId}',
       'POST /clusters/{clusterId}/volumes/{volumeId}/explain',
+      'POST /invitations/accept',
       'POST /sessions',
       'POST /sessions/password',
       'POST /tokens',
@@ -153,12 +156,18 @@ async function makeOneOfEach(): Promise<void> {
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
     name: 'balance-alpha',
     recurringName: 'hourly',
+    invitationId: '01a1fd5b-0000-7000-8000-000000000901',
     orphanId: '01a1fd5b-0000-7000-8000-000000000701',
   });
   await api.owner.query(
     `INSERT INTO snapshot (id, organization_id, volume_id, name, origin, created_at)
      VALUES ($1, $2, $3, 's', 'user', now())`,
     [ids.snapshotId, api.seed.organizationId, ids.volumeId],
+  );
+  await api.owner.query(
+    `INSERT INTO invitation (id, organization_id, email, role, secret_hash, invited_by, created_at, expires_at)
+     VALUES ($1, $2, 'guest@example.test', 'viewer', 'h', $3, now(), now() + interval '1 day')`,
+    [ids.invitationId, api.seed.organizationId, ids.userId],
   );
   await api.call('PUT', `${api.volumes}/${ids.volumeId}/recurring-snapshots/hourly`, {
     body: { cron: '@hourly', retain: 1 },

@@ -1,5 +1,5 @@
 import type { ClusterId, OrganizationId, ProjectId, TokenId, UserId } from '@holdfast/core/model/ids.js';
-import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
+import type { OrganizationRole, ProjectRole } from '@holdfast/core/policy/permissions.js';
 import type { TokenLimits } from './token-limits.js';
 
 /** A user, authenticated by a session or by one of their tokens. */
@@ -9,7 +9,9 @@ export type UserActor = {
   tokenKind: 'session' | 'api';
   organizationId: OrganizationId;
   userId: UserId;
-  role: MemberRole;
+  role: OrganizationRole;
+  /** What it may do beyond that, in single projects. */
+  projectRoles: ReadonlyMap<ProjectId, ProjectRole>;
   /** The project that new volumes belong to when the request names none. */
   projectId: ProjectId | undefined;
   limits: TokenLimits;

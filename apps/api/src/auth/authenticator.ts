@@ -1,5 +1,13 @@
+import { faultOf } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { TokenId } from '@holdfast/core/model/ids.js';
+import { decideAccess } from '@holdfast/core/policy/decide-access.js';
+import {
+  type Action,
+  projectRolesOf,
+  projectRoleWithin,
+  weakerRole,
+} from '@holdfast/core/policy/permissions.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { findToken, noteTokenUse, type TokenHolder } from '@holdfast/database/queries/tokens.js';
 import { type Scope, transaction } from '@holdfast/database/sql/scope.js';
@@ -11,8 +19,7 @@ import { SharedRead } from '../platform/shared-read.js';
 import { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
 import type { Actor, AgentActor, UserActor } from './actor.js';
-import { type Action, isAllowed, leastRole, weakerRole } from './permissions.js';
-import { assertUsedFromWithin, limitsOf, obstacleIn } from './token-limits.js';
+import { assertUsedFromWithin, limitsOf } from './token-limits.js';
 
 /** Name of the session's cookie. Browsers take the prefix only with Secure, for one host, from that host itself. */
 export function sessionCookie({ cookieSecure }: Pick<Config, 'cookieSecure'>): string {
@@ -96,13 +103,15 @@ export class Authenticator {
   }
 }
 
-/** @throws StorageFault `auth.forbidden` that names the role it takes */
-export function assertAllowed({ actor }: Tenant, action: Action): void {
-  if (!isAllowed(actor.role, action)) {
-    throw forbidden(`this needs the role ${leastRole(action)}; yours is ${actor.role}`);
-  }
-  const obstacle = obstacleIn(actor.limits, action);
-  if (obstacle !== undefined) throw forbidden(obstacle);
+/**
+ * The caller as it may do this: where roles in projects allow it, what is of other projects is not there.
+ *
+ * @throws StorageFault `auth.forbidden` that names the role it takes
+ */
+export function assertAllowed(tenant: Tenant, action: Action): Tenant {
+  const access = decideAccess(tenant.actor, action);
+  if (access.kind === 'refuse') throw faultOf(access);
+  return access.projectIds === undefined ? tenant : tenant.within(access.projectIds);
 }
 
 /** From the header, else from the session cookie; a cookie must come from our own pages when something is changed. */
@@ -135,15 +144,21 @@ function actorOf(holder: TokenHolder): Actor | undefined {
     if (holder.cluster_id === null) return undefined;
     return { kind: 'agent', tokenId, organizationId, clusterId: holder.cluster_id };
   }
-  if (holder.user_id === null || holder.member_role === null || holder.token_role === 'agent')
-    return undefined;
+  const { token_role: tokenRole } = holder;
+  if (holder.user_id === null || holder.member_role === null || tokenRole === 'agent') return undefined;
   const user: UserActor = {
     kind: 'user',
     tokenId,
     tokenKind: holder.kind,
     organizationId,
     userId: holder.user_id,
-    role: weakerRole(holder.token_role, holder.member_role),
+    role: weakerRole(tokenRole, holder.member_role),
+    projectRoles: new Map(
+      [...projectRolesOf(holder.project_roles)].flatMap(([projectId, role]) => {
+        const left = projectRoleWithin(role, tokenRole);
+        return left === undefined ? [] : [[projectId, left]];
+      }),
+    ),
     projectId: holder.project_id ?? undefined,
     limits: limitsOf(holder),
     expiresAt: holder.expires_at ?? undefined,

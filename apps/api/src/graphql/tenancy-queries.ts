@@ -1,5 +1,6 @@
 /** GraphQL queries of an organization's and a cluster's configuration: as in REST, as connections and lists. */
-import { listMembers, listOrganizations, listProjects } from '@holdfast/database/queries/tenancy.js';
+import { listMembers } from '@holdfast/database/queries/members.js';
+import { listOrganizations, listProjects } from '@holdfast/database/queries/tenancy.js';
 import { findTokenById, listTokens } from '@holdfast/database/queries/tokens.js';
 import { GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
 import { z } from 'zod';
@@ -10,7 +11,7 @@ import { readSetting, readSettings } from '../settings/read-settings.js';
 import { PutSettingBody, SettingPath, settingSchema } from '../settings/setting.schemas.js';
 import { resetSetting, setSetting } from '../settings/write-setting.js';
 import { memberSchema, organizationSchema, projectSchema } from '../tenancy/tenancy.schemas.js';
-import { memberView, organizationView, projectView } from '../tenancy/tenancy.view.js';
+import { memberView, namedView } from '../tenancy/tenancy.view.js';
 import { type Fields, field, ids, nothingThere, tenantListField, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 
@@ -19,12 +20,12 @@ export function tenancyQueries(types: GraphqlTypes): Fields {
     organizations: tenantListField(types.object(organizationSchema), {
       access: 'organization:read',
       list: (tenant, request) => tenant.read((sql) => listOrganizations(sql, request)),
-      view: organizationView,
+      view: namedView,
     }),
     projects: tenantListField(types.object(projectSchema), {
       access: 'project:read',
       list: (tenant, request) => tenant.read((sql) => listProjects(sql, request)),
-      view: projectView,
+      view: namedView,
     }),
     members: tenantListField(types.object(memberSchema), {
       access: 'member:read',

@@ -22,7 +22,7 @@ const VOLUME: ActionTarget<typeof VolumePath.schema, VolumeWithReplicas, VolumeV
   access: 'volume:write',
   answer: VolumeDto,
   read: readVolume,
-  view: (found, tenant) => volumeView(found, tenant.actor.role),
+  view: (found, tenant) => volumeView(found, tenant.actor),
 };
 
 /** Refusals of everything that changes the layers of a volume, which its engine does on all copies at once. */

@@ -13,6 +13,7 @@ const TAKEN = {
   volume: { code: 'volume.name_taken', message: 'the project has a volume of that name' },
   cluster: { code: 'cluster.name_taken', message: 'there is a cluster of that name' },
   project: { code: 'project.name_taken', message: 'there is a project of that name' },
+  organization: { code: 'organization.name_taken', message: 'there is an organization of that name' },
 } as const satisfies Record<string, { code: FaultCode; message: string }>;
 
 /** Unique constraints that users can run into by a name they choose. */
@@ -21,6 +22,7 @@ const NAME_CONSTRAINTS: Readonly<Record<string, keyof typeof TAKEN>> = {
   volume_project_id_name_key: 'volume',
   cluster_organization_id_name_key: 'cluster',
   project_organization_id_name_key: 'project',
+  organization_name_key: 'organization',
 };
 
 /** What Postgres or the connection to it says, as a fault that callers know; anything unexpected stays as it is. */
