@@ -5,6 +5,7 @@ import { ALL_ACTIONS } from './actions/all-actions.js';
 import { AgentController } from './agent/agent.controller.js';
 import { AuthGuard } from './auth/auth.guard.js';
 import { Authenticator } from './auth/authenticator.js';
+import { RequestQuotas } from './auth/request-quotas.js';
 import { SessionsController } from './auth/sessions.controller.js';
 import { TokensController } from './auth/tokens.controller.js';
 import { ClustersController } from './clusters/clusters.controller.js';
@@ -38,6 +39,7 @@ import { InvitationsController } from './tenancy/invitations.controller.js';
 import { MembersController } from './tenancy/members.controller.js';
 import { PermissionsController } from './tenancy/permissions.controller.js';
 import { ProjectMembersController } from './tenancy/project-members.controller.js';
+import { QuotasController } from './tenancy/quotas.controller.js';
 import { TenancyController } from './tenancy/tenancy.controller.js';
 import { ThreadPool } from './threads/thread-pool.js';
 import { ReplicasController } from './volumes/replicas.controller.js';
@@ -55,6 +57,7 @@ export const CONTROLLERS: readonly Type[] = [
   ProjectMembersController,
   InvitationsController,
   PermissionsController,
+  QuotasController,
   ClustersController,
   NodesController,
   DisksController,
@@ -85,6 +88,7 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       { provide: LOGGER, useValue: logger },
       { provide: Databases, useFactory: () => new Databases(config) },
       Authenticator,
+      RequestQuotas,
       LiveChanges,
       OpenStreams,
       Housekeeping,

@@ -4,7 +4,7 @@
  */
 
 import { GIB } from '@holdfast/core/model/bytes.js';
-import { isAllowed } from '@holdfast/core/policy/permissions.js';
+import { isAllowed, isAllowedInProject, ORGANIZATION_ROLES } from '@holdfast/core/policy/permissions.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CONTROLLERS } from '../src/app.module.js';
 import { openApiDocument } from '../src/platform/openapi.js';
@@ -66,6 +66,46 @@ describe("another tenant's ids are not there", () => {
     expect(clusters.body.items?.map(({ id }) => id)).not.toContain(api.seed.clusterId);
   });
 });
+
+describe("another project's ids are not there", () => {
+  const OF_A_PROJECT = /\{(?:volumeId|replicaId|snapshotId|rebuildId|recurringName|projectId)\}/;
+  const ofProjects = OPERATIONS.filter(({ path, access }) => access !== 'agent' && OF_A_PROJECT.test(path));
+  let token: string;
+  beforeAll(async () => {
+    token = await api.tokenOfRole('member');
+    const { body: project } = await api.call('POST', '/projects', { body: { name: 'elsewhere' } });
+    const { body: me } = await api.call('GET', '/sessions/current', { token });
+    const path = `/projects/${project.id}/members/${me.userId}`;
+    expect((await api.call('PUT', path, { body: { role: 'admin' } })).status).toBe(200);
+  });
+
+  test.each(ofProjects.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+    '%s does not find them for an admin of another one',
+    async (_name, operation) => {
+      const { access } = operation;
+      const mayElsewhere = access !== 'public' && access !== 'agent' && isAllowedInProject('admin', access);
+      expect(await ask(operation, token)).toMatchObject({ status: mayElsewhere ? 404 : 403 });
+    },
+  );
+});
+
+test.each(ORGANIZATION_ROLES)(
+  'every route refuses the role %s exactly where the table does',
+  async (role) => {
+    const NOWHERE = '01a1fd5b-0000-7000-8000-0000000000ff';
+    const wrong: string[] = [];
+    for (const { method, path, access } of OPERATIONS) {
+      if (access === 'public' || access === 'agent') continue;
+      // A token of its own: some of these end the one that asks.
+      const token = await api.tokenOfRole(role);
+      const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} };
+      const nowhere = path.replace('/api/v1', '').replace(/\{\w+\}/g, NOWHERE);
+      const { status } = await api.call(method, nowhere, { token, ...body });
+      if ((status === 403) === isAllowed(role, access)) wrong.push(`${method} ${path}: ${status}`);
+    }
+    expect(wrong).toEqual([]);
+  },
+);
 
 describe('a viewer changes nothing', () => {
   const forbidden = OPERATIONS.filter(

@@ -109,6 +109,12 @@ describe('a member who is operator in one project', () => {
     expect(await asked(`action=volume:write&projectId=${other.projectId}`)).toMatchObject([
       { isAllowed: false, projectIds: [] },
     ]);
+    const graphql = await api.graphql(
+      'query { permissions(action: "volume:write") { isAllowed } }',
+      {},
+      token,
+    );
+    expect(graphql.body.data.permissions).toEqual([{ isAllowed: true }]);
     expect(await asked('action=node:write')).toMatchObject([
       { isAllowed: false, why: 'this needs the role admin; yours is member' },
     ]);

@@ -11,6 +11,7 @@ import { organizationCommand } from './commands/organization.js';
 import { orphanCommand } from './commands/orphan.js';
 import { placementCommand, whatIfCommand } from './commands/placement.js';
 import { projectCommand } from './commands/project.js';
+import { quotaCommand } from './commands/quota.js';
 import { rebuildCommand } from './commands/rebuild.js';
 import { settingCommand } from './commands/setting.js';
 import { simulateCommand } from './commands/simulate.js';
@@ -53,6 +54,7 @@ function program(): Command {
     organizationCommand,
     projectCommand,
     memberCommand,
+    quotaCommand,
     localCommand,
     conformanceCommand,
     simulateCommand,

@@ -28,6 +28,7 @@ export type Project = Schema<'Project'>;
 export type Member = Schema<'Member'>;
 export type ProjectMember = Schema<'ProjectMember'>;
 export type Invitation = Schema<'Invitation'>;
+export type Quota = Schema<'Quota'>;
 export type ClusterEvent = Schema<'Event'>;
 
 export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;

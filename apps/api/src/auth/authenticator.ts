@@ -19,6 +19,7 @@ import { SharedRead } from '../platform/shared-read.js';
 import { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
 import type { Actor, AgentActor, UserActor } from './actor.js';
+import { RequestQuotas } from './request-quotas.js';
 import { assertUsedFromWithin, limitsOf } from './token-limits.js';
 
 /** Name of the session's cookie. Browsers take the prefix only with Secure, for one host, from that host itself. */
@@ -44,6 +45,7 @@ export class Authenticator {
 
   constructor(
     private readonly databases: Databases,
+    private readonly quotas: RequestQuotas,
     @Inject(CONFIG) config: Config,
   ) {
     this.cookie = sessionCookie(config);
@@ -62,6 +64,7 @@ export class Authenticator {
     if (actor.kind !== 'user') throw forbidden("an agent's token can't be used here");
     assertUsedFromWithin(actor.limits, request.ip);
     const scope = this.databases.organization(actor.organizationId, actor.limits);
+    await this.quotas.take(actor);
     await this.noteUse(scope, actor.tokenId);
     return new Tenant(actor, scope, {
       requestId: request.id,

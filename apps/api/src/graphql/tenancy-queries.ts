@@ -2,7 +2,7 @@
 import { listMembers } from '@holdfast/database/queries/members.js';
 import { listOrganizations, listProjects } from '@holdfast/database/queries/tenancy.js';
 import { findTokenById, listTokens } from '@holdfast/database/queries/tokens.js';
-import { GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
+import { GraphQLID, GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
 import { z } from 'zod';
 import { TokenPath, tokenSchema } from '../auth/session.schemas.js';
 import { ownerFor, tokenView } from '../auth/tokens.controller.js';
@@ -10,7 +10,17 @@ import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { readSetting, readSettings } from '../settings/read-settings.js';
 import { PutSettingBody, SettingPath, settingSchema } from '../settings/setting.schemas.js';
 import { resetSetting, setSetting } from '../settings/write-setting.js';
-import { memberSchema, organizationSchema, projectSchema } from '../tenancy/tenancy.schemas.js';
+import { permissionsView } from '../tenancy/permissions.controller.js';
+import { quotaSchema, quotaView } from '../tenancy/quota.schemas.js';
+import { readProjectQuota } from '../tenancy/quotas.controller.js';
+import {
+  accessSchema,
+  memberSchema,
+  organizationSchema,
+  PermissionsQuery,
+  ProjectPath,
+  projectSchema,
+} from '../tenancy/tenancy.schemas.js';
 import { memberView, namedView } from '../tenancy/tenancy.view.js';
 import { type Fields, field, ids, nothingThere, tenantListField, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
@@ -26,6 +36,18 @@ export function tenancyQueries(types: GraphqlTypes): Fields {
       access: 'project:read',
       list: (tenant, request) => tenant.read((sql) => listProjects(sql, request)),
       view: namedView,
+    }),
+    permissions: field(new GraphQLList(new GraphQLNonNull(types.object(accessSchema))), {
+      access: 'organization:read',
+      args: { action: { type: GraphQLString }, projectId: { type: GraphQLID } },
+      schema: PermissionsQuery.schema,
+      resolve: (tenant, query) => permissionsView(tenant.actor, query).permissions,
+    }),
+    projectQuota: field(types.object(quotaSchema), {
+      access: 'quota:read',
+      args: ids('projectId'),
+      schema: ProjectPath.schema,
+      resolve: async (tenant, { projectId }) => quotaView(await readProjectQuota(tenant, projectId)),
     }),
     members: tenantListField(types.object(memberSchema), {
       access: 'member:read',

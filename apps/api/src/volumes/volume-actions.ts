@@ -67,7 +67,7 @@ export const VOLUME_ACTIONS = [
     name: 'expand',
     summary: 'Make an attached volume larger',
     body: ExpandBody,
-    refuses: [...LAYER_CHANGE, 'volume.expansion_impossible'],
+    refuses: [...LAYER_CHANGE, 'volume.expansion_impossible', 'quota.exceeded'],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body, ifVersion }) =>
       requestExpand(tenant.ports, { volumeId, sizeBytes: body.size, ifVersion }),

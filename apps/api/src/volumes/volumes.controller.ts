@@ -43,7 +43,7 @@ export class VolumesController {
     summary: 'Create a volume and place its replicas',
     answer: VolumeDto,
     status: 201,
-    refuses: ['cluster.not_found', 'volume.name_taken', 'fleet.inconsistent'],
+    refuses: ['cluster.not_found', 'volume.name_taken', 'fleet.inconsistent', 'quota.exceeded'],
   })
   async create(
     @CurrentTenant() tenant: Tenant,
@@ -78,7 +78,7 @@ export class VolumesController {
     access: 'volume:write',
     summary: 'Change what is wanted of a volume',
     answer: VolumeDto,
-    refuses: ['volume.not_found', 'volume.deleting', 'volume.attached'],
+    refuses: ['volume.not_found', 'volume.deleting', 'volume.attached', 'quota.exceeded'],
   })
   async patch(
     @CurrentTenant() tenant: Tenant,
@@ -131,6 +131,7 @@ export class VolumesController {
       'snapshot.not_found',
       'snapshot.in_use',
       'fleet.inconsistent',
+      'quota.exceeded',
     ],
   })
   async clone(

@@ -21,6 +21,7 @@ type PlainModel =
   | 'project'
   | 'projectMembership'
   | 'invitation'
+  | 'quota'
   | 'token';
 
 /** Plain rows of one running transaction. */

@@ -1,5 +1,10 @@
+import { faultOf } from '@holdfast/control/use-cases/use-case.js';
 import { type FaultCode, StorageFault } from '@holdfast/core/model/faults.js';
+import { type PassedQuota, quotaRefusal } from '@holdfast/core/policy/quota.js';
 import pg from 'pg';
+
+/** What the trigger of quotas raises (migration `quotas`), with the numbers as JSON in its detail. */
+const QUOTA_PASSED = 'HQ001';
 
 /** Another transaction was in the way, or what a change relies on is gone: reload and decide again. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03', '23001', '23503', '23505']);
@@ -30,6 +35,7 @@ export function translateError(error: unknown): unknown {
   if (error instanceof StorageFault || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
   if (error instanceof pg.DatabaseError) {
+    if (code === QUOTA_PASSED) return quotaPassed(error);
     const named = error.constraint === undefined ? undefined : NAME_CONSTRAINTS[error.constraint];
     if (code === '23505' && named !== undefined) return nameTaken(named, error);
     if (CONFLICTS.has(code)) return conflict(error.message, error);
@@ -37,6 +43,12 @@ export function translateError(error: unknown): unknown {
   }
   const broken = /Connection terminated|timeout exceeded when trying to connect|not queryable/;
   return BROKEN_SOCKET.has(code) || broken.test(error.message) ? unavailable(error) : error;
+}
+
+/** The detail is written by our own trigger, of this shape. */
+function quotaPassed({ detail = '{}' }: pg.DatabaseError): StorageFault {
+  const passed: PassedQuota = JSON.parse(detail);
+  return faultOf(quotaRefusal(passed));
 }
 
 export function nameTaken(kind: keyof typeof TAKEN, cause?: unknown): StorageFault {
