@@ -2,12 +2,7 @@ import { faultOf } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { TokenId } from '@holdfast/core/model/ids.js';
 import { decideAccess } from '@holdfast/core/policy/decide-access.js';
-import {
-  type Action,
-  projectRolesOf,
-  projectRoleWithin,
-  weakerRole,
-} from '@holdfast/core/policy/permissions.js';
+import type { Action } from '@holdfast/core/policy/permissions.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { findToken, noteTokenUse, type TokenHolder } from '@holdfast/database/queries/tokens.js';
 import { type Scope, transaction } from '@holdfast/database/sql/scope.js';
@@ -18,7 +13,7 @@ import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
 import { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
-import type { Actor, AgentActor, UserActor } from './actor.js';
+import { type Actor, type AgentActor, rolesOf, type UserActor } from './actor.js';
 import { RequestQuotas } from './request-quotas.js';
 import { assertUsedFromWithin, limitsOf } from './token-limits.js';
 
@@ -147,21 +142,15 @@ function actorOf(holder: TokenHolder): Actor | undefined {
     if (holder.cluster_id === null) return undefined;
     return { kind: 'agent', tokenId, organizationId, clusterId: holder.cluster_id };
   }
-  const { token_role: tokenRole } = holder;
-  if (holder.user_id === null || holder.member_role === null || tokenRole === 'agent') return undefined;
+  const roles = rolesOf(holder);
+  if (holder.user_id === null || roles === undefined) return undefined;
   const user: UserActor = {
     kind: 'user',
     tokenId,
     tokenKind: holder.kind,
     organizationId,
     userId: holder.user_id,
-    role: weakerRole(tokenRole, holder.member_role),
-    projectRoles: new Map(
-      [...projectRolesOf(holder.project_roles)].flatMap(([projectId, role]) => {
-        const left = projectRoleWithin(role, tokenRole);
-        return left === undefined ? [] : [[projectId, left]];
-      }),
-    ),
+    ...roles,
     projectId: holder.project_id ?? undefined,
     limits: limitsOf(holder),
     expiresAt: holder.expires_at ?? undefined,

@@ -8,6 +8,14 @@ import { type ListRequest, listRows } from './list-rows.js';
 
 export type TokenKind = 'session' | 'api' | 'agent';
 
+/** What decides of a token's roles. */
+export type TokenRoles = {
+  token_role: OrganizationRole | 'agent';
+  member_role: OrganizationRole | null;
+  /** Roles by project, where the one in the organization does not allow everything anyhow. */
+  project_roles: Record<string, string>;
+};
+
 /** The holder of a token, as `find_token` tells it. */
 export type TokenHolder = {
   token_id: TokenId;
@@ -16,12 +24,9 @@ export type TokenHolder = {
   user_id: UserId | null;
   cluster_id: ClusterId | null;
   project_id: ProjectId | null;
-  token_role: OrganizationRole | 'agent';
-  member_role: OrganizationRole | null;
-  /** Roles by project, where the one in the organization does not allow everything anyhow. */
-  project_roles: Record<string, string>;
   expires_at: Date | null;
-} & TokenLimitsRow;
+} & TokenRoles &
+  TokenLimitsRow;
 
 /** What a token may be used for beside its role, and from where; null: no such limit. */
 export type TokenLimitsRow = {
@@ -198,8 +203,12 @@ export function endOtherSessions(sql: Sql, userId: UserId, kept: TokenId): Promi
   });
 }
 
-/** Of these tokens those that still let their holders in. */
-export async function findLiveTokens(pool: Pool, tokenIds: readonly TokenId[]): Promise<Set<TokenId>> {
-  const rows = await queryUnscoped<{ token_id: TokenId }>(pool, 'SELECT * FROM live_tokens($1)', [tokenIds]);
-  return new Set(rows.map(({ token_id }) => token_id));
+/** Of these tokens those that still let their holders in, with the roles that they have now. */
+export async function findLiveRoles(
+  pool: Pool,
+  tokenIds: readonly TokenId[],
+): Promise<Map<TokenId, TokenRoles>> {
+  const sql = 'SELECT * FROM live_access($1)';
+  const rows = await queryUnscoped<{ token_id: TokenId } & TokenRoles>(pool, sql, [tokenIds]);
+  return new Map(rows.map(({ token_id, ...roles }) => [token_id, roles]));
 }
