@@ -221,6 +221,7 @@ async function makeOneOfEach(): Promise<void> {
      VALUES ($1, $2, $3, 's', 'user', now())`,
     [ids.snapshotId, api.seed.organizationId, ids.volumeId],
   );
+  await api.call('PUT', `/projects/${ids.projectId}/members/${ids.userId}`, { body: { role: 'admin' } });
   await api.owner.query(
     `INSERT INTO invitation (id, organization_id, email, role, secret_hash, invited_by, created_at, expires_at)
      VALUES ($1, $2, 'guest@example.test', 'viewer', 'h', $3, now(), now() + interval '1 day')`,
