@@ -5,11 +5,18 @@ import {
   type EventSubjectKind,
 } from '../../packages/core/src/model/event-types.js';
 import { SETTINGS, type SettingDefinition } from '../../packages/core/src/model/setting.js';
+import {
+  ORGANIZATION_ROLES,
+  PERMISSIONS,
+  type Permission,
+  PROJECT_ROLES,
+} from '../../packages/core/src/policy/permissions.js';
 import { NOT_APPLICABLE } from '../../packages/core/src/settings/longhorn-settings.js';
 
 /** The file below docs/, and what has to stand in it. */
 export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
   'events.md': eventsPage,
+  'permissions.md': permissionsPage,
   'settings.md': settingsPage,
 };
 
@@ -36,6 +43,30 @@ function eventsOf(kind: EventSubjectKind, types: readonly [string, EventDefiniti
     .map(([type, { severity, when }]) => `| \`${type}\` | ${severity} | ${when} |`);
   const title = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
   return [`## ${title}`, '', '| type | severity | told when |', '|---|---|---|', ...rows].join('\n');
+}
+
+function permissionsPage(): string {
+  const rows = Object.entries<Permission>(PERMISSIONS).map(([action, { organization, project, allows }]) => {
+    return `| \`${action}\` | ${allows} | ${organization} | ${project ?? ''} |`;
+  });
+  return `# Permissions
+
+Who may do what. A user has one role in an organization, of ${listed(ORGANIZATION_ROLES)}, and may have one more in each of its
+projects, of ${listed(PROJECT_ROLES)}. A role may do what those before it may. Beyond its role in the organization, a user may do in a
+project what the role there allows, with what is in that project only. A *member* sees no project without a role there.
+
+A token has a role too, and allows what both it and its user may; it may be limited further, to actions, clusters, projects and
+reading. \`holdfast auth why <action>\` and \`GET /api/v1/me/permissions\` say what a token may do, and why. This page is written
+from \`packages/core/src/policy/permissions.ts\`.
+
+| action | a user may | least role in the organization | or in the project |
+|---|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+function listed(roles: readonly string[]): string {
+  return roles.map((role) => `*${role}*`).join(', ');
 }
 
 function settingsPage(): string {

@@ -5,6 +5,7 @@ import { ALL_ACTIONS } from './actions/all-actions.js';
 import { AgentController } from './agent/agent.controller.js';
 import { AuthGuard } from './auth/auth.guard.js';
 import { Authenticator } from './auth/authenticator.js';
+import { RequestQuotas } from './auth/request-quotas.js';
 import { SessionsController } from './auth/sessions.controller.js';
 import { TokensController } from './auth/tokens.controller.js';
 import { ClustersController } from './clusters/clusters.controller.js';
@@ -34,6 +35,11 @@ import { RecurringSnapshotsController } from './snapshots/recurring-snapshots.co
 import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.service.js';
 import { SnapshotsController } from './snapshots/snapshots.controller.js';
 import { SnapshotsService } from './snapshots/snapshots.service.js';
+import { InvitationsController } from './tenancy/invitations.controller.js';
+import { MembersController } from './tenancy/members.controller.js';
+import { PermissionsController } from './tenancy/permissions.controller.js';
+import { ProjectMembersController } from './tenancy/project-members.controller.js';
+import { QuotasController } from './tenancy/quotas.controller.js';
 import { TenancyController } from './tenancy/tenancy.controller.js';
 import { ThreadPool } from './threads/thread-pool.js';
 import { ReplicasController } from './volumes/replicas.controller.js';
@@ -47,6 +53,11 @@ export const CONTROLLERS: readonly Type[] = [
   SessionsController,
   TokensController,
   TenancyController,
+  MembersController,
+  ProjectMembersController,
+  InvitationsController,
+  PermissionsController,
+  QuotasController,
   ClustersController,
   NodesController,
   DisksController,
@@ -77,6 +88,7 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       { provide: LOGGER, useValue: logger },
       { provide: Databases, useFactory: () => new Databases(config) },
       Authenticator,
+      RequestQuotas,
       LiveChanges,
       OpenStreams,
       Housekeeping,

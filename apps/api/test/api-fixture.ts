@@ -24,6 +24,20 @@ export type CallOptions = {
   payload?: string | Buffer;
 };
 
+function appOn(database: TestDatabase): Promise<App> {
+  return createApp({
+    host: '127.0.0.1',
+    port: 0,
+    logLevel: 'silent',
+    databaseUrl: database.apiUrl,
+    databaseSystemUrl: database.systemUrl,
+    cookieSecure: false,
+    tokenDaysMax: 365,
+    graphqlIntrospection: true,
+    heartbeatIntervalMs: 2_000,
+  });
+}
+
 /** The whole API in this process, on a Postgres of its own, with the local stack's first rows. */
 export class ApiFixture {
   private constructor(
@@ -38,18 +52,12 @@ export class ApiFixture {
     const seed = await seedTestDatabase(database);
     const owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
-    const app = await createApp({
-      host: '127.0.0.1',
-      port: 0,
-      logLevel: 'silent',
-      databaseUrl: database.apiUrl,
-      databaseSystemUrl: database.systemUrl,
-      cookieSecure: false,
-      tokenDaysMax: 365,
-      graphqlIntrospection: true,
-      heartbeatIntervalMs: 2_000,
-    });
-    return new ApiFixture(database, app, seed, owner);
+    return new ApiFixture(database, await appOn(database), seed, owner);
+  }
+
+  /** Another api process on the same database, which the caller closes. */
+  static async beside({ database, seed, owner }: ApiFixture): Promise<ApiFixture> {
+    return new ApiFixture(database, await appOn(database), seed, owner);
   }
 
   async stop(): Promise<void> {

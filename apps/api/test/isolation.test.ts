@@ -4,9 +4,9 @@
  */
 
 import { GIB } from '@holdfast/core/model/bytes.js';
+import { isAllowed, isAllowedInProject, ORGANIZATION_ROLES } from '@holdfast/core/policy/permissions.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CONTROLLERS } from '../src/app.module.js';
-import { isAllowed } from '../src/auth/permissions.js';
 import { openApiDocument } from '../src/platform/openapi.js';
 import { ROUTE_OPTIONS, type RouteOptions } from '../src/platform/route.decorator.js';
 import { ApiFixture } from './api-fixture.js';
@@ -31,6 +31,8 @@ const BODIES: Record<string, unknown> = {
   'POST /api/v1/clusters/{clusterId}/volumes': { name: 'stolen', size: GIB },
   'PUT /api/v1/clusters/{clusterId}/settings/{name}': { value: 0.5 },
   'PATCH /api/v1/clusters/{clusterId}': { name: 'stolen' },
+  'PATCH /api/v1/members/{userId}': { role: 'viewer' },
+  'PUT /api/v1/projects/{projectId}/members/{userId}': { role: 'viewer' },
   'POST /api/v1/clusters/{clusterId}/volumes/{volumeId}/clone': {
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
     name: 'stolen',
@@ -81,6 +83,46 @@ describe("another tenant's ids are not there", () => {
   });
 });
 
+describe("another project's ids are not there", () => {
+  const OF_A_PROJECT = /\{(?:volumeId|replicaId|snapshotId|rebuildId|recurringName|projectId)\}/;
+  const ofProjects = OPERATIONS.filter(({ path, access }) => access !== 'agent' && OF_A_PROJECT.test(path));
+  let token: string;
+  beforeAll(async () => {
+    token = await api.tokenOfRole('member');
+    const { body: project } = await api.call('POST', '/projects', { body: { name: 'elsewhere' } });
+    const { body: me } = await api.call('GET', '/sessions/current', { token });
+    const path = `/projects/${project.id}/members/${me.userId}`;
+    expect((await api.call('PUT', path, { body: { role: 'admin' } })).status).toBe(200);
+  });
+
+  test.each(ofProjects.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+    '%s does not find them for an admin of another one',
+    async (_name, operation) => {
+      const { access } = operation;
+      const mayElsewhere = access !== 'public' && access !== 'agent' && isAllowedInProject('admin', access);
+      expect(await ask(operation, token)).toMatchObject({ status: mayElsewhere ? 404 : 403 });
+    },
+  );
+});
+
+test.each(ORGANIZATION_ROLES)(
+  'every route refuses the role %s exactly where the table does',
+  async (role) => {
+    const NOWHERE = '01a1fd5b-0000-7000-8000-0000000000ff';
+    const wrong: string[] = [];
+    for (const { method, path, access } of OPERATIONS) {
+      if (access === 'public' || access === 'agent') continue;
+      // A token of its own: some of these end the one that asks.
+      const token = await api.tokenOfRole(role);
+      const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} };
+      const nowhere = path.replace('/api/v1', '').replace(/\{\w+\}/g, NOWHERE);
+      const { status } = await api.call(method, nowhere, { token, ...body });
+      if ((status === 403) === isAllowed(role, access)) wrong.push(`${method} ${path}: ${status}`);
+    }
+    expect(wrong).toEqual([]);
+  },
+);
+
 describe('a viewer changes nothing', () => {
   const forbidden = OPERATIONS.filter(
     ({ access }) => access !== 'public' && access !== 'agent' && !isAllowed('viewer', access),
@@ -105,6 +147,7 @@ describe('a viewer changes nothing', () => {
       'DELETE /sessions/{tokenId}',
       'DELETE /tokens/{tokenId}',
       'POST /clusters/{clusterId}/volumes/{volumeId}/explain',
+      'POST /invitations/accept',
       'POST /sessions',
       'POST /sessions/password',
       'POST /tokens',
@@ -170,12 +213,19 @@ async function makeOneOfEach(): Promise<void> {
     snapshotId: '01a1fd5b-0000-7000-8000-000000000601',
     name: 'balance-alpha',
     recurringName: 'hourly',
+    invitationId: '01a1fd5b-0000-7000-8000-000000000901',
     orphanId: '01a1fd5b-0000-7000-8000-000000000701',
   });
   await api.owner.query(
     `INSERT INTO snapshot (id, organization_id, volume_id, name, origin, created_at)
      VALUES ($1, $2, $3, 's', 'user', now())`,
     [ids.snapshotId, api.seed.organizationId, ids.volumeId],
+  );
+  await api.call('PUT', `/projects/${ids.projectId}/members/${ids.userId}`, { body: { role: 'admin' } });
+  await api.owner.query(
+    `INSERT INTO invitation (id, organization_id, email, role, secret_hash, invited_by, created_at, expires_at)
+     VALUES ($1, $2, 'guest@example.test', 'viewer', 'h', $3, now(), now() + interval '1 day')`,
+    [ids.invitationId, api.seed.organizationId, ids.userId],
   );
   await api.call('PUT', `${api.volumes}/${ids.volumeId}/recurring-snapshots/hourly`, {
     body: { cron: '@hourly', retain: 1 },

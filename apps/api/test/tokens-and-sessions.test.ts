@@ -271,6 +271,18 @@ describe('event streams', () => {
     close();
   }, 20_000);
 
+  test('end within seconds when the roles of their user change', async () => {
+    const secret = await api.tokenOfRole('viewer');
+    const { userId } = (await api.call('GET', '/sessions/current', { token: secret })).body;
+    const { close, ended } = await openStream(secret);
+    const path = `/projects/${api.seed.projectId}/members/${userId}`;
+    const first = await Promise.race([ended.then(() => 'ended'), pause(CHECKED_MS, 'open')]);
+    expect((await api.call('PUT', path, { body: { role: 'operator' } })).status).toBe(200);
+    await ended;
+    expect(first).toBe('open');
+    close();
+  }, 20_000);
+
   test('are as many as a token may have, and no more', async () => {
     const { token: secret } = await token({});
     const opened = await Promise.all(Array.from({ length: 40 }, () => openStream(secret)));

@@ -1,13 +1,18 @@
 /** Entry of the CLI, `holdfast <noun> <verb>`: reads the arguments, runs one command, and sets the exit code. */
 
 import { Command, CommanderError } from 'commander';
+import { authCommand } from './commands/auth.js';
 import { conformanceCommand } from './commands/conformance.js';
 import { diskCommand } from './commands/disk.js';
 import { eventCommand } from './commands/event.js';
 import { localCommand } from './commands/local.js';
+import { memberCommand } from './commands/member.js';
 import { nodeCommand } from './commands/node.js';
+import { organizationCommand } from './commands/organization.js';
 import { orphanCommand } from './commands/orphan.js';
 import { placementCommand, whatIfCommand } from './commands/placement.js';
+import { projectCommand } from './commands/project.js';
+import { quotaCommand } from './commands/quota.js';
 import { rebuildCommand } from './commands/rebuild.js';
 import { settingCommand } from './commands/setting.js';
 import { simulateCommand } from './commands/simulate.js';
@@ -47,6 +52,11 @@ function program(): Command {
     eventCommand,
     placementCommand,
     whatIfCommand,
+    authCommand,
+    organizationCommand,
+    projectCommand,
+    memberCommand,
+    quotaCommand,
     localCommand,
     conformanceCommand,
     simulateCommand,

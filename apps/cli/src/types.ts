@@ -22,6 +22,13 @@ export type MovePlan = Schema<'MovePlan'>;
 export type PatchPlan = Schema<'PatchPlan'>;
 export type SalvageAdvice = Schema<'SalvageAdvice'>;
 export type Setting = Schema<'Setting'>;
+export type Access = Schema<'Access'>;
+export type Organization = Schema<'Organization'>;
+export type Project = Schema<'Project'>;
+export type Member = Schema<'Member'>;
+export type ProjectMember = Schema<'ProjectMember'>;
+export type Invitation = Schema<'Invitation'>;
+export type Quota = Schema<'Quota'>;
 export type ClusterEvent = Schema<'Event'>;
 
 export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;

@@ -59,6 +59,23 @@ describe('a recurring snapshot', () => {
     });
   });
 
+  test('that a quota leaves no room for is skipped, and says so once', async () => {
+    await aServedVolume();
+    const { volume } = await client.view();
+    await set('minutely', '* * * * *', 5);
+    world.store.setQuota('project', volume.projectId, { snapshots: 1 });
+    await world.run(190);
+    expect(await names()).toEqual(['minutely-20260101T0001Z ready']);
+    expect((await recurring())?.lastRun).toMatchObject({
+      outcome: 'skipped',
+      message: 'the project may have 1 of snapshots; it has 1, and this needs 1 more',
+    });
+    expect(events('RecurringSnapshotSkipped')).toHaveLength(1);
+    world.store.setQuota('project', volume.projectId, {});
+    await world.run(60);
+    expect(await names()).toHaveLength(2);
+  });
+
   test('of a detached volume is skipped, and says so once', async () => {
     await aServedVolume();
     await set('minutely', '* * * * *', 2);

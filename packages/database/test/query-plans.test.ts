@@ -24,6 +24,7 @@ import type { StoreUnderTest } from '@holdfast/testkit/store-under-test.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { setQuotaLimits } from '../src/queries/quotas.js';
 import { changeSetting } from '../src/settings.js';
 import { createPool } from '../src/sql/pool.js';
 import { systemScope, transaction } from '../src/sql/scope.js';
@@ -92,6 +93,10 @@ async function makeStore(): Promise<StoreUnderTest> {
     },
     setSetting: async (name, value) => {
       await transaction(scope, (sql) => changeSetting(sql, tenant.clusterId, { name, value, now: NOON }));
+    },
+    setQuota: async (of, limits) => {
+      const id = of === 'project' ? tenant.projectId : tenant.organizationId;
+      await transaction(scope, (sql) => setQuotaLimits(sql, id, { limits, fromVersion: 1 }));
     },
     stop: () => pool.end(),
   };

@@ -13,6 +13,7 @@ import { dueContract } from './store-contract-due.js';
 import { heartbeatContract } from './store-contract-heartbeats.js';
 import { listContract } from './store-contract-lists.js';
 import { orphanContract } from './store-contract-orphans.js';
+import { quotaContract } from './store-contract-quotas.js';
 import { relocationContract } from './store-contract-relocations.js';
 import { volumeContract } from './store-contract-volumes.js';
 import type { MakeStore } from './store-under-test.js';
@@ -29,5 +30,6 @@ export function storeContract(makeStore: MakeStore): void {
   describe('drains', () => drainContract(makeStore));
   describe('lists', () => listContract(makeStore));
   describe('orphans', () => orphanContract(makeStore));
+  describe('quotas', () => quotaContract(makeStore));
   describe('relocations', () => relocationContract(makeStore));
 }

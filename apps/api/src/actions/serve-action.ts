@@ -3,12 +3,12 @@
  * the route, the mutation and the OpenAPI document are made of it, so that they can't differ.
  */
 import type { FaultCode } from '@holdfast/core/model/faults.js';
+import type { Action as Permission } from '@holdfast/core/policy/permissions.js';
 import { Body, Controller, Param, Post, Res, type Type } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { GraphQLNonNull } from 'graphql';
 import type { z } from 'zod';
 import { assertAllowed } from '../auth/authenticator.js';
-import type { Action as Permission } from '../auth/permissions.js';
 import { type Field, fieldTenant, ids, withInput } from '../graphql/fields.js';
 import type { GraphqlTypes } from '../graphql/zod-to-graphql.js';
 import type { DtoClass } from '../platform/dto.js';
@@ -145,8 +145,8 @@ function fieldOf<Path extends z.ZodObject, Found, View extends object, Body exte
   return {
     type: new GraphQLNonNull(types.object(target.answer.schema)),
     args: hasInput ? withInput(types.input(body.schema, inputName), ...names) : ids(...names),
-    async resolve(_source, given: { readonly input?: unknown }, { tenant }, info) {
-      assertAllowed(tenant, target.access);
+    async resolve(_source, given: { readonly input?: unknown }, { tenant: caller }, info) {
+      const tenant = assertAllowed(caller, target.access);
       const key = target.path.schema.safeParse(given);
       if (!key.success) throw invalidRequest(key.error.issues, bodyPointer);
       const parsed = body.schema.safeParse(given.input ?? {});

@@ -1,21 +1,38 @@
 import type { ClusterId, OrganizationId, ProjectId, TokenId, UserId } from '@holdfast/core/model/ids.js';
-import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
+import type { AccessFacts } from '@holdfast/core/policy/decide-access.js';
+import { projectRolesOf, projectRoleWithin, weakerRole } from '@holdfast/core/policy/permissions.js';
+import type { TokenRoles } from '@holdfast/database/queries/tokens.js';
 import type { TokenLimits } from './token-limits.js';
 
+export type UserRoles = Pick<AccessFacts, 'role' | 'projectRoles'>;
+
 /** A user, authenticated by a session or by one of their tokens. */
-export type UserActor = {
+export type UserActor = UserRoles & {
   kind: 'user';
   tokenId: TokenId;
   tokenKind: 'session' | 'api';
   organizationId: OrganizationId;
   userId: UserId;
-  role: MemberRole;
   /** The project that new volumes belong to when the request names none. */
   projectId: ProjectId | undefined;
   limits: TokenLimits;
   /** When the token ends; `undefined`: never. */
   expiresAt: Date | undefined;
 };
+
+/** The roles of a user with this token; `undefined`: it is no member's. */
+export function rolesOf({
+  token_role: tokenRole,
+  member_role: memberRole,
+  project_roles,
+}: TokenRoles): UserRoles | undefined {
+  if (memberRole === null || tokenRole === 'agent') return undefined;
+  const ofProjects = [...projectRolesOf(project_roles)].flatMap(([projectId, role]) => {
+    const left = projectRoleWithin(role, tokenRole);
+    return left === undefined ? [] : [[projectId, left] as const];
+  });
+  return { role: weakerRole(tokenRole, memberRole), projectRoles: new Map(ofProjects) };
+}
 
 /** The agents of one cluster. */
 export type AgentActor = {

@@ -1,12 +1,11 @@
 import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
+import { type Action, changesNothing } from '@holdfast/core/policy/permissions.js';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { ROUTE_OPTIONS, type RouteOptions } from '../platform/route.decorator.js';
 import type { Tenant } from '../platform/tenant.js';
 import { Authenticator, assertAllowed } from './authenticator.js';
-import type { Action } from './permissions.js';
-import { changesNothing } from './token-limits.js';
 
 /** Guard of all routes: the caller's role must allow the route. Every route states what it needs; one that does not is a bug. */
 @Injectable()
@@ -27,9 +26,8 @@ export class AuthGuard implements CanActivate {
       return true;
     }
     const tenant = await this.authenticator.requireUser(request);
-    assertAllowed(tenant, access);
     assertWithinClusters(tenant, access, request);
-    request.tenant = tenant;
+    request.tenant = assertAllowed(tenant, access);
     return true;
   }
 }

@@ -1,5 +1,8 @@
+import { faultOf } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { TokenId } from '@holdfast/core/model/ids.js';
+import { decideAccess } from '@holdfast/core/policy/decide-access.js';
+import type { Action } from '@holdfast/core/policy/permissions.js';
 import { systemClock } from '@holdfast/database/clock-and-random.js';
 import { findToken, noteTokenUse, type TokenHolder } from '@holdfast/database/queries/tokens.js';
 import { type Scope, transaction } from '@holdfast/database/sql/scope.js';
@@ -10,9 +13,9 @@ import { Databases } from '../platform/databases.js';
 import { SharedRead } from '../platform/shared-read.js';
 import { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
-import type { Actor, AgentActor, UserActor } from './actor.js';
-import { type Action, isAllowed, leastRole, weakerRole } from './permissions.js';
-import { assertUsedFromWithin, limitsOf, obstacleIn } from './token-limits.js';
+import { type Actor, type AgentActor, rolesOf, type UserActor } from './actor.js';
+import { RequestQuotas } from './request-quotas.js';
+import { assertUsedFromWithin, limitsOf } from './token-limits.js';
 
 /** Name of the session's cookie. Browsers take the prefix only with Secure, for one host, from that host itself. */
 export function sessionCookie({ cookieSecure }: Pick<Config, 'cookieSecure'>): string {
@@ -37,6 +40,7 @@ export class Authenticator {
 
   constructor(
     private readonly databases: Databases,
+    private readonly quotas: RequestQuotas,
     @Inject(CONFIG) config: Config,
   ) {
     this.cookie = sessionCookie(config);
@@ -55,6 +59,7 @@ export class Authenticator {
     if (actor.kind !== 'user') throw forbidden("an agent's token can't be used here");
     assertUsedFromWithin(actor.limits, request.ip);
     const scope = this.databases.organization(actor.organizationId, actor.limits);
+    await this.quotas.take(actor);
     await this.noteUse(scope, actor.tokenId);
     return new Tenant(actor, scope, {
       requestId: request.id,
@@ -96,13 +101,15 @@ export class Authenticator {
   }
 }
 
-/** @throws StorageFault `auth.forbidden` that names the role it takes */
-export function assertAllowed({ actor }: Tenant, action: Action): void {
-  if (!isAllowed(actor.role, action)) {
-    throw forbidden(`this needs the role ${leastRole(action)}; yours is ${actor.role}`);
-  }
-  const obstacle = obstacleIn(actor.limits, action);
-  if (obstacle !== undefined) throw forbidden(obstacle);
+/**
+ * The caller as it may do this: where roles in projects allow it, what is of other projects is not there.
+ *
+ * @throws StorageFault `auth.forbidden` that names the role it takes
+ */
+export function assertAllowed(tenant: Tenant, action: Action): Tenant {
+  const access = decideAccess(tenant.actor, action);
+  if (access.kind === 'refuse') throw faultOf(access);
+  return access.projectIds === undefined ? tenant : tenant.within(access.projectIds);
 }
 
 /** From the header, else from the session cookie; a cookie must come from our own pages when something is changed. */
@@ -135,15 +142,15 @@ function actorOf(holder: TokenHolder): Actor | undefined {
     if (holder.cluster_id === null) return undefined;
     return { kind: 'agent', tokenId, organizationId, clusterId: holder.cluster_id };
   }
-  if (holder.user_id === null || holder.member_role === null || holder.token_role === 'agent')
-    return undefined;
+  const roles = rolesOf(holder);
+  if (holder.user_id === null || roles === undefined) return undefined;
   const user: UserActor = {
     kind: 'user',
     tokenId,
     tokenKind: holder.kind,
     organizationId,
     userId: holder.user_id,
-    role: weakerRole(holder.token_role, holder.member_role),
+    ...roles,
     projectId: holder.project_id ?? undefined,
     limits: limitsOf(holder),
     expiresAt: holder.expires_at ?? undefined,

@@ -1,8 +1,8 @@
-import type { ClusterId, ProjectId, TokenId } from '@holdfast/core/model/ids.js';
+import type { ClusterId, OrganizationId, ProjectId, TokenId } from '@holdfast/core/model/ids.js';
+import { ACTIONS, ORGANIZATION_ROLES } from '@holdfast/core/policy/permissions.js';
 import { z } from 'zod';
 import { dto } from '../platform/dto.js';
 import { id, pageOf, time, uuid } from '../platform/schemas.js';
-import { ACTIONS, ROLES } from './permissions.js';
 import { isAddressRange } from './token-limits.js';
 
 /** Clusters, projects or ranges that one token may name: it is checked with every request. */
@@ -10,10 +10,19 @@ const LIMITS_MAX = 32;
 /** Without a second factor (OWASP ASVS 5, 6.2.1 asks for 8 and recommends 15). */
 const PASSWORD_CHARS_MIN = 12;
 
+export const newPassword = z
+  .string()
+  .min(PASSWORD_CHARS_MIN)
+  .max(1_000)
+  .describe('As it is to be: a sentence is better than a word with signs in it.');
+
 export class SignInBody extends dto(
   z.strictObject({
     email: z.string().min(1).max(320).describe('E-mail address of the user.'),
     password: z.string().min(1).max(1_000).describe('In plain text; only its hash is stored.'),
+    organizationId: id<OrganizationId>()
+      .optional()
+      .describe('Of a user of several organizations; left out: the one joined first.'),
   }),
 ) {}
 
@@ -24,7 +33,7 @@ export class SessionDto extends dto(
       expiresAt: time.describe('When the session ends.'),
       userId: uuid.describe('Id of the user who signed in.'),
       organizationId: uuid.describe('Id of the organization that the session sees.'),
-      role: z.enum(ROLES).describe("The user's role in that organization."),
+      role: z.enum(ORGANIZATION_ROLES).describe("The user's role in that organization."),
     })
     .meta({ id: 'Session' }),
 ) {}
@@ -37,7 +46,9 @@ export class WhoAmIDto extends dto(
       name: z.string().describe("The user's name, for people."),
       organizationId: uuid.describe('Id of the organization that the token sees.'),
       organizationName: z.string().describe("The organization's name, for people."),
-      role: z.enum(ROLES).describe("What the token allows: the weaker of its own role and its user's."),
+      role: z
+        .enum(ORGANIZATION_ROLES)
+        .describe("What the token allows: the weaker of its own role and its user's."),
       tokenId: uuid.describe('Id of the token or session that was sent.'),
     })
     .meta({ id: 'WhoAmI' }),
@@ -51,7 +62,7 @@ export const tokenSchema = z
       .describe("`session`: made by signing in; `api`: for programs; `agent`: for a cluster's agents."),
     name: z.string().describe('What its maker called it.'),
     role: z
-      .enum([...ROLES, 'agent'])
+      .enum([...ORGANIZATION_ROLES, 'agent'])
       .describe("The most it allows; a user's token never allows more than the user's own role."),
     clusterId: uuid.nullable().describe("The cluster whose agents it is for; null for users' tokens."),
     projectId: uuid
@@ -81,7 +92,7 @@ export const tokenSchema = z
 export class CreateTokenBody extends dto(
   z.strictObject({
     name: z.string().min(1).max(128).describe('What it is for; need not be unique.'),
-    role: z.enum(ROLES).optional().describe('At most your own, which is the default.'),
+    role: z.enum(ORGANIZATION_ROLES).optional().describe('At most your own, which is the default.'),
     projectId: id<ProjectId>().optional().describe('Where volumes go that are created without a project.'),
     agentOfClusterId: id<ClusterId>().optional().describe("Makes a token for this cluster's agents instead."),
     readOnly: z.boolean().default(false).describe('True: it is to change nothing.'),
@@ -120,11 +131,7 @@ export class CreateTokenBody extends dto(
 export class ChangePasswordBody extends dto(
   z.strictObject({
     currentPassword: z.string().min(1).max(1_000).describe('As it is until now.'),
-    newPassword: z
-      .string()
-      .min(PASSWORD_CHARS_MIN)
-      .max(1_000)
-      .describe('As it is to be: a sentence is better than a word with signs in it.'),
+    newPassword,
   }),
 ) {}
 

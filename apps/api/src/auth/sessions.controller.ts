@@ -3,7 +3,8 @@ import { asId, type TokenId } from '@holdfast/core/model/ids.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { hashPassword, verifyPassword } from '@holdfast/database/credentials.js';
 import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
-import { findMember, findOrganization, setPasswordHash } from '@holdfast/database/queries/tenancy.js';
+import { findMember } from '@holdfast/database/queries/members.js';
+import { findOrganization, setPasswordHash } from '@holdfast/database/queries/tenancy.js';
 import {
   createToken,
   deleteToken,
@@ -145,7 +146,9 @@ export class SessionsController {
     if (member === undefined) throw new Bug('a token without a user was let in');
     const { email } = member;
     const attempt = { account: email, address: reply.request.ip };
-    await this.limits.attempt(attempt, () => this.checkPassword({ email, password: currentPassword }));
+    await this.limits.attempt(attempt, () =>
+      this.checkPassword({ email, password: currentPassword, organizationId: tenant.actor.organizationId }),
+    );
     requireOtherPassword({ currentPassword, newPassword, email });
     const hash = await hashPassword(newPassword);
     // As the system: a user belongs to no organization alone, and has sessions in others.
@@ -168,8 +171,8 @@ export class SessionsController {
     void reply.clearCookie(sessionCookie(this.config), this.cookieOptions());
   }
 
-  private async checkPassword({ email, password }: SignInBody): Promise<SignInCandidate> {
-    const candidate = await findSignIn(this.databases.signIn, email);
+  private async checkPassword({ email, password, organizationId }: SignInBody): Promise<SignInCandidate> {
+    const candidate = await findSignIn(this.databases.signIn, { email, organizationId });
     const hash = candidate?.password_hash ?? (await this.placeholderHash);
     const isRight = await verifyPassword(hash, password);
     if (!isRight || candidate === undefined || candidate.password_hash === null) {

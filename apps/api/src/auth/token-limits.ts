@@ -2,8 +2,8 @@
 import net from 'node:net';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { ClusterId, ProjectId } from '@holdfast/core/model/ids.js';
+import { type Action, isAction } from '@holdfast/core/policy/permissions.js';
 import type { TokenLimitsRow } from '@holdfast/database/queries/tokens.js';
-import { type Action, isAction } from './permissions.js';
 
 export type TokenLimits = {
   readonly readOnly: boolean;
@@ -23,18 +23,6 @@ export function limitsOf(row: TokenLimitsRow): TokenLimits {
     projectIds: row.project_ids ?? undefined,
     addressRanges: row.address_ranges ?? undefined,
   };
-}
-
-/** Actions that change nothing. A what-if and an explanation are asked by POST and change nothing either. */
-export function changesNothing(action: Action): boolean {
-  return action.endsWith(':read') || action === 'placement:simulate';
-}
-
-/** Why the limits forbid the action; `undefined`: they don't. */
-export function obstacleIn({ readOnly, actions }: TokenLimits, action: Action): string | undefined {
-  if (readOnly && !changesNothing(action)) return 'this token is for reading only';
-  if (actions === undefined || actions.includes(action)) return undefined;
-  return `this token is for ${actions.join(', ')} only, and this needs ${action}`;
 }
 
 /** @throws StorageFault `auth.forbidden` for a token that is used from elsewhere */

@@ -1,6 +1,6 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ProjectId, type TokenId } from '@holdfast/core/model/ids.js';
-import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
+import { isAllowed, type OrganizationRole, weakerRole } from '@holdfast/core/policy/permissions.js';
 import { findProject } from '@holdfast/database/queries/tenancy.js';
 import {
   createToken,
@@ -22,7 +22,6 @@ import { Route } from '../platform/route.decorator.js';
 import { isoOrNull, ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
-import { isAllowed, weakerRole } from './permissions.js';
 import {
   CreateTokenBody,
   NewTokenDto,
@@ -213,7 +212,7 @@ function tokenNotFound(tokenId: TokenId): StorageFault {
 }
 
 /** A user can't make a token that may do more than the user; one that may do less than was asked for would surprise. */
-function requireNotStronger(wanted: MemberRole, own: MemberRole): void {
+function requireNotStronger(wanted: OrganizationRole, own: OrganizationRole): void {
   if (weakerRole(wanted, own) === wanted) return;
   throw new StorageFault('auth.forbidden', {
     publicMessage: `a token of role ${wanted} may do more than you, who are ${own}`,

@@ -59,8 +59,8 @@ export class EventStream {
 
   private onChange(change: LiveChange): void {
     if (change.events) this.wake();
-    // What changed is named by its id, which may be of a project that the token does not see.
-    else if (this.tenant.actor.limits.projectIds === undefined)
+    // What changed is named by its id, which may be of a project that the user does not see.
+    else if (this.tenant.projectIds === undefined)
       this.write(`event: change\ndata: ${JSON.stringify({ subject: change.subject })}\n\n`);
   }
 

@@ -65,7 +65,7 @@ export class EventsController implements BeforeApplicationShutdown {
     });
     reply.raw.write('retry: 1000\n\n');
     const stream = new EventStream(tenant, clusterId, start, reply.raw, this.changes);
-    this.streams.add(tokenId, stream);
+    this.streams.add(tenant.actor, stream);
     reply.raw.once('close', () => this.streams.remove(tokenId, stream));
   }
 

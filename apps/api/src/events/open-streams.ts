@@ -1,12 +1,13 @@
 /**
- * The event streams of this process: how many one token may hold open, and their end when the token ends. A stream outlives
- * the request that it was let in with by hours.
+ * The event streams of this process: how many one token may hold open, and their end when the token ends or its roles change. A
+ * stream outlives the request that it was let in with by hours.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { TokenId } from '@holdfast/core/model/ids.js';
-import { findLiveTokens } from '@holdfast/database/queries/tokens.js';
+import { findLiveRoles } from '@holdfast/database/queries/tokens.js';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { rolesOf, type UserActor, type UserRoles } from '../auth/actor.js';
 import { Databases } from '../platform/databases.js';
 import { LOGGER } from '../platform/tokens.js';
 
@@ -18,10 +19,12 @@ const STREAMS_MAX = 4_000;
 const CHECK_INTERVAL_MS = 3_000;
 
 type Closable = { close(): void };
+/** A stream, and the roles that it was let in with. */
+type Opened = { readonly stream: Closable; readonly roles: string };
 
 @Injectable()
 export class OpenStreams implements OnApplicationShutdown {
-  private readonly byToken = new Map<TokenId, Set<Closable>>();
+  private readonly byToken = new Map<TokenId, Map<Closable, Opened>>();
   private count = 0;
   private readonly timer: NodeJS.Timeout;
 
@@ -48,9 +51,9 @@ export class OpenStreams implements OnApplicationShutdown {
     });
   }
 
-  add(tokenId: TokenId, stream: Closable): void {
-    const streams = this.byToken.get(tokenId) ?? new Set();
-    this.byToken.set(tokenId, streams.add(stream));
+  add({ tokenId, ...roles }: Pick<UserActor, 'tokenId' | 'role' | 'projectRoles'>, stream: Closable): void {
+    const streams = this.byToken.get(tokenId) ?? new Map<Closable, Opened>();
+    this.byToken.set(tokenId, streams.set(stream, { stream, roles: textOf(roles) }));
     this.count += 1;
   }
 
@@ -63,7 +66,7 @@ export class OpenStreams implements OnApplicationShutdown {
 
   /** Ends all streams: clients keep them open, and a stopping server waits for its connections. */
   closeAll(): void {
-    for (const streams of this.byToken.values()) for (const stream of [...streams]) stream.close();
+    for (const streams of this.byToken.values()) for (const stream of [...streams.keys()]) stream.close();
   }
 
   onApplicationShutdown(): void {
@@ -74,13 +77,27 @@ export class OpenStreams implements OnApplicationShutdown {
     const tokenIds = [...this.byToken.keys()];
     if (tokenIds.length === 0) return;
     try {
-      const live = await findLiveTokens(this.databases.signIn, tokenIds);
-      for (const tokenId of tokenIds.filter((id) => !live.has(id))) {
-        for (const stream of [...(this.byToken.get(tokenId) ?? [])]) stream.close();
+      const live = await findLiveRoles(this.databases.signIn, tokenIds);
+      for (const tokenId of tokenIds) {
+        const found = live.get(tokenId);
+        const roles = found === undefined ? undefined : rolesOf(found);
+        const now = roles === undefined ? undefined : textOf(roles);
+        for (const { stream, roles: before } of [...(this.byToken.get(tokenId)?.values() ?? [])]) {
+          // Its client opens another one, which sees what the roles of now show.
+          if (now !== before) stream.close();
+        }
       }
     } catch (error) {
       // The database is away: nothing new is sent meanwhile either.
       this.log.debug({ err: error }, 'the tokens of open streams could not be checked');
     }
   }
+}
+
+/** The same text for the same roles. */
+function textOf({ role, projectRoles }: UserRoles): string {
+  return [
+    role,
+    ...[...projectRoles].map(([projectId, ofProject]) => `${projectId} ${ofProject}`).sort(),
+  ].join();
 }

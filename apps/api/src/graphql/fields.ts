@@ -1,5 +1,6 @@
 /** Base of the GraphQL API's fields: the role they need, how arguments are read, how lists are cut. */
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import type { Action } from '@holdfast/core/policy/permissions.js';
 import type { Page } from '@holdfast/database/queries/list-rows.js';
 import {
   type GraphQLFieldConfig,
@@ -13,7 +14,6 @@ import {
 } from 'graphql';
 import type { z } from 'zod';
 import { assertAllowed } from '../auth/authenticator.js';
-import type { Action } from '../auth/permissions.js';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import type { ListQuery } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
@@ -40,8 +40,8 @@ export function field<Schema extends z.ZodType>(
   return {
     type: new GraphQLNonNull(type),
     args: options.args,
-    resolve(_source, given, { tenant }, info) {
-      assertAllowed(tenant, options.access);
+    resolve(_source, given, { tenant: caller }, info) {
+      const tenant = assertAllowed(caller, options.access);
       const parsed = options.schema.safeParse(given);
       if (!parsed.success) throw invalidRequest(parsed.error.issues, bodyPointer);
       return options.resolve(fieldTenant(tenant, given, info), parsed.data);
@@ -70,8 +70,8 @@ export function tenantListField<Item>(
   return {
     type: new GraphQLNonNull(connectionType(node)),
     args: CONNECTION_ARGUMENTS,
-    async resolve(_source, given, { tenant }) {
-      assertAllowed(tenant, options.access);
+    async resolve(_source, given, { tenant: caller }) {
+      const tenant = assertAllowed(caller, options.access);
       const request = listRequestOf(given);
       return connectionOf(await options.list(tenant, request), request.cursor, options.view);
     },
@@ -90,8 +90,8 @@ export function listField<Item>(
   return {
     type: new GraphQLNonNull(connectionType(node)),
     args: { ...ids('clusterId'), ...CONNECTION_ARGUMENTS },
-    async resolve(_source, given, { tenant }) {
-      assertAllowed(tenant, options.access);
+    async resolve(_source, given, { tenant: caller }) {
+      const tenant = assertAllowed(caller, options.access);
       const path = ClusterPath.schema.safeParse(given);
       if (!path.success) throw nothingThere();
       const request = listRequestOf(given);
@@ -113,8 +113,8 @@ export function volumeListField<Item>(
   return {
     type: new GraphQLNonNull(connectionType(node)),
     args: { ...ids('clusterId', 'volumeId'), ...CONNECTION_ARGUMENTS },
-    async resolve(_source, given, { tenant }) {
-      assertAllowed(tenant, options.access);
+    async resolve(_source, given, { tenant: caller }) {
+      const tenant = assertAllowed(caller, options.access);
       const path = VolumePath.schema.safeParse(given);
       if (!path.success) throw nothingThere();
       const request = listRequestOf(given);

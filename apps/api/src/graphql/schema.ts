@@ -170,13 +170,13 @@ function volumeQueries(types: GraphqlTypes, volumes: VolumesService): Fields {
     volumes: listField(volume, {
       access: 'volume:read',
       list: (tenant, { clusterId }, request) => volumes.list(tenant, clusterId, request),
-      view: (item, tenant) => volumeView(item, tenant.actor.role),
+      view: (item, tenant) => volumeView(item, tenant.actor),
     }),
     volume: field(volume, {
       access: 'volume:read',
       args: ids('clusterId', 'volumeId'),
       schema: VolumePath.schema,
-      resolve: async (tenant, path) => volumeView(await volumes.get(tenant, path), tenant.actor.role),
+      resolve: async (tenant, path) => volumeView(await volumes.get(tenant, path), tenant.actor),
     }),
     volumeSettings: field(new GraphQLList(new GraphQLNonNull(types.object(volumeSettingSchema))), {
       access: 'volume:read',

@@ -1,7 +1,8 @@
 /** GraphQL queries of an organization's and a cluster's configuration: as in REST, as connections and lists. */
-import { listMembers, listOrganizations, listProjects } from '@holdfast/database/queries/tenancy.js';
+import { listMembers } from '@holdfast/database/queries/members.js';
+import { listOrganizations, listProjects } from '@holdfast/database/queries/tenancy.js';
 import { findTokenById, listTokens } from '@holdfast/database/queries/tokens.js';
-import { GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
+import { GraphQLID, GraphQLList, GraphQLNonNull, GraphQLString } from 'graphql';
 import { z } from 'zod';
 import { TokenPath, tokenSchema } from '../auth/session.schemas.js';
 import { ownerFor, tokenView } from '../auth/tokens.controller.js';
@@ -9,8 +10,18 @@ import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { readSetting, readSettings } from '../settings/read-settings.js';
 import { PutSettingBody, SettingPath, settingSchema } from '../settings/setting.schemas.js';
 import { resetSetting, setSetting } from '../settings/write-setting.js';
-import { memberSchema, organizationSchema, projectSchema } from '../tenancy/tenancy.schemas.js';
-import { memberView, organizationView, projectView } from '../tenancy/tenancy.view.js';
+import { permissionsView } from '../tenancy/permissions.controller.js';
+import { quotaSchema, quotaView } from '../tenancy/quota.schemas.js';
+import { readProjectQuota } from '../tenancy/quotas.controller.js';
+import {
+  accessSchema,
+  memberSchema,
+  organizationSchema,
+  PermissionsQuery,
+  ProjectPath,
+  projectSchema,
+} from '../tenancy/tenancy.schemas.js';
+import { memberView, namedView } from '../tenancy/tenancy.view.js';
 import { type Fields, field, ids, nothingThere, tenantListField, withInput } from './fields.js';
 import type { GraphqlTypes } from './zod-to-graphql.js';
 
@@ -19,12 +30,24 @@ export function tenancyQueries(types: GraphqlTypes): Fields {
     organizations: tenantListField(types.object(organizationSchema), {
       access: 'organization:read',
       list: (tenant, request) => tenant.read((sql) => listOrganizations(sql, request)),
-      view: organizationView,
+      view: namedView,
     }),
     projects: tenantListField(types.object(projectSchema), {
       access: 'project:read',
       list: (tenant, request) => tenant.read((sql) => listProjects(sql, request)),
-      view: projectView,
+      view: namedView,
+    }),
+    permissions: field(new GraphQLList(new GraphQLNonNull(types.object(accessSchema))), {
+      access: 'organization:read',
+      args: { action: { type: GraphQLString }, projectId: { type: GraphQLID } },
+      schema: PermissionsQuery.schema,
+      resolve: (tenant, query) => permissionsView(tenant.actor, query).permissions,
+    }),
+    projectQuota: field(types.object(quotaSchema), {
+      access: 'quota:read',
+      args: ids('projectId'),
+      schema: ProjectPath.schema,
+      resolve: async (tenant, { projectId }) => quotaView(await readProjectQuota(tenant, projectId)),
     }),
     members: tenantListField(types.object(memberSchema), {
       access: 'member:read',

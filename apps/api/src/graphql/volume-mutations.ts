@@ -30,14 +30,13 @@ export function volumeMutations(types: GraphqlTypes, volumes: VolumesService): F
       args: withInput(types.input(CreateVolumeBody.schema, 'CreateVolumeInput'), 'clusterId'),
       schema: z.object({ ...ClusterPath.schema.shape, input: CreateVolumeBody.schema }),
       resolve: async (tenant, { clusterId, input }) =>
-        volumeView(await volumes.create(tenant, clusterId, input), tenant.actor.role),
+        volumeView(await volumes.create(tenant, clusterId, input), tenant.actor),
     }),
     deleteVolume: field(volume, {
       access: WRITE,
       args: ids('clusterId', 'volumeId'),
       schema: VolumePath.schema,
-      resolve: async (tenant, key) =>
-        volumeView(await volumes.delete(tenant, key, undefined), tenant.actor.role),
+      resolve: async (tenant, key) => volumeView(await volumes.delete(tenant, key, undefined), tenant.actor),
     }),
     verifyVolume: field(types.object(verificationSchema), {
       access: WRITE,
@@ -76,7 +75,7 @@ function change<Body extends z.ZodObject>(
       // The schema of this field is the path's and the body's, which the compiler can't follow through the type of the body.
       const { clusterId, volumeId } = given as VolumeKey;
       const { input: body } = given as { input: z.output<Body> };
-      return volumeView(await act(tenant, { clusterId, volumeId }, body), tenant.actor.role);
+      return volumeView(await act(tenant, { clusterId, volumeId }, body), tenant.actor);
     },
   });
 }

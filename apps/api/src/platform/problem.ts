@@ -44,6 +44,7 @@ const TITLES: Record<Kind, string> = {
   precondition: 'It was changed meanwhile',
   'too-large': 'The request is too large',
   limited: 'Too many requests',
+  quota: 'Over a quota',
   unavailable: 'Not available at the moment',
 };
 

@@ -34,6 +34,7 @@ function sharedRefusals(route: RefusingRoute): FaultCode[] {
   return [
     'store.unavailable',
     ...choose(access !== 'public', 'auth.missing', 'auth.invalid', 'auth.forbidden'),
+    ...choose(access !== 'public' && access !== 'agent', 'request.rate_limited'),
     ...choose(hasPath, 'request.not_found'),
     // Text that is no text: in an address, a query or a body.
     'request.invalid',

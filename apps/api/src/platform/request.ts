@@ -1,6 +1,6 @@
 import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentActor } from '../auth/actor.js';
 import type { Tenant } from './tenant.js';
 
@@ -49,4 +49,10 @@ export const IfMatch = createParamDecorator(readIfMatch);
 /** The tag of a resource's version, as RFC 9110 quotes it. */
 export function etagOf(version: number | string): string {
   return `"${version}"`;
+}
+
+/** The view of a resource as the answer, with its tag. */
+export function tagged<View extends { readonly version: number }>(reply: FastifyReply, view: View): View {
+  void reply.header('etag', etagOf(view.version));
+  return view;
 }

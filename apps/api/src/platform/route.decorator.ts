@@ -1,6 +1,6 @@
 import type { FaultCode } from '@holdfast/core/model/faults.js';
+import type { Action } from '@holdfast/core/policy/permissions.js';
 import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
-import type { Action } from '../auth/permissions.js';
 import type { DtoClass } from './dto.js';
 
 /** Whom a route lets in. `public`: callers without a token too. `agent`: an agent's token. Else what a user's role must allow. */

@@ -1,7 +1,14 @@
 import type { UseCasePorts } from '@holdfast/control/use-cases/use-case.js';
+import type { ProjectId } from '@holdfast/core/model/ids.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { type AuditEntry, writeAuditEntry } from '@holdfast/database/queries/audit.js';
-import { type Scope, type Sql, snapshot, transaction } from '@holdfast/database/sql/scope.js';
+import {
+  type Scope,
+  type ScopeLimits,
+  type Sql,
+  snapshot,
+  transaction,
+} from '@holdfast/database/sql/scope.js';
 import { PostgresStore } from '@holdfast/database/store/postgres-store.js';
 import type { UserActor } from '../auth/actor.js';
 
@@ -16,6 +23,8 @@ export type RequestFacts = {
   /** Aborted when the caller does not wait for the answer any more. */
   gone: AbortSignal;
 };
+
+const NO_LIMITS: ScopeLimits = { clusterIds: undefined, projectIds: undefined };
 
 /** One request's view of the database: its organization's rows, and every change with its audit entry. */
 export class Tenant {
@@ -33,6 +42,18 @@ export class Tenant {
       ),
     );
     return new Tenant(this.actor, this.scope, { ...this.request, action, parameters });
+  }
+
+  /** The same caller, to whom only what is of these projects is there. */
+  within(projectIds: readonly ProjectId[]): Tenant {
+    const { clusterIds, projectIds: own } = this.scope.limits ?? NO_LIMITS;
+    const both = own === undefined ? projectIds : projectIds.filter((id) => own.includes(id));
+    return new Tenant(this.actor, { ...this.scope, limits: { clusterIds, projectIds: both } }, this.request);
+  }
+
+  /** The projects that are there for this caller; `undefined`: all of the organization. */
+  get projectIds(): readonly ProjectId[] | undefined {
+    return this.scope.limits?.projectIds;
   }
 
   get now(): Date {

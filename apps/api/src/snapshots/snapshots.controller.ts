@@ -30,7 +30,13 @@ export class SnapshotsController {
     summary: 'Take a snapshot of an attached volume',
     answer: SnapshotDto,
     status: 201,
-    refuses: [...LAYER_CHANGE, 'snapshot.name_taken', 'snapshot.limit_reached', 'snapshot.not_found'],
+    refuses: [
+      ...LAYER_CHANGE,
+      'snapshot.name_taken',
+      'snapshot.limit_reached',
+      'snapshot.not_found',
+      'quota.exceeded',
+    ],
   })
   async create(
     @CurrentTenant() tenant: Tenant,

@@ -1,19 +1,19 @@
-import type { findMember, findOrganization, findProject } from '@holdfast/database/queries/tenancy.js';
+import type { InvitationRow } from '@holdfast/database/queries/invitations.js';
+import type { MemberRow, ProjectMemberRow } from '@holdfast/database/queries/members.js';
+import type { OrganizationRow, ProjectRow } from '@holdfast/database/queries/tenancy.js';
 
-type Organization = NonNullable<Awaited<ReturnType<typeof findOrganization>>>;
-type Project = NonNullable<Awaited<ReturnType<typeof findProject>>>;
-type Member = NonNullable<Awaited<ReturnType<typeof findMember>>>;
-
-export function organizationView({ id, name, created_at }: Organization) {
-  return { id, name, createdAt: isoOf(created_at) };
+export function namedView<Row extends OrganizationRow | ProjectRow>({ id, name, version, createdAt }: Row) {
+  return { id, name, version, createdAt: isoOf(createdAt) };
 }
 
-export function projectView({ id, name, version, created_at }: Project) {
-  return { id, name, version, createdAt: isoOf(created_at) };
+export function memberView<Row extends MemberRow | ProjectMemberRow>(row: Row) {
+  const { userId, email, name, version, createdAt } = row;
+  const role: Row['role'] = row.role;
+  return { userId, email, name, role, version, createdAt: isoOf(createdAt) };
 }
 
-export function memberView({ user_id, email, name, role, created_at }: Member) {
-  return { userId: user_id, email, name, role, createdAt: isoOf(created_at) };
+export function invitationView({ id, email, role, invitedBy, createdAt, expiresAt }: InvitationRow) {
+  return { id, email, role, invitedBy, createdAt: isoOf(createdAt), expiresAt: isoOf(expiresAt) };
 }
 
 export function isoOf(date: Date): string {

@@ -16,7 +16,7 @@ const REPLICA: ActionTarget<typeof ReplicaPath.schema, VolumeWithReplicas, Volum
   access: 'volume:write',
   answer: VolumeDto,
   read: readVolume,
-  view: (found, tenant) => volumeView(found, tenant.actor.role),
+  view: (found, tenant) => volumeView(found, tenant.actor),
 };
 
 export const REPLICA_ACTIONS = [

@@ -22,7 +22,7 @@ const VOLUME: ActionTarget<typeof VolumePath.schema, VolumeWithReplicas, VolumeV
   access: 'volume:write',
   answer: VolumeDto,
   read: readVolume,
-  view: (found, tenant) => volumeView(found, tenant.actor.role),
+  view: (found, tenant) => volumeView(found, tenant.actor),
 };
 
 /** Refusals of everything that changes the layers of a volume, which its engine does on all copies at once. */
@@ -67,7 +67,7 @@ export const VOLUME_ACTIONS = [
     name: 'expand',
     summary: 'Make an attached volume larger',
     body: ExpandBody,
-    refuses: [...LAYER_CHANGE, 'volume.expansion_impossible'],
+    refuses: [...LAYER_CHANGE, 'volume.expansion_impossible', 'quota.exceeded'],
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body, ifVersion }) =>
       requestExpand(tenant.ports, { volumeId, sizeBytes: body.size, ifVersion }),

@@ -9,10 +9,9 @@ import type { Volume, VolumeVerification } from '@holdfast/core/model/volume.js'
 import { endpointOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { overridesFrom } from '@holdfast/core/model/volume-overrides.js';
 import { fillOf, layerTaskOf } from '@holdfast/core/model/volume-task.js';
-import type { MemberRole } from '@holdfast/database/queries/tenancy.js';
+import { type AccessFacts, isAllowedWithin } from '@holdfast/core/policy/decide-access.js';
 import type { PlacedReplica, VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import type { z } from 'zod';
-import { isAllowed } from '../auth/permissions.js';
 import { conditionView, isoOrNull } from '../platform/schemas.js';
 import { recurringSnapshotView } from '../snapshots/recurring-snapshot.schemas.js';
 import type { replicaSchema, verificationSchema, volumeSchema } from './volume.schemas.js';
@@ -20,8 +19,8 @@ import type { replicaSchema, verificationSchema, volumeSchema } from './volume.s
 export type VolumeView = z.infer<typeof volumeSchema>;
 export type ReplicaView = z.infer<typeof replicaSchema>;
 
-/** A volume as the API shows it to a user with this role. */
-export function volumeView({ volume, replicas }: VolumeWithReplicas, role: MemberRole): VolumeView {
+/** A volume as the API shows it to this user. */
+export function volumeView({ volume, replicas }: VolumeWithReplicas, user: AccessFacts): VolumeView {
   const { spec } = volume;
   return {
     id: volume.id,
@@ -42,7 +41,7 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
     state: shownState(volume),
     robustness: volume.robustness,
     attachedNodeId: isWorkersOwn(volume) ? null : (holderOf(volume) ?? null),
-    endpoint: endpointView(volume, role),
+    endpoint: endpointView(volume, user),
     attention: attentionView(volume),
     rebuildHold: volume.rebuildHold ?? null,
     conditions: shownConditions(volume).map(conditionView),
@@ -60,11 +59,11 @@ export function volumeView({ volume, replicas }: VolumeWithReplicas, role: Membe
   };
 }
 
-/** The address holds the attachment's secret, which lets its holder write: only roles that may change volumes see it. */
-function endpointView(volume: Volume, role: MemberRole): VolumeView['endpoint'] {
+/** The address holds the attachment's secret, which lets its holder write: only who may change the volume sees it. */
+function endpointView(volume: Volume, user: AccessFacts): VolumeView['endpoint'] {
   const endpoint = endpointOf(volume);
   if (isWorkersOwn(volume) || endpoint === undefined) return null;
-  if (!isAllowed(role, 'volume:write')) return { nbdUri: null };
+  if (!isAllowedWithin(user, 'volume:write', volume.projectId)) return { nbdUri: null };
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
   const scheme = endpoint.tls === true ? 'nbds' : 'nbd';
   return { nbdUri: `${scheme}://${host}:${endpoint.port}/${encodeURIComponent(endpoint.exportName)}` };

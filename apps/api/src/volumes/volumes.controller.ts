@@ -2,7 +2,7 @@ import type { CreationTiming } from '@holdfast/database/creation/cluster-batcher
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
-import { CurrentTenant, etagOf, IfMatch } from '../platform/request.js';
+import { CurrentTenant, IfMatch, tagged } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, NoBody, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
@@ -18,7 +18,7 @@ import {
   VolumePage,
   VolumePath,
 } from './volume.schemas.js';
-import { type VolumeView, verificationView, volumeView } from './volume.view.js';
+import { verificationView, volumeView } from './volume.view.js';
 import { VolumesService } from './volumes.service.js';
 
 @Controller('api/v1/clusters/:clusterId/volumes')
@@ -34,7 +34,7 @@ export class VolumesController {
   })
   async list(@CurrentTenant() tenant: Tenant, @Param() path: ClusterPath, @Query() query: ListQuery) {
     const page = await this.volumes.list(tenant, path.clusterId, query);
-    return pageView(page, (item) => volumeView(item, tenant.actor.role));
+    return pageView(page, (item) => volumeView(item, tenant.actor));
   }
 
   @Post()
@@ -43,7 +43,7 @@ export class VolumesController {
     summary: 'Create a volume and place its replicas',
     answer: VolumeDto,
     status: 201,
-    refuses: ['cluster.not_found', 'volume.name_taken', 'fleet.inconsistent'],
+    refuses: ['cluster.not_found', 'volume.name_taken', 'fleet.inconsistent', 'quota.exceeded'],
   })
   async create(
     @CurrentTenant() tenant: Tenant,
@@ -55,7 +55,7 @@ export class VolumesController {
       void reply.header('server-timing', serverTiming(timing));
     });
     void reply.header('location', `/api/v1/clusters/${path.clusterId}/volumes/${created.volume.id}`);
-    return tagged(reply, volumeView(created, tenant.actor.role));
+    return tagged(reply, volumeView(created, tenant.actor));
   }
 
   @Get(':volumeId')
@@ -70,7 +70,7 @@ export class VolumesController {
     @Param() path: VolumePath,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    return tagged(reply, volumeView(await this.volumes.get(tenant, path), tenant.actor.role));
+    return tagged(reply, volumeView(await this.volumes.get(tenant, path), tenant.actor));
   }
 
   @Patch(':volumeId')
@@ -78,7 +78,7 @@ export class VolumesController {
     access: 'volume:write',
     summary: 'Change what is wanted of a volume',
     answer: VolumeDto,
-    refuses: ['volume.not_found', 'volume.deleting', 'volume.attached'],
+    refuses: ['volume.not_found', 'volume.deleting', 'volume.attached', 'quota.exceeded'],
   })
   async patch(
     @CurrentTenant() tenant: Tenant,
@@ -87,10 +87,7 @@ export class VolumesController {
     @IfMatch() ifVersion: number | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    return tagged(
-      reply,
-      volumeView(await this.volumes.patch(tenant, path, body, ifVersion), tenant.actor.role),
-    );
+    return tagged(reply, volumeView(await this.volumes.patch(tenant, path, body, ifVersion), tenant.actor));
   }
 
   @Post(':volumeId/patch-plan')
@@ -117,7 +114,7 @@ export class VolumesController {
     @Param() path: VolumePath,
     @IfMatch() ifVersion: number | undefined,
   ) {
-    return volumeView(await this.volumes.delete(tenant, path, ifVersion), tenant.actor.role);
+    return volumeView(await this.volumes.delete(tenant, path, ifVersion), tenant.actor);
   }
 
   @Post(':volumeId/clone')
@@ -134,6 +131,7 @@ export class VolumesController {
       'snapshot.not_found',
       'snapshot.in_use',
       'fleet.inconsistent',
+      'quota.exceeded',
     ],
   })
   async clone(
@@ -144,7 +142,7 @@ export class VolumesController {
   ) {
     const created = await this.volumes.clone(tenant, path, body);
     void reply.header('location', `/api/v1/clusters/${path.clusterId}/volumes/${created.volume.id}`);
-    return tagged(reply, volumeView(created, tenant.actor.role));
+    return tagged(reply, volumeView(created, tenant.actor));
   }
 
   @Get(':volumeId/salvage')
@@ -209,9 +207,4 @@ function serverTiming({ waitMs, decideMs, commitMs }: CreationTiming): string {
   return Object.entries(parts)
     .map(([name, ms]) => `${name};dur=${ms.toFixed(3)}`)
     .join(', ');
-}
-
-function tagged(reply: FastifyReply, view: VolumeView): VolumeView {
-  void reply.header('etag', etagOf(view.version));
-  return view;
 }

@@ -12,7 +12,7 @@ import type { VolumeVerification } from '@holdfast/core/model/volume.js';
 import type { CreationTiming } from '@holdfast/database/creation/cluster-batcher.js';
 import { CreationBatcher } from '@holdfast/database/creation/creation-batcher.js';
 import type { ListRequest } from '@holdfast/database/queries/list-rows.js';
-import { findOnlyProject, findProject } from '@holdfast/database/queries/tenancy.js';
+import { findProjectId } from '@holdfast/database/queries/tenancy.js';
 import { findVolume, listVolumes, type VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
 import { Injectable } from '@nestjs/common';
 import { requireCluster } from '../clusters/require-cluster.js';
@@ -162,12 +162,12 @@ export class VolumesService {
   }
 
   private async projectFor(tenant: Tenant, wanted: ProjectId | undefined): Promise<ProjectId> {
-    const { projectId: ofToken } = tenant.actor;
+    const { organizationId, projectId: ofToken } = tenant.actor;
     const named = wanted ?? ofToken;
-    const found = await this.projects.ask(`${tenant.actor.organizationId} ${named ?? ''}`, () =>
-      tenant.read(async (sql) =>
-        named === undefined ? findOnlyProject(sql) : (await findProject(sql, named))?.id,
-      ),
+    // Callers to whom the same projects are there share an answer.
+    const seen = tenant.projectIds?.join() ?? 'all';
+    const found = await this.projects.ask(`${organizationId} ${seen} ${named ?? ''}`, () =>
+      tenant.read((sql) => findProjectId(sql, named)),
     );
     if (found !== undefined) return found;
     const detail =

@@ -143,6 +143,7 @@ export interface Store {
   fanOut(clusterId: ClusterId, limit: number): Promise<FanOutBatch | undefined>;
   listClusters(): Promise<ClusterId[]>;
   agentOf(nodeId: NodeId): Promise<AgentTarget | undefined>;
+  /** @throws StorageFault `store.conflict`, `quota.exceeded` when it would pass a limit of the organization or project */
   commit(guard: CommitGuard, changes: readonly Change[]): Promise<void>;
   /**
    * Takes over what an agent reported: node and disk facts, written bytes, engine observations. Wakes the volumes

@@ -3,6 +3,7 @@
  * on with what else is to be done; the plan tries again after a pause.
  */
 import { hashAnswered, snapshotRefused, troubleNoted } from '@holdfast/core/lifecycle/conclude-layer-task.js';
+import { refusedRun } from '@holdfast/core/lifecycle/plan-recurring-snapshots.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import type { EngineAsk, EngineCommandName } from '@holdfast/core/model/engine-commands.js';
 import { isFault, type StorageFault } from '@holdfast/core/model/faults.js';
@@ -13,14 +14,22 @@ import { askEngine, recordLayers } from './layer-steps.js';
 import { commitVolume, type ReconcilerPorts, type StepOutcome } from './reconciler-ports.js';
 import { snapshotOf } from './step-lookup.js';
 
-/** What else the plan has changed is stored in the same commit, so that it is asked for once. */
+/**
+ * What else the plan has changed is stored in the same commit, so that it is asked for once. Where a quota leaves no room the
+ * run is skipped, as for any other obstacle.
+ */
 export async function requestSnapshotStep(
   ports: ReconcilerPorts,
   view: VolumeView,
   { snapshot, changes }: StepOf<'request-snapshot'>,
 ): Promise<StepOutcome> {
   const id = asId<Snapshot['id']>(ports.random.id());
-  await commitVolume(ports, view, [{ kind: 'snapshot.create', snapshot: { ...snapshot, id } }, ...changes]);
+  try {
+    await commitVolume(ports, view, [{ kind: 'snapshot.create', snapshot: { ...snapshot, id } }, ...changes]);
+  } catch (error) {
+    if (!isFault(error, 'quota.exceeded')) throw error;
+    await commitVolume(ports, view, refusedRun(view, snapshot, error.message, ports.clock.now()));
+  }
   return 'continue';
 }
 

@@ -42,20 +42,41 @@ export function recurringTimes({ volume: { recurringSnapshots } }: VolumeView): 
 function planRun(view: VolumeView, due: RecurringSnapshot, now: Date): Step {
   const name = snapshotName(due, now);
   const skipped = obstacleOf(view, due, name, now);
+  if (skipped !== undefined) {
+    const changes = skippedRun(view, due, skipped, now);
+    return { kind: 'commit', why: `${due.name} is skipped: ${skipped}`, changes };
+  }
+  const run = {
+    dueAt: due.nextRunAt,
+    at: now,
+    outcome: 'requested',
+    snapshotName: name,
+    message: '',
+  } as const;
+  const snapshot = wantedSnapshot(view.volume.id, { name, recurringName: due.name }, now);
+  return { kind: 'request-snapshot', snapshot, changes: [recorded(view, due, run, now)] };
+}
+
+/** What is stored of a run in place of the snapshot that the store refused, for a quota. */
+export function refusedRun(
+  view: VolumeView,
+  { recurringName }: Pick<Snapshot, 'recurringName'>,
+  why: string,
+  now: Date,
+): Change[] {
+  const due = view.volume.recurringSnapshots.find(({ name }) => name === recurringName);
+  return due === undefined ? [] : skippedRun(view, due, why, now);
+}
+
+function skippedRun(view: VolumeView, due: RecurringSnapshot, why: string, now: Date): Change[] {
   const run: RecurringRun = {
     dueAt: due.nextRunAt,
     at: now,
-    outcome: skipped === undefined ? 'requested' : 'skipped',
-    snapshotName: skipped === undefined ? name : undefined,
-    message: skipped ?? '',
+    outcome: 'skipped',
+    snapshotName: undefined,
+    message: why,
   };
-  const change = recorded(view, due, run, now);
-  if (skipped !== undefined) {
-    const changes = [change, ...skippedEvent(view, due, skipped, now)];
-    return { kind: 'commit', why: `${due.name} is skipped: ${skipped}`, changes };
-  }
-  const snapshot = wantedSnapshot(view.volume.id, { name, recurringName: due.name }, now);
-  return { kind: 'request-snapshot', snapshot, changes: [change] };
+  return [recorded(view, due, run, now), ...skippedEvent(view, due, why, now)];
 }
 
 /** By the minute in which it is asked for, which for a run that is made up is not the one it was due. */

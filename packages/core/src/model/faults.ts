@@ -9,6 +9,7 @@ export type FaultTraits = {
     | 'precondition' // 412: another request changed it meanwhile
     | 'too-large' // 413
     | 'limited' // 429
+    | 'quota' // 429 too: what was asked for passes a quota
     | 'unavailable'; // 503: try again later
   retry: 'never' | 'backoff';
 };
@@ -31,6 +32,7 @@ export const FAULTS = {
   'cluster.name_taken': { kind: 'conflict', retry: 'never' },
   'project.not_found': { kind: 'not-found', retry: 'never' },
   'project.name_taken': { kind: 'conflict', retry: 'never' },
+  'project.not_empty': { kind: 'conflict', retry: 'never' },
   'node.not_found': { kind: 'not-found', retry: 'never' },
   'node.in_use': { kind: 'conflict', retry: 'never' },
   'node.name_taken': { kind: 'conflict', retry: 'backoff' },
@@ -75,7 +77,12 @@ export const FAULTS = {
   'setting.invalid': { kind: 'invalid', retry: 'never' },
   'token.not_found': { kind: 'not-found', retry: 'never' },
   'organization.not_found': { kind: 'not-found', retry: 'never' },
+  'organization.name_taken': { kind: 'conflict', retry: 'never' },
   'member.not_found': { kind: 'not-found', retry: 'never' },
+  'member.exists': { kind: 'conflict', retry: 'never' },
+  'member.last_owner': { kind: 'conflict', retry: 'never' },
+  'invitation.not_found': { kind: 'not-found', retry: 'never' },
+  'quota.exceeded': { kind: 'quota', retry: 'never' },
   'placement.impossible': { kind: 'invalid', retry: 'never' },
   'compute.busy': { kind: 'unavailable', retry: 'backoff' },
   'compute.too_costly': { kind: 'invalid', retry: 'never' },
@@ -111,6 +118,7 @@ export const HTTP_STATUS: Readonly<Record<FaultTraits['kind'], number>> = {
   precondition: 412,
   'too-large': 413,
   limited: 429,
+  quota: 429,
   unavailable: 503,
 };
 

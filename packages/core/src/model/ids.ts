@@ -9,6 +9,7 @@ export type OrganizationId = Id<'organization'>;
 export type UserId = Id<'user'>;
 export type ProjectId = Id<'project'>;
 export type TokenId = Id<'token'>;
+export type InvitationId = Id<'invitation'>;
 export type ClusterId = Id<'cluster'>;
 export type NodeId = Id<'node'>;
 export type DiskId = Id<'disk'>;
@@ -23,6 +24,7 @@ export type AnyId =
   | UserId
   | ProjectId
   | TokenId
+  | InvitationId
   | ClusterId
   | NodeId
   | DiskId

@@ -7,10 +7,12 @@
  * again. Crash behaviour: a transaction that did not commit left nothing, and no caller was answered.
  */
 
+import { faultOf } from '@holdfast/control/use-cases/use-case.js';
 import type { CreationRequest, DecideCreation, NewVolume } from '@holdfast/core/lifecycle/decide-creation.js';
 import { isFault, StorageFault } from '@holdfast/core/model/faults.js';
 import type { DiskId } from '@holdfast/core/model/ids.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
+import { type PassedQuota, quotaRefusal } from '@holdfast/core/policy/quota.js';
 import { FleetCache } from '@holdfast/core/scheduling/index/fleet-cache.js';
 import type { AuditEntry } from '../queries/audit.js';
 import { conflict, nameTaken } from '../sql/errors.js';
@@ -18,6 +20,7 @@ import { type Scope, type Sql, transaction } from '../sql/scope.js';
 import { sourceGone, takeCloneSources } from '../store/clone-sources.js';
 import { type FleetHorizon, readFleetChanges, readWholeFleet } from '../store/fleet-changes.js';
 import { BookingCheck } from './booking-check.js';
+import { QuotaRoom } from './quota-room.js';
 import { type CreationPlace, insertBelongings, insertVolumes, lockForBooking } from './write-creations.js';
 
 /** Volumes of one transaction: it takes a few milliseconds, and its statements stay far below 65,535 parameters. */
@@ -51,7 +54,7 @@ type Waiting = {
 };
 
 type Decided = { readonly waiting: Waiting; readonly decision: NewVolume; readonly decideMs: number };
-type Outcome = 'made' | 'name-taken' | 'source-gone' | 'outdated';
+type Outcome = 'made' | 'name-taken' | 'source-gone' | 'outdated' | PassedQuota;
 
 export class ClusterBatcher {
   private waiting: Waiting[] = [];
@@ -100,9 +103,10 @@ export class ClusterBatcher {
   /** One creation, or the database, failed the transaction. Each creation is tried alone, so that only the culprit fails. */
   private async afterFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
     const [first] = batch;
-    const isLost = isFault(error) && error.code !== 'store.conflict';
-    if (isLost) for (const waiting of batch) waiting.reject(error);
+    const isOfOne = isFault(error, 'store.conflict') || isFault(error, 'quota.exceeded');
+    if (isFault(error) && !isOfOne) for (const waiting of batch) waiting.reject(error);
     else if (batch.length > 1) for (const waiting of batch) await this.process([waiting]);
+    else if (isFault(error, 'quota.exceeded')) first?.reject(error);
     else if (first !== undefined) this.again(first, error);
   }
 
@@ -113,11 +117,17 @@ export class ClusterBatcher {
     const disks = await lockForBooking(sql, this.place.clusterId, bookedDisks(sourced));
     const check = new BookingCheck(disks, fleet);
     const held = sourced.filter(({ decision }) => check.take(decision));
-    const made = await this.store(sql, held);
+    const over = await passedQuotas(sql, held);
+    const made = await this.store(
+      sql,
+      held.filter((one) => !over.has(one)),
+    );
     return new Map(
-      decided.map((one) => {
+      decided.map((one): [Decided, Outcome] => {
         if (!sourced.includes(one)) return [one, 'source-gone'];
         if (!held.includes(one)) return [one, 'outdated'];
+        const passed = over.get(one);
+        if (passed !== undefined) return [one, passed];
         return [one, made.has(one) ? 'made' : 'name-taken'];
       }),
     );
@@ -201,6 +211,7 @@ export class ClusterBatcher {
     }
     if (outcome === 'name-taken') waiting.reject(nameTaken('volume'));
     else if (outcome === 'source-gone') waiting.reject(sourceGone());
+    else if (outcome !== 'outdated') waiting.reject(faultOf(quotaRefusal(outcome)));
     else this.again(waiting, conflict('the fleet changed between decision and booking'));
   }
 
@@ -223,6 +234,20 @@ async function withSources(sql: Sql, decided: readonly Decided[]): Promise<Decid
     const fill = sourceOf(one);
     return fill === undefined || there.has(fill);
   });
+}
+
+/** Those that pass a limit, one after the other: the first ones take what there is. */
+async function passedQuotas(sql: Sql, held: readonly Decided[]): Promise<Map<Decided, PassedQuota>> {
+  const room = await QuotaRoom.read(
+    sql,
+    held.map(({ decision }) => decision.volume),
+  );
+  const passed = new Map<Decided, PassedQuota>();
+  for (const one of held) {
+    const limit = room.take(one.decision.volume);
+    if (limit !== undefined) passed.set(one, limit);
+  }
+  return passed;
 }
 
 function bookedDisks(decided: readonly Decided[]): DiskId[] {

@@ -1,12 +1,13 @@
 import type { OrganizationId, ProjectId, UserId } from '@holdfast/core/model/ids.js';
+import { withPlainRows } from '../plain/plain-rows.js';
+import { conflict } from '../sql/errors.js';
 import type { Sql } from '../sql/scope.js';
-import { type ListRequest, listRows } from './list-rows.js';
+import { type ListRequest, listRows, type Page } from './list-rows.js';
 
-export type MemberRole = 'owner' | 'admin' | 'operator' | 'viewer';
-
-type OrganizationRow = { id: OrganizationId; name: string; created_at: Date };
-type ProjectRow = { id: ProjectId; name: string; version: number; created_at: Date };
-type MemberRow = { user_id: UserId; email: string; name: string; role: MemberRole; created_at: Date };
+/** A row that users name and change. */
+type NamedRow<Id> = { id: Id; name: string; version: number; createdAt: Date };
+export type OrganizationRow = NamedRow<OrganizationId>;
+export type ProjectRow = NamedRow<ProjectId>;
 
 const NAMED_FIELDS = {
   id: { sql: 'id', type: 'id' },
@@ -19,11 +20,11 @@ function listNamed<Row extends Record<string, unknown>>(
   sql: Sql,
   table: 'organization' | 'project',
   request: ListRequest,
-) {
+): Promise<Page<Row>> {
   return listRows<Row>(
     sql,
     {
-      columns: '*',
+      columns: 'id, name, version, created_at AS "createdAt"',
       from: table,
       key: NAMED_FIELDS.id,
       fields: NAMED_FIELDS,
@@ -38,70 +39,92 @@ export function listOrganizations(sql: Sql, request: ListRequest) {
   return listNamed<OrganizationRow>(sql, 'organization', request);
 }
 
-export async function findOrganization(sql: Sql, id: OrganizationId): Promise<OrganizationRow | undefined> {
-  const { rows } = await sql.query<OrganizationRow>('SELECT * FROM organization WHERE id = $1', [id]);
-  return rows[0];
+export function findOrganization(sql: Sql, id: OrganizationId): Promise<OrganizationRow | undefined> {
+  return withPlainRows(sql, async ({ organization }) => {
+    const row = await organization.findUnique({ where: { id } });
+    return row === null ? undefined : { ...row, id };
+  });
 }
 
 export function listProjects(sql: Sql, request: ListRequest) {
   return listNamed<ProjectRow>(sql, 'project', request);
 }
 
-export async function findProject(sql: Sql, id: ProjectId): Promise<ProjectRow | undefined> {
-  const { rows } = await sql.query<ProjectRow>('SELECT * FROM project WHERE id = $1', [id]);
-  return rows[0];
+export function findProject(sql: Sql, id: ProjectId): Promise<ProjectRow | undefined> {
+  return withPlainRows(sql, async ({ project }) => {
+    const row = await project.findUnique({ where: { id } });
+    return row === null ? undefined : { ...row, id };
+  });
 }
 
-/** The project of an organization that has one only. */
-export async function findOnlyProject(sql: Sql): Promise<ProjectId | undefined> {
-  const { rows } = await sql.query<{ id: ProjectId }>('SELECT id FROM project LIMIT 2');
+/** Is the project there? Without an id: the only one, where there is only one. Asked for each new volume. */
+export async function findProjectId(sql: Sql, id: ProjectId | undefined): Promise<ProjectId | undefined> {
+  const { rows } = await sql.query<{ id: ProjectId }>(
+    'SELECT id FROM project WHERE $1::uuid IS NULL OR id = $1 LIMIT 2',
+    [id ?? null],
+  );
   return rows.length === 1 ? rows[0]?.id : undefined;
 }
 
-export async function createProject(
+export function createProject(
   sql: Sql,
-  project: { id: ProjectId; organizationId: OrganizationId; name: string; now: Date },
+  project: { id: ProjectId; organizationId: OrganizationId; name: string; createdAt: Date },
 ): Promise<void> {
-  await sql.query('INSERT INTO project (id, organization_id, name, created_at) VALUES ($1, $2, $3, $4)', [
-    project.id,
-    project.organizationId,
-    project.name,
-    project.now,
-  ]);
+  return withPlainRows(sql, async (rows) => {
+    await rows.project.create({ data: project });
+  });
 }
 
-const MEMBER_FIELDS = {
-  id: { sql: 'm.user_id', type: 'id' },
-  email: { sql: 'u.email', type: 'text' },
-  role: { sql: 'm.role', type: 'text' },
-  createdAt: { sql: 'm.created_at', type: 'time' },
-} as const;
+/** A new name for what was read at a version. */
+type Renaming<Id> = { id: Id; name: string; fromVersion: number };
 
-const MEMBERS = 'membership m JOIN app_user u ON u.id = m.user_id';
+export function renameProject(sql: Sql, { id, name, fromVersion }: Renaming<ProjectId>): Promise<void> {
+  return withPlainRows(sql, async ({ project }) => {
+    const where = { id, version: fromVersion };
+    requireOne(await project.updateMany({ where, data: { name, version: { increment: 1 } } }));
+  });
+}
 
-export function listMembers(sql: Sql, request: ListRequest) {
-  return listRows<MemberRow>(
-    sql,
-    {
-      columns: 'm.user_id, u.email, u.name, m.role, m.created_at',
-      from: MEMBERS,
-      key: MEMBER_FIELDS.id,
-      fields: MEMBER_FIELDS,
-      defaultSort: 'email',
-      where: { text: 'true', values: [] },
-    },
-    request,
+/** Another request was faster: the change is decided again by whoever asked for it. */
+function requireOne({ count }: { count: number }): void {
+  if (count !== 1) throw conflict('another request has changed it meanwhile');
+}
+
+/** Returns false when it still holds volumes. Tokens whose volumes would go there end with it. */
+export async function deleteProject(sql: Sql, id: ProjectId): Promise<boolean> {
+  // Locked against volumes that are being created in it.
+  const { rows } = await sql.query<{ is_used: boolean }>(
+    'SELECT EXISTS (SELECT FROM volume v WHERE v.project_id = p.id) AS is_used FROM project p WHERE p.id = $1 FOR UPDATE',
+    [id],
   );
+  if (rows[0]?.is_used === true) return false;
+  await withPlainRows(sql, ({ project }) => project.deleteMany({ where: { id } }));
+  return true;
 }
 
-export async function findMember(sql: Sql, userId: UserId): Promise<MemberRow | undefined> {
-  const { rows } = await sql.query<MemberRow>(
-    `SELECT m.user_id, u.email, u.name, m.role, m.created_at FROM ${MEMBERS} WHERE m.user_id = $1`,
-    [userId],
-  );
-  return rows[0];
+export function renameOrganization(
+  sql: Sql,
+  { id, name, fromVersion }: Renaming<OrganizationId>,
+): Promise<void> {
+  return withPlainRows(sql, async ({ organization }) => {
+    const where = { id, version: fromVersion };
+    requireOne(await organization.updateMany({ where, data: { name, version: { increment: 1 } } }));
+  });
 }
 
-export async function setPasswordHash(sql: Sql, userId: UserId, passwordHash: string): Promise<void> {
-  await sql.query('UPDATE app_user SET password_hash = $2 WHERE id = $1', [userId, passwordHash]);
+/** Makes an organization with its first owner. Needs the system scope: no user belongs to it yet. */
+export function createOrganization(
+  sql: Sql,
+  { id, name, ownerId, createdAt }: { id: OrganizationId; name: string; ownerId: UserId; createdAt: Date },
+): Promise<void> {
+  return withPlainRows(sql, async ({ organization, membership }) => {
+    await organization.create({ data: { id, name, createdAt } });
+    await membership.create({ data: { organizationId: id, userId: ownerId, role: 'owner', createdAt } });
+  });
+}
+
+export function setPasswordHash(sql: Sql, userId: UserId, passwordHash: string): Promise<void> {
+  return withPlainRows(sql, async ({ user }) => {
+    await user.updateMany({ where: { id: userId }, data: { passwordHash } });
+  });
 }

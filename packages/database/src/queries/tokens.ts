@@ -1,11 +1,20 @@
 import type { ClusterId, OrganizationId, ProjectId, TokenId, UserId } from '@holdfast/core/model/ids.js';
+import type { OrganizationRole } from '@holdfast/core/policy/permissions.js';
 import { hashSecret } from '../credentials.js';
+import { withPlainRows } from '../plain/plain-rows.js';
 import type { Pool } from '../sql/pool.js';
 import { queryUnscoped, type Sql } from '../sql/scope.js';
 import { type ListRequest, listRows } from './list-rows.js';
-import type { MemberRole } from './tenancy.js';
 
 export type TokenKind = 'session' | 'api' | 'agent';
+
+/** What decides of a token's roles. */
+export type TokenRoles = {
+  token_role: OrganizationRole | 'agent';
+  member_role: OrganizationRole | null;
+  /** Roles by project, where the one in the organization does not allow everything anyhow. */
+  project_roles: Record<string, string>;
+};
 
 /** The holder of a token, as `find_token` tells it. */
 export type TokenHolder = {
@@ -15,10 +24,9 @@ export type TokenHolder = {
   user_id: UserId | null;
   cluster_id: ClusterId | null;
   project_id: ProjectId | null;
-  token_role: MemberRole | 'agent';
-  member_role: MemberRole | null;
   expires_at: Date | null;
-} & TokenLimitsRow;
+} & TokenRoles &
+  TokenLimitsRow;
 
 /** What a token may be used for beside its role, and from where; null: no such limit. */
 export type TokenLimitsRow = {
@@ -33,14 +41,14 @@ export type SignInCandidate = {
   user_id: UserId;
   password_hash: string | null;
   organization_id: OrganizationId;
-  role: MemberRole;
+  role: OrganizationRole;
 };
 
 export type TokenRow = {
   id: TokenId;
   kind: TokenKind;
   name: string;
-  role: MemberRole | 'agent';
+  role: OrganizationRole | 'agent';
   user_id: UserId | null;
   cluster_id: ClusterId | null;
   project_id: ProjectId | null;
@@ -53,13 +61,20 @@ export type TokenRow = {
 
 /** One of the two questions that may be asked without an organization. Asked for every request. */
 export async function findToken(pool: Pool, secret: string): Promise<TokenHolder | undefined> {
-  const rows = await queryUnscoped<TokenHolder>(pool, 'SELECT * FROM find_token($1)', [hashSecret(secret)]);
-  return rows[0];
+  const sql = `SELECT t.*, CASE WHEN t.user_id IS NULL OR t.member_role IN ('owner', 'admin') THEN '{}'
+       ELSE project_roles_of(t.user_id, t.organization_id) END AS project_roles
+     FROM find_token($1) t`;
+  return (await queryUnscoped<TokenHolder>(pool, sql, [hashSecret(secret)]))[0];
 }
 
-export async function findSignIn(pool: Pool, email: string): Promise<SignInCandidate | undefined> {
-  const sql = 'SELECT * FROM find_sign_in($1) LIMIT 1';
-  return (await queryUnscoped<SignInCandidate>(pool, sql, [email]))[0];
+/** Left out, the organization is the one that the user has belonged to for longest. */
+export async function findSignIn(
+  pool: Pool,
+  wanted: { email: string; organizationId: OrganizationId | undefined },
+): Promise<SignInCandidate | undefined> {
+  const sql = 'SELECT * FROM find_sign_in($1) WHERE $2::uuid IS NULL OR organization_id = $2 LIMIT 1';
+  const values = [wanted.email, wanted.organizationId ?? null];
+  return (await queryUnscoped<SignInCandidate>(pool, sql, values))[0];
 }
 
 export async function noteTokenUse(sql: Sql, tokenId: TokenId, now: Date): Promise<void> {
@@ -72,7 +87,7 @@ export type NewToken = {
   kind: TokenKind;
   name: string;
   secret: string;
-  role: MemberRole | 'agent';
+  role: OrganizationRole | 'agent';
   userId: UserId | undefined;
   clusterId: ClusterId | undefined;
   projectId: ProjectId | undefined;
@@ -99,32 +114,19 @@ export const NO_LIMITS = {
   madeFrom: '',
 } as const satisfies Partial<NewToken>;
 
-export async function createToken(sql: Sql, token: NewToken): Promise<void> {
-  await sql.query(
-    `INSERT INTO token (id, organization_id, kind, name, secret_hash, role, user_id, cluster_id, project_id,
-       expires_at, created_at, parent_id, read_only, actions, cluster_ids, project_ids, address_ranges, made_from)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
-    [
-      token.id,
-      token.organizationId,
-      token.kind,
-      token.name,
-      hashSecret(token.secret),
-      token.role,
-      token.userId ?? null,
-      token.clusterId ?? null,
-      token.projectId ?? null,
-      token.expiresAt ?? null,
-      token.now,
-      token.parentId ?? null,
-      token.readOnly,
-      token.actions ?? null,
-      token.clusterIds ?? null,
-      token.projectIds ?? null,
-      token.addressRanges ?? null,
-      token.madeFrom,
-    ],
+export function createToken(sql: Sql, { secret, now, ...given }: NewToken): Promise<void> {
+  const { actions, clusterIds, projectIds, addressRanges, ...token } = given;
+  const lists = { actions, clusterIds, projectIds, addressRanges };
+  // A list that is left out stays null, which is no limit; an empty one would allow nothing.
+  const limits = Object.fromEntries(
+    Object.entries(lists).flatMap(([name, list]) => (list === undefined ? [] : [[name, [...list]]])),
   );
+  const { userId = null, clusterId = null, projectId = null, expiresAt = null, parentId = null } = token;
+  return withPlainRows(sql, async (rows) => {
+    const nullable = { userId, clusterId, projectId, expiresAt, parentId };
+    const data = { ...token, ...nullable, ...limits, secretHash: hashSecret(secret), createdAt: now };
+    await rows.token.create({ data });
+  });
 }
 
 /** Owner of the tokens: one user; `undefined`: all users of the organization. Of one kind, or of any. */
@@ -169,36 +171,44 @@ export async function findTokenById(
 }
 
 /** Returns false when there is no such token. It stops working at once. */
-export async function deleteToken(sql: Sql, owner: TokenOwner, tokenId: TokenId): Promise<boolean> {
-  const { rowCount } = await sql.query(`DELETE FROM token t WHERE ${OWNED_OF_KIND} AND t.id = $3`, [
-    owner.userId ?? null,
-    owner.kind ?? null,
-    tokenId,
-  ]);
-  return rowCount === 1;
+export function deleteToken(sql: Sql, owner: TokenOwner, tokenId: TokenId): Promise<boolean> {
+  return withPlainRows(sql, async ({ token }) => {
+    const { count } = await token.deleteMany({ where: { ...owned(owner), id: tokenId } });
+    return count === 1;
+  });
 }
 
 /** Replaces the secret; the old one stops working at once. Returns false when there is no such token. */
-export async function replaceTokenSecret(
+export function replaceTokenSecret(
   sql: Sql,
   owner: TokenOwner,
   tokenId: TokenId,
   secret: string,
 ): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    `UPDATE token t SET secret_hash = $3 WHERE ${OWNED} AND t.id = $2 AND t.kind <> 'session'`,
-    [owner.userId ?? null, tokenId, hashSecret(secret)],
-  );
-  return rowCount === 1;
+  return withPlainRows(sql, async ({ token }) => {
+    const where = { ...owned(owner), id: tokenId, NOT: { kind: 'session' } };
+    const { count } = await token.updateMany({ where, data: { secretHash: hashSecret(secret) } });
+    return count === 1;
+  });
+}
+
+function owned({ userId, kind }: TokenOwner) {
+  return { ...(userId === undefined ? {} : { userId }), ...(kind === undefined ? {} : { kind }) };
 }
 
 /** Ends the user's sessions in all organizations but one: whoever knew the old password is out. */
-export async function endOtherSessions(sql: Sql, userId: UserId, kept: TokenId): Promise<void> {
-  await sql.query(`DELETE FROM token WHERE user_id = $1 AND kind = 'session' AND id <> $2`, [userId, kept]);
+export function endOtherSessions(sql: Sql, userId: UserId, kept: TokenId): Promise<void> {
+  return withPlainRows(sql, async ({ token }) => {
+    await token.deleteMany({ where: { userId, kind: 'session', NOT: { id: kept } } });
+  });
 }
 
-/** Of these tokens those that still let their holders in. */
-export async function findLiveTokens(pool: Pool, tokenIds: readonly TokenId[]): Promise<Set<TokenId>> {
-  const rows = await queryUnscoped<{ token_id: TokenId }>(pool, 'SELECT * FROM live_tokens($1)', [tokenIds]);
-  return new Set(rows.map(({ token_id }) => token_id));
+/** Of these tokens those that still let their holders in, with the roles that they have now. */
+export async function findLiveRoles(
+  pool: Pool,
+  tokenIds: readonly TokenId[],
+): Promise<Map<TokenId, TokenRoles>> {
+  const sql = 'SELECT * FROM live_access($1)';
+  const rows = await queryUnscoped<{ token_id: TokenId } & TokenRoles>(pool, sql, [tokenIds]);
+  return new Map(rows.map(({ token_id, ...roles }) => [token_id, roles]));
 }

@@ -1,5 +1,10 @@
+import { faultOf } from '@holdfast/control/use-cases/use-case.js';
 import { type FaultCode, StorageFault } from '@holdfast/core/model/faults.js';
+import { type PassedQuota, quotaRefusal } from '@holdfast/core/policy/quota.js';
 import pg from 'pg';
+
+/** What the trigger of quotas raises (migration `quotas`), with the numbers as JSON in its detail. */
+const QUOTA_PASSED = 'HQ001';
 
 /** Another transaction was in the way, or what a change relies on is gone: reload and decide again. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03', '23001', '23503', '23505']);
@@ -13,6 +18,7 @@ const TAKEN = {
   volume: { code: 'volume.name_taken', message: 'the project has a volume of that name' },
   cluster: { code: 'cluster.name_taken', message: 'there is a cluster of that name' },
   project: { code: 'project.name_taken', message: 'there is a project of that name' },
+  organization: { code: 'organization.name_taken', message: 'there is an organization of that name' },
 } as const satisfies Record<string, { code: FaultCode; message: string }>;
 
 /** Unique constraints that users can run into by a name they choose. */
@@ -21,6 +27,7 @@ const NAME_CONSTRAINTS: Readonly<Record<string, keyof typeof TAKEN>> = {
   volume_project_id_name_key: 'volume',
   cluster_organization_id_name_key: 'cluster',
   project_organization_id_name_key: 'project',
+  organization_name_key: 'organization',
 };
 
 /** What Postgres or the connection to it says, as a fault that callers know; anything unexpected stays as it is. */
@@ -28,6 +35,7 @@ export function translateError(error: unknown): unknown {
   if (error instanceof StorageFault || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
   if (error instanceof pg.DatabaseError) {
+    if (code === QUOTA_PASSED) return quotaPassed(error);
     const named = error.constraint === undefined ? undefined : NAME_CONSTRAINTS[error.constraint];
     if (code === '23505' && named !== undefined) return nameTaken(named, error);
     if (CONFLICTS.has(code)) return conflict(error.message, error);
@@ -35,6 +43,12 @@ export function translateError(error: unknown): unknown {
   }
   const broken = /Connection terminated|timeout exceeded when trying to connect|not queryable/;
   return BROKEN_SOCKET.has(code) || broken.test(error.message) ? unavailable(error) : error;
+}
+
+/** The detail is written by our own trigger, of this shape. */
+function quotaPassed({ detail = '{}' }: pg.DatabaseError): StorageFault {
+  const passed: PassedQuota = JSON.parse(detail);
+  return faultOf(quotaRefusal(passed));
 }
 
 export function nameTaken(kind: keyof typeof TAKEN, cause?: unknown): StorageFault {

@@ -1,3 +1,4 @@
+import { Bug } from '@holdfast/core/model/faults.js';
 import type { ClusterId, OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
 import pg from 'pg';
 import { translateError } from './errors.js';
@@ -112,13 +113,25 @@ function arrayText(ids: readonly string[]): string {
   return `{${ids.join(',')}}`;
 }
 
+/** The connection that each running transaction has. */
+const connections = new WeakMap<Sql, pg.PoolClient>();
+
+/** The connection of a running transaction, for what makes its own statements on it. */
+export function connectionOf(sql: Sql): pg.PoolClient {
+  const client = connections.get(sql);
+  if (client === undefined) throw new Bug('a transaction was expected that has a connection');
+  return client;
+}
+
 function asSql(client: pg.PoolClient): Sql {
-  return {
+  const sql: Sql = {
     async query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) {
       const { rows, rowCount } = await client.query<Row>(text, [...values]);
       return { rows, rowCount: rowCount ?? 0 };
     },
   };
+  connections.set(sql, client);
+  return sql;
 }
 
 /** A connection that can't even roll back is broken, and must not go back to the pool. */

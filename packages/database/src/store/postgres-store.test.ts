@@ -6,6 +6,7 @@ import type { StoreUnderTest } from '@holdfast/testkit/store-under-test.js';
 import { seedTestDatabase, startTestDatabase, type TestDatabase } from '@holdfast/testkit/test-database.js';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import pg from 'pg';
+import { setQuotaLimits } from '../queries/quotas.js';
 import { changeSetting } from '../settings.js';
 import { createPool } from '../sql/pool.js';
 import { organizationScope, type Scope, systemScope, transaction } from '../sql/scope.js';
@@ -52,6 +53,10 @@ async function makeStore(role: 'system' | 'api', fleets?: FleetReader): Promise<
     },
     setSetting: async (name, value) => {
       await transaction(scope, (sql) => changeSetting(sql, tenant.clusterId, { name, value, now: NOON }));
+    },
+    setQuota: async (of, limits) => {
+      const id = of === 'project' ? tenant.projectId : tenant.organizationId;
+      await transaction(scope, (sql) => setQuotaLimits(sql, id, { limits, fromVersion: 1 }));
     },
     stop: () => pool.end(),
   };

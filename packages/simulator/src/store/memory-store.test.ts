@@ -20,6 +20,10 @@ async function makeStore(): Promise<StoreUnderTest> {
     takeWakeUps: async () => store.takeWakeUps(),
     eventTypes: async () => store.events.map(({ type }) => type),
     setSetting: async (name, value) => store.setSetting(tenant.clusterId, name, value),
+    setQuota: async (of, limits) => {
+      const id = of === 'project' ? tenant.projectId : tenant.organizationId;
+      store.setQuota(of, id, limits);
+    },
     stop: async () => undefined,
   };
 }

@@ -31,7 +31,9 @@ import {
   type ClusterId,
   compareIds,
   type NodeId,
+  type OrganizationId,
   type OrphanId,
+  type ProjectId,
   type VolumeId,
 } from '@holdfast/core/model/ids.js';
 import { isActiveRebuild, type Rebuild, type RebuildSpeed } from '@holdfast/core/model/rebuild.js';
@@ -40,6 +42,7 @@ import type { AffectedPlaces } from '@holdfast/core/model/views.js';
 import { speaksFor, type Volume } from '@holdfast/core/model/volume.js';
 import { grantOf, holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
+import type { QuotaLimits, QuotaScope } from '@holdfast/core/policy/quota.js';
 import { settingEvents } from '@holdfast/core/policy/setting-events.js';
 import {
   effectiveSettings,
@@ -53,6 +56,7 @@ import { storeHeartbeat } from './heartbeat.js';
 import { affectedVolumes, rebuildSpeeds, volumesOnNode } from './node-volumes.js';
 import { type ObservedPlacement, observedPlacement } from './observed-placement.js';
 import { inContext, orphansOf } from './orphans.js';
+import { assertWithinQuotas, quotaUse } from './quotas.js';
 import {
   BUSY,
   type ClusterRow,
@@ -126,6 +130,11 @@ export class MemoryStore implements Store {
         transaction.event(event);
       }
     });
+  }
+
+  /** Sets the limits of an organization or a project. */
+  setQuota(scope: QuotaScope, id: OrganizationId | ProjectId, limits: QuotaLimits): void {
+    this.tables.quotas.set(id, { scope, limits });
   }
 
   /** Empties the outbox, as the relay does. */
@@ -308,12 +317,15 @@ export class MemoryStore implements Store {
 
   async commit(guard: CommitGuard, changes: readonly Change[]): Promise<void> {
     const placements = this.transact((transaction) => {
+      const useBefore = quotaUse(this.tables);
       takeGuard(transaction, guard);
-      return changes.map((change) => {
+      const placed = changes.map((change) => {
         const placement = observedPlacement(this.tables, change, () => this.fleetOf(change));
         applyChange(transaction, change, guard);
         return placement;
       });
+      assertWithinQuotas(this.tables, useBefore);
+      return placed;
     });
     this.commits += 1;
     for (const placement of placements) if (placement !== undefined) this.onPlacement(placement);

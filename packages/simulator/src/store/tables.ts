@@ -7,7 +7,9 @@ import type {
   ClusterId,
   DiskId,
   NodeId,
+  OrganizationId,
   OrphanId,
+  ProjectId,
   RebuildId,
   ReplicaId,
   SnapshotId,
@@ -22,6 +24,7 @@ import type { Snapshot } from '@holdfast/core/model/snapshot.js';
 import type { Volume } from '@holdfast/core/model/volume.js';
 import { holderOf } from '@holdfast/core/model/volume-lifecycle.js';
 import { fillOf } from '@holdfast/core/model/volume-task.js';
+import type { QuotaLimits, QuotaScope } from '@holdfast/core/policy/quota.js';
 import { IndexedRows } from './indexed-rows.js';
 
 export type ClusterRow = {
@@ -104,6 +107,11 @@ export class Tables {
   readonly observations = new IndexedRows<string, ObservationRow, 'node'>({ node: ({ nodeId }) => nodeId });
   readonly events: ClusterEvent[] = [];
   readonly outbox: WakeUp[] = [];
+  /** Limits of organizations and projects that have some. */
+  readonly quotas = new Map<
+    OrganizationId | ProjectId,
+    { readonly scope: QuotaScope; readonly limits: QuotaLimits }
+  >();
 }
 
 /** One running change of the tables. Nothing of it stays when it is rolled back. */

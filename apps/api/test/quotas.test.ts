@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { GIB } from '@holdfast/core/model/bytes.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Answer, ApiFixture } from './api-fixture.js';
+
+let api: ApiFixture;
+let ofOrganization: string;
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+  ofOrganization = `/organizations/${api.seed.organizationId}/quota`;
+});
+afterAll(() => api?.stop());
+
+const codeOf = ({ status, body }: Answer) => [status, body.code];
+
+async function aProject(limits: object = {}): Promise<{ projectId: string; quota: string }> {
+  const { body } = await api.call('POST', '/projects', { body: { name: randomUUID() } });
+  const quota = `/projects/${body.id}/quota`;
+  expect((await api.call('PUT', quota, { body: limits })).status).toBe(200);
+  return { projectId: String(body.id), quota };
+}
+
+const create = (projectId: string, body: object = {}) =>
+  api.call('POST', api.volumes, {
+    body: { name: `v-${randomUUID().slice(0, 8)}`, size: GIB, projectId, ...body },
+  });
+
+describe('the quota of a project', () => {
+  test('is shown with what is used, and set under its version', async () => {
+    const { projectId, quota } = await aProject({ volumes: 5 });
+    await create(projectId, { numberOfReplicas: 2 });
+    const read = await api.call('GET', quota);
+    expect(read.body).toMatchObject({
+      limits: { volumes: 5, snapshots: null, physicalBytes: null },
+      used: { volumes: 1, provisionedBytes: GIB, physicalBytes: 2 * GIB, snapshots: 0, runningRebuilds: 0 },
+    });
+    const headers = { 'if-match': String(read.headers.etag) };
+    const put = () => api.call('PUT', quota, { body: { snapshots: 3 }, headers });
+    expect(await put()).toMatchObject({ status: 200, body: { limits: { volumes: null, snapshots: 3 } } });
+    expect(codeOf(await put())).toEqual([412, 'request.stale']);
+    const query = `query { projectQuota(projectId: "${projectId}") { used { volumes } limits { snapshots } } }`;
+    const { body } = await api.graphql(query);
+    expect(body.data.projectQuota).toEqual({ used: { volumes: 1 }, limits: { snapshots: 3 } });
+    const wrong = await api.call('PUT', quota, { body: { volumes: -1, provisionedBytes: 2 ** 60 } });
+    expect(codeOf(wrong)).toEqual([422, 'request.invalid']);
+  });
+
+  test('refuses what passes it, with the numbers and what would help', async () => {
+    const { projectId } = await aProject({ volumes: 1 });
+    const first = await create(projectId);
+    expect(await create(projectId)).toMatchObject({
+      status: 429,
+      body: {
+        code: 'quota.exceeded',
+        title: 'Over a quota',
+        retryable: false,
+        detail: 'the project may have 1 of volumes; it has 1, and this needs 1 more',
+        cures: ['delete volumes that are not needed', 'ask an admin to raise the quota of the project'],
+      },
+    });
+    const path = `${api.volumes}/${first.body.id}`;
+    await aQuota(projectId, { physicalBytes: 3 * GIB });
+    const more = await api.call('PATCH', path, { body: { numberOfReplicas: 4 } });
+    expect(codeOf(more)).toEqual([429, 'quota.exceeded']);
+    expect((await api.call('PATCH', path, { body: { numberOfReplicas: 1 } })).status).toBe(200);
+  });
+
+  test('holds for snapshots and clones', async () => {
+    await api.node('node-1', 'zone-a');
+    const { projectId } = await aProject({ snapshots: 1 });
+    const { body: volume } = await create(projectId, { numberOfReplicas: 1 });
+    await api.owner.query(
+      `UPDATE volume SET state = 'attached', attached_node_id = (SELECT id FROM node LIMIT 1), epoch = 1,
+         attachment = '{}', endpoint = '{"host":"127.0.0.1","port":1,"exportName":"x"}' WHERE id = $1`,
+      [volume.id],
+    );
+    const take = () =>
+      api.call('POST', `${api.volumes}/${volume.id}/snapshots`, { body: { name: randomUUID().slice(0, 8) } });
+    const taken = await take();
+    expect(taken.status).toBeLessThan(300);
+    expect(codeOf(await take())).toEqual([429, 'quota.exceeded']);
+    await aQuota(projectId, { provisionedBytes: GIB });
+    await api.owner.query(`UPDATE snapshot SET state = 'ready' WHERE volume_id = $1`, [volume.id]);
+    const clone = { name: 'copy', snapshotId: taken.body.id };
+    const answer = await api.call('POST', `${api.volumes}/${volume.id}/clone`, { body: clone });
+    expect(codeOf(answer)).toEqual([429, 'quota.exceeded']);
+  });
+});
+
+async function aQuota(projectId: string, limits: object): Promise<void> {
+  expect((await api.call('PUT', `/projects/${projectId}/quota`, { body: limits })).status).toBe(200);
+}
+
+describe('the quota of the organization', () => {
+  test('holds for all projects together, and is set by owners', async () => {
+    const { body } = await api.call('GET', ofOrganization);
+    const { used } = body as { used?: { volumes: number } };
+    const volumes = (used?.volumes ?? 0) + 1;
+    const asAdmin = { body: { volumes: 1_000 }, token: await api.tokenOfRole('admin') };
+    expect(codeOf(await api.call('PUT', ofOrganization, asAdmin))).toEqual([403, 'auth.forbidden']);
+    expect((await api.call('PUT', ofOrganization, { body: { volumes } })).status).toBe(200);
+    const [one, other] = [await aProject(), await aProject()];
+    expect((await create(one.projectId)).status).toBe(201);
+    expect(codeOf(await create(other.projectId))).toEqual([429, 'quota.exceeded']);
+    expect((await api.call('PUT', ofOrganization, { body: {} })).status).toBe(200);
+  });
+
+  test('is not for who sees single projects only', async () => {
+    const { projectId, quota } = await aProject();
+    const token = await api.tokenOfRole('member');
+    const { userId } = (await api.call('GET', '/sessions/current', { token })).body;
+    await api.call('PUT', `/projects/${projectId}/members/${userId}`, { body: { role: 'viewer' } });
+    expect((await api.call('GET', quota, { token })).status).toBe(200);
+    expect(codeOf(await api.call('GET', ofOrganization, { token }))).toEqual([403, 'auth.forbidden']);
+  });
+
+  test('bounds the requests of a minute, each organization by itself', async () => {
+    const { token, organizationId } = await api.otherTenant();
+    const limits = { body: { requestsPerMinute: 3 }, token };
+    expect((await api.call('PUT', `/organizations/${organizationId}/quota`, limits)).status).toBe(200);
+    // Another process, to which the quota is new.
+    const fresh = await ApiFixture.beside(api);
+    const ask = () => fresh.call('GET', '/projects', { token });
+    const answers = [await ask(), await ask(), await ask(), await ask()];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    expect(answers[3]).toMatchObject({ body: { code: 'request.rate_limited', retryable: true } });
+    expect(Number(answers[3]?.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await fresh.call('GET', '/projects')).status).toBe(200);
+    await fresh.app.nest.close();
+  });
+});

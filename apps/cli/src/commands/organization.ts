@@ -1,0 +1,50 @@
+import { Command } from 'commander';
+import { bodyOf, itemsOf } from '../api.js';
+import { Context, print } from '../context.js';
+import { formatItem, formatList } from '../output/format.js';
+import type { Column } from '../output/table.js';
+import type { Organization } from '../types.js';
+
+const COLUMNS: Column<Organization>[] = [
+  { header: 'name', cell: ({ name }) => name },
+  { header: 'id', cell: ({ id }) => id },
+  { header: 'created', cell: ({ createdAt }) => createdAt },
+];
+
+export function organizationCommand(): Command {
+  const organization = new Command('organization').alias('org').description('whose everything is');
+  organization
+    .command('list')
+    .description('the organization of the token')
+    .action(async (_options: object, command: Command) => {
+      const context = new Context(command);
+      const found = await itemsOf((query) => context.api.GET('/organizations', { params: { query } }));
+      print(formatList(found, COLUMNS, context.output));
+    });
+  organization
+    .command('create')
+    .argument('<name>')
+    .description('create another organization, of which you are the owner')
+    .action(async (name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      show(context, await bodyOf(context.api.POST('/organizations', { body: { name } })));
+    });
+  organization
+    .command('rename')
+    .argument('<name>', 'the new one')
+    .description('rename the organization of the token')
+    .action(async (name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const { organizationId } = await bodyOf(context.api.GET('/sessions/current'));
+      const params = { path: { organizationId } };
+      show(
+        context,
+        await bodyOf(context.api.PATCH('/organizations/{organizationId}', { params, body: { name } })),
+      );
+    });
+  return organization;
+}
+
+function show({ output }: Context, organization: Organization): void {
+  print(formatItem(organization, () => formatList([organization], COLUMNS, output), output));
+}

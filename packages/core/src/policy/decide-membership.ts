@@ -1,0 +1,30 @@
+/** Decision on a member's role: who may give and take it, and that an organization keeps an owner. */
+import { type Decision, refuse, unchanged } from './decision.js';
+import type { OrganizationRole } from './permissions.js';
+
+export type RoleChange = {
+  /** The role of the user who asks. */
+  readonly byRole: OrganizationRole;
+  /** `undefined`: no member yet. */
+  readonly before: OrganizationRole | undefined;
+  /** `undefined`: a member no longer. */
+  readonly after: OrganizationRole | undefined;
+  /** Owners beside this member. */
+  readonly otherOwners: number;
+};
+
+export function decideRoleChange(change: RoleChange): Decision<'auth.forbidden' | 'member.last_owner'> {
+  const { byRole, before, after, otherOwners } = change;
+  if (before === after) return unchanged(`the role is ${before} already`);
+  if (byRole !== 'owner' && (before === 'owner' || after === 'owner')) {
+    return refuse('auth.forbidden', `only owners make and unmake owners; your role is ${byRole}`, [
+      'ask an owner of the organization',
+    ]);
+  }
+  if (before === 'owner' && otherOwners === 0) {
+    return refuse('member.last_owner', 'this is the only owner of the organization, which needs one', [
+      'make another member an owner first',
+    ]);
+  }
+  return { kind: 'allow' };
+}

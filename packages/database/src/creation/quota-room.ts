@@ -1,0 +1,76 @@
+import type { OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
+import type { Volume } from '@holdfast/core/model/volume.js';
+import {
+  addedUse,
+  type PassedQuota,
+  passedQuota,
+  QUOTA_DIMENSIONS,
+  type QuotaLimits,
+  type QuotaScope,
+  type QuotaUse,
+  useOfVolume,
+} from '@holdfast/core/policy/quota.js';
+import type { Sql } from '../sql/scope.js';
+
+type Counted = { readonly scope: QuotaScope; readonly limits: QuotaLimits; used: QuotaUse };
+
+/**
+ * What quotas leave for the volumes of one transaction, so that one which passes a limit does not fail those that share the
+ * transaction with it. Nothing is locked: a limit that another transaction reaches meanwhile holds at the commit.
+ */
+export class QuotaRoom {
+  private constructor(private readonly counted: ReadonlyMap<OrganizationId | ProjectId, Counted>) {}
+
+  static async read(sql: Sql, volumes: readonly Volume[]): Promise<QuotaRoom> {
+    const ids = new Set(volumes.flatMap(({ organizationId, projectId }) => [organizationId, projectId]));
+    const { rows } = await sql.query<QuotaColumns>(
+      `SELECT id, project_id, provisioned_bytes_max, physical_bytes_max, volumes_max, snapshots_max,
+         provisioned_bytes::float8, physical_bytes::float8, volumes, snapshots
+       FROM quota WHERE id = ANY($1)
+         AND coalesce(provisioned_bytes_max, physical_bytes_max, volumes_max, snapshots_max) IS NOT NULL`,
+      [[...ids]],
+    );
+    return new QuotaRoom(new Map(rows.map((row) => [row.id, countedOf(row)])));
+  }
+
+  /** Takes for a new volume; or nothing, and says which limit it would pass. */
+  take(volume: Volume): PassedQuota | undefined {
+    const use = useOfVolume(volume);
+    const touched = [volume.organizationId, volume.projectId].flatMap((id) => this.counted.get(id) ?? []);
+    for (const { scope, limits, used } of touched) {
+      const passed = passedQuota(scope, limits, { before: used, after: addedUse(used, use) });
+      if (passed !== undefined) return passed;
+    }
+    for (const one of touched) one.used = addedUse(one.used, use);
+    return undefined;
+  }
+}
+
+type QuotaColumns = {
+  id: OrganizationId | ProjectId;
+  project_id: ProjectId | null;
+  provisioned_bytes_max: number | null;
+  physical_bytes_max: number | null;
+  volumes_max: number | null;
+  snapshots_max: number | null;
+  provisioned_bytes: number;
+  physical_bytes: number;
+  volumes: number;
+  snapshots: number;
+};
+
+function countedOf(row: QuotaColumns): Counted {
+  const { provisioned_bytes, physical_bytes, volumes, snapshots } = row;
+  const most = {
+    provisionedBytes: row.provisioned_bytes_max,
+    physicalBytes: row.physical_bytes_max,
+    volumes: row.volumes_max,
+    snapshots: row.snapshots_max,
+  };
+  const limits = QUOTA_DIMENSIONS.flatMap((name) => (most[name] === null ? [] : [[name, most[name]]]));
+  return {
+    scope: row.project_id === null ? 'organization' : 'project',
+    limits: Object.fromEntries(limits),
+    used: { provisionedBytes: provisioned_bytes, physicalBytes: physical_bytes, volumes, snapshots },
+  };
+}

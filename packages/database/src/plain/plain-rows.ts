@@ -1,0 +1,103 @@
+/**
+ * Prisma's generated client for plain rows: what users configure, one row at a time. It works on the connection of a
+ * transaction that `scope.ts` has opened, so that organization, limits and isolation are set in one place, and what it writes
+ * commits together with what is written in SQL.
+ *
+ * To the client that is an interactive transaction of its own, so it never mixes statements of two of ours.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Bug } from '@holdfast/core/model/faults.js';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { SqlDriverAdapter, SqlDriverAdapterFactory, Transaction } from '@prisma/driver-adapter-utils';
+import type pg from 'pg';
+import { PrismaClient } from '../generated/prisma/client.js';
+import { connectionOf, type Sql } from '../sql/scope.js';
+
+/** The models that are plain rows. What is asked all the time, and what the planners change, is SQL. */
+type PlainModel =
+  | 'organization'
+  | 'user'
+  | 'membership'
+  | 'project'
+  | 'projectMembership'
+  | 'invitation'
+  | 'quota'
+  | 'token';
+
+/** Plain rows of one running transaction. */
+export type PlainRows = Pick<PrismaClient, PlainModel>;
+
+/** Longer than a statement may take (`pool.ts`): Postgres is to end what hangs, and say so. */
+const TRANSACTION_MS_MAX = 30_000;
+
+/** One of our transactions, lent to the client, and the first error that Postgres gave it. */
+type Loan = { readonly connection: Pick<pg.PoolClient, 'query'>; failure?: unknown };
+
+const loans = new AsyncLocalStorage<Loan>();
+
+let shared: PrismaClient | undefined;
+
+/** Made at the first use: most processes never ask. */
+function client(): PrismaClient {
+  shared ??= new PrismaClient({
+    adapter: lendingAdapter(),
+    transactionOptions: { maxWait: TRANSACTION_MS_MAX, timeout: TRANSACTION_MS_MAX },
+  });
+  return shared;
+}
+
+/** Works on plain rows within the transaction. */
+export async function withPlainRows<T>(sql: Sql, work: (rows: PlainRows) => Promise<T>): Promise<T> {
+  const loan: Loan = { connection: connectionOf(sql) };
+  try {
+    return await loans.run(loan, () => client().$transaction(work));
+  } catch (error) {
+    // What Postgres said, as every other statement would throw it; Prisma's words for it have lost the constraint.
+    throw loan.failure ?? error;
+  }
+}
+
+/** An adapter whose transactions are ours: they neither begin nor end anything in Postgres. */
+function lendingAdapter(): SqlDriverAdapterFactory {
+  const factory = new PrismaPg({});
+  return {
+    provider: factory.provider,
+    adapterName: factory.adapterName,
+    async connect() {
+      // Its pool opens no connection before it is asked for one, and it never is.
+      const adapter = await factory.connect();
+      const lending: SqlDriverAdapter = Object.create(adapter, {
+        client: { value: { query: refuseOutside } },
+        startTransaction: { value: async () => borrow(adapter) },
+      });
+      return lending;
+    },
+  };
+}
+
+async function refuseOutside(): Promise<never> {
+  throw new Bug('plain rows were asked for outside of a transaction');
+}
+
+/** The loan as a transaction of Prisma's: the adapter's own way of asking, on our connection. */
+function borrow(adapter: SqlDriverAdapter): Transaction {
+  const loan = loans.getStore();
+  if (loan === undefined) throw new Bug('plain rows were asked for outside of a transaction');
+  const { connection } = loan;
+  const query = async (config: pg.QueryConfig) => {
+    try {
+      return await connection.query(config);
+    } catch (error) {
+      loan.failure ??= error;
+      throw error;
+    }
+  };
+  const done = async () => undefined;
+  return Object.create(adapter, {
+    client: { value: { query } },
+    // Prisma then says BEGIN and COMMIT to its log only.
+    options: { value: { usePhantomQuery: true } },
+    commit: { value: done },
+    rollback: { value: done },
+  });
+}

@@ -1,0 +1,134 @@
+/** Who belongs to an organization and to its projects, with which role: reads and writes of plain rows. */
+import type { OrganizationId, ProjectId, UserId } from '@holdfast/core/model/ids.js';
+import type { OrganizationRole, ProjectRole } from '@holdfast/core/policy/permissions.js';
+import { withPlainRows } from '../plain/plain-rows.js';
+import type { Sql } from '../sql/scope.js';
+import { type ListRequest, listRows } from './list-rows.js';
+
+type Person = { userId: UserId; email: string; name: string };
+type Membership<Role> = Person & { role: Role; version: number; createdAt: Date };
+export type MemberRow = Membership<OrganizationRole>;
+export type ProjectMemberRow = Membership<ProjectRole>;
+
+const PERSON = { select: { email: true, name: true } } as const;
+const MEMBER = { role: true, version: true, createdAt: true } as const;
+
+const FIELDS = {
+  id: { sql: 'm.user_id', type: 'id' },
+  email: { sql: 'u.email', type: 'text' },
+  role: { sql: 'm.role', type: 'text' },
+  createdAt: { sql: 'm.created_at', type: 'time' },
+} as const;
+
+/** @param where the rows of one project; left out: all */
+function listFrom<Row extends Record<string, unknown>>(
+  sql: Sql,
+  table: 'membership' | 'project_membership',
+  request: ListRequest,
+  where: { text: string; values: readonly unknown[] } = { text: 'true', values: [] },
+) {
+  return listRows<Row>(
+    sql,
+    {
+      columns: 'm.user_id AS "userId", u.email, u.name, m.role, m.version, m.created_at AS "createdAt"',
+      from: `${table} m JOIN app_user u ON u.id = m.user_id`,
+      key: FIELDS.id,
+      fields: FIELDS,
+      defaultSort: 'email',
+      where,
+    },
+    request,
+  );
+}
+
+export function listMembers(sql: Sql, request: ListRequest) {
+  return listFrom<MemberRow>(sql, 'membership', request);
+}
+
+export function listProjectMembers(sql: Sql, projectId: ProjectId, request: ListRequest) {
+  const where = { text: 'm.project_id = $1', values: [projectId] };
+  return listFrom<ProjectMemberRow>(sql, 'project_membership', request, where);
+}
+
+export function findMember(sql: Sql, userId: UserId): Promise<MemberRow | undefined> {
+  return withPlainRows(sql, async ({ membership }) => {
+    // Row-level security leaves the memberships of one organization.
+    const row = await membership.findFirst({ where: { userId }, select: { ...MEMBER, user: PERSON } });
+    if (row === null) return undefined;
+    const { user, role, ...rest } = row;
+    // The column's CHECK knows these roles only.
+    return { userId, ...user, ...rest, role: role as OrganizationRole };
+  });
+}
+
+/** Does the user of this address belong to the organization? */
+export function hasMember(sql: Sql, email: string): Promise<boolean> {
+  return withPlainRows(
+    sql,
+    async ({ membership }) => (await membership.count({ where: { user: { email } } })) > 0,
+  );
+}
+
+/** The organization's owners. They stay so until the transaction ends. */
+export async function lockOwners(sql: Sql): Promise<UserId[]> {
+  const { rows } = await sql.query<{ user_id: UserId }>(
+    `SELECT user_id FROM membership WHERE role = 'owner' ORDER BY user_id FOR UPDATE`,
+  );
+  return rows.map(({ user_id }) => user_id);
+}
+
+export function setMemberRole(sql: Sql, userId: UserId, role: OrganizationRole): Promise<void> {
+  return withPlainRows(sql, async ({ membership }) => {
+    await membership.updateMany({ where: { userId }, data: { role, version: { increment: 1 } } });
+  });
+}
+
+/** Ends the membership, and the user's tokens and sessions in the organization with it. */
+export function removeMember(sql: Sql, userId: UserId): Promise<void> {
+  return withPlainRows(sql, async ({ membership, token }) => {
+    await token.deleteMany({ where: { userId } });
+    await membership.deleteMany({ where: { userId } });
+  });
+}
+
+export type ProjectMemberKey = { projectId: ProjectId; userId: UserId };
+
+export function findProjectMember(
+  sql: Sql,
+  { projectId, userId }: ProjectMemberKey,
+): Promise<ProjectMemberRow | undefined> {
+  return withPlainRows(sql, async ({ projectMembership }) => {
+    const row = await projectMembership.findUnique({
+      where: { projectId_userId: { projectId, userId } },
+      select: { ...MEMBER, membership: { select: { user: PERSON } } },
+    });
+    if (row === null) return undefined;
+    const { membership, role, ...rest } = row;
+    // The column's CHECK knows these roles only.
+    return { userId, ...membership.user, ...rest, role: role as ProjectRole };
+  });
+}
+
+/** Gives a member of the organization a role in the project, or another one. */
+export function setProjectRole(
+  sql: Sql,
+  key: ProjectMemberKey,
+  given: { organizationId: OrganizationId; role: ProjectRole; now: Date },
+): Promise<void> {
+  const { organizationId, role, now } = given;
+  return withPlainRows(sql, async ({ projectMembership }) => {
+    await projectMembership.upsert({
+      where: { projectId_userId: key },
+      create: { ...key, organizationId, role, createdAt: now },
+      update: { role, version: { increment: 1 } },
+    });
+  });
+}
+
+/** Returns false when the user has no role there. */
+export function removeProjectMember(sql: Sql, key: ProjectMemberKey): Promise<boolean> {
+  return withPlainRows(sql, async ({ projectMembership }) => {
+    const { count } = await projectMembership.deleteMany({ where: key });
+    return count === 1;
+  });
+}

@@ -1,0 +1,88 @@
+/** Quotas of organizations and projects: limits that users set, and what triggers count (ADR 0186). */
+import { asId, type OrganizationId, type ProjectId } from '@holdfast/core/model/ids.js';
+import type { QuotaDimension } from '@holdfast/core/policy/quota.js';
+import type { Quota } from '../generated/prisma/client.js';
+import { withPlainRows } from '../plain/plain-rows.js';
+import { conflict } from '../sql/errors.js';
+import type { Sql } from '../sql/scope.js';
+
+/** Whose quota it is. */
+export type QuotaOwner = OrganizationId | ProjectId;
+
+/** Null: no limit. */
+export type StoredLimits = Record<QuotaDimension | 'requestsPerMinute', number | null>;
+
+export type QuotaRow = {
+  organizationId: OrganizationId;
+  /** `undefined`: the organization's own. */
+  projectId: ProjectId | undefined;
+  limits: StoredLimits;
+  used: Record<QuotaDimension | 'runningRebuilds', number>;
+  version: number;
+};
+
+export function findQuota(sql: Sql, owner: QuotaOwner): Promise<QuotaRow | undefined> {
+  return withPlainRows(sql, async ({ quota }) => {
+    const row = await quota.findUnique({ where: { id: owner } });
+    return row === null ? undefined : quotaOf(row);
+  });
+}
+
+/** The organization's quotas of requests, by whose they are. */
+export function findRequestQuotas(sql: Sql): Promise<Map<QuotaOwner, number>> {
+  return withPlainRows(sql, async ({ quota }) => {
+    const rows = await quota.findMany({
+      where: { requestsPerMinuteMax: { not: null } },
+      select: { id: true, requestsPerMinuteMax: true },
+    });
+    return new Map(rows.map(({ id, requestsPerMinuteMax }) => [asId(id), Number(requestsPerMinuteMax)]));
+  });
+}
+
+/** Sets the limits that are given. @param fromVersion the version that they were decided on */
+export function setQuotaLimits(
+  sql: Sql,
+  owner: QuotaOwner,
+  { limits, fromVersion }: { limits: Partial<StoredLimits>; fromVersion: number },
+): Promise<void> {
+  return withPlainRows(sql, async ({ quota }) => {
+    const columns = Object.entries(limits).map(([name, limit]) => [`${name}Max`, limit]);
+    const { count } = await quota.updateMany({
+      where: { id: owner, version: fromVersion },
+      data: { ...Object.fromEntries(columns), version: { increment: 1 } },
+    });
+    if (count !== 1) throw conflict('another request has changed the quota meanwhile');
+  });
+}
+
+function quotaOf(row: Quota): QuotaRow {
+  return {
+    organizationId: asId(row.organizationId),
+    projectId: row.projectId === null ? undefined : asId(row.projectId),
+    limits: {
+      provisionedBytes: limitOf(row.provisionedBytesMax),
+      physicalBytes: limitOf(row.physicalBytesMax),
+      volumes: limitOf(row.volumesMax),
+      snapshots: limitOf(row.snapshotsMax),
+      requestsPerMinute: limitOf(row.requestsPerMinuteMax),
+    },
+    used: {
+      provisionedBytes: countOf(row.provisionedBytes),
+      physicalBytes: countOf(row.physicalBytes),
+      volumes: countOf(row.volumes),
+      snapshots: countOf(row.snapshots),
+      runningRebuilds: countOf(row.runningRebuilds),
+    },
+    version: row.version,
+  };
+}
+
+/** A CHECK keeps limits to what a number holds. */
+function limitOf(limit: bigint | null): number | null {
+  return limit === null ? null : Number(limit);
+}
+
+/** Sums of thin volumes may pass what a number holds exactly; shown as the most that one does. */
+function countOf(used: bigint | Quota['physicalBytes']): number {
+  return Math.min(Number(used), Number.MAX_SAFE_INTEGER);
+}
