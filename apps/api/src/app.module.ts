@@ -37,6 +37,7 @@ import { SnapshotsService } from './snapshots/snapshots.service.js';
 import { TenancyController } from './tenancy/tenancy.controller.js';
 import { ThreadPool } from './threads/thread-pool.js';
 import { ReplicasController } from './volumes/replicas.controller.js';
+import { Verifications } from './volumes/verifications.js';
 import { VolumeSettingsController } from './volumes/volume-settings.controller.js';
 import { VolumesController } from './volumes/volumes.controller.js';
 import { VolumesService } from './volumes/volumes.service.js';
@@ -82,6 +83,7 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       Housekeeping,
       Listening,
       ThreadPool,
+      Verifications,
       VolumesService,
       OrphansService,
       PlacementsService,
