@@ -3,6 +3,8 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { ALL_ACTIONS } from './actions/all-actions.js';
 import { AgentController } from './agent/agent.controller.js';
+import { AuditController } from './audit/audit.controller.js';
+import { AuditSealing } from './audit/audit-sealing.js';
 import { AuthGuard } from './auth/auth.guard.js';
 import { Authenticator } from './auth/authenticator.js';
 import { SessionsController } from './auth/sessions.controller.js';
@@ -24,6 +26,7 @@ import { Housekeeping } from './platform/housekeeping.js';
 import { IdempotencyInterceptor } from './platform/idempotency.interceptor.js';
 import { Listening } from './platform/listening.js';
 import { ProblemFilter } from './platform/problem.filter.js';
+import { RefusedWrites } from './platform/refused-writes.js';
 import { ShortAddressesController } from './platform/short-addresses.controller.js';
 import { CONFIG, LOGGER } from './platform/tokens.js';
 import { ValidationPipe } from './platform/validation.pipe.js';
@@ -48,6 +51,7 @@ export const CONTROLLERS: readonly Type[] = [
   SessionsController,
   TokensController,
   TenancyController,
+  AuditController,
   ClustersController,
   NodesController,
   DisksController,
@@ -81,6 +85,8 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       LiveChanges,
       OpenStreams,
       Housekeeping,
+      RefusedWrites,
+      AuditSealing,
       Listening,
       ThreadPool,
       Verifications,

@@ -14,6 +14,7 @@ import { PlacementsService } from './placements/placements.service.js';
 import { callerGone } from './platform/caller-gone.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
 import { requireReadable } from './platform/readable-request.js';
+import { RefusedWrites } from './platform/refused-writes.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
 import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.service.js';
 import { SnapshotsService } from './snapshots/snapshots.service.js';
@@ -57,6 +58,7 @@ export async function createApp(config: Config): Promise<App> {
     snapshots: nest.get(SnapshotsService),
     recurring: nest.get(RecurringSnapshotsService),
     orphans: nest.get(OrphansService),
+    refused: nest.get(RefusedWrites),
     introspection: config.graphqlIntrospection,
   });
   await nest.init();

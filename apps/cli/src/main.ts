@@ -1,5 +1,6 @@
 /** Entry of the CLI, `holdfast <noun> <verb>`: reads the arguments, runs one command, and sets the exit code. */
 import { Command, CommanderError } from 'commander';
+import { auditCommand } from './commands/audit.js';
 import { conformanceCommand } from './commands/conformance.js';
 import { diskCommand } from './commands/disk.js';
 import { eventCommand } from './commands/event.js';
@@ -42,6 +43,7 @@ function program(): Command {
     rebuildCommand,
     snapshotCommand,
     settingCommand,
+    auditCommand,
     eventCommand,
     placementCommand,
     whatIfCommand,

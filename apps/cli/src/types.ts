@@ -23,6 +23,8 @@ export type PatchPlan = Schema<'PatchPlan'>;
 export type SalvageAdvice = Schema<'SalvageAdvice'>;
 export type Setting = Schema<'Setting'>;
 export type ClusterEvent = Schema<'Event'>;
+export type AuditEntry = Schema<'AuditEntry'>;
+export type AuditVerification = Schema<'AuditVerification'>;
 
 export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;
 export type VolumeChange = Body<'/api/v1/clusters/{clusterId}/volumes/{volumeId}', 'patch'>;

@@ -1,6 +1,5 @@
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ProjectId } from '@holdfast/core/model/ids.js';
-import { listAuditEntries } from '@holdfast/database/queries/audit.js';
 import {
   createProject,
   findMember,
@@ -16,7 +15,6 @@ import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import {
-  AuditPage,
   CreateProjectBody,
   MemberDto,
   MemberPage,
@@ -28,7 +26,7 @@ import {
   ProjectPage,
   ProjectPath,
 } from './tenancy.schemas.js';
-import { isoOf, memberView, organizationView, projectView } from './tenancy.view.js';
+import { memberView, organizationView, projectView } from './tenancy.view.js';
 
 @Controller('api/v1')
 export class TenancyController {
@@ -83,16 +81,6 @@ export class TenancyController {
     const found = await tenant.read((sql) => findProject(sql, projectId));
     if (found === undefined) throw notFound('project', projectId);
     return projectView(found);
-  }
-
-  @Get('audit')
-  @Route({ access: 'audit:read', summary: 'List who changed what, newest first', answer: AuditPage })
-  async audit(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
-    const page = await tenant.read((sql) => listAuditEntries(sql, query));
-    return pageView(page, ({ organizationId: _organizationId, at, ...entry }) => ({
-      ...entry,
-      at: isoOf(at),
-    }));
   }
 
   @Get('members')
