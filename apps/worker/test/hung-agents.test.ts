@@ -91,8 +91,8 @@ test('an agent that hangs delays the volumes of its own organization only', asyn
     (found) => found?.volume.lifecycle.state === 'detached',
   );
   expect(view?.replicas.map(({ provisioned }) => provisioned)).toEqual([true]);
-  // The slots of the first calls were not waited for.
-  expect(hanging.left - leftBefore).toBeLessThan(16);
+  // Were slots held by what hangs, it would have waited for several rounds of calls to be given up.
+  expect(hanging.left - leftBefore).toBeLessThan(VOLUMES / 5);
 }, 90_000);
 
 /** The agent answers that it is alive, and of all else nothing or that it is done. */

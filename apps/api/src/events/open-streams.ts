@@ -38,6 +38,10 @@ export class OpenStreams implements OnApplicationShutdown {
     this.timer.unref();
   }
 
+  get openCount(): number {
+    return this.count;
+  }
+
   /**
    * An organization may open one more while it has fewer than are left for all: however many it opens, as many stay free
    * for the next organization, and half of those for the one after it.

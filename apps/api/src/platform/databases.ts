@@ -39,6 +39,10 @@ export class Databases implements OnApplicationShutdown {
     });
   }
 
+  get load(): { readonly used: number; readonly waiting: number } {
+    return this.slots.load;
+  }
+
   /** For the two queries that run before the caller is authenticated. */
   get signIn(): Pool {
     return this.api;

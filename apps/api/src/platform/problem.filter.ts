@@ -34,6 +34,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (known === undefined) request.log.error({ err: error }, 'request failed');
   const problem =
     known === undefined ? internalProblem(request.id) : problemOf(known.fault, request.id, known.status);
+  request.refusal = problem.code;
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer realm="holdfast"');
   if (problem.retryable) {
     void reply.header('retry-after', String(known?.fault.details.retryAfterSeconds ?? 1));

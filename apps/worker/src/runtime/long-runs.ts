@@ -6,13 +6,16 @@
  */
 
 export type LongRunLimits = {
-  /** How long a run holds its slot. A healthy agent answers within milliseconds. */
+  /**
+   * How long a run holds its slot. A healthy agent answers within milliseconds, and the longer it is, the longer others wait when
+   * many runs begin to hang at once.
+   */
   readonly slotMs: number;
   /** Runs without a slot, of all organizations: a promise and a socket each. */
   readonly runsMax: number;
 };
 
-const LIMITS: LongRunLimits = { slotMs: 1_000, runsMax: 128 };
+const LIMITS: LongRunLimits = { slotMs: 250, runsMax: 128 };
 
 export type LongRunHooks = {
   /** Wakes the subject of a run again: a wake-up came while the run went on without a slot. */
@@ -52,6 +55,10 @@ export class LongRuns {
       .then(() => undefined, this.hooks.onError)
       .then(() => this.end(key, run))
       .catch(this.hooks.onError);
+  }
+
+  get count(): number {
+    return this.long.size;
   }
 
   /** Waits for all of them. */

@@ -33,6 +33,9 @@ export type RuntimeParts = {
   backend: JobBackend;
   outbox: Outbox;
   log: Logger;
+  /** Told what was run, by the wake-up's kind. */
+  onRun?: (kind: WakeUp['kind'], outcome: string, seconds: number) => void;
+  onSwept?: () => void;
 };
 
 export class ReconcileRuntime {
@@ -56,7 +59,11 @@ export class ReconcileRuntime {
     this.relay = new OutboxRelay(outbox, queue, (error) => this.warn(error, 'the relay failed'));
     const onSweepError = (error: unknown) => this.warn(error, 'the sweep failed');
     const sweeping = { ...ports, queue: withoutAwaited(queue, queue.handedOver) };
-    this.sweep = new Repeat(() => sweep(sweeping), SWEEP_INTERVAL_MS, onSweepError);
+    this.sweep = new Repeat(
+      () => sweep(sweeping).then(() => parts.onSwept?.()),
+      SWEEP_INTERVAL_MS,
+      onSweepError,
+    );
   }
 
   async start(): Promise<void> {
@@ -71,6 +78,11 @@ export class ReconcileRuntime {
     );
     await this.relay.start();
     this.sweep.start();
+  }
+
+  /** Runs that wait for slow agents. */
+  longRuns(): Record<WakeUp['kind'], number> {
+    return { volume: this.volumes.count, cluster: this.clusters.count };
   }
 
   /** Rejects when the worker can't do its work now. */
@@ -90,17 +102,35 @@ export class ReconcileRuntime {
   private async reconcileCluster(wakeUp: WakeUpOf<'cluster'>): Promise<void> {
     const { clusterId } = wakeUp;
     this.parts.queue.handedOver.began(wakeUp);
-    await this.clusters.run(clusterId, () => reconcileCluster(this.parts.ports, clusterId));
+    await this.clusters.run(clusterId, () =>
+      this.measured('cluster', async () => {
+        await reconcileCluster(this.parts.ports, clusterId);
+        return 'done';
+      }),
+    );
   }
 
   private async reconcileVolume(wakeUp: WakeUpOf<'volume'>): Promise<void> {
     const { volumeId } = wakeUp;
     this.parts.queue.handedOver.began(wakeUp);
-    await this.volumes.run(volumeId, async (mayAct) => {
-      const outcome = await reconcileVolume(this.parts.ports, volumeId, { mayAct });
-      if (outcome.steps > 0 || outcome.did === 'waiting')
-        this.parts.log.debug({ volumeId, ...outcome }, 'volume');
-    });
+    await this.volumes.run(volumeId, (mayAct) =>
+      this.measured('volume', async () => {
+        const outcome = await reconcileVolume(this.parts.ports, volumeId, { mayAct });
+        if (outcome.steps > 0 || outcome.did === 'waiting')
+          this.parts.log.debug({ volumeId, ...outcome }, 'volume');
+        return outcome.did;
+      }),
+    );
+  }
+
+  private async measured(kind: WakeUp['kind'], run: () => Promise<string>): Promise<void> {
+    const beganMs = performance.now();
+    let outcome = 'failed';
+    try {
+      outcome = await run();
+    } finally {
+      this.parts.onRun?.(kind, outcome, (performance.now() - beganMs) / 1000);
+    }
   }
 
   private warn(error: unknown, message: string): void {

@@ -30,6 +30,11 @@ export class FairSlots {
     private readonly refuse: (why: SlotRefusal) => Error,
   ) {}
 
+  /** Slots in use, and callers that wait for one. */
+  get load(): { readonly used: number; readonly waiting: number } {
+    return { used: this.heldByAll, waiting: this.waitingOfAll };
+  }
+
   /**
    * Runs the work in a slot of the owner's.
    *
