@@ -33,7 +33,7 @@ export class AuditController {
   @Route({
     access: 'audit:read',
     summary: 'Export the audit log, oldest first, as a stream of lines',
-    produces: 'application/x-ndjson',
+    produces: ['application/x-ndjson', 'text/csv'],
   })
   async export(
     @CurrentTenant() tenant: Tenant,

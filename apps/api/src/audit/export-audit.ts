@@ -13,14 +13,18 @@ export type AuditExport = {
 };
 
 /** @throws StorageFault `request.invalid` for a filter that can't be read: later it would only cut the answer off */
-export async function requireExportable(tenant: Tenant, { filter }: AuditExport): Promise<void> {
-  await tenant.read((sql) => listAuditEntries(sql, { limit: 1, filter }));
+export async function requireExportable(tenant: Tenant, options: AuditExport): Promise<void> {
+  await tenant.read((sql) => listAuditEntries(sql, { limit: 1, filter: filterOf(options) }));
+}
+
+function filterOf({ after, filter = '' }: AuditExport): string {
+  return [`id>${after}`, ...(filter.trim() === '' ? [] : [filter])].join(' AND ');
 }
 
 /** One text for each page. A caller that reads slowly is waited for between pages, without a connection. */
 export async function* exportAudit(tenant: Tenant, options: AuditExport): AsyncGenerator<string> {
-  const { format, after, limit } = options;
-  const filter = [`id>${after}`, ...(options.filter === undefined ? [] : [options.filter])].join(' AND ');
+  const { format, limit } = options;
+  const filter = filterOf(options);
   let cursor: string | undefined;
   let left = limit;
   if (format === 'csv') yield `${COLUMNS.map(([name]) => name).join(',')}\r\n`;

@@ -38,7 +38,7 @@ export class EventsController implements BeforeApplicationShutdown {
   @Route({
     access: 'event:read',
     summary: 'Follow events and changes as they happen',
-    produces: 'text/event-stream',
+    produces: ['text/event-stream'],
     refuses: ['cluster.not_found', 'request.invalid', 'request.rate_limited'],
   })
   async stream(

@@ -154,12 +154,14 @@ function successOf(options: RouteOptions, components: Map<string, JsonSchema>): 
   const content = {
     schema: options.answer === undefined ? {} : answerSchema(options.answer.schema, components),
   };
-  const type = options.produces ?? (options.answer === undefined ? undefined : 'application/json');
+  const types = options.produces ?? (options.answer === undefined ? [] : ['application/json']);
+  const contents = Object.fromEntries(types.map((type) => [type, content]));
+  const body = types.length === 0 ? {} : { content: contents };
   return {
-    [options.status ?? 200]: {
-      description: 'Done.',
-      ...(type === undefined ? {} : { content: { [type]: content } }),
-    },
+    [options.status ?? 200]: { description: 'Done.', ...body },
+    ...(options.mayAccept === true
+      ? { 202: { description: 'Accepted: the worker is at it.', ...body } }
+      : {}),
   };
 }
 
