@@ -23,6 +23,7 @@ import type {
 import { createControlServer } from './http/control-server.js';
 import { faultOf } from './http-replica-control.js';
 import { postJson } from './json-http.js';
+import { AgentMetrics } from './metrics/agent-metrics.js';
 import { type GatewayTls, NbdGateway } from './nbd-gateway.js';
 import { Replicas } from './replicas.js';
 import { controlSecret } from './secrets.js';
@@ -44,6 +45,7 @@ export class Agent {
   private readonly gateway: NbdGateway;
   private readonly server: FastifyInstance;
   private readonly heartbeat: HeartbeatLoop;
+  private readonly metrics = new AgentMetrics();
   private ready = false;
 
   private constructor(
@@ -91,10 +93,15 @@ export class Agent {
       isReady: () => this.ready,
       log,
     });
+    this.metrics.serve(this.server, config.metricsToken);
     this.heartbeat = new HeartbeatLoop({
       apiUrl: config.apiUrl,
       token: config.agentToken,
-      collect: () => this.collect(),
+      collect: async () => {
+        const heartbeat = await this.collect();
+        this.metrics.noteHeartbeat(heartbeat);
+        return heartbeat;
+      },
       heard: ({ disks }) => this.changeDisks(disks),
       log,
     });

@@ -62,6 +62,7 @@ const environmentSchema = z
     HOLDFAST_NBD_TLS_CA: file,
     HOLDFAST_STATE_DIR: z.string().startsWith('/', 'an absolute path'),
     HOLDFAST_HOST_MAX_VOLUMES: z.coerce.number().int().min(1).max(256).default(16),
+    HOLDFAST_METRICS_TOKEN: z.union([z.literal(''), z.string().min(16)]).optional(),
   })
   // "All addresses" is nothing a client can connect to, so the agent must be told the address under which it is
   // reached.
@@ -95,6 +96,8 @@ export type AgentConfig = {
   nbdTls: TlsConfig;
   stateDirectory: string;
   hostVolumesMax: number;
+  /** Lets its holder read /metrics; without one only callers on this machine may. */
+  metricsToken?: string | undefined;
 };
 
 /**
@@ -133,6 +136,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): AgentConfig {
     nbdTls: tlsOfEnvironment(env),
     stateDirectory: env.HOLDFAST_STATE_DIR,
     hostVolumesMax: env.HOLDFAST_HOST_MAX_VOLUMES,
+    metricsToken: env.HOLDFAST_METRICS_TOKEN,
   };
 }
 

@@ -3,6 +3,8 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { ALL_ACTIONS } from './actions/all-actions.js';
 import { AgentController } from './agent/agent.controller.js';
+import { AuditController } from './audit/audit.controller.js';
+import { AuditSealing } from './audit/audit-sealing.js';
 import { AuthGuard } from './auth/auth.guard.js';
 import { Authenticator } from './auth/authenticator.js';
 import { RequestQuotas } from './auth/request-quotas.js';
@@ -25,6 +27,7 @@ import { Housekeeping } from './platform/housekeeping.js';
 import { IdempotencyInterceptor } from './platform/idempotency.interceptor.js';
 import { Listening } from './platform/listening.js';
 import { ProblemFilter } from './platform/problem.filter.js';
+import { RefusedWrites } from './platform/refused-writes.js';
 import { ShortAddressesController } from './platform/short-addresses.controller.js';
 import { CONFIG, LOGGER } from './platform/tokens.js';
 import { ValidationPipe } from './platform/validation.pipe.js';
@@ -43,6 +46,7 @@ import { QuotasController } from './tenancy/quotas.controller.js';
 import { TenancyController } from './tenancy/tenancy.controller.js';
 import { ThreadPool } from './threads/thread-pool.js';
 import { ReplicasController } from './volumes/replicas.controller.js';
+import { Verifications } from './volumes/verifications.js';
 import { VolumeSettingsController } from './volumes/volume-settings.controller.js';
 import { VolumesController } from './volumes/volumes.controller.js';
 import { VolumesService } from './volumes/volumes.service.js';
@@ -58,6 +62,7 @@ export const CONTROLLERS: readonly Type[] = [
   InvitationsController,
   PermissionsController,
   QuotasController,
+  AuditController,
   ClustersController,
   NodesController,
   DisksController,
@@ -92,8 +97,11 @@ export function appModule(config: Config, logger: Logger): DynamicModule {
       LiveChanges,
       OpenStreams,
       Housekeeping,
+      RefusedWrites,
+      AuditSealing,
       Listening,
       ThreadPool,
+      Verifications,
       VolumesService,
       OrphansService,
       PlacementsService,

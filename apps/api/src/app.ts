@@ -6,16 +6,21 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { appModule, CONTROLLERS } from './app.module.js';
-import { Authenticator } from './auth/authenticator.js';
+import { Authenticator, traceIdOf } from './auth/authenticator.js';
 import type { Config } from './config.js';
+import { OpenStreams } from './events/open-streams.js';
 import { registerGraphql } from './graphql/graphql-plugin.js';
+import { ApiMetrics } from './metrics/api-metrics.js';
+import { serveMetrics } from './metrics/serve-metrics.js';
 import { OrphansService } from './orphans/orphans.service.js';
 import { PlacementsService } from './placements/placements.service.js';
 import { callerGone } from './platform/caller-gone.js';
+import { Databases } from './platform/databases.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
 import { addEntityTags } from './platform/entity-tags.js';
 import { sendProblem } from './platform/problem.filter.js';
 import { requireReadable } from './platform/readable-request.js';
+import { RefusedWrites } from './platform/refused-writes.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
 import { RecurringSnapshotsService } from './snapshots/recurring-snapshots.service.js';
 import { SnapshotsService } from './snapshots/snapshots.service.js';
@@ -54,6 +59,10 @@ export async function createApp(config: Config): Promise<App> {
     abortOnError: false,
   });
   await nest.register(cookie);
+  const [streams, databases] = [nest.get(OpenStreams), nest.get(Databases)];
+  const metrics = new ApiMetrics({ streams: () => streams.openCount, slots: () => databases.load });
+  fastify.addHook('onResponse', async (request, reply) => metrics.answered(request, reply));
+  serveMetrics(fastify, metrics, config.metricsToken);
   serveOpenApi(fastify);
   await registerGraphql(fastify, nest.get(Authenticator), {
     volumes: nest.get(VolumesService),
@@ -62,6 +71,7 @@ export async function createApp(config: Config): Promise<App> {
     snapshots: nest.get(SnapshotsService),
     recurring: nest.get(RecurringSnapshotsService),
     orphans: nest.get(OrphansService),
+    refused: nest.get(RefusedWrites),
     introspection: config.graphqlIntrospection,
   });
   await nest.init();
@@ -94,12 +104,20 @@ function addHooks(fastify: FastifyInstance, isTls: boolean): void {
   fastify.addHook('preValidation', requireReadable);
   fastify.addHook('onResponse', async (request, reply) => {
     const { method, url } = request;
-    const quiet = reply.statusCode < 400 && (url.startsWith('/api/v1/agent/') || !url.startsWith('/api/'));
+    const isOfUsers =
+      url.startsWith('/graphql') || (url.startsWith('/api/') && !url.startsWith('/api/v1/agent/'));
+    const quiet = reply.statusCode < 400 && !isOfUsers;
+    const { tenant, agent } = request;
     const line = {
       requestId: request.id,
+      traceId: traceIdOf(request),
+      organizationId: (tenant?.actor ?? agent)?.organizationId,
+      userId: tenant?.actor.userId,
+      tokenId: (tenant?.actor ?? agent)?.tokenId,
       method,
       url,
       status: reply.statusCode,
+      refusal: request.refusal,
       ms: Math.round(reply.elapsedTime),
     };
     if (quiet) request.log.debug(line, 'request');

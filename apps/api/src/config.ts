@@ -14,6 +14,8 @@ const environment = z.object({
   HOLDFAST_TOKEN_DAYS_MAX: z.coerce.number().int().min(1).max(3_650).default(365),
   /** Whether GraphQL tells its schema, as tools for developers ask for it. */
   HOLDFAST_GRAPHQL_INTROSPECTION: z.stringbool().default(true),
+  /** Lets its holder read /metrics; without one only callers on this machine may. */
+  HOLDFAST_METRICS_TOKEN: z.union([z.literal(''), z.string().min(16)]).optional(),
   /** Pause that agents make between two regular heartbeats. */
   HOLDFAST_HEARTBEAT_INTERVAL_MS: z.coerce.number().int().min(100).max(60_000).default(2_000),
 });
@@ -28,6 +30,7 @@ export type Config = {
   tokenDaysMax: number;
   graphqlIntrospection: boolean;
   heartbeatIntervalMs: number;
+  metricsToken?: string | undefined;
 };
 
 /** Reads the configuration, or ends with a message that names every wrong variable at once. */
@@ -49,6 +52,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     tokenDaysMax: data.HOLDFAST_TOKEN_DAYS_MAX,
     graphqlIntrospection: data.HOLDFAST_GRAPHQL_INTROSPECTION,
     heartbeatIntervalMs: data.HOLDFAST_HEARTBEAT_INTERVAL_MS,
+    metricsToken: data.HOLDFAST_METRICS_TOKEN,
   };
 }
 

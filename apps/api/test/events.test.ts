@@ -99,6 +99,8 @@ test('history is kept as long as the settings of its cluster say', async () => {
   const { organizationId, clusterId } = api.seed;
   const tenDaysAgo = new Date(Date.now() - 10 * 24 * 3_600_000);
   await insert(api.owner, 'ten days old');
+  // The log is pruned from its beginning.
+  await api.owner.query('TRUNCATE audit_entry, audit_link, audit_unsealed');
   await api.owner.query(`UPDATE event SET at = $1 WHERE message = 'ten days old'`, [tenDaysAgo]);
   await api.owner.query(
     `INSERT INTO audit_entry (organization_id, actor_kind, actor_id, action, target_kind, target_id, request_id, detail, at)

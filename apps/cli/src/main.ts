@@ -1,6 +1,7 @@
 /** Entry of the CLI, `holdfast <noun> <verb>`: reads the arguments, runs one command, and sets the exit code. */
 
 import { Command, CommanderError } from 'commander';
+import { auditCommand } from './commands/audit.js';
 import { authCommand } from './commands/auth.js';
 import { conformanceCommand } from './commands/conformance.js';
 import { diskCommand } from './commands/disk.js';
@@ -49,6 +50,7 @@ function program(): Command {
     rebuildCommand,
     snapshotCommand,
     settingCommand,
+    auditCommand,
     eventCommand,
     placementCommand,
     whatIfCommand,

@@ -30,6 +30,8 @@ export type ProjectMember = Schema<'ProjectMember'>;
 export type Invitation = Schema<'Invitation'>;
 export type Quota = Schema<'Quota'>;
 export type ClusterEvent = Schema<'Event'>;
+export type AuditEntry = Schema<'AuditEntry'>;
+export type AuditVerification = Schema<'AuditVerification'>;
 
 export type NewVolume = Body<'/api/v1/clusters/{clusterId}/volumes', 'post'>;
 export type VolumeChange = Body<'/api/v1/clusters/{clusterId}/volumes/{volumeId}', 'patch'>;

@@ -6,9 +6,11 @@ const schema = z.object({
   /** Where jobs live; without it they live in Postgres. */
   REDIS_URL: z.string().url().optional(),
   HOLDFAST_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  /** For /livez and /readyz. */
+  /** For /livez, /readyz and /metrics. */
   HOLDFAST_WORKER_PORT: z.coerce.number().int().min(0).max(65535).default(7403),
   HOLDFAST_WORKER_HOST: z.string().default('127.0.0.1'),
+  /** Lets its holder read /metrics; without one only callers on this machine may. */
+  HOLDFAST_METRICS_TOKEN: z.string().min(16).optional(),
 });
 
 export type WorkerConfig = {
@@ -17,6 +19,7 @@ export type WorkerConfig = {
   readonly logLevel: string;
   readonly port: number;
   readonly host: string;
+  readonly metricsToken?: string | undefined;
 };
 
 /** @throws Error that names every variable that is missing or wrong */
@@ -35,5 +38,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): WorkerConfig {
     logLevel: data.HOLDFAST_LOG_LEVEL,
     port: data.HOLDFAST_WORKER_PORT,
     host: data.HOLDFAST_WORKER_HOST,
+    metricsToken: data.HOLDFAST_METRICS_TOKEN,
   };
 }

@@ -17,6 +17,7 @@ import { type Logger, pino } from 'pino';
 import { HttpAgentClient } from './agents/http-agent-client.js';
 import type { WorkerConfig } from './config.js';
 import { HealthServer } from './health/health-server.js';
+import { WorkerMetrics } from './metrics/worker-metrics.js';
 import { ReconcileRuntime } from './runtime/reconcile-runtime.js';
 
 const CONFIG = Symbol('config');
@@ -75,14 +76,21 @@ function openWorker(config: WorkerConfig): Worker {
     random: systemRandom,
     startedAt: systemClock.now(),
   };
+  const metrics: WorkerMetrics = new WorkerMetrics(scope, () => runtime.longRuns());
   const runtime = new ReconcileRuntime({
     ports,
     queue,
     backend,
     outbox: new PostgresOutbox(pool, config.databaseUrl),
     log,
+    onRun: (kind, outcome, seconds) => metrics.ran(kind, outcome, seconds),
+    onSwept: () => metrics.swept(),
   });
-  const health = new HealthServer({ ready: () => runtime.checkReady() });
+  const health = new HealthServer({
+    ready: () => runtime.checkReady(),
+    metrics: () => metrics.text(),
+    metricsToken: config.metricsToken,
+  });
   const close = async () => {
     await health.stop();
     await runtime.stop();

@@ -56,7 +56,8 @@ describe('what is recorded', () => {
   storeContract(makeStore);
 
   test('relay, listening and pruning send their statements', async () => {
-    const { stop, tenant } = await makeStore();
+    const { stop, tenant, setSetting } = await makeStore();
+    await setSetting('audit-retention-days', 9);
     const pool = recorder.watch(
       createPool(database.systemUrl, { connectionsMax: 2, applicationName: 'plans' }),
     );

@@ -26,6 +26,9 @@ export class AuthGuard implements CanActivate {
       return true;
     }
     const tenant = await this.authenticator.requireUser(request);
+    // Before the checks: a refusal is told of in the name of its caller.
+    request.tenant = tenant;
+    request.isWrite = !changesNothing(access);
     assertWithinClusters(tenant, access, request);
     request.tenant = assertAllowed(tenant, access);
     return true;

@@ -63,6 +63,8 @@ export class Authenticator {
     await this.noteUse(scope, actor.tokenId);
     return new Tenant(actor, scope, {
       requestId: request.id,
+      address: request.ip,
+      traceId: traceIdOf(request),
       action: `${request.method} ${request.routeOptions.url ?? request.url}`,
       parameters: parametersOf(request),
       get gone() {
@@ -163,6 +165,12 @@ function parametersOf(request: FastifyRequest): Record<string, string> {
   return typeof params === 'object' && params !== null
     ? Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]))
     : {};
+}
+
+/** The trace that the caller says the request belongs to (W3C Trace Context). */
+export function traceIdOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
+  const { traceparent } = headers;
+  return typeof traceparent === 'string' ? (/^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1] ?? '') : '';
 }
 
 function forbidden(publicMessage: string): StorageFault {

@@ -2,7 +2,7 @@ import { Bug, StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type TokenId } from '@holdfast/core/model/ids.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { hashPassword, verifyPassword } from '@holdfast/database/credentials.js';
-import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
+import { type AuditEntry, writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import { findMember } from '@holdfast/database/queries/members.js';
 import { findOrganization, setPasswordHash } from '@holdfast/database/queries/tenancy.js';
 import {
@@ -19,12 +19,13 @@ import { Body, Controller, Delete, Get, Inject, Param, Post, Query, Res } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.js';
 import { Databases } from '../platform/databases.js';
+import { RefusedWrites } from '../platform/refused-writes.js';
 import { CurrentTenant } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
 import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { CONFIG } from '../platform/tokens.js';
-import { sessionCookie } from './authenticator.js';
+import { sessionCookie, traceIdOf } from './authenticator.js';
 import {
   ChangePasswordBody,
   SessionDto,
@@ -49,6 +50,7 @@ export class SessionsController {
   constructor(
     private readonly databases: Databases,
     @Inject(CONFIG) private readonly config: Config,
+    private readonly refused: RefusedWrites,
   ) {
     this.limits = new SignInLimits(databases.signIn);
   }
@@ -63,13 +65,15 @@ export class SessionsController {
   })
   async signIn(@Body() body: SignInBody, @Res({ passthrough: true }) reply: FastifyReply) {
     const attempt = { account: body.email, address: reply.request.ip };
-    const user = await this.limits.attempt(attempt, () => this.checkPassword(body));
+    const user = await this.limits.attempt(attempt, () => this.checkSignIn(body, reply.request));
     const secret = newTokenSecret('session');
     const now = systemClock.now();
     const expiresAt = new Date(now.getTime() + SESSION_HOURS * 3_600_000);
-    await transaction(this.databases.organization(user.organization_id), (sql) =>
-      createToken(sql, {
-        id: asId<TokenId>(systemRandom.id()),
+    const tokenId = asId<TokenId>(systemRandom.id());
+    await transaction(this.databases.organization(user.organization_id), async (sql) => {
+      await writeAuditEntry(sql, { ...signInEntry(user, reply.request), detail: { tokenId } });
+      await createToken(sql, {
+        id: tokenId,
         organizationId: user.organization_id,
         kind: 'session',
         name: 'session',
@@ -82,8 +86,8 @@ export class SessionsController {
         ...NO_LIMITS,
         madeFrom: madeFrom(reply.request),
         now,
-      }),
-    );
+      });
+    });
     void reply.setCookie(sessionCookie(this.config), secret, { ...this.cookieOptions(), expires: expiresAt });
     return {
       token: secret,
@@ -171,11 +175,22 @@ export class SessionsController {
     void reply.clearCookie(sessionCookie(this.config), this.cookieOptions());
   }
 
-  private async checkPassword({ email, password, organizationId }: SignInBody): Promise<SignInCandidate> {
+  /** A failed one is told of in the audit log of the account's organization; for an unknown account there is none. */
+  private checkSignIn(body: SignInBody, request: FastifyRequest): Promise<SignInCandidate> {
+    return this.checkPassword(body, (candidate) => {
+      this.refused.note({ ...signInEntry(candidate, request), reason: 'auth.invalid' });
+    });
+  }
+
+  private async checkPassword(
+    { email, password, organizationId }: SignInBody,
+    onRefused: (candidate: SignInCandidate) => void = () => undefined,
+  ): Promise<SignInCandidate> {
     const candidate = await findSignIn(this.databases.signIn, { email, organizationId });
     const hash = candidate?.password_hash ?? (await this.placeholderHash);
     const isRight = await verifyPassword(hash, password);
     if (!isRight || candidate === undefined || candidate.password_hash === null) {
+      if (candidate !== undefined) onRefused(candidate);
       throw new StorageFault('auth.invalid', { publicMessage: 'e-mail address or password is wrong' });
     }
     return candidate;
@@ -184,6 +199,21 @@ export class SessionsController {
   private cookieOptions() {
     return { path: '/', httpOnly: true, sameSite: 'lax', secure: this.config.cookieSecure } as const;
   }
+}
+
+/** What the audit log says of a sign-in. */
+function signInEntry(user: SignInCandidate, request: FastifyRequest): AuditEntry {
+  return {
+    organizationId: user.organization_id,
+    actor: { kind: 'user/session', id: user.user_id },
+    address: request.ip,
+    action: 'POST /api/v1/sessions',
+    target: { kind: 'user', id: user.user_id },
+    requestId: request.id,
+    traceId: traceIdOf(request),
+    detail: {},
+    at: systemClock.now(),
+  };
 }
 
 /** Longest part of a program's own description that is kept. */

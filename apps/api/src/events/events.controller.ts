@@ -38,7 +38,7 @@ export class EventsController implements BeforeApplicationShutdown {
   @Route({
     access: 'event:read',
     summary: 'Follow events and changes as they happen',
-    produces: 'text/event-stream',
+    produces: ['text/event-stream'],
     refuses: ['cluster.not_found', 'request.invalid', 'request.rate_limited'],
   })
   async stream(
@@ -47,12 +47,12 @@ export class EventsController implements BeforeApplicationShutdown {
     @Headers('last-event-id') lastEventId: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { tokenId } = tenant.actor;
-    this.streams.assertRoom(tokenId);
+    const owner = tenant.actor;
+    this.streams.assertRoom(owner);
     await tenant.read((sql) => requireCluster(sql, clusterId));
     const start = await startOfStream(tenant, clusterId, lastEventId);
     // Once more: others may have opened theirs meanwhile, and from here on nothing waits.
-    this.streams.assertRoom(tokenId);
+    this.streams.assertRoom(owner);
     reply.hijack();
     reply.raw.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -65,8 +65,8 @@ export class EventsController implements BeforeApplicationShutdown {
     });
     reply.raw.write('retry: 1000\n\n');
     const stream = new EventStream(tenant, clusterId, start, reply.raw, this.changes);
-    this.streams.add(tenant.actor, stream);
-    reply.raw.once('close', () => this.streams.remove(tokenId, stream));
+    this.streams.add(owner, stream);
+    reply.raw.once('close', () => this.streams.remove(owner, stream));
   }
 
   beforeApplicationShutdown(): void {

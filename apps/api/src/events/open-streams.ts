@@ -1,67 +1,86 @@
 /**
- * The event streams of this process: how many one token may hold open, and their end when the token ends or its roles change. A
- * stream outlives the request that it was let in with by hours.
+ * The event streams of this process: how many one token and one organization may hold open, and their end when the token ends or
+ * its roles change. A stream outlives the request that it was let in with by hours.
  */
 import { StorageFault } from '@holdfast/core/model/faults.js';
-import type { TokenId } from '@holdfast/core/model/ids.js';
+import type { OrganizationId, TokenId } from '@holdfast/core/model/ids.js';
 import { findLiveRoles } from '@holdfast/database/queries/tokens.js';
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { rolesOf, type UserActor, type UserRoles } from '../auth/actor.js';
 import { Databases } from '../platform/databases.js';
 import { LOGGER } from '../platform/tokens.js';
 
-/** A browser has a tab for each, a program one; more are left open by mistake. */
-const STREAMS_OF_TOKEN_MAX = 32;
-/** About 50 kB each with their connection. */
-const STREAMS_MAX = 4_000;
+/**
+ * Of a token: a browser has a tab for each, a program one; more are left open by mistake. Of the process: about 50 kB each
+ * with their connection.
+ */
+const LIMITS = { ofToken: 32, ofProcess: 4_000 };
 /** A revoked token is out within this, by one query for all streams. */
 const CHECK_INTERVAL_MS = 3_000;
 
 type Closable = { close(): void };
 /** A stream, and the roles that it was let in with. */
 type Opened = { readonly stream: Closable; readonly roles: string };
+/** The token that streams are opened with, and its organization. */
+export type StreamOwner = { readonly tokenId: TokenId; readonly organizationId: OrganizationId };
 
 @Injectable()
 export class OpenStreams implements OnApplicationShutdown {
   private readonly byToken = new Map<TokenId, Map<Closable, Opened>>();
+  private readonly countOf = new Map<OrganizationId, number>();
   private count = 0;
   private readonly timer: NodeJS.Timeout;
 
   constructor(
     private readonly databases: Databases,
     @Inject(LOGGER) private readonly log: Logger,
+    @Optional() private readonly limits: typeof LIMITS = LIMITS,
   ) {
     this.timer = setInterval(() => void this.endRevoked(), CHECK_INTERVAL_MS);
     this.timer.unref();
   }
 
-  /** @throws StorageFault `request.rate_limited` when the token, or this process, has as many open as it may */
-  assertRoom(tokenId: TokenId): void {
-    const ofToken = this.byToken.get(tokenId)?.size ?? 0;
-    if (ofToken < STREAMS_OF_TOKEN_MAX && this.count < STREAMS_MAX) return;
-    const publicMessage =
-      ofToken < STREAMS_OF_TOKEN_MAX
-        ? 'this server has as many event streams open as it may'
-        : `a token may have ${STREAMS_OF_TOKEN_MAX} event streams open`;
-    throw new StorageFault('request.rate_limited', {
-      publicMessage,
-      cures: ['close a stream that is not read any more'],
-      retryAfterSeconds: 5,
-    });
+  get openCount(): number {
+    return this.count;
   }
 
-  add({ tokenId, ...roles }: Pick<UserActor, 'tokenId' | 'role' | 'projectRoles'>, stream: Closable): void {
+  /**
+   * An organization may open one more while it has fewer than are left for all: however many it opens, as many stay free
+   * for the next organization, and half of those for the one after it.
+   *
+   * @throws StorageFault `request.rate_limited` when the token, the organization or this process has as many as it may
+   */
+  assertRoom({ tokenId, organizationId }: StreamOwner): void {
+    const { ofToken, ofProcess } = this.limits;
+    const left = ofProcess - this.count;
+    if ((this.byToken.get(tokenId)?.size ?? 0) >= ofToken) {
+      throw limited(`a token may have ${ofToken} event streams open`);
+    }
+    if (left <= 0) throw limited('this server has as many event streams open as it may');
+    const ofOrganization = this.countOf.get(organizationId) ?? 0;
+    if (ofOrganization >= left) {
+      throw limited(
+        `the organization has ${ofOrganization} event streams open here; the rest are for others`,
+      );
+    }
+  }
+
+  add({ tokenId, organizationId, ...roles }: StreamOwner & UserRoles, stream: Closable): void {
     const streams = this.byToken.get(tokenId) ?? new Map<Closable, Opened>();
     this.byToken.set(tokenId, streams.set(stream, { stream, roles: textOf(roles) }));
+    this.countOf.set(organizationId, (this.countOf.get(organizationId) ?? 0) + 1);
     this.count += 1;
   }
 
-  remove(tokenId: TokenId, stream: Closable): void {
+  remove({ tokenId, organizationId }: StreamOwner, stream: Closable): void {
     const streams = this.byToken.get(tokenId);
     if (streams?.delete(stream) !== true) return;
-    this.count -= 1;
     if (streams.size === 0) this.byToken.delete(tokenId);
+    const left = (this.countOf.get(organizationId) ?? 1) - 1;
+    if (left === 0) this.countOf.delete(organizationId);
+    else this.countOf.set(organizationId, left);
+    this.count -= 1;
   }
 
   /** Ends all streams: clients keep them open, and a stopping server waits for its connections. */
@@ -92,6 +111,14 @@ export class OpenStreams implements OnApplicationShutdown {
       this.log.debug({ err: error }, 'the tokens of open streams could not be checked');
     }
   }
+}
+
+function limited(publicMessage: string): StorageFault {
+  return new StorageFault('request.rate_limited', {
+    publicMessage,
+    cures: ['close a stream that is not read any more'],
+    retryAfterSeconds: 5,
+  });
 }
 
 /** The same text for the same roles. */

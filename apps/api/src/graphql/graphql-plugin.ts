@@ -53,10 +53,11 @@ function options(
     // Before our own bounds, which are narrower and see through fragments.
     queryDepth: INTROSPECTION_DEPTH_MAX,
     validationRules: introspection ? [boundedRequest] : [boundedRequest, NoSchemaIntrospectionCustomRule],
-    context: async (request: FastifyRequest) => ({
-      request,
-      tenant: await authenticator.requireUser(request),
-    }),
+    context: async (request: FastifyRequest) => {
+      // The log line of the request names its caller.
+      request.tenant = await authenticator.requireUser(request);
+      return { request, tenant: request.tenant };
+    },
     errorFormatter: formatErrors,
   };
 }

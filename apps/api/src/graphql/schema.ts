@@ -16,6 +16,7 @@ import { diskView, nodeView } from '../nodes/node.view.js';
 import type { OrphansService } from '../orphans/orphans.service.js';
 import type { PlacementsService } from '../placements/placements.service.js';
 import { SimulateBody, simulationSchema } from '../placements/simulation.schemas.js';
+import type { RefusedWrites } from '../platform/refused-writes.js';
 import type { RebuildsService } from '../rebuilds/rebuilds.service.js';
 import type { RecurringSnapshotsService } from '../snapshots/recurring-snapshots.service.js';
 import type { SnapshotsService } from '../snapshots/snapshots.service.js';
@@ -24,6 +25,7 @@ import { explanationSchema, VolumePath, volumeSchema } from '../volumes/volume.s
 import { volumeView } from '../volumes/volume.view.js';
 import { volumeSettingSchema } from '../volumes/volume-setting.schemas.js';
 import type { VolumesService } from '../volumes/volumes.service.js';
+import { auditedMutations } from './audited-mutations.js';
 import {
   type Fields,
   field,
@@ -53,10 +55,11 @@ export type GraphqlServices = {
   snapshots: SnapshotsService;
   recurring: RecurringSnapshotsService;
   orphans: OrphansService;
+  refused: RefusedWrites;
 };
 
 export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
-  const { volumes, rebuilds, placements, snapshots, recurring, orphans } = services;
+  const { volumes, rebuilds, placements, snapshots, recurring, orphans, refused } = services;
   const types = new GraphqlTypes();
   return new GraphQLSchema({
     query: new GraphQLObjectType<unknown, GraphqlContext>({
@@ -76,15 +79,20 @@ export function graphqlSchema(services: GraphqlServices): GraphQLSchema {
     }),
     mutation: new GraphQLObjectType<unknown, GraphqlContext>({
       name: 'Mutation',
-      fields: {
-        ...settingMutations(types),
-        ...volumeMutations(types, volumes),
-        ...rebuildMutations(types, rebuilds),
-        ...snapshotMutations(types, snapshots),
-        ...recurringSnapshotMutations(types, recurring),
-        ...orphanMutations(types, orphans),
-        ...Object.fromEntries(ALL_ACTIONS.map(({ mutation, field: fieldOf }) => [mutation, fieldOf(types)])),
-      },
+      fields: auditedMutations(
+        {
+          ...settingMutations(types),
+          ...volumeMutations(types, volumes),
+          ...rebuildMutations(types, rebuilds),
+          ...snapshotMutations(types, snapshots),
+          ...recurringSnapshotMutations(types, recurring),
+          ...orphanMutations(types, orphans),
+          ...Object.fromEntries(
+            ALL_ACTIONS.map(({ mutation, field: fieldOf }) => [mutation, fieldOf(types)]),
+          ),
+        },
+        refused,
+      ),
     }),
   });
 }

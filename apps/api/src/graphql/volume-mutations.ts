@@ -42,7 +42,7 @@ export function volumeMutations(types: GraphqlTypes, volumes: VolumesService): F
       access: WRITE,
       args: ids('clusterId', 'volumeId'),
       schema: VolumePath.schema,
-      resolve: async (tenant, key) => verificationView(await volumes.verify(tenant, key, () => true)),
+      resolve: async (tenant, key) => verificationView(await volumes.verify(tenant, key)),
     }),
     ...volumeChanges(types, volume, volumes),
   };

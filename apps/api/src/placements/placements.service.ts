@@ -16,7 +16,7 @@ export class PlacementsService {
   async simulate(tenant: Tenant, clusterId: ClusterId, body: SimulateBody) {
     const request = simulationRequest(body);
     const view = await loadWhatIf(tenant.ports, clusterId, request);
-    return simulationView(await this.threads.run('answerWhatIf', [request, view, tenant.now], tenant.gone));
+    return simulationView(await this.threads.run('answerWhatIf', [request, view, tenant.now], tenant));
   }
 
   async planDrain(
@@ -24,6 +24,6 @@ export class PlacementsService {
     key: { clusterId: ClusterId; nodeId: NodeId; policy?: string | undefined },
   ): Promise<DrainPlan> {
     const { node, policy, view } = await loadDrainPlan(tenant.ports, key);
-    return this.threads.run('planDrain', [node, policy, view, tenant.now], tenant.gone);
+    return this.threads.run('planDrain', [node, policy, view, tenant.now], tenant);
   }
 }

@@ -1,4 +1,6 @@
+import { StorageFault } from '@holdfast/core/model/faults.js';
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
+import { FairSlots } from '@holdfast/database/sql/fair-slots.js';
 import { createPool, type Pool } from '@holdfast/database/sql/pool.js';
 import {
   organizationScope,
@@ -8,8 +10,14 @@ import {
 } from '@holdfast/database/sql/scope.js';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 
-/** Requests that need a connection at the same moment wait for one; more would only queue in Postgres instead. */
-const API_CONNECTIONS_MAX = 10;
+/**
+ * Requests that need a connection at the same moment wait for one; more would only queue in Postgres instead. Two thirds of
+ * them keep two cores busy, and are what one organization may have. All event streams of an organization read at once when
+ * something happens, so many may wait.
+ */
+const TENANT_SLOTS = { slots: 12, ofOwner: 8, waitingOfOwner: 2_500, waiting: 8_000 };
+/** Beside those: sign-ins and tokens are looked up before there is an organization. */
+const SIGN_IN_CONNECTIONS = 2;
 /** Heartbeats: short, and a few at a time. */
 const SYSTEM_CONNECTIONS_MAX = 4;
 
@@ -18,16 +26,21 @@ const SYSTEM_CONNECTIONS_MAX = 4;
 export class Databases implements OnApplicationShutdown {
   private readonly api: Pool;
   private readonly systemPool: Pool;
+  private readonly slots = new FairSlots(TENANT_SLOTS, noConnection);
 
   constructor(urls: { databaseUrl: string; databaseSystemUrl: string }) {
     this.api = createPool(urls.databaseUrl, {
-      connectionsMax: API_CONNECTIONS_MAX,
+      connectionsMax: TENANT_SLOTS.slots + SIGN_IN_CONNECTIONS,
       applicationName: 'holdfast-api',
     });
     this.systemPool = createPool(urls.databaseSystemUrl, {
       connectionsMax: SYSTEM_CONNECTIONS_MAX,
       applicationName: 'holdfast-api-agents',
     });
+  }
+
+  get load(): { readonly used: number; readonly waiting: number } {
+    return this.slots.load;
   }
 
   /** For the two queries that run before the caller is authenticated. */
@@ -37,7 +50,7 @@ export class Databases implements OnApplicationShutdown {
 
   /** @param limits of the caller's token, within the organization */
   organization(organizationId: OrganizationId, limits?: ScopeLimits): Scope {
-    return organizationScope(this.api, organizationId, limits);
+    return organizationScope(this.api, organizationId, { limits, slots: this.slots });
   }
 
   system(): Scope {
@@ -47,4 +60,12 @@ export class Databases implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.api.end(), this.systemPool.end()]);
   }
+}
+
+function noConnection(): StorageFault {
+  return new StorageFault('store.unavailable', {
+    publicMessage: "the database is busy with this organization's other requests",
+    cures: ['send fewer requests at once'],
+    retryAfterSeconds: 2,
+  });
 }

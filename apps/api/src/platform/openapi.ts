@@ -167,8 +167,9 @@ function successOf({ options, method }: DescribedRoute, components: Map<string, 
   const content = {
     schema: options.answer === undefined ? {} : answerSchema(options.answer.schema, components),
   };
-  const type = options.produces ?? (options.answer === undefined ? undefined : 'application/json');
-  const body = type === undefined ? {} : { content: { [type]: content } };
+  const types = options.produces ?? (options.answer === undefined ? [] : ['application/json']);
+  const contents = Object.fromEntries(types.map((type) => [type, content]));
+  const body = types.length === 0 ? {} : { content: contents };
   return {
     [options.status ?? 200]: { description: 'Done.', ...body },
     ...(isTagged(method, options)

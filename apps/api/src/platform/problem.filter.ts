@@ -1,14 +1,26 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { faultOf, internalProblem, problemOf } from './problem.js';
+import { faultOf, INTERNAL, internalProblem, problemOf } from './problem.js';
+import { RefusedWrites } from './refused-writes.js';
 
 /** Every error of every route leaves the process here, as a problem document. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
+  constructor(private readonly refused: RefusedWrites) {}
+
   catch(error: unknown, host: ArgumentsHost): unknown {
     const http = host.switchToHttp();
-    return sendProblem(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+    const request = http.getRequest<FastifyRequest>();
+    if (request.isWrite === true && request.tenant !== undefined) {
+      this.refused.note({ ...request.tenant.auditEntry(), reason: codeOf(error) });
+    }
+    return sendProblem(error, request, http.getResponse<FastifyReply>());
   }
+}
+
+/** The code that the error is told by. */
+export function codeOf(error: unknown): string {
+  return faultOf(error)?.fault.code ?? INTERNAL.code;
 }
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
@@ -22,6 +34,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (known === undefined) request.log.error({ err: error }, 'request failed');
   const problem =
     known === undefined ? internalProblem(request.id) : problemOf(known.fault, request.id, known.status);
+  request.refusal = problem.code;
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer realm="holdfast"');
   if (problem.retryable) {
     void reply.header('retry-after', String(known?.fault.details.retryAfterSeconds ?? 1));

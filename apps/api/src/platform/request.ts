@@ -10,6 +10,10 @@ declare module 'fastify' {
     tenant?: Tenant;
     /** Set when the request arrives: makes a signal that is aborted when the caller goes away. */
     callerGone?: () => AbortSignal;
+    /** Code of the problem that it was answered with. */
+    refusal?: string;
+    /** Set by the guard: the route changes something, so its refusal belongs into the audit log. */
+    isWrite?: boolean;
     /** Set by the guard for agents' requests. */
     agent?: AgentActor;
     /** Set by the idempotency interceptor, before the handler asks for it. */

@@ -16,8 +16,8 @@ export type RouteOptions = {
   mayAccept?: true;
   /** The answer holds a secret that is shown once: it is not kept for a repeat with the same Idempotency-Key. */
   answersSecret?: true;
-  /** When the answer is no JSON. */
-  produces?: string;
+  /** Media types of an answer that is no JSON. */
+  produces?: readonly string[];
   /**
    * Fault codes that it may refuse with, for the OpenAPI document. Those that follow from what the route takes are added
    * by `refusalsOf`. The API's tests compare each refusal that they get with the document.

@@ -1,5 +1,11 @@
 import type { UseCasePorts } from '@holdfast/control/use-cases/use-case.js';
 import type { ProjectId } from '@holdfast/core/model/ids.js';
+import {
+  type AuditTarget,
+  changesBetween,
+  readTarget,
+  type TargetRow,
+} from '@holdfast/database/audit/target-row.js';
 import { systemClock, systemRandom } from '@holdfast/database/clock-and-random.js';
 import { type AuditEntry, writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import {
@@ -15,6 +21,10 @@ import type { UserActor } from '../auth/actor.js';
 /** What of a request goes into the audit log, and an id for what it creates. */
 export type RequestFacts = {
   requestId: string;
+  /** Where it came from. */
+  address: string;
+  /** Of the trace that the caller's request belongs to; empty: none. */
+  traceId: string;
   action: string;
   /** The ids in the address, outermost first. */
   parameters: Readonly<Record<string, string>>;
@@ -28,6 +38,10 @@ const NO_LIMITS: ScopeLimits = { clusterIds: undefined, projectIds: undefined };
 
 /** One request's view of the database: its organization's rows, and every change with its audit entry. */
 export class Tenant {
+  /** Rows of the target as transactions found them. */
+  private readonly before = new WeakMap<Sql, TargetRow>();
+  private created: string | undefined;
+
   constructor(
     readonly actor: UserActor,
     private readonly scope: Scope,
@@ -72,7 +86,8 @@ export class Tenant {
 
   /** An id for what this request creates. */
   newId(): string {
-    return this.reservedId ?? systemRandom.id();
+    this.created = this.reservedId ?? systemRandom.id();
+    return this.created;
   }
 
   newSecret(): string {
@@ -85,6 +100,7 @@ export class Tenant {
 
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return transaction(this.scope, async (sql) => {
+      await this.noteBefore(sql);
       const result = await work(sql);
       await this.audit(sql);
       return result;
@@ -93,7 +109,10 @@ export class Tenant {
 
   /** For the use cases of `control`. */
   get ports(): UseCasePorts {
-    const store = new PostgresStore(this.scope, { inEveryCommit: (sql) => this.audit(sql) });
+    const store = new PostgresStore(this.scope, {
+      beforeEveryCommit: (sql) => this.noteBefore(sql),
+      inEveryCommit: (sql) => this.audit(sql),
+    });
     return { store, clock: systemClock, random: { id: this.firstResourceId(), secret: systemRandom.secret } };
   }
 
@@ -103,25 +122,47 @@ export class Tenant {
     return () => {
       const id = given ?? systemRandom.id();
       given = undefined;
+      this.created ??= id;
       return id;
     };
   }
 
-  private audit(sql: Sql): Promise<void> {
-    return writeAuditEntry(sql, this.auditEntry());
+  private async noteBefore(sql: Sql): Promise<void> {
+    const row = await this.readTarget(sql);
+    if (row !== undefined) this.before.set(sql, row);
+  }
+
+  private async audit(sql: Sql): Promise<void> {
+    const changes = changesBetween(this.before.get(sql), await this.readTarget(sql));
+    await writeAuditEntry(sql, { ...this.auditEntry(), changes });
+  }
+
+  private readTarget(sql: Sql): Promise<TargetRow | undefined> {
+    return readTarget(sql, this.target, this.request.parameters.clusterId);
+  }
+
+  /** The innermost object in the address. */
+  private get target(): AuditTarget {
+    const [parameter, id] = Object.entries(this.request.parameters).at(-1) ?? [
+      'organizationId',
+      this.actor.organizationId,
+    ];
+    return { kind: parameter === 'name' ? 'setting' : parameter.replace(/Id$/, ''), id };
   }
 
   /** What the audit log says of this request. */
   auditEntry(): AuditEntry {
-    const { requestId, action, parameters } = this.request;
-    const [kind, id] = Object.entries(parameters).at(-1) ?? ['organizationId', this.actor.organizationId];
+    const { requestId, address, traceId, action, parameters } = this.request;
+    const { organizationId, tokenKind, userId, tokenId } = this.actor;
     return {
-      organizationId: this.actor.organizationId,
-      actor: { kind: `user/${this.actor.tokenKind}`, id: this.actor.userId },
+      organizationId,
+      actor: { kind: `user/${tokenKind}`, id: userId },
+      address,
       action,
-      target: { kind: kind.replace(/Id$/, ''), id },
+      target: this.target,
       requestId,
-      detail: { ...parameters, tokenId: this.actor.tokenId },
+      traceId,
+      detail: { ...parameters, tokenId, ...(this.created === undefined ? {} : { created: this.created }) },
       at: this.now,
     };
   }

@@ -1,7 +1,7 @@
 import { assertVersion } from '@holdfast/control/use-cases/use-case.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type OrganizationId, type ProjectId } from '@holdfast/core/model/ids.js';
-import { listAuditEntries, writeAuditEntry } from '@holdfast/database/queries/audit.js';
+import { writeAuditEntry } from '@holdfast/database/queries/audit.js';
 import {
   createOrganization,
   createProject,
@@ -21,7 +21,6 @@ import { ListQuery, pageView } from '../platform/schemas.js';
 import type { Tenant } from '../platform/tenant.js';
 import { requireOrganization, requireProject } from './require-tenancy.js';
 import {
-  AuditPage,
   CreateOrganizationBody,
   CreateProjectBody,
   OrganizationDto,
@@ -33,7 +32,7 @@ import {
   ProjectPage,
   ProjectPath,
 } from './tenancy.schemas.js';
-import { isoOf, namedView } from './tenancy.view.js';
+import { namedView } from './tenancy.view.js';
 
 @Controller('api/v1')
 export class TenancyController {
@@ -198,13 +197,4 @@ export class TenancyController {
     });
   }
 
-  @Get('audit')
-  @Route({ access: 'audit:read', summary: 'List who changed what, newest first', answer: AuditPage })
-  async audit(@CurrentTenant() tenant: Tenant, @Query() query: ListQuery) {
-    const page = await tenant.read((sql) => listAuditEntries(sql, query));
-    return pageView(page, ({ organizationId: _organizationId, at, ...entry }) => ({
-      ...entry,
-      at: isoOf(at),
-    }));
-  }
 }

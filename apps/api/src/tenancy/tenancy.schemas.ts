@@ -171,29 +171,3 @@ export class PermissionsDto extends dto(
     })
     .meta({ id: 'Permissions' }),
 ) {}
-
-const auditEntrySchema = z
-  .object({
-    id: z.int().describe('Number of the entry; later ones have higher numbers.'),
-    actor: z
-      .object({
-        kind: z.string().describe('Kind of caller and token, such as `user/session` or `user/api`.'),
-        id: z.string().describe('Id of the user.'),
-      })
-      .describe('Who made the change.'),
-    action: z.string().describe('What was done: the method and the route.'),
-    target: z
-      .object({
-        kind: z.string().describe('Kind of the object, such as `volume`.'),
-        id: z.string().describe('Id of the object.'),
-      })
-      .describe('The object that was changed: the innermost one in the address.'),
-    requestId: z.string().describe("The request's id, as in its answer's header `X-Request-Id`."),
-    detail: z
-      .record(z.string(), z.unknown())
-      .describe('The ids in the address by parameter, and the id of the token.'),
-    at: time.describe('When the change was made.'),
-  })
-  .meta({ id: 'AuditEntry' });
-
-export class AuditPage extends dto(pageOf(auditEntrySchema, 'AuditList')) {}

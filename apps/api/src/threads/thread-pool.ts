@@ -3,12 +3,14 @@
  * on meanwhile.
  *
  * Every job is bounded: by the time and memory that it may take, by its caller, who may go away, and by the number of jobs that
- * wait. A job that is ended ends with its thread.
+ * wait. A job that is ended ends with its thread. Organizations take turns: one that asks for much delays another one by a job.
  */
 import { fileURLToPath } from 'node:url';
 import { StorageFault } from '@holdfast/core/model/faults.js';
+import { FairSlots } from '@holdfast/database/sql/fair-slots.js';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Piscina } from 'piscina';
+import type { Tenant } from '../platform/tenant.js';
 import type { JobInput, JobName, JobOutput } from './jobs.js';
 import type { ThreadAnswer, ThreadTask } from './thread.js';
 
@@ -17,7 +19,9 @@ const THREAD = fileURLToPath(new URL('../../dist/threads/thread.js', import.meta
 
 export type ThreadLimits = {
   readonly threads: number;
-  /** Jobs that wait for a thread; a further one is refused, since its caller would only wait longer. */
+  /** Jobs of one organization that wait for a thread; a further one is refused, since its caller would only wait longer. */
+  readonly waitingOfOwner: number;
+  /** Jobs that wait, of all organizations. Each holds the fleet that it is about. */
   readonly waiting: number;
   readonly seconds: number;
   readonly mebibytes: number;
@@ -27,15 +31,17 @@ export type ThreadLimits = {
  * A second core stays free. The largest what-if that is let in (10,000 volumes of 1,000 nodes lose a copy) took 28 s on a busy
  * machine of two cores, and 200 MB.
  */
-const LIMITS: ThreadLimits = { threads: 1, waiting: 4, seconds: 60, mebibytes: 1024 };
+const LIMITS: ThreadLimits = { threads: 1, waitingOfOwner: 4, waiting: 16, seconds: 60, mebibytes: 1024 };
 /** A thread that has nothing to do gives its memory back after a while. */
 const IDLE_MS = 30_000;
 
 @Injectable()
 export class ThreadPool implements OnModuleDestroy {
   private readonly limits = LIMITS;
-  /** Those that run or wait. The pool's own bound leaves jobs out that can be ended. */
-  private jobs = 0;
+  private readonly slots = new FairSlots(
+    { ...this.limits, slots: this.limits.threads, ofOwner: this.limits.threads },
+    busy,
+  );
   private readonly pool = new Piscina<ThreadTask, ThreadAnswer>({
     filename: THREAD,
     minThreads: 0,
@@ -45,25 +51,26 @@ export class ThreadPool implements OnModuleDestroy {
   });
 
   /**
-   * @param gone aborted when the caller does not wait any more
+   * @param caller whose turn it is, and whether the answer is still awaited
    * @throws StorageFault `compute.busy`, `compute.too_costly`, and whatever the job refuses with
    */
   async run<Name extends JobName>(
     name: Name,
     input: JobInput<Name>,
-    gone: AbortSignal,
+    { actor, gone }: Pick<Tenant, 'actor' | 'gone'>,
   ): Promise<Awaited<JobOutput<Name>>> {
-    if (this.jobs >= this.limits.threads + this.limits.waiting) throw this.busy();
-    const late = AbortSignal.timeout(this.limits.seconds * 1000);
-    this.jobs += 1;
-    const answer = await this.pool
-      .run({ name, input }, { signal: AbortSignal.any([gone, late]) })
-      .catch((error: unknown) => {
-        throw this.faultOf(error, late);
-      })
-      .finally(() => {
-        this.jobs -= 1;
-      });
+    const answer = await this.slots.use(
+      actor.organizationId,
+      async () => {
+        const late = AbortSignal.timeout(this.limits.seconds * 1000);
+        try {
+          return await this.pool.run({ name, input }, { signal: AbortSignal.any([gone, late]) });
+        } catch (error) {
+          throw this.faultOf(error, late);
+        }
+      },
+      () => AbortSignal.any([gone, AbortSignal.timeout(this.limits.seconds * 1000)]),
+    );
     if (answer.kind === 'refused') throw new StorageFault(answer.code, answer.details);
     // What the thread returned is what the job of this name returns.
     return answer.output as Awaited<JobOutput<Name>>;
@@ -71,13 +78,6 @@ export class ThreadPool implements OnModuleDestroy {
 
   async onModuleDestroy(): Promise<void> {
     await this.pool.destroy();
-  }
-
-  private busy(): StorageFault {
-    return new StorageFault('compute.busy', {
-      publicMessage: `${this.jobs} what-ifs and explanations are worked out or wait for it already`,
-      cures: ['ask again in a moment'],
-    });
   }
 
   private faultOf(error: unknown, late: AbortSignal): unknown {
@@ -90,4 +90,11 @@ export class ThreadPool implements OnModuleDestroy {
       cures: ['ask about fewer volumes, losses or changes at once', 'leave howManyMore out'],
     });
   }
+}
+
+function busy(): StorageFault {
+  return new StorageFault('compute.busy', {
+    publicMessage: 'other what-ifs and explanations are worked out or wait for it already',
+    cures: ['ask again in a moment'],
+  });
 }

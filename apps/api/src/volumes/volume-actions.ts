@@ -3,6 +3,7 @@ import { requestAttach } from '@holdfast/control/use-cases/request-attach.js';
 import { requestDetach } from '@holdfast/control/use-cases/request-detach.js';
 import { requestExpand } from '@holdfast/control/use-cases/request-expand.js';
 import { requestSalvage } from '@holdfast/control/use-cases/request-salvage.js';
+import { cancelVerify } from '@holdfast/control/use-cases/request-verify.js';
 import { requestPurge, requestRevert } from '@holdfast/control/use-cases/snapshots.js';
 import type { FaultCode } from '@holdfast/core/model/faults.js';
 import type { VolumeWithReplicas } from '@holdfast/database/queries/volumes.js';
@@ -96,6 +97,15 @@ export const VOLUME_ACTIONS = [
     takesIfMatch: true,
     act: ({ tenant, key: { volumeId }, body: { replicaIds = [] }, ifVersion }) =>
       requestSalvage(tenant.ports, { volumeId, replicaIds, ifVersion }),
+  }),
+  serveAction(VOLUME, {
+    name: 'cancelVerify',
+    at: 'cancel-verify',
+    summary: 'End the comparison of copies that runs',
+    body: NoBody,
+    refuses: ['volume.not_found'],
+    act: ({ tenant, key: { volumeId } }) => cancelVerify(tenant.ports, { volumeId }),
+    isDone: ({ verification }) => verification?.state !== 'running',
   }),
   serveAction(
     { ...VOLUME, plural: 'Snapshots' },

@@ -182,7 +182,7 @@ export const verificationSchema = z
       .boolean()
       .nullable()
       .describe('True when all copies that were compared hold the same bytes; null: not known (yet).'),
-    message: z.string().describe('The result in a sentence; empty while it runs.'),
+    message: z.string().describe('The result in a sentence; while it runs, how many copies have been read.'),
     requestedAt: time.describe('When it was asked for.'),
     finishedAt: time.nullable().describe('When it ended; null: it runs.'),
     replicas: z

@@ -1,6 +1,6 @@
 import type { CreationTiming } from '@holdfast/database/creation/cluster-batcher.js';
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { ClusterPath } from '../clusters/cluster.schemas.js';
 import { CurrentTenant, IfMatch, tagged } from '../platform/request.js';
 import { Route } from '../platform/route.decorator.js';
@@ -162,17 +162,21 @@ export class VolumesController {
     summary: 'Are all copies equal?',
     answer: VerificationDto,
     mayAccept: true,
-    refuses: ['volume.not_found', 'volume.deleting', 'volume.busy', 'volume.attached'],
+    refuses: [
+      'volume.not_found',
+      'volume.deleting',
+      'volume.busy',
+      'volume.attached',
+      'request.rate_limited',
+    ],
   })
   async verify(
     @CurrentTenant() tenant: Tenant,
     @Param() path: VolumePath,
     @Body() _body: NoBody,
-    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const isAwaited = () => !request.raw.socket.destroyed;
-    const result = await this.volumes.verify(tenant, path, isAwaited);
+    const result = await this.volumes.verify(tenant, path);
     if (result.state === 'running') void reply.code(202);
     return verificationView(result);
   }

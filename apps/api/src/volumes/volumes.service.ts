@@ -1,10 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { VolumeView } from '@holdfast/control/ports/store.js';
 import { cloneVolume } from '@holdfast/control/use-cases/clone-volume.js';
 import { createVolume } from '@holdfast/control/use-cases/create-volume.js';
 import { patchVolume } from '@holdfast/control/use-cases/patch-volume.js';
 import { requestDelete } from '@holdfast/control/use-cases/request-delete.js';
-import { requestVerify } from '@holdfast/control/use-cases/request-verify.js';
 import type { MoveWish } from '@holdfast/core/balance/plan-move.js';
 import { StorageFault } from '@holdfast/core/model/faults.js';
 import { asId, type ClusterId, compareIds, type ProjectId } from '@holdfast/core/model/ids.js';
@@ -25,12 +23,9 @@ import { type MovePlanView, movePlanView } from './move.schemas.js';
 import { type PatchPlanView, patchPlanView } from './patch-plan.schemas.js';
 import { readVolume, type VolumeKey, volumeNotFound } from './read-volume.js';
 import { type SalvageAdviceView, salvageAdviceView } from './salvage.schemas.js';
+import { Verifications } from './verifications.js';
 import type { CloneBody, CreateVolumeBody, PatchVolumeBody } from './volume.schemas.js';
 import { type VolumeSettingView, volumeSettingViews } from './volume-setting.schemas.js';
-
-/** How long `verify` keeps its caller waiting; larger volumes are asked about again. */
-const VERIFY_WAIT_MS = 60_000;
-const VERIFY_POLL_MS = 250;
 
 /** What can be done with volumes. REST and GraphQL are two thin adapters over it. */
 @Injectable()
@@ -41,6 +36,7 @@ export class VolumesService {
   constructor(
     databases: Databases,
     private readonly threads: ThreadPool,
+    private readonly verifications: Verifications,
   ) {
     this.creations = new CreationBatcher((organizationId) => databases.organization(organizationId));
   }
@@ -115,17 +111,8 @@ export class VolumesService {
     return salvageAdviceView(await this.view(tenant, key));
   }
 
-  /** Waits for the result, up to a bound; a verification that still runs then is returned as running. */
-  async verify(tenant: Tenant, key: VolumeKey, isAwaited: () => boolean): Promise<VolumeVerification> {
-    await this.get(tenant, key);
-    await requestVerify(tenant.ports, { volumeId: key.volumeId });
-    const deadline = Date.now() + VERIFY_WAIT_MS;
-    for (;;) {
-      const { verification } = (await this.get(tenant, key)).volume;
-      if (verification === undefined) throw volumeNotFound(key.volumeId);
-      if (verification.state !== 'running' || Date.now() >= deadline || !isAwaited()) return verification;
-      await delay(VERIFY_POLL_MS);
-    }
+  verify(tenant: Tenant, key: VolumeKey): Promise<VolumeVerification> {
+    return this.verifications.verify(tenant, key);
   }
 
   /** Where a copy would go, or why it can't. Changes nothing. */
@@ -148,7 +135,7 @@ export class VolumesService {
 
   async explain(tenant: Tenant, key: VolumeKey) {
     const view = await this.view(tenant, key);
-    return this.threads.run('explainVolume', [view, asId(tenant.newId()), tenant.now], tenant.gone);
+    return this.threads.run('explainVolume', [view, asId(tenant.newId()), tenant.now], tenant);
   }
 
   /** What a first try of this request has made, whose process died before it could answer. */

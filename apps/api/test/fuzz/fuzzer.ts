@@ -8,7 +8,14 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import type { ApiFixture } from '../api-fixture.js';
 import { type FuzzRequest, requestOf } from './requests.js';
-import { answerSchema, type Document, itemParameters, operationsOf, readDocument } from './schema.js';
+import {
+  answerSchema,
+  answerTypes,
+  type Document,
+  itemParameters,
+  operationsOf,
+  readDocument,
+} from './schema.js';
 import { OPEN_ID } from './values.js';
 
 /** A hang: every request of the API is answered in far less, on the slowest machine that runs tests. */
@@ -113,22 +120,30 @@ class Run {
     }
     const { statusCode: status } = answer;
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
-    const why = this.judge(request, status, answer.body);
+    const type = String(answer.headers['content-type'] ?? '').split(';')[0] ?? '';
+    const why = this.judge(request, status, { type, text: answer.body });
     if (why !== undefined)
       this.findings.push(
         `${operation.method} ${url.slice(0, 300)} ${payload?.slice(0, 300) ?? ''}\n  → ${status}: ${why}`,
       );
     if (status < 300) {
       this.done.add(operation.name);
-      this.learnFrom(operation.path, place, answer.body);
+      if (isJson(type)) this.learnFrom(operation.path, place, answer.body);
     }
   }
 
-  private judge({ operation }: FuzzRequest, status: number, text: string): string | undefined {
+  private judge(
+    { operation }: FuzzRequest,
+    status: number,
+    { type, text }: { type: string; text: string },
+  ): string | undefined {
     if (status >= 500) return text.slice(0, 500);
     const schema = answerSchema(operation, status, this.document);
     if (schema === undefined)
       return text === '' ? undefined : `a body that is not described: ${text.slice(0, 200)}`;
+    if (!answerTypes(operation, status, this.document).includes(type))
+      return `a body of a type that is not described: ${type}`;
+    if (!isJson(type)) return undefined;
     const key = `${operation.name} ${operation.responses[status] === undefined ? 'default' : status}`;
     let judge = this.judges.get(key);
     if (judge === undefined) {
@@ -232,4 +247,8 @@ function encoded(text: string): string {
 /** References of the document point into it from wherever a part of it is compiled. */
 function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/'));
+}
+
+function isJson(type: string): boolean {
+  return type === 'application/json' || type === 'application/problem+json';
 }

@@ -83,15 +83,20 @@ export function resolved(schema: Schema, { components }: Document): Schema {
 }
 
 /** The schema that an answer of a status has to match; `undefined`: the answer has no body. */
-export function answerSchema(
-  { responses }: Operation,
-  status: number,
-  { components }: Document,
-): Schema | undefined {
+export function answerSchema(operation: Operation, status: number, document: Document): Schema | undefined {
+  return Object.values(answerContent(operation, status, document))[0]?.schema;
+}
+
+/** Media types of the answer. */
+export function answerTypes(operation: Operation, status: number, document: Document): string[] {
+  return Object.keys(answerContent(operation, status, document));
+}
+
+function answerContent({ responses }: Operation, status: number, { components }: Document) {
   const response = responses[String(status)] ?? responses.default;
   const name = response?.$ref?.replace('#/components/responses/', '');
   const found = name === undefined ? response : components.responses[name];
-  return Object.values(found?.content ?? {})[0]?.schema;
+  return found?.content ?? {};
 }
 
 /** Names of the parameters that stand for one item of a list: `…/volumes` → `volumeId`. */

@@ -8,14 +8,15 @@ import { formatItem, formatList, isForPeople } from '../output/format.js';
 import { age, parseCount, parseSize } from '../output/quantities.js';
 import { isHealthyCopy, robustnessLook } from '../output/states.js';
 import type { Column } from '../output/table.js';
-import type { NewVolume, Verification, Volume } from '../types.js';
+import type { NewVolume, Volume } from '../types.js';
 import { waitFor } from '../wait.js';
 import { describeVolumeExplanation } from './explanation-text.js';
 import { addMoveReplica } from './volume-move.js';
 import { addSalvage } from './volume-salvage.js';
 import { addSet, addSettings, DATA_LOCALITIES, DISK_CHOICES } from './volume-set.js';
 import { addClone, addExpand, addRevert } from './volume-task.js';
-import { describeVerification, describeVolume, unplacedLines } from './volume-text.js';
+import { describeVolume, unplacedLines } from './volume-text.js';
+import { addCancelVerify, addVerify } from './volume-verify.js';
 
 type NameOf = (nodeId: string | null) => string;
 
@@ -54,7 +55,8 @@ export function volumeCommand(): Command {
   addGet(volume);
   addAttach(volume);
   addDetach(volume);
-  addVerify(volume);
+  addVerify(volume, nameLookup);
+  addCancelVerify(volume);
   addExplain(volume);
   addSettings(volume);
   addSet(volume);
@@ -242,28 +244,6 @@ function addDetach(volume: Command): void {
         if (current.state !== 'detached') throw attentionError(current);
       }
       print(formatItem(current, () => `${current.name}: ${current.state}`, context.output));
-    });
-}
-
-function addVerify(volume: Command): void {
-  volume
-    .command('verify')
-    .argument('<volume>', 'name or id')
-    .description('read every copy of a detached volume and compare; exit code 3 when they differ')
-    .action(async (name: string, _options: object, command: Command) => {
-      const context = new Context(command);
-      const found = await context.volume(name);
-      const path = keyOf(found);
-      const started = await bodyOf(context.api.POST(`${VOLUME}/verify`, { params: { path }, body: {} }));
-      const read = async (): Promise<Verification> =>
-        (await context.readVolume(path)).verification ?? started;
-      const done =
-        started.state === 'running'
-          ? await waitFor(read, (answer) => answer.state !== 'running', context.timeoutMs, 'verifying')
-          : started;
-      const nodeName = await nameLookup(context);
-      print(formatItem(done, () => describeVerification(found, done, nodeName), context.output));
-      if (done.equal !== true) throw new CliError(EXIT.unsatisfied, done.message);
     });
 }
 

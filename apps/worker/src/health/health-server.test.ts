@@ -5,10 +5,10 @@ let server: HealthServer | undefined;
 
 afterEach(() => server?.stop());
 
-async function statusOf(path: string, ready: () => Promise<void>): Promise<number> {
-  server = new HealthServer({ ready });
+async function ask(path: string, ready: () => Promise<void>, headers: Record<string, string> = {}) {
+  server = new HealthServer({ ready, metrics: async () => 'holdfast_up 1\n' });
   const port = await server.start(0, '127.0.0.1');
-  return (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+  return fetch(`http://127.0.0.1:${port}${path}`, { headers });
 }
 
 describe('HealthServer', () => {
@@ -21,6 +21,14 @@ describe('HealthServer', () => {
     { path: '/readyz', ready: broken, want: 503 },
     { path: '/', ready: fine, want: 404 },
   ])('the path $path answers $want', async ({ path, ready, want }) => {
-    expect(await statusOf(path, ready)).toBe(want);
+    expect((await ask(path, ready)).status).toBe(want);
+  });
+
+  test("tells its metrics to the machine itself, and not to a proxy's callers", async () => {
+    const answer = await ask('/metrics', fine);
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(await answer.text()).toBe('holdfast_up 1\n');
+    await server?.stop();
+    expect((await ask('/metrics', fine, { 'x-forwarded-for': '10.0.0.7' })).status).toBe(403);
   });
 });

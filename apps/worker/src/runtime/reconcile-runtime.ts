@@ -10,15 +10,17 @@ import { reconcileCluster } from '@holdfast/control/reconcilers/reconcile-cluste
 import { reconcileVolume } from '@holdfast/control/reconcilers/reconcile-volume.js';
 import type { ReconcilerPorts } from '@holdfast/control/reconcilers/reconciler-ports.js';
 import { SWEEP_INTERVAL_MS, sweep } from '@holdfast/control/reconcilers/sweep.js';
+import { asId } from '@holdfast/core/model/ids.js';
 import type { JobBackend } from '@holdfast/jobs/backend.js';
 import { withoutAwaited } from '@holdfast/jobs/handed-over.js';
 import { OutboxRelay } from '@holdfast/jobs/outbox-relay.js';
 import type { WakeQueue } from '@holdfast/jobs/wake-queue.js';
 import { WakeWorkers } from '@holdfast/jobs/wake-workers.js';
 import type { Logger } from 'pino';
+import { LongRuns } from './long-runs.js';
 import { Repeat } from './repeat.js';
 
-/** Volumes worked on at once: most of the time is spent waiting for agents, for seconds at most. */
+/** Volumes worked on at once, beside those that wait for slow agents. */
 const VOLUME_CONCURRENCY = 16;
 /** A cluster's work is short and guarded by one version, so more would only collide. */
 const CLUSTER_CONCURRENCY = 2;
@@ -31,19 +33,37 @@ export type RuntimeParts = {
   backend: JobBackend;
   outbox: Outbox;
   log: Logger;
+  /** Told what was run, by the wake-up's kind. */
+  onRun?: (kind: WakeUp['kind'], outcome: string, seconds: number) => void;
+  onSwept?: () => void;
 };
 
 export class ReconcileRuntime {
   private readonly relay: OutboxRelay;
   private readonly sweep: Repeat;
+  private readonly volumes: LongRuns;
+  private readonly clusters: LongRuns;
   private workers: WakeWorkers | undefined;
 
   constructor(private readonly parts: RuntimeParts) {
     const { outbox, queue, ports } = parts;
+    const onError = (error: unknown) => this.warn(error, 'a run that took long failed');
+    this.volumes = new LongRuns({
+      wakeAgain: (id) => queue.wake({ kind: 'volume', volumeId: asId(id) }),
+      onError,
+    });
+    this.clusters = new LongRuns({
+      wakeAgain: (id) => queue.wake({ kind: 'cluster', clusterId: asId(id) }),
+      onError,
+    });
     this.relay = new OutboxRelay(outbox, queue, (error) => this.warn(error, 'the relay failed'));
     const onSweepError = (error: unknown) => this.warn(error, 'the sweep failed');
     const sweeping = { ...ports, queue: withoutAwaited(queue, queue.handedOver) };
-    this.sweep = new Repeat(() => sweep(sweeping), SWEEP_INTERVAL_MS, onSweepError);
+    this.sweep = new Repeat(
+      () => sweep(sweeping).then(() => parts.onSwept?.()),
+      SWEEP_INTERVAL_MS,
+      onSweepError,
+    );
   }
 
   async start(): Promise<void> {
@@ -60,6 +80,11 @@ export class ReconcileRuntime {
     this.sweep.start();
   }
 
+  /** Runs that wait for slow agents. */
+  longRuns(): Record<WakeUp['kind'], number> {
+    return { volume: this.volumes.count, cluster: this.clusters.count };
+  }
+
   /** Rejects when the worker can't do its work now. */
   async checkReady(): Promise<void> {
     if (this.workers === undefined) throw new Error('the workers have not started');
@@ -71,19 +96,41 @@ export class ReconcileRuntime {
     await this.sweep.stop();
     await this.relay.stop();
     await this.workers?.close();
+    await Promise.all([this.volumes.stop(), this.clusters.stop()]);
   }
 
   private async reconcileCluster(wakeUp: WakeUpOf<'cluster'>): Promise<void> {
+    const { clusterId } = wakeUp;
     this.parts.queue.handedOver.began(wakeUp);
-    await reconcileCluster(this.parts.ports, wakeUp.clusterId);
+    await this.clusters.run(clusterId, () =>
+      this.measured('cluster', async () => {
+        await reconcileCluster(this.parts.ports, clusterId);
+        return 'done';
+      }),
+    );
   }
 
   private async reconcileVolume(wakeUp: WakeUpOf<'volume'>): Promise<void> {
     const { volumeId } = wakeUp;
     this.parts.queue.handedOver.began(wakeUp);
-    const outcome = await reconcileVolume(this.parts.ports, volumeId);
-    if (outcome.steps > 0 || outcome.did === 'waiting')
-      this.parts.log.debug({ volumeId, ...outcome }, 'volume');
+    await this.volumes.run(volumeId, (mayAct) =>
+      this.measured('volume', async () => {
+        const outcome = await reconcileVolume(this.parts.ports, volumeId, { mayAct });
+        if (outcome.steps > 0 || outcome.did === 'waiting')
+          this.parts.log.debug({ volumeId, ...outcome }, 'volume');
+        return outcome.did;
+      }),
+    );
+  }
+
+  private async measured(kind: WakeUp['kind'], run: () => Promise<string>): Promise<void> {
+    const beganMs = performance.now();
+    let outcome = 'failed';
+    try {
+      outcome = await run();
+    } finally {
+      this.parts.onRun?.(kind, outcome, (performance.now() - beganMs) / 1000);
+    }
   }
 
   private warn(error: unknown, message: string): void {

@@ -9,7 +9,7 @@
 import { planVolumeStep } from '@holdfast/core/lifecycle/plan-volume-step.js';
 import type { Step } from '@holdfast/core/lifecycle/step.js';
 import { isFault } from '@holdfast/core/model/faults.js';
-import type { VolumeId } from '@holdfast/core/model/ids.js';
+import type { OrganizationId, VolumeId } from '@holdfast/core/model/ids.js';
 import { isDetachForced } from '@holdfast/core/model/volume-lifecycle.js';
 import type { VolumeDue, VolumeView } from '../ports/store.js';
 import { executeStep } from './execute-step.js';
@@ -25,10 +25,22 @@ export type ReconcileOutcome =
   | { did: 'idle'; steps: number }
   /** The volume does not exist any more. */
   | { did: 'gone'; steps: number }
-  /** An agent refused for now, or a report is awaited: the volume stays due, so the next sweep or the report wakes it. */
+  /**
+   * An agent refused for now, a report is awaited, or the organization has all the calls under way that it may have: the
+   * volume stays due, so the next sweep or the report wakes it.
+   */
   | { did: 'waiting'; steps: number; reason: string; code: string };
 
-export async function reconcileVolume(ports: ReconcilerPorts, volumeId: VolumeId): Promise<ReconcileOutcome> {
+export type ReconcileOptions = {
+  /** Asked before each step that may wait for agents; false: not now. Left out: always. */
+  mayAct?: (organizationId: OrganizationId) => boolean;
+};
+
+export async function reconcileVolume(
+  ports: ReconcilerPorts,
+  volumeId: VolumeId,
+  { mayAct = () => true }: ReconcileOptions = {},
+): Promise<ReconcileOutcome> {
   let conflicts = 0;
   for (let steps = 0; steps < STEPS_MAX; steps += 1) {
     const view = await ports.store.loadVolume(volumeId);
@@ -37,6 +49,10 @@ export async function reconcileVolume(ports: ReconcilerPorts, volumeId: VolumeId
     if (step.kind === 'idle') {
       await moveDue(ports, view, step.until);
       return { did: 'idle', steps };
+    }
+    if (step.kind !== 'commit' && !mayAct(view.volume.organizationId)) {
+      await keepDue(ports, view);
+      return { did: 'waiting', steps, reason: step.kind, code: 'turn' };
     }
     try {
       const outcome = await doStep(ports, view, step);

@@ -2,6 +2,7 @@ import {
   type CopyAnswer,
   concludeVerification,
   verifiableCopies,
+  verificationProgress,
 } from '@holdfast/core/lifecycle/conclude-verification.js';
 import type { StepOf } from '@holdfast/core/lifecycle/step.js';
 import { isFault } from '@holdfast/core/model/faults.js';
@@ -36,6 +37,13 @@ export async function verifyCopies(
   );
   const verification = concludeVerification(answers, requestedAt, now);
   if (verification === undefined) {
+    const progress =
+      volume.verification === undefined ? undefined : verificationProgress(answers, volume.verification);
+    if (progress !== undefined) {
+      await commitVolume(ports, view, [
+        { kind: 'volume.patch', volumeId: volume.id, patch: { verification: progress } },
+      ]);
+    }
     await ports.queue.wake({ kind: 'volume', volumeId: volume.id }, { delayMs: LOOK_AGAIN_MS });
     return 'pause';
   }

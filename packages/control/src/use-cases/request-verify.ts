@@ -1,6 +1,6 @@
 import type { VolumeId } from '@holdfast/core/model/ids.js';
 import { actionFacts } from '@holdfast/core/policy/action-facts.js';
-import { decideVerification } from '@holdfast/core/policy/decide-verification.js';
+import { decideVerification, decideVerificationEnd } from '@holdfast/core/policy/decide-verification.js';
 import { hasToAct, loadVolume, retryConflicts, type UseCasePorts } from './use-case.js';
 
 /**
@@ -21,6 +21,28 @@ export function requestVerify(ports: UseCasePorts, input: { volumeId: VolumeId }
       equal: undefined,
       replicas: [],
       message: '',
+    };
+    await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
+      { kind: 'volume.patch', volumeId: volume.id, patch: { verification } },
+    ]);
+  });
+}
+
+/**
+ * Ends a comparison of copies. Agents finish the copies that they are reading, and their results are not asked for.
+ *
+ * @throws StorageFault `volume.not_found`
+ */
+export function cancelVerify(ports: UseCasePorts, input: { volumeId: VolumeId }): Promise<void> {
+  return retryConflicts(async () => {
+    const view = await loadVolume(ports.store, input.volumeId, undefined);
+    const { volume } = view;
+    if (!hasToAct(decideVerificationEnd(actionFacts(view))) || volume.verification === undefined) return;
+    const verification = {
+      ...volume.verification,
+      state: 'failed' as const,
+      finishedAt: ports.clock.now(),
+      message: 'a user ended it',
     };
     await ports.store.commit({ kind: 'volume', volumeId: volume.id, ifVersion: volume.version }, [
       { kind: 'volume.patch', volumeId: volume.id, patch: { verification } },

@@ -1,7 +1,12 @@
 import { NOON } from '@holdfast/testkit/builders.js';
 import { aReplicaOn } from '@holdfast/testkit/fleet-builder.js';
-import { expect, test } from '@jest/globals';
-import { type CopyAnswer, concludeVerification, verifiableCopies } from './conclude-verification.js';
+import { describe, expect, test } from '@jest/globals';
+import {
+  type CopyAnswer,
+  concludeVerification,
+  verifiableCopies,
+  verificationProgress,
+} from './conclude-verification.js';
 
 const HOUR_MS = 3_600_000;
 const at = (hours: number) => new Date(NOON.getTime() + hours * HOUR_MS);
@@ -54,4 +59,32 @@ test('there is no verdict while a copy is being read, for three hours', () => {
 test('failed copies are left out: they are known to be old', () => {
   const failed = aReplicaOn('b-disk', { failedAt: NOON });
   expect(verifiableCopies([aReplicaOn('a-disk'), failed]).map(({ id }) => id)).toEqual(['on-a-disk']);
+});
+
+describe('progress', () => {
+  const running = {
+    requestedAt: NOON,
+    state: 'running',
+    finishedAt: undefined,
+    equal: undefined,
+    replicas: [],
+    message: '',
+  } as const;
+  const given = (answers: readonly CopyAnswer[]) =>
+    answers.map((answer, index) => ({ replica: aReplicaOn(`disk-${index}`), answer }));
+
+  test('is told when one more copy has been read, and once', () => {
+    const answers = given([read('x'), { error: 'EIO' }, 'running']);
+    const told = verificationProgress(answers, running);
+    expect(told).toMatchObject({
+      state: 'running',
+      message: '2 of 3 copies read',
+      replicas: [{ checksum: 'x' }, { error: 'EIO' }],
+    });
+    expect(verificationProgress(answers, told ?? running)).toBeUndefined();
+  });
+
+  test('is none before a copy has been read', () => {
+    expect(verificationProgress(given(['running', 'silent']), running)).toBeUndefined();
+  });
 });

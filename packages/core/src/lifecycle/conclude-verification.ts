@@ -18,6 +18,20 @@ export function verifiableCopies(replicas: readonly Replica[]): Replica[] {
   return replicas.filter(({ failedAt }) => failedAt === undefined);
 }
 
+/**
+ * How far a verification is, where more copies have been read than it says; `undefined` otherwise. Copies are read for hours,
+ * and users want to see that it goes on.
+ */
+export function verificationProgress(
+  answers: readonly { readonly replica: Replica; readonly answer: CopyAnswer }[],
+  known: VolumeVerification,
+): VolumeVerification | undefined {
+  const read = answers.filter(({ answer }) => answer !== 'running' && answer !== 'silent');
+  if (read.length <= known.replicas.length) return undefined;
+  const replicas = read.map(({ replica, answer }) => resultOf(replica, answer));
+  return { ...known, replicas, message: `${read.length} of ${answers.length} copies read` };
+}
+
 /** Verdict of a verification; `undefined` while a copy is being read and there is time left. */
 export function concludeVerification(
   answers: readonly { readonly replica: Replica; readonly answer: CopyAnswer }[],

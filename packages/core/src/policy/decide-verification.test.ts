@@ -1,7 +1,7 @@
 import { ATTACHED, FILLING, REPAIRING, someActionFacts } from '@holdfast/testkit/action-facts.js';
 import { expect, test } from '@jest/globals';
 import type { ActionFacts } from './action-facts.js';
-import { decideVerification } from './decide-verification.js';
+import { decideVerification, decideVerificationEnd } from './decide-verification.js';
 
 test.each<{ name: string; facts?: Partial<ActionFacts>; want: object }>([
   { name: 'The copies of a detached volume may be compared.', want: { kind: 'allow' } },
@@ -41,4 +41,12 @@ test.each<{ name: string; facts?: Partial<ActionFacts>; want: object }>([
   },
 ])('$name', ({ facts, want }) => {
   expect(decideVerification(someActionFacts(facts))).toMatchObject(want);
+});
+
+test('A comparison that runs may be ended, and where none runs that changes nothing.', () => {
+  expect(decideVerificationEnd(someActionFacts({ isBeingVerified: true }))).toEqual({ kind: 'allow' });
+  expect(decideVerificationEnd(someActionFacts({}))).toEqual({
+    kind: 'unchanged',
+    why: 'the copies of volume pg-data are not being compared',
+  });
 });

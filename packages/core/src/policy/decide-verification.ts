@@ -18,3 +18,8 @@ export function decideVerification(facts: ActionFacts): Decision {
   }
   return isBeingVerified ? unchanged(`the copies of volume ${name} are being compared`) : ALLOWED;
 }
+
+/** May the comparison of copies be ended? Always: what has been read so far stays. */
+export function decideVerificationEnd({ name, isBeingVerified }: ActionFacts): Decision {
+  return isBeingVerified ? ALLOWED : unchanged(`the copies of volume ${name} are not being compared`);
+}

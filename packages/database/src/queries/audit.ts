@@ -1,7 +1,9 @@
 import type { OrganizationId } from '@holdfast/core/model/ids.js';
+import { AUDIT_COLUMNS, type AuditRow } from '../audit/entry-hash.js';
+import type { FieldChanges } from '../audit/target-row.js';
 import type { Sql } from '../sql/scope.js';
 import { asJson } from '../sql/table.js';
-import { type ListRequest, listRows, mapPage, type Page } from './list-rows.js';
+import { type ListRequest, listRows, type Page } from './list-rows.js';
 
 export type AuditEntry = {
   organizationId: OrganizationId;
@@ -12,6 +14,13 @@ export type AuditEntry = {
   requestId: string;
   detail: Record<string, unknown>;
   at: Date;
+  /** Where the request came from. */
+  address?: string | undefined;
+  traceId?: string | undefined;
+  /** The code that it was refused with; left out: it was done. */
+  reason?: string | undefined;
+  /** Fields of the target that changed, without secrets. */
+  changes?: FieldChanges | undefined;
 };
 
 /** Written in the transaction of the change, so that neither is there without the other. */
@@ -23,9 +32,9 @@ export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[
   if (entries.length === 0) return;
   await sql.query(
     `INSERT INTO audit_entry (organization_id, actor_kind, actor_id, action, target_kind, target_id, request_id,
-       detail, at)
+       detail, at, address, trace_id, result, reason, before, after)
      SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-       $8::jsonb[], $9::timestamptz[])`,
+       $8::jsonb[], $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[], $14::jsonb[], $15::jsonb[])`,
     [
       entries.map(({ organizationId }) => organizationId),
       entries.map(({ actor }) => actor.kind),
@@ -36,42 +45,44 @@ export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[
       entries.map(({ requestId }) => requestId),
       entries.map(({ detail }) => asJson(detail)),
       entries.map(({ at }) => at),
+      entries.map(({ address = '' }) => address),
+      entries.map(({ traceId = '' }) => traceId),
+      entries.map(({ reason }) => (reason === undefined ? 'done' : 'refused')),
+      entries.map(({ reason = '' }) => reason),
+      entries.map(({ changes }) => asJson(changes?.before)),
+      entries.map(({ changes }) => asJson(changes?.after)),
     ],
   );
 }
 
-export type StoredAuditEntry = AuditEntry & { id: number };
-
-const FIELDS = {
-  id: { sql: 'a.id', type: 'number' },
-  actorId: { sql: 'a.actor_id', type: 'text' },
-  action: { sql: 'a.action', type: 'text' },
-  targetKind: { sql: 'a.target_kind', type: 'text' },
-  targetId: { sql: 'a.target_id', type: 'text' },
-  requestId: { sql: 'a.request_id', type: 'text' },
-  at: { sql: 'a.at', type: 'time' },
-} as const;
-
-type AuditRow = {
-  id: number;
-  organization_id: OrganizationId;
-  actor_kind: string;
-  actor_id: string;
-  action: string;
-  target_kind: string;
-  target_id: string;
-  request_id: string;
-  detail: Record<string, unknown>;
-  at: Date;
+export type StoredAuditEntry = AuditRow & {
+  /** Its place in the chain, and the hash there; null: it is not sealed yet. */
+  sequence: number | null;
+  hash: string | null;
 };
 
+const FIELDS = {
+  id: { sql: 'e.id', type: 'number' },
+  actorKind: { sql: 'e.actor_kind', type: 'text' },
+  actorId: { sql: 'e.actor_id', type: 'text' },
+  address: { sql: 'e.address', type: 'text' },
+  action: { sql: 'e.action', type: 'text' },
+  targetKind: { sql: 'e.target_kind', type: 'text' },
+  targetId: { sql: 'e.target_id', type: 'text' },
+  result: { sql: 'e.result', type: 'text' },
+  reason: { sql: 'e.reason', type: 'text' },
+  requestId: { sql: 'e.request_id', type: 'text' },
+  traceId: { sql: 'e.trace_id', type: 'text' },
+  at: { sql: 'e.at', type: 'time' },
+} as const;
+
 /** Newest first, unless the request says otherwise. */
-export async function listAuditEntries(sql: Sql, request: ListRequest): Promise<Page<StoredAuditEntry>> {
-  const page = await listRows<AuditRow>(
+export function listAuditEntries(sql: Sql, request: ListRequest): Promise<Page<StoredAuditEntry>> {
+  return listRows<StoredAuditEntry>(
     sql,
     {
-      columns: 'a.*',
-      from: 'audit_entry a',
+      columns: `${AUDIT_COLUMNS}, l.sequence, l.hash`,
+      from: 'audit_entry e LEFT JOIN audit_link l ON l.entry_id = e.id',
       key: FIELDS.id,
       fields: FIELDS,
       defaultSort: '-id',
@@ -79,14 +90,4 @@ export async function listAuditEntries(sql: Sql, request: ListRequest): Promise<
     },
     request,
   );
-  return mapPage(page, (row) => ({
-    id: row.id,
-    organizationId: row.organization_id,
-    actor: { kind: row.actor_kind, id: row.actor_id },
-    action: row.action,
-    target: { kind: row.target_kind, id: row.target_id },
-    requestId: row.request_id,
-    detail: row.detail,
-    at: row.at,
-  }));
 }

@@ -85,3 +85,12 @@ export async function findVolumesOn(
   const found = await withReplicas(sql, rows.map(readVolume));
   return found.map(({ volume, replicas }) => ({ volume, replicas: replicas.map(({ replica }) => replica) }));
 }
+
+/** How many of the cluster's volumes, as far as the tenant sees them, have their copies compared now. */
+export async function countVerifications(sql: Sql, clusterId: ClusterId): Promise<number> {
+  const { rows } = await sql.query<{ running: number }>(
+    `SELECT count(*)::int AS running FROM volume WHERE cluster_id = $1 AND verification->>'state' = 'running'`,
+    [clusterId],
+  );
+  return rows[0]?.running ?? 0;
+}

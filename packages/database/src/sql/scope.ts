@@ -2,6 +2,7 @@ import { Bug } from '@holdfast/core/model/faults.js';
 import type { ClusterId, OrganizationId, ProjectId } from '@holdfast/core/model/ids.js';
 import pg from 'pg';
 import { translateError } from './errors.js';
+import type { FairSlots } from './fair-slots.js';
 
 /** Runs one statement. A whole transaction is handed around as one of these. */
 export interface Sql {
@@ -20,6 +21,8 @@ export type Scope = {
   readonly organizationId: OrganizationId | undefined;
   /** Of the organization's rows only those of these clusters and projects; left out: all. */
   readonly limits?: ScopeLimits | undefined;
+  /** Shares the pool's connections among organizations; left out: whoever comes first has them. */
+  readonly slots?: FairSlots | undefined;
 };
 
 export type ScopeLimits = {
@@ -34,9 +37,9 @@ export function systemScope(pool: pg.Pool): Scope {
 export function organizationScope(
   pool: pg.Pool,
   organizationId: OrganizationId,
-  limits?: ScopeLimits,
+  { limits, slots }: Pick<Scope, 'limits' | 'slots'> = {},
 ): Scope {
-  return { pool, organizationId, limits };
+  return { pool, organizationId, limits, slots };
 }
 
 type Mode = 'write' | 'write-unsynced' | 'snapshot';
@@ -79,7 +82,17 @@ export async function queryUnscoped<Row extends pg.QueryResultRow>(
   }
 }
 
-async function run<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
+/** As long as a caller waits for a connection. */
+const SLOT_WAIT_MS = 5_000;
+
+function run<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const { slots, organizationId } = scope;
+  const connected = () => runConnected(scope, mode, work);
+  if (slots === undefined || organizationId === undefined) return connected();
+  return slots.use(organizationId, connected, () => AbortSignal.timeout(SLOT_WAIT_MS));
+}
+
+async function runConnected<T>(scope: Scope, mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
   let client: pg.PoolClient | undefined;
   try {
     client = await scope.pool.connect();

@@ -41,7 +41,8 @@ import { Touched, writeOutbox } from './touched.js';
 const HEARTBEAT_ATTEMPTS_MAX = 3;
 
 export type StoreOptions = {
-  /** Runs in the transaction of every commit, for instance to write the audit log. */
+  /** Run in the transaction of every commit, before and after its changes, for instance to write the audit log. */
+  beforeEveryCommit?: (sql: Sql) => Promise<void>;
   inEveryCommit?: (sql: Sql) => Promise<void>;
   /** Keeps fleets between reads, for a process that plans many volumes. Left out: each view reads its whole fleet. */
   fleets?: FleetReader;
@@ -134,6 +135,7 @@ export class PostgresStore implements Store {
       const touched = new Touched();
       if (guard.kind === 'volume' && guard.looksAgain === true) touched.lookedAfter = guard.volumeId;
       await takeGuard(sql, guard);
+      await this.options.beforeEveryCommit?.(sql);
       await takeSources(sql, changes);
       await lockDisks(sql, changes);
       for (const change of changes) await applyChange({ sql, guard, touched }, change);

@@ -1,4 +1,5 @@
 import type { ClusterId, OrganizationId } from '@holdfast/core/model/ids.js';
+import { sealOrganization } from '../audit/seal.js';
 import { type Scope, type Sql, transaction } from '../sql/scope.js';
 import { loadSettings } from './load-views.js';
 
@@ -35,8 +36,10 @@ export async function pruneHistory(system: Scope, now: Date): Promise<Pruned> {
   }
   for (const [organizationId, days] of auditDays) {
     if (days === 0) continue;
+    // Only what is in the chain may go.
+    await sealOrganization(system, organizationId);
     pruned.auditEntries += await transaction(system, (sql) =>
-      deleteOlder(sql, 'audit_entry', organizationId, daysBefore(now, days)),
+      pruneAudit(sql, organizationId, daysBefore(now, days)),
     );
   }
   pruned.tokens = await transaction(system, (sql) => deleteTokens(sql, now));
@@ -57,7 +60,6 @@ function daysBefore(now: Date, days: number): Date {
 const HISTORY = {
   event: { owner: 'cluster_id', time: 'at' },
   rebuild: { owner: 'cluster_id', time: 'finished_at' },
-  audit_entry: { owner: 'organization_id', time: 'at' },
 } as const;
 
 async function deleteOlder(
@@ -73,6 +75,16 @@ async function deleteOlder(
     [ownerId, before, ROWS_MAX],
   );
   return rowCount;
+}
+
+/** The role may delete no entry: this function of the tables' owner does, and keeps where the chain goes on. */
+async function pruneAudit(sql: Sql, organizationId: OrganizationId, before: Date): Promise<number> {
+  const { rows } = await sql.query<{ pruned: number }>('SELECT prune_audit($1, $2, $3) AS pruned', [
+    organizationId,
+    before,
+    ROWS_MAX,
+  ]);
+  return rows[0]?.pruned ?? 0;
 }
 
 async function deleteTokens(sql: Sql, now: Date): Promise<number> {

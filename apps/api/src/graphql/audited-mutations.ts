@@ -1,0 +1,24 @@
+import { codeOf } from '../platform/problem.filter.js';
+import type { RefusedWrites } from '../platform/refused-writes.js';
+import { type Fields, fieldTenant } from './fields.js';
+
+/** The same mutations, with their refusals in the audit log. What they do is there in their own transactions. */
+export function auditedMutations(fields: Fields, refused: RefusedWrites): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { resolve, ...field }]) => [
+      name,
+      {
+        ...field,
+        async resolve(source, given, context, info) {
+          try {
+            return await resolve?.(source, given, context, info);
+          } catch (error) {
+            const entry = fieldTenant(context.tenant, given, info).auditEntry();
+            refused.note({ ...entry, reason: codeOf(error) });
+            throw error;
+          }
+        },
+      },
+    ]),
+  );
+}

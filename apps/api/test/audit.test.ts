@@ -1,0 +1,236 @@
+/** What the audit log tells of writes and sign-ins, done or refused, over HTTP; and its filter, export and verification. */
+
+import { eventually } from '@holdfast/testkit/eventually.js';
+import { TEST_SECRETS } from '@holdfast/testkit/test-database.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RefusedWrites } from '../src/platform/refused-writes.js';
+import { ApiFixture, type CallOptions, type Json } from './api-fixture.js';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const EMAIL = 'admin@holdfast.local';
+
+let api: ApiFixture;
+
+beforeAll(async () => {
+  api = await ApiFixture.start();
+});
+afterAll(() => api?.stop());
+
+/** The entry of the request, which may be written a moment after its answer. */
+async function entryOf(requestId: string): Promise<Json> {
+  const read = async () => (await api.call('GET', `/audit?filter=requestId=${requestId}`)).body.items ?? [];
+  const [entry] = await eventually(`an entry of ${requestId}`, read, ({ length }) => length > 0);
+  if (entry === undefined) throw new Error('no entry');
+  return entry;
+}
+
+let count = 0;
+/** Makes a request under an id of its own, and returns its answer with its entry. */
+async function audited(method: string, path: string, options: CallOptions = {}) {
+  count += 1;
+  const requestId = `audit-test-${count}`;
+  const headers = { ...options.headers, 'x-request-id': requestId };
+  const answer = await api.call(method, path, { ...options, headers });
+  return { answer, entry: await entryOf(requestId) };
+}
+
+describe('an entry', () => {
+  test('of a change tells who, from where, in which trace, and what differs since', async () => {
+    const volume = await api.createVolume({ numberOfReplicas: 2 });
+    const { entry } = await audited('PATCH', `${api.volumes}/${volume.id}`, {
+      body: { numberOfReplicas: 3 },
+      headers: { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` },
+    });
+    expect(entry).toMatchObject({
+      actor: { kind: 'user/api' },
+      address: '127.0.0.1',
+      action: 'PATCH /api/v1/clusters/:clusterId/volumes/:volumeId',
+      target: { kind: 'volume', id: volume.id },
+      result: 'done',
+      reason: '',
+      traceId: TRACE,
+      before: { number_of_replicas: 2 },
+      after: { number_of_replicas: 3 },
+    });
+    expect(Object.keys(entry.before as object)).not.toContain('name');
+  });
+
+  test('of what was made names it, and of what was deleted tells all that it held', async () => {
+    const made = await audited('POST', '/projects', { body: { name: 'audited' } });
+    expect(made.entry).toMatchObject({ detail: { created: made.answer.body.id } });
+    const token = await audited('POST', '/tokens', { body: { name: 'short-lived', role: 'viewer' } });
+    const revoked = await audited('DELETE', `/tokens/${token.answer.body.id}`);
+    expect(revoked.entry).toMatchObject({
+      before: { name: 'short-lived', role: 'viewer' },
+      after: null,
+    });
+  });
+
+  test('of a setting tells its values', async () => {
+    const path = `/clusters/${api.seed.clusterId}/settings/event-retention-days`;
+    await audited('PUT', path, { body: { value: 8 } });
+    const { entry } = await audited('PUT', path, { body: { value: 9 } });
+    expect(entry).toMatchObject({ target: { kind: 'setting' }, before: { value: 8 }, after: { value: 9 } });
+  });
+
+  test('holds no secret, neither of tokens nor of copies nor of sign-ins', async () => {
+    const token = await audited('POST', '/tokens', { body: { name: 'rotated', role: 'viewer' } });
+    const rotated = await audited('POST', `/tokens/${token.answer.body.id}/rotate`);
+    expect(rotated.entry).toMatchObject({ before: { secret_hash: '[hidden]' } });
+    const { rows } = await api.owner.query(
+      `SELECT secret AS value FROM replica UNION SELECT secret_hash FROM token UNION SELECT password_hash FROM app_user
+       UNION SELECT control_secret FROM node UNION SELECT attachment_secret FROM volume`,
+    );
+    const secrets = [
+      TEST_SECRETS.password,
+      TEST_SECRETS.token,
+      token.answer.body.token,
+      rotated.answer.body.token,
+    ];
+    for (const { value } of rows) if (value !== null) secrets.push(value);
+    const log = JSON.stringify((await api.owner.query('SELECT * FROM audit_entry')).rows);
+    for (const secret of secrets) expect(log).not.toContain(secret);
+  });
+});
+
+describe('a refusal is told', () => {
+  test.each([
+    {
+      what: 'of a role',
+      code: 'auth.forbidden',
+      method: 'POST',
+      path: () => '/projects',
+      body: { name: 'x' },
+      role: 'viewer',
+    },
+    {
+      what: 'of a body',
+      code: 'request.invalid',
+      method: 'POST',
+      path: () => '/projects',
+      body: { name: 3 },
+    },
+    {
+      what: 'of the state of things',
+      code: 'project.name_taken',
+      method: 'POST',
+      path: () => '/projects',
+      body: { name: 'default' },
+    },
+    {
+      what: 'of a volume that is not there',
+      code: 'volume.not_found',
+      method: 'DELETE',
+      path: () => `${api.volumes}/${api.seed.projectId}`,
+    },
+  ])('$what', async ({ code, method, path, body, role }) => {
+    const token = role === undefined ? undefined : await api.tokenOfRole(role);
+    const { answer, entry } = await audited(method, path(), {
+      ...(body === undefined ? {} : { body }),
+      ...(token === undefined ? {} : { token }),
+    });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(entry).toMatchObject({ result: 'refused', reason: code, before: null, after: null });
+  });
+
+  test('of a mutation', async () => {
+    const mutation = `mutation($clusterId: ID!) { deleteVolume(clusterId: $clusterId, volumeId: "${api.seed.projectId}") { id } }`;
+    await api.graphql(mutation);
+    const read = async () =>
+      (await api.call('GET', '/audit?filter=action="mutation deleteVolume"')).body.items ?? [];
+    const [entry] = await eventually('the refusal is listed', read, ({ length }) => length > 0);
+    expect(entry).toMatchObject({
+      result: 'refused',
+      reason: 'volume.not_found',
+      target: { kind: 'volume' },
+    });
+  });
+
+  test('but not of a read, and of many at once only how many', async () => {
+    await api.call('GET', `${api.volumes}/${api.seed.projectId}`);
+    const refused = api.app.nest.get(RefusedWrites);
+    await refused.flush();
+    const target = { kind: 'volume', id: 'v' };
+    const { organizationId } = api.seed;
+    for (let n = 0; n < 60; n += 1) {
+      const actor = { kind: 'user/api', id: 'u' };
+      const facts = { action: 'many', requestId: `many-${n}`, detail: {}, at: new Date() };
+      refused.note({ organizationId, actor, target, ...facts, reason: 'volume.not_found' });
+    }
+    await refused.flush();
+    const many = await api.owner.query(`SELECT FROM audit_entry WHERE action = 'many'`);
+    expect(many.rowCount).toBe(50);
+    const summary = await api.call('GET', '/audit?limit=1&filter=action="further refusals"');
+    expect(summary.body.items).toMatchObject([{ actor: { kind: 'system' }, detail: { others: 10 } }]);
+    const reads = await api.owner.query(`SELECT FROM audit_entry WHERE action LIKE 'GET %'`);
+    expect(reads.rowCount).toBe(0);
+  });
+});
+
+test('sign-ins are told, and the failed ones of known accounts', async () => {
+  const signIn = (password: string) =>
+    audited('POST', '/sessions', { token: null, body: { email: EMAIL, password } });
+  const failed = await signIn('wrong-password');
+  expect(failed.answer.status).toBe(401);
+  expect(failed.entry).toMatchObject({ result: 'refused', reason: 'auth.invalid', address: '127.0.0.1' });
+  const done = await signIn(TEST_SECRETS.password);
+  expect(done.entry).toMatchObject({
+    result: 'done',
+    actor: { id: done.answer.body.userId },
+    target: { kind: 'user' },
+  });
+});
+
+describe('the log', () => {
+  const raw = (query: string) =>
+    api.app.fastify.inject({
+      url: `/api/v1/audit/export?${query}`,
+      headers: { authorization: `Bearer ${TEST_SECRETS.token}` },
+    });
+
+  test('is exported oldest first, in parts, and as a table that no spreadsheet runs', async () => {
+    await api.owner.query(
+      `INSERT INTO audit_entry (organization_id, actor_kind, actor_id, action, target_kind, target_id, request_id, at)
+       VALUES ($1, 'user', '=1+1', 'a "test", and more', 'volume', 'v', 'exported', now())`,
+      [api.seed.organizationId],
+    );
+    const lines = (await raw('limit=700')).body
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).id);
+    expect(lines.length).toBeGreaterThan(10);
+    expect(lines).toEqual([...lines].sort((a, b) => a - b));
+    const rest = await raw(`after=${lines[2]}&limit=2`);
+    expect(
+      rest.body
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).id),
+    ).toEqual(lines.slice(3, 5));
+    const csv = await raw('format=csv&filter=requestId=exported');
+    expect(csv.headers['content-type']).toContain('text/csv');
+    expect(csv.body.split('\r\n')[1]).toContain(`,user,'=1+1,,"a ""test"", and more",volume,v,done,`);
+    const long = Array.from({ length: 10 }, () => 'id>0').join(' AND ');
+    for (const filter of ['nonsense', long]) {
+      expect((await raw(`filter=${encodeURIComponent(filter)}`)).statusCode).toBe(422);
+    }
+  });
+
+  test('is verified by its administrators, and names the entry that was changed', async () => {
+    const verify = (token?: string) =>
+      api.call('POST', '/audit/verify', { ...(token === undefined ? {} : { token }) });
+    expect((await verify(await api.tokenOfRole('operator'))).status).toBe(403);
+    const before = await verify();
+    expect(before.body).toMatchObject({ intact: true, broken: null, nextAfter: null, unsealed: 0 });
+    const { rows } = await api.owner.query(
+      'SELECT sequence, entry_id FROM audit_link ORDER BY sequence LIMIT 1 OFFSET 4',
+    );
+    await api.owner.query('ALTER TABLE audit_entry DISABLE TRIGGER only_grows');
+    await api.owner.query(`UPDATE audit_entry SET reason = 'other' WHERE id = $1`, [rows[0].entry_id]);
+    await api.owner.query('ALTER TABLE audit_entry ENABLE TRIGGER only_grows');
+    expect((await verify()).body).toMatchObject({
+      intact: false,
+      broken: { sequence: Number(rows[0].sequence), entryId: Number(rows[0].entry_id), why: 'entry-changed' },
+    });
+  });
+});

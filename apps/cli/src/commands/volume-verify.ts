@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { bodyOf, VOLUME } from '../api.js';
+import { Context, keyOf, print } from '../context.js';
+import { CliError, EXIT } from '../exit-codes.js';
+import { formatItem } from '../output/format.js';
+import type { Verification } from '../types.js';
+import { waitFor } from '../wait.js';
+import { describeVerification } from './volume-text.js';
+
+/** @param nameLookup makes what names the nodes of the cluster */
+export function addVerify(
+  volume: Command,
+  nameLookup: (context: Context) => Promise<(nodeId: string | null) => string>,
+): void {
+  volume
+    .command('verify')
+    .argument('<volume>', 'name or id')
+    .description('read every copy of a detached volume and compare; exit code 3 when they differ')
+    .action(async (name: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const found = await context.volume(name);
+      const path = keyOf(found);
+      const started = await bodyOf(context.api.POST(`${VOLUME}/verify`, { params: { path }, body: {} }));
+      const read = async (): Promise<Verification> =>
+        (await context.readVolume(path)).verification ?? started;
+      const done =
+        started.state === 'running'
+          ? await waitFor(read, (answer) => answer.state !== 'running', context.timeoutMs, 'verifying')
+          : started;
+      const nodeName = await nameLookup(context);
+      print(formatItem(done, () => describeVerification(found, done, nodeName), context.output));
+      if (done.equal !== true) throw new CliError(EXIT.unsatisfied, done.message);
+    });
+}
+
+export function addCancelVerify(volume: Command): void {
+  volume
+    .command('cancel-verify')
+    .argument('<volume>', 'name or id')
+    .description('end the comparison of its copies')
+    .action(async (nameOrId: string, _options: object, command: Command) => {
+      const context = new Context(command);
+      const path = await context.volumeKey(nameOrId);
+      const volume = await bodyOf(
+        context.api.POST(`${VOLUME}/cancel-verify`, { params: { path }, body: {} }),
+      );
+      const text = () => `the copies of ${volume.name} are not being compared`;
+      print(formatItem(volume, text, context.output));
+    });
+}
