@@ -68,6 +68,30 @@ async function create({ store, batcher }: Process, isBatched = true): Promise<Vo
   return (await createVolume(ports, { ...wish, name: `v-${randomUUID().slice(0, 8)}` })).volumeId;
 }
 
+test('of two transactions that take the last of a quota, the second waits and is refused', async () => {
+  await limit({ volumes: 1 });
+  const begin = async () => {
+    const client = new pg.Client({ connectionString: database.systemUrl });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query(`INSERT INTO quota_change (organization_id, project_id, volumes) VALUES ($1, $2, 1)`, [
+      seed.organizationId,
+      seed.projectId,
+    ]);
+    return client;
+  };
+  const [first, second] = [await begin(), await begin()];
+  // What a commit does, without ending the transaction: the first one holds the row.
+  await first.query('SET CONSTRAINTS ALL IMMEDIATE');
+  const late = second.query('SET CONSTRAINTS ALL IMMEDIATE').then(
+    () => 'taken',
+    (error: Error & { code?: string }) => error.code,
+  );
+  await first.query('COMMIT');
+  expect(await late).toBe('HQ001');
+  await Promise.all([first.end(), second.end()]);
+});
+
 describe('many creations at once', () => {
   test.each([true, false])('by two processes stop at the limit (batched: %s)', async (isBatched) => {
     await limit({ volumes: 25 });
