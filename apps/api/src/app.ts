@@ -17,6 +17,7 @@ import { PlacementsService } from './placements/placements.service.js';
 import { callerGone } from './platform/caller-gone.js';
 import { Databases } from './platform/databases.js';
 import { drainLargeBody } from './platform/drain-large-body.js';
+import { addEntityTags } from './platform/entity-tags.js';
 import { sendProblem } from './platform/problem.filter.js';
 import { requireReadable } from './platform/readable-request.js';
 import { RefusedWrites } from './platform/refused-writes.js';
@@ -99,6 +100,7 @@ function addHooks(fastify: FastifyInstance, isTls: boolean): void {
     request.callerGone = () => callerGone(reply.raw);
     await drainLargeBody(request);
   });
+  addEntityTags(fastify);
   fastify.addHook('preValidation', requireReadable);
   fastify.addHook('onResponse', async (request, reply) => {
     const { method, url } = request;
